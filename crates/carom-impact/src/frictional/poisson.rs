@@ -115,7 +115,18 @@ impl ImpactLaw for Poisson {
         if !problem.is_approaching() {
             return separating(problem, Diagnostics::Poisson(Box::new(told)));
         }
-        self.impact(problem, &space, shape, told)
+        let found = self.impact(problem, &space, shape, told.clone());
+        match found {
+            // If impulses can balance each other Lemke's method may follow them without end. Cones in the plane are
+            // polygons: their even answer is that of the same law.
+            Err(ImpactError::Inaccurate { .. } | ImpactError::Complementarity { .. })
+                if space.n_tangents < 2 =>
+            {
+                let by_cones = self.impact(problem, &space, ConeShape::Round, told);
+                by_cones.or(found)
+            }
+            found => found,
+        }
     }
 }
 
@@ -326,15 +337,37 @@ impl Phases<'_> {
         floors: &[f64],
     ) -> Result<Settled, ImpactError> {
         let impulse = match solver {
-            Solver::Round(round) => {
-                let (answer, impulse) = round.solve_above(after, floors)?;
-                self.told.newton_steps += answer.n_newton_steps;
-                self.tell_residual(answer.residual);
-                impulse
-            }
+            Solver::Round(round) => self.by_cones(round, after, floors)?,
             Solver::Polygons(step) => self.by_pivots(step, after, floors)?,
         };
         self.settled(after, floors, impulse)
+    }
+
+    /// A problem of cones with floors under the normal impulses. Where several answers exist a search comes to any of
+    /// them; the even one does not depend on the search.
+    fn by_cones(
+        &mut self,
+        round: &RoundStep,
+        velocity: &[f64],
+        floors: &[f64],
+    ) -> Result<Vec<f64>, ImpactError> {
+        if self.selection == ConeSelection::Even {
+            let mut workspace = RoundWorkspace::default();
+            let even = round.solve_even_above(velocity, floors, &mut workspace)?;
+            if let Some(answer) = even {
+                self.told.met_others |= answer.met_others;
+                self.told.newton_steps += answer.n_newton_steps;
+                self.tell_residual(answer.residual);
+                if answer.selection != self.selection {
+                    self.told.selection = answer.selection;
+                }
+                return Ok(workspace.impulse);
+            }
+        }
+        let (answer, impulse) = round.solve_above(velocity, floors)?;
+        self.told.newton_steps += answer.n_newton_steps;
+        self.tell_residual(answer.residual);
+        Ok(impulse)
     }
 
     /// A complementarity problem of polygons, with floors under the normal impulses or without.

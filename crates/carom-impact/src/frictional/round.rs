@@ -202,6 +202,29 @@ impl RoundStep {
         refused(&answer)
     }
 
+    /// Finds the even impulses on the slots whose normals are not below floors (one a contact), for a few contacts.
+    /// `None` if the branch of compliant contacts ends.
+    pub(super) fn solve_even_above(
+        &self,
+        velocity: &[f64],
+        floors: &[f64],
+        workspace: &mut RoundWorkspace,
+    ) -> Result<Option<ConeAnswer>, ImpactError> {
+        if !(2..=DENSE_CONTACTS).contains(&floors.len()) {
+            return Ok(None);
+        }
+        let RoundWorkspace {
+            cone,
+            velocity: rows,
+            ..
+        } = workspace;
+        self.on_rows(velocity, rows);
+        let problem = self.problem(rows, &[])?.with_floors(floors)?;
+        let answer = cone.solve_even(&problem)?;
+        self.keep(workspace);
+        Ok(answer)
+    }
+
     /// Solves for impulses on the slots whose normals are not below floors (one a contact). Friction
     /// acts with the whole normal impulse.
     pub(super) fn solve_above(
@@ -220,8 +243,9 @@ impl RoundStep {
                 residual: answer.residual,
             });
         }
-        let impulse = workspace.impulse().iter().zip(&self.factors);
-        Ok((answer, impulse.map(|(l, f)| l * f).collect()))
+        let impulse = self.on_slots(workspace.impulse());
+        let impulse = impulse.map(|(l, factor)| l * factor).collect();
+        Ok((answer, impulse))
     }
 
     /// Takes impulses on the slots that solve the problem with floors under the normals, or none, and moves to

@@ -61,8 +61,9 @@ const DEFAULT_MAX_IMPACTS: u64 = 100_000;
 /// Impacts after which contacts without restitution that go on in turn are closed at once.
 const PATIENCE: usize = 1000;
 
-/// An effective restitution this far below zero still counts as zero.
-const FEASIBLE_RESTITUTION: f64 = -1e-12;
+/// An effective restitution this close to zero counts as zero: $\cos^2\beta$ is the ratio of two rounded norms, and
+/// constraints that say nothing leave it a few units in the last place below one.
+const NO_RESTITUTION: f64 = 1e-12;
 
 /// The law of nonholonomic impact with one of its restitutions.
 ///
@@ -225,9 +226,9 @@ impl Nonholonomic {
                 diagnostics.cos2_beta = Some(strike.cos2_beta);
             }
             diagnostics.sequence.push(contacts.contact_at(j));
-            is_inelastic &= strike.effective_restitution == 0.0;
+            is_inelastic &= strike.effective_restitution.abs() <= NO_RESTITUTION;
             // A contact that still approaches would be struck for ever.
-            if strike.effective_restitution < FEASIBLE_RESTITUTION || n == 1 {
+            if strike.effective_restitution < -NO_RESTITUTION || n == 1 {
                 break;
             }
             if is_inelastic && diagnostics.sequence.len().is_multiple_of(PATIENCE) {

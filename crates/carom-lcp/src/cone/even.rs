@@ -193,23 +193,6 @@ impl Even {
         self.linear.null_space(FREE, &mut self.basis)
     }
 
-    /// Solves the problem of contacts of the first compliance from a solution without compliance, else as
-    /// [`begin_branch`](Self::begin_branch) does.
-    pub(super) fn begin_branch_at(
-        &mut self,
-        solution: &[f64],
-        system: &mut Scaled,
-        newton: &mut Newton,
-        sweeps: &mut Sweeps,
-        n_steps: &mut usize,
-    ) -> bool {
-        self.distance = f64::INFINITY;
-        self.start.clear();
-        self.start.extend_from_slice(solution);
-        system.soften(COMPLIANCE);
-        self.advance(system, newton, n_steps) || self.begin_branch(system, newton, sweeps, n_steps)
-    }
-
     /// Solves the problem of contacts of the first compliance: on the branch that begins with soft
     /// contacts, which have one solution. The impulses are in [`start`](Self::start); whether they were
     /// found.
@@ -253,10 +236,6 @@ impl Even {
     ) -> bool {
         if self.advance(system, newton, n_steps) {
             return true;
-        }
-        // Sweeps know no floors.
-        if system.has_floors() {
-            return false;
         }
         self.swept.clone_from(&self.start);
         sweeps.prepare(system);

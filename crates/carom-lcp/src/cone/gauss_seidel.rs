@@ -36,7 +36,12 @@ impl Sweeps {
                         *x -= system.column(first + s)[first + t] * l;
                     }
                 }
-                let solution = block.solve(alone, system.caps[i]).impulse;
+                let floor = system.floors[i];
+                let solution = match floor > 0.0 {
+                    true => block.solve_above(alone, floor),
+                    false => block.solve(alone, system.caps[i]),
+                };
+                let solution = solution.impulse;
                 for (s, new) in solution.into_iter().enumerate() {
                     let change = new - impulse[first + s];
                     if change != 0.0 {

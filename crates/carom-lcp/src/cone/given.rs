@@ -151,15 +151,9 @@ impl ConeWorkspace {
             system,
             newton,
             sweeps,
-            start,
             ..
         } = self;
-        let n_steps = &mut self.n_newton_steps;
-        let is_begun = match system.has_floors() {
-            true => even.begin_branch_at(start, system, newton, sweeps, n_steps),
-            false => even.begin_branch(system, newton, sweeps, n_steps),
-        };
-        if !is_begun {
+        if !even.begin_branch(system, newton, sweeps, &mut self.n_newton_steps) {
             self.system.soften(0.0);
             return false;
         }

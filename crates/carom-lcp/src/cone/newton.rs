@@ -50,11 +50,6 @@ impl Scaled {
         &self.matrix[j * self.n..(j + 1) * self.n]
     }
 
-    /// True if a normal impulse has a lower bound above zero.
-    pub(super) fn has_floors(&self) -> bool {
-        self.floors.iter().any(|floor| *floor > 0.0)
-    }
-
     /// Size of the velocities: those before, and those that impulses at their floors make of each contact.
     pub(super) fn speed(&self) -> f64 {
         largest(&self.velocity).max(largest(&self.floors))

@@ -86,6 +86,8 @@ pub struct ConeWorkspace {
     terms: Vec<f64>,
     /// Velocities of a solution that was left for another; empty if there was none.
     left: Vec<f64>,
+    /// Scaled impulses of the first solution next to the branch of compliant contacts; empty if there was none.
+    beside_branch: Vec<f64>,
     near: Vec<f64>,
     pub(super) system: Scaled,
     pub(super) newton: Newton,
@@ -140,6 +142,9 @@ impl ConeWorkspace {
                 return Ok(self.counted(answer));
             }
             answer = self.begin_again(problem, answer);
+            if self.take_beside_branch(problem, &mut answer) {
+                return Ok(self.finish(answer));
+            }
         }
         let n = self.system.n;
         self.start.clear();
@@ -151,6 +156,25 @@ impl ConeWorkspace {
             || answer.residual <= CONE_RESIDUAL
             || self.try_subdivisions(problem, &mut answer)?;
         Ok(self.finish(answer))
+    }
+
+    /// Finds the even answer of a problem, with floors or without: the limit of equally compliant contacts, or the
+    /// first answer beside their branch where no limit can be told. `None` if there is no branch.
+    ///
+    /// # Errors
+    ///
+    /// [`LcpError::NonFinite`] if velocities overflow.
+    pub fn solve_even(
+        &mut self,
+        problem: &ConeProblem<'_>,
+    ) -> Result<Option<ConeAnswer>, LcpError> {
+        let mut answer = self.begin(problem, ConeStart::Compliant)?;
+        if self.try_branch(problem, &mut answer) {
+            return Ok(Some(self.counted(answer)));
+        }
+        answer = self.begin_again(problem, answer);
+        let is_found = self.take_beside_branch(problem, &mut answer);
+        Ok(is_found.then(|| self.finish(answer)))
     }
 
     fn closed_form(
@@ -185,6 +209,7 @@ impl ConeWorkspace {
         self.n_newton_steps = 0;
         self.n_pivots = 0;
         self.left.clear();
+        self.beside_branch.clear();
         self.impulse.clear();
         self.impulse.resize(problem.dim(), 0.0);
         let residual = self.residual(problem);
@@ -362,6 +387,12 @@ impl ConeWorkspace {
         Ok(false)
     }
 
+    /// Polygons that do not depend on the tangents' axes: a vertex opposes the sliding before the impact.
+    fn align_polygons(&mut self, problem: &ConeProblem<'_>, directions: usize) {
+        self.polygons.align(problem.n_contacts(), directions);
+        self.polygons.turn(&self.system.velocity);
+    }
+
     fn turn_polygons(
         &mut self,
         problem: &ConeProblem<'_>,
@@ -369,7 +400,7 @@ impl ConeWorkspace {
         turns: usize,
         answer: &mut ConeAnswer,
     ) -> Result<Polygonal, LcpError> {
-        self.polygons.align(problem.n_contacts(), directions);
+        self.align_polygons(problem, directions);
         let mut unsolved = 0;
         for turn in 0..=turns {
             let report = self.polygons.solve(&self.system, false, &mut self.start)?;
@@ -396,7 +427,7 @@ impl ConeWorkspace {
         problem: &ConeProblem<'_>,
         answer: &mut ConeAnswer,
     ) -> Result<bool, LcpError> {
-        self.polygons.align(problem.n_contacts(), DIRECTIONS);
+        self.align_polygons(problem, DIRECTIONS);
         let mut unsolved = 0;
         for _ in 0..=MAX_SUBDIVISIONS {
             let report = self.polygons.solve(&self.system, true, &mut self.start)?;
@@ -477,9 +508,22 @@ impl ConeWorkspace {
             }
             if self.left.is_empty() {
                 self.left.clone_from(&self.after);
+                self.beside_branch.clone_from(&self.start);
             }
         }
         false
+    }
+
+    /// Takes the first solution beside a branch without a limit: unlike those of other searches it does not depend
+    /// on axes, units and order. Whether there is one.
+    fn take_beside_branch(&mut self, problem: &ConeProblem<'_>, answer: &mut ConeAnswer) -> bool {
+        if self.beside_branch.is_empty() {
+            return false;
+        }
+        self.newton
+            .run(&self.system, &self.beside_branch, GOOD_RESIDUAL, 0);
+        answer.residual = f64::INFINITY;
+        self.accept(problem, ConeStart::Compliant, answer).1
     }
 
     /// Forgets an answer that was not accepted.
