@@ -233,7 +233,8 @@ pub struct PoissonDiagnostics {
     /// The friction cones of contacts in space.
     pub cone: FrictionCone,
     /// Dimensions of the continua of velocities after compression and after expansion of which these are members,
-    /// added; 0 if they are isolated.
+    /// added, and of velocities after expansion to which other impulses of the same compression lead; 0 if they are
+    /// isolated.
     pub family: usize,
     /// Selection of the members.
     pub selection: ConeSelection,

@@ -3,7 +3,7 @@
 use super::canonical::Canonical;
 use super::friction_cone::{ConeShape, FrictionCone};
 use super::parts::Part;
-use super::regular::is_regular;
+use super::regular::{Solution, after, hidden_family, is_regular};
 use super::round::{RoundStep, RoundWorkspace};
 use super::space::ContactSpace;
 use super::stepper::{StepProblem, StepWorkspace};
@@ -198,6 +198,8 @@ struct Settled {
     impulse: Vec<f64>,
     family: usize,
     selection: ConeSelection,
+    /// True if other impulses next to these may solve the same problem.
+    may_be_free: bool,
 }
 
 /// Both phases of contacts that share no body with others.
@@ -215,7 +217,11 @@ struct Phases<'t> {
 impl Phases<'_> {
     fn resolve(&mut self) -> Result<Impulses, ImpactError> {
         let solver = Solver::new(self.space, self.shape)?;
-        let compression = self.compress(&solver)?;
+        let Settled {
+            impulse: compression,
+            may_be_free,
+            ..
+        } = self.compress(&solver)?;
         let mut total = compression.clone();
         let width = self.space.width();
         let mut given_back = vec![0.0; self.space.n_contacts];
@@ -224,15 +230,47 @@ impl Phases<'_> {
         }
         if given_back.iter().any(|p| *p > 0.0) {
             let after = self.after(&compression);
-            let expansion = self.expand(&solver, &after, &given_back, &compression)?;
+            let (expansion, scale) = self.expand(&solver, &after, &given_back, &compression)?;
             for (total, l) in total.iter_mut().zip(&expansion) {
                 *total += l;
+            }
+            if may_be_free {
+                given_back.iter_mut().for_each(|p| *p *= scale);
+                let phases = [&compression, &expansion].map(Vec::as_slice);
+                self.tell_hidden(phases, &after, &given_back, scale);
             }
         }
         Ok(Impulses { compression, total })
     }
 
-    fn compress(&mut self, solver: &Solver) -> Result<Vec<f64>, ImpactError> {
+    /// Counts the velocities that other impulses of the same compression lead to.
+    fn tell_hidden(
+        &mut self,
+        [compression, expansion]: [&[f64]; 2],
+        between: &[f64],
+        floors: &[f64],
+        scale: f64,
+    ) {
+        let compression = Solution {
+            before: &self.before,
+            impulse: compression,
+            floors: &[],
+        };
+        let expansion = Solution {
+            before: between,
+            impulse: expansion,
+            floors,
+        };
+        let given_back: Vec<f64> = self.restitution.iter().map(|e| e * scale).collect();
+        self.told.family += hidden_family(self.space, &compression, &expansion, &given_back);
+    }
+
+    /// True if polygons stand for round cones.
+    fn has_polygons(&self) -> bool {
+        matches!(self.shape, ConeShape::Polygon(_)) && self.space.n_tangents > 1
+    }
+
+    fn compress(&mut self, solver: &Solver) -> Result<Settled, ImpactError> {
         let before = self.before.clone();
         let impulse = match solver {
             Solver::Round(round) => {
@@ -251,7 +289,7 @@ impl Phases<'_> {
         };
         let found = self.settled(&before, &[], impulse)?;
         self.tell_member(&found);
-        Ok(found.impulse)
+        Ok(found)
     }
 
     /// The even one of the answers next to impulses, if that is wanted, and the dimension of their continuum.
@@ -261,13 +299,13 @@ impl Phases<'_> {
         floors: &[f64],
         impulse: Vec<f64>,
     ) -> Result<Settled, ImpactError> {
-        let is_polygon = matches!(self.shape, ConeShape::Polygon(_)) && self.space.n_tangents > 1;
         let alone = Settled {
             impulse,
             family: 0,
             selection: self.selection,
+            may_be_free: false,
         };
-        if is_polygon || is_regular(self.space, before, &alone.impulse, floors) {
+        if self.has_polygons() || is_regular(self.space, before, &alone.impulse, floors) {
             return Ok(alone);
         }
         let mut workspace = RoundWorkspace::default();
@@ -284,6 +322,7 @@ impl Phases<'_> {
             },
             family: answer.family,
             selection: answer.selection,
+            may_be_free: true,
         })
     }
 
@@ -294,24 +333,25 @@ impl Phases<'_> {
         }
     }
 
-    /// The expansion with the largest scale that gains no energy.
+    /// The expansion with the largest scale that gains no energy, and the scale.
     fn expand(
         &mut self,
         solver: &Solver,
         after: &[f64],
         given_back: &[f64],
         compression: &[f64],
-    ) -> Result<Vec<f64>, ImpactError> {
+    ) -> Result<(Vec<f64>, f64), ImpactError> {
         let full = self.expansion(solver, after, given_back)?;
         if !self.gains(compression, &full.impulse) {
             self.tell_member(&full);
-            return Ok(full.impulse);
+            return Ok((full.impulse, 1.0));
         }
         let (mut low, mut high) = (0.0, 1.0);
         let mut best = Settled {
             impulse: vec![0.0; after.len()],
             family: 0,
             selection: self.selection,
+            may_be_free: false,
         };
         while high - low > SCALE_ACCURACY {
             let scale = 0.5 * (low + high);
@@ -326,7 +366,7 @@ impl Phases<'_> {
         }
         self.tell_member(&best);
         self.told.scale = self.told.scale.min(low);
-        Ok(best.impulse)
+        Ok((best.impulse, low))
     }
 
     /// Impulses that give back at least the floors.
@@ -419,17 +459,6 @@ impl Phases<'_> {
         }
         !(work <= GAIN * size)
     }
-}
-
-/// Velocities of the slots of a space after impulses.
-fn after(space: &ContactSpace, before: &[f64], impulse: &[f64]) -> Vec<f64> {
-    let mut after = before.to_vec();
-    for (l, column) in impulse.iter().zip(space.gram.column_iter()) {
-        if *l != 0.0 {
-            kernel::add_scaled(&mut after, *l, column.as_slice());
-        }
-    }
-    after
 }
 
 /// Modes of the contacts, from their impulses and the slips that they end with.

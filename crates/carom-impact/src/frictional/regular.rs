@@ -3,10 +3,17 @@
 use super::planar::has_safe_pivots;
 use super::space::ContactSpace;
 use carom_metric::kernel;
+use carom_numeric::svd::Svd;
 use nalgebra::DMatrix;
 
 /// Velocities below this fraction of the largest before the impact are rounding: contacts touch and stick.
 const NO_VELOCITY: f64 = 1e-9;
+
+/// Singular values of the equations below this fraction of the largest leave impulses free.
+const FREE: f64 = 1e-9;
+
+/// Velocities that unit impulses change by less are the same: slots have unit length.
+const MOVED: f64 = 1e-7;
 
 /// True if no impulses on the slots next to these solve the problem with the same contacts closed, sticking and
 /// sliding, floors under the normal impulses or none. Friction cones are round.
@@ -16,52 +23,67 @@ pub(super) fn is_regular(
     impulse: &[f64],
     floors: &[f64],
 ) -> bool {
-    let width = space.width();
+    let after = after(space, before, impulse);
+    let equations = Equations::new(space, before, impulse, &after, floors);
+    let k = equations.rows.len();
+    has_safe_pivots(DMatrix::from_fn(k, k, |i, j| equations.entry(i, j)))
+}
+
+/// Number of directions in which velocities after the expansion change with impulses of compression that make the
+/// velocities of compression. Those impulses are a part of what the expansion gives back.
+pub(super) fn hidden_family(
+    space: &ContactSpace,
+    compression: &Solution<'_>,
+    expansion: &Solution<'_>,
+    given_back: &[f64],
+) -> usize {
+    let [compressed, expanded] =
+        [compression, expansion].map(|phase| after(space, phase.before, phase.impulse));
+    let free = compression.equations(space, &compressed).free_directions();
+    if free.is_empty() {
+        return 0;
+    }
+    let equations = expansion.equations(space, &expanded);
+    let mut velocities = Vec::with_capacity(free.len() * space.n_slots());
+    for direction in free {
+        let mut change = vec![0.0; space.n_slots()];
+        for normal in equations.at_floor.iter().copied() {
+            change[normal] = given_back[normal / space.width()] * direction[normal];
+        }
+        equations.complete(&mut change);
+        velocities.extend(after(space, &vec![0.0; space.n_slots()], &change));
+    }
+    let sizes = Svd::new(&velocities, space.n_slots());
+    let moved = sizes.singular_values().iter();
+    moved.filter(|size| **size > MOVED).count()
+}
+
+/// Velocities of the slots after impulses.
+pub(super) fn after(space: &ContactSpace, before: &[f64], impulse: &[f64]) -> Vec<f64> {
     let mut after = before.to_vec();
     for (l, column) in impulse.iter().zip(space.gram.column_iter()) {
         if *l != 0.0 {
             kernel::add_scaled(&mut after, *l, column.as_slice());
         }
     }
-    let speed = kernel::max_abs(before).max(kernel::max_abs(&after));
-    let none = NO_VELOCITY * speed;
-    let mut equations = Equations {
-        space,
-        impulse,
-        after: &after,
-        rows: Vec::with_capacity(space.n_slots()),
-    };
-    for contact in 0..space.n_contacts {
-        let normal = contact * width;
-        let floor = floors.get(contact).copied().unwrap_or(0.0);
-        let opens = after[normal] > none;
-        if opens && floor == 0.0 {
-            continue;
-        }
-        if !opens {
-            equations.rows.push((normal, Row::Closed));
-        }
-        if space.friction[contact] == 0.0 {
-            continue;
-        }
-        let tangents = normal + 1..normal + width;
-        let slip = kernel::norm(&after[tangents.clone()]);
-        for slot in tangents {
-            // Contacts lack some tangents.
-            if space.gram[(slot, slot)] > 0.0 {
-                let is_slow = slip <= none;
-                let row = if is_slow {
-                    Row::Closed
-                } else {
-                    Row::Slides { slip }
-                };
-                equations.rows.push((slot, row));
-            }
-        }
+    after
+}
+
+/// Impulses on the slots that solve a problem, for velocities before them and floors under the normals, or none.
+pub(super) struct Solution<'s> {
+    pub(super) before: &'s [f64],
+    pub(super) impulse: &'s [f64],
+    pub(super) floors: &'s [f64],
+}
+
+impl<'s> Solution<'s> {
+    /// Equations of its contacts, for the velocities after it.
+    fn equations<'e>(&self, space: &'e ContactSpace, after: &'e [f64]) -> Equations<'e>
+    where
+        's: 'e,
+    {
+        Equations::new(space, self.before, self.impulse, after, self.floors)
     }
-    let rows = &equations.rows;
-    let entry = |i: usize, j: usize| equations.entry(rows[i], rows[j].0);
-    has_safe_pivots(DMatrix::from_fn(rows.len(), rows.len(), entry))
 }
 
 /// Equation of a slot with an unknown impulse.
@@ -78,11 +100,108 @@ struct Equations<'e> {
     impulse: &'e [f64],
     after: &'e [f64],
     rows: Vec<(usize, Row)>,
+    /// Normal slots of contacts that open with an impulse at their floor.
+    at_floor: Vec<usize>,
 }
 
-impl Equations<'_> {
+impl<'e> Equations<'e> {
+    /// Equations of the contacts that stay closed, stick and slide as they do.
+    fn new(
+        space: &'e ContactSpace,
+        before: &[f64],
+        impulse: &'e [f64],
+        after: &'e [f64],
+        floors: &[f64],
+    ) -> Self {
+        let width = space.width();
+        let speed = kernel::max_abs(before).max(kernel::max_abs(after));
+        let none = NO_VELOCITY * speed;
+        let mut equations = Self {
+            space,
+            impulse,
+            after,
+            rows: Vec::with_capacity(space.n_slots()),
+            at_floor: Vec::new(),
+        };
+        for contact in 0..space.n_contacts {
+            let normal = contact * width;
+            let floor = floors.get(contact).copied().unwrap_or(0.0);
+            let opens = after[normal] > none;
+            if opens && floor == 0.0 {
+                continue;
+            }
+            match opens {
+                true => equations.at_floor.push(normal),
+                false => equations.rows.push((normal, Row::Closed)),
+            }
+            if space.friction[contact] == 0.0 {
+                continue;
+            }
+            let tangents = normal + 1..normal + width;
+            let slip = kernel::norm(&after[tangents.clone()]);
+            for slot in tangents {
+                // Contacts lack some tangents.
+                if space.gram[(slot, slot)] > 0.0 {
+                    let is_slow = slip <= none;
+                    let row = if is_slow {
+                        Row::Closed
+                    } else {
+                        Row::Slides { slip }
+                    };
+                    equations.rows.push((slot, row));
+                }
+            }
+        }
+        equations
+    }
+
+    /// Directions on the slots, of length one, in which impulses can change.
+    fn free_directions(&self) -> Vec<Vec<f64>> {
+        let svd = self.decomposed();
+        let flat = FREE * svd.largest();
+        let sizes = svd.singular_values().iter().enumerate();
+        let free = sizes.filter(|(_, size)| **size <= flat);
+        let on_slots = |(j, _): (usize, &f64)| {
+            let mut direction = vec![0.0; self.space.n_slots()];
+            for ((slot, _), x) in self.rows.iter().zip(svd.right(j)) {
+                direction[*slot] = *x;
+            }
+            direction
+        };
+        free.map(on_slots).collect()
+    }
+
+    /// Completes a change of impulses at floors by that of the others, the shortest.
+    fn complete(&self, change: &mut [f64]) {
+        let missed = |row: &(usize, Row)| -> f64 {
+            let terms = self.at_floor.iter();
+            terms
+                .map(|normal| -self.derivative(*row, *normal) * change[*normal])
+                .sum()
+        };
+        let missed: Vec<f64> = self.rows.iter().map(missed).collect();
+        if missed.is_empty() {
+            return;
+        }
+        let others = self.decomposed().least_norm(&missed, FREE);
+        for ((slot, _), x) in self.rows.iter().zip(others) {
+            change[*slot] += x;
+        }
+    }
+
+    fn decomposed(&self) -> Svd {
+        let k = self.rows.len();
+        let entries = (0..k).flat_map(|j| (0..k).map(move |i| self.entry(i, j)));
+        Svd::new(&entries.collect::<Vec<_>>(), k)
+    }
+
+    /// Derivative of an equation with respect to the impulse of another.
+    fn entry(&self, i: usize, j: usize) -> f64 {
+        self.derivative(self.rows[i], self.rows[j].0)
+    }
+
     /// Derivative of the equation of a slot with respect to the impulse on another.
-    fn entry(&self, (slot, row): (usize, Row), other: usize) -> f64 {
+    fn derivative(&self, (slot, row): (usize, Row), other: usize) -> f64 {
         let (space, width) = (self.space, self.space.width());
         let Row::Slides { slip } = row else {
             return space.gram[(slot, other)];

@@ -5,6 +5,7 @@ use crate::verdicts::Random;
 use carom_impact::frictional::{FrictionCone, MoreauNewton, Poisson};
 use carom_impact::{
     Contact, Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactStatus, PoissonDiagnostics,
+    Warning,
 };
 use nalgebra::{DMatrix, DVector};
 
@@ -164,6 +165,43 @@ fn a_ball_that_slides_on_a_floor_keeps_coulombs_law_in_both_phases() {
         off,
         "polygon",
     );
+}
+
+/// A table (height, two small turns; unit inertia) falls on its four feet: what each takes is free in one direction.
+fn table(restitution: [f64; 4]) -> System {
+    let feet = [[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]];
+    let contacts = feet.iter().zip(restitution).map(|([x, y], e)| {
+        let normal = [1.0, *y, -x];
+        with_restitution(contact(&normal, &[], 0.0), e)
+    });
+    System::new(
+        DMatrix::identity(3, 3),
+        contacts.collect(),
+        &[-1.0, 0.0, 0.0],
+    )
+}
+
+#[test]
+fn free_impulses_of_compression_are_told_where_they_move_the_table() {
+    for (restitution, is_told) in [
+        ([0.5; 4], false),
+        ([0.0; 4], false),
+        ([1.0, 0.2, 0.5, 0.5], true),
+    ] {
+        let outcome = resolve(&table(restitution));
+        let even = phases(&outcome).compression.as_slice();
+        assert_all_close(even, &[0.25; 4], 1e-9, "compression");
+        assert_eq!(
+            outcome.warnings().contains(&Warning::NotUnique),
+            is_told,
+            "{restitution:?}"
+        );
+        assert_eq!(phases(&outcome).family, usize::from(is_told));
+    }
+    // All feet leave: v+ is that of the impulses that are given back, a quarter of each coefficient.
+    let outcome = resolve(&table([1.0, 0.2, 0.5, 0.5]));
+    let expected = [2.2 / 4.0, 0.2 / 4.0, -0.8 / 4.0];
+    assert_all_close(outcome.velocity_plus.0.as_slice(), &expected, 1e-9, "v+");
 }
 
 #[test]
