@@ -384,25 +384,23 @@ impl Phases<'_> {
     }
 
     /// A problem of cones with floors under the normal impulses. Where several answers exist a search comes to any of
-    /// them; the even one does not depend on the search.
+    /// them: few contacts are solved by methods that depend on no axes, units and order.
     fn by_cones(
         &mut self,
         round: &RoundStep,
         velocity: &[f64],
         floors: &[f64],
     ) -> Result<Vec<f64>, ImpactError> {
-        if self.selection == ConeSelection::Even {
-            let mut workspace = RoundWorkspace::default();
-            let even = round.solve_even_above(velocity, floors, &mut workspace)?;
-            if let Some(answer) = even {
-                self.told.met_others |= answer.met_others;
-                self.told.newton_steps += answer.n_newton_steps;
-                self.tell_residual(answer.residual);
-                if answer.selection != self.selection {
-                    self.told.selection = answer.selection;
-                }
-                return Ok(workspace.impulse);
+        let mut workspace = RoundWorkspace::default();
+        let few = round.solve_few_above(velocity, floors, self.selection, &mut workspace)?;
+        if let Some(answer) = few {
+            self.told.met_others |= answer.met_others;
+            self.told.newton_steps += answer.n_newton_steps;
+            self.tell_residual(answer.residual);
+            if answer.selection != self.selection {
+                self.told.selection = answer.selection;
             }
+            return Ok(workspace.impulse);
         }
         let (answer, impulse) = round.solve_above(velocity, floors)?;
         self.told.newton_steps += answer.n_newton_steps;

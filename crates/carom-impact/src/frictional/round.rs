@@ -202,12 +202,13 @@ impl RoundStep {
         refused(&answer)
     }
 
-    /// Finds the even impulses on the slots whose normals are not below floors (one a contact), for a few contacts.
-    /// `None` if the branch of compliant contacts ends.
-    pub(super) fn solve_even_above(
+    /// Solves for impulses on the slots of a few contacts, whose normals are not below floors (one a contact), by
+    /// methods that depend on no axes, units and order. `None` if these fail.
+    pub(super) fn solve_few_above(
         &self,
         velocity: &[f64],
         floors: &[f64],
+        selection: ConeSelection,
         workspace: &mut RoundWorkspace,
     ) -> Result<Option<ConeAnswer>, ImpactError> {
         if !(2..=DENSE_CONTACTS).contains(&floors.len()) {
@@ -220,7 +221,7 @@ impl RoundStep {
         } = workspace;
         self.on_rows(velocity, rows);
         let problem = self.problem(rows, &[])?.with_floors(floors)?;
-        let answer = cone.solve_even(&problem)?;
+        let answer = cone.solve_invariantly(&problem, selection)?;
         self.keep(workspace);
         Ok(answer)
     }

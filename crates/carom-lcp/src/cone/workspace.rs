@@ -158,22 +158,33 @@ impl ConeWorkspace {
         Ok(self.finish(answer))
     }
 
-    /// Finds the even answer of a problem, with floors or without: the limit of equally compliant contacts, or the
-    /// first answer beside their branch where no limit can be told. `None` if there is no branch.
+    /// Solves a problem, with floors or without, by the methods that depend on no axes, units and order: the even
+    /// answer as the limit of equally compliant contacts, or the answer beside their branch where no limit can be
+    /// told; else Newton's method from zero and from compliant contacts. `None` if all fail.
     ///
     /// # Errors
     ///
     /// [`LcpError::NonFinite`] if velocities overflow.
-    pub fn solve_even(
+    pub fn solve_invariantly(
         &mut self,
         problem: &ConeProblem<'_>,
+        selection: ConeSelection,
     ) -> Result<Option<ConeAnswer>, LcpError> {
-        let mut answer = self.begin(problem, ConeStart::Compliant)?;
-        if self.try_branch(problem, &mut answer) {
-            return Ok(Some(self.counted(answer)));
+        let mut answer = self.begin(problem, ConeStart::Zero)?;
+        if selection == ConeSelection::Even {
+            if self.try_branch(problem, &mut answer) {
+                return Ok(Some(self.counted(answer)));
+            }
+            answer = self.begin_again(problem, answer);
+            if self.take_beside_branch(problem, &mut answer) {
+                return Ok(Some(self.finish(answer)));
+            }
         }
-        answer = self.begin_again(problem, answer);
-        let is_found = self.take_beside_branch(problem, &mut answer);
+        answer.residual = f64::INFINITY;
+        self.start.clear();
+        self.start.resize(self.system.n, 0.0);
+        let is_found = self.attempt(problem, ConeStart::Zero, &mut answer)
+            || self.try_compliant(problem, &mut answer);
         Ok(is_found.then(|| self.finish(answer)))
     }
 
