@@ -3,6 +3,7 @@
 mod address;
 mod bits;
 mod commands;
+mod elementary;
 mod engines;
 mod features;
 mod fuzz;
@@ -89,6 +90,7 @@ fn main() -> anyhow::Result<()> {
             violations.extend(commands::violations(&root)?);
             violations.extend(header::violations(&root)?);
             violations.extend(leftovers::violations(&root)?);
+            violations.extend(elementary::violations(&root)?);
             violations.extend(features::violations(&root)?);
             violations.extend(address::violations(&root)?);
             violations.extend(words::violations(&root)?);

@@ -14,6 +14,8 @@
 //! }
 //! ```
 
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
+
 mod cite;
 mod fit;
 mod help;

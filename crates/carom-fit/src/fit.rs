@@ -368,7 +368,10 @@ impl Cases {
         let vary = |get: fn(&Parameters) -> f64| {
             let n = fits.len() as f64;
             let mean = fits.iter().map(get).sum::<f64>() / n;
-            let square = fits.iter().map(|p| (get(p) - mean).powi(2)).sum::<f64>();
+            let square = fits
+                .iter()
+                .map(|p| carom_numeric::power(get(p) - mean, 2))
+                .sum::<f64>();
             Variation {
                 mean,
                 spread: if fits.len() > 1 {

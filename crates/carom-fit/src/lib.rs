@@ -33,6 +33,8 @@
 //! }
 //! ```
 
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
+
 mod bootstrap;
 mod config;
 mod episode;

@@ -18,10 +18,10 @@ const MAX_ITERATIONS: usize = 10_000;
 pub fn log_density(misfit: f64, scale: f64) -> f64 {
     // Gamma(5) = 24, Gamma(2) = 1.
     let ratio = misfit / scale;
-    24.0_f64.ln()
-        - 3.0 * (NU * PI).ln()
-        - DIMENSION * scale.ln()
-        - 0.5 * (NU + DIMENSION) * (ratio * ratio / NU).ln_1p()
+    libm::log(24.0)
+        - 3.0 * libm::log(NU * PI)
+        - DIMENSION * libm::log(scale)
+        - 0.5 * (NU + DIMENSION) * libm::log1p(ratio * ratio / NU)
 }
 
 /// Misfits with the numbers of times they count, and how probable they are at the best scale.

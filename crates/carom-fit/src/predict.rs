@@ -112,7 +112,7 @@ impl Case {
 
     /// Kinetic energy with the configured inertia, over the mass (m²/s²).
     pub(crate) fn energy(&self, u: &Vector6<f64>) -> f64 {
-        0.5 * self.norm(u).powi(2)
+        0.5 * carom_numeric::power(self.norm(u), 2)
     }
 
     /// A vector whose Euclidean norm is [`norm`](Self::norm): the angular part times $F$, $F^TF = I_0/m$.

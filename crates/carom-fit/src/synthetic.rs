@@ -176,8 +176,8 @@ impl Random {
     /// Three numbers of the standard normal distribution (Box & Muller).
     fn gaussian(&mut self) -> Vector3<f64> {
         Vector3::from_fn(|_, _| {
-            let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();
-            radius * (TAU * self.uniform()).cos()
+            let radius = (-2.0 * libm::log(1.0 - self.uniform())).sqrt();
+            radius * libm::cos(TAU * self.uniform())
         })
     }
 }

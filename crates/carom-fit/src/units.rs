@@ -72,9 +72,10 @@ fn unit_of_positions(poses: &[Poses], setup: &Setup) -> Option<(&'static str, f6
     let found = quantile(&mut accelerations, FLIGHT_SHARE)?;
     let gravity = setup.gravity.map_or(STANDARD_GRAVITY, |g| g.norm());
     let factor = found / gravity;
-    let distance = |unit: f64| (factor / unit).ln().abs();
-    let near =
-        |(_, unit): &(&str, f64)| distance(*unit) <= FACTOR.ln() && distance(*unit) < distance(1.0);
+    let distance = |unit: f64| libm::log(factor / unit).abs();
+    let near = |(_, unit): &(&str, f64)| {
+        distance(*unit) <= libm::log(FACTOR) && distance(*unit) < distance(1.0)
+    };
     UNITS
         .into_iter()
         .filter(near)

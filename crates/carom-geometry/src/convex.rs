@@ -288,7 +288,11 @@ impl Convex {
         let latitude = |z: f64| self.latitude(&quadrature, size, z);
         let sums = quadrature.integrate(&latitude, [-1.0, 1.0], tolerance);
         let [volume, x, y, z, xx, yy, zz, xy, yz, zx] = sums;
-        let (s3, s4, s5) = (size.powi(3), size.powi(4), size.powi(5));
+        let (s3, s4, s5) = (
+            (size * size * size),
+            carom_numeric::power(size, 4),
+            carom_numeric::power(size, 5),
+        );
         let about_inner = Moments {
             volume: volume * s3,
             first: Vector3::new(x, y, z) * s4,
@@ -301,14 +305,18 @@ impl Convex {
     fn latitude(&self, quadrature: &Adaptive, size: f64, z: f64) -> [f64; 10] {
         let across = ((1.0 - z) * (1.0 + z)).max(0.0).sqrt();
         let ray = |longitude: f64| {
-            let (sin, cos) = longitude.sin_cos();
+            let (sin, cos) = libm::sincos(longitude);
             let direction = Vector3::new(across * cos, across * sin, z);
             (direction, self.exit(&self.inner, &direction))
         };
         let integrand = |longitude: f64| {
             let (d, (length, _)) = ray(longitude);
             let r = length / size;
-            let (r3, r4, r5) = (r.powi(3) / 3.0, r.powi(4) / 4.0, r.powi(5) / 5.0);
+            let (r3, r4, r5) = (
+                (r * r * r) / 3.0,
+                carom_numeric::power(r, 4) / 4.0,
+                carom_numeric::power(r, 5) / 5.0,
+            );
             [
                 r3,
                 r4 * d.x,

@@ -50,6 +50,8 @@
 //! }
 //! ```
 
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
+
 mod convex;
 mod error;
 mod half_space;

@@ -289,20 +289,20 @@ impl Moments {
                     vertices[to] - vertices[from],
                     vertices[opposite] - vertices[from],
                 );
-                cones[from].volume -= p.cross(&q).norm().atan2(p.dot(&q));
+                cones[from].volume -= libm::atan2(p.cross(&q).norm(), p.dot(&q));
             }
         }
         for (&(from, to), left) in &normal_at {
             let Some(right) = normal_at.get(&(to, from)) else {
                 continue;
             };
-            let angle = left.cross(right).norm().atan2(left.dot(right));
+            let angle = libm::atan2(left.cross(right).norm(), left.dot(right));
             if angle <= FLAT_ANGLE {
                 continue;
             }
             let (p, q) = (vertices[from], vertices[to]);
             let along = (q - p) / (q - p).norm();
-            let arc = (left + right) * (0.5 * angle).tan();
+            let arc = (left + right) * libm::tan(0.5 * angle);
             cones[from].first -= along * (0.5 * angle);
             cones[from].second -= arc * along.transpose() / 3.0;
             if from < to {
@@ -312,9 +312,9 @@ impl Moments {
         for (v, cone) in vertices.iter().zip(&cones) {
             let second = cone.second + Matrix3::identity() * (cone.volume / 3.0);
             let (r3, r4, r5) = (
-                radius.powi(3) / 3.0,
-                radius.powi(4) / 4.0,
-                radius.powi(5) / 5.0,
+                (radius * radius * radius) / 3.0,
+                carom_numeric::power(radius, 4) / 4.0,
+                carom_numeric::power(radius, 5) / 5.0,
             );
             self.volume += cone.volume * r3;
             self.first += v * (cone.volume * r3) + cone.first * r4;
@@ -338,7 +338,7 @@ impl Moments {
         self.first += middle * (area * height) + normal * (area * height * height / 2.0);
         self.second += corner_squares(corners, &sum) * (area * height / 12.0)
             + sym_product(&middle, normal) * (area * height * height / 2.0)
-            + normal * normal.transpose() * (area * height.powi(3) / 3.0);
+            + normal * normal.transpose() * (area * (height * height * height) / 3.0);
     }
 
     /// A sector of a cylinder along an edge between two face normals.
@@ -353,18 +353,18 @@ impl Moments {
         let (sum, difference) = (left + right, left - right);
         let along = (q - p) / length;
         let half = 0.5 * angle;
-        let arc = sum * half.tan();
+        let arc = sum * libm::tan(half);
         let plane = Matrix3::identity() - along * along.transpose();
-        let arc_squares = plane * half + sum * sum.transpose() * (half.tan() / 4.0)
-            - difference * difference.transpose() / (4.0 * half.tan());
+        let arc_squares = plane * half + sum * sum.transpose() * (libm::tan(half) / 4.0)
+            - difference * difference.transpose() / (4.0 * libm::tan(half));
         let area = half * radius * radius;
-        let reach = radius.powi(3) / 3.0;
+        let reach = (radius * radius * radius) / 3.0;
         let middle = (p + q) * 0.5;
         self.volume += area * length;
         self.first += middle * (area * length) + arc * (reach * length);
         self.second += corner_squares(&[p, q], &(p + q)) * (area * length / 6.0)
             + sym_product(&middle, &arc) * (reach * length)
-            + arc_squares * (radius.powi(4) / 4.0 * length);
+            + arc_squares * (carom_numeric::power(radius, 4) / 4.0 * length);
     }
 }
 
@@ -415,8 +415,8 @@ fn union_moments(first: &Profile, second: &Profile) -> (f64, f64, [f64; 3]) {
         let (middle, half) = (0.5 * (from + to), 0.5 * (to - from));
         for (s, weight) in rule {
             // The sine takes the square roots at the ends of the axes.
-            let x = middle + half * (FRAC_PI_2 * s).sin();
-            let weight = weight * half * FRAC_PI_2 * (FRAC_PI_2 * s).cos();
+            let x = middle + half * libm::sin(FRAC_PI_2 * s);
+            let weight = weight * half * FRAC_PI_2 * libm::cos(FRAC_PI_2 * s);
             let [area, yy, zz] = section(first.half_widths(x), second.half_widths(x));
             let parts = [area, area * x, area * x * x, yy, zz];
             sums.iter_mut()
@@ -480,13 +480,13 @@ fn section((y1, z1): (f64, f64), (y2, z2): (f64, f64)) -> [f64; 3] {
 
 /// Eccentric anomaly of the polar angle with the given tangent.
 fn anomaly(y: f64, z: f64, tangent: f64) -> f64 {
-    (y * tangent).atan2(z)
+    libm::atan2(y * tangent, z)
 }
 
 /// Area, $\int y^2$, $\int z^2$ of an ellipse's sector from the y axis to an eccentric anomaly.
 fn quadrant_sector(y: f64, z: f64, anomaly: f64) -> [f64; 3] {
     let area = 0.5 * y * z * anomaly;
-    let (mean, wave) = (0.5 * anomaly, 0.25 * (2.0 * anomaly).sin());
+    let (mean, wave) = (0.5 * anomaly, 0.25 * libm::sin(2.0 * anomaly));
     let scale = 0.25 * y * z;
     [
         area,

@@ -128,7 +128,7 @@ impl SignedDistance for Ellipsoid {
             let rest = 1.0 - foot.component_div(axes).norm_squared();
             if rest >= 0.0 {
                 let off_plane = shortest * rest.sqrt();
-                let value = -(foot - y).norm().hypot(off_plane);
+                let value = -libm::hypot((foot - y).norm(), off_plane);
                 return Distance {
                     value,
                     gradient: None,

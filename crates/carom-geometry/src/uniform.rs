@@ -240,15 +240,15 @@ fn rounded_ellipsoid(ellipsoid: &Ellipsoid, radius: f64) -> Moments {
     let determinant = a.product();
     let integrand = |z: f64, longitude: f64| {
         let across = ((1.0 - z) * (1.0 + z)).max(0.0).sqrt();
-        let (sin, cos) = longitude.sin_cos();
+        let (sin, cos) = libm::sincos(longitude);
         let u = Vector3::new(across * cos, across * sin, z);
         let point = a.component_mul(&u);
         let slope = u.component_div(&a);
         let steep = slope.norm();
         let normal = slope / steep;
-        let mean =
-            (squares.sum() - point.norm_squared()) / (determinant * determinant * steep.powi(3));
-        let gauss = 1.0 / (determinant * determinant * steep.powi(4));
+        let mean = (squares.sum() - point.norm_squared())
+            / (determinant * determinant * (steep * steep * steep));
+        let gauss = 1.0 / (determinant * determinant * carom_numeric::power(steep, 4));
         let area = determinant * steep * (1.0 + radius * (mean + radius * gauss));
         let p = point + normal * radius;
         let flux = area * p.dot(&normal);
@@ -261,7 +261,7 @@ fn rounded_ellipsoid(ellipsoid: &Ellipsoid, radius: f64) -> Moments {
     };
     let quadrature = Adaptive::default();
     // Tolerance relative to the size of the result.
-    let tolerance = QUADRATURE * (determinant + radius.powi(3));
+    let tolerance = QUADRATURE * (determinant + (radius * radius * radius));
     let quarter = |z: f64| {
         let along = |longitude: f64| integrand(z, longitude);
         quadrature.integrate(&along, [0.0, FRAC_PI_2], 0.1 * tolerance)
@@ -270,9 +270,9 @@ fn rounded_ellipsoid(ellipsoid: &Ellipsoid, radius: f64) -> Moments {
     let sums = quadrature.integrate(&quarter, [0.0, 1.0], tolerance);
     let [volume, xx, yy, zz] = sums.map(|x| 8.0 * x);
     let moments = Moments {
-        volume: volume * size.powi(3),
+        volume: volume * (size * size * size),
         first: Vector3::zeros(),
-        second: Matrix3::from_diagonal(&Vector3::new(xx, yy, zz)) * size.powi(5),
+        second: Matrix3::from_diagonal(&Vector3::new(xx, yy, zz)) * carom_numeric::power(size, 5),
     };
     moments.moved(ellipsoid.center())
 }

@@ -130,7 +130,7 @@ pub fn audit(
         let mut tangential = 0.0f64;
         for (row, tangent) in (first + 1..).zip(&contact.tangents) {
             add(row, tangent);
-            tangential = tangential.hypot(impulses[row]);
+            tangential = libm::hypot(tangential, impulses[row]);
         }
         audit.contact_work_j.push(work);
         let norm = contacts.normal_norm(i);

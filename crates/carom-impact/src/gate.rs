@@ -352,7 +352,7 @@ impl Balance {
                 let impulse = answer.impulses[row];
                 let tangent = tangent.0.as_slice();
                 self.add(tangent, contacts.row_scale(row), impulse, counted);
-                tangential = tangential.hypot(impulse);
+                tangential = libm::hypot(tangential, impulse);
             }
             is_suspect |= rules.friction && !(tangential <= contact.friction * impulse);
         }
@@ -524,7 +524,7 @@ impl OwnTerms {
         let mut momentum: Numbers = smallvec![0.0; metric.dim()];
         metric.whiten_velocity_into(&self.after, &mut momentum);
         for (plus, minus) in momentum.iter_mut().zip(problem.momentum()) {
-            *plus = plus.hypot(*minus);
+            *plus = libm::hypot(*plus, *minus);
         }
         let pushes = impulses_on_units.iter().enumerate();
         let pushes = pushes.filter(|(_, l)| **l != 0.0);
@@ -532,10 +532,10 @@ impl OwnTerms {
         let (of, of_rows) = groups(metric.dim(), rows);
         let mut around = vec![Moved::default(); metric.dim()];
         for (group, p) in of.iter().zip(&momentum) {
-            around[*group].velocity = around[*group].velocity.hypot(*p);
+            around[*group].velocity = libm::hypot(around[*group].velocity, *p);
         }
         for (group, (_, l)) in of_rows.iter().zip(pushes) {
-            around[*group].impulses = around[*group].impulses.hypot(*l);
+            around[*group].impulses = libm::hypot(around[*group].impulses, *l);
         }
         let mut touched = vec![Moved::default(); metric.dim()];
         let rows = alone.iter().enumerate();
@@ -547,8 +547,8 @@ impl OwnTerms {
                 }
             }
             let all = touched.iter().fold(Moved::default(), |sum, group| Moved {
-                velocity: sum.velocity.hypot(group.velocity),
-                impulses: sum.impulses.hypot(group.impulses),
+                velocity: libm::hypot(sum.velocity, group.velocity),
+                impulses: libm::hypot(sum.impulses, group.impulses),
             });
             Moved {
                 velocity: f64::max(*own, all.velocity),
@@ -643,7 +643,7 @@ impl OwnTerms {
             let rows = first + 1..contacts.row(i + 1);
             let tangential = rows
                 .clone()
-                .fold(0.0f64, |sum, row| sum.hypot(answer.impulses[row]));
+                .fold(0.0f64, |sum, row| libm::hypot(sum, answer.impulses[row]));
             let excess = tangential - contact.friction * impulse.max(0.0);
             if !(excess <= 0.0) {
                 let sizes = rows.zip(&contact.tangents).map(|(row, t)| natural(row, t));

@@ -52,6 +52,8 @@
 //! }
 //! ```
 
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
+
 mod audit;
 mod constraints;
 mod contact;

@@ -267,7 +267,7 @@ impl PolygonDiagnostics {
         Self {
             cone: self.cone,
             cone_residual: f64::max(self.cone_residual, other.cone_residual),
-            cone_error: errors.map(|(one, other)| one.hypot(other)),
+            cone_error: errors.map(|(one, other)| libm::hypot(one, other)),
         }
     }
 }

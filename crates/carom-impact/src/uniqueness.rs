@@ -48,7 +48,7 @@ pub fn worst_indeterminacy(wedge: Wedge) -> f64 {
     let impacts = (exponent(wedge) - 0.5).ceil();
     let angle = 2.0 * impacts * wedge.half_angle();
     if angle.is_finite() {
-        2.0 * angle.sin().abs()
+        2.0 * libm::sin(angle).abs()
     } else {
         2.0
     }

@@ -168,7 +168,7 @@ pub(crate) fn angle_about(axis: &Vector3<f64>, turned: &Matrix3<f64>) -> f64 {
         turned.m13 - turned.m31,
         turned.m21 - turned.m12,
     );
-    axis.dot(&twice_sine).atan2(turned.trace() - 1.0)
+    libm::atan2(axis.dot(&twice_sine), turned.trace() - 1.0)
 }
 
 /// The rotation by an angle (rad) about a unit axis.

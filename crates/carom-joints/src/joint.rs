@@ -346,7 +346,7 @@ fn axes(spec: &JointSpec, geometry: Geometry) -> Result<(Matrix3<f64>, Geometry)
             across(&x, &y, "axes")?;
             across(&y, &last, "axes")?;
             let z = x.cross(&y).normalize();
-            let third = last.dot(&z).atan2(last.dot(&x));
+            let third = libm::atan2(last.dot(&z), last.dot(&x));
             let turned = Matrix3::from_columns(&[x, z.cross(&x), z]);
             Ok((turned, Geometry { third, ..geometry }))
         }

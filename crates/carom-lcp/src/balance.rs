@@ -155,13 +155,13 @@ impl Balance {
             .resize(2 * n, (f64::NEG_INFINITY, f64::NEG_INFINITY));
         for (i, (q, r)) in problem.vector().iter().zip(&self.row).enumerate() {
             let block = &mut self.sizes[root(&mut self.parent, i)];
-            block.0 = block.0.max(q.abs().log2() + f64::from(*r));
+            block.0 = block.0.max(libm::log2(q.abs()) + f64::from(*r));
         }
         for (j, (z, c)) in z.iter().zip(&self.column).enumerate() {
             let block = &mut self.sizes[root(&mut self.parent, n + j)];
-            block.1 = block.1.max(z.log2() - f64::from(*c));
+            block.1 = block.1.max(libm::log2(*z) - f64::from(*c));
         }
-        let is_heavy = |(q, z): &(f64, f64)| *z > f64::NEG_INFINITY && *z > q + HEAVY.log2();
+        let is_heavy = |(q, z): &(f64, f64)| *z > f64::NEG_INFINITY && *z > q + libm::log2(HEAVY);
         self.sizes.iter().any(is_heavy)
     }
 }

@@ -235,7 +235,7 @@ pub fn friction_directions(
                     .to_vec(),
                 _ => {
                     let angle = TAU * j as f64 / n_directions as f64;
-                    vec![angle.cos(), angle.sin()]
+                    vec![libm::cos(angle), libm::sin(angle)]
                 }
             })
             .collect()),

@@ -73,6 +73,8 @@
 //! | [`cone`] | contacts with round friction cones: few of them, or heaps of thousands |
 //! | [`MatrixClass`] | what theorems promise about a matrix |
 
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
+
 mod auto;
 mod backward;
 mod balance;

@@ -167,7 +167,7 @@ pub(crate) fn exponent(x: f64) -> i32 {
     let raw = |x: f64| ((x.to_bits() >> 52) & 0x7ff) as i32;
     match raw(x) {
         0 if x == 0.0 => 0,
-        0 => raw(x * 2f64.powi(60)) - 1083,
+        0 => raw(x * carom_numeric::power(2.0, 60)) - 1083,
         0x7ff => 0,
         e => e - 1023,
     }

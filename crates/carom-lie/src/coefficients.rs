@@ -49,7 +49,7 @@ pub(crate) fn sinc(theta: f64) -> f64 {
     if theta.abs() < SMALL_ANGLE {
         1.0
     } else {
-        theta.sin() / theta
+        libm::sin(theta) / theta
     }
 }
 
@@ -64,7 +64,7 @@ pub(crate) fn sine_defect(theta: f64) -> f64 {
     if theta < SERIES_ANGLE {
         return series(theta, &SINE_DEFECT);
     }
-    (theta - theta.sin()) / theta.powi(3)
+    (theta - libm::sin(theta)) / (theta * theta * theta)
 }
 
 /// $(1 - \tfrac\theta2\cot\tfrac\theta2)/\theta^2$, with its pole at $2\pi$.
@@ -73,7 +73,7 @@ pub(crate) fn cotangent_defect(theta: f64) -> f64 {
         return series(theta, &COTANGENT_NUMERATOR) / (2.0 * versine(theta));
     }
     let half = 0.5 * theta;
-    (1.0 - half * half.cos() / half.sin()) / (theta * theta)
+    (1.0 - half * libm::cos(half) / libm::sin(half)) / (theta * theta)
 }
 
 /// $(\theta^2 + 2\cos\theta - 2)/(2\theta^4)$.

@@ -50,6 +50,8 @@
 //! }
 //! ```
 
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
+
 mod coefficients;
 mod error;
 mod group;

@@ -77,7 +77,7 @@ impl So3 {
     /// The rotation by the rotation vector `phi` (rad).
     pub fn exp(phi: &Vector3<f64>) -> Self {
         let half = 0.5 * phi.norm();
-        Self::normalized(half.cos(), phi * (0.5 * sinc(half)))
+        Self::normalized(libm::cos(half), phi * (0.5 * sinc(half)))
     }
 
     /// The rotation vector (rad) of length at most π.
@@ -92,12 +92,12 @@ impl So3 {
             // atan2(s, w)/s = 1/w + O(s^2)
             return v * (2.0 / w);
         }
-        v * (2.0 * sine.atan2(w) / sine)
+        v * (2.0 * libm::atan2(sine, w) / sine)
     }
 
     /// The angle in \[0, π\].
     pub fn angle(&self) -> f64 {
-        2.0 * self.v.norm().atan2(self.w.abs())
+        2.0 * libm::atan2(self.v.norm(), self.w.abs())
     }
 
     /// The Cayley transform $(I - S(f))^{-1}(I + S(f))$ of $f = \tan(\theta/2)e$.

@@ -47,6 +47,8 @@
 //! }
 //! ```
 
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
+
 mod contact;
 pub mod design;
 mod dynamics;

@@ -182,6 +182,6 @@ pub struct Wedge {
 impl Wedge {
     /// Half opening angle $\gamma$ in radians.
     pub fn half_angle(&self) -> f64 {
-        self.sin.atan2(self.cos)
+        libm::atan2(self.sin, self.cos)
     }
 }

@@ -65,6 +65,8 @@
 //! }
 //! ```
 
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
+
 pub mod billiard;
 pub mod flying;
 pub mod generalized;

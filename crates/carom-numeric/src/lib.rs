@@ -1,4 +1,4 @@
-//! Small numerical tools that several of carom's crates need, without dependencies.
+//! Small numerical tools that several of carom's crates need.
 //!
 //! | module | holds |
 //! | --- | --- |
@@ -7,6 +7,7 @@
 //! | [`roots`] | roots inside a bracket: bisection, Newton's method kept inside |
 //! | [`polynomial`] | all roots of a polynomial on the unit interval, none missed |
 //! | [`quadrature`] | Gauss-Legendre rules: fixed, on panels, adaptive |
+//! | [`power()`] | whole powers with one order of products |
 //! | [`svd`] | singular values of small matrices, least-norm solutions |
 //! | [`sums`] | sums and products with their rounding errors |
 //! | [`random`] | random numbers that depend on a seed and a position alone |
@@ -24,9 +25,12 @@
 //! }
 //! ```
 
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
+
 pub mod dense;
 pub mod kernel;
 pub mod polynomial;
+mod power;
 pub mod quadrature;
 pub mod random;
 pub mod roots;
@@ -34,6 +38,7 @@ pub mod sums;
 pub mod svd;
 mod version;
 
+pub use power::power;
 pub use version::NUMERICS_VERSION;
 
 #[cfg(doctest)]

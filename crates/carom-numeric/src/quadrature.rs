@@ -19,7 +19,7 @@ pub fn gauss_legendre<const N: usize>() -> [(f64, f64); N] {
     let mut rule = [(0.0, 0.0); N];
     let n = N as f64;
     for (i, entry) in rule.iter_mut().enumerate() {
-        let mut x = (std::f64::consts::PI * (i as f64 + 0.75) / (n + 0.5)).cos();
+        let mut x = libm::cos(std::f64::consts::PI * (i as f64 + 0.75) / (n + 0.5));
         let mut slope = 1.0;
         for _ in 0..20 {
             let (mut p, mut previous) = (1.0, 0.0);

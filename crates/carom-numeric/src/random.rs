@@ -38,14 +38,14 @@ pub fn bits(seed: u64, position: u64) -> u64 {
 /// ```
 #[inline]
 pub fn uniform(seed: u64, position: u64, low: f64, high: f64) -> f64 {
-    low + (high - low) * ((bits(seed, position) >> 11) as f64 * 2f64.powi(-53))
+    low + (high - low) * ((bits(seed, position) >> 11) as f64 * crate::power(2.0, -53))
 }
 
 /// A number in \[1, 2), 52 random bits, that only the seed (below $2^{32}$) and the position decide.
 #[inline]
 pub fn generic(seed: u64, position: u64) -> f64 {
     let state = position.wrapping_add(seed << 32).wrapping_mul(INCREMENT);
-    1.0 + (mix(state) >> 12) as f64 * 2f64.powi(-52)
+    1.0 + (mix(state) >> 12) as f64 * crate::power(2.0, -52)
 }
 
 /// A generator for one step of one sample of a seeded ensemble.
@@ -75,6 +75,6 @@ impl CounterRng {
 
     /// Uniform in the open interval (0, 1).
     pub fn next_uniform(&mut self) -> f64 {
-        ((self.next_bits() >> 12) as f64 + 0.5) * 2f64.powi(-52)
+        ((self.next_bits() >> 12) as f64 + 0.5) * crate::power(2.0, -52)
     }
 }

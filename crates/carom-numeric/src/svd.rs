@@ -197,8 +197,8 @@ fn rotation(columns: &[f64], rows: usize, p: usize, q: usize, vanishing: f64) ->
     }
     // tan(2x) = 2 a.b / (a.a - b.b), the smaller of the two angles.
     let zeta = (long / short - short / long) / (2.0 * cosine);
-    let tangent = zeta.signum() / (zeta.abs() + zeta.hypot(1.0));
-    let cosine = 1.0 / tangent.hypot(1.0);
+    let tangent = zeta.signum() / (zeta.abs() + libm::hypot(zeta, 1.0));
+    let cosine = 1.0 / libm::hypot(tangent, 1.0);
     Some(Rotation {
         cosine,
         sine: cosine * tangent,

@@ -70,7 +70,7 @@ pub fn extremes(
         }
         progress.report("extremes", generation, GENERATIONS);
         // Changes shrink by a thousand, which refines what is found.
-        let width = 1e-3f64.powf(generation as f64 / GENERATIONS as f64);
+        let width = libm::pow(1e-3, generation as f64 / GENERATIONS as f64);
         born.clear();
         for (i, direction) in (0..).zip(&directions) {
             if direction.most() >= direction.bound - same {

@@ -19,6 +19,8 @@
 //! }
 //! ```
 
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
+
 mod beyond;
 mod cite;
 mod common;

@@ -104,9 +104,9 @@ fn is_geometric(values: &[f64]) -> bool {
     let ([first, second, _, ..], Some(last)) = (values, values.last()) else {
         return false;
     };
-    let ratio = (last / first).powf(1.0 / (values.len() - 1) as f64);
+    let ratio = libm::pow(last / first, 1.0 / (values.len() - 1) as f64);
     let is_close = |(k, value): (usize, &f64)| {
-        let expected = first * ratio.powf(k as f64);
+        let expected = first * libm::pow(ratio, k as f64);
         (value - expected).abs() <= GEOMETRIC * expected
     };
     *first > 0.0

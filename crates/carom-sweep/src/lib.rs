@@ -43,6 +43,8 @@
 //! # Ok::<(), carom_sweep::SweepError>(())
 //! ```
 
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
+
 mod answer;
 mod ask;
 mod derived;

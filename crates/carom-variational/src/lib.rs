@@ -61,6 +61,8 @@
 //! }
 //! ```
 
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
+
 mod body;
 mod embedding;
 mod error;

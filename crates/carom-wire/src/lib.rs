@@ -22,6 +22,8 @@
 //! assert!(answer.text.starts_with(r#"{"id":1,"law":"plastic","velocity_plus":[0.0]"#));
 //! ```
 
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
+
 mod bodies;
 mod bounds;
 mod choice;

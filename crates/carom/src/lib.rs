@@ -62,6 +62,8 @@
 //! # Ok::<(), carom::impact::ImpactError>(())
 //! ```
 
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
+
 pub use carom_geometry as geometry;
 pub use carom_impact as impact;
 pub use carom_lcp as lcp;

@@ -99,7 +99,7 @@ fn minus(a: [f64; 2], b: [f64; 2]) -> [f64; 2] {
 }
 
 fn norm(a: [f64; 2]) -> f64 {
-    a[0].hypot(a[1])
+    libm::hypot(a[0], a[1])
 }
 
 impl Reading<'_> {
@@ -160,7 +160,7 @@ impl Reading<'_> {
         let (a, b) = (self.directions[j], self.directions[self.next(j)]);
         let sum = [a[0] + b[0], a[1] + b[1]];
         let length = norm(sum);
-        ([sum[0] / length, sum[1] / length], (PI / k as f64).cos())
+        ([sum[0] / length, sum[1] / length], libm::cos(PI / k as f64))
     }
 
     /// Friction without friction coefficient: the direction in which it would act.

@@ -301,7 +301,7 @@ fn held(frame: &Frame<'_>, stage: &Stage, given: &[Inequality]) -> Result<Vec<Fo
         }
         // The weights belong to rows of unit length.
         let length =
-            |k: usize| (given[k].value(frame, stage) / scale).hypot(given[k].shifts.norm());
+            |k: usize| libm::hypot(given[k].value(frame, stage) / scale, given[k].shifts.norm());
         let mut sum = Inequality {
             shifts: DVector::zeros(n),
             after: &q.after / length(i),

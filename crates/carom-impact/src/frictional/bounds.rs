@@ -87,7 +87,7 @@ impl TerminationBounds {
         let mut space = ContactSpace::new(contacts);
         let k = directions(space.n_tangents, friction_directions)?;
         if space.n_tangents > 1 {
-            let circumscribe = 1.0 / (PI / k as f64).cos();
+            let circumscribe = 1.0 / libm::cos(PI / k as f64);
             space.friction.iter_mut().for_each(|mu| *mu *= circumscribe);
         }
         let primal = space.primal_columns(contacts);
@@ -143,7 +143,7 @@ impl TerminationBounds {
                 0 => {}
                 1 => columns.extend([tangent(1), -tangent(1)]),
                 _ => columns.extend((0..k).map(|j| {
-                    let (sin, cos) = (2.0 * PI * j as f64 / k as f64).sin_cos();
+                    let (sin, cos) = libm::sincos(2.0 * PI * j as f64 / k as f64);
                     tangent(1) * cos + tangent(2) * sin
                 })),
             }
@@ -161,7 +161,7 @@ impl TerminationBounds {
     /// \exp(-k/(m+1)^2)$. Very loose in practice.
     pub fn steps(&self, tail: f64) -> f64 {
         let per = ((self.contacts + 1) * (self.contacts + 1)) as f64;
-        self.kinetic_c * self.speed.ceil() + (-tail.ln() * per).ceil().max(0.0)
+        self.kinetic_c * self.speed.ceil() + (-libm::log(tail) * per).ceil().max(0.0)
     }
 }
 
@@ -243,28 +243,28 @@ impl NetBound {
     fn log_cell(&self) -> f64 {
         let n = self.dimension as f64;
         let cells = (self.side * self.lipschitz * n.sqrt() / self.epsilon * (1.0 - 1e-12)).ceil();
-        -n * cells.max(1.0).ln()
+        -n * libm::log(cells.max(1.0))
     }
 
     /// Least probability $1 - (1-\Omega)^N/\Omega$ that `samples` uniform samples make an
     /// $\varepsilon$-net of the image; 0 where the lemma says nothing.
     pub fn probability(&self, samples: f64) -> f64 {
         let log_cell = self.log_cell();
-        let log_failure = samples * (-log_cell.exp()).ln_1p() - log_cell;
-        (-log_failure.exp_m1()).max(0.0)
+        let log_failure = samples * libm::log1p(-libm::exp(log_cell)) - log_cell;
+        (-libm::expm1(log_failure)).max(0.0)
     }
 
     /// $\log_{10}$ of the samples that make an $\varepsilon$-net except with probability `failure`,
     /// $\ln(\delta\Omega)/\ln(1-\Omega)$, Eq. (171).
     pub fn log10_samples(&self, failure: f64) -> f64 {
         let log_cell = self.log_cell();
-        let log_failure = -(failure.ln() + log_cell);
+        let log_failure = -(libm::log(failure) + log_cell);
         // ln(1 - Ω) is -Ω to working precision long before Ω underflows.
         let log_rate = if log_cell < -36.0 {
             log_cell
         } else {
-            (-(-log_cell.exp()).ln_1p()).ln()
+            libm::log(-libm::log1p(-libm::exp(log_cell)))
         };
-        (log_failure.ln() - log_rate) / std::f64::consts::LN_10
+        (libm::log(log_failure) - log_rate) / std::f64::consts::LN_10
     }
 }

@@ -291,8 +291,8 @@ impl Keys<'_> {
                 }
                 let [[p, q], [r, s]] = turn;
                 let is_turn = (p * r + q * s).abs() <= SAME_KEY
-                    && (p.hypot(q) - 1.0).abs() <= SAME_KEY
-                    && (r.hypot(s) - 1.0).abs() <= SAME_KEY;
+                    && (libm::hypot(p, q) - 1.0).abs() <= SAME_KEY
+                    && (libm::hypot(r, s) - 1.0).abs() <= SAME_KEY;
                 (is_turn && is_same(&turn)).then_some(turn)
             }
             _ => None,
@@ -323,7 +323,9 @@ impl Keys<'_> {
         let mut classes = Classes::new(contacts);
         classes.split(&|i| self.before[i * width]);
         let tangential = |i: usize, of: &dyn Fn(usize) -> f64| -> f64 {
-            let squares = self.tangents(i).map(|slot| of(slot).powi(2));
+            let squares = self
+                .tangents(i)
+                .map(|slot| carom_numeric::power(of(slot), 2));
             self.friction(i) * squares.sum::<f64>().sqrt()
         };
         classes.split(&|i| tangential(i, &|slot| self.before[slot]));
@@ -347,7 +349,12 @@ impl Keys<'_> {
             };
             for kind in 0..Self::N_PAIRS {
                 classes.split(&|i| members.iter().map(|j| self.pair(kind, i, *j)).sum());
-                classes.split(&|i| members.iter().map(|j| self.pair(kind, i, *j).powi(2)).sum());
+                classes.split(&|i| {
+                    members
+                        .iter()
+                        .map(|j| carom_numeric::power(self.pair(kind, i, *j), 2))
+                        .sum()
+                });
             }
             if classes.starts.len() > before {
                 return true;
@@ -364,8 +371,10 @@ impl Keys<'_> {
         let (width, gram) = (self.space.width(), &self.space.gram);
         let (normal_i, normal_j) = (i * width, j * width);
         let dragged = |i: usize, normal: usize| -> f64 {
-            let squares = self.tangents(i).map(|slot| gram[(slot, normal)].powi(2));
-            self.friction(i).powi(2) * squares.sum::<f64>()
+            let squares = self
+                .tangents(i)
+                .map(|slot| carom_numeric::power(gram[(slot, normal)], 2));
+            carom_numeric::power(self.friction(i), 2) * squares.sum::<f64>()
         };
         match kind {
             0 => gram[(normal_i, normal_j)],

@@ -72,7 +72,7 @@ fn directions(n_tangents: usize, friction: f64) -> Vec<[f64; 2]> {
         1 => vec![[1.0, 0.0], [-1.0, 0.0]],
         _ => (0..DIRECTIONS)
             .map(|k| {
-                let (y, x) = (TAU * k as f64 / DIRECTIONS as f64).sin_cos();
+                let (y, x) = libm::sincos(TAU * k as f64 / DIRECTIONS as f64);
                 [x, y]
             })
             .collect(),

@@ -115,7 +115,7 @@ fn follow(
         impulse: DVector::zeros(space.n_slots()),
         work: (0..m)
             .map(|i| Work {
-                returned: restitution(i).powi(2),
+                returned: carom_numeric::power(restitution(i), 2),
                 ..Work::default()
             })
             .collect(),
@@ -405,7 +405,7 @@ impl Path<'_> {
         let mut options = LemkeOptions::default();
         if let Some(seed) = self.cover {
             let mut rng = CounterRng::new(seed, 0, 0);
-            let entry = |_| (6.0 * (2.0 * rng.next_uniform() - 1.0)).exp();
+            let entry = |_| libm::exp(6.0 * (2.0 * rng.next_uniform() - 1.0));
             options.cover = Some((0..n).map(entry).collect());
         }
         let solution = Lemke { options }.solve(&Lcp::new(matrix, vector)?)?;

@@ -119,7 +119,7 @@ impl StepLipschitz {
     pub fn net(&self, steps: usize, impulse_step: f64, epsilon: f64) -> NetBound {
         NetBound {
             dimension: steps * self.contacts,
-            lipschitz: self.constant.powf(steps as f64),
+            lipschitz: libm::pow(self.constant, steps as f64),
             side: impulse_step,
             epsilon,
         }

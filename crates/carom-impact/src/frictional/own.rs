@@ -66,7 +66,7 @@ pub(super) fn own_residual(
             return worst([missed, excess].into_iter());
         }
         let astray = tangents.fold(0.0f64, |sum, slot| {
-            sum.hypot(l[slot] + limit * (u[slot] / slip))
+            libm::hypot(sum, l[slot] + limit * (u[slot] / slip))
         });
         let astray = astray / unit(limit.max(drag)) / (1.0 + DIRECTION * terms / slip);
         let sliding = if slip / unit(terms) <= astray {

@@ -172,7 +172,7 @@ fn gap_to_extremes(
     while pivots < budget && work < most_work && index < GENERATIONS * law.samples {
         // Changes shrink by a thousand from the first generation to the last.
         let generation = (GENERATIONS as f64 * pivots / budget).floor();
-        let width = 1e-3f64.powf(generation / GENERATIONS as f64);
+        let width = libm::pow(1e-3, generation / GENERATIONS as f64);
         let mut rng = CounterRng::new(law.seed, u64::MAX / 2 - index, 0);
         let turn = (index % directions.len() as u64) as usize;
         let parent = directions.get(turn).and_then(|d| d.choice.as_ref());

@@ -446,8 +446,8 @@ impl Basis for RoundBasis<'_> {
                 *normal = impulse[row];
             } else {
                 *work += impulse[row] * after[row];
-                *slip += (after[row] * factor).powi(2);
-                *size = f64::max(*size, (terms[row] * factor).powi(2));
+                *slip += carom_numeric::power(after[row] * factor, 2);
+                *size = f64::max(*size, carom_numeric::power(terms[row] * factor, 2));
             }
         }
         let slips = slips.iter().zip(&self.modes).zip(&self.space.friction);

@@ -563,7 +563,7 @@ impl<'a> Sampler<'a> {
     }
 
     fn cover_randomly(&self, spread: f64, rng: &mut CounterRng, workspace: &mut StepWorkspace) {
-        let mut entry = || (spread * (2.0 * rng.next_uniform() - 1.0)).exp();
+        let mut entry = || libm::exp(spread * (2.0 * rng.next_uniform() - 1.0));
         workspace.set_cover(self.stepper.dim(), Some(&mut entry));
     }
 

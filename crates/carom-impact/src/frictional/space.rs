@@ -128,7 +128,7 @@ impl ContactSpace {
     pub(super) fn norm_around(&self, momentum: &[f64]) -> f64 {
         let coordinates = self.columns.row_iter().zip(momentum);
         let touched = coordinates.filter(|(row, _)| row.iter().any(|x| *x != 0.0));
-        touched.fold(0.0, |norm, (_, p)| norm.hypot(*p))
+        touched.fold(0.0, |norm, (_, p)| libm::hypot(norm, *p))
     }
 
     /// Whitened slot.

@@ -165,7 +165,7 @@ fn is_least(contacts: &ContactSet<'_>, left: &DVector<f64>, kind: Kind) -> bool 
                 // Per unit of normal impulse, on rows as given.
                 let length = contacts.row_norm(normal);
                 let sliding = tangents.fold(0.0f64, |sum, row| {
-                    sum.hypot(slope(row) * contacts.row_norm(row))
+                    libm::hypot(sum, slope(row) * contacts.row_norm(row))
                 });
                 slope(normal) * length - contact.friction * sliding >= -LEVEL * size * length
             }
@@ -197,8 +197,8 @@ pub(super) fn in_one_step(case: &Case<'_>) -> Result<(DVector<f64>, Tangent), Im
             true => [given(row + 1), given(row + 2)],
             false => return None,
         };
-        let is_sliding = rate(row + 1).hypot(rate(row + 2)) > limit(i);
-        is_sliding.then(|| [x / x.hypot(y), y / x.hypot(y)])
+        let is_sliding = libm::hypot(rate(row + 1), rate(row + 2)) > limit(i);
+        is_sliding.then(|| [x / libm::hypot(x, y), y / libm::hypot(x, y)])
     };
     let mut edges = Vec::new();
     for edge in cone_edges(contacts) {
@@ -348,7 +348,7 @@ fn cone_edges(contacts: &ContactSet<'_>) -> Vec<Generator> {
             n if n == 0 || friction == 0.0 => generators.push(edge([0.0; 2])),
             1 => generators.extend([edge([friction, 0.0]), edge([-friction, 0.0])]),
             _ => generators.extend((0..4).map(|k| {
-                let (sin, cos) = (FRAC_PI_2 * f64::from(k)).sin_cos();
+                let (sin, cos) = libm::sincos(FRAC_PI_2 * f64::from(k));
                 edge([friction * cos, friction * sin])
             })),
         }
@@ -368,7 +368,7 @@ fn steepest(contacts: &ContactSet<'_>, i: usize, residual: &DVector<f64>) -> Opt
         contacts.row_norm(row) * unit.map(|(u, r)| u * r).sum::<f64>()
     };
     let (x, y) = (slope(row + 1), slope(row + 2));
-    let size = x.hypot(y);
+    let size = libm::hypot(x, y);
     (size > 0.0).then(|| Generator {
         row,
         normal: 1.0,

@@ -627,7 +627,7 @@ impl<'a> Case<'a> {
             if (before - after).abs() <= rounding {
                 1.0
             } else {
-                (after / before).powi(2)
+                carom_numeric::power(after / before, 2)
             }
         };
         let [minus, plus, rounding] =

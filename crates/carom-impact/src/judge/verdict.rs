@@ -214,7 +214,7 @@ fn rounded(x: f64) -> String {
     if !(1e-3..1e5).contains(&size) {
         return format!("{x:.2e}");
     }
-    let decimals = (2 - size.log10().floor() as i32).clamp(0, 6) as usize;
+    let decimals = (2 - libm::log10(size).floor() as i32).clamp(0, 6) as usize;
     let text = format!("{x:.decimals$}");
     if text.contains('.') {
         text.trim_end_matches('0').trim_end_matches('.').to_owned()

@@ -19,5 +19,5 @@ pub fn collapse_restitution(cosine: f64) -> f64 {
     if (0.0..=1.0).contains(&cosine) {
         return 0.0;
     }
-    (0.5 * (-cosine).asin()).tan().powi(2)
+    carom_numeric::power(libm::tan(0.5 * libm::asin(-cosine)), 2)
 }

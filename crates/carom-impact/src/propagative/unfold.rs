@@ -95,7 +95,7 @@ impl TwoContacts {
         if !approaches || self.wedge.sin < CLOSED_WEDGE {
             return None;
         }
-        let theta = self.xy[1].atan2(self.xy[0]);
+        let theta = libm::atan2(self.xy[1], self.xy[0]);
         let mirrored = if first == 0 { -theta } else { theta };
         let angle = mirrored.rem_euclid(TAU);
         // A last impact within the feasibility tolerance is grazing: not an impact.
@@ -117,17 +117,17 @@ impl TwoContacts {
     pub fn indeterminacy(&self, problem: &ImpactProblem<'_>) -> f64 {
         match (self.unfold(0), self.unfold(1)) {
             (Some(u), Some(v)) => {
-                let rho = self.xy[0].hypot(self.xy[1]);
-                2.0 * rho * (0.5 * (u.angle - v.angle)).sin().abs() / problem.norm()
+                let rho = libm::hypot(self.xy[0], self.xy[1]);
+                2.0 * rho * libm::sin(0.5 * (u.angle - v.angle)).abs() / problem.norm()
             }
             _ => 0.0,
         }
     }
 
     fn leaf(&self, problem: &ImpactProblem<'_>, first: usize, end: Unfolding) -> Elastic {
-        let rho = self.xy[0].hypot(self.xy[1]);
-        let dx = rho * end.angle.cos() - self.xy[0];
-        let dy = rho * end.angle.sin() - self.xy[1];
+        let rho = libm::hypot(self.xy[0], self.xy[1]);
+        let dx = rho * libm::cos(end.angle) - self.xy[0];
+        let dy = rho * libm::sin(end.angle) - self.xy[1];
         let (sum, difference) = (dx / self.wedge.sin, dy / self.wedge.cos);
         let mut change: Numbers = smallvec![0.0; problem.momentum().len()];
         kernel::add_scaled(&mut change, dx, &self.basis[0]);
@@ -185,7 +185,7 @@ impl TwoContacts {
                 0,
                 Unfolding {
                     impacts: 0,
-                    angle: self.xy[1].atan2(self.xy[0]),
+                    angle: libm::atan2(self.xy[1], self.xy[0]),
                 },
             )),
         }

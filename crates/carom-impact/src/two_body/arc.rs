@@ -76,13 +76,13 @@ const _: () = assert!(
 /// Binary logarithm of a positive number to 0.09: its bits as a fixed-point number.
 #[inline]
 fn binary_logarithm(x: f64) -> f64 {
-    (x.to_bits() as f64) * 2.0f64.powi(-52) - 1023.0
+    (x.to_bits() as f64) * carom_numeric::power(2.0f64, -52) - 1023.0
 }
 
 /// The inverse of [`binary_logarithm`].
 #[inline]
 fn power_of_two(x: f64) -> f64 {
-    f64::from_bits(((x.clamp(-1000.0, 1000.0) + 1023.0) * 2.0f64.powi(52)) as u64)
+    f64::from_bits(((x.clamp(-1000.0, 1000.0) + 1023.0) * carom_numeric::power(2.0f64, 52)) as u64)
 }
 
 /// Taylor polynomials of the sliding velocity over one step, in units of the sliding speed at its

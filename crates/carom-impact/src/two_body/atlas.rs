@@ -98,7 +98,7 @@ impl Atlas {
                     0.0 => TAU,
                     width => width,
                 };
-                let (s, c) = (low.angle + 0.5 * width).sin_cos();
+                let (s, c) = libm::sincos(low.angle + 0.5 * width);
                 let sign = flow.rates([c, s]).1.signum();
                 let (from, to) = if sign > 0.0 { (low, high) } else { (high, low) };
                 let tail = Tail::around(w, &flow, to.direction(), tolerance);
@@ -128,7 +128,7 @@ impl Atlas {
         if state.normal_velocity.abs() < SHORT * state.rho {
             return None;
         }
-        let angle = direction[1].atan2(direction[0]);
+        let angle = libm::atan2(direction[1], direction[0]);
         let turned = |sector: &Sector| (sector.sign * (angle - sector.from)).rem_euclid(TAU);
         let sector = self.sectors.iter().find(|s| turned(s) < s.width)?;
         let turned = turned(sector);
@@ -156,7 +156,7 @@ impl Sector {
     /// Expands one hodograph through the sector, up to the tail or to straight sliding.
     fn tabulated(mut self, flow: &Flow, mu: f64, tolerance: f64) -> Self {
         let first = self.from + self.sign * OFFSET;
-        let (s, c) = first.sin_cos();
+        let (s, c) = libm::sincos(first);
         let mut state = State {
             sliding: [c, s],
             rho: 1.0,
@@ -176,7 +176,7 @@ impl Sector {
                 end = arc.at(&state, arc.end());
             }
             let [x, y] = [end.sliding[0] / end.rho, end.sliding[1] / end.rho];
-            let turned = (self.sign * (y.atan2(x) - self.from)).rem_euclid(TAU);
+            let turned = (self.sign * (libm::atan2(y, x) - self.from)).rem_euclid(TAU);
             let before = self.turned.last().copied().unwrap_or(OFFSET);
             if turned <= before {
                 break;

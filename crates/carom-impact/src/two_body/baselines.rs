@@ -97,7 +97,7 @@ pub fn euler_impact(
             w.d1 - friction * (w.b11 * s[0] + w.b12 * s[1]),
             w.d2 - friction * (w.b12 * s[0] + w.b22 * s[1]),
         ];
-        let speed = rate[0].hypot(rate[1]);
+        let speed = libm::hypot(rate[0], rate[1]);
         if closes {
             let sine = (s[0] * rate[1] - s[1] * rate[0]) / speed;
             let is_straight = sine.abs() <= PAPER_LINE_TOLERANCE;
@@ -120,7 +120,8 @@ pub fn euler_impact(
                     -friction * (w.b11 * turn[0] + w.b12 * turn[1]) / state.rho,
                     -friction * (w.b12 * turn[0] + w.b22 * turn[1]) / state.rho,
                 ];
-                let curvature = (rate[0] * bend[1] - rate[1] * bend[0]).abs() / speed.powi(3);
+                let curvature =
+                    (rate[0] * bend[1] - rate[1] * bend[0]).abs() / (speed * speed * speed);
                 // Straight pieces would take an infinite step.
                 let step = 0.5 * (first + second / curvature) / speed;
                 step.min(state.rho / speed)
@@ -142,7 +143,7 @@ pub fn euler_impact(
         run.state = State {
             impulse: [x, y, normal_impulse],
             sliding,
-            rho: sliding[0].hypot(sliding[1]),
+            rho: libm::hypot(sliding[0], sliding[1]),
             normal_velocity: start[2] + w.d1 * x + w.d2 * y + w.wzz * normal_impulse,
             work: state.work + step * state.normal_velocity,
         };

@@ -258,7 +258,7 @@ impl Springs {
                             Mode::Stick([c * stretch, s * stretch])
                         }
                         Mode::Stick([x, y]) => {
-                            let stretch = x.hypot(y);
+                            let stretch = libm::hypot(x, y);
                             Mode::Slip([x / stretch, y / stretch])
                         }
                     };

@@ -230,7 +230,7 @@ pub(super) fn check(
 
 /// True if sliding friction pushes a touching contact closed, $w_{zz} < \mu d\cdot s$.
 fn is_driven_together(w: &ContactInertia, [x, y, _]: [f64; 3], friction: f64) -> bool {
-    let rho = x.hypot(y);
+    let rho = libm::hypot(x, y);
     rho > 0.0 && w.wzz < friction * (w.d1 * (x / rho) + w.d2 * (y / rho))
 }
 

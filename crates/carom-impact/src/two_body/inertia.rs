@@ -167,13 +167,13 @@ impl ContactInertia {
     /// $\lvert B^{-1}d\rvert$: the friction coefficient above which a contact can stick, Jia & Wang,
     /// Eq. (34).
     pub fn stick_demand(&self) -> f64 {
-        self.demand[0].hypot(self.demand[1])
+        libm::hypot(self.demand[0], self.demand[1])
     }
 
     /// $w_{zz} - \mu\lvert d\rvert$. Where it is positive the normal velocity never falls during the
     /// impact, Jia & Wang, Eq. (18).
     pub fn normal_margin(&self, friction: f64) -> f64 {
-        self.wzz - friction * self.d1.hypot(self.d2)
+        self.wzz - friction * libm::hypot(self.d1, self.d2)
     }
 
     #[inline]

@@ -32,7 +32,7 @@ impl InvariantDirection {
 
     /// Unit vector in the tangent plane.
     pub fn direction(&self) -> [f64; 2] {
-        let (s, c) = self.angle.sin_cos();
+        let (s, c) = libm::sincos(self.angle);
         [c, s]
     }
 }
@@ -59,9 +59,9 @@ pub enum InvariantDirections {
 pub fn invariant_directions(w: &ContactInertia, friction: f64) -> InvariantDirections {
     let flow = Flow::new(w, friction);
     let (spread, twist) = (flow.a11 - flow.a22, 2.0 * flow.a12);
-    let psi = 0.5 * twist.atan2(spread);
-    let big = spread.hypot(twist);
-    let (sin, cos) = psi.sin_cos();
+    let psi = 0.5 * libm::atan2(twist, spread);
+    let big = libm::hypot(spread, twist);
+    let (sin, cos) = libm::sincos(psi);
     let p = cos * flow.a1 + sin * flow.a2;
     let q = cos * flow.a2 - sin * flow.a1;
     let size = big + p.abs() + q.abs();
@@ -84,13 +84,13 @@ fn zeros(p: f64, q: f64, big: f64) -> Vec<f64> {
         return vec![0.0, FRAC_PI_2, PI, -FRAC_PI_2];
     }
     if big == 0.0 {
-        let u = q.atan2(p);
+        let u = libm::atan2(q, p);
         return vec![u, u + PI];
     }
     if q == 0.0 {
         let mut found = vec![0.0, PI];
         if p.abs() < big {
-            let u = (p / big).acos();
+            let u = libm::acos(p / big);
             found.extend([u, -u]);
         }
         return found;
@@ -98,13 +98,13 @@ fn zeros(p: f64, q: f64, big: f64) -> Vec<f64> {
     if p == 0.0 {
         let mut found = vec![FRAC_PI_2, -FRAC_PI_2];
         if q.abs() < big {
-            let u = (-q / big).asin();
+            let u = libm::asin(-q / big);
             found.extend([u, PI - u]);
         }
         return found;
     }
     let g = |u: f64| {
-        let (s, c) = u.sin_cos();
+        let (s, c) = libm::sincos(u);
         (
             big * s * c + q * c - p * s,
             big * (c * c - s * s) - q * s - p * c,
@@ -113,7 +113,7 @@ fn zeros(p: f64, q: f64, big: f64) -> Vec<f64> {
     // Exact at the corners.
     let corners = [q, -p, -q, p, q];
     let mut found = Vec::with_capacity(4);
-    let cusp = (q.abs() / p.abs()).cbrt().atan();
+    let cusp = libm::atan(libm::cbrt(q.abs() / p.abs()));
     for quadrant in 0..4 {
         let (a, b) = (corners[quadrant], corners[quadrant + 1]);
         let low = FRAC_PI_2 * quadrant as f64;
@@ -141,13 +141,13 @@ fn zeros(p: f64, q: f64, big: f64) -> Vec<f64> {
 /// Two Newton steps in the original frame, and what the direction is like.
 fn polished(flow: &Flow, mut angle: f64) -> InvariantDirection {
     for _ in 0..2 {
-        let (s, c) = angle.sin_cos();
+        let (s, c) = libm::sincos(angle);
         let (_, g, slope) = flow.rates([c, s]);
         if slope.abs() > LEAST_SLOPE {
             angle -= g / slope;
         }
     }
-    let (s, c) = angle.sin_cos();
+    let (s, c) = libm::sincos(angle);
     let (f, _, slope) = flow.rates([c, s]);
     let mut angle = angle % TAU;
     if angle > PI {

@@ -52,7 +52,7 @@ pub fn predict(
     let run = Run::new(&scaled, [x, y, 0.0], friction, 0.0, &options, &mut blind);
     let (f, g) = run.rates();
     let straight = InvariantDirection {
-        angle: y.atan2(x),
+        angle: libm::atan2(y, x),
         lambda: f / inertia_scale,
         attracting: false,
     };

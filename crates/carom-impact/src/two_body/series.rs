@@ -198,7 +198,7 @@ impl Series {
     pub(super) fn mode(&self, t: f64) -> Mode {
         let [x, y] = self.spring.map(|p| value(&p, t));
         if self.is_slip {
-            let norm = x.hypot(y);
+            let norm = libm::hypot(x, y);
             Mode::Slip([x / norm, y / norm])
         } else {
             Mode::Stick([x, y])
@@ -209,7 +209,7 @@ impl Series {
     pub(super) fn tangential_margin(&self, t: f64) -> f64 {
         let [x, y] = self.spring.map(|p| value(&p, t));
         if !self.is_slip {
-            return self.friction * self.force(t) - self.ratio * x.hypot(y);
+            return self.friction * self.force(t) - self.ratio * libm::hypot(x, y);
         }
         let velocity = self.velocity(t);
         let rate = -self.stiffness * velocity.z;

@@ -126,7 +126,7 @@ impl Tail {
         }
         let reach = |series: &[f64; TERMS], k: usize| {
             let size = series[0].abs();
-            ((tolerance * size / series[k].abs()).log2() / k as f64).exp2()
+            libm::exp2(libm::log2(tolerance * size / series[k].abs()) / k as f64)
         };
         let last = TERMS - 1;
         let reach = reach(&tau, last)
@@ -156,7 +156,7 @@ impl Tail {
         if !(cos > 0.0 && sin.abs() <= self.reach) {
             return None;
         }
-        let delta = sin.atan2(cos);
+        let delta = libm::atan2(sin, cos);
         (delta.abs() <= self.reach).then_some(delta)
     }
 

@@ -487,9 +487,9 @@ impl Ray {
         } else if last == 0.0 {
             f64::INFINITY
         } else {
-            (radial * by / speed).ln_1p() / radial
+            libm::log1p(radial * by / speed) / radial
         };
-        let left = (-decay_rate * time).exp();
+        let left = libm::exp(-decay_rate * time);
         let sum = radial + decay_rate;
         let pushed = if last == 0.0 {
             0.0
@@ -526,14 +526,14 @@ impl Ray {
 
 /// $(e^x - 1)/x$.
 fn relative_growth(x: f64) -> f64 {
-    if x == 0.0 { 1.0 } else { x.exp_m1() / x }
+    if x == 0.0 { 1.0 } else { libm::expm1(x) / x }
 }
 
 /// Effect of the first friction on a contact that slides without it: $\int s dI_z$ along the line
 /// $\gamma + dI_z$, and the work that it takes from the normal impulse.
 fn first_friction(sliding: [f64; 2], d: [f64; 2], by: f64) -> ([f64; 2], f64) {
-    let speed = sliding[0].hypot(sliding[1]);
-    let rate = d[0].hypot(d[1]);
+    let speed = libm::hypot(sliding[0], sliding[1]);
+    let rate = libm::hypot(d[0], d[1]);
     if rate * by <= SHORT_LINE * speed {
         let s = [sliding[0] / speed, sliding[1] / speed];
         let along = d[0] * s[0] + d[1] * s[1];
@@ -542,9 +542,9 @@ fn first_friction(sliding: [f64; 2], d: [f64; 2], by: f64) -> ([f64; 2], f64) {
     let axis = [d[0] / rate, d[1] / rate];
     let first = sliding[0] * axis[0] + sliding[1] * axis[1];
     let across = [sliding[0] - first * axis[0], sliding[1] - first * axis[1]];
-    let c = across[0].hypot(across[1]);
+    let c = libm::hypot(across[0], across[1]);
     let last = first + rate * by;
-    let length = last.hypot(c);
+    let length = libm::hypot(last, c);
     let turn = if c > 0.0 {
         (last / c).asinh() - (first / c).asinh()
     } else {

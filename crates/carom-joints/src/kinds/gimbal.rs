@@ -19,7 +19,7 @@ pub(super) static KIND: Kind = Kind {
 };
 
 fn third(geometry: &Geometry) -> Vector3<f64> {
-    Vector3::new(geometry.third.cos(), 0.0, geometry.third.sin())
+    Vector3::new(libm::cos(geometry.third), 0.0, libm::sin(geometry.third))
 }
 
 fn attitude(geometry: &Geometry, q: &[f64]) -> Matrix3<f64> {
@@ -33,9 +33,9 @@ fn measure(geometry: &Geometry, frames: &Frames, near: &[f64], out: &mut [f64]) 
     let w = d * third(geometry);
     let mut best = f64::INFINITY;
     for sign in [1.0, -1.0] {
-        let across = w.y.hypot(w.z);
-        let alpha = (sign * w.y).atan2(-sign * w.z);
-        let beta = geometry.third + (sign * across).atan2(w.x);
+        let across = libm::hypot(w.y, w.z);
+        let alpha = libm::atan2(sign * w.y, -sign * w.z);
+        let beta = geometry.third + libm::atan2(sign * across, w.x);
         let back = turn(&Vector3::y(), -beta) * turn(&Vector3::x(), -alpha) * d;
         let gamma = angle_about(&third(geometry), &back);
         let found = [alpha, beta, gamma];
@@ -56,7 +56,7 @@ fn measure(geometry: &Geometry, frames: &Frames, near: &[f64], out: &mut [f64]) 
 pub(crate) fn axes(geometry: &Geometry, frames: &Frames, q: &[f64]) -> [Vector3<f64>; 3] {
     let first = frames.parent.axis(0);
     let last = frames.child.axes * third(geometry);
-    let (sine, cosine) = q[0].sin_cos();
+    let (sine, cosine) = libm::sincos(q[0]);
     let second = frames.parent.axis(1) * cosine + frames.parent.axis(2) * sine;
     [first, second, last]
 }

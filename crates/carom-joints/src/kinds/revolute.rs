@@ -14,7 +14,7 @@ pub(super) const HINGE: [Condition; 5] = [
 /// Angle about z (rad).
 pub(super) fn angle(frames: &Frames) -> f64 {
     let d = frames.relative();
-    (d.m21 - d.m12).atan2(d.m11 + d.m22)
+    libm::atan2(d.m21 - d.m12, d.m11 + d.m22)
 }
 
 /// One angle about an axis (`revolute`).

@@ -15,8 +15,8 @@ pub(super) static KIND: Kind = Kind {
     axes: Axes::Two,
     measure: |_, frames, _, out| {
         let d = frames.relative();
-        out[0] = d.m32.atan2(d.m22);
-        out[1] = d.m13.atan2(d.m11);
+        out[0] = libm::atan2(d.m32, d.m22);
+        out[1] = libm::atan2(d.m13, d.m11);
     },
     place: |_, q| {
         let d = turn(&Vector3::x(), q[0]) * turn(&Vector3::y(), q[1]);

@@ -334,7 +334,7 @@ impl Even {
         let mut is_found = true;
         for level in 0..self.levels.len() {
             if level > 0 {
-                system.soften(compliance * 0.5f64.powi(level as i32));
+                system.soften(compliance * carom_numeric::power(0.5f64, level as i32));
                 is_found = self.advance(system, newton, n_steps);
             }
             if !is_found {

@@ -132,7 +132,7 @@ impl Polygons {
         self.generators.extend((0..m).map(|i| (i, [1.0, 0.0, 0.0])));
         for (i, vertices) in self.vertices.iter().enumerate() {
             self.generators.extend(vertices.iter().map(|angle| {
-                let (y, x) = angle.sin_cos();
+                let (y, x) = libm::sincos(*angle);
                 (i, [0.0, x, y])
             }));
         }
@@ -198,7 +198,7 @@ fn place_evenly(vertices: &mut Vec<f64>, n: usize, first: f64) {
 /// The direction against the tangential velocity among the velocities of a contact.
 fn against(u: &[f64]) -> Option<f64> {
     match u {
-        &[_, x, y] if x != 0.0 || y != 0.0 => Some(f64::atan2(-y, -x)),
+        &[_, x, y] if x != 0.0 || y != 0.0 => Some(libm::atan2(-y, -x)),
         _ => None,
     }
 }

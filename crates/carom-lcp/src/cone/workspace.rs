@@ -274,7 +274,7 @@ impl ConeWorkspace {
         self.near.extend_from_slice(&self.start);
         let mut least = f64::INFINITY;
         for power in BALANCES {
-            let unit = (ratio.log2() * power).round().exp2();
+            let unit = libm::exp2((libm::log2(ratio) * power).round());
             self.system.stretch(unit);
             let (_, steps) = self
                 .newton

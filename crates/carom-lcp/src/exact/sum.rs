@@ -55,7 +55,7 @@ fn scale(mut x: f64, exponent: i64) -> f64 {
     let mut left = exponent.clamp(-4000, 4000) as i32;
     while left != 0 && x != 0.0 && x.is_finite() {
         let step = left.clamp(-1000, 1000);
-        x *= 2f64.powi(step);
+        x *= carom_numeric::power(2.0, step);
         left -= step;
     }
     x

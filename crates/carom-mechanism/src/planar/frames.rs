@@ -60,7 +60,7 @@ pub(super) fn frames(links: &[LinkSpec], q: &[f64], count: usize) -> Frames {
         frames.push(match link.joint {
             Joint::Hinge => {
                 let angle = parent_angle + (link.angle + q);
-                let (sin, cos) = angle.sin_cos();
+                let (sin, cos) = libm::sincos(angle);
                 Frame {
                     turn: Vector2::new(cos, sin),
                     angle,

@@ -35,7 +35,7 @@ impl Line {
             finite("point of a line", coordinate)?;
         }
         let normal = Vector2::from(normal);
-        let length = positive("length of a line's normal", normal.x.hypot(normal.y))?;
+        let length = positive("length of a line's normal", libm::hypot(normal.x, normal.y))?;
         Ok(Self {
             point: point.into(),
             normal: normal / length,

@@ -165,7 +165,7 @@ impl PlanarMechanism {
     fn spring_energy(&self, q: &[f64]) -> f64 {
         let springs = self.links.iter().zip(q).filter_map(|(link, q)| {
             let spring = link.spring?;
-            Some(0.5 * spring.stiffness * (q - spring.rest).powi(2))
+            Some(0.5 * spring.stiffness * carom_numeric::power(q - spring.rest, 2))
         });
         springs.sum()
     }

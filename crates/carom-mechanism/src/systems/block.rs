@@ -147,12 +147,12 @@ impl MechanicalSystem for Block {
 
     fn gap(&self, contact: usize, q: &[f64]) -> f64 {
         let [a, b] = self.corners[contact];
-        let (sin, cos) = q[2].sin_cos();
+        let (sin, cos) = libm::sincos(q[2]);
         q[1] + a * sin + b * cos
     }
 
     fn gaps(&self, q: &[f64], out: &mut [f64]) {
-        let (sin, cos) = q[2].sin_cos();
+        let (sin, cos) = libm::sincos(q[2]);
         for (gap, [a, b]) in out.iter_mut().zip(&self.corners) {
             *gap = q[1] + a * sin + b * cos;
         }
@@ -160,19 +160,19 @@ impl MechanicalSystem for Block {
 
     fn gap_gradient(&self, contact: usize, q: &[f64], out: &mut [f64]) {
         let [a, b] = self.corners[contact];
-        let (sin, cos) = q[2].sin_cos();
+        let (sin, cos) = libm::sincos(q[2]);
         out.copy_from_slice(&[0.0, 1.0, a * cos - b * sin]);
     }
 
     fn slide(&self, contact: usize, q: &[f64]) -> f64 {
         let [a, b] = self.corners[contact];
-        let (sin, cos) = q[2].sin_cos();
+        let (sin, cos) = libm::sincos(q[2]);
         q[0] + a * cos - b * sin
     }
 
     fn slide_gradient(&self, contact: usize, q: &[f64], out: &mut [f64]) {
         let [a, b] = self.corners[contact];
-        let (sin, cos) = q[2].sin_cos();
+        let (sin, cos) = libm::sincos(q[2]);
         out.copy_from_slice(&[1.0, 0.0, -a * sin - b * cos]);
     }
 

@@ -63,7 +63,7 @@ impl MechanicalSystem for Pendulum {
 
     fn dynamics(&self, at: &Motion<'_>, _wanted: Derivatives, out: &mut Dynamics) {
         self.mass_matrix(at.configuration, &mut out.mass_matrix);
-        let (sin, cos) = at.configuration[0].sin_cos();
+        let (sin, cos) = libm::sincos(at.configuration[0]);
         let weight = self.mass * self.gravity * self.length;
         out.potential = -weight * cos;
         out.potential_gradient[0] = weight * sin;

@@ -60,7 +60,7 @@ impl PendulumCradle {
 
     /// From the center of ball `i` to that of the next one.
     fn distance(&self, i: usize, q: &[f64]) -> [f64; 2] {
-        let [(s, c), (s_next, c_next)] = [q[i].sin_cos(), q[i + 1].sin_cos()];
+        let [(s, c), (s_next, c_next)] = [libm::sincos(q[i]), libm::sincos(q[i + 1])];
         [
             2.0 * self.radius + self.length * (s_next - s),
             -self.length * (c_next - c),
@@ -81,7 +81,7 @@ impl MechanicalSystem for PendulumCradle {
         self.mass_matrix(at.configuration, &mut out.mass_matrix);
         let weight = self.mass * self.gravity * self.length;
         for (i, angle) in at.configuration.iter().enumerate() {
-            let (sin, cos) = angle.sin_cos();
+            let (sin, cos) = libm::sincos(*angle);
             out.potential -= weight * cos;
             out.potential_gradient[i] = weight * sin;
             out.potential_hessian[(i, i)] = weight * cos;
@@ -94,13 +94,13 @@ impl MechanicalSystem for PendulumCradle {
 
     fn gap(&self, contact: usize, q: &[f64]) -> f64 {
         let [x, y] = self.distance(contact, q);
-        x.hypot(y) - 2.0 * self.radius
+        libm::hypot(x, y) - 2.0 * self.radius
     }
 
     fn gap_gradient(&self, contact: usize, q: &[f64], out: &mut [f64]) {
         let [x, y] = self.distance(contact, q);
-        let scale = self.length / x.hypot(y);
-        let along = |angle: f64| scale * (x * angle.cos() + y * angle.sin());
+        let scale = self.length / libm::hypot(x, y);
+        let along = |angle: f64| scale * (x * libm::cos(angle) + y * libm::sin(angle));
         out.fill(0.0);
         out[contact] = -along(q[contact]);
         out[contact + 1] = along(q[contact + 1]);
@@ -117,10 +117,10 @@ impl MechanicalSystem for PendulumCradle {
         _slide: &mut DMatrix<f64>,
     ) -> bool {
         let [x, y] = self.distance(contact, q);
-        let distance = x.hypot(y);
+        let distance = libm::hypot(x, y);
         let (x, y) = (x / distance, y / distance);
         let moves = [(contact, -self.length), (contact + 1, self.length)].map(|(i, arm)| {
-            let (sin, cos) = q[i].sin_cos();
+            let (sin, cos) = libm::sincos(q[i]);
             gap[(i, i)] = arm * (y * cos - x * sin);
             (i, arm * (x * sin - y * cos))
         });

@@ -98,17 +98,17 @@ impl CircleOrbit {
         let a = (table_radius - r) * (table_radius + r);
         // First root of (4 rho² - A) s² + 4 R rho s - A = 0 in the sense of rotation; rho and s
         // have the sign of omega.
-        let discriminant = (4.0 * r * rho).powi(2) + 4.0 * a * (4.0 * rho * rho - a);
+        let discriminant = carom_numeric::power(4.0 * r * rho, 2) + 4.0 * a * (4.0 * rho * rho - a);
         if discriminant < 0.0 {
             return Ok(None);
         }
         let b = 4.0 * r * rho.abs();
         let tangent = 2.0 * a / (b + discriminant.sqrt());
-        let angle = 2.0 * tangent.atan();
+        let angle = 2.0 * libm::atan(tangent);
         let half = 0.5 * angle;
         // Reduced coordinates after the angle: on the circle about (0, -rho).
-        let x_star = 2.0 * rho.abs() * half.sin() * half.cos();
-        let y_star = -2.0 * rho * half.sin() * half.sin();
+        let x_star = 2.0 * rho.abs() * libm::sin(half) * libm::cos(half);
+        let y_star = -2.0 * rho * libm::sin(half) * libm::sin(half);
         let (n_t, n_s) = ((x_star + r) / table_radius, y_star / table_radius);
         let unit = penny.impact(
             Rim::Front,
@@ -156,7 +156,7 @@ impl CircleOrbit {
     /// The impacts, without end.
     pub fn impacts(&self) -> impl Iterator<Item = CircleImpact> + '_ {
         let start = Vector2::new(self.start.theta_dot, self.start.phi_dot);
-        let polar = self.y_star.atan2(self.x_star + self.radius);
+        let polar = libm::atan2(self.y_star, self.x_star + self.radius);
         let mut power = 1.0;
         let mut time = self.first_time;
         let mut phi = self.start.phi + self.start.phi_dot * self.first_time;
@@ -178,7 +178,7 @@ impl CircleOrbit {
             let (big, small) = (velocity.x, velocity.y);
             let rho = self.radius * big / small;
             let x = rim.sign() * self.x_star;
-            let turn = (-2.0 * small.signum() * x.atan2(self.y_star + rho)).rem_euclid(TAU);
+            let turn = (-2.0 * small.signum() * libm::atan2(x, self.y_star + rho)).rem_euclid(TAU);
             let interval = turn / small.abs();
             time += interval;
             phi += small * interval;

@@ -77,7 +77,7 @@ impl<T: Table> ControlledPenny<T> {
     }
 
     fn rim_velocity(&self, state: &PennyState, rim: Rim) -> Vector2<f64> {
-        let (sin, cos) = state.phi.sin_cos();
+        let (sin, cos) = libm::sincos(state.phi);
         let r = self.penny.radius();
         let (along, across) = (r * state.theta_dot, r * rim.sign() * state.phi_dot);
         Vector2::new(along * cos - across * sin, along * sin + across * cos)
@@ -91,7 +91,7 @@ impl<T: Table> Billiard for ControlledPenny<T> {
         let angle = |rate: f64, acceleration: f64, t: f64| (rate + 0.5 * acceleration * t) * t;
         let phase = state.phi_dot.abs() * time + 0.5 * self.heading.abs() * time * time;
         let [x, y] = panels(time, phase, |t| {
-            let (sin, cos) = (state.phi + angle(state.phi_dot, self.heading, t)).sin_cos();
+            let (sin, cos) = libm::sincos(state.phi + angle(state.phi_dot, self.heading, t));
             let rate = state.theta_dot + self.rolling * t;
             [rate * cos, rate * sin]
         });
@@ -142,8 +142,8 @@ impl<T: Table> Billiard for ControlledPenny<T> {
         let window = window.min(2.0 * MOST_TURN / turn);
         let big = state.theta_dot.abs() + rolling * window;
         let small = state.phi_dot.abs() + heading * window;
-        let speed = r * big.hypot(small);
-        let acceleration = speed * small + r * rolling.hypot(heading);
+        let speed = r * libm::hypot(big, small);
+        let acceleration = speed * small + r * libm::hypot(rolling, heading);
         let bound =
             self.table.hessian_bound() * speed * speed + self.table.gradient_bound() * acceleration;
         (window, bound)
@@ -151,7 +151,7 @@ impl<T: Table> Billiard for ControlledPenny<T> {
 
     fn at_impact(&self, state: &PennyState, guard: usize) -> AtImpact {
         let rim = RIMS[guard.min(1)];
-        let (sin, cos) = state.phi.sin_cos();
+        let (sin, cos) = libm::sincos(state.phi);
         let (m, r) = (self.penny.mass(), self.penny.radius());
         let n = self.table.gradient(self.penny.rim(state, rim));
         let across = rim.sign() * r * (-n.x * sin + n.y * cos);

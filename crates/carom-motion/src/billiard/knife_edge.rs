@@ -71,7 +71,7 @@ impl KnifeEdge {
 
     fn speed(&self, state: &KnifeState, t: f64) -> f64 {
         let half = 0.5 * state.phi_dot * t;
-        state.speed + self.pull * t * sinc(half) * (state.phi + half).cos()
+        state.speed + self.pull * t * sinc(half) * libm::cos(state.phi + half)
     }
 }
 
@@ -80,7 +80,7 @@ impl Billiard for KnifeEdge {
 
     fn flow(&self, state: &KnifeState, time: f64) -> KnifeState {
         let [x, y] = panels(time, 2.0 * state.phi_dot * time, |t| {
-            let (sin, cos) = (state.phi + state.phi_dot * t).sin_cos();
+            let (sin, cos) = libm::sincos(state.phi + state.phi_dot * t);
             let speed = self.speed(state, t);
             [speed * cos, speed * sin]
         });
@@ -100,7 +100,7 @@ impl Billiard for KnifeEdge {
     fn guard(&self, state: &KnifeState, _: usize) -> Guard {
         Guard {
             value: state.x - self.wall,
-            rate: state.speed * state.phi.cos(),
+            rate: state.speed * libm::cos(state.phi),
         }
     }
 
@@ -111,7 +111,7 @@ impl Billiard for KnifeEdge {
     }
 
     fn at_impact(&self, state: &KnifeState, _: usize) -> AtImpact {
-        let (sin, cos) = state.phi.sin_cos();
+        let (sin, cos) = libm::sincos(state.phi);
         let masses = [self.mass, self.mass, self.inertia];
         AtImpact {
             mass: DMatrix::from_diagonal(&DVector::from_column_slice(&masses)),
@@ -122,7 +122,7 @@ impl Billiard for KnifeEdge {
     }
 
     fn with_velocity(&self, state: &KnifeState, velocity: &Tangent) -> KnifeState {
-        let (sin, cos) = state.phi.sin_cos();
+        let (sin, cos) = libm::sincos(state.phi);
         match *velocity.0.as_slice() {
             [x, y, phi_dot] => KnifeState {
                 speed: x * cos + y * sin,

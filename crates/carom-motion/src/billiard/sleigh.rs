@@ -116,12 +116,12 @@ impl Sleigh {
 
     /// The constant $V = \sqrt{u^2 + k^2\omega^2}$, m/s.
     pub fn invariant_speed(&self, state: &SleighState) -> f64 {
-        state.speed.hypot(self.gyration2().sqrt() * state.phi_dot)
+        libm::hypot(state.speed, self.gyration2().sqrt() * state.phi_dot)
     }
 
     /// Center of mass, m.
     pub fn center(&self, state: &SleighState) -> Vector2<f64> {
-        let (sin, cos) = state.phi.sin_cos();
+        let (sin, cos) = libm::sincos(state.phi);
         Vector2::new(state.x + self.offset * cos, state.y + self.offset * sin)
     }
 
@@ -136,11 +136,11 @@ impl Sleigh {
         let sign = state.phi_dot.signum();
         let s0 = (state.speed / (k * state.phi_dot.abs())).asinh();
         let s = s0 + self.offset * v / k2 * t;
-        let gudermannian = |s: f64| 2.0 * (0.5 * s).tanh().atan();
+        let gudermannian = |s: f64| 2.0 * libm::atan(libm::tanh(0.5 * s));
         SleighState {
             phi: state.phi + sign * k / self.offset * (gudermannian(s) - gudermannian(s0)),
-            speed: v * s.tanh(),
-            phi_dot: sign * v / (k * s.cosh()),
+            speed: v * libm::tanh(s),
+            phi_dot: sign * v / (k * libm::cosh(s)),
             ..*state
         }
     }
@@ -158,7 +158,7 @@ impl Billiard for Sleigh {
         let phase = self.invariant_speed(state) / k * (1.0 + self.offset / k) * time;
         let [x, y] = panels(time, phase, |t| {
             let now = self.turn(state, t);
-            let (sin, cos) = now.phi.sin_cos();
+            let (sin, cos) = libm::sincos(now.phi);
             let speed = now.speed;
             [speed * cos, speed * sin]
         });
@@ -174,7 +174,7 @@ impl Billiard for Sleigh {
     }
 
     fn guard(&self, state: &SleighState, _: usize) -> Guard {
-        let (sin, cos) = state.phi.sin_cos();
+        let (sin, cos) = libm::sincos(state.phi);
         let velocity = Vector2::new(
             state.speed * cos - self.offset * state.phi_dot * sin,
             state.speed * sin + self.offset * state.phi_dot * cos,
@@ -197,7 +197,7 @@ impl Billiard for Sleigh {
     }
 
     fn at_impact(&self, state: &SleighState, _: usize) -> AtImpact {
-        let (sin, cos) = state.phi.sin_cos();
+        let (sin, cos) = libm::sincos(state.phi);
         let (m, lever) = (self.mass, self.mass * self.offset);
         let n = self.gradient(state);
         let across = self.offset * (-n.x * sin + n.y * cos);
@@ -224,7 +224,7 @@ impl Billiard for Sleigh {
     }
 
     fn with_velocity(&self, state: &SleighState, velocity: &Tangent) -> SleighState {
-        let (sin, cos) = state.phi.sin_cos();
+        let (sin, cos) = libm::sincos(state.phi);
         let v = velocity.0.as_slice();
         match *v {
             [x, y, phi_dot] => SleighState {

@@ -95,10 +95,10 @@ impl Snakeboard {
         let (m, j0, j1) = (self.mass, self.rotor_inertia, self.wheel_inertia);
         let board = self.inertia + j0 + 2.0 * j1;
         let wheels = |angle: f64, side: f64| {
-            let lever = side * self.wheel_distance * phi.cos();
-            Covector::from_slice(&[-angle.sin(), angle.cos(), lever, 0.0, 0.0])
+            let lever = side * self.wheel_distance * libm::cos(phi);
+            Covector::from_slice(&[-libm::sin(angle), libm::cos(angle), lever, 0.0, 0.0])
         };
-        let turn = self.nose_distance * (-wall.x * theta.sin() + wall.y * theta.cos());
+        let turn = self.nose_distance * (-wall.x * libm::sin(theta) + wall.y * libm::cos(theta));
         Ok(AtImpact {
             mass: DMatrix::from_row_slice(
                 5,

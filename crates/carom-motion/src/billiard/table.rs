@@ -203,7 +203,8 @@ impl Superellipse {
         let one = |x: f64, a: f64| {
             let u = x / a;
             let sign = if k % 2 == 1 { u.signum() } else { 1.0 };
-            factor * sign * power(u.abs(), self.exponent - f64::from(k)) / a.powi(k)
+            factor * sign * power(u.abs(), self.exponent - f64::from(k))
+                / carom_numeric::power(a, k)
         };
         let [a, b] = self.semi_axes;
         Vector2::new(one(p.x, a), one(p.y, b))
@@ -213,9 +214,9 @@ impl Superellipse {
 /// Small whole exponents by multiplication, which is faster and rounds less.
 fn power(x: f64, exponent: f64) -> f64 {
     if exponent.fract() == 0.0 && exponent <= LARGEST_WHOLE_EXPONENT {
-        x.powi(exponent as i32)
+        carom_numeric::power(x, exponent as i32)
     } else {
-        x.powf(exponent)
+        libm::pow(x, exponent)
     }
 }
 
@@ -235,7 +236,7 @@ impl Table for Superellipse {
 
     fn gradient_bound(&self) -> f64 {
         let [a, b] = self.semi_axes;
-        self.exponent * (1.0 / a).hypot(1.0 / b)
+        self.exponent * libm::hypot(1.0 / a, 1.0 / b)
     }
 
     fn hessian_bound(&self) -> f64 {
@@ -245,7 +246,7 @@ impl Table for Superellipse {
 
     fn diameter(&self) -> f64 {
         let [a, b] = self.semi_axes;
-        2.0 * a.hypot(b)
+        2.0 * libm::hypot(a, b)
     }
 
     fn width(&self) -> f64 {

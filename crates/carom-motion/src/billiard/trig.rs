@@ -9,7 +9,7 @@ pub(crate) fn sinc(z: f64) -> f64 {
         // Next term below 1e-35.
         1.0 - z * z / 6.0 * (1.0 - z * z / 20.0)
     } else {
-        z.sin() / z
+        libm::sin(z) / z
     }
 }
 
@@ -20,7 +20,7 @@ pub(crate) fn sinc_derivative(z: f64) -> f64 {
         let q = z * z;
         -z / 3.0 * (1.0 - q / 10.0 * (1.0 - q / 28.0 * (1.0 - q / 54.0)))
     } else {
-        (z * z.cos() - z.sin()) / (z * z)
+        (z * libm::cos(z) - libm::sin(z)) / (z * z)
     }
 }
 
@@ -31,7 +31,7 @@ pub(crate) fn atan_over(z: f64) -> f64 {
         let q = z * z;
         1.0 - q * (1.0 / 3.0 - q * 0.2)
     } else {
-        z.atan() / z
+        libm::atan(z) / z
     }
 }
 

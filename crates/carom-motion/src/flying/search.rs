@@ -51,7 +51,7 @@ const STRIDE: f64 = 1.0 / 4096.0;
 /// number of evaluations beyond those that are exact: 0, or 1, 4, 16, ... after each further 512.
 pub(crate) fn patience(beyond: Option<usize>) -> f64 {
     beyond.map_or(0.0, |evaluations| {
-        f64::powi(4.0, (evaluations / PATIENCE) as i32)
+        carom_numeric::power(4.0, (evaluations / PATIENCE) as i32)
     })
 }
 

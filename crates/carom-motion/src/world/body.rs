@@ -270,14 +270,14 @@ impl Flights {
         let rigid = body.rigid.as_ref().filter(|_| !self.is_exact(body))?;
         let halvings = |square: f64| {
             let turn = self.time_step * square.max(0.0).sqrt();
-            (turn / LARGEST_TURN).log2().ceil()
+            libm::log2(turn / LARGEST_TURN).ceil()
         };
         let mut count = halvings(2.0 * rigid.rotational_energy(from) / rigid.moments().x);
         if count > MAX_HALVINGS {
             let needed = halvings(rigid.rate_squares(from).sum());
             count = needed.clamp(MAX_HALVINGS, MOST_HALVINGS);
         }
-        (count > 0.0).then(|| self.time_step * (-count).exp2())
+        (count > 0.0).then(|| self.time_step * libm::exp2(-count))
     }
 
     /// Flies whole own steps of a body that needs them, and reports what is left of the time.
@@ -292,7 +292,7 @@ impl Flights {
             return Ok((*from, time));
         };
         let (mut state, mut left) = (*from, time);
-        for _ in 0..(time / step).min(MOST_HALVINGS.exp2()) as usize {
+        for _ in 0..(time / step).min(libm::exp2(MOST_HALVINGS)) as usize {
             state = self.discrete.advance(rigid, &state, step)?;
             left -= step;
         }

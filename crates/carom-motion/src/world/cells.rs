@@ -218,7 +218,7 @@ impl Cells {
     /// The level of boxes of a width: cells of the next power of two.
     fn level(&mut self, width: f64) -> usize {
         let size = match width.is_finite() {
-            true => 2f64.powi(exponent(width)),
+            true => carom_numeric::power(2.0, exponent(width)),
             false => f64::INFINITY,
         };
         match self.levels.iter().position(|level| level.size == size) {

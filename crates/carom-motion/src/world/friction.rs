@@ -430,7 +430,7 @@ fn one_contact(
     }
     let stick = g.cholesky().map(|factor| -factor.solve(q));
     if let Some(stick) = stick {
-        let t = stick.y.hypot(stick.z);
+        let t = libm::hypot(stick.y, stick.z);
         if stick.x >= 0.0 && t <= mu * stick.x {
             return stick;
         }
@@ -459,7 +459,7 @@ fn slip_direction(
     /// Directions of sliding that are looked at.
     const SCAN: usize = 32;
     let after = |angle: f64| {
-        let slip = Vector2::new(angle.cos(), angle.sin());
+        let slip = Vector2::new(libm::cos(angle), libm::sin(angle));
         let effective = g.m11 - mu * (g.m12 * slip.x + g.m13 * slip.y);
         if effective <= 0.0 {
             return None;
@@ -469,11 +469,11 @@ fn slip_direction(
         let u = q + g * impulse;
         Some((slip.x * u.z - slip.y * u.y, slip.x * u.y + slip.y * u.z))
     };
-    let start = guess.y.atan2(guess.x);
+    let start = libm::atan2(guess.y, guess.x);
     if let Some((turn, along)) = after(start)
         && turn.abs() <= 1e-16 * along
     {
-        return Some(Vector2::new(start.cos(), start.sin()));
+        return Some(Vector2::new(libm::cos(start), libm::sin(start)));
     }
     let step = std::f64::consts::TAU / SCAN as f64;
     let mut best: Option<f64> = None;
@@ -525,7 +525,7 @@ fn slip_direction(
             break;
         }
     }
-    best.map(|angle| Vector2::new(angle.cos(), angle.sin()))
+    best.map(|angle| Vector2::new(libm::cos(angle), libm::sin(angle)))
 }
 
 #[cfg(test)]

@@ -109,7 +109,7 @@ impl Run<'_, '_> {
             if !again {
                 break;
             }
-            let shorter = length * 0.5_f64.powi(shortened);
+            let shorter = length * carom_numeric::power(0.5_f64, shortened);
             found = piece(&scene, &before, shorter, events, guess);
         }
         let found = found?;

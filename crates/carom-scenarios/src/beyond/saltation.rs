@@ -107,12 +107,12 @@ impl BlockConfig {
     /// length $4R/3$ at the angle $\varphi + \pi - \delta$ from straight down, with a wall at
     /// $\varphi = 0$.
     fn mechanism(&self, with_floor: bool) -> Result<PlanarMechanism, MechanismError> {
-        let length = 4.0 / 3.0 * self.half_width.hypot(*self.half_height);
+        let length = 4.0 / 3.0 * libm::hypot(*self.half_width, *self.half_height);
         let mut builder = PlanarBuilder::new([0.0, -*self.gravity]);
         let arm = builder.hinge(Link::GROUND, [0.0, 0.0], -0.5 * PI);
         builder.body(arm, Inertia::point(1.0, [length, 0.0]));
         if with_floor {
-            let (sin, cos) = (self.upright() - 0.5 * PI).sin_cos();
+            let (sin, cos) = libm::sincos(self.upright() - 0.5 * PI);
             let wall = Line::new([0.0, 0.0], [-sin, cos])?;
             builder.contact(arm, LineContact::point("edge", [length, 0.0], wall));
         }
@@ -121,7 +121,7 @@ impl BlockConfig {
 
     /// Angle at which the block stands on its other edge, too.
     fn balance(&self) -> f64 {
-        self.half_width.atan2(*self.half_height)
+        libm::atan2(*self.half_width, *self.half_height)
     }
 
     fn upright(&self) -> f64 {
@@ -134,7 +134,7 @@ impl BlockConfig {
             name: "block",
             hits: self.mechanism(true)?,
             flies: self.mechanism(false)?,
-            restitution: 1.0 - 1.5 * delta.sin().powi(2),
+            restitution: 1.0 - 1.5 * carom_numeric::power(libm::sin(delta), 2),
             mean: [self.upright() + delta * *self.tilt, 0.0],
             deviations: *self.deviations,
             duration: *self.duration,
@@ -266,8 +266,8 @@ impl System {
 fn normal_pair(seed: u64, sample: u64) -> [f64; 2] {
     let mut rng = CounterRng::new(seed, sample, 0);
     // In (0, 1].
-    let radius = (-2.0 * (1.0 - rng.next_uniform()).ln()).sqrt();
-    let (sin, cos) = (TAU * rng.next_uniform()).sin_cos();
+    let radius = (-2.0 * libm::log(1.0 - rng.next_uniform())).sqrt();
+    let (sin, cos) = libm::sincos(TAU * rng.next_uniform());
     [radius * cos, radius * sin]
 }
 
@@ -340,7 +340,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
 fn quantities(system: &System, pushed: &Pushed, record: &mut Record) {
     let name = system.name;
     let error = |predicted| relative_error(predicted, &pushed.sampled);
-    let held = 1.0 - (-0.5 * SIGMAS * SIGMAS).exp();
+    let held = 1.0 - libm::exp(-0.5 * SIGMAS * SIGMAS);
     record.quantities.extend([
         Quantity::new(
             format!("{name}_covariance_error"),
@@ -388,7 +388,7 @@ fn figure(system: &System, pushed: &Pushed, drawn: usize) -> Figure {
     let ellipse = |covariance: &Matrix2<f64>| -> (Vec<f64>, Vec<f64>) {
         let factor = covariance.cholesky().map_or_else(Matrix2::zeros, |c| c.l());
         let point = |k: usize| {
-            let (sin, cos) = (TAU * k as f64 / (POINTS - 1) as f64).sin_cos();
+            let (sin, cos) = libm::sincos(TAU * k as f64 / (POINTS - 1) as f64);
             let off = factor * Vector2::new(cos, sin) * SIGMAS;
             show(&(pushed.center + off)).into()
         };

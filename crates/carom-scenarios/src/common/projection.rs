@@ -15,7 +15,7 @@ impl Camera {
         let level = Vector3::new(travel.x, travel.y, 0.0);
         let right = level.try_normalize(1e-12).unwrap_or_else(Vector3::x);
         let away = Vector3::z().cross(&right);
-        let (sin, cos) = elevation.to_radians().sin_cos();
+        let (sin, cos) = libm::sincos(elevation.to_radians());
         Self {
             right,
             up: Vector3::z() * cos + away * sin,
@@ -51,7 +51,7 @@ impl Camera {
 
     /// The direction in space at an angle in the picture, counted from the right upwards.
     pub(crate) fn direction(&self, angle: f64) -> Vector3<f64> {
-        let (sin, cos) = angle.sin_cos();
+        let (sin, cos) = libm::sincos(angle);
         self.right * cos + self.up * sin
     }
 }

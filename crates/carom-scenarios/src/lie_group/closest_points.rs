@@ -108,7 +108,7 @@ impl<'a> Pose<'a> {
     /// Points of the outline in the plane of two directions, right and up.
     fn outline(&self, right: &Vector3<f64>, up: &Vector3<f64>) -> Vec<[f64; 2]> {
         let point = |k: usize| {
-            let (sin, cos) = (TAU * k as f64 / DIRECTIONS as f64).sin_cos();
+            let (sin, cos) = libm::sincos(TAU * k as f64 / DIRECTIONS as f64);
             let outward = right * cos + up * sin;
             // The support is the lowest point along a direction.
             let inward = self.at.rotation.rotate_back(&-outward);
@@ -124,7 +124,7 @@ impl<'a> Pose<'a> {
         let patch = self.floor.contact_patch(self.shape, &self.at, tolerance);
         let mut points: Vec<Vector3<f64>> = patch.points_b.iter().map(|p| self.at.act(p)).collect();
         let middle = points.iter().sum::<Vector3<f64>>() / points.len() as f64;
-        let angle = |p: &Vector3<f64>| (p.y - middle.y).atan2(p.x - middle.x);
+        let angle = |p: &Vector3<f64>| libm::atan2(p.y - middle.y, p.x - middle.x);
         points.sort_by(|p, q| angle(p).total_cmp(&angle(q)));
         points
     }
@@ -198,7 +198,7 @@ fn from_below(name: &str, title: &str, caption: &str, pose: &Pose<'_>) -> Figure
 fn level_sets(bare: &Shape, rounded: &[(f64, Shape)]) -> Figure {
     let section = |shape: &Shape| {
         let point = |k: usize| {
-            let (sin, cos) = (TAU * k as f64 / DIRECTIONS as f64).sin_cos();
+            let (sin, cos) = libm::sincos(TAU * k as f64 / DIRECTIONS as f64);
             let p = shape.support(&Vector3::new(-cos, 0.0, -sin)).point;
             [p.x, p.z]
         };

@@ -131,13 +131,13 @@ fn first_hits(course: &Course, dominoes: usize) -> Vec<(usize, f64)> {
 fn first_fall(config: &Config, course: &Course, record: &mut Record) {
     let (a, h) = (*config.half_thickness, *config.half_height);
     let start = Pivot {
-        radius: a.hypot(h),
-        upright: a.atan2(h),
+        radius: libm::hypot(a, h),
+        upright: libm::atan2(a, h),
         angle: 0.0,
         rate: *config.push,
         time: 0.0,
     };
-    let Some(hit) = start.reach((*config.spacing / (2.0 * h)).asin()) else {
+    let Some(hit) = start.reach(libm::asin(*config.spacing / (2.0 * h))) else {
         return;
     };
     let Some(impact) = course.impacts.iter().find(|impact| {
@@ -147,7 +147,7 @@ fn first_fall(config: &Config, course: &Course, record: &mut Record) {
         return;
     };
     // The upper front edge moves across to the next face at this rate.
-    let closing = 2.0 * h * hit.angle.cos() * hit.rate;
+    let closing = 2.0 * h * libm::cos(hit.angle) * hit.rate;
     let rates = impact.contacts.iter().map(|c| -c.normal_velocity);
     let found = rates.fold(0.0, f64::max);
     let source = "Runge and Kutta on a block that turns about its edge; a step has order two";
@@ -210,7 +210,7 @@ fn angles(course: &Course, hits: &[(usize, f64)], record: &mut Record) {
         .map(|k| {
             let angle = course.of_body(k, |state| {
                 let (w, v) = state.rotation.quaternion();
-                2.0 * v.y.atan2(w).to_degrees()
+                2.0 * libm::atan2(v.y, w).to_degrees()
             });
             Series::new(format!("domino {}", k + 1), angle)
         })

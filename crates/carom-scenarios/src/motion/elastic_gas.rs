@@ -133,7 +133,7 @@ fn collisions(config: &Config, course: &Course, record: &mut Record) {
     let thermal = *config.speed / 3f64.sqrt();
     let approach = thermal / PI.sqrt();
     let filled = n * PI / 6.0 * r * r * r;
-    let crowd = (1.0 - 0.5 * filled) / (1.0 - filled).powi(3);
+    let crowd = (1.0 - 0.5 * filled) / carom_numeric::power(1.0 - filled, 3);
     let rate = 0.5 * n * (n - 1.0) * near * approach * crowd;
     record.quantities.extend([
         Quantity::new("collisions_of_pairs", pairs as f64, ""),
@@ -164,7 +164,11 @@ fn speeds(config: &Config, course: &Course, record: &mut Record) {
     let n = config.per_side.pow(3) as f64;
     let (mut counted, mut times, mut fourths) = (Vec::new(), Vec::new(), Vec::new());
     for (time, states) in &course.frames {
-        let fourth = states.iter().map(|state| speed(state).powi(4)).sum::<f64>() / n;
+        let fourth = states
+            .iter()
+            .map(|state| carom_numeric::power(speed(state), 4))
+            .sum::<f64>()
+            / n;
         times.push(*time);
         fourths.push(fourth);
         if *time >= *config.warm_up {
@@ -173,7 +177,11 @@ fn speeds(config: &Config, course: &Course, record: &mut Record) {
     }
     counted.sort_by(f64::total_cmp);
     let count = counted.len() as f64;
-    let fourth = counted.iter().map(|v| v.powi(4)).sum::<f64>() / count;
+    let fourth = counted
+        .iter()
+        .map(|v| carom_numeric::power(*v, 4))
+        .sum::<f64>()
+        / count;
     let apart = counted.iter().enumerate().map(|(k, v)| {
         let share = maxwell(*v).0;
         (share - k as f64 / count)
@@ -249,7 +257,7 @@ fn speeds(config: &Config, course: &Course, record: &mut Record) {
 
 /// Maxwell's law for speeds of mean square 1: the share below a speed, and the density there.
 fn maxwell(v: f64) -> (f64, f64) {
-    let gauss = (6.0 / PI).sqrt() * (-1.5 * v * v).exp();
+    let gauss = (6.0 / PI).sqrt() * libm::exp(-1.5 * v * v);
     let share = libm::erf(v * 1.5f64.sqrt()) - v * gauss;
     (share, 3.0 * v * v * gauss)
 }

@@ -92,7 +92,7 @@ impl Case {
     /// acceleration $k = \tfrac{3g}{4R^2}(h\sin\alpha - b\cos\alpha)$ the edge carries
     /// $mg\sin\alpha - mhk$ along the incline and $mg\cos\alpha + mbk$ across it.
     fn needed_to_tip(&self) -> f64 {
-        let (sin, cos) = self.slope.sin_cos();
+        let (sin, cos) = libm::sincos(self.slope);
         let (b, h) = (self.width, self.height);
         let k = 0.75 * (h * sin - b * cos) / (b * b + h * h);
         (sin - h * k) / (cos + b * k)
@@ -100,7 +100,7 @@ impl Case {
 
     /// First motion according to statics.
     fn expected(&self) -> Outcome {
-        let (steep, stable) = (self.slope.tan(), self.width / self.height);
+        let (steep, stable) = (libm::tan(self.slope), self.width / self.height);
         match (steep > stable, self.friction) {
             (false, friction) if friction >= steep => Outcome::Sticks,
             (true, friction) if friction >= self.needed_to_tip() => Outcome::Tips,
@@ -111,14 +111,14 @@ impl Case {
 
     /// Distance that a box slides from rest (m).
     fn slides_by(&self, time: f64) -> f64 {
-        let along = self.slope.sin() - self.friction * self.slope.cos();
+        let along = libm::sin(self.slope) - self.friction * libm::cos(self.slope);
         0.5 * GRAVITY * along * time * time
     }
 
     fn pivot(&self) -> Pivot {
         Pivot {
-            radius: self.width.hypot(self.height),
-            upright: self.width.atan2(self.height) - self.slope,
+            radius: libm::hypot(self.width, self.height),
+            upright: libm::atan2(self.width, self.height) - self.slope,
             angle: 0.0,
             rate: 0.0,
             time: 0.0,
@@ -131,10 +131,10 @@ impl Case {
         let lean = pivot.angle - pivot.upright;
         let tangential = pivot.radius * pivot.acceleration(pivot.angle);
         let radial = -pivot.radius * pivot.rate * pivot.rate;
-        let (sin, cos) = lean.sin_cos();
+        let (sin, cos) = libm::sincos(lean);
         let horizontal = tangential * cos + radial * sin;
         let vertical = GRAVITY - tangential * sin + radial * cos;
-        let (sin, cos) = self.slope.sin_cos();
+        let (sin, cos) = libm::sincos(self.slope);
         let normal = horizontal * sin + vertical * cos;
         let along = vertical * sin - horizontal * cos;
         normal > 0.0 && along.abs() <= self.friction * normal
@@ -207,7 +207,10 @@ fn moved(case: &Case, state: &State) -> (f64, f64) {
     let edge = Vector3::new(case.width, 0.0, -case.height);
     let at = state.position + state.rotation.rotate(&edge);
     let (w, v) = state.rotation.quaternion();
-    (down.dot(&at) - case.width, 2.0 * v.y.atan2(w) - case.slope)
+    (
+        down.dot(&at) - case.width,
+        2.0 * libm::atan2(v.y, w) - case.slope,
+    )
 }
 
 /// The three boxes: what they do, beside statics and the block on its edge.
@@ -427,7 +430,7 @@ impl Map<'_> {
     fn borders(&self) -> [Border; 3] {
         let map = &self.config.map;
         let stable = *self.config.half_width / self.config.half_heights[BOXES - 1];
-        let tips = stable.atan().to_degrees();
+        let tips = libm::atan(stable).to_degrees();
         let fine: Vec<f64> = middles(*map.slope, 400);
         let of_slopes = |friction: &dyn Fn(f64) -> f64| -> Vec<(f64, f64)> {
             fine.iter()
@@ -444,7 +447,7 @@ impl Map<'_> {
         [
             (
                 "it slides",
-                of_slopes(&|slope| slope.to_radians().tan().min(stable)),
+                of_slopes(&|slope| libm::tan(slope.to_radians()).min(stable)),
                 Color::Black,
             ),
             (

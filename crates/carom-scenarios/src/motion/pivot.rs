@@ -20,7 +20,7 @@ pub(super) struct Pivot {
 
 impl Pivot {
     pub(super) fn acceleration(&self, angle: f64) -> f64 {
-        0.75 * GRAVITY / self.radius * (angle - self.upright).sin()
+        0.75 * GRAVITY / self.radius * libm::sin(angle - self.upright)
     }
 
     /// State a little later, by one step of Runge and Kutta.

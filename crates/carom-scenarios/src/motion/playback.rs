@@ -222,7 +222,7 @@ fn turned(from: [f64; 4], to: [f64; 4], share: f64) -> [f64; 4] {
     for ((m, a), b) in mixed.iter_mut().zip(&from).zip(&to) {
         *m = a + (sign * b - a) * share;
     }
-    let norm = mixed.iter().fold(0.0, |n: f64, x| n.hypot(*x));
+    let norm = mixed.iter().fold(0.0, |n: f64, x| libm::hypot(n, *x));
     if norm > 0.0 {
         mixed.map(|x| x / norm)
     } else {

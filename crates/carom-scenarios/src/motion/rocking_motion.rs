@@ -39,7 +39,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         0,
         1_000_000,
     )?;
-    let (delta, radius) = (b.atan2(h), b.hypot(h));
+    let (delta, radius) = (libm::atan2(b, h), libm::hypot(b, h));
     let tilt = delta * *config.tilt;
     let mut scene = Scene::new(*config.friction, 0.0, *config.time_step);
     let shape = Cuboid::new([b, *config.half_depth, h])
@@ -59,7 +59,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     block.configuration.translation = -arm;
     scene.plane("floor", Vector3::z(), 0.0)?;
     let course = scene.run(&moreau, *config.duration, usize::MAX, FRAMES)?;
-    let ratio = 1.0 - 1.5 * delta.sin().powi(2);
+    let ratio = 1.0 - 1.5 * carom_numeric::power(libm::sin(delta), 2);
     let mut landing = Pivot {
         radius,
         upright: delta,
@@ -95,7 +95,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let times = course.times();
     let angle = course.of_body(0, |state| {
         let (w, v) = state.rotation.quaternion();
-        2.0 * v.y.atan2(w).to_degrees()
+        2.0 * libm::atan2(v.y, w).to_degrees()
     });
     let hits: Vec<f64> = course.impacts.iter().map(|impact| impact.time).collect();
     let series = [Series::new("angle", angle)];

@@ -176,7 +176,7 @@ fn largest_distance(x: &[f64], y: &[f64]) -> f64 {
     let mut largest: f64 = 0.0;
     for i in 0..x.len() {
         for j in 0..i {
-            largest = largest.max((x[i] - x[j]).hypot(y[i] - y[j]));
+            largest = largest.max(libm::hypot(x[i] - x[j], y[i] - y[j]));
         }
     }
     largest

@@ -129,10 +129,10 @@ impl TableConfig {
             TableKind::Ellipse => 2.0,
             TableKind::Superellipse => self.exponent.unwrap_or(4.0),
         };
-        let bend = |c: f64| c.signum() * c.abs().powf(2.0 / exponent);
+        let bend = |c: f64| c.signum() * libm::pow(c.abs(), 2.0 / exponent);
         linspace(0.0, std::f64::consts::TAU, OUTLINE)
             .into_iter()
-            .map(|angle| (a * bend(angle.cos()), b * bend(angle.sin())))
+            .map(|angle| (a * bend(libm::cos(angle)), b * bend(libm::sin(angle))))
             .unzip()
     }
 }

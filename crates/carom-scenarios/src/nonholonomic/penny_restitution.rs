@@ -61,7 +61,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     for (name, key, spin, heading, color, [head_on, side_on]) in bodies {
         let body = RollingPenny::new(1.0, 1.0, spin, heading)?;
         let restitution = |angle: f64| {
-            let (sin, cos) = angle.to_radians().sin_cos();
+            let (sin, cos) = libm::sincos(angle.to_radians());
             let normal = Vector2::new(cos, sin);
             let along = Vector2::new(1.0, 0.0);
             let impact = body.impact(

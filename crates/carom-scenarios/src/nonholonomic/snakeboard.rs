@@ -44,11 +44,11 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     }
     let wall = wall.normalize();
     // Both axles roll: the center moves along the board, which turns by tan(phi) / r.
-    let (sin, cos) = config.theta.sin_cos();
+    let (sin, cos) = libm::sincos(config.theta);
     let velocity = [
         config.speed * cos,
         config.speed * sin,
-        config.speed * config.phi.tan() / *config.wheel_distance,
+        config.speed * libm::tan(config.phi) / *config.wheel_distance,
         config.rotor_rate,
         config.wheel_rate,
     ];

@@ -32,14 +32,21 @@ fn posed(radii: [f64; 3], angle: f64, direction: f64) -> Result<Break, ScenarioE
     let place = |side: f64, r: f64| {
         let reach = r + c;
         [
-            reach * (0.5 * angle).cos(),
-            side * reach * (0.5 * angle).sin(),
+            reach * libm::cos(0.5 * angle),
+            side * reach * libm::sin(0.5 * angle),
         ]
     };
     let centers = [place(1.0, a), place(-1.0, b), [0.0, 0.0]];
-    let masses: Vec<f64> = radii.iter().flat_map(|r| [r.powi(3); 2]).collect();
+    let masses: Vec<f64> = radii.iter().flat_map(|r| [(r * r * r); 2]).collect();
     let normals = [0, 1].map(|i| disk_normal(&centers, 2, i));
-    let velocity = [0.0, 0.0, 0.0, 0.0, direction.cos(), direction.sin()];
+    let velocity = [
+        0.0,
+        0.0,
+        0.0,
+        0.0,
+        libm::cos(direction),
+        libm::sin(direction),
+    ];
     Ok(Break {
         system: System::diagonal(&masses, normals.to_vec())?,
         centers,
@@ -50,7 +57,7 @@ fn posed(radii: [f64; 3], angle: f64, direction: f64) -> Result<Break, ScenarioE
 /// Smallest angle, at which a and b touch each other (law of cosines).
 fn smallest_angle([a, b, c]: [f64; 3]) -> f64 {
     let (ca, cb, ab) = (c + a, c + b, a + b);
-    ((ca * ca + cb * cb - ab * ab) / (2.0 * ca * cb)).acos()
+    libm::acos((ca * ca + cb * cb - ab * ab) / (2.0 * ca * cb))
 }
 
 fn indeterminacy(radii: [f64; 3], angle: f64, direction: f64) -> Result<f64, ScenarioError> {
@@ -102,8 +109,8 @@ fn single(config: &Config, record: &mut Record) -> Result<(), ScenarioError> {
     // Velocity arrows are drawn at this many meters per m/s.
     let length = 1.5 * config.radii[2];
     let [dx, dy] = [
-        config.direction.cos() * length,
-        config.direction.sin() * length,
+        libm::cos(config.direction) * length,
+        libm::sin(config.direction) * length,
     ];
     let tail = [-dx * 1.8, -dy * 1.8];
     figure.marks.push(Mark::Arrow {

@@ -47,10 +47,10 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     }
     let law = propagative(1.0)?;
     let angles = linspace(config.angle[0], config.angle[1], *config.angles);
-    let [low, high] = config.mass.map(f64::ln);
+    let [low, high] = config.mass.map(libm::log);
     let masses: Vec<f64> = linspace(low, high, *config.masses)
         .into_iter()
-        .map(f64::exp)
+        .map(libm::exp)
         .collect();
     let row = |mass: &f64| -> Result<Vec<f64>, ScenarioError> {
         angles
@@ -78,8 +78,8 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         values,
     });
     for (m, color) in [(2, Color::Black), (3, Color::Vermillion)] {
-        let cosine = -(PI / f64::from(m)).cos();
-        let angle = |mass: f64| (cosine * (2.0 * (1.0 + 1.0 / mass)).sqrt()).acos();
+        let cosine = -libm::cos(PI / f64::from(m));
+        let angle = |mass: f64| libm::acos(cosine * (2.0 * (1.0 + 1.0 / mass)).sqrt());
         let points = masses.iter().map(|mass| (angle(*mass), *mass));
         let shown = |(angle, _): &(f64, f64)| (config.angle[0]..=config.angle[1]).contains(angle);
         let (x, y): (Vec<f64>, Vec<f64>) = points.filter(shown).unzip();
@@ -93,7 +93,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
 
 /// The break: ball 1 of mass 1, ball 2, and the ball that hits both, of mass 1 and unit speed.
 fn system(angle: f64, mass: f64) -> Result<System, ScenarioError> {
-    let (s, c) = (0.5 * angle).sin_cos();
+    let (s, c) = libm::sincos(0.5 * angle);
     let normals = [
         Covector::from_slice(&[c, s, 0.0, 0.0, -c, -s]),
         Covector::from_slice(&[0.0, 0.0, c, -s, -c, s]),
@@ -122,7 +122,7 @@ fn checked(law: &Propagative, record: &mut Record) -> Result<(), ScenarioError> 
         let cosine = system(angle, mass)?.cosine()?;
         let xi = indeterminacy(angle, mass, law)?;
         table.rows.push(vec![angle, mass, cosine, xi]);
-        let closed = angle.cos() / (2.0 * (1.0 + 1.0 / mass)).sqrt();
+        let closed = libm::cos(angle) / (2.0 * (1.0 + 1.0 / mass)).sqrt();
         record.quantities.extend([
             Quantity::new(format!("cosine_{k}"), cosine, "")
                 .closed_form(closed, "cos(angle)/√(2(1 + 1/mass))"),

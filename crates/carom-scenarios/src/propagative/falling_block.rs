@@ -37,7 +37,10 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     }
     let system = block(*config.half_width, config.half_height, *config.mass)?;
     let set = system.resolve_all(&config.velocity, &propagative(*config.restitution)?)?;
-    let (a2, b2) = (config.half_width.powi(2), config.half_height.powi(2));
+    let (a2, b2) = (
+        (*config.half_width * *config.half_width),
+        (config.half_height * config.half_height),
+    );
     let pairs = system.uniqueness()?.pairs;
     record
         .quantities

@@ -58,8 +58,8 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         Ok((impacts, outcome))
     };
     for k in 0..=*config.digits {
-        let (impacts, _) = push(100f64.powi(k as i32))?;
-        let digits = (std::f64::consts::PI * 10f64.powi(k as i32)).floor();
+        let (impacts, _) = push(carom_numeric::power(100.0, k as i32))?;
+        let digits = (std::f64::consts::PI * carom_numeric::power(10.0, k as i32)).floor();
         record.quantities.push(
             Quantity::new(format!("impacts_100_to_the_{k}"), impacts, "")
                 .closed_form(digits, "digits of pi (Galperin 2003)"),
@@ -79,10 +79,10 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let ratios: Vec<f64> = table.rows.iter().map(|row| row[0]).collect();
     let impacts: Vec<f64> = table.rows.iter().map(|row| row[1]).collect();
     let decades = linspace(0.0, 2.0 * config.digits.max(1) as f64, 101);
-    let curve: Vec<f64> = decades.iter().map(|d| 10f64.powf(*d)).collect();
+    let curve: Vec<f64> = decades.iter().map(|d| libm::pow(10.0, *d)).collect();
     let bound = curve
         .iter()
-        .map(|r| std::f64::consts::PI / (1.0 / r.sqrt()).atan())
+        .map(|r| std::f64::consts::PI / libm::atan(1.0 / r.sqrt()))
         .collect();
     let mut figure = Figure::new(
         "impacts",

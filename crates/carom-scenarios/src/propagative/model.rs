@@ -122,13 +122,21 @@ pub(crate) fn chain_normals(bodies: usize) -> Vec<Covector> {
 
 /// Two normals in the Euclidean plane whose feasible wedge opens along x by `half_angle` each way.
 pub(crate) fn wedge_normals(half_angle: f64) -> [Covector; 2] {
-    [1.0, -1.0].map(|sign| row(2, &[(0, half_angle.sin()), (1, sign * half_angle.cos())]))
+    [1.0, -1.0].map(|sign| {
+        row(
+            2,
+            &[
+                (0, libm::sin(half_angle)),
+                (1, sign * libm::cos(half_angle)),
+            ],
+        )
+    })
 }
 
 /// Normal of two touching disks in the plane, with coordinates $(x_1, y_1, x_2, y_2, \dots)$.
 pub(crate) fn disk_normal(centers: &[[f64; 2]], i: usize, j: usize) -> Covector {
     let [dx, dy] = [centers[j][0] - centers[i][0], centers[j][1] - centers[i][1]];
-    let distance = dx.hypot(dy);
+    let distance = libm::hypot(dx, dy);
     let (dx, dy) = (dx / distance, dy / distance);
     let entries = [(2 * i, -dx), (2 * i + 1, -dy), (2 * j, dx), (2 * j + 1, dy)];
     row(2 * centers.len(), &entries)

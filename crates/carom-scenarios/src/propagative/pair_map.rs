@@ -26,13 +26,13 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let law = propagative(1.0)?;
     let mut values = vec![Vec::with_capacity(cosines.len()); directions.len()];
     for &c in &cosines {
-        let gamma = 0.5 * (-c).acos();
+        let gamma = 0.5 * libm::acos(-c);
         let system = wedge(gamma)?;
         for (row, s) in values.iter_mut().zip(&directions) {
             let theta = PI + s * gamma;
             row.push(
                 system
-                    .resolve_all(&[theta.cos(), theta.sin()], &law)?
+                    .resolve_all(&[libm::cos(theta), libm::sin(theta)], &law)?
                     .indeterminacy,
             );
         }
@@ -87,7 +87,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         worst.iter().map(|p| p[1]).collect(),
         Color::Blue,
     ));
-    let unique: Vec<f64> = (2..=9).map(|m| -(PI / f64::from(m)).cos()).collect();
+    let unique: Vec<f64> = (2..=9).map(|m| -libm::cos(PI / f64::from(m))).collect();
     let zeros = vec![0.0; unique.len()];
     curve
         .marks
@@ -108,9 +108,9 @@ fn worst_curve(cosines: &[f64]) -> Result<Vec<[f64; 2]>, ScenarioError> {
     };
     let (first, last) = (*first, *last);
     let mut samples = linspace(first, last, 4 * cosines.len());
-    let zeros = (2..=9).map(|m| -(PI / f64::from(m)).cos());
+    let zeros = (2..=9).map(|m| -libm::cos(PI / f64::from(m)));
     samples.extend(zeros.filter(|c| (first..=last).contains(c)));
     samples.sort_by(f64::total_cmp);
-    let point = |c: f64| Ok([c, worst_at(0.5 * (-c).acos())?]);
+    let point = |c: f64| Ok([c, worst_at(0.5 * libm::acos(-c))?]);
     samples.into_iter().map(point).collect()
 }

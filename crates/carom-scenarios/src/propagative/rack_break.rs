@@ -49,7 +49,8 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         3,
     )?;
     let centers = centers(*config.rows);
-    let touching = |a: [f64; 2], b: [f64; 2]| ((a[0] - b[0]).hypot(a[1] - b[1]) - 2.0).abs() < 1e-9;
+    let touching =
+        |a: [f64; 2], b: [f64; 2]| (libm::hypot(a[0] - b[0], a[1] - b[1]) - 2.0).abs() < 1e-9;
     let mut normals = Vec::new();
     for i in 0..centers.len() {
         for j in i + 1..centers.len() {
@@ -124,10 +125,13 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         });
         table.rows.push(vec![x, y, v[2 * k], v[2 * k + 1]]);
     }
-    let fastest = v.chunks(2).map(|v| v[0].hypot(v[1])).fold(0.0, f64::max);
+    let fastest = v
+        .chunks(2)
+        .map(|v| libm::hypot(v[0], v[1]))
+        .fold(0.0, f64::max);
     for (center, v) in centers.iter().zip(v.chunks(2)) {
         // The fastest ball's arrow is three radii long; slower than 1 % is not drawn.
-        if v[0].hypot(v[1]) > 0.01 * fastest {
+        if libm::hypot(v[0], v[1]) > 0.01 * fastest {
             let scale = 3.0 / fastest;
             let to = [center[0] + scale * v[0], center[1] + scale * v[1]];
             figure.marks.push(Mark::Arrow {

@@ -26,7 +26,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let normals = wedge_normals(gamma);
     let system = System::diagonal(&[1.0, 1.0], normals.to_vec())?;
     let theta = std::f64::consts::PI + config.direction * gamma;
-    let start = [theta.cos(), theta.sin()];
+    let start = [libm::cos(theta), libm::sin(theta)];
     let set = system.resolve_all(&start, &propagative(1.0)?)?;
 
     let mut figure = Figure::new(
@@ -39,7 +39,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     .equal_aspect();
     let mut corners = vec![[0.0, 0.0]];
     let rim = linspace(-gamma, gamma, 41);
-    corners.extend(rim.iter().map(|a| [a.cos(), a.sin()]));
+    corners.extend(rim.iter().map(|a| [libm::cos(*a), libm::sin(*a)]));
     figure.marks.push(Mark::Polygon {
         x: corners.iter().map(|c| c[0]).collect(),
         y: corners.iter().map(|c| c[1]).collect(),
@@ -101,7 +101,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let sharp = (std::f64::consts::FRAC_PI_2 / gamma).ceil();
     record.quantities.extend([
         Quantity::new("cosine", system.cosine()?, "")
-            .closed_form(-(2.0 * gamma).cos(), "c = -cos 2 gamma"),
+            .closed_form(-libm::cos(2.0 * gamma), "c = -cos 2 gamma"),
         Quantity::new("sharp_bound", sharp, "")
             .note("ceil(pi / 2 gamma); the paper proves ceil(pi / gamma)"),
         Quantity::new("indeterminacy", set.indeterminacy, ""),

@@ -25,13 +25,13 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         let message = format!("{} must be above 1", config.max_ratio);
         return Err(ScenarioError::value("max_ratio", message));
     }
-    let decades = config.max_ratio.log10();
+    let decades = libm::log10(config.max_ratio);
     let axis = linspace(-decades, decades, *config.samples);
     let mut values = Vec::with_capacity(axis.len());
     for &c in &axis {
         let row = axis
             .iter()
-            .map(|&b| worst([1.0, 10f64.powf(b), 10f64.powf(c)]));
+            .map(|&b| worst([1.0, libm::pow(10.0, b), libm::pow(10.0, c)]));
         values.push(row.collect::<Result<Vec<_>, _>>()?);
     }
     let mut table = Table::new(
@@ -44,7 +44,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         ],
     );
     for m in 3..=6 {
-        let ratio = 1.0 / (PI / f64::from(m)).cos() - 1.0;
+        let ratio = 1.0 / libm::cos(PI / f64::from(m)) - 1.0;
         let xi = worst([1.0, ratio, 1.0])?;
         table.rows.push(vec![f64::from(m), ratio, xi]);
         record.quantities.push(
@@ -68,13 +68,13 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     });
     for m in 3..=6 {
         // c² = m_A m_C / ((m_A + m_B)(m_B + m_C)), solved for m_C with m_A = 1.
-        let c2 = (PI / f64::from(m)).cos().powi(2);
+        let c2 = carom_numeric::power(libm::cos(PI / f64::from(m)), 2);
         let curve = linspace(-decades, decades, 401)
             .into_iter()
             .filter_map(|log_b| {
-                let b = 10f64.powf(log_b);
+                let b = libm::pow(10.0, log_b);
                 let c = c2 * (1.0 + b) * b / (1.0 - c2 * (1.0 + b));
-                (c > 0.0 && c.log10().abs() <= decades).then(|| [log_b, c.log10()])
+                (c > 0.0 && libm::log10(c).abs() <= decades).then(|| [log_b, libm::log10(c)])
             });
         let curve: Vec<[f64; 2]> = curve.collect();
         figure.marks.push(Mark::Line {

@@ -32,7 +32,7 @@ impl Config {
         // Lowest vertex and wall vertex from the center, on half diagonals a right angle apart.
         let radius = *self.side * 0.5f64.sqrt();
         let vertex = |degrees: f64| {
-            let (sin, cos) = degrees.to_radians().sin_cos();
+            let (sin, cos) = libm::sincos(degrees.to_radians());
             (radius * cos, radius * sin)
         };
         let (a, b) = (vertex(-45.0 - self.tilt_deg), vertex(45.0 - self.tilt_deg));

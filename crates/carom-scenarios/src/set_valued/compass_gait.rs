@@ -33,7 +33,7 @@ impl Config {
         let d = *self.leg_length - self.mass_height;
         let mut mass = DMatrix::zeros(4, 4);
         for (leg, angle) in angles.iter().enumerate() {
-            let (sin, cos) = angle.sin_cos();
+            let (sin, cos) = libm::sincos(*angle);
             for (axis, arm) in [(0, d * cos), (1, d * sin)] {
                 let mut row = nalgebra::RowDVector::zeros(4);
                 row[axis] = 1.0;
@@ -42,7 +42,7 @@ impl Config {
             }
         }
         let foot = |name, leg: usize| {
-            let (sin, cos) = angles[leg].sin_cos();
+            let (sin, cos) = libm::sincos(angles[leg]);
             let (mut normal, mut tangent) = (vec![0.0; 4], vec![0.0; 4]);
             normal[1] = 1.0;
             normal[2 + leg] = *self.leg_length * sin;
@@ -54,7 +54,7 @@ impl Config {
                 tangent,
             }
         };
-        let (sin, cos) = angles[1].sin_cos();
+        let (sin, cos) = libm::sincos(angles[1]);
         let turn = self.angular_velocity;
         let speed = turn * *self.leg_length;
         Ok(FrictionalSystem {

@@ -137,7 +137,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let decades = config.sweep(config.decades);
     let by_stiffness = |decades: f64| {
         let [a, b] = [decades.max(0.0), (-decades).max(0.0)];
-        let stiffness = [a, b].map(|d| *config.stiffness * 10f64.powf(d));
+        let stiffness = [a, b].map(|d| *config.stiffness * libm::pow(10.0, d));
         KelvinVoigt { stiffness, ..model }.drop(0.0, speed)
     };
     let landings = follow(&by_stiffness, &decades)?;

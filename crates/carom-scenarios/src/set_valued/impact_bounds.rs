@@ -107,7 +107,7 @@ fn show(
             let n = *config.directions;
             let mut sides = Vec::new();
             for k in 0..n {
-                let (sin, cos) = (TAU * k as f64 / n as f64).sin_cos();
+                let (sin, cos) = libm::sincos(TAU * k as f64 / n as f64);
                 let c: Vec<f64> = a.iter().zip(&b).map(|(a, b)| cos * a + sin * b).collect();
                 sides.push((cos, sin, bounds.bound(&c, relaxation)?.outer[1]));
             }

@@ -60,7 +60,7 @@ fn dry_friction(record: &mut Record, config: &Config) -> Result<(), ScenarioErro
     )
     .equal_aspect();
     for (i, start) in config.sliding_velocities.iter().enumerate() {
-        let speed = start[0].hypot(start[1]);
+        let speed = libm::hypot(start[0], start[1]);
         record
             .quantities
             .push(Quantity::new(format!("stop_{}_s", i + 1), speed, "s"));

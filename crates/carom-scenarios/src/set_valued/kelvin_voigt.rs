@@ -114,8 +114,8 @@ impl KelvinVoigt {
 
     /// Height of the center above its height on a flat base when the lower corner touches (m).
     pub(super) fn raised(&self, angle: f64) -> f64 {
-        let half = (0.5 * angle).sin();
-        0.5 * self.width * angle.sin().abs() - self.height * half * half
+        let half = libm::sin(0.5 * angle);
+        0.5 * self.width * libm::sin(angle).abs() - self.height * half * half
     }
 
     fn softest(&self) -> f64 {
@@ -189,15 +189,17 @@ impl Motion<'_> {
             -0.5 * model.height,
         );
         let theta = self.angle + y[ANGLE];
-        let (sin, cos) = theta.sin_cos();
+        let (sin, cos) = libm::sincos(theta);
         let arm = x * cos - up * sin;
         // The rise of the corner over a flat base, and by the turn since the start, without
         // cancellation.
-        let lift = |angle: f64| x * angle.sin() - 2.0 * up * (0.5 * angle).sin().powi(2);
-        let (half_sin, half_cos) = (self.angle + 0.5 * y[ANGLE]).sin_cos();
-        let turned = 2.0 * (0.5 * y[ANGLE]).sin() * (x * half_cos - up * half_sin);
-        let lower = -(x * self.angle.sin()).abs();
-        let gap = (x * self.angle.sin() - lower) + y[HEIGHT] + turned;
+        let lift = |angle: f64| {
+            x * libm::sin(angle) - 2.0 * up * carom_numeric::power(libm::sin(0.5 * angle), 2)
+        };
+        let (half_sin, half_cos) = libm::sincos(self.angle + 0.5 * y[ANGLE]);
+        let turned = 2.0 * libm::sin(0.5 * y[ANGLE]) * (x * half_cos - up * half_sin);
+        let lower = -(x * libm::sin(self.angle)).abs();
+        let gap = (x * libm::sin(self.angle) - lower) + y[HEIGHT] + turned;
         let gap_rate = y[FALL] + arm * y[TURN];
         let sliding = y[BASE] - lift(theta) * y[TURN];
         let k = model.stiffness[i];

@@ -131,8 +131,8 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
 }
 
 fn landing(config: &Config, pitch: f64, roll: f64, seed: u64) -> Result<Landing, ScenarioError> {
-    let (sp, cp) = pitch.sin_cos();
-    let (sr, cr) = roll.sin_cos();
+    let (sp, cp) = libm::sincos(pitch);
+    let (sr, cr) = libm::sincos(roll);
     // Pitch about y, then roll about the trunk's own x.
     let rotation = Matrix3::new(cp, 0.0, sp, 0.0, 1.0, 0.0, -sp, 0.0, cp)
         * Matrix3::new(1.0, 0.0, 0.0, 0.0, cr, -sr, 0.0, sr, cr);

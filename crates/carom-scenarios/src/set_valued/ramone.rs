@@ -67,7 +67,7 @@ impl Point {
     /// coordinates named.
     fn down(&self, length: f64, angle: f64, coordinates: &[usize]) -> Self {
         let mut point = self.clone();
-        let (sin, cos) = angle.sin_cos();
+        let (sin, cos) = libm::sincos(angle);
         for i in coordinates {
             point.x[*i] += length * cos;
             point.y[*i] += length * sin;
@@ -97,7 +97,8 @@ impl Config {
         let thigh = trunk + self.leading_hip_deg.to_radians();
         let shank = thigh + self.leading_knee_deg.to_radians();
         let other = trunk + self.trailing_hip_deg.to_radians();
-        let sine = (SHANK * shank.cos() + THIGH * thigh.cos() - THIGH * other.cos()) / SHANK;
+        let sine = (SHANK * libm::cos(shank) + THIGH * libm::cos(thigh) - THIGH * libm::cos(other))
+            / SHANK;
         if !(-1.0..=1.0).contains(&sine) {
             return Err(ScenarioError::value(
                 "trunk_angle_deg",
@@ -108,7 +109,7 @@ impl Config {
                 ),
             ));
         }
-        Ok(sine.asin() - other - std::f64::consts::FRAC_PI_2)
+        Ok(libm::asin(sine) - other - std::f64::consts::FRAC_PI_2)
     }
 
     fn system(&self) -> Result<FrictionalSystem, ScenarioError> {

@@ -71,7 +71,7 @@ impl Block {
         let (w, h) = (*config.width, *config.height);
         // I = m (w² + h²)/12 and r² = (w² + h²)/4, so I + m r² = m (w² + h²)/3, and
         // r² cos 2α = (w² - h²)/4.
-        let diagonal = w.hypot(h);
+        let diagonal = libm::hypot(w, h);
         let ratio =
             ((h * h - w * w) / 4.0 + diagonal * diagonal / 12.0) * 3.0 / (diagonal * diagonal);
         let block = Self {
@@ -79,7 +79,7 @@ impl Block {
             height: h,
             mass: *config.mass,
             gravity: *config.gravity,
-            alpha: h.atan2(w),
+            alpha: libm::atan2(h, w),
             kappa: 1.5 * *config.gravity / diagonal,
             ratio,
         };
@@ -116,13 +116,13 @@ impl Block {
     /// $\dot\theta^2 = 2\kappa(\sin(\theta^\ast + \alpha) - \sin(\theta + \alpha))$.
     fn square_rate(&self, theta: f64, apex: f64) -> f64 {
         let middle = 0.5 * (apex + theta) + self.alpha;
-        4.0 * self.kappa * middle.cos() * (0.5 * (apex - theta)).sin()
+        4.0 * self.kappa * libm::cos(middle) * libm::sin(0.5 * (apex - theta))
     }
 
     /// Force on the pivot, N: normal and tangential.
     fn pivot_force(&self, theta: f64, apex: f64) -> (f64, f64) {
-        let r = 0.5 * self.width.hypot(self.height);
-        let (sin, cos) = (theta + self.alpha).sin_cos();
+        let r = 0.5 * libm::hypot(self.width, self.height);
+        let (sin, cos) = libm::sincos(theta + self.alpha);
         let (acceleration, square) = (-self.kappa * cos, self.square_rate(theta, apex));
         (
             self.mass * (self.gravity + r * (acceleration * cos - square * sin)),
@@ -155,14 +155,14 @@ impl Block {
     /// The paper prints $-\sin\alpha$ in the arcsine, which gives -2.07 rad for its own example;
     /// with the plus sign it is the 0.22 rad that the text states.
     fn apex(&self, speed: f64) -> Option<f64> {
-        let (sin, cos) = self.alpha.sin_cos();
+        let (sin, cos) = libm::sincos(self.alpha);
         let e = speed * speed / (2.0 * self.kappa);
         let inside = cos * cos - 2.0 * e * sin - e * e;
         if inside <= 0.0 {
             return None;
         }
         let sine = e * cos + sin * (2.0 * e * sin + e * e) / (cos + inside.sqrt());
-        Some(sine.asin())
+        Some(libm::asin(sine))
     }
 
     /// Time between the apex and the angle $\theta^\ast(1 - x^2)$.
@@ -172,12 +172,12 @@ impl Block {
         let integrand = |x: f64| {
             let half_fall = 0.5 * apex * x * x;
             let sinc = if half_fall > 0.0 {
-                half_fall.sin() / half_fall
+                libm::sin(half_fall) / half_fall
             } else {
                 1.0
             };
             2.0 * apex
-                / (2.0 * self.kappa * apex * (apex - half_fall + self.alpha).cos() * sinc).sqrt()
+                / (2.0 * self.kappa * apex * libm::cos(apex - half_fall + self.alpha) * sinc).sqrt()
         };
         let nodes = gauss_legendre::<40>();
         let terms = nodes
@@ -288,8 +288,8 @@ impl Curves {
             let time = half + x.signum() * block.time_from_apex(x.abs(), apex);
             let rate = -x.signum() * block.square_rate(theta, apex).max(0.0).sqrt();
             // Impulse of the pivot so far, from the vertical momentum m r cos(θ + α) θ̇.
-            let r = 0.5 * block.width.hypot(block.height);
-            let momentum = block.mass * r * (theta + block.alpha).cos() * rate;
+            let r = 0.5 * libm::hypot(block.width, block.height);
+            let momentum = block.mass * r * libm::cos(theta + block.alpha) * rate;
             let start = 0.5 * block.mass * block.width * half_cycle.speed;
             let impulse = block.mass * block.gravity * time + momentum - start;
             let (normal, _) = block.pivot_force(theta, apex);
@@ -336,7 +336,7 @@ impl Curves {
             let angle = at(&self.angle, *k);
             // The origin of the block is the middle of its base.
             let pivot = 0.5 * w * if angle < 0.0 { 1.0 } else { -1.0 };
-            let (sin, cos) = angle.sin_cos();
+            let (sin, cos) = libm::sincos(angle);
             [pivot - pivot * cos, -pivot * sin, angle]
         });
         let corners = [[-0.5 * w, 0.0], [0.5 * w, 0.0], [0.5 * w, h], [-0.5 * w, h]];

@@ -99,7 +99,7 @@ fn bundle(
     let mut longest: f64 = 1.0;
     for k in 0..number {
         let angle = first + TAU * k as f64 / number as f64;
-        let velocity = [angle.cos(), angle.sin(), vz];
+        let velocity = [libm::cos(angle), libm::sin(angle), vz];
         let setup = Setup::new(
             &ICOSAHEDRON_TETRAHEDRON,
             velocity,

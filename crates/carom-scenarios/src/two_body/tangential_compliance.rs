@@ -80,7 +80,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     );
     let steps = (*config.samples - 1) as f64;
     for k in 0..*config.samples {
-        let ratio = config.softest * (config.hardest / config.softest).powf(k as f64 / steps);
+        let ratio = config.softest * libm::pow(config.hardest / config.softest, k as f64 / steps);
         let found = on_springs(ratio)?;
         let (i, v) = (found.impulse, found.velocity_plus);
         let phases = found.phases.len() as f64;

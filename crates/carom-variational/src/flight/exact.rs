@@ -180,7 +180,7 @@ impl Pieces {
         let ratio = whole / pieces;
         // ratio^terms below an eighth of rounding.
         let terms = match ratio > 0.0 {
-            true => (-38.0 / ratio.ln()).abs().ceil() as usize + 2,
+            true => (-38.0 / libm::log(ratio)).abs().ceil() as usize + 2,
             false => 2,
         };
         Ok(Self {

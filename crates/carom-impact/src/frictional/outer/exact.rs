@@ -80,7 +80,7 @@ fn no_step_begins(space: &ContactSpace) -> bool {
     let (m, width) = (space.n_contacts, space.width());
     let least = |i: usize, j: usize| {
         let tangents = (1..width).map(|t| space.gram[(i * width, j * width + t)]);
-        let mixed = tangents.fold(0.0, f64::hypot);
+        let mixed = tangents.fold(0.0, libm::hypot);
         space.gram[(i * width, j * width)] - space.friction[j] * mixed
     };
     let b = DMatrix::from_fn(m, m, |i, j| 0.5 * (least(i, j) + least(j, i)));

@@ -404,7 +404,9 @@ impl OuterBounds {
         (0..MAX_SHIFTS).find_map(|k| {
             let shifted = match (&self.interior, k) {
                 (_, 0) => w.clone(),
-                (Some(interior), k) => &w + interior * (1e-14 * 8f64.powi(k) * w.norm().max(1.0)),
+                (Some(interior), k) => {
+                    &w + interior * (1e-14 * carom_numeric::power(8.0, k) * w.norm().max(1.0))
+                }
                 (None, _) => return None,
             };
             let certificate = BoundCertificate::Cone(ConeCertificate {
@@ -427,7 +429,11 @@ impl OuterBounds {
         found.map(|found| {
             let found = found?;
             (0..MAX_SHIFTS).find_map(|k| {
-                let size = if k == 0 { 0.0 } else { 1e-13 * 8f64.powi(k) };
+                let size = if k == 0 {
+                    0.0
+                } else {
+                    1e-13 * carom_numeric::power(8.0, k)
+                };
                 let shift = match (&self.interior, k) {
                     (_, 0) => DVector::zeros(whitened.dim()),
                     (Some(interior), _) => interior * size,

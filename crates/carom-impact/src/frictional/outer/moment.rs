@@ -460,7 +460,9 @@ impl<'a> MomentProgram<'a> {
         }
         let slope = |tau: f64| -> f64 {
             let terms = rest.iter().zip(parts.iter());
-            1.0 - terms.map(|(q, r)| (r / (q + tau)).powi(2)).sum::<f64>()
+            1.0 - terms
+                .map(|(q, r)| carom_numeric::power(r / (q + tau), 2))
+                .sum::<f64>()
         };
         let (mut low, mut high) = (least, least + parts.norm() + 1.0);
         for _ in 0..200 {

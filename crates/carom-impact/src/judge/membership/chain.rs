@@ -113,7 +113,7 @@ impl Edges {
             1 => [if j == 0 { 1.0 } else { -1.0 }, 0.0],
             _ => {
                 let angle = TAU * j as f64 / k as f64;
-                [angle.cos(), angle.sin()]
+                [libm::cos(angle), libm::sin(angle)]
             }
         });
         let mut edges = Self {
@@ -346,7 +346,7 @@ impl Edges {
         let between = |a: usize, b: usize| {
             let (a, b) = (direction(a), direction(b));
             let d = [b[0] - a[0], b[1] - a[1]];
-            let length = d[0].hypot(d[1]);
+            let length = libm::hypot(d[0], d[1]);
             (1..=self.space.n_tangents)
                 .zip(d)
                 .map(|(t, x)| (slot + t, x / length))

@@ -90,7 +90,7 @@ fn smooth_pair(case: &Case<'_>) -> Tangent {
     let wedge = contacts.wedge(0, 1);
     let c = kernel::dot(contacts.unit(0), contacts.unit(1));
     // 1 - c² = sin² 2γ, without cancellation.
-    let determinant = (2.0 * wedge.sin * wedge.cos).powi(2);
+    let determinant = carom_numeric::power(2.0 * wedge.sin * wedge.cos, 2);
     let end = |[x, y]: [f64; 2]| {
         let mut end = case.before();
         kernel::add_scaled(end.as_mut_slice(), x, contacts.unit(0));

@@ -379,10 +379,10 @@ impl<'a> Rows<'a> {
         let most = limit * support(sliding, polygon);
         let dissipated = tau[0] * sliding[0] + tau[1] * sliding[1];
         obey("dissipates less than it could", dissipated + most, power);
-        let speed = sliding[0].hypot(sliding[1]);
+        let speed = libm::hypot(sliding[0], sliding[1]);
         if polygon.is_none() && limit > RULE * widest && speed > 0.0 {
             let off = |k: usize| tau[k] / limit + sliding[k] / speed;
-            let angle = off(0).hypot(off(1)) / (1.0 + ROUNDED_SLIDING * size / speed);
+            let angle = libm::hypot(off(0), off(1)) / (1.0 + ROUNDED_SLIDING * size / speed);
             taken.direction = taken.direction.max(angle);
         }
     }
@@ -407,12 +407,12 @@ impl<'a> Rows<'a> {
 /// The least friction limit that allows a tangential impulse.
 fn reach([x, y]: [f64; 2], polygon: Option<usize>) -> f64 {
     match polygon {
-        None => x.hypot(y),
+        None => libm::hypot(x, y),
         Some(k) => {
             let half = PI / k as f64;
             let edge = |j: usize| {
                 let angle = half * (2 * j + 1) as f64;
-                (x * angle.cos() + y * angle.sin()) / half.cos()
+                (x * libm::cos(angle) + y * libm::sin(angle)) / libm::cos(half)
             };
             (0..k).map(edge).fold(0.0, f64::max)
         }
@@ -422,11 +422,11 @@ fn reach([x, y]: [f64; 2], polygon: Option<usize>) -> f64 {
 /// The largest $-d \cdot u$ over the directions of a cone.
 fn support([x, y]: [f64; 2], polygon: Option<usize>) -> f64 {
     match polygon {
-        None => x.hypot(y),
+        None => libm::hypot(x, y),
         Some(k) => (0..k)
             .map(|j| {
                 let angle = TAU * j as f64 / k as f64;
-                -(x * angle.cos() + y * angle.sin())
+                -(x * libm::cos(angle) + y * libm::sin(angle))
             })
             .fold(0.0, f64::max),
     }

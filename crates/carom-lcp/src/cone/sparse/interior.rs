@@ -205,7 +205,7 @@ impl Interior {
         let before = self.complementarity_after(0.0);
         let length = self.length().min(1.0);
         let after = self.complementarity_after(length);
-        let centering = (after / before).clamp(0.0, 1.0).powi(3) * before;
+        let centering = carom_numeric::power((after / before).clamp(0.0, 1.0), 3) * before;
         for c in &mut self.contacts {
             if let (true, Some(scaling)) = (c.has_cone, &c.scaling) {
                 let first = scaling.apply(&c.dx);

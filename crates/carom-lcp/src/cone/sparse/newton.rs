@@ -88,7 +88,7 @@ impl Steps {
                 polishing += 1;
             }
             let before = point.residual;
-            let epsilon = factor * before.min(1.0).powf(REGULARIZATION_POWER);
+            let epsilon = factor * libm::pow(before.min(1.0), REGULARIZATION_POWER);
             if !self.direction(system, linear, point, epsilon) {
                 break;
             }

@@ -79,7 +79,7 @@ impl Proximal {
                 return Some(n_steps);
             }
             let before = self.point.residual;
-            let softened = epsilon + factor * before.min(1.0).powf(REGULARIZATION_POWER);
+            let softened = epsilon + factor * libm::pow(before.min(1.0), REGULARIZATION_POWER);
             if n_steps == PROXIMAL_STEPS || !steps.direction(system, linear, &self.point, softened)
             {
                 return None;

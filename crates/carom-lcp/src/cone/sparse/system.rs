@@ -119,7 +119,7 @@ impl System {
         }
         // A power of two: the scaled numbers are those given, to the last bit.
         let unit = if size > 0.0 {
-            size.log2().floor().exp2()
+            libm::exp2(libm::log2(size).floor())
         } else {
             1.0
         };

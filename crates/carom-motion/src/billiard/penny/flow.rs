@@ -15,7 +15,7 @@ impl RollingPenny {
     pub fn flow(&self, state: &PennyState, t: f64) -> PennyState {
         let half = 0.5 * state.phi_dot * t;
         let chord = self.radius() * state.theta_dot * t * sinc(half);
-        let (sin, cos) = (state.phi + half).sin_cos();
+        let (sin, cos) = libm::sincos(state.phi + half);
         PennyState {
             x: state.x + chord * cos,
             y: state.y + chord * sin,

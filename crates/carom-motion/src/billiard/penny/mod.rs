@@ -156,7 +156,7 @@ impl RollingPenny {
     /// A rim point, m.
     #[inline]
     pub fn rim(&self, state: &PennyState, rim: Rim) -> Vector2<f64> {
-        let (sin, cos) = state.phi.sin_cos();
+        let (sin, cos) = libm::sincos(state.phi);
         let reach = rim.sign() * self.radius;
         Vector2::new(state.x + reach * cos, state.y + reach * sin)
     }

@@ -338,7 +338,7 @@ impl<T: Table> PennyBilliard<T> {
         if state.theta_dot == 0.0 && state.phi_dot == 0.0 {
             return Next::End(Ending::AtRest);
         }
-        let (sin, cos) = state.phi.sin_cos();
+        let (sin, cos) = libm::sincos(state.phi);
         let heading = Vector2::new(cos, sin);
         let center = Vector2::new(state.x, state.y);
         let mut first: Option<Arrival> = None;
@@ -449,7 +449,7 @@ impl<T: Table> PennyBilliard<T> {
         };
         let at = |t: f64| {
             let half = 0.5 * omega * t;
-            let (sin, cos) = half.sin_cos();
+            let (sin, cos) = libm::sincos(half);
             let half_turn = Vector2::new(cos, sin);
             let chord = t * crate::billiard::trig::sinc(half) * rotate(half_turn, w);
             Crossing {
@@ -522,7 +522,7 @@ impl<T: Table> PennyBilliard<T> {
             let ratio = small / big;
             -sigma * 2.0 / big * crate::billiard::trig::atan_over(ratio)
         } else {
-            2.0 / small.abs() * small.abs().atan2(-sigma * big)
+            2.0 / small.abs() * libm::atan2(small.abs(), -sigma * big)
         };
         let (other, interval) = if offset >= 0.0 {
             wall_ahead(&ahead, offset)
@@ -670,7 +670,7 @@ impl<T: Table> Orbit<'_, T> {
         if norm == 0.0 {
             return Err(BilliardError::WallUnreachable);
         }
-        let speed = billiard.penny.radius() * state.theta_dot.hypot(state.phi_dot);
+        let speed = billiard.penny.radius() * libm::hypot(state.theta_dot, state.phi_dot);
         if arrival.rate <= billiard.graze * norm * speed {
             return Ok(Step::End(Ending::GrazingCascade));
         }
@@ -698,7 +698,7 @@ impl<T: Table> Orbit<'_, T> {
             state.phi + state.phi_dot * arrival.interval,
         );
         // From the angle as rounded after many turns, so that the state as it stands is on the wall.
-        let (sin, cos) = phi.sin_cos();
+        let (sin, cos) = libm::sincos(phi);
         let reach = arrival.rim.sign() * billiard.penny.radius();
         let state = PennyState {
             x: arrival.point.x - reach * cos,
@@ -739,7 +739,7 @@ impl<T: Table> Orbit<'_, T> {
     ) -> Option<Ending<BilliardError>> {
         let interval = arrival.interval;
         let crossing_time = self.billiard.table.diameter()
-            / (self.billiard.penny.radius() * state.theta_dot.hypot(state.phi_dot));
+            / (self.billiard.penny.radius() * libm::hypot(state.theta_dot, state.phi_dot));
         let instant = self.impacts > 0 && interval <= f64::EPSILON * crossing_time;
         self.locked = if instant { self.locked + 1 } else { 0 };
         if self.locked >= LOCKED_IMPACTS {
@@ -761,6 +761,6 @@ impl<T: Table> Orbit<'_, T> {
 
 /// The angle of a unit vector on the branch nearest to a continuous angle.
 fn unwrapped(heading: Vector2<f64>, near: f64) -> f64 {
-    let angle = heading.y.atan2(heading.x);
+    let angle = libm::atan2(heading.y, heading.x);
     angle + TAU * ((near - angle) / TAU).round()
 }

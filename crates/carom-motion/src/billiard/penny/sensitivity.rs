@@ -60,7 +60,7 @@ pub struct SectionPoint {
 pub fn flow_jacobian(penny: &RollingPenny, state: &PennyState, t: f64) -> Matrix5<f64> {
     let half = 0.5 * state.phi_dot * t;
     let reach = t * sinc(half);
-    let (sin, cos) = (state.phi + half).sin_cos();
+    let (sin, cos) = libm::sincos(state.phi + half);
     let along = Vector2::new(cos, sin);
     let across = Vector2::new(-sin, cos);
     let r = penny.radius();
@@ -92,7 +92,7 @@ fn with_rolling_angle(jacobian: &Matrix5<f64>) -> DMatrix<f64> {
 }
 
 fn vector_field(penny: &RollingPenny, phi: f64, theta_dot: f64, phi_dot: f64) -> Vector5<f64> {
-    let (sin, cos) = phi.sin_cos();
+    let (sin, cos) = libm::sincos(phi);
     let speed = penny.radius() * theta_dot;
     Vector5::new(speed * cos, speed * sin, phi_dot, 0.0, 0.0)
 }
@@ -140,7 +140,7 @@ impl Crossing {
     /// True if the rim runs along the wall: its rate is lost against gradient and velocity.
     fn is_grazed(&self) -> bool {
         let rate = self.rate();
-        let speed = self.minus.norm().hypot(self.spin);
+        let speed = libm::hypot(self.minus.norm(), self.spin);
         !(rate.abs() > GRAZING * self.gradient.norm() * speed && self.margin > GRAZING)
     }
 }
@@ -156,7 +156,7 @@ impl<T: Table> PennyBilliard<T> {
         let (r, sigma) = (penny.radius(), event.rim.sign());
         let [m1, j] = [penny.rolling_inertia(), penny.heading_inertia()];
         let phi = event.state.phi;
-        let (sin, cos) = phi.sin_cos();
+        let (sin, cos) = libm::sincos(phi);
         let (t, s) = (Vector2::new(cos, sin), Vector2::new(-sin, cos));
         let n = self.table().gradient(event.point);
         let hessian: Matrix2<f64> = self.table().hessian(event.point);
@@ -283,14 +283,14 @@ impl<T: Table> PennyBilliard<T> {
         let penny = self.penny();
         let n = self.table().gradient(event.point);
         let sigma = event.rim.sign();
-        let (sin, cos) = event.state.phi.sin_cos();
+        let (sin, cos) = libm::sincos(event.state.phi);
         let rim = sigma * Vector2::new(cos, sin);
         let spin = penny.heading_inertia().sqrt() * event.state.phi_dot;
         let roll = penny.rolling_inertia().sqrt() * sigma * event.state.theta_dot;
         SectionPoint {
-            wall_angle: event.point.y.atan2(event.point.x),
-            heading_angle: n.perp(&rim).atan2(n.dot(&rim)),
-            velocity_angle: spin.atan2(roll),
+            wall_angle: libm::atan2(event.point.y, event.point.x),
+            heading_angle: libm::atan2(n.perp(&rim), n.dot(&rim)),
+            velocity_angle: libm::atan2(spin, roll),
         }
     }
 
@@ -322,10 +322,10 @@ impl<T: Table> PennyBilliard<T> {
         let (mut state, mut time, mut n) = (start, 0.0, 0);
         let (ending, _) = self.follow(start, Limits::impacts(impacts), |event| {
             let map = self.saltation(event) * flow_jacobian(penny, &state, event.interval);
-            max_log_det = max_log_det.max(map.determinant().abs().ln().abs());
+            max_log_det = max_log_det.max(libm::log(map.determinant().abs()).abs());
             let scaled = Matrix5::from_fn(|i, k| map[(i, k)] * scale[k] / scale[i]) * frame;
             let (q, r) = scaled.qr().unpack();
-            sums += r.diagonal().map(|x| x.abs().ln());
+            sums += r.diagonal().map(|x| libm::log(x.abs()));
             frame = q;
             (state, time) = (event.state, event.time);
             n += 1;

@@ -203,13 +203,13 @@ impl Arc {
         let go_on = |search: Search| search == Search::Continue;
         let half = |co: f64, si: f64, angle: f64| self.narrow_crossing(co, si, angle);
         let _ = go_on(roots(ahead[0], plus, Ascending, &mut |z| {
-            found(half(1.0, z, z.atan()))
+            found(half(1.0, z, libm::atan(z)))
         })) && go_on(roots(ahead[1], plus, Descending, &mut |y| {
-            found(half(y, 1.0, FRAC_PI_2 - y.atan()))
+            found(half(y, 1.0, FRAC_PI_2 - libm::atan(y)))
         })) && go_on(roots(behind[0], minus, Ascending, &mut |u| {
-            found(half(-u, 1.0, FRAC_PI_2 + u.atan()))
+            found(half(-u, 1.0, FRAC_PI_2 + libm::atan(u)))
         })) && go_on(roots(behind[1], minus, Descending, &mut |v| {
-            found(half(-1.0, v, PI - v.atan()))
+            found(half(-1.0, v, PI - libm::atan(v)))
         }));
     }
 

@@ -82,7 +82,7 @@ impl<'a> Strike<'a> {
     pub(super) fn is_grazed_at(&self, rate: f64, tolerance: f64) -> bool {
         let spin = self.body.angular_velocity(&self.before.angular_momentum);
         let speed = self.before.linear_momentum.norm() / self.body.mass();
-        let size = 1f64.hypot(self.moment.norm()) * speed.hypot(spin.norm());
+        let size = libm::hypot(1.0, self.moment.norm()) * libm::hypot(speed, spin.norm());
         !(rate.abs() > tolerance * size)
     }
 

@@ -109,7 +109,7 @@ fn ellipses(ellipsoid: &Ellipsoid) -> Vec<Vec<Vector3<f64>>> {
     let ring = |skip: usize| {
         let (i, j) = ((skip + 1) % 3, (skip + 2) % 3);
         let point = |k: usize| {
-            let (sin, cos) = (TAU * k as f64 / POINTS as f64).sin_cos();
+            let (sin, cos) = libm::sincos(TAU * k as f64 / POINTS as f64);
             let mut point = *ellipsoid.center();
             point[i] += ellipsoid.semi_axes()[i] * cos;
             point[j] += ellipsoid.semi_axes()[j] * sin;

@@ -125,8 +125,8 @@ fn hull(shape: &Shape) -> Solid {
     let [across, down] = DIRECTIONS;
     let vertex = |k: usize| {
         let (i, j) = (k % across, k / across);
-        let (sin_u, cos_u) = (TAU * i as f64 / across as f64).sin_cos();
-        let (sin_v, cos_v) = (PI * j as f64 / down as f64).sin_cos();
+        let (sin_u, cos_u) = libm::sincos(TAU * i as f64 / across as f64);
+        let (sin_v, cos_v) = libm::sincos(PI * j as f64 / down as f64);
         // The support is the lowest point along a direction.
         let inward = -Vector3::new(sin_v * cos_u, sin_v * sin_u, cos_v);
         shape.support(&inward).point.into()

@@ -104,7 +104,7 @@ fn drawn_times<F: Flight>(
         let [x, y] = camera.place(&run.state_at(time)?.position);
         if drawn
             .iter()
-            .all(|(_, _, [a, b])| (x - a).hypot(y - b) >= apart)
+            .all(|(_, _, [a, b])| libm::hypot(x - a, y - b) >= apart)
         {
             drawn.push((time, is_impact, [x, y]));
         }

@@ -48,9 +48,12 @@ impl Drawing {
 
     /// Largest distance of the link from its origin (m).
     fn reach(&self) -> f64 {
-        let far = self.points().map(|[x, y]| x.hypot(*y)).fold(0.0, f64::max);
+        let far = self
+            .points()
+            .map(|[x, y]| libm::hypot(*x, *y))
+            .fold(0.0, f64::max);
         self.wheels.iter().fold(far, |far, ([x, y], radius)| {
-            f64::max(far, x.hypot(*y) + radius)
+            f64::max(far, libm::hypot(*x, *y) + radius)
         })
     }
 
@@ -78,7 +81,7 @@ impl Drawing {
 fn around(points: &[[f64; 2]]) -> Vec<[f64; 2]> {
     let n = points.len() as f64;
     let middle = [0, 1].map(|k| points.iter().map(|point| point[k]).sum::<f64>() / n);
-    let angle = |point: &[f64; 2]| (point[1] - middle[1]).atan2(point[0] - middle[0]);
+    let angle = |point: &[f64; 2]| libm::atan2(point[1] - middle[1], point[0] - middle[0]);
     let mut sorted = points.to_vec();
     sorted.sort_by(|a, b| angle(a).total_cmp(&angle(b)));
     sorted

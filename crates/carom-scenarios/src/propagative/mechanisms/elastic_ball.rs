@@ -56,7 +56,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
             Quantity::new(name, time, "s")
                 .closed_form(expected, "free fall, shrinking by restitution"),
         );
-        expected += 2.0 * fall * r.powi(k as i32 + 1);
+        expected += 2.0 * fall * carom_numeric::power(r, k as i32 + 1);
     }
     let plastic = resting.trajectory.impacts().filter(|i| i.accumulated);
     record.quantities.push(

@@ -106,7 +106,7 @@ fn played(config: &Config, motion: &Motion) -> Animation {
         Corners::Lower => &corners[..2],
         Corners::All => &corners[..],
     };
-    let size = a.hypot(b);
+    let size = libm::hypot(a, b);
     let marks = hitting
         .iter()
         .map(|corner| Outline::disk(*corner, 0.04 * size, Color::Vermillion));

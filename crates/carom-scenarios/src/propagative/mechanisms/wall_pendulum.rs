@@ -34,7 +34,7 @@ const REFERENCE: [f64; 3] = [
 
 /// A quarter of the period: $\sqrt{L/g}K(\sin(\theta_0/2))$ by the arithmetic-geometric mean.
 fn quarter_period(config: &Config) -> f64 {
-    let (mut a, mut b) = (1.0, (0.5 * *config.angle).cos());
+    let (mut a, mut b) = (1.0, libm::cos(0.5 * *config.angle));
     for _ in 0..40 {
         (a, b) = (0.5 * (a + b), f64::sqrt(a * b));
     }
@@ -70,7 +70,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let law = propagative(1.0)?;
     for k in 0..=*config.halvings {
         let times = Times {
-            step: *config.time_step * 0.5f64.powi(k as i32),
+            step: *config.time_step * carom_numeric::power(0.5f64, k as i32),
             // Far enough for the last impact also with the error of the step.
             duration: last + quarter,
         };

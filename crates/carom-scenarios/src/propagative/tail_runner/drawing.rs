@@ -86,7 +86,7 @@ fn limb(from: [f64; 2], to: [f64; 2], color: Color) -> Mark {
 /// A limb or tail as wide as it is.
 pub(super) fn limb_corners(from: [f64; 2], to: [f64; 2]) -> [[f64; 2]; 4] {
     let [dx, dy] = [to[0] - from[0], to[1] - from[1]];
-    let half = 0.5 * LIMB_WIDTH / dx.hypot(dy);
+    let half = 0.5 * LIMB_WIDTH / libm::hypot(dx, dy);
     let (nx, ny) = (-half * dy, half * dx);
     [
         [from[0] + nx, from[1] + ny],
@@ -118,8 +118,8 @@ pub(super) fn schematic(figure: &mut Figure, robot: &TailRunner, stance: &Stance
     for (center, from, angle, radius, name) in arcs {
         let point = |angle: f64, radius: f64| {
             [
-                center[0] + radius * angle.cos(),
-                center[1] + radius * angle.sin(),
+                center[0] + radius * libm::cos(angle),
+                center[1] + radius * libm::sin(angle),
             ]
         };
         let arc: Vec<[f64; 2]> = (0..=48)

@@ -206,7 +206,7 @@ impl Limb {
 }
 
 fn ball_mass(radius: f64) -> f64 {
-    BODY_DENSITY * 4.0 / 3.0 * PI * radius.powi(3)
+    BODY_DENSITY * 4.0 / 3.0 * PI * (radius * radius * radius)
 }
 
 impl TailRunner {
@@ -419,7 +419,7 @@ impl TailRunner {
         let reach = spine + self.tail_tip - self.posterior_center;
         let sine = height / reach;
         (sine <= 1.0).then(|| {
-            let theta = -sine.asin();
+            let theta = -libm::asin(sine);
             let hip = -0.5 * PI - theta;
             [0.0, height, theta, hip, 0.0, hip + PI, 0.0, 0.0]
         })

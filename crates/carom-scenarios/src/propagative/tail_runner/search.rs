@@ -65,7 +65,9 @@ pub(super) fn close(family: &TailRunners, start: &[f64; UNKNOWNS]) -> Result<Roo
 /// A point of the unit cube that fills it evenly: multiples of powers of the root of
 /// $x^{12} = x + 1$, modulo one.
 fn spread(index: usize) -> [f64; UNKNOWNS] {
-    let base = (0..64).fold(1.0f64, |x, _| (1.0 + x).powf(1.0 / (UNKNOWNS + 1) as f64));
+    let base = (0..64).fold(1.0f64, |x, _| {
+        libm::pow(1.0 + x, 1.0 / (UNKNOWNS + 1) as f64)
+    });
     let mut power = 1.0;
     std::array::from_fn(|_| {
         power /= base;

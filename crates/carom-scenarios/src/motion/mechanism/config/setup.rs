@@ -132,7 +132,7 @@ impl Config {
 fn distinct_lines(contacts: &[ContactConfig]) -> Vec<[[f64; 2]; 2]> {
     let mut lines: Vec<[[f64; 2]; 2]> = Vec::new();
     for LineConfig { point, normal } in contacts.iter().map(|contact| contact.line) {
-        let length = normal[0].hypot(normal[1]);
+        let length = libm::hypot(normal[0], normal[1]);
         let line = [point, normal.map(|x| x / length)];
         if !lines.contains(&line) {
             lines.push(line);

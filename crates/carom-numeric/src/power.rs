@@ -1,0 +1,46 @@
+//! Whole powers with one order of products on every machine.
+
+/// The power $x^n$ by repeated squaring; of a negative exponent, one over the power of its size.
+///
+/// `f64::powi` leaves the order of products to the compiler, and with it the last digit.
+///
+/// # Examples
+///
+/// ```
+/// use carom_numeric::power;
+/// assert_eq!(power(3.0, 4), 81.0);
+/// assert_eq!(power(2.0, -52), f64::EPSILON);
+/// ```
+#[must_use]
+pub fn power(x: f64, n: i32) -> f64 {
+    let (mut factor, mut left, mut product) = (x, n.unsigned_abs(), 1.0);
+    while left > 0 {
+        if left & 1 == 1 {
+            product *= factor;
+        }
+        factor *= factor;
+        left >>= 1;
+    }
+    if n < 0 { 1.0 / product } else { product }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::power;
+
+    #[test]
+    fn powers_of_two_are_exact() {
+        for n in -1022..=1023 {
+            let bits = u64::try_from(n + 1023).unwrap() << 52;
+            assert_eq!(power(2.0, n), f64::from_bits(bits));
+        }
+    }
+
+    #[test]
+    fn a_power_is_its_product() {
+        assert_eq!(power(-1.5, 3), -3.375);
+        assert_eq!(power(7.0, 0), 1.0);
+        assert_eq!(power(f64::INFINITY, -1), 0.0);
+        assert!(power(f64::NAN, 2).is_nan());
+    }
+}
