@@ -256,6 +256,69 @@ fn families() -> anyhow::Result<Vec<Family>> {
     ])
 }
 
+/// Lines of every command by turns, of seeds of their own, as they are asked.
+pub(crate) fn lines(count: usize) -> anyhow::Result<Vec<(Command, String)>> {
+    let part = count / 4 + 1;
+    let asked = |family: &str, command| -> anyhow::Result<Vec<(Command, String)>> {
+        let lines = fuzz::inputs(family, SEED + 2, part)?;
+        Ok(lines
+            .iter()
+            .map(|line| (command, line.to_string()))
+            .collect())
+    };
+    let resolve = asked("resolve", Command::Resolve)?;
+    let lcp = asked("lcp", Command::Lcp)?;
+    let mut judge = Vec::with_capacity(part);
+    for (_, line) in asked("judge", Command::Judge)? {
+        judge.push((Command::Judge, to_judge(&line)));
+    }
+    let mutations = fuzz::inputs("mutations", SEED + 2, part)?;
+    let mutations = mutations.iter().map(|case| {
+        let command = command_of(case);
+        (command, case["line"].to_string())
+    });
+    let mutations: Vec<_> = mutations.collect();
+    let mut out = Vec::with_capacity(count);
+    for k in 0..part {
+        for family in [&resolve, &judge, &lcp, &mutations] {
+            out.extend(family.get(k).cloned());
+        }
+    }
+    out.truncate(count);
+    Ok(out)
+}
+
+/// A line for `judge`: a problem with 0.8 times the velocity after that its law answers.
+fn to_judge(line: &str) -> String {
+    let mut problem: Value = serde_json::from_str(line).unwrap_or_default();
+    let answer = answer_line(Command::Resolve, 1, line).text;
+    let answer: Value = serde_json::from_str(&answer).unwrap_or_default();
+    if let (Some(problem), Some(velocity)) = (
+        problem.as_object_mut(),
+        answer.get("velocity_plus").and_then(Value::as_array),
+    ) {
+        problem.remove("seed");
+        problem.remove("law");
+        let velocity: Vec<f64> = velocity
+            .iter()
+            .filter_map(Value::as_f64)
+            .map(|v| 0.8 * v)
+            .collect();
+        problem.insert("options".to_owned(), json!({"samples": 8}));
+        problem.insert("velocity_plus".to_owned(), json!(velocity));
+    }
+    problem.to_string()
+}
+
+/// Command of a mutated line.
+fn command_of(case: &Value) -> Command {
+    match case["command"].as_str() {
+        Some("judge") => Command::Judge,
+        Some("lcp") => Command::Lcp,
+        _ => Command::Resolve,
+    }
+}
+
 fn with(mut line: Value, key: &str, value: Value) -> Value {
     if let Some(line) = line.as_object_mut() {
         line.insert(key.to_owned(), value);
@@ -289,12 +352,7 @@ fn judged(line: &str) -> String {
 
 fn mutated(case: &str) -> String {
     let case: Value = serde_json::from_str(case).unwrap_or_default();
-    let command = match case["command"].as_str() {
-        Some("judge") => Command::Judge,
-        Some("lcp") => Command::Lcp,
-        _ => Command::Resolve,
-    };
-    answer_line(command, 1, &case["line"].to_string()).text
+    answer_line(command_of(&case), 1, &case["line"].to_string()).text
 }
 
 /// A number in [0, 1) for a place and a case, from the digits of a digest.

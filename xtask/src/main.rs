@@ -18,6 +18,8 @@ mod links;
 mod numerics;
 mod packages;
 mod packed;
+mod playground;
+mod portable;
 mod recipe;
 mod runners;
 mod siconos;
@@ -55,6 +57,11 @@ enum Command {
     Packed(packed::Args),
     /// Check that the law of `CONTRIBUTING.md` compiles, answers, is judged and is listed.
     Recipe,
+    /// Write the page on which every outcome of an impact is computed in the browser (needs the target
+    /// wasm32-unknown-unknown).
+    Playground(playground::Args),
+    /// Compare answers of this machine with those of WebAssembly and of an older processor, byte for byte.
+    Portable(portable::Args),
     /// Run a sweep on threads, and on Slurm and Ray where they are installed: the bytes are the same.
     Runners(runners::Args),
     /// Solve the friction problems of a folder in Siconos' text format.
@@ -80,6 +87,8 @@ fn main() -> anyhow::Result<()> {
         Command::Numerics(args) => finish("numerics", &numerics::numerics(&root, &args)?),
         Command::Packages => finish("packages", &packages::violations(&root)?),
         Command::Packed(args) => finish("packed", &packed::packed(&root, &args)?),
+        Command::Playground(args) => playground::playground(&root, &args),
+        Command::Portable(args) => finish("portable", &portable::portable(&root, &args)?),
         Command::Recipe => finish("recipe", &recipe::recipe(&root)?),
         Command::Runners(args) => runners::runners(&root, &args),
         Command::Siconos(args) => siconos::siconos(&args),

@@ -9,6 +9,7 @@ use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::playground;
 use anyhow::{Context as _, ensure};
 use carom_scenarios::{Overrides, Record, SCENARIOS, ScenarioError};
 use catalog::Catalog;
@@ -36,7 +37,12 @@ pub(crate) fn gallery(root: &Path, args: &Args) -> anyhow::Result<()> {
         "gallery: faults of the catalog: {}",
         faults.len()
     );
-    let files = page::files(&catalog, &records)?;
+    let mut files = page::files(&catalog, &records)?;
+    if playground::beside(root, &args.out)? {
+        page::link_playground(&mut files);
+    } else {
+        println!("playground: {}", playground::SKIPPED);
+    }
     write(&args.out, &files)?;
     let weight: usize = files.iter().map(|(_, text)| text.len()).sum();
     println!(

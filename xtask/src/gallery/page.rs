@@ -55,6 +55,20 @@ pub(super) fn files(
     Ok(files)
 }
 
+/// Puts the playground first on the index.
+pub(super) fn link_playground(files: &mut [(String, String)]) {
+    let link = format!(
+        "</h1>\n<p><a href=\"{}\"><b>Playground</b>: drag three balls, a box or a penny and see every outcome that \
+         mechanics allows, computed by carom in this page.</a></p>\n",
+        crate::playground::PAGE
+    );
+    for (name, page) in files {
+        if name == "index.html" {
+            *page = page.replacen("</h1>\n", &link, 1);
+        }
+    }
+}
+
 fn chapters<'a>(catalog: &'a Catalog, records: &[Record]) -> anyhow::Result<Vec<Chapter<'a>>> {
     let scenarios = |of: &dyn Fn(&Scenario) -> bool| -> Vec<&'static Scenario> {
         let has_record = |s: &&Scenario| records.iter().any(|r| r.scenario == s.name);

@@ -17,7 +17,8 @@ use crate::record::{Figure, Record, Table};
 use parts::MAX_ROWS;
 use std::fmt::Write as _;
 
-const STYLE: &str = include_str!("style.css");
+/// The style sheet of every page: colors, text, tables, dark scheme.
+pub const STYLE: &str = include_str!("style.css");
 
 /// The player, in the order in which its parts use each other.
 const PLAYER: &str = concat!(

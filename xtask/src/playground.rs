@@ -1,0 +1,168 @@
+//! `cargo xtask playground`: one offline page on which every outcome of an impact is computed by carom itself, as a
+//! WebAssembly module of the crate in `web/`.
+
+use anyhow::{Context as _, ensure};
+use base64::Engine as _;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Target of the module.
+const TARGET: &str = "wasm32-unknown-unknown";
+
+/// Words where the target is missing.
+pub(crate) const SKIPPED: &str =
+    "skipped: wasm32-unknown-unknown is not installed (rustup target add wasm32-unknown-unknown)";
+
+/// Name of the page.
+pub(crate) const PAGE: &str = "playground.html";
+
+const TEMPLATE: &str = include_str!("playground/page.html");
+
+const STYLE: &str = include_str!("playground/style.css");
+
+const SCRIPTS: [&str; 5] = [
+    include_str!("playground/engine.js"),
+    include_str!("playground/state.js"),
+    include_str!("playground/tabs.js"),
+    include_str!("playground/draw.js"),
+    include_str!("playground/main.js"),
+];
+
+/// Flags of `cargo xtask playground`.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Folder for the page and the module.
+    #[arg(long, value_name = "DIR", default_value = "out/playground")]
+    out: PathBuf,
+    /// A module that was built elsewhere, in place of building one.
+    #[arg(long, value_name = "FILE")]
+    module: Option<PathBuf>,
+}
+
+/// Writes the page and the module, or says that the target is missing.
+pub(crate) fn playground(root: &Path, args: &Args) -> anyhow::Result<()> {
+    let module = match &args.module {
+        Some(file) => std::fs::read(file).with_context(|| format!("reading {}", file.display()))?,
+        None => match build(root)? {
+            Some(file) => std::fs::read(file)?,
+            None => {
+                println!("{SKIPPED}");
+                return Ok(());
+            }
+        },
+    };
+    write(&args.out, &module)
+}
+
+/// Writes the page of a module, and the module beside it.
+fn write(out: &Path, module: &[u8]) -> anyhow::Result<()> {
+    let (page, packed) = page(module)?;
+    std::fs::create_dir_all(out).with_context(|| format!("cannot create {}", out.display()))?;
+    for (name, bytes) in [(PAGE, page.as_bytes()), ("carom_web.wasm", module)] {
+        let path = out.join(name);
+        std::fs::write(&path, bytes).with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    println!(
+        "{}: {} kB, the module {} kB ({} kB packed)",
+        out.join(PAGE).display(),
+        page.len() / 1000,
+        module.len() / 1000,
+        packed / 1000
+    );
+    Ok(())
+}
+
+/// The page if the target is installed: true if it was written.
+pub(crate) fn beside(root: &Path, out: &Path) -> anyhow::Result<bool> {
+    match build(root)? {
+        Some(file) => write(out, &std::fs::read(file)?).map(|()| true),
+        None => Ok(false),
+    }
+}
+
+/// Builds the module and answers its file; `None` if the target is not installed.
+pub(crate) fn build(root: &Path) -> anyhow::Result<Option<PathBuf>> {
+    if !is_installed()? {
+        return Ok(None);
+    }
+    let web = root.join("web");
+    let status = Command::new(cargo())
+        .args(["build", "--profile", "web", "--lib", "--target", TARGET])
+        .current_dir(&web)
+        .env_remove("CARGO_TARGET_DIR")
+        .env_remove("RUSTFLAGS")
+        .status()
+        .context("cannot start cargo")?;
+    ensure!(status.success(), "playground: the module does not build");
+    Ok(Some(
+        web.join("target").join(TARGET).join("web/carom_web.wasm"),
+    ))
+}
+
+pub(crate) fn cargo() -> std::ffi::OsString {
+    std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
+}
+
+/// True if the compiler has the target's standard library.
+fn is_installed() -> anyhow::Result<bool> {
+    let output = Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()))
+        .args(["--print", "target-libdir", "--target", TARGET])
+        .output()
+        .context("cannot start rustc")?;
+    let folder = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    let Ok(entries) = std::fs::read_dir(&folder) else {
+        return Ok(false);
+    };
+    let names = entries
+        .filter_map(Result::ok)
+        .map(|entry| entry.file_name());
+    Ok(names
+        .into_iter()
+        .any(|name| name.to_string_lossy().starts_with("libstd-")))
+}
+
+/// The page, and the bytes of the packed module in it.
+fn page(module: &[u8]) -> anyhow::Result<(String, usize)> {
+    ensure!(
+        module.starts_with(b"\0asm"),
+        "playground: the file is no WebAssembly module"
+    );
+    let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    packer.write_all(module)?;
+    let packed = packer.finish()?;
+    let text = base64::engine::general_purpose::STANDARD.encode(&packed);
+    let style = format!("{}{STYLE}", carom_report::export::html::STYLE);
+    let page = TEMPLATE
+        .replace("{STYLE}", &style)
+        .replace("{SCRIPT}", &SCRIPTS.concat())
+        .replace("{VERSION}", env!("CARGO_PKG_VERSION"))
+        .replace("{MODULE}", &text);
+    Ok((page, packed.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_holds_the_module_and_asks_the_network_for_nothing() {
+        let (page, packed) = page(b"\0asm\x01\0\0\0").unwrap();
+        assert!(packed > 0);
+        assert!(page.contains("default-src 'none'"));
+        for word in [
+            "http:",
+            "https:",
+            "fetch(",
+            "eval(",
+            "localStorage",
+            "{SCRIPT}",
+            "{MODULE}",
+            "{STYLE}",
+            "{VERSION}",
+        ] {
+            assert!(!page.contains(word), "{word}");
+        }
+        assert!(super::page(b"no module").is_err());
+    }
+}

@@ -1,0 +1,194 @@
+//! `cargo xtask portable`: the same bytes natively, as WebAssembly under Node.js, and on an older processor that QEMU
+//! emulates.
+
+use crate::{bits, playground};
+use anyhow::{Context as _, ensure};
+use carom_wire::answer_line;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Lines compared, a command's share of them by turns.
+const LINES: usize = 3000;
+
+/// Differences that are shown.
+const SHOWN: usize = 5;
+
+/// A processor without AVX and fused multiply-add.
+const OLD_PROCESSOR: &str = "Nehalem";
+
+/// Name of QEMU's emulator of a single program.
+const EMULATOR: &str = "qemu-x86_64";
+
+/// Flags of `cargo xtask portable`.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// A module that was built elsewhere, in place of building one.
+    #[arg(long, value_name = "FILE")]
+    module: Option<PathBuf>,
+    /// Lines compared.
+    #[arg(long, value_name = "N", default_value_t = LINES)]
+    lines: usize,
+}
+
+/// One line for every answer that differs; what is not installed is said to be skipped.
+pub(crate) fn portable(root: &Path, args: &Args) -> anyhow::Result<Vec<String>> {
+    let asked = bits::lines(args.lines)?;
+    let native: Vec<String> = asked
+        .iter()
+        .map(|(command, line)| answer_line(*command, 1, line).text)
+        .collect();
+    let input: String = asked
+        .iter()
+        .map(|(command, line)| format!("{} {line}\n", number(*command)))
+        .collect();
+    let mut faults = Vec::new();
+    match module(root, args)? {
+        Err(missing) => println!("{missing}"),
+        Ok(module) => {
+            let mut node = Command::new("node");
+            node.arg(root.join("web/answer.mjs")).arg(&module);
+            let found = answers(node, &input)?;
+            faults.extend(differences("wasm32 under node", &asked, &native, &found));
+            println!(
+                "portable: {} lines natively and as WebAssembly",
+                asked.len()
+            );
+        }
+    }
+    if is_there(EMULATOR, &["-version"]) {
+        let binary = native_binary(root)?;
+        let mut emulated = Command::new(EMULATOR);
+        emulated.args(["-cpu", OLD_PROCESSOR]).arg(&binary);
+        let found = answers(emulated, &input)?;
+        faults.extend(differences(OLD_PROCESSOR, &asked, &native, &found));
+        println!(
+            "portable: {} lines natively and on {OLD_PROCESSOR}",
+            asked.len()
+        );
+    } else {
+        println!("skipped: an older processor ({EMULATOR} is not installed)");
+    }
+    Ok(faults)
+}
+
+/// Number of a command in the module's interface.
+fn number(command: carom_wire::Command) -> u32 {
+    match command {
+        carom_wire::Command::Resolve => 0,
+        carom_wire::Command::Judge => 1,
+        carom_wire::Command::Lcp => 2,
+    }
+}
+
+/// The module's file, or the words for what is missing.
+fn module(root: &Path, args: &Args) -> anyhow::Result<Result<PathBuf, &'static str>> {
+    if !is_there("node", &["--version"]) {
+        return Ok(Err("skipped: WebAssembly (node is not installed)"));
+    }
+    if let Some(file) = &args.module {
+        return Ok(Ok(file.clone()));
+    }
+    Ok(playground::build(root)?.ok_or(playground::SKIPPED))
+}
+
+fn is_there(program: &str, args: &[&str]) -> bool {
+    let mut command = Command::new(program);
+    command
+        .args(args)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    command.status().is_ok_and(|status| status.success())
+}
+
+/// Builds the program that answers as the module does, for this machine.
+fn native_binary(root: &Path) -> anyhow::Result<PathBuf> {
+    let web = root.join("web");
+    let status = Command::new(playground::cargo())
+        .args(["build", "--profile", "web", "--bin", "carom-web-native"])
+        .current_dir(&web)
+        .env_remove("CARGO_TARGET_DIR")
+        .status()
+        .context("cannot start cargo")?;
+    ensure!(
+        status.success(),
+        "portable: carom-web-native does not build"
+    );
+    Ok(web.join("target/web/carom-web-native"))
+}
+
+/// Lines that a program answers to the input.
+fn answers(mut program: Command, input: &str) -> anyhow::Result<Vec<String>> {
+    let mut child = program
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .with_context(|| format!("cannot start {}", program.get_program().display()))?;
+    let mut stdin = child.stdin.take().context("no input of the program")?;
+    let input = input.to_owned();
+    // Both pipes are finite: one thread writes while this one reads.
+    let writer = std::thread::spawn(move || stdin.write_all(input.as_bytes()));
+    let output = child.wait_with_output()?;
+    let written = writer.join();
+    ensure!(
+        output.status.success() && matches!(written, Ok(Ok(()))),
+        "portable: {} failed",
+        program.get_program().display()
+    );
+    Ok(String::from_utf8(output.stdout)?
+        .lines()
+        .map(str::to_owned)
+        .collect())
+}
+
+/// One line for each of the first answers that differ, and one for their number.
+fn differences(
+    place: &str,
+    asked: &[(carom_wire::Command, String)],
+    native: &[String],
+    found: &[String],
+) -> Vec<String> {
+    if native.len() != found.len() {
+        return vec![format!(
+            "{place}: {} answers to {} lines",
+            found.len(),
+            native.len()
+        )];
+    }
+    let differ: Vec<usize> = (0..native.len())
+        .filter(|k| native[*k] != found[*k])
+        .collect();
+    let mut out: Vec<String> = differ
+        .iter()
+        .take(SHOWN)
+        .map(|k| {
+            format!(
+                "{place}: {:?} {}\n  natively {}\n  there    {}",
+                asked[*k].0, asked[*k].1, native[*k], found[*k]
+            )
+        })
+        .collect();
+    if !differ.is_empty() {
+        out.push(format!(
+            "{place}: {} of {} lines differ",
+            differ.len(),
+            native.len()
+        ));
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_with_another_digit_is_told() {
+        let asked = vec![(carom_wire::Command::Lcp, "{}".to_owned()); 2];
+        let native = ["1.0".to_owned(), "2.0".to_owned()];
+        assert!(differences("there", &asked, &native, &native).is_empty());
+        let other = ["1.0".to_owned(), "2.0000000000000004".to_owned()];
+        assert_eq!(differences("there", &asked, &native, &other).len(), 2);
+        assert_eq!(differences("there", &asked, &native, &other[..1]).len(), 1);
+    }
+}
