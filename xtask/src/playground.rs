@@ -38,6 +38,9 @@ pub(crate) struct Args {
     /// A module that was built elsewhere, in place of building one.
     #[arg(long, value_name = "FILE")]
     module: Option<PathBuf>,
+    /// Then open the page in a headless browser and try it (needs `npm ci` in xtask/browser).
+    #[arg(long)]
+    check: bool,
 }
 
 /// Writes the page and the module, or says that the target is missing.
@@ -52,7 +55,62 @@ pub(crate) fn playground(root: &Path, args: &Args) -> anyhow::Result<()> {
             }
         },
     };
-    write(&args.out, &module)
+    write(&args.out, &module)?;
+    if args.check {
+        check(root, &args.out)?;
+    }
+    Ok(())
+}
+
+/// A line that the page asked, and its answer.
+#[derive(serde::Deserialize)]
+struct Shown {
+    command: String,
+    problem: String,
+    answer: String,
+}
+
+/// Opens the page in a browser, which tries it and tells what was shown, and compares that with carom's own answers.
+fn check(root: &Path, out: &Path) -> anyhow::Result<()> {
+    let browser = root.join("xtask/browser");
+    ensure!(
+        browser.join("node_modules").exists(),
+        "run `npm ci` in {} first",
+        browser.display()
+    );
+    let output = Command::new("node")
+        .arg(browser.join("playground.mjs"))
+        .arg(out.join(PAGE))
+        .stderr(std::process::Stdio::inherit())
+        .output()
+        .context("cannot start node")?;
+    ensure!(
+        output.status.success(),
+        "playground: the browser found faults"
+    );
+    let shown: Vec<Shown> = serde_json::from_slice(&output.stdout)?;
+    for Shown {
+        command,
+        problem,
+        answer,
+    } in &shown
+    {
+        let command = match command.as_str() {
+            "judge" => carom_wire::Command::Judge,
+            "lcp" => carom_wire::Command::Lcp,
+            _ => carom_wire::Command::Resolve,
+        };
+        let expected = carom_wire::answer_line(command, 1, problem).text;
+        ensure!(
+            *answer == expected,
+            "playground: {problem}\n  shown    {answer}\n  expected {expected}"
+        );
+    }
+    println!(
+        "playground: {} answers in the browser are carom's own",
+        shown.len()
+    );
+    Ok(())
 }
 
 /// Writes the page of a module, and the module beside it.
