@@ -199,7 +199,7 @@ fn capsule(segment: &Segment, radius: f64) -> Moments {
     let axis = half / l;
     let mut total = about_axis(2.0 * PI * r * r * l, r * r / 4.0, l * l / 3.0, &axis);
     let along = l * l + 0.75 * l * r + r * r / 5.0;
-    let balls = about_axis(4.0 / 3.0 * PI * r.powi(3), r * r / 5.0, along, &axis);
+    let balls = about_axis(4.0 / 3.0 * PI * (r * r * r), r * r / 5.0, along, &axis);
     total.add(&balls, 1.0);
     total.moved(&segment.center())
 }

@@ -121,7 +121,7 @@ impl SupportMap for Cylinder {
     }
 
     fn bounding_radius(&self) -> f64 {
-        self.center.norm() + self.radius.hypot(self.half_length)
+        self.center.norm() + libm::hypot(self.radius, self.half_length)
     }
 
     /// Reports points of both rims: the lowest and those at 90°, 180° and 270° from it.

@@ -208,7 +208,7 @@ impl StepScene<'_> {
 
 /// A positive number rounded down to two digits, which are enough of one that is to be copied.
 pub(crate) fn two_digits(number: f64) -> f64 {
-    let digit = 10f64.powf(number.log10().floor() - 1.0);
+    let digit = libm::pow(10.0, libm::log10(number).floor() - 1.0);
     let rounded = (number / digit).floor() * digit;
     format!("{rounded:.1e}").parse().unwrap_or(rounded)
 }

@@ -89,7 +89,7 @@ fn standing(config: &Config, course: &Course, record: &mut Record) {
         };
         let (at, stack) = (state.position.z, (2 * k + 1) as f64 * c);
         worst = worst.max((at - stack).abs());
-        aside = aside.max(state.position.x.hypot(state.position.y));
+        aside = aside.max(libm::hypot(state.position.x, state.position.y));
         energy += *config.mass * GRAVITY * stack;
         table.rows.push(vec![k as f64 + 1.0, at, stack]);
     }

@@ -40,6 +40,11 @@ fn centers(rows: usize) -> Vec<[f64; 2]> {
     centers
 }
 
+/// True if two disks of radius 1 touch.
+fn touching(a: [f64; 2], b: [f64; 2]) -> bool {
+    (libm::hypot(a[0] - b[0], a[1] - b[1]) - 2.0).abs() < 1e-9
+}
+
 pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let (config, mut record) = input.begin::<Config>()?;
     count(
@@ -49,8 +54,6 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         3,
     )?;
     let centers = centers(*config.rows);
-    let touching =
-        |a: [f64; 2], b: [f64; 2]| (libm::hypot(a[0] - b[0], a[1] - b[1]) - 2.0).abs() < 1e-9;
     let mut normals = Vec::new();
     for i in 0..centers.len() {
         for j in i + 1..centers.len() {

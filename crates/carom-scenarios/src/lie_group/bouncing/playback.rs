@@ -101,7 +101,7 @@ fn prism(cylinder: &Cylinder) -> Solid {
     let y = axis.cross(&x);
     let end = |k: usize| axis * (cylinder.half_length() * if k == 0 { -1.0 } else { 1.0 });
     let rim = |k: usize| {
-        let (sin, cos) = (TAU * (k % n) as f64 / n as f64).sin_cos();
+        let (sin, cos) = libm::sincos(TAU * (k % n) as f64 / n as f64);
         (cylinder.center() + end(k / n) + (x * cos + y * sin) * cylinder.radius()).into()
     };
     let middles = [0, 1].map(|k| (cylinder.center() + end(k)).into());

@@ -96,7 +96,10 @@ impl<'w> Film<'w> {
             let nodes: Vec<(f64, &State)> = nodes.collect();
             let (position, [x, y, z, w]) = between(&nodes, *time, mass);
             let turn = carom_lie::So3::from_quaternion(w, &Vector3::new(x, y, z))?;
-            Some((Vector3::from(position) + turn.rotate(&arm), reaction.impulse))
+            Some((
+                Vector3::from(position) + turn.rotate(&arm),
+                reaction.impulse,
+            ))
         };
         Hit {
             time: *time,
@@ -138,7 +141,10 @@ fn drawn(mb: &Multibody, body: usize, shape: Option<&Shape>, start: &[State]) ->
         None => {
             let mass = Ellipsoid::sphere(2.0 * ROD * size, Vector3::zeros()).ok()?;
             parts.push(Shape::Ellipsoid(mass));
-            parts.extend(ends.iter().filter_map(|end| rod(&(end * 0.5), &(end * 0.5), ROD * size)));
+            parts.extend(
+                ends.iter()
+                    .filter_map(|end| rod(&(end * 0.5), &(end * 0.5), ROD * size)),
+            );
         }
     }
     for joint in mb.joints().iter().filter(|joint| joint.child == body) {

@@ -378,7 +378,7 @@ fn onto(axis: &Vector3<f64>) -> So3 {
     let unit = axis.try_normalize(0.0).unwrap_or_else(Vector3::z);
     let across = Vector3::z().cross(&unit);
     match across.try_normalize(0.0) {
-        Some(about) => So3::exp(&(about * across.norm().atan2(unit.z))),
+        Some(about) => So3::exp(&(about * libm::atan2(across.norm(), unit.z))),
         None if unit.z < 0.0 => So3::exp(&(Vector3::x() * std::f64::consts::PI)),
         None => So3::identity(),
     }
