@@ -128,13 +128,11 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         });
         table.rows.push(vec![x, y, v[2 * k], v[2 * k + 1]]);
     }
-    let fastest = v
-        .chunks(2)
-        .map(|v| libm::hypot(v[0], v[1]))
-        .fold(0.0, f64::max);
+    let speed = |v: &[f64]| libm::hypot(v[0], v[1]);
+    let fastest = v.chunks(2).map(speed).fold(0.0, f64::max);
     for (center, v) in centers.iter().zip(v.chunks(2)) {
         // The fastest ball's arrow is three radii long; slower than 1 % is not drawn.
-        if libm::hypot(v[0], v[1]) > 0.01 * fastest {
+        if speed(v) > 0.01 * fastest {
             let scale = 3.0 / fastest;
             let to = [center[0] + scale * v[0], center[1] + scale * v[1]];
             figure.marks.push(Mark::Arrow {
