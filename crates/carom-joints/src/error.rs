@@ -52,6 +52,12 @@ pub enum JointError {
         /// Residual up to which the start is closed.
         allowed: f64,
     },
+    /// No impulses at the contacts of a step were found.
+    #[error("forces of the contacts not found at time {time}; a smaller time_step may help")]
+    ContactForces {
+        /// Time at the start of the step (s).
+        time: f64,
+    },
     /// The rows of joints have lost rank, and no impulses hold them.
     #[error(
         "joint `{joint}` is singular at time {time}: no finite forces keep the joints together"
@@ -112,6 +118,7 @@ impl JointError {
             Self::InvalidKey { .. } => "invalid-key",
             Self::NotPlaced { .. } => "not-placed",
             Self::NotAssembled { .. } => "not-assembled",
+            Self::ContactForces { .. } => "contact-forces",
             Self::SingularJoints { .. } => "singular-joints",
             Self::InconsistentJoints { .. } => "inconsistent-joints",
             Self::StepTooLarge { .. } => "step-too-large",

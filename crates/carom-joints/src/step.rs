@@ -3,7 +3,10 @@
 // Rows have the same index in several lists.
 #![allow(clippy::needless_range_loop)]
 
+pub mod contacts;
 mod replies;
+
+pub use replies::History;
 
 use crate::JointError;
 use crate::coordinates::{Actuator, CoordinateSpec};
@@ -11,6 +14,7 @@ use crate::elimination::{Elimination, push, rate};
 use crate::frames::Row;
 use crate::multibody::{Multibody, Posture};
 use carom_variational::State;
+use contacts::{Contacts, Room};
 use nalgebra::{Vector3, Vector6};
 
 /// Residuals at the end of a step below this are rounding: lengths against the size and the largest coordinate, cosines
@@ -25,6 +29,9 @@ const CONSISTENT: f64 = 1e-9;
 
 /// Iterations of the first kick; some five are needed at usual steps.
 const MOST_ITERATIONS: usize = 60;
+
+/// Iterations of the first kick in a row that gain less than a factor of 2, before it is given up.
+const MOST_POOR: usize = 6;
 
 /// Changes of the set of actuators at their limits within the second kick.
 const MOST_CLAMPS: usize = 16;
@@ -77,6 +84,8 @@ pub struct Works {
     pub damper: f64,
     /// Energy that dry friction took.
     pub friction: f64,
+    /// Energy that contacts took.
+    pub contact: f64,
 }
 
 impl Works {
@@ -85,6 +94,7 @@ impl Works {
         self.actuator += more.actuator;
         self.damper += more.damper;
         self.friction += more.friction;
+        self.contact += more.contact;
     }
 }
 
@@ -127,6 +137,10 @@ pub struct Step {
     pub residual: f64,
     /// Iterations of the first kick.
     pub iterations: usize,
+    /// Impulses of the contacts' rows: of all points at the start, and of those closed at the end (N s).
+    pub touching: [Vec<f64>; 2],
+    /// Velocities of the closed contacts' rows at the end (m/s).
+    pub contact_rates: Vec<f64>,
 }
 
 /// Makes steps, and keeps what the next one needs.
@@ -192,6 +206,7 @@ pub struct Stepper<'m> {
     after: Vec<Vector6<f64>>,
     wanted: Vec<f64>,
     correction: Vec<f64>,
+    room: Room,
 }
 
 /// Forces along a coordinate in one kick.
@@ -232,6 +247,7 @@ impl<'m> Stepper<'m> {
             after: vec![Vector6::zeros(); n],
             wanted: vec![0.0; rows],
             correction: vec![0.0; rows],
+            room: Room::default(),
         }
     }
 
@@ -258,6 +274,17 @@ impl<'m> Stepper<'m> {
         length: f64,
         modes: &Modes,
     ) -> Result<Step, JointError> {
+        self.any_step(start, time, length, modes, None)
+    }
+
+    fn any_step(
+        &mut self,
+        start: &Posture,
+        time: f64,
+        length: f64,
+        modes: &Modes,
+        mut contacts: Option<&mut dyn Contacts>,
+    ) -> Result<Step, JointError> {
         let mb = self.multibody;
         let half = 0.5 * length;
         mb.rows(&start.states, &start.q, &mut self.rows);
@@ -272,6 +299,8 @@ impl<'m> Stepper<'m> {
             rates: Vec::new(),
             residual: 0.0,
             iterations: 0,
+            touching: [Vec::new(), Vec::new()],
+            contact_rates: Vec::new(),
         };
         // Explicit forces.
         let mut pushes = vec![Push::default(); mb.n_coordinates()];
@@ -290,9 +319,13 @@ impl<'m> Stepper<'m> {
         });
         let balls = self.damp_balls(half);
         let base = self.momenta.clone();
-        self.first_kick(start, time, length, modes, &base, &mut step)?;
+        let at = (time, length);
+        match &mut contacts {
+            None => self.first_kick(start, at, modes, &base, &mut step)?,
+            Some(it) => self.first_kick_with(start, at, modes, &base, &mut step, *it)?,
+        }
         self.note_first(&pushes, &balls, half, &mut step);
-        self.second_kick(time + length, length, modes, &mut step)?;
+        self.second_kick(time + length, length, modes, &mut step, contacts)?;
         for (body, state) in step.end.states.iter().enumerate() {
             if !finite(state) {
                 return Err(JointError::NonFinite {
@@ -342,8 +375,7 @@ impl<'m> Stepper<'m> {
     fn first_kick(
         &mut self,
         start: &Posture,
-        time: f64,
-        length: f64,
+        (time, length): (f64, f64),
         modes: &Modes,
         base: &[Vector6<f64>],
         step: &mut Step,
@@ -352,12 +384,7 @@ impl<'m> Stepper<'m> {
         self.compliances(0.0, modes);
         mb.factor(&mut self.elimination, &self.rows, &self.compliance, time)?;
         let mut multipliers = self.guess(length);
-        let largest = start
-            .states
-            .iter()
-            .map(|s| s.position.amax())
-            .fold(0.0, f64::max);
-        let rounding = ROUNDING * (1.0 + largest / mb.size());
+        let rounding = self.rounding(start);
         let mut last = f64::INFINITY;
         let mut poor = 0;
         for iteration in 1..=MOST_ITERATIONS {
@@ -372,7 +399,7 @@ impl<'m> Stepper<'m> {
                 return Ok(());
             }
             poor = if stalls { poor + 1 } else { 0 };
-            if !error.is_finite() || poor > 6 || iteration == MOST_ITERATIONS {
+            if !error.is_finite() || poor > MOST_POOR || iteration == MOST_ITERATIONS {
                 return Err(self.failed(joint, error, time, length));
             }
             last = error;
@@ -389,6 +416,76 @@ impl<'m> Stepper<'m> {
             }
         }
         Ok(())
+    }
+
+    /// The first kick with contacts: those and the joints take turns in one iteration.
+    fn first_kick_with(
+        &mut self,
+        start: &Posture,
+        (time, length): (f64, f64),
+        modes: &Modes,
+        base: &[Vector6<f64>],
+        step: &mut Step,
+        contacts: &mut dyn Contacts,
+    ) -> Result<(), JointError> {
+        let mb = self.multibody;
+        self.compliances(0.0, modes);
+        mb.factor(&mut self.elimination, &self.rows, &self.compliance, time)?;
+        let mut multipliers = self.guess(length);
+        let rounding = self.rounding(start);
+        self.begin_contacts(start, length, contacts);
+        let (mut last, mut last_change) = (f64::INFINITY, f64::INFINITY);
+        let mut poor = 0;
+        for iteration in 1..=MOST_ITERATIONS {
+            step.iterations = iteration;
+            let kicked = self.with_contacts(base);
+            self.fly(start, length, modes, &kicked, &multipliers, step)?;
+            self.keep_base(kicked);
+            let (error, joint) = self.residuals(length, modes, step);
+            step.residual = error;
+            self.after.fill(Vector6::zeros());
+            self.correction.fill(0.0);
+            // In a short step the rounding of residuals would be worth any speed.
+            if !(error <= rounding) {
+                self.elimination.solve(
+                    &mb.scene(),
+                    &self.rows,
+                    &self.wanted,
+                    &mut self.after,
+                    &mut self.correction,
+                );
+            }
+            let change = self.next_contacts(step, length, contacts);
+            let change = change.ok_or(JointError::ContactForces { time })?;
+            let stalls = !(error <= 0.5 * last || change.size <= 0.5 * last_change);
+            let closed = error <= rounding || (error <= CLOSED && stalls);
+            if closed && (change.settled || (stalls && change.tolerable)) {
+                self.remember(&multipliers, length);
+                self.note_rows(&multipliers, modes, start, length, step);
+                self.note_contacts(step);
+                return Ok(());
+            }
+            poor = if stalls { poor + 1 } else { 0 };
+            if !error.is_finite() || poor > MOST_POOR || iteration == MOST_ITERATIONS {
+                return Err(match error <= CLOSED {
+                    true => JointError::ContactForces { time },
+                    false => self.failed(joint, error, time, length),
+                });
+            }
+            (last, last_change) = (error, change.size);
+            self.take_contacts();
+            for (multiplier, change) in multipliers.iter_mut().zip(&self.correction) {
+                *multiplier += change;
+            }
+        }
+        Ok(())
+    }
+
+    /// Residual that is rounding at a posture, against the size.
+    fn rounding(&self, start: &Posture) -> f64 {
+        let places = start.states.iter().map(|s| s.position.amax());
+        let largest = places.fold(0.0, f64::max);
+        ROUNDING * (1.0 + largest / self.multibody.size())
     }
 
     fn failed(&self, joint: usize, error: f64, time: f64, length: f64) -> JointError {
@@ -629,6 +726,7 @@ impl<'m> Stepper<'m> {
         length: f64,
         modes: &Modes,
         step: &mut Step,
+        mut contacts: Option<&mut dyn Contacts>,
     ) -> Result<(), JointError> {
         let mb = self.multibody;
         let half = 0.5 * length;
@@ -651,6 +749,11 @@ impl<'m> Stepper<'m> {
                 &mut multipliers,
                 step,
             )?;
+            if let Some(it) = &mut contacts
+                && !self.press(*it, &mut multipliers, step)
+            {
+                return Err(JointError::ContactForces { time });
+            }
             mb.coordinate_rates(&self.end_rows, &self.after, &mut rates);
             step.rates = rates;
             let mut changed = false;
@@ -673,6 +776,9 @@ impl<'m> Stepper<'m> {
         mb.set_velocities(&self.after, &mut step.end.states);
         // Forces that depend on the rate are known now.
         let before = std::mem::take(&mut self.velocities);
+        if contacts.is_some() {
+            self.note_pressing(&before, step);
+        }
         self.note_second(&pushes, &multipliers, half, step);
         self.each_coordinate(|this, joint, row, k, c| {
             let now = step.rates[k];

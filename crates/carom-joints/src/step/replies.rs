@@ -8,6 +8,10 @@ use crate::frames::Row;
 use crate::multibody::Posture;
 use nalgebra::{DMatrix, SymmetricEigen, Vector3, Vector6};
 
+/// Impulses of earlier steps.
+#[derive(Clone, Debug)]
+pub struct History(Vec<Vec<f64>>);
+
 impl Stepper<'_> {
     /// A step of the order of some fractions that add up to 1, made of steps of order 2.
     ///
@@ -63,10 +67,20 @@ impl Stepper<'_> {
         fractions: &[f64],
         modes: &Modes,
     ) -> Result<Step, JointError> {
-        let history = self.history.clone();
+        let history = self.history();
         let step = self.compose(start, time, length, fractions, modes);
-        self.history = history;
+        self.restore(history);
         step
+    }
+
+    /// Impulses of earlier steps, from which the next one starts.
+    pub fn history(&self) -> History {
+        History(self.history.clone())
+    }
+
+    /// Goes back to the impulses of earlier steps.
+    pub fn restore(&mut self, history: History) {
+        self.history = history.0;
     }
 
     /// Number of conditions at a posture, and how many of them are independent.

@@ -1,12 +1,15 @@
-//! Impacts at the limits of coordinates.
+//! Impacts of limits and of bodies that touch, in the velocities that all joints allow.
 
 use super::run::Run;
 use crate::world::{MotionError, SingleLaw};
+use carom_impact::two_body::{ContactInertia, ContactResponse, solve_impact};
 use carom_impact::{Contact, ContactSet, ImpactError, ImpactLaw, ImpactProblem, TwoBody};
-use carom_joints::elimination::rate;
+use carom_joints::JointError;
+use carom_joints::frames::Row;
 use carom_joints::minimal::Basis;
+use carom_joints::step::contacts::{ContactRow, Replies};
 use carom_metric::{Covector, KineticMetric, Tangent};
-use nalgebra::Vector3;
+use nalgebra::{Matrix3, Vector3, Vector6};
 
 /// A limit of a coordinate as a contact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +27,20 @@ impl LimitContact {
     }
 }
 
+/// A contact that can last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JointContact {
+    /// A limit of a coordinate.
+    Limit(LimitContact),
+    /// Two things: bodies in their order, then planes.
+    Pair {
+        /// A mobile body, of two mobile ones the earlier.
+        first: usize,
+        /// The other one.
+        second: usize,
+    },
+}
+
 /// A limit that takes part in an impact.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LimitHit {
@@ -32,6 +49,23 @@ pub struct LimitHit {
     /// Impulse, at least 0 (N s or N m s).
     pub impulse: f64,
     /// Normal velocity before, negative if they approach (m/s or rad/s).
+    pub normal_velocity: f64,
+}
+
+/// A point in which two things take part in an impact.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TouchHit {
+    /// A mobile body, of two mobile ones the earlier.
+    pub first: usize,
+    /// The other body, or a plane counted after the bodies.
+    pub second: usize,
+    /// Place in space (m).
+    pub point: Vector3<f64>,
+    /// Unit normal from the second into the first.
+    pub normal: Vector3<f64>,
+    /// Impulse on the first, in space (N s).
+    pub impulse: Vector3<f64>,
+    /// Normal velocity before, negative if they approach (m/s).
     pub normal_velocity: f64,
 }
 
@@ -59,124 +93,279 @@ pub struct JointImpact {
     pub energy_plus: f64,
     /// Limits.
     pub hits: Vec<LimitHit>,
+    /// Points of bodies.
+    pub touches: Vec<TouchHit>,
     /// Reactions of the joints.
     pub reactions: Vec<Reaction>,
 }
 
-impl Run<'_, '_> {
-    /// Resolves the impact of limits that are reached; the first of them approach, those that rest are plastic.
-    pub(super) fn resolve(
-        &mut self,
-        contacts: &[(LimitContact, f64)],
-    ) -> Result<JointImpact, MotionError> {
-        let world = self.world;
-        let mb = world.multibody();
-        let time = self.time;
-        let mut rows = Vec::new();
-        let mut velocities = Vec::new();
-        mb.rows(&self.posture.states, &self.posture.q, &mut rows);
-        mb.velocities(&self.posture.states, &mut velocities);
-        let row_of = |contact: &LimitContact| world.row_of(contact.coordinate);
-        let before: Vec<f64> = contacts
-            .iter()
-            .map(|(contact, _)| {
-                let row = row_of(contact);
-                contact.sign() * rate(&rows[row], mb.ends(mb.joint_of_row(row)), &velocities)
-            })
-            .collect();
-        let at = |source: ImpactError| MotionError::Impact { time, source };
-        let (pushes, law) = match (contacts, self.laws.single) {
-            ([(contact, restitution)], SingleLaw::TwoBody(_)) => {
-                // One contact without friction: all restitutions are Newton's.
-                let mut unit = vec![0.0; mb.n_rows()];
-                unit[row_of(contact)] = contact.sign();
-                let mut still = self.posture.clone();
-                for state in &mut still.states {
-                    state.linear_momentum = Vector3::zeros();
-                    state.angular_momentum = Vector3::zeros();
-                }
-                let (reply, _) = self
-                    .stepper
-                    .strike(&still, &rows, &unit, time)
-                    .map_err(MotionError::Joint)?;
-                let row = row_of(contact);
-                let reply = rate(&rows[row], mb.ends(mb.joint_of_row(row)), &reply);
-                let push = -(1.0 + restitution) * before[0] / (contact.sign() * reply);
-                (vec![push], TwoBody::default().name())
-            }
-            _ => {
-                let basis = Basis::new(mb, &self.posture.states, &rows);
-                let singular = || {
-                    MotionError::Joint(carom_joints::JointError::SingularJoints {
-                        joint: String::new(),
-                        time,
-                    })
-                };
-                let velocity = basis
-                    .coordinates(mb, &velocities, &rows)
-                    .ok_or_else(singular)?;
-                let metric = KineticMetric::new(basis.mass.clone()).map_err(|e| at(e.into()))?;
-                let list = contacts
-                    .iter()
-                    .map(|(contact, restitution)| {
-                        let row = row_of(contact);
-                        let ends = mb.ends(mb.joint_of_row(row));
-                        let normal = basis.covector(&rows[row], ends) * contact.sign();
-                        Contact {
-                            restitution: *restitution,
-                            ..Contact::frictionless(Covector(normal))
-                        }
-                    })
-                    .collect();
-                let set = ContactSet::new(&metric, list).map_err(at)?;
-                let problem = ImpactProblem::new(&set, Tangent(velocity)).map_err(at)?;
-                let several;
-                let law: &dyn ImpactLaw = match (contacts.len(), self.laws.single) {
-                    (1, SingleLaw::Any(law)) => law,
-                    _ => {
-                        several = (self.laws.several)(self.n_impacts);
-                        several.as_ref()
-                    }
-                };
-                let outcome = law.resolve(&problem).map_err(at)?;
-                let pushes = (0..contacts.len()).map(|i| outcome.impulses[set.row(i)]);
-                (pushes.collect(), law.name())
-            }
+/// Kind of a contact at an instant.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum What {
+    Limit(LimitContact),
+    /// A point of a pair.
+    Point {
+        /// Index of the pair.
+        pair: usize,
+        point: Vector3<f64>,
+        gap: f64,
+    },
+}
+
+/// A contact at an instant.
+#[derive(Clone, Debug)]
+pub(super) struct Posed {
+    pub(super) what: What,
+    /// The normal's row, and for points those of two tangents.
+    pub(super) rows: Vec<ContactRow>,
+    /// Directions of the rows of a point, in space.
+    pub(super) frame: [Vector3<f64>; 3],
+    pub(super) restitution: f64,
+    pub(super) friction: f64,
+    /// Velocities of the rows.
+    pub(super) before: [f64; 3],
+}
+
+impl Posed {
+    pub(super) fn limit(
+        contact: LimitContact,
+        row: &Row,
+        ends: [Option<usize>; 2],
+        restitution: f64,
+        rate: f64,
+    ) -> Self {
+        let sign = contact.sign();
+        let row = Row {
+            parent: row.parent * sign,
+            child: row.child * sign,
+            force: row.force * sign,
+            couple: row.couple * sign,
         };
-        self.apply(contacts, &before, &pushes, &rows, law)
+        Self {
+            what: What::Limit(contact),
+            rows: vec![ContactRow { row, ends }],
+            frame: [Vector3::zeros(); 3],
+            restitution,
+            friction: 0.0,
+            before: [rate, 0.0, 0.0],
+        }
     }
 
-    /// Changes the velocities by impulses on limits.
+    /// Mobile bodies.
+    pub(super) fn ends(&self) -> [Option<usize>; 2] {
+        self.rows.first().map_or([None, None], |row| row.ends)
+    }
+
+    /// Index of its pair, if it is a point.
+    pub(super) fn pair(&self) -> Option<usize> {
+        match self.what {
+            What::Point { pair, .. } => Some(pair),
+            What::Limit(_) => None,
+        }
+    }
+
+    /// Number of rows that the law sees: a smooth point has its normal alone.
+    fn n_rows(&self) -> usize {
+        if self.friction > 0.0 {
+            self.rows.len()
+        } else {
+            1
+        }
+    }
+}
+
+/// Configuration and velocities of an instant.
+struct Instant {
+    rows: Vec<Row>,
+    velocities: Vec<Vector6<f64>>,
+    replies: Replies,
+}
+
+impl Run<'_, '_> {
+    /// Resolves the impact of contacts, of which some approach.
+    pub(super) fn resolve(&mut self, posed: &[Posed]) -> Result<JointImpact, MotionError> {
+        let mb = self.world.multibody();
+        let mut rows = Vec::new();
+        mb.rows(&self.posture.states, &self.posture.q, &mut rows);
+        let contact_rows: Vec<ContactRow> = posed
+            .iter()
+            .flat_map(|p| p.rows[..p.n_rows()].iter().copied())
+            .collect();
+        let replies = self
+            .stepper
+            .replies(&rows, &contact_rows, self.time)
+            .map_err(MotionError::Joint)?;
+        let instant = Instant {
+            rows,
+            velocities: self.velocities(),
+            replies,
+        };
+        let (impulses, law) = self.answer(posed, &instant)?;
+        Ok(self.apply(posed, &impulses, &instant, law))
+    }
+
+    /// Impulses on all rows, and the name of the law. A law that cannot answer for contacts that neither approach nor
+    /// leave is asked again for those alone that approach: if others have to follow, that is the next impact.
+    fn answer(
+        &self,
+        posed: &[Posed],
+        instant: &Instant,
+    ) -> Result<(Vec<f64>, &'static str), MotionError> {
+        let all: Vec<usize> = (0..posed.len()).collect();
+        let refused = match self.ask_law(posed, &all, instant) {
+            Err(error @ MotionError::Impact { .. }) => error,
+            answer => return answer,
+        };
+        let some: Vec<usize> = all
+            .into_iter()
+            .filter(|c| posed[*c].before[0] < 0.0)
+            .collect();
+        match some.is_empty() || some.len() == posed.len() {
+            true => Err(refused),
+            false => self.ask_law(posed, &some, instant),
+        }
+    }
+
+    fn ask_law(
+        &self,
+        posed: &[Posed],
+        members: &[usize],
+        instant: &Instant,
+    ) -> Result<(Vec<f64>, &'static str), MotionError> {
+        let time = self.time;
+        let at = |source: ImpactError| MotionError::Impact { time, source };
+        let mut offsets = vec![0];
+        for p in posed {
+            offsets.push(offsets.last().copied().unwrap_or(0) + p.n_rows());
+        }
+        let n = offsets.last().copied().unwrap_or(0);
+        let mut impulses = vec![0.0; n];
+        if let ([index], SingleLaw::TwoBody(options)) = (members, self.laws.single) {
+            let (p, first) = (&posed[*index], offsets[*index]);
+            let w = |i: usize, j: usize| instant.replies.mobility[(first + i) * n + first + j];
+            if p.n_rows() == 1 {
+                impulses[first] = -(1.0 + p.restitution) * p.before[0] / w(0, 0);
+                return Ok((impulses, TwoBody::default().name()));
+            }
+            // The law counts the normal last.
+            let order = [1, 2, 0];
+            let matrix = Matrix3::from_fn(|i, j| w(order[i], order[j]));
+            let inertia = ContactInertia::from_matrix(&matrix).map_err(at)?;
+            let velocity = Vector3::new(p.before[1], p.before[2], p.before[0]);
+            let response = solve_impact(&inertia, &velocity, p.friction, p.restitution, &options)
+                .map_err(at)?;
+            if let ContactResponse::Impact(impact) = response {
+                let given = [impact.impulse.z, impact.impulse.x, impact.impulse.y];
+                impulses[first..first + 3].copy_from_slice(&given);
+            }
+            return Ok((impulses, TwoBody::default().name()));
+        }
+        let mb = self.world.multibody();
+        let basis = Basis::new(mb, &self.posture.states, &instant.rows);
+        let velocity = basis
+            .coordinates(mb, &instant.velocities, &instant.rows)
+            .ok_or_else(|| {
+                MotionError::Joint(JointError::SingularJoints {
+                    joint: String::new(),
+                    time,
+                })
+            })?;
+        let metric = KineticMetric::new(basis.mass.clone()).map_err(|e| at(e.into()))?;
+        let contact = |p: &Posed| {
+            let form = |row: &ContactRow| Covector(basis.covector(&row.row, &row.ends));
+            Contact {
+                normal: form(&p.rows[0]),
+                tangents: p.rows[1..p.n_rows()].iter().map(form).collect(),
+                friction: p.friction,
+                restitution: p.restitution,
+            }
+        };
+        let list = members.iter().map(|c| contact(&posed[*c])).collect();
+        let set = ContactSet::new(&metric, list).map_err(at)?;
+        let problem = ImpactProblem::new(&set, Tangent(velocity)).map_err(at)?;
+        let several;
+        let law: &dyn ImpactLaw = match (members.len(), self.laws.single) {
+            (1, SingleLaw::Any(law)) => law,
+            _ => {
+                several = (self.laws.several)(self.n_impacts);
+                several.as_ref()
+            }
+        };
+        let outcome = law.resolve(&problem).map_err(at)?;
+        for (place, index) in members.iter().enumerate() {
+            for k in 0..posed[*index].n_rows() {
+                impulses[offsets[*index] + k] = outcome.impulses[set.row(place) + k];
+            }
+        }
+        Ok((impulses, law.name()))
+    }
+
+    /// Changes the velocities by impulses on the rows of contacts.
     fn apply(
         &mut self,
-        contacts: &[(LimitContact, f64)],
-        before: &[f64],
-        pushes: &[f64],
-        rows: &[carom_joints::frames::Row],
+        posed: &[Posed],
+        impulses: &[f64],
+        instant: &Instant,
         law: &'static str,
-    ) -> Result<JointImpact, MotionError> {
-        let world = self.world;
-        let mb = world.multibody();
-        let mut impulses = vec![0.0; mb.n_rows()];
-        for ((contact, _), push) in contacts.iter().zip(pushes) {
-            impulses[world.row_of(contact.coordinate)] += contact.sign() * push;
-        }
+    ) -> JointImpact {
+        let mb = self.world.multibody();
+        let rows = &instant.rows;
         let energy_minus = mb.kinetic(&self.posture);
-        let (after, multipliers) = self
-            .stepper
-            .strike(&self.posture, rows, &impulses, self.time)
-            .map_err(MotionError::Joint)?;
+        let mut after = instant.velocities.clone();
+        let mut multipliers = vec![0.0; mb.n_rows()];
+        instant.replies.add(impulses, &mut after, &mut multipliers);
         mb.set_velocities(&after, &mut self.posture.states);
         mb.coordinate_rates(rows, &after, &mut self.rates);
-        for ((rotor, rate), c) in self
-            .posture
-            .rotors
-            .iter_mut()
-            .zip(&self.rates)
-            .zip(mb.coordinates())
-        {
+        let rotors = self.posture.rotors.iter_mut().zip(&self.rates);
+        for ((rotor, rate), c) in rotors.zip(mb.coordinates()) {
             rotor[1] = if c.armature > 0.0 { *rate } else { 0.0 };
         }
+        let mut limits = vec![0.0; mb.n_rows()];
+        let (mut hits, mut touches, mut next) = (Vec::new(), Vec::new(), 0);
+        for p in posed {
+            let own = &impulses[next..next + p.n_rows()];
+            next += p.n_rows();
+            match p.what {
+                What::Limit(contact) => {
+                    limits[self.world.row_of(contact.coordinate)] += contact.sign() * own[0];
+                    hits.push(LimitHit {
+                        contact,
+                        impulse: own[0],
+                        normal_velocity: p.before[0],
+                    });
+                }
+                What::Point { pair, point, gap } => {
+                    let of = &self.world.touch().pairs[pair];
+                    let impulse: Vector3<f64> = p.frame.iter().zip(own).map(|(d, x)| d * *x).sum();
+                    touches.push(TouchHit {
+                        first: of.first,
+                        second: of.second,
+                        point,
+                        normal: p.frame[0],
+                        impulse,
+                        normal_velocity: p.before[0],
+                    });
+                    let second = of.second;
+                    self.support_thing(second, &impulse);
+                    self.lowest_gap = self.lowest_gap.min(gap);
+                }
+            }
+        }
+        let reactions = self.react(rows, &multipliers, &limits);
+        JointImpact {
+            time: self.time,
+            law,
+            energy_minus,
+            energy_plus: mb.kinetic(&self.posture),
+            hits,
+            touches,
+            reactions,
+        }
+    }
+
+    /// Reactions of the joints, which supports that never move take up.
+    fn react(&mut self, rows: &[Row], multipliers: &[f64], limits: &[f64]) -> Vec<Reaction> {
+        let mb = self.world.multibody();
         let mut reactions = Vec::new();
         for j in 0..mb.joints().len() {
             let (first, rates) = mb.rows_of(j);
@@ -194,23 +383,10 @@ impl Run<'_, '_> {
             }
             let mut total = reaction.impulse;
             for k in 0..mb.joints()[j].coordinates.len() {
-                total += rows[rates + k].force * (multipliers[rates + k] + impulses[rates + k]);
+                total += rows[rates + k].force * (multipliers[rates + k] + limits[rates + k]);
             }
             self.support(j, &total);
         }
-        let energy_plus = mb.kinetic(&self.posture);
-        let hit = |((contact, push), before): ((&(LimitContact, f64), &f64), &f64)| LimitHit {
-            contact: contact.0,
-            impulse: *push,
-            normal_velocity: *before,
-        };
-        Ok(JointImpact {
-            time: self.time,
-            law,
-            energy_minus,
-            energy_plus,
-            hits: contacts.iter().zip(pushes).zip(before).map(hit).collect(),
-            reactions,
-        })
+        reactions
     }
 }

@@ -1,27 +1,32 @@
 //! The run of jointed bodies: steps, limits, dry friction, samples.
 
-use super::impact::{JointImpact, LimitContact};
+use super::events::Change;
+use super::impact::{JointContact, JointImpact, LimitContact};
+use super::meet::{Bounces, Lasting};
+use super::pressing::{PairStep, Pressing};
+use super::touch::{Touch, TouchSpec};
 use crate::hybrid::{self, Ending, Limits};
 use crate::world::{FlightRule, Laws, MotionError};
 use carom_joints::coordinates::{Actuator, CoordinateSpec};
 use carom_joints::step::{Load, Modes, SUZUKI_4, Step, Stepper, Works, YOSHIDA_6};
 use carom_joints::{Assembly, JointError, Multibody, MultibodySpec, Placed, Posture};
 use nalgebra::Vector3;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Instants are found to this (s).
-const INSTANT: f64 = 1e-12;
+pub(super) const INSTANT: f64 = 1e-12;
 
 /// Rates below this fraction of the fastest of their kind are rest: an impact that leaves less has ended.
-const AT_REST: f64 = 1e-10;
+pub(super) const AT_REST: f64 = 1e-10;
 
 /// A coordinate within this of its limit, against the size of its numbers, is there.
-const AT_LIMIT: f64 = 1e-11;
+pub(super) const AT_LIMIT: f64 = 1e-11;
 
 /// Events without time between them.
-const EVENTS_PER_INSTANT: usize = 10_000;
+pub(super) const EVENTS_PER_INSTANT: usize = 10_000;
 
-/// Evaluations of a shortened step for one event; each gains a digit or more.
-const MOST_EVALUATIONS: usize = 80;
+/// Halvings of a step whose contacts have no impulses: those that jam may have some for a shorter one.
+const SHORTENINGS: i32 = 4;
 
 /// Jointed bodies as they are given.
 #[derive(Clone, Debug)]
@@ -34,6 +39,8 @@ pub struct JointedSpec {
     pub flight: FlightRule,
     /// Step of the grid (s).
     pub time_step: f64,
+    /// Shapes, planes and the pairs that may touch.
+    pub touch: TouchSpec,
 }
 
 /// Jointed bodies, assembled.
@@ -106,6 +113,7 @@ pub struct JointedWorld {
     rows: Vec<usize>,
     ranks: (usize, usize),
     corners: Vec<f64>,
+    touch: Touch,
 }
 
 /// State at a time that was asked for.
@@ -123,8 +131,8 @@ pub struct JointSample<'e> {
     pub loads: Option<(&'e [Load], f64)>,
 }
 
-/// Something that happens during a run; limits that press are lasting contacts.
-pub type JointEvent<'e> = hybrid::Event<'e, JointSample<'e>, JointImpact, LimitContact>;
+/// Something that happens during a run; lasting contacts are limits that press, and pairs.
+pub type JointEvent<'e> = hybrid::Event<'e, JointSample<'e>, JointImpact, JointContact>;
 
 /// State of a run after its end.
 #[derive(Clone, Debug)]
@@ -151,8 +159,10 @@ pub struct JointedEnd {
     pub impact_loss: f64,
     /// Largest difference of the energy and its losses, less the work of actuators, from the energy at the start (J).
     pub energy_error: f64,
-    /// Impulses of the ground (first) and of each body that never moves, through joints (N s).
+    /// Impulses of the ground (first), then of each body that never moves and of each plane (N s).
     pub supports: Vec<Vector3<f64>>,
+    /// Smallest gap at impacts and at the ends of steps (m); infinite if nothing can touch.
+    pub lowest_gap: f64,
     /// Largest residual of a joint (m).
     pub residual: f64,
 }
@@ -162,7 +172,7 @@ impl JointedWorld {
     ///
     /// # Errors
     ///
-    /// [`MotionError::Joint`].
+    /// [`MotionError::Joint`], [`MotionError::Shape`], and [`MotionError::InitialPenetration`].
     pub fn new(spec: &JointedSpec) -> Result<Self, MotionError> {
         let multibody = Multibody::new(&spec.multibody).map_err(MotionError::Joint)?;
         let (start, assembly) = multibody
@@ -210,6 +220,9 @@ impl JointedWorld {
         let ranks = stepper
             .condition_ranks(&start)
             .map_err(MotionError::Joint)?;
+        let exact = spec.multibody.exact;
+        let touch = Touch::new(&spec.touch, &multibody, spec.time_step, exact)?;
+        touch.check_start(&start.states)?;
         Ok(Self {
             multibody,
             start,
@@ -219,6 +232,7 @@ impl JointedWorld {
             rows,
             ranks,
             corners,
+            touch,
         })
     }
 
@@ -240,6 +254,19 @@ impl JointedWorld {
     /// Number of conditions, and how many of them are independent.
     pub fn ranks(&self) -> (usize, usize) {
         self.ranks
+    }
+
+    /// Everything that can touch.
+    pub(super) fn touch(&self) -> &Touch {
+        &self.touch
+    }
+
+    /// Name of a thing: bodies in their order, then planes.
+    pub fn thing_name(&self, thing: usize) -> &str {
+        match thing < self.multibody.n_bodies() {
+            true => self.multibody.body_name(thing),
+            false => self.touch.name(thing),
+        }
     }
 
     /// Row of a coordinate's rate.
@@ -278,7 +305,15 @@ impl JointedWorld {
             impact_loss: 0.0,
             energy_error: 0.0,
             initial: mb.energy(&self.start),
-            supports: vec![Vector3::zeros(); 1 + mb.n_bodies()],
+            supports: vec![Vector3::zeros(); 1 + mb.n_bodies() + self.touch.n_planes()],
+            pressing: Pressing::new(&self.touch),
+            lasting: BTreeMap::new(),
+            held_pairs: BTreeSet::new(),
+            bounces: BTreeMap::new(),
+            results: BTreeMap::new(),
+            splits: 0,
+            ended: None,
+            lowest_gap: self.touch.lowest_gap(&self.start.states, f64::INFINITY),
             residual: 0.0,
             holding: vec![0.0; mb.n_coordinates()],
             last: None,
@@ -301,6 +336,7 @@ impl JointedWorld {
             impact_loss: run.impact_loss,
             energy_error: run.energy_error,
             supports: run.supports,
+            lowest_gap: run.lowest_gap,
             residual: run.residual * mb.size(),
         }
     }
@@ -328,40 +364,38 @@ pub(super) struct Run<'w, 'o> {
     pub(super) posture: Posture,
     pub(super) rates: Vec<f64>,
     pub(super) time: f64,
-    modes: Modes,
+    pub(super) modes: Modes,
     pub(super) stepper: Stepper<'w>,
     /// Lines of the grid passed.
-    line: u64,
+    pub(super) line: u64,
     samples: &'o [f64],
     control: Option<&'o mut Control<'o>>,
-    observe: &'o mut (dyn FnMut(JointEvent<'_>) + 'o),
+    pub(super) observe: &'o mut (dyn FnMut(JointEvent<'_>) + 'o),
     at_once: usize,
     pub(super) n_impacts: usize,
     n_steps: usize,
     works: Works,
-    impact_loss: f64,
+    pub(super) impact_loss: f64,
     energy_error: f64,
     initial: f64,
     supports: Vec<Vector3<f64>>,
+    pub(super) pressing: Pressing<'w>,
+    /// Pairs that last, by their index.
+    pub(super) lasting: BTreeMap<usize, Lasting>,
+    /// Pairs that last until the next line of the grid, whatever they do.
+    pub(super) held_pairs: BTreeSet<usize>,
+    pub(super) bounces: BTreeMap<usize, Bounces>,
+    /// Results of the step that was made last, by pair.
+    pub(super) results: BTreeMap<usize, PairStep>,
+    /// Splits since the last line of the grid.
+    pub(super) splits: usize,
+    pub(super) ended: Option<Ending<MotionError>>,
+    pub(super) lowest_gap: f64,
     residual: f64,
     /// Mean forces that held coordinates in the last step.
-    holding: Vec<f64>,
+    pub(super) holding: Vec<f64>,
     last: Option<(Vec<Load>, f64)>,
 }
-
-/// Change of a coordinate's mode within a step.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Change {
-    /// A limit is reached.
-    Limit,
-    /// Sliding stops.
-    Stop(usize),
-    /// Sticking ends, and sliding begins.
-    Slip(usize),
-}
-
-/// An event function of the length of a step: positive before the event.
-type Gauge<'g> = &'g dyn Fn(&Step, f64) -> f64;
 
 impl Run<'_, '_> {
     fn go(&mut self) -> Result<Ending<MotionError>, MotionError> {
@@ -370,6 +404,9 @@ impl Run<'_, '_> {
             self.due_samples();
             if self.n_impacts >= self.limits.impacts {
                 return Ok(Ending::MaxImpacts);
+            }
+            if let Some(ended) = self.ended.take() {
+                return Ok(ended);
             }
             if self.time >= self.limits.duration {
                 return Ok(Ending::Completed);
@@ -394,7 +431,7 @@ impl Run<'_, '_> {
     fn begin(&mut self) -> Result<(), MotionError> {
         self.refresh_friction();
         self.ask_control();
-        self.meet_limits()
+        self.meet(&[])
     }
 
     /// The next line of the grid, corner of a table, or the end.
@@ -411,7 +448,7 @@ impl Run<'_, '_> {
         target
     }
 
-    fn coordinate(&self, k: usize) -> (&CoordinateSpec, usize) {
+    pub(super) fn coordinate(&self, k: usize) -> (&CoordinateSpec, usize) {
         let mb = self.world.multibody();
         let joint = mb.joint_of_row(self.world.rows[k]);
         let first = mb.coordinates_of(joint).start;
@@ -428,7 +465,7 @@ impl Run<'_, '_> {
     }
 
     /// Coordinates with dry friction slide or stick by their rates.
-    fn refresh_friction(&mut self) {
+    pub(super) fn refresh_friction(&mut self) {
         for k in 0..self.rates.len() {
             let (c, _) = self.coordinate(k);
             if c.friction == 0.0 || self.at_limit(k).is_some() {
@@ -446,7 +483,7 @@ impl Run<'_, '_> {
     }
 
     /// The limit that a held coordinate rests on.
-    fn at_limit(&self, k: usize) -> Option<LimitContact> {
+    pub(super) fn at_limit(&self, k: usize) -> Option<LimitContact> {
         let held = self.modes.held[k]?;
         let (c, _) = self.coordinate(k);
         let upper = held == c.upper;
@@ -456,46 +493,95 @@ impl Run<'_, '_> {
         })
     }
 
-    fn step_for(&mut self, length: f64) -> Result<Step, MotionError> {
-        let (fractions, time) = (self.world.fractions, self.time);
+    /// True if steps are composed of several.
+    pub(super) fn is_composed(&self) -> bool {
+        self.world.fractions.len() > 1 && self.pressing.is_empty()
+    }
+
+    /// A step of order 2 that is thrown away.
+    pub(super) fn plain_step(&mut self, length: f64) -> Result<Step, MotionError> {
+        let time = self.time;
         self.stepper
-            .preview(&self.posture, time, length, fractions, &self.modes)
+            .preview(&self.posture, time, length, &[1.0], &self.modes)
             .map_err(MotionError::Joint)
     }
 
-    /// One step towards a time, or to the first event before it.
+    /// A step that is thrown away.
+    pub(super) fn step_for(&mut self, length: f64) -> Result<Step, MotionError> {
+        let history = self.stepper.history();
+        let step = self.make(length);
+        self.stepper.restore(history);
+        step
+    }
+
+    /// A step, with what it does to lasting contacts in `results`.
+    fn make(&mut self, length: f64) -> Result<Step, MotionError> {
+        let time = self.time;
+        let (stepper, posture, modes) = (&mut self.stepper, &self.posture, &self.modes);
+        let made = match self.pressing.is_empty() {
+            true => stepper.compose(posture, time, length, self.world.fractions, modes),
+            false => stepper.step_with(posture, time, length, modes, &mut self.pressing),
+        };
+        let step = made.map_err(MotionError::Joint)?;
+        self.results = match self.pressing.is_empty() {
+            true => BTreeMap::new(),
+            false => self.pressing.results(&step),
+        };
+        Ok(step)
+    }
+
+    /// One step towards a time, or to the first event before it; a shorter one where its contacts have no impulses.
     fn advance(&mut self, target: f64) -> Result<(), MotionError> {
-        let length = target - self.time;
-        let (fractions, time) = (self.world.fractions, self.time);
-        let saved = self.stepper.clone();
-        let step = self
-            .stepper
-            .compose(&self.posture, time, length, fractions, &self.modes)
-            .map_err(MotionError::Joint)?;
+        let begin = self.time;
+        let mut made = self.attempt(target);
+        for shortened in 1..=SHORTENINGS {
+            let Err(MotionError::Joint(JointError::ContactForces { .. })) = made else {
+                break;
+            };
+            if self.time > begin {
+                break;
+            }
+            self.pressing.forget();
+            self.stepper.forget();
+            made = self.attempt(begin + (target - begin) * 0.5_f64.powi(shortened));
+        }
+        made
+    }
+
+    fn attempt(&mut self, target: f64) -> Result<(), MotionError> {
+        let made = self.make(target - self.time);
+        let (step, length) = (made?, target - self.time);
         if self.release(&step, length) {
             self.stepper.forget();
             return Ok(());
         }
+        let results = self.results.clone();
+        let pressing = self.pressing.clone();
+        let history = self.stepper.history();
         let events = self.events(&step, length)?;
         let Some((first, _)) = events.iter().min_by(|a, b| a.0.total_cmp(&b.0)).copied() else {
+            (self.results, self.pressing) = (results, pressing);
+            self.stepper.restore(history);
             self.accept(step, length, target)?;
             return Ok(());
         };
-        self.stepper = saved;
-        if first > INSTANT {
-            let part = self
-                .stepper
-                .compose(&self.posture, time, first, fractions, &self.modes)
-                .map_err(MotionError::Joint)?;
-            self.accept(part, first, time + first)?;
-        }
         self.stepper.forget();
+        if first > INSTANT {
+            let part = self.make(first)?;
+            self.accept(part, first, self.time + first)?;
+        }
+        self.splits += 1;
+        self.stepper.forget();
+        self.pressing.forget();
+        let mut touched = Vec::new();
         for (at, change) in events {
             if at > first + INSTANT {
                 continue;
             }
             match change {
                 Change::Limit => (),
+                Change::Touch(_) if first <= INSTANT => touched.push(change),
+                Change::Touch(_) => (),
                 Change::Stop(k) => {
                     self.modes.held[k] = Some(self.posture.q[k]);
                     self.modes.slides[k] = 0.0;
@@ -506,7 +592,7 @@ impl Run<'_, '_> {
                 }
             }
         }
-        self.meet_limits()
+        self.meet(&touched)
     }
 
     /// Opens limits that would pull; true if there were any.
@@ -524,167 +610,12 @@ impl Run<'_, '_> {
                 self.modes.slides[k] = if friction > 0.0 { contact.sign() } else { 0.0 };
                 (self.observe)(JointEvent::Released {
                     time: self.time,
-                    contact,
+                    contact: JointContact::Limit(contact),
                 });
                 opened = true;
             }
         }
         opened
-    }
-
-    /// All events within a step, each with its time from the start of the step.
-    fn events(&mut self, step: &Step, length: f64) -> Result<Vec<(f64, Change)>, MotionError> {
-        let mut events = Vec::new();
-        for k in 0..self.rates.len() {
-            let (c, _) = self.coordinate(k);
-            let (lower, upper, friction) = (c.lower, c.upper, c.friction);
-            match self.modes.held[k] {
-                Some(_) if self.at_limit(k).is_some() => continue,
-                Some(_) => {
-                    let excess = |step: &Step, s: f64| {
-                        let [first, second] = step.holding[k];
-                        friction - (first + second).abs() / s
-                    };
-                    if excess(step, length) < -1e-9 * friction {
-                        let at = self.root(&excess, friction, length)?;
-                        // The direction of what it can no longer hold.
-                        let [first, second] = step.holding[k];
-                        self.holding[k] = (first + second) / length;
-                        events.push((at, Change::Slip(k)));
-                    }
-                    continue;
-                }
-                None => (),
-            }
-            let slides = self.modes.slides[k];
-            if slides != 0.0 && step.rates[k] * slides < 0.0 {
-                let rate = self.rates[k] * slides;
-                let at = self.root(&|step, _| step.rates[k] * slides, rate, length)?;
-                events.push((at, Change::Stop(k)));
-            }
-            for (bound, sign) in [(lower, 1.0), (upper, -1.0)] {
-                if bound.is_infinite() {
-                    continue;
-                }
-                let gap = |step: &Step, _: f64| sign * (step.end.q[k] - bound);
-                let now = sign * (self.posture.q[k] - bound);
-                let end = gap(step, length);
-                let reach = match end < 0.0 {
-                    true => Some(length),
-                    false => self.dip(k, sign, now, end, step, length, &gap)?,
-                };
-                if let Some(reach) = reach {
-                    let at = self.root(&gap, now, reach)?;
-                    events.push((at, Change::Limit));
-                }
-            }
-        }
-        Ok(events)
-    }
-
-    /// A length at which a coordinate that comes back within the step is beyond its limit.
-    #[allow(clippy::too_many_arguments)]
-    fn dip(
-        &mut self,
-        k: usize,
-        sign: f64,
-        now: f64,
-        end: f64,
-        step: &Step,
-        length: f64,
-        gap: Gauge<'_>,
-    ) -> Result<Option<f64>, MotionError> {
-        let (before, after) = (sign * self.rates[k], sign * step.rates[k]);
-        if !(before < 0.0 && after > 0.0) {
-            return Ok(None);
-        }
-        // The lowest point of the cubic through both ends, and margin for what the cubic misses.
-        let (a, b) = (before * length, after * length);
-        let cubic = |u: f64| {
-            let (v, w) = (1.0 - u, u * u);
-            now * v * v * (1.0 + 2.0 * u) + a * u * v * v + end * w * (3.0 - 2.0 * u) - b * w * v
-        };
-        let points = (1..64).map(|i| f64::from(i) / 64.0);
-        let lowest = points
-            .min_by(|u, v| cubic(*u).total_cmp(&cubic(*v)))
-            .unwrap_or(0.5);
-        if cubic(lowest) > 0.05 * (b - a) {
-            return Ok(None);
-        }
-        let (mut low, mut high) = (lowest - 1.0 / 64.0, lowest + 1.0 / 64.0);
-        for _ in 0..40 {
-            let middle = 0.5 * (low + high);
-            let step = self.step_for(middle * length)?;
-            if gap(&step, middle * length) < 0.0 {
-                return Ok(Some(middle * length));
-            }
-            if sign * step.rates[k] < 0.0 {
-                low = middle
-            } else {
-                high = middle
-            }
-        }
-        Ok(None)
-    }
-
-    /// Length of the step that ends at an event: a root within (0, `length`], by false position with a bracket.
-    fn root(&mut self, gauge: Gauge<'_>, start: f64, length: f64) -> Result<f64, MotionError> {
-        let (mut low, mut at_low) = (0.0, start);
-        let mut high = length;
-        let mut budget = MOST_EVALUATIONS;
-        // After an event the function is about zero: it first must rise.
-        let mut probe = 0.5 * length;
-        while !(at_low > 0.0) || low == 0.0 && start <= f64::EPSILON {
-            if probe < INSTANT || budget == 0 {
-                return Ok(0.0);
-            }
-            budget -= 1;
-            let step = self.step_for(probe)?;
-            let value = gauge(&step, probe);
-            if value > 0.0 {
-                (low, at_low) = (probe, value);
-                break;
-            }
-            high = probe;
-            probe *= 0.5;
-        }
-        let step = self.step_for(high)?;
-        let mut at_high = gauge(&step, high);
-        if at_high > 0.0 {
-            return Ok(high);
-        }
-        let mut side = 0;
-        while high - low > INSTANT && budget > 0 && at_high != 0.0 {
-            budget -= 1;
-            let mut next = (low * at_high - high * at_low) / (at_high - at_low);
-            // A step towards the middle where false position has stalled.
-            if !(next > low && next < high) || budget.is_multiple_of(8) {
-                next = 0.5 * (low + high);
-            }
-            // Close brackets from both sides.
-            let margin = 0.25 * INSTANT;
-            next = next.clamp(low + margin, high - margin);
-            let step = self.step_for(next)?;
-            let value = gauge(&step, next);
-            if value > 0.0 {
-                (low, at_low) = (next, value);
-                if side == 1 {
-                    at_high *= 0.5;
-                }
-                side = 1;
-            } else {
-                (high, at_high) = (next, value);
-                if side == -1 {
-                    at_low *= 0.5;
-                }
-                side = -1;
-            }
-        }
-        Ok(if at_high == 0.0 {
-            high
-        } else {
-            0.5 * (low + high)
-        })
     }
 
     /// Goes to the end of a step.
@@ -699,22 +630,48 @@ impl Run<'_, '_> {
         for (mean, [first, second]) in self.holding.iter_mut().zip(&step.holding) {
             *mean = (first + second) / length;
         }
+        if !self.pressing.is_empty() {
+            self.pressing.remember(&step, length);
+        }
         (self.posture, self.rates) = (step.end, step.rates);
         self.last = Some((step.loads, length));
+        let begin = self.time;
         self.time = end;
         self.n_steps += 1;
+        if !self.world.touch.pairs.is_empty() {
+            self.lowest_gap = self
+                .world
+                .touch
+                .lowest_gap(&self.posture.states, self.lowest_gap);
+        }
+        self.note_lasting(begin);
         let line = (self.line + 1) as f64 * self.world.time_step;
         if end >= line {
             self.line += 1;
+            self.splits = 0;
+            if !self.held_pairs.is_empty() {
+                self.held_pairs.clear();
+                self.renew_pressing();
+            }
             self.ask_control();
         }
         let energy = mb.energy(&self.posture);
-        let taken = self.impact_loss + self.works.damper + self.works.friction;
+        let works = &self.works;
+        let taken = self.impact_loss + works.damper + works.friction + works.contact;
         let error = (energy - self.initial + taken - self.works.actuator).abs();
         if error.is_finite() {
             self.energy_error = self.energy_error.max(error);
         }
         Ok(())
+    }
+
+    /// Adds an impulse that a thing gave at a contact, if it never moves.
+    pub(super) fn support_thing(&mut self, thing: usize, impulse: &Vector3<f64>) {
+        if self.world.multibody().rigid(thing).is_none()
+            && let Some(total) = self.supports.get_mut(1 + thing)
+        {
+            *total += impulse;
+        }
     }
 
     /// Adds an impulse on a joint's child to what the ground or a fixed parent gave.
@@ -729,61 +686,6 @@ impl Run<'_, '_> {
         if let Some(total) = self.supports.get_mut(place) {
             *total += impulse;
         }
-    }
-
-    /// Impacts at limits that are reached, and limits that begin to press.
-    fn meet_limits(&mut self) -> Result<(), MotionError> {
-        let mut list: Vec<(LimitContact, f64)> = Vec::new();
-        let mut approaching = false;
-        for k in 0..self.rates.len() {
-            let (c, _) = self.coordinate(k);
-            let q = self.posture.q[k];
-            for (bound, upper) in [(c.lower, false), (c.upper, true)] {
-                let contact = LimitContact {
-                    coordinate: k,
-                    upper,
-                };
-                let rate = contact.sign() * self.rates[k];
-                let near = AT_LIMIT * (1.0 + bound.abs()) + 2.0 * INSTANT * rate.abs();
-                if bound.is_infinite() || contact.sign() * (q - bound) > near {
-                    continue;
-                }
-                let approaches = rate < -AT_REST;
-                approaching |= approaches;
-                if rate <= AT_REST {
-                    list.push((contact, if approaches { c.restitution } else { 0.0 }));
-                }
-            }
-        }
-        if list.is_empty() {
-            return Ok(());
-        }
-        if approaching {
-            let impact = self.resolve(&list)?;
-            self.impact_loss += impact.energy_minus - impact.energy_plus;
-            self.n_impacts += 1;
-            self.stepper.forget();
-            (self.observe)(JointEvent::Impact(&impact));
-        }
-        for (contact, _) in list {
-            let k = contact.coordinate;
-            let rests = contact.sign() * self.rates[k] <= AT_REST;
-            let held = self.at_limit(k).is_some();
-            let time = self.time;
-            if rests && !held {
-                let (c, _) = self.coordinate(k);
-                self.modes.held[k] = Some(if contact.upper { c.upper } else { c.lower });
-                self.modes.slides[k] = 0.0;
-                (self.observe)(JointEvent::Established { time, contact });
-            } else if held && !rests {
-                self.modes.held[k] = None;
-                (self.observe)(JointEvent::Released { time, contact });
-            }
-        }
-        if approaching {
-            self.refresh_friction();
-        }
-        Ok(())
     }
 
     /// Samples at the time that is reached.
@@ -810,9 +712,15 @@ impl Run<'_, '_> {
 
     /// Samples before the end of a step that has not been taken: ends of shortened steps.
     fn samples_within(&mut self, end: f64) -> Result<(), MotionError> {
+        let is_due = |sample: &f64| *sample < end - INSTANT * (1.0 + end);
+        if !self.samples.first().is_some_and(is_due) {
+            return Ok(());
+        }
+        // The step to the end keeps what it said about contacts.
+        let (results, pressing) = (self.results.clone(), self.pressing.clone());
         while let Some((sample, rest)) = self.samples.split_first() {
-            if *sample >= end - INSTANT * (1.0 + end) {
-                return Ok(());
+            if !is_due(sample) {
+                break;
             }
             self.samples = rest;
             let length = *sample - self.time;
@@ -826,6 +734,7 @@ impl Run<'_, '_> {
                 loads: Some((&step.loads, length)),
             }));
         }
+        (self.results, self.pressing) = (results, pressing);
         Ok(())
     }
 

@@ -16,26 +16,26 @@
 //! Energy and momentum are accounted for on the way: [`Balance`].
 
 mod ball;
-mod body;
+pub(crate) mod body;
 mod cells;
 mod chatter;
 mod collision;
-mod dependent;
+pub(crate) mod dependent;
 mod error;
 mod events;
-mod friction;
+pub(crate) mod friction;
 mod guard;
 mod handover;
 mod island;
 mod lasting;
 mod losses;
-mod pair;
+pub(crate) mod pair;
 mod pair_table;
 mod rows;
 mod run;
-mod search;
-mod spec;
-mod step;
+pub(crate) mod search;
+pub(crate) mod spec;
+pub(crate) mod step;
 mod stepping;
 mod time;
 mod vicinity;

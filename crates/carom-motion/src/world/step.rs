@@ -23,22 +23,22 @@ use carom_variational::State;
 use nalgebra::{Vector2, Vector3};
 
 /// A first kick that has settled to this fraction of the velocities is taken.
-const SETTLED: f64 = 1e-8;
+pub(crate) const SETTLED: f64 = 1e-8;
 
 /// Iterations in a row that brought it no nearer to that, before it is given up.
-const STALE: usize = 6;
+pub(crate) const STALE: usize = 6;
 
 /// Iterations for the first kick.
 const MAX_ITERATIONS: usize = 40;
 
 /// Steps up to this fraction of the grid's take rates of gaps instead of their differences.
-const SHORT: f64 = 0.0101;
+pub(crate) const SHORT: f64 = 0.0101;
 
 /// Contact velocities below this fraction of the motion in a step count as zero.
 pub(crate) const STILL: f64 = 1e-11;
 
 /// Points whose gap is within this fraction of the contact tolerance are closed.
-const CLOSED: f64 = 1e-3;
+pub(crate) const CLOSED: f64 = 1e-3;
 
 /// Passes that lift what the first kick left too deep.
 const LIFTS: usize = 8;

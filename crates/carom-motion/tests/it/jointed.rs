@@ -4,7 +4,7 @@ use carom_geometry::MassProperties;
 use carom_impact::frictional::MoreauNewton;
 use carom_impact::two_body::ImpactOptions;
 use carom_motion::hybrid::{Ending, Limits};
-use carom_motion::jointed::{JointEvent, JointedEnd, JointedSpec, JointedWorld};
+use carom_motion::jointed::{JointEvent, JointedEnd, JointedSpec, JointedWorld, TouchSpec};
 use carom_motion::joints::coordinates::CoordinateSpec;
 use carom_motion::joints::frames::Frame;
 use carom_motion::joints::kinds::Kind;
@@ -51,6 +51,7 @@ fn world(bodies: Vec<RigidBody>, joints: Vec<JointSpec>, gravity: Vector3<f64>) 
         placed,
         flight: FlightRule::Lgvi,
         time_step: 1e-3,
+        touch: TouchSpec::default(),
     })
     .unwrap()
 }

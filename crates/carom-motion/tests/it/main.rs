@@ -5,4 +5,5 @@ mod billiard;
 mod flying;
 mod generalized;
 mod jointed;
+mod touching;
 mod world;

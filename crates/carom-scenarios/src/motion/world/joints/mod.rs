@@ -9,14 +9,14 @@ pub(super) use config::JointConfig;
 use super::config::{BodyConfig, Config, Setup};
 use crate::ScenarioError;
 use crate::config::Input;
-use carom_geometry::MassProperties;
-use carom_motion::jointed::{Control, JointEvent, JointedSpec, JointedWorld};
+use carom_geometry::{MassProperties, Shape};
+use carom_motion::jointed::{Control, JointEvent, JointedSpec, JointedWorld, TouchSpec};
 use carom_motion::joints::variational::RigidBody;
 use carom_motion::joints::{JointError, JointSpec, MultibodySpec, Placed};
-use carom_motion::world::{Laws, MotionError};
+use carom_motion::world::{Laws, MotionError, Surface};
 use carom_report::Record;
 use config::Things;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Jointed bodies ready to run.
 pub(super) struct Jointed {
@@ -24,7 +24,6 @@ pub(super) struct Jointed {
     pub(super) world: JointedWorld,
     /// Names of the coordinates.
     pub(super) coordinates: Vec<String>,
-    pub(super) planes: Vec<String>,
 }
 
 /// Runs a world with joints; a control sets forces along the coordinates.
@@ -87,11 +86,13 @@ impl Jointed {
         let joints = config.joints.as_deref().unwrap_or_default();
         let mut parts = Vec::new();
         let mut placed = Vec::new();
+        let mut shapes = Vec::new();
         for (i, body) in bodies.iter().enumerate() {
             let key = format!("bodies[{i}]");
             let (mass, place) = body.part(&key, joints.is_empty())?;
             parts.push((body.name.clone(), mass.as_ref().map(RigidBody::new)));
             placed.push(place);
+            shapes.push(body.own_shape(&key)?);
         }
         let names: Vec<String> = bodies.iter().map(|body| body.name.clone()).collect();
         let setup = config.setup_of(Vec::new(), &names, given)?;
@@ -133,7 +134,11 @@ impl Jointed {
                 coordinates.push(name);
             }
         }
-        refuse_touching(config, bodies, &planes, &specs, &mobile, &setup)?;
+        let touch = TouchSpec {
+            pairs: touching_pairs(config, &shapes, planes.len(), &specs, &mobile, &setup),
+            shapes,
+            planes: setup.spec.planes.clone(),
+        };
         let spec = JointedSpec {
             multibody: MultibodySpec {
                 bodies: parts,
@@ -144,13 +149,13 @@ impl Jointed {
             placed,
             flight: setup.spec.flight,
             time_step: setup.spec.time_step,
+            touch,
         };
         let world = JointedWorld::new(&spec).map_err(|error| named(&error, joints, bodies))?;
         Ok(Self {
             setup,
             world,
             coordinates,
-            planes,
         })
     }
 }
@@ -174,23 +179,25 @@ fn named(error: &MotionError, joints: &[JointConfig], bodies: &[BodyConfig]) -> 
             | JointError::SingularJoints { joint, .. }
             | JointError::InconsistentJoints { joint, .. },
         ) => of_joint(joint).map(|i| format!("joints[{i}]")),
+        MotionError::InitialPenetration { .. } => Some("bodies.position".to_owned()),
+        MotionError::Shape { body, .. } => of_body(body).map(|i| format!("bodies[{i}].shape")),
         _ => None,
     };
     ScenarioError::value(&key.unwrap_or_else(|| "joints".to_owned()), message)
 }
 
-/// Contacts of jointed worlds are not there yet: pairs that could touch are refused.
-fn refuse_touching(
+/// Pairs of things that may touch: bodies in their order, then planes.
+fn touching_pairs(
     config: &Config,
-    bodies: &[BodyConfig],
-    planes: &[String],
+    shapes: &[Option<Shape>],
+    n_planes: usize,
     joints: &[JointSpec],
     mobile: &[(String, bool)],
     setup: &Setup,
-) -> Result<(), ScenarioError> {
-    let n = bodies.len();
+) -> Vec<([usize; 2], Surface)> {
+    let n = shapes.len();
     let moves = |thing: usize| mobile.get(thing).is_some_and(|(_, moves)| *moves);
-    let has_shape = |thing: usize| bodies.get(thing).is_none_or(|body| body.shape.is_some());
+    let has_shape = |thing: usize| shapes.get(thing).is_none_or(Option::is_some);
     // Articulations: bodies that joints connect, not through the ground.
     let mut group: Vec<usize> = (0..n).collect();
     for joint in joints
@@ -213,37 +220,31 @@ fn refuse_touching(
         })
         .collect();
     let (beside, within) = config.self_contact();
+    let given: BTreeMap<(usize, usize), Surface> = setup
+        .spec
+        .pairs
+        .iter()
+        .map(|([i, j], surface)| ((*i.min(j), *i.max(j)), *surface))
+        .collect();
+    let mut pairs = Vec::new();
     for i in 0..n {
-        for j in i + 1..n + planes.len() {
+        for j in i + 1..n + n_planes {
             if !(moves(i) || moves(j)) || !has_shape(i) || !has_shape(j) {
                 continue;
             }
-            let given = setup
-                .spec
-                .pairs
-                .iter()
-                .find(|(things, _)| *things == [i, j] || *things == [j, i]);
-            let collide = match given {
-                Some((_, surface)) => surface.collide,
+            let surface = given.get(&(i, j));
+            let collide = match surface {
+                Some(surface) => surface.collide,
                 None if adjacent.contains(&(i, j)) => beside,
                 None if j < n && moves(i) && moves(j) && group[i] == group[j] => within,
                 None => true,
             };
             if collide {
-                let second = bodies
-                    .get(j)
-                    .map_or_else(|| planes[j - n].as_str(), |body| &body.name);
-                let message = format!(
-                    "`{}` and `{second}` may touch, and contacts in worlds with joints are not supported yet: \
-                     set collide = false for them in [[pairs]], set contact.self = false for bodies of one \
-                     articulation, or leave out a shape (then `inertia` is needed)",
-                    bodies[i].name
-                );
-                return Err(ScenarioError::value("joints", message));
+                pairs.push(([i, j], *surface.unwrap_or(&setup.spec.surface)));
             }
         }
     }
-    Ok(())
+    pairs
 }
 
 /// Mass and place of a body.

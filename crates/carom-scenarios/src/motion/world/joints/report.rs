@@ -5,7 +5,9 @@ use crate::motion::figures::{MOST_LINES, Series, against_time};
 use crate::motion::world::World;
 use crate::motion::world::output::ImpactOutput;
 use carom_motion::hybrid::Ending;
-use carom_motion::jointed::{JointEvent, JointImpact, JointSample, JointedEnd, LimitContact};
+use carom_motion::jointed::{
+    JointContact, JointEvent, JointImpact, JointSample, JointedEnd, LimitContact,
+};
 use carom_motion::joints::{Multibody, Posture};
 use carom_report::record::{Quantity, Record};
 use carom_variational::State;
@@ -15,11 +17,12 @@ use serde_json::{Map, Value, json};
 /// Frames of the figures.
 const FRAMES: usize = 2_000;
 
-/// A limit that presses or pressed.
+/// A limit or a pair that presses or pressed.
 struct Pressed {
-    contact: LimitContact,
+    contact: JointContact,
     begin: f64,
     end: Option<f64>,
+    modes: Vec<(f64, bool)>,
 }
 
 /// Events and states that a run reported.
@@ -68,15 +71,28 @@ impl<'w> Log<'w> {
                 contact,
                 begin: time,
                 end: None,
+                modes: Vec::new(),
             }),
             JointEvent::Released { time, contact } => {
-                let mut open = self.pressed.iter_mut().rev();
-                if let Some(pressed) = open.find(|p| p.contact == contact && p.end.is_none()) {
-                    pressed.end = Some(time);
+                if let Some(pressed) = self.open(contact) {
+                    pressed.end = Some(time.max(pressed.begin));
                 }
             }
-            JointEvent::Mode { .. } => (),
+            JointEvent::Mode {
+                time,
+                contact,
+                slides,
+            } => {
+                if let Some(pressed) = self.open(contact) {
+                    pressed.modes.push((time, slides));
+                }
+            }
         }
+    }
+
+    fn open(&mut self, contact: JointContact) -> Option<&mut Pressed> {
+        let open = |p: &&mut Pressed| p.contact == contact && p.end.is_none();
+        self.pressed.iter_mut().rev().find(open)
     }
 
     fn sample(&mut self, sample: &JointSample<'_>) {
@@ -115,14 +131,43 @@ impl<'w> Log<'w> {
     }
 
     fn pressed(&self, pressed: &Pressed) -> Value {
-        let mut map = self.limit(pressed.contact);
+        let world = &self.jointed.world;
+        let mut map = match pressed.contact {
+            JointContact::Limit(limit) => self.limit(limit),
+            JointContact::Pair { first, second } => {
+                let mut map = Map::new();
+                map.insert("first".to_owned(), json!(world.thing_name(first)));
+                map.insert("second".to_owned(), json!(world.thing_name(second)));
+                map
+            }
+        };
         map.insert("begin".to_owned(), json!(pressed.begin));
         map.insert("end".to_owned(), json!(pressed.end));
+        if let JointContact::Pair { .. } = pressed.contact {
+            let mode = |slides: bool| if slides { "sliding" } else { "sticking" };
+            let modes: Vec<Value> = pressed
+                .modes
+                .iter()
+                .map(|(time, slides)| json!({"time": time, "mode": mode(*slides)}))
+                .collect();
+            map.insert("modes".to_owned(), json!(modes));
+        }
         Value::Object(map)
     }
 
     fn impact(&self, impact: &JointImpact) -> Value {
-        let mb = self.jointed.world.multibody();
+        let world = &self.jointed.world;
+        let mb = world.multibody();
+        let touches = impact.touches.iter().map(|hit| {
+            json!({
+                "first": world.thing_name(hit.first),
+                "second": world.thing_name(hit.second),
+                "point": list(&hit.point),
+                "normal": list(&hit.normal),
+                "impulse": list(&hit.impulse),
+                "normal_velocity": hit.normal_velocity,
+            })
+        });
         let contacts: Vec<Value> = impact
             .hits
             .iter()
@@ -132,6 +177,7 @@ impl<'w> Log<'w> {
                 map.insert("normal_velocity".to_owned(), json!(hit.normal_velocity));
                 Value::Object(map)
             })
+            .chain(touches)
             .collect();
         let joints: Vec<Value> = impact
             .reactions
@@ -309,7 +355,7 @@ fn constraints(jointed: &Jointed) -> Value {
     })
 }
 
-fn momentum(jointed: &Jointed, log: &Log<'_>, end: &JointedEnd) -> (Value, f64) {
+fn momentum(jointed: &Jointed, end: &JointedEnd) -> (Value, f64) {
     let mb = jointed.world.multibody();
     let linear =
         |states: &[State]| -> Vector3<f64> { states.iter().map(|s| s.linear_momentum).sum() };
@@ -329,11 +375,11 @@ fn momentum(jointed: &Jointed, log: &Log<'_>, end: &JointedEnd) -> (Value, f64) 
             Some(body) if mb.rigid(body).is_none() => {
                 supports.insert(mb.body_name(body).to_owned(), list(impulse))
             }
+            Some(thing) if thing >= mb.n_bodies() => {
+                supports.insert(jointed.world.thing_name(thing).to_owned(), list(impulse))
+            }
             Some(_) => None,
         };
-    }
-    for plane in &log.jointed.planes {
-        supports.insert(plane.clone(), json!([0.0, 0.0, 0.0]));
     }
     let (before, after) = (&jointed.world.start().states, &end.posture.states);
     let given: Vector3<f64> = end.supports.iter().sum();
@@ -365,7 +411,7 @@ pub(super) fn report(jointed: &Jointed, log: &Log<'_>, end: &JointedEnd, record:
             &end.forces,
         ));
     }
-    let (momentum, momentum_error) = momentum(jointed, log, end);
+    let (momentum, momentum_error) = momentum(jointed, end);
     let initial = mb.energy(jointed.world.start());
     let last = mb.energy(&end.posture);
     let mut loads = log.loads.clone();
@@ -390,7 +436,8 @@ pub(super) fn report(jointed: &Jointed, log: &Log<'_>, end: &JointedEnd, record:
         ("joints", joints(mb)),
         ("n_impacts", json!(end.n_impacts)),
         ("n_steps", json!(end.n_steps)),
-        ("lowest_gap_m", Value::Null),
+        // JSON has no infinity: `json!` makes it null.
+        ("lowest_gap_m", json!(end.lowest_gap)),
         (
             "trajectory",
             json!({"columns": World::COLUMNS, "rows": rows}),
@@ -414,7 +461,7 @@ pub(super) fn report(jointed: &Jointed, log: &Log<'_>, end: &JointedEnd, record:
                 "initial_j": initial,
                 "final_j": last,
                 "impact_loss_j": end.impact_loss,
-                "contact_loss_j": 0.0,
+                "contact_loss_j": end.works.contact,
                 "actuator_work_j": end.works.actuator,
                 "damper_loss_j": end.works.damper,
                 "friction_loss_j": end.works.friction,
@@ -429,6 +476,10 @@ pub(super) fn report(jointed: &Jointed, log: &Log<'_>, end: &JointedEnd, record:
             json!({"moved_m": assembly.moved, "residual_m": assembly.residual}),
         ),
     ];
+    if matches!(end.ending, Ending::Zeno { .. }) && jointed.setup.zeno_is_error {
+        let message = format!("impacts accumulate at time {}", end.time);
+        results.push(("error", json!({"kind": "zeno", "message": message})));
+    }
     if let Ending::Stopped(error) = &end.ending {
         results.push((
             "error",
@@ -457,6 +508,7 @@ fn quantities(
         Quantity::new("energy_initial_j", initial, "J"),
         Quantity::new("energy_final_j", last, "J"),
         Quantity::new("impact_loss_j", end.impact_loss, "J"),
+        Quantity::new("contact_loss_j", end.works.contact, "J"),
         Quantity::new("energy_max_error_j", end.energy_error, "J").note(
             "the energy with all losses and without the work of actuators, against the start",
         ),

@@ -1,0 +1,309 @@
+//! Contacts of jointed bodies within a step.
+//!
+//! Impulses at contacts are found together with those of the joints: both kicks reduce to the contacts alone, whose
+//! mobility $W = C\hat M^{-1}C^T$ counts what the joints make of an impulse. Rows $C$ are normal and two tangents of
+//! each point. Geometry and friction are the caller's affair: [`Contacts`].
+
+use super::{Modes, Step, Stepper};
+use crate::JointError;
+use crate::elimination::{push, rate};
+use crate::frames::Row;
+use crate::multibody::Posture;
+use carom_variational::State;
+use nalgebra::Vector6;
+
+/// A row of a contact; the entries of the child are those of the contact's first body.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ContactRow {
+    /// Entries of both bodies, and the direction in space as the force.
+    pub row: Row,
+    /// Second and first body, `None` where it never moves.
+    pub ends: [Option<usize>; 2],
+}
+
+impl ContactRow {
+    /// Rate of the row at some velocities of all bodies.
+    pub fn rate(&self, velocities: &[Vector6<f64>]) -> f64 {
+        rate(&self.row, &self.ends, velocities)
+    }
+}
+
+/// Iterate of a first kick: velocities of all contact rows, three for each point.
+#[derive(Clone, Copy, Debug)]
+pub struct FirstKick<'a> {
+    /// Mobility $W$ at the start, row by row.
+    pub mobility: &'a [f64],
+    /// Velocities before the kick.
+    pub before: &'a [f64],
+    /// Velocities after the kick.
+    pub begin: &'a [f64],
+    /// Velocities at the end of the flights, of the rows there.
+    pub end: &'a [f64],
+    /// Change of velocity by the correction of the joints that is due.
+    pub shift: &'a [f64],
+    /// Impulses of this iterate (N s).
+    pub impulses: &'a [f64],
+    /// Length of the step (s).
+    pub length: f64,
+}
+
+/// Distance of an iterate from the next one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Change {
+    /// Largest change of a contact velocity (m/s).
+    pub size: f64,
+    /// True if it is rounding.
+    pub settled: bool,
+    /// True if a step may be made with it where iterations gain no more.
+    pub tolerable: bool,
+}
+
+/// Contacts that a step counts with: places, rows, and a rule for impulses.
+pub trait Contacts {
+    /// Finds the points at the start, and writes their rows.
+    fn start(&mut self, states: &[State], rows: &mut Vec<ContactRow>);
+    /// Writes impulses to start the first kick from, one for each row.
+    fn guess(&mut self, length: f64, impulses: &mut [f64]);
+    /// Moves the points with the bodies to the end of the flights, and writes their rows.
+    fn moved(&mut self, states: &[State], rows: &mut Vec<ContactRow>);
+    /// Finds the next impulses of the first kick; `None` if no impulses fit.
+    fn first(&mut self, kick: &FirstKick<'_>, next: &mut [f64]) -> Option<Change>;
+    /// Writes the rows of the points that are closed at the end of the flights.
+    fn closed(&mut self, states: &[State], first: &[f64], rows: &mut Vec<ContactRow>);
+    /// Finds the impulses of the second kick from mobility and velocities; false if no impulses fit.
+    fn second(&mut self, mobility: &[f64], velocities: &[f64], impulses: &mut [f64]) -> bool;
+}
+
+/// Replies of bodies and joints to unit impulses on contact rows.
+#[derive(Clone, Debug, Default)]
+pub struct Replies {
+    /// Velocities of all bodies, row by row.
+    pub velocities: Vec<Vec<Vector6<f64>>>,
+    /// Multipliers of all rows of the joints.
+    pub multipliers: Vec<Vec<f64>>,
+    /// $W$, row by row.
+    pub mobility: Vec<f64>,
+}
+
+impl Replies {
+    /// Adds the replies to some impulses to velocities and multipliers.
+    pub fn add(&self, impulses: &[f64], velocities: &mut [Vector6<f64>], multipliers: &mut [f64]) {
+        let all = self.velocities.iter().zip(&self.multipliers).zip(impulses);
+        for ((reply, moved), impulse) in all.filter(|(_, impulse)| **impulse != 0.0) {
+            for (velocity, reply) in velocities.iter_mut().zip(reply) {
+                *velocity += reply * *impulse;
+            }
+            for (multiplier, moved) in multipliers.iter_mut().zip(moved) {
+                *multiplier += moved * *impulse;
+            }
+        }
+    }
+}
+
+/// Room for the contacts of a step.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Room {
+    pub(super) rows: Vec<ContactRow>,
+    end_rows: Vec<ContactRow>,
+    replies: Replies,
+    pub(super) impulses: Vec<f64>,
+    next: Vec<f64>,
+    before: Vec<f64>,
+    begin: Vec<f64>,
+    end: Vec<f64>,
+    shift: Vec<f64>,
+    base: Vec<Vector6<f64>>,
+    velocities: Vec<Vector6<f64>>,
+}
+
+fn rates(rows: &[ContactRow], velocities: &[Vector6<f64>], out: &mut Vec<f64>) {
+    out.clear();
+    out.extend(rows.iter().map(|row| row.rate(velocities)));
+}
+
+/// Work of impulses on rows with velocities before and after, negative if it takes energy (J).
+fn work(impulses: &[f64], before: &[f64], after: &[f64]) -> f64 {
+    let all = impulses.iter().zip(before.iter().zip(after));
+    all.map(|(p, (u, v))| 0.5 * p * (u + v)).sum()
+}
+
+impl Stepper<'_> {
+    /// A step of order 2 with contacts.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`step`](Self::step), and [`JointError::ContactForces`].
+    pub fn step_with(
+        &mut self,
+        start: &Posture,
+        time: f64,
+        length: f64,
+        modes: &Modes,
+        contacts: &mut dyn Contacts,
+    ) -> Result<Step, JointError> {
+        self.any_step(start, time, length, modes, Some(contacts))
+    }
+
+    /// Replies to unit impulses on contact rows, with the rows of the joints and the compliances that the last
+    /// factorization used.
+    fn reply_to(&mut self, joint_rows: &[Row], contact_rows: &[ContactRow], out: &mut Replies) {
+        let mb = self.multibody;
+        let scene = mb.scene();
+        let (n, bodies, rows) = (contact_rows.len(), mb.n_bodies(), mb.n_rows());
+        out.velocities.resize_with(n, Vec::new);
+        out.multipliers.resize_with(n, Vec::new);
+        let still = vec![0.0; rows];
+        for (k, contact) in contact_rows.iter().enumerate() {
+            let reply = &mut out.velocities[k];
+            reply.clear();
+            reply.resize(bodies, Vector6::zeros());
+            push(&contact.row, &contact.ends, 1.0, reply);
+            let moved = &mut out.multipliers[k];
+            moved.clear();
+            moved.resize(rows, 0.0);
+            self.elimination
+                .solve(&scene, joint_rows, &still, reply, moved);
+        }
+        out.mobility.clear();
+        for i in 0..n {
+            for j in 0..n {
+                // Symmetric to the last digit.
+                let (i, j) = (i.min(j), i.max(j));
+                out.mobility.push(contact_rows[i].rate(&out.velocities[j]));
+            }
+        }
+    }
+
+    /// Replies of bodies and joints to unit impulses on contact rows at an instant.
+    ///
+    /// # Errors
+    ///
+    /// [`JointError::SingularJoints`].
+    pub fn replies(
+        &mut self,
+        joint_rows: &[Row],
+        contact_rows: &[ContactRow],
+        time: f64,
+    ) -> Result<Replies, JointError> {
+        let mb = self.multibody;
+        self.compliances(0.0, &Modes::free(mb));
+        mb.factor(&mut self.elimination, joint_rows, &self.compliance, time)?;
+        let mut out = Replies::default();
+        self.reply_to(joint_rows, contact_rows, &mut out);
+        Ok(out)
+    }
+
+    /// Finds the contacts at the start of a step.
+    pub(super) fn begin_contacts(&mut self, start: &Posture, length: f64, it: &mut dyn Contacts) {
+        let mut room = std::mem::take(&mut self.room);
+        room.rows.clear();
+        it.start(&start.states, &mut room.rows);
+        let rows = std::mem::take(&mut self.rows);
+        self.reply_to(&rows, &room.rows, &mut room.replies);
+        self.rows = rows;
+        room.impulses.clear();
+        room.impulses.resize(room.rows.len(), 0.0);
+        room.next.clone_from(&room.impulses);
+        it.guess(length, &mut room.impulses);
+        rates(&room.rows, &self.velocities, &mut room.before);
+        self.room = room;
+    }
+
+    /// Momenta with those of the contacts.
+    pub(super) fn with_contacts(&mut self, base: &[Vector6<f64>]) -> Vec<Vector6<f64>> {
+        let mut out = std::mem::take(&mut self.room.base);
+        out.clear();
+        out.extend_from_slice(base);
+        for (contact, impulse) in self.room.rows.iter().zip(&self.room.impulses) {
+            push(&contact.row, &contact.ends, *impulse, &mut out);
+        }
+        out
+    }
+
+    pub(super) fn keep_base(&mut self, base: Vec<Vector6<f64>>) {
+        self.room.base = base;
+    }
+
+    /// Next impulses of the contacts, for the correction of the joints in `after`; both corrections are added.
+    pub(super) fn next_contacts(
+        &mut self,
+        step: &Step,
+        length: f64,
+        it: &mut dyn Contacts,
+    ) -> Option<Change> {
+        let mb = self.multibody;
+        let mut room = std::mem::take(&mut self.room);
+        room.end_rows.clear();
+        it.moved(&step.end.states, &mut room.end_rows);
+        mb.velocities(&step.kicked, &mut room.velocities);
+        rates(&room.rows, &room.velocities, &mut room.begin);
+        mb.velocities(&step.end.states, &mut room.velocities);
+        rates(&room.end_rows, &room.velocities, &mut room.end);
+        rates(&room.rows, &self.after, &mut room.shift);
+        let kick = FirstKick {
+            mobility: &room.replies.mobility,
+            before: &room.before,
+            begin: &room.begin,
+            end: &room.end,
+            shift: &room.shift,
+            impulses: &room.impulses,
+            length,
+        };
+        room.next.copy_from_slice(&room.impulses);
+        let change = it.first(&kick, &mut room.next);
+        self.room = room;
+        change
+    }
+
+    /// Goes to the next impulses of the contacts, with what the joints make of them.
+    pub(super) fn take_contacts(&mut self) {
+        let room = &mut self.room;
+        for (now, next) in room.impulses.iter_mut().zip(&mut room.next) {
+            (*now, *next) = (*next, *next - *now);
+        }
+        room.replies
+            .add(&room.next, &mut self.after, &mut self.correction);
+    }
+
+    /// Books the first kick of the contacts.
+    pub(super) fn note_contacts(&mut self, step: &mut Step) {
+        let mb = self.multibody;
+        let room = &mut self.room;
+        mb.velocities(&step.kicked, &mut room.velocities);
+        rates(&room.rows, &room.velocities, &mut room.begin);
+        step.works.contact -= work(&room.impulses, &room.before, &room.begin);
+        step.touching[0].clone_from(&room.impulses);
+    }
+
+    /// Adds the second kick of the contacts to the velocities in `after`.
+    pub(super) fn press(
+        &mut self,
+        it: &mut dyn Contacts,
+        multipliers: &mut [f64],
+        step: &mut Step,
+    ) -> bool {
+        let mut room = std::mem::take(&mut self.room);
+        room.end_rows.clear();
+        it.closed(&step.end.states, &step.touching[0], &mut room.end_rows);
+        let rows = std::mem::take(&mut self.end_rows);
+        self.reply_to(&rows, &room.end_rows, &mut room.replies);
+        self.end_rows = rows;
+        rates(&room.end_rows, &self.after, &mut room.begin);
+        room.impulses.clear();
+        room.impulses.resize(room.end_rows.len(), 0.0);
+        let found = it.second(&room.replies.mobility, &room.begin, &mut room.impulses);
+        room.replies
+            .add(&room.impulses, &mut self.after, multipliers);
+        step.touching[1].clone_from(&room.impulses);
+        rates(&room.end_rows, &self.after, &mut step.contact_rates);
+        self.room = room;
+        found
+    }
+
+    /// Books the work of the second kick of the contacts, from the velocities at the end of the flights.
+    pub(super) fn note_pressing(&mut self, before: &[Vector6<f64>], step: &mut Step) {
+        let room = &mut self.room;
+        rates(&room.end_rows, before, &mut room.before);
+        step.works.contact -= work(&step.touching[1], &room.before, &step.contact_rates);
+    }
+}

@@ -1,0 +1,452 @@
+//! Contacts at an instant: which touch, which approach, which last.
+
+use super::events::Change;
+use super::impact::{JointContact, LimitContact, Posed, What};
+use super::run::{AT_LIMIT, AT_REST, EVENTS_PER_INSTANT, INSTANT, Run};
+use crate::hybrid::Ending;
+use crate::world::{MotionError, OnZeno};
+use carom_joints::elimination::rate;
+use nalgebra::Vector6;
+
+/// Contact velocities within this fraction of the speeds around them count as zero.
+const STILL: f64 = 1e-10;
+
+/// An interval between impacts that shrinks by less than this does not accumulate.
+const SHRINKING: f64 = 0.999;
+
+/// Impacts of a pair that can be an accumulation.
+const ACCUMULATING: usize = 4;
+
+/// Impacts accumulate once what is left until then is this fraction of the time step.
+const REST: f64 = 1e-6;
+
+/// Touches of a pair between two lines of the grid, before it is held until the next line: contacts of many bodies can
+/// open and close without end within a time in which nothing moves.
+const MOST_TOUCHES: usize = 24;
+
+/// A pair that lasts.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Lasting {
+    /// True if its begin has been reported: a pair that never presses is not.
+    pub(super) reported: bool,
+    /// Mode that was reported last.
+    pub(super) slides: Option<bool>,
+}
+
+/// Impacts of a pair so far.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Bounces {
+    /// Time of the latest (s).
+    last: f64,
+    /// Interval before it (s); 0 without one.
+    interval: f64,
+    /// Intervals in a row that shrank.
+    shrunk: usize,
+    /// Time that is left until infinitely many have happened (s).
+    left: f64,
+    /// Line of the grid before the latest, and impacts since then.
+    line: u64,
+    count: usize,
+}
+
+impl Bounces {
+    fn note(&mut self, time: f64, line: u64) {
+        if self.line != line {
+            (self.line, self.count) = (line, 0);
+        }
+        self.count += 1;
+        let interval = time - self.last;
+        let shrinks = self.interval > 0.0 && interval < SHRINKING * self.interval;
+        self.shrunk = if shrinks { self.shrunk + 1 } else { 0 };
+        if shrinks {
+            self.left = interval * interval / (self.interval - interval);
+        }
+        self.interval = if self.last > 0.0 { interval } else { 0.0 };
+        self.last = time;
+    }
+
+    fn accumulates(&self, time_step: f64) -> bool {
+        self.shrunk + 1 >= ACCUMULATING && self.left <= REST * time_step
+    }
+}
+
+impl Run<'_, '_> {
+    /// True if a pair is held until the next line of the grid.
+    pub(super) fn is_held(&self, pair: usize) -> bool {
+        self.held_pairs.contains(&pair)
+    }
+
+    /// Speed below which a contact of a pair rests (m/s).
+    fn still(&self, pair: usize) -> f64 {
+        let touch = self.world.touch();
+        let gravity = touch.flights.gravity.norm() * touch.time_step;
+        STILL * (touch.speed(&touch.pairs[pair], &self.posture.states) + gravity)
+    }
+
+    /// Everything that touches now: limits that are reached, points of pairs.
+    fn touching(&mut self) -> Vec<Posed> {
+        let world = self.world;
+        let (mb, touch) = (world.multibody(), world.touch());
+        let states = &self.posture.states;
+        let (mut rows, mut velocities) = (Vec::new(), Vec::new());
+        mb.rows(states, &self.posture.q, &mut rows);
+        mb.velocities(states, &mut velocities);
+        let mut list = Vec::new();
+        for k in 0..self.rates.len() {
+            let (c, joint) = self.coordinate(k);
+            let q = self.posture.q[k];
+            for (bound, upper) in [(c.lower, false), (c.upper, true)] {
+                let contact = LimitContact {
+                    coordinate: k,
+                    upper,
+                };
+                let rate = contact.sign() * self.rates[k];
+                let near = AT_LIMIT * (1.0 + bound.abs()) + 2.0 * INSTANT * rate.abs();
+                if bound.is_infinite() || contact.sign() * (q - bound) > near || rate > AT_REST {
+                    continue;
+                }
+                let row = rows[world.row_of(k)];
+                list.push(Posed::limit(
+                    contact,
+                    &row,
+                    *mb.ends(joint),
+                    c.restitution,
+                    rate,
+                ));
+            }
+        }
+        let mut found = Vec::new();
+        for (index, pair) in touch.pairs.iter().enumerate() {
+            let slack = 4.0 * INSTANT * touch.speed(pair, states);
+            if !touch.is_near(pair, states, 0.0, slack) {
+                continue;
+            }
+            found.clear();
+            touch.points(pair, states, pair.tolerance + slack, &mut found);
+            for point in &found {
+                let (own, frame) = touch.rows(pair, point, states);
+                let before = own.map(|row| rate(&row.row, &row.ends, &velocities));
+                list.push(Posed {
+                    what: What::Point {
+                        pair: index,
+                        point: point.point,
+                        gap: point.gap,
+                    },
+                    rows: own.to_vec(),
+                    frame,
+                    restitution: pair.surface.restitution,
+                    friction: pair.surface.friction,
+                    before,
+                });
+            }
+        }
+        list
+    }
+
+    fn approaches(&self, posed: &Posed) -> bool {
+        match posed.what {
+            What::Limit(_) => posed.before[0] < -AT_REST,
+            What::Point { pair, .. } => {
+                let still = match self.bounces_on(pair) {
+                    true => 0.0,
+                    false => self.still(pair),
+                };
+                !self.is_held(pair) && posed.before[0] < -still
+            }
+        }
+    }
+
+    /// True if the rebounds of a pair are never taken for rest, however low they are.
+    fn bounces_on(&self, pair: usize) -> bool {
+        let e = self.world.touch().pairs[pair].surface.restitution;
+        self.laws.on_zeno == OnZeno::Continue
+            && e > 0.0
+            && e < 1.0
+            && self.bounces.contains_key(&pair)
+            && !self.lasting.contains_key(&pair)
+    }
+
+    /// Restitution of what takes part in an impact: contacts that last, rest or accumulate have none.
+    fn restitute(&mut self, posed: &mut Posed, line: u64) {
+        let approaches = self.approaches(posed);
+        let What::Point { pair, .. } = posed.what else {
+            if !approaches {
+                posed.restitution = 0.0;
+            }
+            return;
+        };
+        if self.lasting.contains_key(&pair) || posed.before[0] > 0.0 {
+            posed.restitution = 0.0;
+        }
+        if !approaches || posed.restitution == 1.0 {
+            return;
+        }
+        let time = self.time;
+        let bounces = self.bounces.entry(pair).or_default();
+        // Points of one pair are one impact.
+        if bounces.last != time {
+            bounces.note(time, line);
+        }
+        if self.laws.on_zeno == OnZeno::Continue {
+            return;
+        }
+        let accumulates = bounces.accumulates(self.world.touch().time_step);
+        let chatters = bounces.count > MOST_TOUCHES && bounces.shrunk == 0;
+        if accumulates && self.laws.on_zeno == OnZeno::Stop && posed.restitution > 0.0 {
+            self.ended = Some(Ending::Zeno { accumulation: time });
+        }
+        if accumulates || chatters {
+            posed.restitution = 0.0;
+        }
+        if chatters {
+            self.hold(pair);
+        }
+    }
+
+    /// Holds a pair in lasting contact until the next line of the grid.
+    fn hold(&mut self, pair: usize) {
+        self.held_pairs.insert(pair);
+        if !self.lasting.contains_key(&pair) {
+            self.lasting.insert(pair, Lasting::default());
+        }
+        self.renew_pressing();
+    }
+
+    /// Impacts of what approaches, and contacts that begin to last; `changes` are the events that led here.
+    pub(super) fn meet(&mut self, changes: &[Change]) -> Result<(), MotionError> {
+        let mut hit = Vec::new();
+        for round in 0..=EVENTS_PER_INSTANT {
+            let list = self.touching();
+            if list.is_empty() {
+                self.establish(&list)?;
+                break;
+            }
+            let approaching: Vec<bool> = list.iter().map(|p| self.approaches(p)).collect();
+            if !approaching.contains(&true) || self.ended.is_some() {
+                self.establish(&list)?;
+                break;
+            }
+            if round == EVENTS_PER_INSTANT {
+                return Err(MotionError::EventLimit {
+                    limit: EVENTS_PER_INSTANT,
+                    time: self.time,
+                });
+            }
+            hit.extend(
+                list.iter()
+                    .zip(&approaching)
+                    .filter_map(|(p, a)| p.pair().filter(|_| *a)),
+            );
+            self.collide(list, &approaching)?;
+        }
+        // A touch that is no impact, of a pair that neither leaves nor rests: rounding.
+        for change in changes {
+            if let Change::Touch(pair) = change
+                && !hit.contains(pair)
+                && !self.lasting.contains_key(pair)
+            {
+                self.hold(*pair);
+            }
+        }
+        Ok(())
+    }
+
+    /// Impacts of every group of connected bodies in which something approaches.
+    fn collide(&mut self, list: Vec<Posed>, approaching: &[bool]) -> Result<(), MotionError> {
+        let groups = self.groups(&list);
+        let line = self.line;
+        let mut list: Vec<Option<Posed>> = list.into_iter().map(Some).collect();
+        for index in 0..list.len() {
+            if !approaching[index] || list[index].is_none() {
+                continue;
+            }
+            let mut members = Vec::new();
+            for (other, group) in groups.iter().enumerate() {
+                if *group == groups[index]
+                    && let Some(mut posed) = list[other].take()
+                {
+                    self.restitute(&mut posed, line);
+                    members.push(posed);
+                }
+            }
+            if self.ended.is_some() {
+                return Ok(());
+            }
+            let impact = self.resolve(&members)?;
+            self.impact_loss += impact.energy_minus - impact.energy_plus;
+            self.n_impacts += 1;
+            self.stepper.forget();
+            (self.observe)(super::JointEvent::Impact(&impact));
+        }
+        self.refresh_friction();
+        Ok(())
+    }
+
+    /// A number for each contact, the same where joints or contacts connect their bodies.
+    fn groups(&self, list: &[Posed]) -> Vec<usize> {
+        let mb = self.world.multibody();
+        let mut group: Vec<usize> = (0..mb.n_bodies()).collect();
+        let mut join = |[a, b]: [Option<usize>; 2]| {
+            if let (Some(a), Some(b)) = (a, b) {
+                let (from, to) = (group[a], group[b]);
+                for g in group.iter_mut().filter(|g| **g == from) {
+                    *g = to;
+                }
+            }
+        };
+        for (j, joint) in mb.joints().iter().enumerate() {
+            if !joint.kind.conditions.is_empty() {
+                join(*mb.ends(j));
+            }
+        }
+        for posed in list {
+            join(posed.ends());
+        }
+        let of = |posed: &Posed| {
+            let [a, b] = posed.ends();
+            b.or(a).map_or(0, |body| group[body])
+        };
+        list.iter().map(of).collect()
+    }
+
+    /// Lets limits and pairs last that neither approach nor leave; those that leave do not last any more.
+    fn establish(&mut self, list: &[Posed]) -> Result<(), MotionError> {
+        let time = self.time;
+        for posed in list {
+            let What::Limit(contact) = posed.what else {
+                continue;
+            };
+            let k = contact.coordinate;
+            let rests = contact.sign() * self.rates[k] <= AT_REST;
+            if rests && self.at_limit(k).is_none() {
+                let (c, _) = self.coordinate(k);
+                self.modes.held[k] = Some(if contact.upper { c.upper } else { c.lower });
+                self.modes.slides[k] = 0.0;
+                (self.observe)(super::JointEvent::Established {
+                    time,
+                    contact: JointContact::Limit(contact),
+                });
+            }
+        }
+        for k in 0..self.rates.len() {
+            if let Some(contact) = self.at_limit(k)
+                && contact.sign() * self.rates[k] > AT_REST
+            {
+                self.modes.held[k] = None;
+                (self.observe)(super::JointEvent::Released {
+                    time,
+                    contact: JointContact::Limit(contact),
+                });
+            }
+        }
+        let mut pairs = std::collections::BTreeSet::new();
+        for posed in list {
+            if let What::Point { pair, .. } = posed.what
+                && posed.before[0] <= self.still(pair)
+                && !self.bounces_on(pair)
+            {
+                pairs.insert(pair);
+            }
+        }
+        let left: Vec<usize> = self
+            .lasting
+            .keys()
+            .filter(|pair| !pairs.contains(pair) && !self.is_held(**pair))
+            .copied()
+            .collect();
+        for pair in left {
+            self.open(pair, time);
+        }
+        for pair in pairs {
+            self.lasting.entry(pair).or_default();
+            self.bounces.remove(&pair);
+        }
+        self.renew_pressing();
+        Ok(())
+    }
+
+    /// Ends a lasting contact.
+    pub(super) fn open(&mut self, pair: usize, time: f64) {
+        let contact = self.contact_of(pair);
+        if let Some(lasting) = self.lasting.remove(&pair)
+            && lasting.reported
+        {
+            (self.observe)(super::JointEvent::Released { time, contact });
+        }
+    }
+
+    fn contact_of(&self, pair: usize) -> JointContact {
+        let of = &self.world.touch().pairs[pair];
+        JointContact::Pair {
+            first: of.first,
+            second: of.second,
+        }
+    }
+
+    /// Takes over what a step said about lasting contacts: loads, modes, releases.
+    pub(super) fn note_lasting(&mut self, begin: f64) {
+        let mut opened = Vec::new();
+        let results = std::mem::take(&mut self.results);
+        for (&pair, result) in &results {
+            let contact = self.contact_of(pair);
+            let of = &self.world.touch().pairs[pair];
+            let (second, time) = (of.second, self.time);
+            self.support_thing(second, &result.impulse);
+            let Some(lasting) = self.lasting.get_mut(&pair) else {
+                continue;
+            };
+            if result.pressed > 0.0 {
+                if !lasting.reported {
+                    lasting.reported = true;
+                    (self.observe)(super::JointEvent::Established {
+                        time: begin,
+                        contact,
+                    });
+                }
+                if lasting.slides != Some(result.slides) {
+                    lasting.slides = Some(result.slides);
+                    // The step begins with sliding that is new, and ends with sticking.
+                    let at = if result.slides { begin } else { time };
+                    (self.observe)(super::JointEvent::Mode {
+                        time: at,
+                        contact,
+                        slides: result.slides,
+                    });
+                }
+            }
+            if result.open && result.pressed <= 0.0 && !self.held_pairs.contains(&pair) {
+                opened.push(pair);
+            }
+        }
+        if !opened.is_empty() {
+            for pair in opened {
+                self.open(pair, begin);
+            }
+            self.renew_pressing();
+        }
+    }
+
+    /// Sets the pairs that steps count with.
+    pub(super) fn renew_pressing(&mut self) {
+        let touch = self.world.touch();
+        let reach = |pair: usize| match self.is_held(pair) {
+            false => 0.0,
+            true => {
+                let h = touch.time_step;
+                let speed = touch.speed(&touch.pairs[pair], &self.posture.states);
+                2.0 * h * (speed + touch.flights.gravity.norm() * h)
+            }
+        };
+        let pairs: Vec<(usize, f64)> = self.lasting.keys().map(|p| (*p, reach(*p))).collect();
+        self.pressing.set_pairs(pairs);
+        self.stepper.forget();
+    }
+
+    /// Velocities of all bodies.
+    pub(super) fn velocities(&self) -> Vec<Vector6<f64>> {
+        let mut out = Vec::new();
+        let mb = self.world.multibody();
+        mb.velocities(&self.posture.states, &mut out);
+        out
+    }
+}

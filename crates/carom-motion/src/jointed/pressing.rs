@@ -1,0 +1,421 @@
+//! Lasting contacts of jointed bodies within a step: points, friction, impulses of both kicks.
+//!
+//! The rule is that of free bodies (`world/step.rs`): $0\le\Lambda_n\perp\Phi(\text{end})\ge 0$ in the first kick,
+//! $0\le\Lambda_n\perp J_nv\ge 0$ in the second, Coulomb's friction in the round cone. A contact that slides is rubbed
+//! against its slip before the first kick and after the second; one that sticks has no slip on the mean of the flight.
+
+use super::touch::{Touch, TouchPair};
+use crate::world::dependent::Dependent;
+use crate::world::friction::{Friction, Kick};
+use crate::world::pair::ContactPoint;
+use crate::world::step::{CLOSED, SETTLED, SHORT, STALE, STILL};
+use carom_joints::step::Step;
+use carom_joints::step::contacts::{Change, ContactRow, Contacts, FirstKick};
+use carom_variational::State;
+use nalgebra::{Vector2, Vector3};
+use std::collections::BTreeMap;
+
+/// Rounding of a gap or velocity in units of the last place of the numbers that make it.
+const ROUNDING: f64 = 16.0 * f64::EPSILON;
+
+/// Contact velocities below this fraction of the speeds around them count as zero: impacts leave slips of this order.
+const LEFT: f64 = 1e-10;
+
+/// An iteration that leaves more than this fraction of the least change so far gains nothing.
+const GAIN: f64 = 0.7;
+
+/// Change that counts as rounding, in units of the last place of the contact velocities.
+const SETTLED_ROUNDING: f64 = 4.0 * f64::EPSILON;
+
+/// Change that counts as rounding, as a fraction of the rounding of gaps over the length of the step.
+const SETTLED_NOISE: f64 = 0.05;
+
+/// A change of the impulses by less than this fraction of the contact velocities is rounding where iterations gain no
+/// more.
+const LEAST: f64 = 1e-13;
+
+/// Result of a step for a pair.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct PairStep {
+    /// Normal impulse of both kicks (N s).
+    pub(super) pressed: f64,
+    /// True if every point has opened at the end.
+    pub(super) open: bool,
+    /// True if a pressed point slides at the end.
+    pub(super) slides: bool,
+    /// Impulse of both kicks on the first body, in space (N s).
+    pub(super) impulse: Vector3<f64>,
+}
+
+/// One touching point of a step.
+#[derive(Clone, Copy, Debug)]
+struct Touching {
+    /// Index of its pair.
+    pair: usize,
+    point: ContactPoint,
+    frame: [Vector3<f64>; 3],
+}
+
+/// Contacts that last, as steps see them.
+#[derive(Clone, Debug)]
+pub(super) struct Pressing<'w> {
+    touch: &'w Touch,
+    /// Indices of the pairs, with the distance within which points count (m).
+    pairs: Vec<(usize, f64)>,
+    start: Vec<Touching>,
+    end: Vec<Touching>,
+    closed: Vec<usize>,
+    closed_frames: Vec<[Vector3<f64>; 3]>,
+    /// Impulses of the last step for a unit of time, of all points at its start.
+    last: [Vec<f64>; 2],
+    length: f64,
+    /// Scale of contact velocities, the velocity that counts as zero, and roundings of gaps and velocities.
+    scale: f64,
+    still: f64,
+    noise: f64,
+    speed_noise: f64,
+    /// Friction of each point in the first kick.
+    laws: Vec<(f64, Friction)>,
+    dependent: Option<Dependent>,
+    begun: bool,
+    least: f64,
+    stale: usize,
+}
+
+impl<'w> Pressing<'w> {
+    pub(super) fn new(touch: &'w Touch) -> Self {
+        Self {
+            touch,
+            pairs: Vec::new(),
+            start: Vec::new(),
+            end: Vec::new(),
+            closed: Vec::new(),
+            closed_frames: Vec::new(),
+            last: [Vec::new(), Vec::new()],
+            length: 0.0,
+            scale: 0.0,
+            still: 0.0,
+            noise: 0.0,
+            speed_noise: 0.0,
+            laws: Vec::new(),
+            dependent: None,
+            begun: false,
+            least: f64::INFINITY,
+            stale: 0,
+        }
+    }
+
+    /// Sets the pairs, with the distances within which points count.
+    pub(super) fn set_pairs(&mut self, pairs: Vec<(usize, f64)>) {
+        self.pairs = pairs;
+        self.forget();
+    }
+
+    /// Forgets the impulses of earlier steps.
+    pub(super) fn forget(&mut self) {
+        self.last = [Vec::new(), Vec::new()];
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.pairs.is_empty()
+    }
+
+    /// Takes the impulses of a step as the start for the next.
+    pub(super) fn remember(&mut self, step: &Step, length: f64) {
+        let mut second = vec![0.0; step.touching[0].len()];
+        for (place, c) in self.closed.iter().enumerate() {
+            let of = step.touching[1].get(3 * place..3 * place + 3);
+            if let (Some(to), Some(from)) = (second.get_mut(3 * c..3 * c + 3), of) {
+                to.copy_from_slice(from);
+            }
+        }
+        let per_time = |list: &[f64]| list.iter().map(|x| x / length).collect();
+        self.last = [per_time(&step.touching[0]), per_time(&second)];
+    }
+
+    /// Results of the step that was made last, pair by pair.
+    pub(super) fn results(&self, step: &Step) -> BTreeMap<usize, PairStep> {
+        let nothing = PairStep {
+            open: true,
+            ..PairStep::default()
+        };
+        let mut out: BTreeMap<usize, PairStep> = self
+            .pairs
+            .iter()
+            .map(|(pair, _)| (*pair, nothing))
+            .collect();
+        let [first, second] = &step.touching;
+        for (c, touching) in self.start.iter().enumerate() {
+            if let Some(result) = out.get_mut(&touching.pair) {
+                result.pressed += first[3 * c];
+                result.impulse += vector(&touching.frame, &first[3 * c..3 * c + 3]);
+            }
+        }
+        for (place, (c, frame)) in self.closed.iter().zip(&self.closed_frames).enumerate() {
+            let touching = &self.start[*c];
+            let rates = &step.contact_rates[3 * place..3 * place + 3];
+            if let Some(result) = out.get_mut(&touching.pair) {
+                let leaves = rates[0] > self.still;
+                let slip = rates[1].hypot(rates[2]);
+                result.pressed += second[3 * place];
+                result.open &= leaves;
+                let rough = self.touch.pairs[touching.pair].surface.friction > 0.0;
+                result.slides |= !rough || (!leaves && slip > self.still);
+                result.impulse += vector(frame, &second[3 * place..3 * place + 3]);
+            }
+        }
+        out
+    }
+
+    fn pair(&self, touching: &Touching) -> &'w TouchPair {
+        &self.touch.pairs[touching.pair]
+    }
+
+    /// Modes of friction at the start, and scales.
+    fn begin(&mut self, kick: &FirstKick<'_>) {
+        let rows = kick.before.len();
+        let gravity = self.touch.flights.gravity.norm() * kick.length;
+        let fastest = kick.before.iter().fold(0.0, |s: f64, x| s.max(x.abs()));
+        self.scale = fastest + gravity;
+        self.still = STILL * self.scale + LEFT * self.speed_noise;
+        self.laws = (0..rows / 3)
+            .map(|c| {
+                let mu = self.pair(&self.start[c]).surface.friction;
+                let slip = Vector2::new(kick.before[3 * c + 1], kick.before[3 * c + 2]);
+                let friction = match (mu > 0.0, slip.norm() > self.still) {
+                    (false, _) => Friction::Frictionless,
+                    (true, true) => Friction::Against(slip / slip.norm()),
+                    (true, false) => Friction::Coulomb,
+                };
+                (mu, friction)
+            })
+            .collect();
+        let counted =
+            |row: &usize| row.is_multiple_of(3) || self.laws[row / 3].1 == Friction::Coulomb;
+        let counted = (0..rows).filter(counted).collect();
+        self.dependent = Some(Dependent::new(kick.mobility, rows, counted));
+        (self.begun, self.least, self.stale) = (true, f64::INFINITY, 0);
+    }
+
+    fn is_short(&self, length: f64) -> bool {
+        length <= SHORT * self.touch.time_step
+    }
+
+    /// Mean velocities over the flight as if there were no impulses.
+    fn free_rates(&self, kick: &FirstKick<'_>) -> Vec<f64> {
+        let (h, rows) = (kick.length, kick.before.len());
+        // A gap that is too deep comes back in a step of the grid.
+        let return_share = (1.0 - h / self.touch.time_step).max(0.0);
+        let mut velocity = vec![0.0; rows];
+        for (c, (start, end)) in self.start.iter().zip(&self.end).enumerate() {
+            let before = start.point.gap;
+            // In a short step the rounding of gaps would be worth any speed.
+            velocity[3 * c] = match self.is_short(h) {
+                true => 0.5 * (kick.begin[3 * c] + kick.end[3 * c]),
+                false => (end.point.gap - before.max(0.0) - before.min(0.0) * return_share) / h,
+            };
+            for k in 3 * c + 1..3 * c + 3 {
+                velocity[k] = 0.5 * (kick.begin[k] + kick.end[k]);
+            }
+        }
+        for (i, v) in velocity.iter_mut().enumerate() {
+            *v += kick.shift[i] - moved(kick.mobility, i, kick.impulses);
+        }
+        if let Some(dependent) = &self.dependent {
+            dependent.make_consistent(&mut velocity);
+        }
+        // A point above the other body may come down to it, whatever the others do.
+        for (c, start) in self.start.iter().enumerate() {
+            velocity[3 * c] += start.point.gap.max(0.0) / h;
+        }
+        velocity
+    }
+
+    /// Solves for the impulses of the first kick. Friction against the slip that was can jam contacts that press each
+    /// other, or turn a slip back: then it is against the slip that will be.
+    fn solve_first(&mut self, mobility: &[f64], velocity: &[f64], next: &mut [f64]) -> bool {
+        let implicit = |laws: &mut Vec<(f64, Friction)>| {
+            for (_, law) in laws {
+                if let Friction::Against(_) = law {
+                    *law = Friction::Coulomb;
+                }
+            }
+        };
+        let guess = next.to_vec();
+        for _ in 0..=self.laws.len() {
+            next.copy_from_slice(&guess);
+            let given = |(_, law): &(f64, Friction)| matches!(law, Friction::Against(_));
+            let mut solved = self.kick(mobility, velocity, next);
+            if !solved && self.laws.iter().any(given) {
+                implicit(&mut self.laws);
+                next.copy_from_slice(&guess);
+                solved = self.kick(mobility, velocity, next);
+            }
+            if !solved {
+                return false;
+            }
+            let mut turned = false;
+            for (c, (_, law)) in self.laws.iter_mut().enumerate() {
+                let Friction::Against(slip) = *law else {
+                    continue;
+                };
+                let mean = |row: usize| velocity[row] + moved(mobility, row, next);
+                let mean = Vector2::new(mean(3 * c + 1), mean(3 * c + 2));
+                if next[3 * c] > 0.0 && slip.dot(&mean) < -self.still {
+                    *law = Friction::Coulomb;
+                    turned = true;
+                }
+            }
+            if !turned {
+                return true;
+            }
+        }
+        true
+    }
+
+    fn kick(&self, mobility: &[f64], velocity: &[f64], impulses: &mut [f64]) -> bool {
+        let kick = Kick {
+            mobility,
+            velocity,
+            friction: &self.laws,
+            noise: self.noise,
+        };
+        kick.solve(impulses)
+    }
+}
+
+/// Change of a row's velocity by impulses.
+fn moved(mobility: &[f64], row: usize, impulses: &[f64]) -> f64 {
+    let n = impulses.len();
+    let entries = mobility[row * n..(row + 1) * n].iter();
+    entries.zip(impulses).map(|(w, x)| w * x).sum()
+}
+
+fn vector(frame: &[Vector3<f64>; 3], parts: &[f64]) -> Vector3<f64> {
+    frame.iter().zip(parts).map(|(d, x)| d * *x).sum()
+}
+
+impl Contacts for Pressing<'_> {
+    fn start(&mut self, states: &[State], rows: &mut Vec<ContactRow>) {
+        let touch = self.touch;
+        self.start.clear();
+        self.begun = false;
+        let (mut extent, mut speed): (f64, f64) = (0.0, 0.0);
+        let mut found = Vec::new();
+        for &(index, reach) in &self.pairs {
+            let pair = &touch.pairs[index];
+            found.clear();
+            touch.points(pair, states, pair.tolerance.max(reach), &mut found);
+            for point in &found {
+                let (own, frame) = touch.rows(pair, point, states);
+                rows.extend(own);
+                self.start.push(Touching {
+                    pair: index,
+                    point: *point,
+                    frame,
+                });
+            }
+            extent = extent.max(touch.extent(pair, states));
+            speed = speed.max(touch.speed(pair, states));
+        }
+        (self.noise, self.speed_noise) = (extent, speed);
+    }
+
+    fn guess(&mut self, length: f64, impulses: &mut [f64]) {
+        // The extent and the speed of the bodies have their roundings.
+        self.length = length;
+        self.noise = match self.is_short(length) {
+            true => ROUNDING * self.speed_noise,
+            false => ROUNDING * self.noise / length,
+        };
+        if self.last[0].len() == impulses.len() {
+            for (to, from) in impulses.iter_mut().zip(&self.last[0]) {
+                *to = from * length;
+            }
+        }
+    }
+
+    fn moved(&mut self, states: &[State], rows: &mut Vec<ContactRow>) {
+        self.end.clear();
+        for touching in &self.start {
+            let pair = self.pair(touching);
+            let point = self.touch.moved(pair, &touching.point, states);
+            let (own, frame) = self.touch.rows(pair, &point, states);
+            rows.extend(own);
+            self.end.push(Touching {
+                point,
+                frame,
+                ..*touching
+            });
+        }
+    }
+
+    fn first(&mut self, kick: &FirstKick<'_>, next: &mut [f64]) -> Option<Change> {
+        if !self.begun {
+            self.begin(kick);
+        }
+        let velocity = self.free_rates(kick);
+        if !self.solve_first(kick.mobility, &velocity, next) {
+            return None;
+        }
+        let difference: Vec<f64> = next
+            .iter()
+            .zip(kick.impulses)
+            .map(|(new, old)| new - old)
+            .collect();
+        let size = (0..difference.len())
+            .map(|row| moved(kick.mobility, row, &difference).abs())
+            .fold(0.0, f64::max);
+        if size <= GAIN * self.least {
+            (self.least, self.stale) = (size, 0);
+        } else {
+            self.stale += 1;
+        }
+        let gained = size <= SETTLED * self.scale && self.stale >= STALE;
+        Some(Change {
+            size,
+            settled: size <= SETTLED_ROUNDING * self.scale + SETTLED_NOISE * self.noise || gained,
+            tolerable: size <= LEAST * self.scale,
+        })
+    }
+
+    fn closed(&mut self, states: &[State], first: &[f64], rows: &mut Vec<ContactRow>) {
+        self.closed.clear();
+        self.closed_frames.clear();
+        for c in 0..self.start.len() {
+            let pair = self.pair(&self.start[c]);
+            let point = self.touch.moved(pair, &self.start[c].point, states);
+            if first[3 * c] > 0.0 || point.gap <= CLOSED * pair.tolerance {
+                let (own, frame) = self.touch.rows(pair, &point, states);
+                rows.extend(own);
+                self.closed.push(c);
+                self.closed_frames.push(frame);
+            }
+        }
+    }
+
+    fn second(&mut self, mobility: &[f64], velocities: &[f64], impulses: &mut [f64]) -> bool {
+        let friction: Vec<(f64, Friction)> = self
+            .closed
+            .iter()
+            .map(|c| match self.pair(&self.start[*c]).surface.friction {
+                0.0 => (0.0, Friction::Frictionless),
+                mu => (mu, Friction::Coulomb),
+            })
+            .collect();
+        if self.last[1].len() == 3 * self.start.len() {
+            for (place, c) in self.closed.iter().enumerate() {
+                for k in 0..3 {
+                    impulses[3 * place + k] = self.last[1][3 * c + k] * self.length;
+                }
+            }
+        }
+        let kick = Kick {
+            mobility,
+            velocity: velocities,
+            friction: &friction,
+            noise: ROUNDING * self.speed_noise,
+        };
+        kick.solve(impulses)
+    }
+}
