@@ -206,9 +206,7 @@ impl Run<'_, '_> {
     /// Holds a pair in lasting contact until the next line of the grid.
     fn hold(&mut self, pair: usize) {
         self.held_pairs.insert(pair);
-        if !self.lasting.contains_key(&pair) {
-            self.lasting.insert(pair, Lasting::default());
-        }
+        self.lasting.entry(pair).or_default();
         self.renew_pressing();
     }
 

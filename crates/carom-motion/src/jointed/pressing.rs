@@ -156,7 +156,7 @@ impl<'w> Pressing<'w> {
             let rates = &step.contact_rates[3 * place..3 * place + 3];
             if let Some(result) = out.get_mut(&touching.pair) {
                 let leaves = rates[0] > self.still;
-                let slip = rates[1].hypot(rates[2]);
+                let slip = libm::hypot(rates[1], rates[2]);
                 result.pressed += second[3 * place];
                 result.open &= leaves;
                 let rough = self.touch.pairs[touching.pair].surface.friction > 0.0;
@@ -214,7 +214,7 @@ impl<'w> Pressing<'w> {
                 true => 0.5 * (kick.begin[3 * c] + kick.end[3 * c]),
                 false => (end.point.gap - before.max(0.0) - before.min(0.0) * return_share) / h,
             };
-            for k in 3 * c + 1..3 * c + 3 {
+            for k in [3 * c + 1, 3 * c + 2] {
                 velocity[k] = 0.5 * (kick.begin[k] + kick.end[k]);
             }
         }

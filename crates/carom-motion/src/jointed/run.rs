@@ -543,7 +543,7 @@ impl Run<'_, '_> {
             }
             self.pressing.forget();
             self.stepper.forget();
-            made = self.attempt(begin + (target - begin) * 0.5_f64.powi(shortened));
+            made = self.attempt(begin + (target - begin) * carom_numeric::power(0.5, shortened));
         }
         made
     }
