@@ -72,7 +72,7 @@ mod tests {
             "unknown variant `spere`; did you mean `sphere`? known: `sphere` or `box`"
         );
         for other in [
-            "unknown field `magic`, expected one of `a`, `b`",
+            "unknown field `magic`, expected one of `mass`, `radius`",
             "no such file",
         ] {
             assert_eq!(with_suggestion(other), other);

@@ -13,7 +13,7 @@ use carom_variational::State;
 use nalgebra::Vector3;
 use serde::Deserialize;
 
-const FRAMES: usize = 200;
+const FRAMES: usize = 150;
 
 /// Width of a cell of the grid from which balls fall, in radii.
 const CELL: f64 = 2.2;

@@ -81,9 +81,9 @@ fn what_cannot_be_played_is_refused() {
 #[test]
 fn the_head_names_the_law_that_the_run_followed() -> Result<(), ExportError> {
     let mut record = Record::new("world", "A tower.");
-    record.parameters = serde_json::json!({"law": {"single": "two-body", "several": "plastic"}});
-    record.results.insert("law".to_owned(), "plastic".into());
-    assert!(html(&record, &[])?.contains("law: two-body, plastic"));
+    record.parameters = serde_json::json!({"law": {"single": "two-body", "several": "sequential"}});
+    record.results.insert("law".to_owned(), "sequential".into());
+    assert!(html(&record, &[])?.contains("law: two-body, sequential"));
     // Time steps have one law of their own.
     record.results.insert("law".to_owned(), "poisson".into());
     assert!(html(&record, &[])?.contains("law: poisson \u{b7} numbers"));

@@ -372,10 +372,7 @@ fn momentum(jointed: &Jointed, end: &JointedEnd) -> (Value, f64) {
     for (place, impulse) in end.supports.iter().enumerate() {
         match place.checked_sub(1) {
             None => supports.insert("ground".to_owned(), list(impulse)),
-            Some(body) if mb.rigid(body).is_none() => {
-                supports.insert(mb.body_name(body).to_owned(), list(impulse))
-            }
-            Some(thing) if thing >= mb.n_bodies() => {
+            Some(thing) if thing >= mb.n_bodies() || mb.rigid(thing).is_none() => {
                 supports.insert(jointed.world.thing_name(thing).to_owned(), list(impulse))
             }
             Some(_) => None,
