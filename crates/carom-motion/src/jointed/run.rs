@@ -60,7 +60,7 @@ pub struct JointedSpec {
 /// # use carom_variational::RigidBody;
 /// # use nalgebra::{Matrix3, Vector3};
 /// use carom_motion::hybrid::Limits;
-/// use carom_motion::jointed::{JointedSpec, JointedWorld};
+/// use carom_motion::jointed::{JointedSpec, JointedWorld, TouchSpec};
 /// use carom_motion::world::{FlightRule, Laws, OnZeno, SingleLaw};
 /// let slide = JointSpec {
 ///     name: "slide".to_owned(),
@@ -91,6 +91,7 @@ pub struct JointedSpec {
 ///         velocity: Vector3::zeros(),
 ///         angular_velocity: Vector3::zeros(),
 ///     }],
+///     touch: TouchSpec::default(),
 ///     flight: FlightRule::Lgvi,
 ///     time_step: 1e-3,
 /// })?;
