@@ -235,6 +235,30 @@ def test_joints_that_are_none_together_get_a_link_in_between() -> None:
     assert ("split", "slab.link1") in {(what, name) for what, name, _ in world.ignored}
 
 
+def test_a_joint_of_several_coordinates_may_have_a_limit_for_one() -> None:
+    xml = """
+    <mujoco><option gravity="0 -9.81 0"/><worldbody><body name="slab">
+      <joint name="a" axis="1 0 0"/><joint name="b" axis="0 1 0" limited="true" range="-10 20"/>
+      <geom type="box" size="0.1 0.2 0.3" pos="0.1 0 0.2"/></body></worldbody></mujoco>
+    """
+    model = mujoco.MjModel.from_xml_string(xml)
+    data = mujoco.MjData(model)
+    data.qvel[:] = 3.0, 2.0
+    motion = engine.world(switched_off_contacts(model), data, duration=1.0).run()
+    assert motion.status == "completed"
+    # The free coordinate turns on, the other one stays in MuJoCo's range.
+    low, high = motion.joint_position["b"].min(), motion.joint_position["b"].max()
+    assert np.radians(-10.0) - 1e-9 <= low and high <= np.radians(20.0) + 1e-9
+    assert np.abs(motion.joint_position["a"]).max() > 1.0
+    limits = [contact for impact in motion.impacts for contact in impact["contacts"]]
+    assert {contact["coordinate"] for contact in limits} == {"b"}
+
+
+def switched_off_contacts(model: Any) -> Any:
+    model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONTACT)
+    return model
+
+
 def test_contacts_follow_the_filters_of_the_model() -> None:
     xml = """
     <mujoco><worldbody><geom name="floor" type="plane" size="1 1 1" friction="0.5"/>

@@ -46,13 +46,6 @@ def test_joints_have_arrays_by_their_names() -> None:
     assert np.all(np.diff(motion.joint_velocity["hinge"])[:5] < 0.0)
 
 
-def test_lists_of_limits_may_be_infinite() -> None:
-    limits = {"lower": [-np.inf, -0.5], "upper": [0.5, np.inf]}
-    joint = {"name": "hip", "type": "universal", "child": "rod", "limits": limits}
-    config = ROD | {"joints": [joint], "duration": 0.1}
-    assert carom.World(config).run().status == "completed"
-
-
 def test_a_robot_from_its_urdf_moves_as_by_hand(tmp_path: Path) -> None:
     path = tmp_path / "robot.urdf"
     path.write_text(URDF)

@@ -20,6 +20,10 @@ ALIGNED = 1e-9
 #: Mass and inertia of links between joints of one body, against those of the body.
 SPLIT = 1e-3
 
+#: Bound (rad or m) of a coordinate without a limit beside one that has some: configurations have no infinity, and no
+#: coordinate comes there.
+NO_LIMIT = 1e300
+
 HINGE, SLIDE = int(mj.mjtJoint.mjJNT_HINGE), int(mj.mjtJoint.mjJNT_SLIDE)
 BALL, FREE = int(mj.mjtJoint.mjJNT_BALL), int(mj.mjtJoint.mjJNT_FREE)
 
@@ -238,7 +242,7 @@ def joint_keys(model: Any, data: Any, joint: Joint, ignored: list[tuple[str, str
             keys[key] = values[0] if len(values) == 1 else values
     limited = [bool(model.jnt_limited[j]) for j in joint.joints]
     if any(limited) and not is_off(model, "LIMIT"):
-        bounds = {"lower": (0, -np.inf), "upper": (1, np.inf)}
+        bounds = {"lower": (0, -NO_LIMIT), "upper": (1, NO_LIMIT)}
         limits: dict[str, Any] = {}
         for key, (side, none) in bounds.items():
             values = [
