@@ -4,14 +4,15 @@ use crate::error::{invalid, raised};
 use crate::json::{from_python, to_python};
 use crate::pool::{interruptible, unwind_if};
 use carom::report::export::{self, Format};
-use carom::scenarios::{self as named, Overrides, Progress, SCENARIOS, Scenario};
+use carom::scenarios::{self as named, Overrides, Progress, SCENARIOS, Scenario, ScenarioError};
 use carom_wire::WireError;
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::json;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
 /// Record of a run.
 #[pyclass(frozen, module = "carom._native")]
@@ -49,16 +50,14 @@ pub(crate) fn show(py: Python<'_>, name: &str) -> PyResult<&'static str> {
     Ok(scenario(py, name)?.default_toml)
 }
 
-/// Runs a scenario: a configuration as text or a dictionary, dotted keys with their values, a seed.
-#[pyfunction]
-pub(crate) fn run(
+/// A configuration as text or a dictionary, dotted keys with their values, a seed.
+fn overrides(
     py: Python<'_>,
-    name: &str,
+    scenario: &Scenario,
     config: &Bound<'_, PyAny>,
     set: &Bound<'_, PyDict>,
     seed: Option<u64>,
-) -> PyResult<Record> {
-    let scenario = scenario(py, name)?;
+) -> PyResult<Overrides> {
     let fault = |message: String| raised(py, &invalid(message));
     let toml = match config.extract::<String>() {
         Ok(text) => text,
@@ -75,6 +74,7 @@ pub(crate) fn run(
             .lines()
             .any(|line| line.starts_with("seed "))
         {
+            let name = scenario.name;
             return Err(fault(format!("seed: `{name}` draws no random numbers")));
         }
         assignments.push(format!("seed={seed}"));
@@ -85,27 +85,102 @@ pub(crate) fn run(
         let value = toml::Value::try_from(&value).map_err(|e| fault(format!("set: {key}: {e}")))?;
         assignments.push(format!("{key}={value}"));
     }
+    Ok(Overrides {
+        toml,
+        assignments,
+        threads: 1,
+        ..Overrides::default()
+    })
+}
+
+/// Progress that ends the work if nobody waits for it.
+fn stoppable(is_stopped: &Arc<AtomicBool>) -> Progress {
+    let is_stopped = Arc::clone(is_stopped);
+    Progress::new(move |_| unwind_if(&is_stopped))
+}
+
+fn fault_of(name: &str, error: &ScenarioError) -> WireError {
+    let kind = match error.is_configuration() {
+        true => "invalid-configuration",
+        false => "not-solved",
+    };
+    WireError::new(kind, format!("{name}: {error}"))
+}
+
+/// Runs a scenario: a configuration as text or a dictionary, dotted keys with their values, a seed.
+#[pyfunction]
+pub(crate) fn run(
+    py: Python<'_>,
+    name: &str,
+    config: &Bound<'_, PyAny>,
+    set: &Bound<'_, PyDict>,
+    seed: Option<u64>,
+) -> PyResult<Record> {
+    let scenario = scenario(py, name)?;
+    let given = overrides(py, scenario, config, set, seed)?;
     let record = interruptible(py, 0, move |is_stopped| {
-        let is_stopped = Arc::clone(is_stopped);
-        let progress = Progress::new(move |_| {
-            unwind_if(&is_stopped);
-        });
-        let overrides = Overrides {
-            toml,
-            file: None,
-            assignments,
-            progress,
-            threads: 1,
+        let given = Overrides {
+            progress: stoppable(is_stopped),
+            ..given
         };
-        scenario.run(&overrides).map_err(|error| {
-            let kind = match error.is_configuration() {
-                true => "invalid-configuration",
-                false => "not-solved",
-            };
-            WireError::new(kind, format!("{}: {error}", scenario.name))
-        })
+        let record = scenario.run(&given);
+        record.map_err(|error| fault_of(scenario.name, &error))
     })?;
     Ok(Record { record })
+}
+
+/// Runs a world with joints, of which a function sets forces at every so many lines of the grid.
+#[pyfunction]
+pub(crate) fn run_controlled(
+    py: Python<'_>,
+    config: &Bound<'_, PyAny>,
+    set: &Bound<'_, PyDict>,
+    seed: Option<u64>,
+    control: Py<PyAny>,
+    every: usize,
+) -> PyResult<Record> {
+    let scenario = scenario(py, "world")?;
+    let given = overrides(py, scenario, config, set, seed)?;
+    let failure: Arc<Mutex<Option<PyErr>>> = Arc::default();
+    let seen = Arc::clone(&failure);
+    let record = interruptible(py, 0, move |is_stopped| {
+        let given = Overrides {
+            progress: stoppable(is_stopped),
+            ..given
+        };
+        let (mut line, mut held) = (0, Vec::new());
+        let mut push = |time: f64, q: &[f64], rates: &[f64]| {
+            if line % every.max(1) == 0 {
+                match ask(&control, time, q, rates) {
+                    Ok(forces) => held = forces,
+                    Err(error) => {
+                        if let Ok(mut place) = seen.lock() {
+                            *place = Some(error);
+                        }
+                        is_stopped.store(true, Ordering::Relaxed);
+                        unwind_if(is_stopped);
+                    }
+                }
+            }
+            line += 1;
+            held.clone()
+        };
+        let record = named::run_controlled(&given, &mut push);
+        record.map_err(|error| fault_of("world", &error))
+    });
+    let failed = failure.lock().ok().and_then(|mut place| place.take());
+    match failed {
+        Some(error) => Err(error),
+        None => Ok(Record { record: record? }),
+    }
+}
+
+/// Forces that a function gives.
+fn ask(control: &Py<PyAny>, time: f64, q: &[f64], rates: &[f64]) -> PyResult<Vec<f64>> {
+    Python::attach(|py| {
+        let (q, rates) = (PyArray1::from_slice(py, q), PyArray1::from_slice(py, rates));
+        control.call1(py, (time, q, rates))?.extract(py)
+    })
 }
 
 impl Record {

@@ -1,4 +1,4 @@
-"""Worlds with joints: arrays, robots from URDF."""
+"""Worlds with joints: arrays, control, robots from URDF."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 import carom
 import numpy as np
+import pytest
 
 #: A rod on a hinge half a meter from its center, at rest at some angle.
 ROD: dict[str, Any] = {
@@ -44,6 +45,62 @@ def test_joints_have_arrays_by_their_names() -> None:
     assert motion.joint_load["hinge"].shape == (len(motion) - 1, 6)
     assert motion.joint_force["hinge"].shape == (len(motion),)
     assert np.all(np.diff(motion.joint_velocity["hinge"])[:5] < 0.0)
+
+
+def test_a_control_that_balances_gravity_holds_the_rod() -> None:
+    seen: list[tuple[float, float, float]] = []
+
+    def control(t: float, q: Any, v: Any) -> Any:
+        seen.append((t, q[0], v[0]))
+        return MOMENT * np.sin(q)
+
+    motion = carom.World(ROD).run(control=control)
+    assert np.abs(motion.joint_position["hinge"] - 0.4).max() <= 1e-12
+    times = [t for t, _, _ in seen]
+    assert np.allclose(times[:4], [0.0, 0.001, 0.002, 0.003], rtol=0.0, atol=1e-12)
+    assert motion.record["energy"]["actuator_work_j"] == pytest.approx(0.0, abs=1e-12)
+
+
+def test_a_control_is_held_for_every_so_many_lines_and_its_work_is_counted() -> None:
+    times: list[float] = []
+
+    def control(t: float, q: Any, v: Any) -> list[float]:
+        times.append(t)
+        return [3.0 if t < 0.1 else 0.0]
+
+    motion = carom.World(ROD).run(control=control, every=10)
+    assert np.allclose(np.diff(times), 0.01, rtol=0.0, atol=1e-12)
+    energy = motion.record["energy"]
+    balance = energy["final_j"] - energy["initial_j"] - energy["actuator_work_j"]
+    # Of the order of the step: 1e-6 of the energies.
+    assert abs(balance) <= 1e-5
+    at = int(np.argmin(np.abs(motion.time - 0.1)))
+    work = 3.0 * (motion.joint_position["hinge"][at] - 0.4)
+    # The work of the kicks is that of the motion but for the square of the step.
+    assert abs(energy["actuator_work_j"] - work) <= 1e-7
+
+
+@pytest.mark.parametrize(
+    ("forces", "words"),
+    [([1.0, 2.0], "not one force for each of 1"), ([np.nan], "not finite")],
+)
+def test_a_control_must_give_a_force_for_each_coordinate(forces: list[float], words: str) -> None:
+    with pytest.raises(carom.CaromError, match=words):
+        carom.World(ROD).run(control=lambda t, q, v: forces)
+
+
+def test_an_exception_of_a_control_comes_back() -> None:
+    def control(t: float, q: Any, v: Any) -> Any:
+        raise ZeroDivisionError("in the control")
+
+    with pytest.raises(ZeroDivisionError, match="in the control"):
+        carom.World(ROD).run(control=control)
+
+
+def test_a_world_without_joints_has_nothing_to_control() -> None:
+    ball = {"name": "ball", "mass": 1.0, "shape": {"type": "sphere", "radius": 0.1}, "position": [0.0, 0.0, 1.0]}
+    with pytest.raises(carom.CaromError, match="joints"):
+        carom.World({"duration": 0.1, "bodies": [ball]}).run(control=lambda t, q, v: [])
 
 
 def test_a_robot_from_its_urdf_moves_as_by_hand(tmp_path: Path) -> None:

@@ -400,6 +400,8 @@ class World:
         self,
         observe: Callable[[str, dict[str, Any]], object] | None = None,
         *,
+        control: Callable[[float, Floats, Floats], ArrayLike] | None = None,
+        every: int = 1,
         set: Mapping[str, Any] | None = None,
         seed: int | None = None,
     ) -> Motion:
@@ -412,6 +414,12 @@ class World:
             ``time`` and the ``rows`` of all bodies (`Motion.COLUMNS`), ``"impact"``, ``"established"``,
             ``"mode"`` and ``"released"`` with the entry of the record that they are from; the last three
             with the ``time``.
+        control : callable, optional
+            ``control(t, q, v)`` of a world with joints: sees the time, the coordinates and their rates in the order of
+            `Motion.joint_force`, and returns a force (N, N m) for each, held until it is called again, on top of the
+            actuators. Spherical joints are not among them.
+        every : int
+            Lines of the grid, ``time_step`` apart, from one call of ``control`` to the next.
         set : mapping, optional
             Dotted keys and their values, applied after the configuration.
         seed : int, optional
@@ -439,7 +447,10 @@ class World:
         config = self.config
         if not isinstance(config, str) and has_infinity(config):
             config = dumps(config)
-        motion = Motion(run("world", config, set=set, seed=seed))
+        if control is None:
+            motion = Motion(run("world", config, set=set, seed=seed))
+        else:
+            motion = Motion(_controlled(config, control, every, set, seed))
         if observe is not None:
             for kind, event in motion.events():
                 observe(kind, event)
@@ -447,6 +458,35 @@ class World:
 
     def __repr__(self) -> str:
         return "World()"
+
+
+def _controlled(
+    config: str | Mapping[str, Any],
+    control: Callable[[float, Floats, Floats], ArrayLike],
+    every: int,
+    set: Mapping[str, Any] | None,
+    seed: int | None,
+) -> Record:
+    """Runs a world with joints while ``control`` pushes along its coordinates."""
+    every = count(every, "every")
+    if every < 1:
+        raise CaromError("invalid-input", "every: 0 must be at least 1")
+
+    def checked(t: float, q: Floats, v: Floats) -> list[float]:
+        forces = np.asarray(control(t, q, v), dtype=np.float64)
+        if forces.shape != q.shape:
+            message = f"control: gives an array of shape {forces.shape}, not one force for each of {len(q)} coordinates"
+            raise CaromError("invalid-input", message)
+        if not np.all(np.isfinite(forces)):
+            raise CaromError("non-finite", f"control: a force is not finite at time {t}")
+        return list(forces.tolist())
+
+    plain = config if isinstance(config, str) else _plain(config, "config")
+    seeded = None if seed is None else count(seed, "seed")
+    record = Record(_native.run_controlled(plain, _plain(set or {}, "set"), seeded, checked, every))
+    if isinstance(record.get("error"), Mapping):
+        warnings.warn(f"world: {record['error'].get('message', 'stopped')}", stacklevel=3)
+    return record
 
 
 class Motion:
