@@ -25,6 +25,7 @@ __all__ = [
     "prepare",
     "resolve_many",
     "run",
+    "run_controlled",
     "run_shard",
     "saltation",
     "scenarios",
