@@ -190,14 +190,17 @@ fn heavy_bodies_on_light_ones_are_solved() {
     let mut workspace = ConeWorkspace::new();
     for ratio in [1e-6, 1e3, 1e6] {
         let mut solved = 0;
-        for seed in 0..25 {
+        for seed in 0..200 {
             let posed = heavy_on_light(seed, ratio).pose();
             let problem = posed.problem();
             let answer = workspace.solve(&problem, ConeSelection::Even).unwrap();
             let residual = cone_residual(&problem, workspace.impulse()).unwrap();
-            solved += usize::from(residual <= 1e-12 && answer.status == LcpStatus::Solved);
+            assert_eq!(answer.status, LcpStatus::Solved, "{ratio} {seed}");
+            assert!(residual <= 1e-11, "{ratio} {seed}: {residual:e}");
+            solved += usize::from(residual <= 1e-12);
         }
-        assert!(solved >= 24, "{ratio}: {solved} of 25");
+        // Rounding of the data decides which ones: 187 to 190 of 200 at the largest ratio, all at the others.
+        assert!(solved >= 185, "{ratio}: {solved} of 200");
     }
 }
 
