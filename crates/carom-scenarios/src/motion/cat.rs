@@ -126,8 +126,8 @@ fn linkage(config: &Config, half: &MassProperties) -> Result<Linkage, ScenarioEr
     let shape = Ellipsoid::new([a, r, r], Vector3::zeros())
         .map_err(|error| ScenarioError::value("half_length", error))?;
     let front = Some(Vector3::new(a, 0.0, 0.0));
-    let front = linkage.body("front", Shape::Ellipsoid(shape), *half, front);
-    let rear = linkage.body("rear", Shape::Ellipsoid(shape), *half, None);
+    let front = linkage.body("front", Shape::Ellipsoid(shape), half.clone(), front);
+    let rear = linkage.body("rear", Shape::Ellipsoid(shape), half.clone(), None);
     let drive = |wave: fn(f64) -> f64| -> Result<CoordinateSpec, ScenarioError> {
         let times: Vec<f64> = (0..=CORNERS)
             .map(|k| *config.duration * k as f64 / CORNERS as f64)
@@ -156,7 +156,7 @@ fn linkage(config: &Config, half: &MassProperties) -> Result<Linkage, ScenarioEr
         (Some(front), Vector3::new(-a, 0.0, 0.0)),
         (rear, Vector3::new(a, 0.0, 0.0)),
         vec![Vector3::y(), Vector3::z()],
-        vec![drive(libm::cos)?, drive(libm::sin)?],
+        vec![drive(f64::cos)?, drive(f64::sin)?],
     )?;
     Ok(linkage)
 }
@@ -177,7 +177,7 @@ fn phase(config: &Config, time: f64) -> f64 {
 /// Turn about the length (rad).
 fn roll(rotation: &So3) -> f64 {
     let (w, v) = rotation.quaternion();
-    2.0 * libm::atan2(v.x, w)
+    2.0 * v.x.atan2(w)
 }
 
 /// Angles without jumps of whole turns.
