@@ -13,7 +13,7 @@ use carom_variational::State;
 use nalgebra::Vector3;
 use serde::Deserialize;
 
-const FRAMES: usize = 150;
+const FRAMES: usize = 60;
 
 /// Width of a cell of the grid from which balls fall, in radii.
 const CELL: f64 = 2.2;
