@@ -164,7 +164,8 @@ fn add_products<const N: usize>(
 pub(crate) fn certify(problem: LcpRef<'_>, z: &[f64], w: &mut [f64]) -> Certificate {
     let mut terms = vec![0.0; z.len()];
     Certificate {
-        backward_error: backward_error(problem, z),
+        // The larger of two zeros may have either sign, by processor.
+        backward_error: backward_error(problem, z) + 0.0,
         ..assess(problem, z, w, &mut terms).certificate
     }
 }
