@@ -2,8 +2,9 @@
 //!
 //! Lines of every command, and small worlds and mechanisms, are made from a seed and answered by the library. One digest a
 //! command stands in `xtask/bits.toml`, beside one of the input, so that a new generator is told from a new answer.
-//! A change that is meant to move nothing leaves every digest equal. The bits depend on the processor and the system's
-//! mathematical functions, so the file says where it was written and is compared there alone.
+//! A change that is meant to move nothing leaves every digest equal. `cargo xtask portable` compares answers between
+//! machines; the digests include the records of worlds and mechanisms, for which equal bits between machines are not promised, so
+//! the file says where it was written and is compared there alone.
 
 use crate::fuzz;
 use anyhow::{Context, ensure};
@@ -256,23 +257,30 @@ fn families() -> anyhow::Result<Vec<Family>> {
     ])
 }
 
-/// Lines of every command by turns, of seeds of their own, as they are asked.
-pub(crate) fn lines(count: usize) -> anyhow::Result<Vec<(Command, String)>> {
-    let part = count / 4 + 1;
+/// Lines of every command by turns, as they are asked.
+pub(crate) fn lines(count: usize, seed: u64) -> anyhow::Result<Vec<(Command, String)>> {
+    let part = count / 6 + 1;
     let asked = |family: &str, command| -> anyhow::Result<Vec<(Command, String)>> {
-        let lines = fuzz::inputs(family, SEED + 2, part)?;
+        let lines = fuzz::inputs(family, seed, part)?;
         Ok(lines
             .iter()
             .map(|line| (command, line.to_string()))
             .collect())
     };
     let resolve = asked("resolve", Command::Resolve)?;
+    let wide = asked("wide", Command::Resolve)?;
     let lcp = asked("lcp", Command::Lcp)?;
     let mut judge = Vec::with_capacity(part);
     for (_, line) in asked("judge", Command::Judge)? {
         judge.push((Command::Judge, to_judge(&line)));
     }
-    let mutations = fuzz::inputs("mutations", SEED + 2, part)?;
+    let bounded = fuzz::inputs("resolve", seed + 1, part)?;
+    let bounded = bounded
+        .iter()
+        .enumerate()
+        .map(|(k, problem)| (Command::Resolve, to_bounded(k, problem.clone())));
+    let bounded: Vec<_> = bounded.collect();
+    let mutations = fuzz::inputs("mutations", seed, part)?;
     let mutations = mutations.iter().map(|case| {
         let command = command_of(case);
         (command, case["line"].to_string())
@@ -280,12 +288,24 @@ pub(crate) fn lines(count: usize) -> anyhow::Result<Vec<(Command, String)>> {
     let mutations: Vec<_> = mutations.collect();
     let mut out = Vec::with_capacity(count);
     for k in 0..part {
-        for family in [&resolve, &judge, &lcp, &mutations] {
+        for family in [&resolve, &wide, &judge, &bounded, &lcp, &mutations] {
             out.extend(family.get(k).cloned());
         }
     }
     out.truncate(count);
     Ok(out)
+}
+
+/// A line that asks for proven bounds of all outcomes, of either relaxation by turns.
+fn to_bounded(place: usize, mut problem: Value) -> String {
+    let relaxation = ["cone", "moment"][place % 2];
+    let options = json!({"samples": 2, "bounds": {"directions": "contact", "relaxation": relaxation}});
+    if let Some(problem) = problem.as_object_mut() {
+        problem.remove("derivative");
+        problem.insert("law".to_owned(), json!("set-valued"));
+        problem.insert("options".to_owned(), options);
+    }
+    problem.to_string()
 }
 
 /// A line for `judge`: a problem with 0.8 times the velocity after that its law answers.

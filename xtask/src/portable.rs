@@ -1,7 +1,7 @@
 //! `cargo xtask portable`: the same bytes natively, as WebAssembly under Node.js, and on an older processor that QEMU
 //! emulates.
 
-use crate::{bits, playground};
+use crate::{bits, elementary, playground};
 use anyhow::{Context as _, ensure};
 use carom_wire::answer_line;
 use std::io::Write as _;
@@ -10,6 +10,9 @@ use std::process::{Command, Stdio};
 
 /// Lines compared, a command's share of them by turns.
 const LINES: usize = 3000;
+
+/// Seed of the lines, which `cargo xtask bits` does not ask.
+const SEED: u64 = 33;
 
 /// Differences that are shown.
 const SHOWN: usize = 5;
@@ -29,11 +32,14 @@ pub(crate) struct Args {
     /// Lines compared.
     #[arg(long, value_name = "N", default_value_t = LINES)]
     lines: usize,
+    /// Seed of the lines.
+    #[arg(long, value_name = "N", default_value_t = SEED)]
+    seed: u64,
 }
 
 /// One line for every answer that differs; what is not installed is said to be skipped.
 pub(crate) fn portable(root: &Path, args: &Args) -> anyhow::Result<Vec<String>> {
-    let asked = bits::lines(args.lines)?;
+    let asked = bits::lines(args.lines, args.seed)?;
     let native: Vec<String> = asked
         .iter()
         .map(|(command, line)| answer_line(*command, 1, line).text)
@@ -43,6 +49,13 @@ pub(crate) fn portable(root: &Path, args: &Args) -> anyhow::Result<Vec<String>> 
         .map(|(command, line)| format!("{} {line}\n", number(*command)))
         .collect();
     let mut faults = Vec::new();
+    match elementary::let_pass(root)? {
+        Some(passed) => {
+            faults.extend(passed);
+            println!("portable: Clippy refuses the platform's elementary functions");
+        }
+        None => println!("skipped: the lint of elementary functions (Clippy is not installed)"),
+    }
     match module(root, args)? {
         Err(missing) => println!("{missing}"),
         Ok(module) => {

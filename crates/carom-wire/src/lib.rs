@@ -43,6 +43,7 @@ mod options;
 mod outcome;
 mod resolve;
 mod simultaneous;
+mod zeros;
 
 pub use choice::{Choice, choice, choices};
 pub use differentiated::Differentiated;
@@ -106,7 +107,7 @@ fn solve_with_progress(
     problem: Value,
     progress: Progress<'_>,
 ) -> Result<Answer, WireError> {
-    match command {
+    let mut answer = match command {
         Command::Resolve => resolve::answer(problem, progress),
         Command::Judge => {
             if let Some(Value::Object(options)) = problem.get("options") {
@@ -115,7 +116,9 @@ fn solve_with_progress(
             judge::judge(problem)
         }
         Command::Lcp => lcp::solve(problem),
-    }
+    }?;
+    zeros::drop_signs_of_zeros(&mut answer.fields);
+    Ok(answer)
 }
 
 #[cfg(doctest)]

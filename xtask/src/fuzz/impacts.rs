@@ -1,7 +1,7 @@
 //! Impacts by every law, and outcomes to be judged.
 
 use super::audit::{Excuses, Given};
-use super::input::{impact, numbers, with};
+use super::input::{impact, impact_of, numbers, with};
 use super::target::Target;
 use carom_impact::{LAWS, LawInfo, OptionInfo};
 use carom_wire::{Command, answer_line};
@@ -12,17 +12,31 @@ use serde_json::{Map, Value, json};
 pub(super) fn resolve() -> Target {
     Target {
         name: "resolve",
-        input: || {
-            select(LAWS)
-                .prop_flat_map(|law| (impact(4), options(law), derivative(), Just(law.name)))
-                .prop_map(|(problem, options, derivative, law)| {
-                    let ask = json!({"law": law, "options": options, "derivative": derivative});
-                    with(problem, ask)
-                })
-                .boxed()
-        },
+        input: || asked(impact(4)),
         check: Box::new(resolved),
     }
+}
+
+/// Impacts of many bodies: more velocities and contacts than the kernels of fixed size take.
+pub(super) fn wide() -> Target {
+    Target {
+        name: "wide",
+        input: || asked(impact_of(6..=20, 8)),
+        check: Box::new(resolved),
+    }
+}
+
+/// The impacts, each with a law, some of its options and mostly no derivatives.
+fn asked(impacts: BoxedStrategy<Value>) -> BoxedStrategy<Value> {
+    select(LAWS)
+        .prop_flat_map(move |law| {
+            (impacts.clone(), options(law), derivative(), Just(law.name))
+        })
+        .prop_map(|(problem, options, derivative, law)| {
+            let ask = json!({"law": law, "options": options, "derivative": derivative});
+            with(problem, ask)
+        })
+        .boxed()
 }
 
 /// Request for derivatives: mostly none.

@@ -3,6 +3,7 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use std::ops::RangeInclusive;
 
 /// Numbers as people write them, now and then tiny or huge.
 pub(super) fn number() -> BoxedStrategy<f64> {
@@ -69,9 +70,17 @@ fn contact(n: usize, tangents: usize) -> BoxedStrategy<Value> {
         .boxed()
 }
 
-/// Mass matrix, velocity and contacts of an impact.
+/// Mass matrix, velocity and contacts of an impact of few velocities.
 pub(super) fn impact(max_contacts: usize) -> BoxedStrategy<Value> {
-    (1..=5usize, 0..=max_contacts, 0..=2usize)
+    impact_of(1..=5, max_contacts)
+}
+
+/// Mass matrix, velocity and contacts of an impact.
+pub(super) fn impact_of(
+    velocities: RangeInclusive<usize>,
+    max_contacts: usize,
+) -> BoxedStrategy<Value> {
+    (velocities, 0..=max_contacts, 0..=2usize)
         .prop_flat_map(|(n, contacts, tangents)| {
             (
                 mass_matrix(n),

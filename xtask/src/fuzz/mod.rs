@@ -43,6 +43,7 @@ fn targets(root: &Path) -> anyhow::Result<Vec<Target>> {
     let mut all = vec![
         lcp::target(),
         impacts::resolve(),
+        impacts::wide(),
         impacts::judge(),
         lines::texts(),
         lines::mutations(),
@@ -62,6 +63,7 @@ pub(crate) fn inputs(
     let all = [
         lcp::target(),
         impacts::resolve(),
+        impacts::wide(),
         impacts::judge(),
         lines::texts(),
         lines::mutations(),

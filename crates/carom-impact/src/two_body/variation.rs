@@ -546,7 +546,7 @@ fn first_friction(sliding: [f64; 2], d: [f64; 2], by: f64) -> ([f64; 2], f64) {
     let last = first + rate * by;
     let length = libm::hypot(last, c);
     let turn = if c > 0.0 {
-        (last / c).asinh() - (first / c).asinh()
+        libm::asinh(last / c) - libm::asinh(first / c)
     } else {
         0.0
     };

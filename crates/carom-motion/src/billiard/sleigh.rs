@@ -134,7 +134,7 @@ impl Sleigh {
         let k = k2.sqrt();
         let v = self.invariant_speed(state);
         let sign = state.phi_dot.signum();
-        let s0 = (state.speed / (k * state.phi_dot.abs())).asinh();
+        let s0 = libm::asinh(state.speed / (k * state.phi_dot.abs()));
         let s = s0 + self.offset * v / k2 * t;
         let gudermannian = |s: f64| 2.0 * libm::atan(libm::tanh(0.5 * s));
         SleighState {
