@@ -153,9 +153,12 @@ impl<'a> Canvas<'a> {
         }
     }
 
-    /// Text, vertically centered.
+    /// Text, vertically centered; nothing where it is empty.
     pub(super) fn text(&mut self, text: &str, at: Point, size: f64, look: Look) -> Done {
         let clean: String = text.chars().filter(|c| !c.is_control()).collect();
+        if clean.is_empty() {
+            return Ok(());
+        }
         // The backend divides sizes by 1.24.
         let font = ("sans-serif", size * FINE * 1.24).into_font();
         let style = TextStyle::from(font.style(look.style).transform(look.turn))

@@ -121,6 +121,17 @@ mod tests {
         Ok(())
     }
 
+    #[test]
+    fn an_axis_without_a_name_draws_no_empty_text() -> Result<(), ExportError> {
+        let line = Mark::line("a name", vec![0.0, 1.0], vec![0.0, 1.0], Color::Blue);
+        let mut figure = figure(vec![line]);
+        let texts = |figure: &Figure| svg(figure).map(|text| text.matches("<text").count());
+        let named = texts(&figure)?;
+        figure.y = Axis::linear("", "");
+        assert_eq!(texts(&figure)?, named - 1);
+        Ok(())
+    }
+
     /// On a phone nothing stands beyond 440 pixels, and the legend stands below the axis.
     #[test]
     fn a_narrow_figure_has_its_legend_below() -> Result<(), ExportError> {
