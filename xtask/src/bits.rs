@@ -55,6 +55,9 @@ struct Digests {
     answers: String,
 }
 
+/// Rounds of the other families for one line that asks for bounds.
+const BOUNDED_EVERY: usize = 4;
+
 /// Input of one kind and how it is answered.
 struct Family {
     name: &'static str,
@@ -259,7 +262,7 @@ fn families() -> anyhow::Result<Vec<Family>> {
 
 /// Lines of every command by turns, as they are asked.
 pub(crate) fn lines(count: usize, seed: u64) -> anyhow::Result<Vec<(Command, String)>> {
-    let part = count / 6 + 1;
+    let part = count / 5 + 1;
     let asked = |family: &str, command| -> anyhow::Result<Vec<(Command, String)>> {
         let lines = fuzz::inputs(family, seed, part)?;
         Ok(lines
@@ -274,12 +277,10 @@ pub(crate) fn lines(count: usize, seed: u64) -> anyhow::Result<Vec<(Command, Str
     for (_, line) in asked("judge", Command::Judge)? {
         judge.push((Command::Judge, to_judge(&line)));
     }
-    let bounded = fuzz::inputs("resolve", seed + 1, part)?;
-    let bounded = bounded
-        .iter()
-        .enumerate()
-        .map(|(k, problem)| (Command::Resolve, to_bounded(k, problem.clone())));
-    let bounded: Vec<_> = bounded.collect();
+    // A line of bounds takes many times as long as another.
+    let bounded = fuzz::inputs("resolve", seed + 1, part / BOUNDED_EVERY + 1)?;
+    let bounded = bounded.into_iter().map(to_bounded);
+    let bounded: Vec<_> = bounded.map(|line| (Command::Resolve, line)).collect();
     let mutations = fuzz::inputs("mutations", seed, part)?;
     let mutations = mutations.iter().map(|case| {
         let command = command_of(case);
@@ -288,18 +289,20 @@ pub(crate) fn lines(count: usize, seed: u64) -> anyhow::Result<Vec<(Command, Str
     let mutations: Vec<_> = mutations.collect();
     let mut out = Vec::with_capacity(count);
     for k in 0..part {
-        for family in [&resolve, &wide, &judge, &bounded, &lcp, &mutations] {
+        for family in [&resolve, &wide, &judge, &lcp, &mutations] {
             out.extend(family.get(k).cloned());
+        }
+        if k % BOUNDED_EVERY == 0 {
+            out.extend(bounded.get(k / BOUNDED_EVERY).cloned());
         }
     }
     out.truncate(count);
     Ok(out)
 }
 
-/// A line that asks for proven bounds of all outcomes, of either relaxation by turns.
-fn to_bounded(place: usize, mut problem: Value) -> String {
-    let relaxation = ["cone", "moment"][place % 2];
-    let options = json!({"samples": 2, "bounds": {"directions": "contact", "relaxation": relaxation}});
+/// A line that asks for proven bounds of all outcomes.
+fn to_bounded(mut problem: Value) -> String {
+    let options = json!({"samples": 2, "bounds": {"directions": "contact"}});
     if let Some(problem) = problem.as_object_mut() {
         problem.remove("derivative");
         problem.insert("law".to_owned(), json!("set-valued"));

@@ -94,7 +94,14 @@ fn linted(root: &Path, folder: &Path) -> anyhow::Result<Option<String>> {
     std::fs::write(&file, format!("{LINE}\n{}", functions.collect::<String>()))
         .context("writing a crate")?;
     let output = Command::new(LINTER)
-        .args(["--crate-type", "lib", "--edition", "2024", "--emit", "metadata"])
+        .args([
+            "--crate-type",
+            "lib",
+            "--edition",
+            "2024",
+            "--emit",
+            "metadata",
+        ])
         .arg("--out-dir")
         .arg(folder)
         .arg(&file)

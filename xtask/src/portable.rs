@@ -4,6 +4,7 @@
 use crate::{bits, elementary, playground};
 use anyhow::{Context as _, ensure};
 use carom_wire::answer_line;
+use rayon::prelude::*;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -39,15 +40,6 @@ pub(crate) struct Args {
 
 /// One line for every answer that differs; what is not installed is said to be skipped.
 pub(crate) fn portable(root: &Path, args: &Args) -> anyhow::Result<Vec<String>> {
-    let asked = bits::lines(args.lines, args.seed)?;
-    let native: Vec<String> = asked
-        .iter()
-        .map(|(command, line)| answer_line(*command, 1, line).text)
-        .collect();
-    let input: String = asked
-        .iter()
-        .map(|(command, line)| format!("{} {line}\n", number(*command)))
-        .collect();
     let mut faults = Vec::new();
     match elementary::let_pass(root)? {
         Some(passed) => {
@@ -56,33 +48,60 @@ pub(crate) fn portable(root: &Path, args: &Args) -> anyhow::Result<Vec<String>> 
         }
         None => println!("skipped: the lint of elementary functions (Clippy is not installed)"),
     }
+    let elsewhere = places(root, args)?;
+    if elsewhere.is_empty() {
+        return Ok(faults);
+    }
+    let asked = bits::lines(args.lines, args.seed)?;
+    let native: Vec<String> = asked
+        .par_iter()
+        .map(|(command, line)| answer_line(*command, 1, line).text)
+        .collect();
+    let input: String = asked
+        .iter()
+        .map(|(command, line)| format!("{} {line}\n", number(*command)))
+        .collect();
+    for place in elsewhere {
+        let found = answers(place.program, &input)?;
+        faults.extend(differences(place.name, &asked, &native, &found));
+        println!(
+            "portable: {} lines natively and {}",
+            asked.len(),
+            place.name
+        );
+    }
+    Ok(faults)
+}
+
+/// A program that answers lines as another machine does.
+struct Place {
+    name: &'static str,
+    program: Command,
+}
+
+/// The machines at hand; what is not installed is said to be skipped.
+fn places(root: &Path, args: &Args) -> anyhow::Result<Vec<Place>> {
+    let mut out = Vec::new();
     match module(root, args)? {
         Err(missing) => println!("{missing}"),
         Ok(module) => {
-            let mut node = Command::new("node");
-            node.arg(root.join("web/answer.mjs")).arg(&module);
-            let found = answers(node, &input)?;
-            faults.extend(differences("wasm32 under node", &asked, &native, &found));
-            println!(
-                "portable: {} lines natively and as WebAssembly",
-                asked.len()
-            );
+            let mut program = Command::new("node");
+            program.arg(root.join("web/answer.mjs")).arg(&module);
+            let name = "as WebAssembly under Node.js";
+            out.push(Place { name, program });
         }
     }
     if is_there(EMULATOR, &["-version"]) {
-        let binary = native_binary(root)?;
-        let mut emulated = Command::new(EMULATOR);
-        emulated.args(["-cpu", OLD_PROCESSOR]).arg(&binary);
-        let found = answers(emulated, &input)?;
-        faults.extend(differences(OLD_PROCESSOR, &asked, &native, &found));
-        println!(
-            "portable: {} lines natively and on {OLD_PROCESSOR}",
-            asked.len()
-        );
+        let mut program = Command::new(EMULATOR);
+        program
+            .args(["-cpu", OLD_PROCESSOR])
+            .arg(native_binary(root)?);
+        let name = "on an emulated processor without fused multiply-add";
+        out.push(Place { name, program });
     } else {
         println!("skipped: an older processor ({EMULATOR} is not installed)");
     }
-    Ok(faults)
+    Ok(out)
 }
 
 /// Number of a command in the module's interface.

@@ -29,9 +29,7 @@ pub(super) fn wide() -> Target {
 /// The impacts, each with a law, some of its options and mostly no derivatives.
 fn asked(impacts: BoxedStrategy<Value>) -> BoxedStrategy<Value> {
     select(LAWS)
-        .prop_flat_map(move |law| {
-            (impacts.clone(), options(law), derivative(), Just(law.name))
-        })
+        .prop_flat_map(move |law| (impacts.clone(), options(law), derivative(), Just(law.name)))
         .prop_map(|(problem, options, derivative, law)| {
             let ask = json!({"law": law, "options": options, "derivative": derivative});
             with(problem, ask)
