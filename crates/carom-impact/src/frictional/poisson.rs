@@ -16,7 +16,7 @@ use crate::{
     PoissonDiagnostics,
 };
 use carom_lcp::LcpStatus;
-use carom_lcp::cone::{ConeMode, ConeSelection};
+use carom_lcp::cone::{ConeAnswer, ConeMode, ConeSelection};
 use carom_metric::kernel;
 
 /// Energy that an expansion may gain before it is scaled down, as a fraction of the work that the
@@ -193,6 +193,29 @@ struct Impulses {
     total: Vec<f64>,
 }
 
+/// Impulses of a phase on the slots as a solver finds them.
+struct Found {
+    impulse: Vec<f64>,
+    /// Answer for round cones, and the memory in which the solver stopped.
+    by_cones: Option<(ConeAnswer, RoundWorkspace)>,
+}
+
+impl Found {
+    fn by_cones(answer: ConeAnswer, workspace: RoundWorkspace) -> Self {
+        Self {
+            impulse: workspace.impulse.clone(),
+            by_cones: Some((answer, workspace)),
+        }
+    }
+
+    fn otherwise(impulse: Vec<f64>) -> Self {
+        Self {
+            impulse,
+            by_cones: None,
+        }
+    }
+}
+
 /// Impulses of a phase on the slots, and their place among other answers.
 struct Settled {
     impulse: Vec<f64>,
@@ -272,7 +295,7 @@ impl Phases<'_> {
 
     fn compress(&mut self, solver: &Solver) -> Result<Settled, ImpactError> {
         let before = self.before.clone();
-        let impulse = match solver {
+        let found = match solver {
             Solver::Round(round) => {
                 let mut workspace = RoundWorkspace::default();
                 let answer = round.solve(&before, &[], self.selection, &mut workspace)?;
@@ -283,11 +306,11 @@ impl Phases<'_> {
                     self.told.selection = answer.selection;
                 }
                 self.tell_residual(answer.residual);
-                workspace.impulse
+                Found::by_cones(answer, workspace)
             }
-            Solver::Polygons(step) => self.by_pivots(step, &before, &[])?,
+            Solver::Polygons(step) => Found::otherwise(self.by_pivots(step, &before, &[])?),
         };
-        let found = self.settled(&before, &[], impulse)?;
+        let found = self.settled(&before, &[], found)?;
         self.tell_member(&found);
         Ok(found)
     }
@@ -297,10 +320,10 @@ impl Phases<'_> {
         &mut self,
         before: &[f64],
         floors: &[f64],
-        impulse: Vec<f64>,
+        found: Found,
     ) -> Result<Settled, ImpactError> {
         let alone = Settled {
-            impulse,
+            impulse: found.impulse,
             family: 0,
             selection: self.selection,
             may_be_free: false,
@@ -308,11 +331,20 @@ impl Phases<'_> {
         if self.has_polygons() || is_regular(self.space, before, &alone.impulse, floors) {
             return Ok(alone);
         }
-        let mut workspace = RoundWorkspace::default();
         let round = RoundStep::new(self.space);
-        let given = &alone.impulse;
-        let answer = round.settle(before, floors, given, self.selection, &mut workspace)?;
-        self.told.newton_steps += answer.n_newton_steps;
+        let (answer, workspace, steps) = match found.by_cones {
+            Some((found, mut workspace)) => {
+                let answer = round.settle_further(floors, found, self.selection, &mut workspace)?;
+                (answer, workspace, found.n_newton_steps)
+            }
+            None => {
+                let mut workspace = RoundWorkspace::default();
+                let given = &alone.impulse;
+                let answer = round.settle(before, floors, given, self.selection, &mut workspace)?;
+                (answer, workspace, 0)
+            }
+        };
+        self.told.newton_steps += answer.n_newton_steps.saturating_sub(steps);
         let is_moved = answer.status == LcpStatus::Solved && answer.selection == self.selection;
         Ok(Settled {
             impulse: if is_moved && self.selection == ConeSelection::Even {
@@ -376,11 +408,11 @@ impl Phases<'_> {
         after: &[f64],
         floors: &[f64],
     ) -> Result<Settled, ImpactError> {
-        let impulse = match solver {
+        let found = match solver {
             Solver::Round(round) => self.by_cones(round, after, floors)?,
-            Solver::Polygons(step) => self.by_pivots(step, after, floors)?,
+            Solver::Polygons(step) => Found::otherwise(self.by_pivots(step, after, floors)?),
         };
-        self.settled(after, floors, impulse)
+        self.settled(after, floors, found)
     }
 
     /// A problem of cones with floors under the normal impulses. Where several answers exist a search comes to any of
@@ -390,7 +422,7 @@ impl Phases<'_> {
         round: &RoundStep,
         velocity: &[f64],
         floors: &[f64],
-    ) -> Result<Vec<f64>, ImpactError> {
+    ) -> Result<Found, ImpactError> {
         let mut workspace = RoundWorkspace::default();
         let few = round.solve_few_above(velocity, floors, self.selection, &mut workspace)?;
         if let Some(answer) = few {
@@ -400,12 +432,12 @@ impl Phases<'_> {
             if answer.selection != self.selection {
                 self.told.selection = answer.selection;
             }
-            return Ok(workspace.impulse);
+            return Ok(Found::by_cones(answer, workspace));
         }
         let (answer, impulse) = round.solve_above(velocity, floors)?;
         self.told.newton_steps += answer.n_newton_steps;
         self.tell_residual(answer.residual);
-        Ok(impulse)
+        Ok(Found::otherwise(impulse))
     }
 
     /// A complementarity problem of polygons, with floors under the normal impulses or without.

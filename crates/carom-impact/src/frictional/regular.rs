@@ -44,13 +44,17 @@ pub(super) fn hidden_family(
         return 0;
     }
     let equations = expansion.equations(space, &expanded);
+    if equations.at_floor.is_empty() {
+        return 0;
+    }
+    let decomposed = equations.decomposed();
     let mut velocities = Vec::with_capacity(free.len() * space.n_slots());
     for direction in free {
         let mut change = vec![0.0; space.n_slots()];
         for normal in equations.at_floor.iter().copied() {
             change[normal] = given_back[normal / space.width()] * direction[normal];
         }
-        equations.complete(&mut change);
+        equations.complete(&decomposed, &mut change);
         velocities.extend(after(space, &vec![0.0; space.n_slots()], &change));
     }
     let sizes = Svd::new(&velocities, space.n_slots());
@@ -171,8 +175,9 @@ impl<'e> Equations<'e> {
         free.map(on_slots).collect()
     }
 
-    /// Completes a change of impulses at floors by that of the others, the shortest.
-    fn complete(&self, change: &mut [f64]) {
+    /// Completes a change of impulses at floors by that of the others, the shortest; `decomposed` is that of these
+    /// equations.
+    fn complete(&self, decomposed: &Svd, change: &mut [f64]) {
         let missed = |row: &(usize, Row)| -> f64 {
             let terms = self.at_floor.iter();
             terms
@@ -183,7 +188,7 @@ impl<'e> Equations<'e> {
         if missed.is_empty() {
             return;
         }
-        let others = self.decomposed().least_norm(&missed, FREE);
+        let others = decomposed.least_norm(&missed, FREE);
         for ((slot, _), x) in self.rows.iter().zip(others) {
             change[*slot] += x;
         }

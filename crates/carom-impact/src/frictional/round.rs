@@ -278,6 +278,29 @@ impl RoundStep {
         Ok(answer)
     }
 
+    /// Moves from the answer that the last solve of these velocities and floors left in the workspace to the even
+    /// one, as [`settle`](Self::settle) does from given impulses.
+    pub(super) fn settle_further(
+        &self,
+        floors: &[f64],
+        answer: ConeAnswer,
+        selection: ConeSelection,
+        workspace: &mut RoundWorkspace,
+    ) -> Result<ConeAnswer, ImpactError> {
+        let RoundWorkspace {
+            cone,
+            velocity: rows,
+            ..
+        } = workspace;
+        let mut problem = self.problem(rows, &[])?;
+        if !floors.is_empty() {
+            problem = problem.with_floors(floors)?;
+        }
+        let answer = cone.settle_further(&problem, answer, selection)?;
+        self.keep(workspace);
+        Ok(answer)
+    }
+
     /// Solves by Newton's method from impulses on the slots; `None` if that fails.
     pub(super) fn solve_near(
         &self,

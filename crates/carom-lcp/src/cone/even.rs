@@ -204,11 +204,18 @@ impl Even {
         n_steps: &mut usize,
     ) -> bool {
         self.distance = f64::INFINITY;
-        self.start.clear();
-        self.start.resize(system.n, 0.0);
+        self.begin_at_floors(system);
         system.soften(COMPLIANCE);
         self.advance_by(system, newton, n_steps, DIRECT_STEPS)
             || self.follow(system, newton, sweeps, n_steps)
+    }
+
+    /// Starts with the least impulses that are allowed: they do not depend on axes, units and order.
+    fn begin_at_floors(&mut self, system: &Scaled) {
+        self.start.clear();
+        let floors = system.floors.iter();
+        self.start
+            .extend(floors.flat_map(|floor| [*floor, 0.0, 0.0]));
     }
 
     /// Follows the branch from soft contacts to the first compliance, in shorter steps where it bends.
@@ -219,7 +226,7 @@ impl Even {
         sweeps: &mut Sweeps,
         n_steps: &mut usize,
     ) -> bool {
-        self.start.fill(0.0);
+        self.begin_at_floors(system);
         system.soften(SOFT);
         self.sweep_on(system, newton, sweeps, n_steps)
             && self.trace([SOFT, COMPLIANCE], system, newton, sweeps, n_steps)
@@ -272,6 +279,11 @@ impl Even {
             }
         }
         true
+    }
+
+    /// Compliance at which the branch is met first.
+    pub(super) fn first_compliance() -> f64 {
+        COMPLIANCE
     }
 
     /// Compliances at which the limit of the branch is sought.

@@ -62,6 +62,44 @@ impl ConeWorkspace {
         )
     }
 
+    /// Moves from the answer that the last solve left in this workspace to what [`settle`](Self::settle) finds. A solve
+    /// that came by the branch of compliant contacts goes on along it from where it stopped, which takes a fraction of
+    /// the work. `problem` and `answer` are those of the last solve, whose Newton steps count, too.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`take`](Self::take).
+    pub fn settle_further(
+        &mut self,
+        problem: &ConeProblem<'_>,
+        answer: ConeAnswer,
+        selection: ConeSelection,
+    ) -> Result<ConeAnswer, LcpError> {
+        let given = self.impulse().to_vec();
+        let reached = self.reached.filter(|_| selection == ConeSelection::Even);
+        let Some(reached) = reached.filter(|_| self.system.n == problem.dim()) else {
+            let steps = self.n_newton_steps;
+            let answer = self.settle(problem, &given, selection)?;
+            self.n_newton_steps += steps;
+            return Ok(self.counted(answer));
+        };
+        // A member of a continuum of velocities is the limit of the branch's impulses already.
+        if answer.family > 0 {
+            return Ok(answer);
+        }
+        let mut even = answer;
+        self.count_continuum(&mut even);
+        if !self.even.is_free(&self.system, &self.start, &self.modes)
+            || self.limit_from(reached, problem, &mut even)
+        {
+            return Ok(self.counted(even));
+        }
+        let steps = self.n_newton_steps;
+        let answer = self.judge_given(problem, &given)?;
+        self.n_newton_steps += steps;
+        Ok(self.counted(answer))
+    }
+
     /// Takes a solution as it is where nothing else or no other is asked for, else the even one to which a branch
     /// leads.
     fn take_by(
@@ -157,7 +195,20 @@ impl ConeWorkspace {
             self.system.soften(0.0);
             return false;
         }
-        for compliance in Even::compliances() {
+        let first = Even::first_compliance();
+        even.stiffen(first, system, newton, sweeps, &mut self.n_newton_steps)
+            && self.limit_from(first, problem, answer)
+    }
+
+    /// Finds the limit of the branch's impulses, first from a compliance at which the branch stands, then from
+    /// smaller ones; whether it was found.
+    fn limit_from(
+        &mut self,
+        reached: f64,
+        problem: &ConeProblem<'_>,
+        answer: &mut ConeAnswer,
+    ) -> bool {
+        for compliance in Even::compliances().filter(|c| *c <= reached) {
             let Self {
                 even,
                 system,
@@ -165,7 +216,9 @@ impl ConeWorkspace {
                 sweeps,
                 ..
             } = self;
-            if !even.stiffen(compliance, system, newton, sweeps, &mut self.n_newton_steps) {
+            if compliance < reached
+                && !even.stiffen(compliance, system, newton, sweeps, &mut self.n_newton_steps)
+            {
                 return false;
             }
             if self.select(compliance, problem, answer) {

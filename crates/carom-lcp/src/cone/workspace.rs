@@ -88,6 +88,8 @@ pub struct ConeWorkspace {
     left: Vec<f64>,
     /// Scaled impulses of the first solution next to the branch of compliant contacts; empty if there was none.
     beside_branch: Vec<f64>,
+    /// Compliance at which the branch stands whose limit the answer is; `None` if the answer came another way.
+    pub(super) reached: Option<f64>,
     near: Vec<f64>,
     pub(super) system: Scaled,
     pub(super) newton: Newton,
@@ -193,6 +195,7 @@ impl ConeWorkspace {
         problem: &ConeProblem<'_>,
         selection: ConeSelection,
     ) -> Option<ConeAnswer> {
+        self.reached = None;
         let single = single_contact(problem).ok()?;
         self.impulse.clear();
         self.impulse.extend_from_slice(&single.impulse);
@@ -221,6 +224,7 @@ impl ConeWorkspace {
         self.n_pivots = 0;
         self.left.clear();
         self.beside_branch.clear();
+        self.reached = None;
         self.impulse.clear();
         self.impulse.resize(problem.dim(), 0.0);
         let residual = self.residual(problem);
@@ -515,6 +519,7 @@ impl ConeWorkspace {
             if is_limit {
                 answer.status = LcpStatus::Solved;
                 answer.selection = ConeSelection::Even;
+                self.reached = Some(compliance);
                 return true;
             }
             if self.left.is_empty() {

@@ -6,7 +6,7 @@
 //! so the run stops before such a step and names one that would do.
 
 use crate::world::MotionError;
-use crate::world::body::{Body, Velocity};
+use crate::world::body::{Body, Flights, Velocity};
 use crate::world::error::StepFault;
 use crate::world::search::BAND;
 use crate::world::step::{Step, StepPair, StepScene};
@@ -15,26 +15,27 @@ use carom_variational::State;
 /// Rounding of the work of kicks, as a fraction of the kinetic energy.
 const ROUNDING: f64 = 1e-12;
 
-/// Energy that the errors of all steps may add, as a fraction of $m(v^2 + gr)$ of the bodies: less than the first passes
-/// whatever its cause, and is told as the error of the energy; more than the second passes never, whatever the
-/// order of the step would allow.
+/// Energy that the errors of all steps may add, as a fraction of the kinetic energy and $mgr$ of the bodies: less passes
+/// whatever its cause, and is told as the error of the energy.
 const LEAST_GAINED: f64 = 1e-3;
-/// Energy that the errors of all steps may never add, as a fraction of $m(v^2 + gr)$ of the bodies.
+/// Energy that the errors of all steps may never add, whatever their order would allow, as a fraction of the kinetic
+/// energy and $mgr$ of the bodies.
 const MOST_GAINED: f64 = 1e-2;
 
-/// Step in units of $\sqrt{r/a}$, the time in which the acceleration moves a body by its radius, that is fine.
+/// Step in units of $\sqrt{r/a}$, the time in which the acceleration moves a body by its radius, up to which it is fine.
+/// The error of a longer step does not fall with its order: half the step may have a larger one.
 const FINE: f64 = 0.1;
 
 /// Halvings in search of a step that would do.
 const HALVINGS: usize = 12;
 
-/// Energy that the errors of the steps of a body have added so far (J).
+/// Energy that the errors of the steps of a body have added since it was lowest (J).
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Gained {
     energy: f64,
-    /// Energy that the order of the steps allows (J).
+    /// Energy that the order of the fine steps allows (J).
     allowed: f64,
-    /// Largest $m(v^2 + gr)$.
+    /// Largest sum of kinetic energy and $mgr$ (J).
     scale: f64,
 }
 
@@ -44,6 +45,13 @@ struct Pace {
     speed: f64,
     acceleration: f64,
     rate: f64,
+}
+
+impl Pace {
+    /// True if a step resolves the motion of a body of a radius, so that its error has an order.
+    fn is_fine(&self, radius: f64, h: f64) -> bool {
+        h <= FINE * (radius / self.acceleration).sqrt()
+    }
 }
 
 impl StepScene<'_> {
@@ -117,11 +125,14 @@ impl StepScene<'_> {
         let most = self.most_gains(before, step.length);
         let bodies = self.bodies.iter().zip(before);
         for (((body, state), most), gained) in bodies.zip(most).zip(gained) {
-            gained.energy += if all > 0.0 { gain * most / all } else { 0.0 };
-            gained.allowed += most;
+            let own = if all > 0.0 { gain * most / all } else { 0.0 };
+            gained.energy = (gained.energy + own).max(0.0);
             if let Some(pace) = self.pace(body, state, step.length) {
-                let square = pace.speed * pace.speed + gravity * body.radius;
-                gained.scale = gained.scale.max(pace.mass * square);
+                if pace.is_fine(body.radius, step.length) {
+                    gained.allowed += most;
+                }
+                let energy = Flights::kinetic(body, state) + pace.mass * gravity * body.radius;
+                gained.scale = gained.scale.max(energy);
             }
         }
     }
