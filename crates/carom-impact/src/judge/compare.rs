@@ -1,10 +1,10 @@
 //! Answers of all laws to a judged impact.
 
-use super::Case;
 use super::explain;
 use super::fit::nearest_coefficient;
 use super::membership::{Known, Membership, Origin, SAME, SetVerdict, Witness};
 use super::moreau_newton::moreau_newton;
+use super::{Case, TIE};
 use crate::frictional::{AnitescuPotra, FrictionCone, Sequential, SingleImpacts, all_simultaneous};
 use crate::laws::BuiltIn;
 use crate::tolerances::NO_RESTITUTION;
@@ -383,7 +383,7 @@ impl Case<'_> {
 
 impl Case<'_> {
     /// The better of two answers. Of those that match one whose coefficient was not fitted to do
-    /// so, then the first; of the others the nearer.
+    /// so, then the first; of the others the nearer, the first if rounding decides.
     pub(super) fn better(&self, best: Option<Answer>, next: Answer) -> Answer {
         let rank = |candidate: &Candidate| {
             let is_fitted = candidate.restitution.is_some_and(|r| r.is_fitted)
@@ -393,9 +393,13 @@ impl Case<'_> {
                 false => (2, candidate.distance),
             }
         };
+        let is_better = |next: &Candidate, best: &Candidate| {
+            let ((kind, distance), (best_kind, least)) = (rank(next), rank(best));
+            kind < best_kind || kind == best_kind && distance < least - TIE
+        };
         match (best, next) {
             (None, next) => next,
-            (Some(Ok(best)), Ok(next)) if rank(&next) < rank(&best) => Ok(next),
+            (Some(Ok(best)), Ok(next)) if is_better(&next, &best) => Ok(next),
             (Some(Err(_)), Ok(next)) => Ok(next),
             (Some(best), _) => best,
         }
@@ -605,7 +609,8 @@ fn sequential(case: &Case<'_>, known: &mut Vec<Known>) -> Answer {
         );
         let velocity = case.velocity(&end);
         let distance = case.distance(&velocity);
-        if best.as_ref().is_none_or(|(least, _)| distance < *least) {
+        let is_nearer = |least: f64| distance < least - TIE || distance <= SAME;
+        if best.as_ref().is_none_or(|(least, _)| is_nearer(*least)) {
             best = Some((distance, law.clone()));
         }
         known.push(Known {

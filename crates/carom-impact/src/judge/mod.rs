@@ -62,6 +62,10 @@ use parts::Parts;
 /// Rounding of the data over the tolerance above which a judgement speaks of it.
 const COARSE: f64 = 0.1;
 
+/// Distances over the motion that contacts see that differ by less are equal: rounding, which depends on coordinates and
+/// on the machine, must not say which of several answers is named.
+const TIE: f64 = 1e-9;
+
 /// Numeric knobs of [`judge`].
 ///
 /// # Examples
@@ -239,10 +243,11 @@ impl Judgement {
         self.laws.iter().filter(|law| law.matches)
     }
 
-    /// The law that comes nearest.
+    /// The law that comes nearest; of laws whose distances differ by rounding the first of the list.
     pub fn nearest(&self) -> Option<&LawMatch> {
-        let by_distance = |a: &&LawMatch, b: &&LawMatch| a.distance.total_cmp(&b.distance);
-        self.laws.iter().min_by(by_distance)
+        let distances = self.laws.iter().map(|law| law.distance);
+        let least = distances.fold(f64::INFINITY, f64::min);
+        self.laws.iter().find(|law| law.distance <= least + TIE)
     }
 
     /// The judgement in a few plain sentences.

@@ -134,6 +134,36 @@ fn no_judgement_changes_in_a_thousand_problems() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
+/// Every law that closes one contact ends at one velocity: which of them is told must not be left to rounding, which
+/// depends on coordinates and differs between machines.
+#[test]
+fn of_laws_at_one_distance_the_first_of_the_list_is_named() {
+    let mut random = Random(5 << 32);
+    for _ in 0..60 {
+        let axes = DMatrix::from_fn(3, 3, |_, _| random.signed());
+        let axes = axes.qr().q();
+        let row = |k: usize| Covector(axes.column(k).into_owned());
+        let speed = 0.1 + 10.0 * random.unit();
+        let missed = axes.column(2) * -speed;
+        let posed = Posed {
+            mass: DMatrix::identity(3, 3) * (0.1 + 10.0 * random.unit()),
+            velocity: missed.clone(),
+            contacts: vec![carom_impact::Contact {
+                normal: row(2),
+                tangents: vec![row(0), row(1)],
+                friction: 0.3,
+                restitution: 0.0,
+            }],
+            constraints: vec![],
+        };
+        let judgement = judged(&posed, &missed);
+        let nearest = judgement.nearest().unwrap();
+        assert_eq!(nearest.law, "propagative");
+        assert_eq!(nearest.detail, "order [0], plastic by cone");
+        assert!((nearest.distance - 1.0).abs() <= 1e-14);
+    }
+}
+
 /// Motion that the rows see before, $\sqrt{b^TG^+b}$, and the largest approach after per kinetic length, both from the
 /// rows as given.
 fn scale_and_approach(posed: &Posed, after: &DVector<f64>) -> (f64, f64) {

@@ -17,6 +17,10 @@ use carom_variational::State;
 /// step of time stepping.
 const DEEPEST: f64 = 1e-3;
 
+/// Step in units of $\sqrt{r/g}$, the time in which a body falls by half its radius, up to which time stepping goes on where
+/// a step was too large: it would add energy in longer steps, too, by lifting bodies out of overlaps.
+const RESOLVED: f64 = 0.2;
+
 /// Time and reason of a change from events to steps.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HandedOver {
@@ -72,23 +76,30 @@ impl World {
     }
 }
 
-/// True for errors that say that events crowd or have no answer, not that a body cannot be followed.
-fn crowds(error: &MotionError) -> bool {
-    matches!(
-        error,
-        MotionError::Impact { .. }
-            | MotionError::EventLimit { .. }
-            | MotionError::ContactForces { .. }
-            | MotionError::StepTooLarge { .. }
-    )
-}
-
 impl Run<'_, '_> {
+    /// True for errors that say that events crowd or have no answer, not that a body cannot be followed in such steps.
+    fn crowds(&self, error: &MotionError) -> bool {
+        match error {
+            MotionError::Impact { .. }
+            | MotionError::EventLimit { .. }
+            | MotionError::ContactForces { .. } => true,
+            MotionError::StepTooLarge { .. } => self.resolves_falls(),
+            _ => false,
+        }
+    }
+
+    /// True if no body falls by much of its radius within a step.
+    fn resolves_falls(&self) -> bool {
+        let gravity = self.world.flights.gravity.norm();
+        let mut mobile = self.world.bodies.iter().filter(|body| body.is_mobile());
+        mobile.all(|body| self.world.time_step <= RESOLVED * (body.radius / gravity).sqrt())
+    }
+
     /// The motion at the present time, with all steps of lasting contact ended, and why steps take over. `None` if the
     /// run ended otherwise, if a body has no state there, or if bodies overlap deeply.
     fn relay(&mut self, ending: &Ending<MotionError>) -> Option<(Relay, MotionError)> {
         let reason = match ending {
-            Ending::Stopped(reason) if crowds(reason) => reason.clone(),
+            Ending::Stopped(reason) if self.crowds(reason) => reason.clone(),
             _ => return None,
         };
         let (world, time) = (self.world, self.now);

@@ -222,6 +222,23 @@ fn check(seed: u64, problems: std::ops::Range<u64>) {
         let mut random = Random(seed << 32 | k);
         let posed = problem(&mut random);
         let retold = relations(&posed, &mut random);
+        if std::env::var("DUMP").is_ok() {
+            println!("{posed:?}");
+            for law in laws.iter().filter(|l| l.info().name == "poisson") {
+                let a = resolve(&posed, law.as_law()).unwrap();
+                println!(
+                    "first {:?} {:?} {:?}",
+                    a.outcome.velocity_plus, a.outcome.impulses, a.outcome.diagnostics
+                );
+                for r in &retold {
+                    let b = resolve(&r.posed, law.as_law()).unwrap();
+                    println!(
+                        "{} {:?} {:?}",
+                        r.name, b.outcome.impulses, b.outcome.diagnostics
+                    );
+                }
+            }
+        }
         for law in &laws {
             for (relation, what) in failures(&posed, &retold, law) {
                 let kind = kinds.entry((law.info().name, relation)).or_default();

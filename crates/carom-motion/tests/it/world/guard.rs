@@ -87,6 +87,56 @@ fn a_step_that_is_too_large_stops_the_run() {
     }
 }
 
+/// Eggs of many shapes and spins at steps within which gravity moves them by a tenth of their size to twice their size: the
+/// energy rises by no more than a few thousandths, or the run stops and names a step with which it does not.
+#[test]
+fn a_coarse_step_adds_no_energy_unnoticed() {
+    let mut n_stopped = 0;
+    for k in 0..24u32 {
+        let turn = |step: f64| (f64::from(k) * step).fract();
+        let axes = [0.618, 0.414, 0.732].map(|step| 0.05 + 0.35 * turn(step));
+        let size = axes.iter().copied().fold(0.0, f64::max);
+        let (time_step, friction) = (1e-3, if k % 2 == 0 { 0.3 } else { 0.0 });
+        let gravity = [0.1, 0.5, 1.0, 2.0][k as usize % 4] * size / (time_step * time_step);
+        let spin = (gravity / size).sqrt() * [0.03, 0.3, 0.9][k as usize % 3];
+        let shape = Shape::Ellipsoid(Ellipsoid::new(axes, v(0.0, 0.0, 0.0)).unwrap());
+        let egg = moving(
+            body("egg", shape, 1.0, v(0.0, 0.0, 1.0001 * axes[2])),
+            v(0.0, 0.0, 0.0),
+            v(spin, 0.7 * spin, 0.0),
+        );
+        let mut spec = spec(vec![egg], vec![floor()], friction, 0.0);
+        spec.gravity = v(0.0, 0.0, -gravity);
+        spec.time_step = time_step;
+        let adds_little = |spec: &WorldSpec, duration: f64| {
+            let (world, end, _) = run(spec, duration);
+            let energy = |states: &[carom_variational::State]| world.energy(0, &states[0]);
+            let start = energy(world.initial_states());
+            let taken = end.balance.impact_loss + end.balance.contact_loss;
+            let risen = energy(&end.states) + taken - start;
+            assert!(
+                risen <= 5e-3 * (start + gravity * size),
+                "{k}: {risen:e} of {start:e}"
+            );
+            end.ending
+        };
+        match adds_little(&spec, 0.1) {
+            Ending::Completed => {}
+            Ending::Stopped(MotionError::StepTooLarge { sufficient, .. }) => {
+                n_stopped += 1;
+                let finer = WorldSpec {
+                    time_step: sufficient,
+                    ..spec
+                };
+                let ending = adds_little(&finer, 100.0 * sufficient);
+                assert_eq!(ending, Ending::Completed, "{k}");
+            }
+            other => panic!("{k}: {other:?}"),
+        }
+    }
+    assert!(n_stopped >= 12, "{n_stopped}");
+}
+
 /// Balls and boxes are moved exactly by any step.
 #[test]
 fn a_step_is_not_too_large_where_it_is_exact() {
