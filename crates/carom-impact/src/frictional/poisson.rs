@@ -332,22 +332,31 @@ impl Phases<'_> {
             return Ok(alone);
         }
         let round = RoundStep::new(self.space);
-        let (answer, workspace, steps) = match found.by_cones {
-            Some((found, mut workspace)) => {
+        let is_by_cones = found.by_cones.is_some();
+        let cones = match found.by_cones {
+            // Which of several answers pivots come to depends on rounding.
+            None => self.by_few_cones(&round, before, floors)?,
+            cones => cones,
+        };
+        let mut workspace = RoundWorkspace::default();
+        let (answer, is_invariant) = match cones {
+            Some((found, same)) => {
+                workspace = same;
                 let answer = round.settle_further(floors, found, self.selection, &mut workspace)?;
-                (answer, workspace, found.n_newton_steps)
+                self.told.newton_steps += answer.n_newton_steps - found.n_newton_steps;
+                (answer, !is_by_cones)
             }
             None => {
-                let mut workspace = RoundWorkspace::default();
                 let given = &alone.impulse;
                 let answer = round.settle(before, floors, given, self.selection, &mut workspace)?;
-                (answer, workspace, 0)
+                self.told.newton_steps += answer.n_newton_steps;
+                (answer, false)
             }
         };
-        self.told.newton_steps += answer.n_newton_steps.saturating_sub(steps);
-        let is_moved = answer.status == LcpStatus::Solved && answer.selection == self.selection;
+        let is_even = self.selection == ConeSelection::Even && answer.status == LcpStatus::Solved;
+        let is_moved = is_even && (is_invariant || answer.selection == self.selection);
         Ok(Settled {
-            impulse: if is_moved && self.selection == ConeSelection::Even {
+            impulse: if is_moved {
                 workspace.impulse
             } else {
                 alone.impulse
@@ -356,6 +365,28 @@ impl Phases<'_> {
             selection: answer.selection,
             may_be_free: true,
         })
+    }
+
+    /// The answer of a few contacts by methods that depend on no axes, units and order, and the memory in which it stands,
+    /// if the even one is wanted.
+    fn by_few_cones(
+        &mut self,
+        round: &RoundStep,
+        velocity: &[f64],
+        floors: &[f64],
+    ) -> Result<Option<(ConeAnswer, RoundWorkspace)>, ImpactError> {
+        if self.selection != ConeSelection::Even {
+            return Ok(None);
+        }
+        let mut workspace = RoundWorkspace::default();
+        let few = round.solve_few_above(velocity, floors, self.selection, &mut workspace)?;
+        let Some(answer) = few.filter(|answer| answer.status == LcpStatus::Solved) else {
+            return Ok(None);
+        };
+        self.told.met_others |= answer.met_others;
+        self.told.newton_steps += answer.n_newton_steps;
+        self.tell_residual(answer.residual);
+        Ok(Some((answer, workspace)))
     }
 
     fn tell_member(&mut self, found: &Settled) {

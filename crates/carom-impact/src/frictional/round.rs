@@ -202,7 +202,7 @@ impl RoundStep {
         refused(&answer)
     }
 
-    /// Solves for impulses on the slots of a few contacts, whose normals are not below floors (one a contact), by
+    /// Solves for impulses on the slots of a few contacts, whose normals are not below floors (one a contact, or none), by
     /// methods that depend on no axes, units and order. `None` if these fail.
     pub(super) fn solve_few_above(
         &self,
@@ -211,7 +211,7 @@ impl RoundStep {
         selection: ConeSelection,
         workspace: &mut RoundWorkspace,
     ) -> Result<Option<ConeAnswer>, ImpactError> {
-        if !(2..=DENSE_CONTACTS).contains(&floors.len()) {
+        if !(2..=DENSE_CONTACTS).contains(&self.friction.len()) {
             return Ok(None);
         }
         let RoundWorkspace {
@@ -220,7 +220,10 @@ impl RoundStep {
             ..
         } = workspace;
         self.on_rows(velocity, rows);
-        let problem = self.problem(rows, &[])?.with_floors(floors)?;
+        let mut problem = self.problem(rows, &[])?;
+        if !floors.is_empty() {
+            problem = problem.with_floors(floors)?;
+        }
         let answer = cone.solve_invariantly(&problem, selection)?;
         self.keep(workspace);
         Ok(answer)

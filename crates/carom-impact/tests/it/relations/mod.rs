@@ -222,23 +222,6 @@ fn check(seed: u64, problems: std::ops::Range<u64>) {
         let mut random = Random(seed << 32 | k);
         let posed = problem(&mut random);
         let retold = relations(&posed, &mut random);
-        if std::env::var("DUMP").is_ok() {
-            println!("{posed:?}");
-            for law in laws.iter().filter(|l| l.info().name == "poisson") {
-                let a = resolve(&posed, law.as_law()).unwrap();
-                println!(
-                    "first {:?} {:?} {:?}",
-                    a.outcome.velocity_plus, a.outcome.impulses, a.outcome.diagnostics
-                );
-                for r in &retold {
-                    let b = resolve(&r.posed, law.as_law()).unwrap();
-                    println!(
-                        "{} {:?} {:?}",
-                        r.name, b.outcome.impulses, b.outcome.diagnostics
-                    );
-                }
-            }
-        }
         for law in &laws {
             for (relation, what) in failures(&posed, &retold, law) {
                 let kind = kinds.entry((law.info().name, relation)).or_default();
@@ -259,6 +242,13 @@ fn check(seed: u64, problems: std::ops::Range<u64>) {
 #[test]
 fn no_law_depends_on_how_an_impact_is_told() {
     check(1, 0..150);
+}
+
+/// Two bodies jammed between walls press each other with thousands of times their momentum: pivots come to any member of a
+/// continuum of compressions, which rounding chose once (v+ was 0.4 of the motion off).
+#[test]
+fn rounding_chooses_no_answer_of_a_planar_jam() {
+    check(43, 1018..1019);
 }
 
 /// Ten thousand problems, or `COUNT` of them from number `FIRST` on, of `SEED`.
