@@ -306,6 +306,21 @@ impl<'m> ContactSet<'m> {
         g
     }
 
+    /// Largest ratio of a row's kinetic length to that of the part which constraints leave, 1 without constraints: the
+    /// rounding of what is left is as many times that of the row.
+    pub(crate) fn amplified(&self) -> f64 {
+        if self.constraints.is_none() {
+            return 1.0;
+        }
+        let rows = self.contacts.iter().flat_map(Contact::rows).enumerate();
+        let ratios = rows.filter_map(|(index, row)| {
+            let left = self.rows.norm(index);
+            let whole = self.metric.norm(row).ok()?;
+            (left > 0.0).then_some(whole / left)
+        });
+        ratios.fold(1.0, f64::max)
+    }
+
     /// Distance of the unit normals from balancing each other, computed once.
     ///
     /// # Errors

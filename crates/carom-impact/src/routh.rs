@@ -131,10 +131,11 @@ pub(crate) fn contact_space(
     let v = &problem.velocity_minus().0;
     let normal = contact.normal.0.dot(v);
     let tangential = |k: usize| contact.tangents.get(k).map_or(0.0, |row| row.0.dot(v));
-    let w = match contact.tangents.len() {
-        0 => ContactInertia::planar(&Matrix2::new(g[(0, 0)], 0.0, 0.0, g[(0, 0)]))?,
-        1 => ContactInertia::planar(&Matrix2::new(g[(1, 1)], g[(1, 0)], g[(0, 1)], g[(0, 0)]))?,
-        _ => ContactInertia::from_matrix(&Matrix3::new(
+    let plane = |b, d, w| ContactInertia::of_plane(&Matrix2::new(b, d, d, w));
+    let matrix = match contact.tangents.len() {
+        0 => plane(g[(0, 0)], 0.0, g[(0, 0)]),
+        1 => plane(g[(1, 1)], 0.5 * (g[(1, 0)] + g[(0, 1)]), g[(0, 0)]),
+        _ => Matrix3::new(
             g[(1, 1)],
             g[(1, 2)],
             g[(1, 0)],
@@ -144,8 +145,9 @@ pub(crate) fn contact_space(
             g[(0, 1)],
             g[(0, 2)],
             g[(0, 0)],
-        ))?,
+        ),
     };
+    let w = ContactInertia::from_rounded(&matrix, contacts.amplified())?;
     Ok((w, Vector3::new(tangential(0), tangential(1), normal)))
 }
 

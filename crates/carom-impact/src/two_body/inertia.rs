@@ -59,6 +59,12 @@ impl ContactInertia {
     /// # Ok::<(), carom_impact::ImpactError>(())
     /// ```
     pub fn from_matrix(w: &Matrix3<f64>) -> Result<Self, ImpactError> {
+        Self::from_rounded(w, 1.0)
+    }
+
+    /// From a matrix of rows of which constraints have taken a part: `amplified` is the largest ratio of a row's kinetic length
+    /// before to that after, by which the rounding of what is left grows.
+    pub(crate) fn from_rounded(w: &Matrix3<f64>, amplified: f64) -> Result<Self, ImpactError> {
         let size = w.amax();
         if !size.is_finite() || w.iter().any(|x| !x.is_finite()) {
             return Err(ImpactError::ContactInertiaNonFinite);
@@ -79,6 +85,7 @@ impl ContactInertia {
             w[(1, 1)],
             [mean(0, 2), mean(1, 2)],
             w[(2, 2)],
+            PIVOT_TOLERANCE * amplified,
         )
     }
 
@@ -90,38 +97,41 @@ impl ContactInertia {
     ///
     /// The errors of [`from_matrix`](Self::from_matrix).
     pub fn planar(w: &Matrix2<f64>) -> Result<Self, ImpactError> {
-        let (b, wzz) = (w[(0, 0)], w[(1, 1)]);
-        Self::from_matrix(&Matrix3::new(
-            b,
-            0.0,
-            w[(0, 1)],
-            0.0,
-            b,
-            0.0,
-            w[(1, 0)],
-            0.0,
-            wzz,
-        ))
+        Self::from_matrix(&Self::of_plane(w))
     }
 
-    fn factored(b11: f64, b12: f64, b22: f64, d: [f64; 2], wzz: f64) -> Result<Self, ImpactError> {
-        let regular = |pivot: f64, diagonal: f64| {
-            if pivot > PIVOT_TOLERANCE * diagonal.abs() {
+    /// The spatial matrix of a planar contact.
+    pub(crate) fn of_plane(w: &Matrix2<f64>) -> Matrix3<f64> {
+        let (b, wzz) = (w[(0, 0)], w[(1, 1)]);
+        Matrix3::new(b, 0.0, w[(0, 1)], 0.0, b, 0.0, w[(1, 0)], 0.0, wzz)
+    }
+
+    fn factored(
+        b11: f64,
+        b12: f64,
+        b22: f64,
+        d: [f64; 2],
+        wzz: f64,
+        tolerance: f64,
+    ) -> Result<Self, ImpactError> {
+        let regular = |pivot: f64, diagonal: f64, tolerance: f64| {
+            if pivot > tolerance * diagonal.abs() {
                 Ok(())
             } else {
                 Err(ImpactError::ContactInertiaSingular { pivot })
             }
         };
         // Cholesky without roots, B = L D L^T, W one row more.
-        regular(b11, b11)?;
+        regular(b11, b11, tolerance)?;
         let l = b12 / b11;
         let pivot = b22 - l * b12;
-        regular(pivot, b22)?;
+        regular(pivot, b22, tolerance)?;
         let y2 = d[1] - l * d[0];
         let demand2 = y2 / pivot;
         let demand1 = d[0] / b11 - l * demand2;
         let schur = wzz - d[0] * (d[0] / b11) - y2 * demand2;
-        regular(schur, wzz)?;
+        // The rounding of a small pivot is a larger part of it.
+        regular(schur, wzz, tolerance * (b22 / pivot))?;
         Ok(Self {
             b11,
             b12,
