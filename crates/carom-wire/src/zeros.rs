@@ -1,0 +1,45 @@
+//! Zeros without a sign.
+//!
+//! The larger of −0 and 0 is either of them: Rust's `f64::max` leaves it to the processor. Answers therefore have one
+//! zero, so that their bytes are the same everywhere.
+
+use serde_json::{Map, Number, Value};
+
+/// Writes every −0 of the fields as 0.
+pub(crate) fn drop_signs_of_zeros(fields: &mut Map<String, Value>) {
+    fields.values_mut().for_each(drop_sign);
+}
+
+/// Writes every −0 of the value as 0. A value is nested as deep as an answer: a dozen levels at most.
+fn drop_sign(value: &mut Value) {
+    match value {
+        Value::Number(number) if number.as_f64() == Some(0.0) && number.is_f64() => {
+            if let Some(zero) = Number::from_f64(0.0) {
+                *number = zero;
+            }
+        }
+        Value::Array(values) => values.iter_mut().for_each(drop_sign),
+        Value::Object(fields) => drop_signs_of_zeros(fields),
+        _ => (),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn only_the_sign_of_zeros_goes() {
+        let mut value = json!({"a": [-0.0, 0.0, -1e-300, 0], "b": {"c": -0.0}, "d": "-0.0"});
+        let Value::Object(fields) = &mut value else {
+            panic!("an object");
+        };
+        drop_signs_of_zeros(fields);
+        let text = value.to_string();
+        assert_eq!(
+            text,
+            r#"{"a":[0.0,0.0,-1e-300,0],"b":{"c":0.0},"d":"-0.0"}"#
+        );
+    }
+}
