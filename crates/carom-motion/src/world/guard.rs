@@ -106,13 +106,13 @@ impl StepScene<'_> {
             .sum()
     }
 
-    /// Energy that the error of a step adds for certain (J): by which the energy rises, or falls beside what friction
-    /// and landing points take.
+    /// Energy that the error of a step adds (J): by which the energy rises, or else what changes beside the work of
+    /// friction and of landing points. A rise that friction hides is one, too.
     fn gain(step: &Step) -> f64 {
         if step.work > 0.0 {
             step.work
         } else {
-            (step.work + step.loss).min(0.0)
+            step.work + step.loss
         }
     }
 

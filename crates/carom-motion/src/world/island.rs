@@ -18,6 +18,14 @@ const SEEN: f64 = 1e-2;
 /// each other may have impulses for a shorter one.
 const SHORTENINGS: i32 = 4;
 
+/// Rate at which the first kick may lift a closed point that was at rest, in units of what accelerations ask for: twice
+/// as much leaves room for the forces of other contacts. Steps that jump beyond it, however short they are, keep off
+/// another feature of the pair, which lands then.
+const MOST_LIFTED: f64 = 2.0;
+
+/// Accuracy of that rate where a step is to end at it.
+const LIFT_SEEN: f64 = 1e-3;
+
 /// A value that falls below zero by this much more than was asked for jumps there.
 const JUMP: f64 = 100.0;
 
@@ -384,6 +392,15 @@ fn piece(
     let stops = |step: &Step| step.slip_left;
     if let Some((at, step)) = first_event(scene, before, found.0, &found.1, None, &stops)? {
         found = (at, step, false);
+    }
+    let lifted = |step: &Step| {
+        let most = step.pairs.iter().map(|pair| pair.lifted).fold(0.0, f64::max);
+        MOST_LIFTED - most
+    };
+    let jumps = first_event(scene, before, found.0, &found.1, Some(LIFT_SEEN), &lifted)?;
+    if let Some((at, step)) = jumps {
+        let lands = lifted(&step) > 0.0;
+        found = (at, step, lands);
     }
     // Another point of a pair that touches already; one that is a little too deep may stay so.
     let floors: Vec<f64> = scene.gaps(before).iter().map(|gap| gap.min(0.0)).collect();

@@ -17,7 +17,7 @@ use crate::world::body::{Body, Flights, Velocity};
 use crate::world::dependent::Dependent;
 use crate::world::friction::{Friction, Kick};
 use crate::world::losses::{self, Begin, Kicked};
-use crate::world::pair::{self, ContactPoint, Other, PairMemory};
+use crate::world::pair::{self, ContactPoint, Follow, Other, PairMemory};
 use crate::world::rows::{Rows, Side};
 use carom_variational::State;
 use nalgebra::{Vector2, Vector3};
@@ -86,6 +86,9 @@ pub(crate) struct PairStep {
     pub(crate) impulse: Vector3<f64>,
     /// Gap at the end, of all features (m).
     pub(crate) gap: f64,
+    /// Largest rate at which the first kick lifts a point that was closed and at rest, over what accelerations within
+    /// the step ask for. More than 1 holds off another feature of the pair, to which the closest point jumps.
+    pub(crate) lifted: f64,
 }
 
 /// A step.
@@ -700,6 +703,16 @@ impl StepScene<'_> {
             result.gap = gap;
             if pair.friction == 0.0 {
                 result.slides = true;
+            }
+        }
+        for (c, (begin, (index, point))) in begins.iter().zip(&start.points).enumerate() {
+            let rested = begin.closed && start_kick.before[3 * c].abs() <= still;
+            if let Some(pair) = pairs.get_mut(*index)
+                && rested
+                && point.follow == Follow::Closest
+                && begin.gathered > 0.0
+            {
+                pair.lifted = pair.lifted.max(start_kick.after[3 * c] / begin.gathered);
             }
         }
         let mut of_end = vec![0.0; rows];
