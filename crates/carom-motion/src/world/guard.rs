@@ -241,3 +241,27 @@ pub(crate) fn two_digits(number: f64) -> f64 {
     let rounded = (number / digit).floor() * digit;
     format!("{rounded:.1e}").parse().unwrap_or(rounded)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Normal impulses that do 28 mJ of work stay a gain where friction takes more than that.
+    #[test]
+    fn friction_does_not_hide_a_gain() {
+        let step = |work: f64, loss: f64| Step {
+            length: 1e-3,
+            launched: Vec::new(),
+            end: Vec::new(),
+            pairs: Vec::new(),
+            work,
+            loss,
+            slip_left: f64::INFINITY,
+            impulses: [Vec::new(), Vec::new()],
+        };
+        let gain = |work: f64, loss: f64| StepScene::gain(&step(work, loss));
+        assert!((gain(-0.002, 0.030) - 0.028).abs() <= 1e-17);
+        assert!((gain(0.001, 0.030) - 0.001).abs() <= 0.0);
+        assert!((gain(-0.002, 0.001) + 0.001).abs() <= 1e-17);
+    }
+}

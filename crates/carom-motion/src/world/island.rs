@@ -394,7 +394,11 @@ fn piece(
         found = (at, step, false);
     }
     let lifted = |step: &Step| {
-        let most = step.pairs.iter().map(|pair| pair.lifted).fold(0.0, f64::max);
+        let most = step
+            .pairs
+            .iter()
+            .map(|pair| pair.lifted)
+            .fold(0.0, f64::max);
         MOST_LIFTED - most
     };
     let jumps = first_event(scene, before, found.0, &found.1, Some(LIFT_SEEN), &lifted)?;

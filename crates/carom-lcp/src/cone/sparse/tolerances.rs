@@ -45,9 +45,8 @@ pub(super) const LEAST_REGULARIZATION: f64 = 1e-14;
 pub(super) const LEAST_REGULARIZATION_OF_BODIES: f64 = 1e-6;
 
 /// The impulse-space matrix is used up to this many contacts a body: its blocks have an eighth of
-/// the size, and its regularization can vanish. Measured on fifty tumbling boxes: with 4, a fifth
-/// fewer factorizations than with 3, and no more than with 6.
-pub(super) const CONTACTS_A_BODY: usize = 4;
+/// the size, and there are about as many neighbors.
+pub(super) const CONTACTS_A_BODY: usize = 3;
 
 /// The symbolic factors of an earlier set of contacts serve a set that lies in it and has at least
 /// this fraction of it.

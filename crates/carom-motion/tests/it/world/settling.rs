@@ -64,20 +64,22 @@ fn an_egg_settles_beside_a_ball() {
     }
 }
 
-/// A tumbling prism and a box come to rest on each other; energy and losses balance on the way. At four times this step
-/// one start in three loses 0.7 % of the energy at one landing, whatever the arithmetic.
+/// A tumbling prism and a box come to rest on each other; energy and losses balance on the way. From every third start a
+/// feature of the prism lands within a step in which another one lasts: an impact, and not the work of the step.
 #[test]
 fn a_prism_falls_on_a_box() {
-    let mut prism = prism("prism", 0.08, 0.1, v(0.03, 0.02, 0.35));
-    prism.configuration.rotation = So3::exp(&v(0.7, 0.3, 0.2));
-    let cube = cuboid("box", [0.12, 0.1, 0.08], v(0.0, 0.0, 0.08));
-    let mut fine = spec(vec![cube, prism], tub(), 0.4, 0.3);
-    fine.time_step /= 4.0;
-    let (world, end, _) = run(&fine, 1.0);
-    assert_eq!(end.ending, Ending::Completed);
-    assert!(end.balance.energy_error <= STEP_ERROR * energy(&world));
-    for state in &end.states {
-        assert!(state.linear_momentum.norm() <= 1.0 && state.position.z > 0.0);
+    for start in 0..9 {
+        let start = f64::from(start);
+        let mut prism = prism("prism", 0.08, 0.1, v(0.03 + 1e-4 * start, 0.02, 0.35));
+        prism.configuration.rotation = So3::exp(&v(0.7 + 1e-3 * (7.0 * start).sin(), 0.3, 0.2));
+        let cube = cuboid("box", [0.12, 0.1, 0.08], v(0.0, 0.0, 0.08));
+        let (world, end, _) = run(&spec(vec![cube, prism], tub(), 0.4, 0.3), 1.0);
+        assert_eq!(end.ending, Ending::Completed);
+        let error = end.balance.energy_error / energy(&world);
+        assert!(error <= STEP_ERROR, "{start}: {error:e}");
+        for state in &end.states {
+            assert!(state.linear_momentum.norm() <= 1.0 && state.position.z > 0.0);
+        }
     }
 }
 
