@@ -239,3 +239,104 @@ fn tolerances_out_of_range_are_refused() {
     assert!(Stepping::new(1e-9, -1.0).is_err());
     assert!(Stepping::new(f64::NAN, 3.0).is_err());
 }
+
+/// Each ball is as heavy as it likes: light ones carry heavy ones.
+#[test]
+fn masses_of_one_to_a_thousand_settle_on_each_other() {
+    let at = |i: u32| {
+        let x = f64::from(i);
+        v(0.03 * (x % 3.0), 0.02 * (x % 2.0), 0.15 + 0.22 * x)
+    };
+    let mass = |i: u32| 1000f64.powf(f64::from((i * 5) % 8) / 7.0);
+    let bodies = (0..8).map(|i| ball(&format!("b{i}"), 0.1, mass(i), at(i)));
+    let spec = WorldSpec {
+        time_step: 2e-3,
+        ..spec(bodies.collect(), box_of_planes(0.16), 0.5, 0.5)
+    };
+    let (world, end, energies) = run(&spec, 1.0, &Serial);
+    check_balance(&spec, &world, &end, &energies);
+    assert!(end.lowest_gap >= -1e-8, "{:e}", end.lowest_gap);
+    assert_eq!(end.stepping.unwrap().n_inaccurate, 0);
+}
+
+/// Heaps that cannot touch each other take the problems and the Newton steps of one, times their number.
+#[test]
+fn ten_far_heaps_take_ten_times_the_steps_of_one() {
+    let heaps = |count: u32| {
+        let bodies = (0..count).flat_map(|k| {
+            (0..6).map(move |i| {
+                let x = f64::from(i);
+                let (aside, across) = (0.02 * (1.7 * x).sin(), 0.02 * (2.3 * x).cos());
+                let place = v(64.0 * f64::from(k) + aside, across, 0.15 + 0.22 * x);
+                ball(&format!("b{k}-{i}"), 0.1, 1.0, place)
+            })
+        });
+        let mut spec = spec(bodies.collect(), vec![floor()], 0.5, 0.5);
+        spec.time_step = 2e-3;
+        let (_, end, _) = run(&spec, 0.5, &Serial);
+        end.stepping.unwrap()
+    };
+    let (one, ten) = (heaps(1), heaps(10));
+    assert_eq!(ten.max_island, one.max_island);
+    assert!(one.max_island > 4);
+    assert!(ten.n_problems <= 11 * one.n_problems);
+    assert!(ten.newton_steps <= 11 * one.newton_steps);
+}
+
+/// Balls and tumbling boxes together, on faces, edges and corners.
+#[test]
+fn balls_and_boxes_fall_into_one_heap() {
+    let bodies = (0..12).map(|i| {
+        let x = f64::from(i);
+        let place = v(
+            0.14 * (x % 2.0) - 0.07,
+            0.02 * (2.3 * x).cos(),
+            0.2 + 0.16 * x,
+        );
+        if i % 3 < 2 {
+            return ball(&format!("b{i}"), 0.07, 1.0, place);
+        }
+        let mut tumbling = cuboid(&format!("c{i}"), [0.08, 0.06, 0.05], place);
+        tumbling.configuration.rotation = carom_lie::So3::exp(&v(x.sin(), x.cos(), 0.3));
+        moving(tumbling, Vector3::zeros(), v(1.0, -2.0, 0.5))
+    });
+    let spec = WorldSpec {
+        time_step: 2e-3,
+        ..spec(bodies.collect(), box_of_planes(0.22), 0.5, 0.3)
+    };
+    let (world, end, energies) = run(&spec, 0.8, &Serial);
+    check_balance(&spec, &world, &end, &energies);
+    assert!(end.lowest_gap >= -1e-3 * 0.05, "{:e}", end.lowest_gap);
+    let counts = end.stepping.unwrap();
+    assert!(counts.worst_residual <= 1e-6);
+    assert!(100 * counts.n_inaccurate <= counts.n_problems);
+    assert!(counts.max_island > 12);
+}
+
+/// A row falls from end to end, each domino onto the next, and loses energy only.
+#[test]
+fn a_row_of_dominoes_falls_to_its_end() {
+    let (a, h, push) = (0.004, 0.024, 3.0);
+    let count = 8;
+    let bodies = (0..count).map(|k| {
+        let mut domino = cuboid(
+            &format!("d{k}"),
+            [a, 0.012, h],
+            v(0.024 * f64::from(k), 0.0, h),
+        );
+        if k == 0 {
+            domino = moving(domino, v(h, 0.0, a) * push, v(0.0, push, 0.0));
+        }
+        domino
+    });
+    let spec = spec(bodies.collect(), vec![floor()], 0.3, 0.2);
+    let (world, end, energies) = run(&spec, 0.6, &Serial);
+    check_balance(&spec, &world, &end, &energies);
+    // Each leans farther than where its upper edge meets an upright neighbor, 16 mm away.
+    let meets = (0.016 / (2.0 * h)).asin().cos();
+    for state in &end.states {
+        let upward = state.rotation.rotate(&Vector3::z()).z;
+        assert!(upward < meets, "{upward}");
+    }
+    assert!(end.lowest_gap >= -1e-3 * a, "{:e}", end.lowest_gap);
+}
