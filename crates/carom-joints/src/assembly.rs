@@ -230,7 +230,13 @@ impl Multibody {
         let frames = joint.frames(states);
         let mut rows = joint.rows(&frames);
         let conditions = rows.len();
-        rows.extend(joint.rates(&frames, q));
+        // The angle of a spherical joint is no coordinate of the velocity.
+        let couple = if joint.kind.is_spherical() {
+            joint.first_couple()
+        } else {
+            0
+        };
+        rows.extend(joint.rates(&frames, q).into_iter().skip(couple));
         let mut matrix = [0.0; 36];
         let mut relative = [0.0; 6];
         for (i, row) in rows.iter().enumerate().take(6) {

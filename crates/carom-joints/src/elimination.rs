@@ -28,21 +28,24 @@ const RANK: f64 = 1e-10;
 /// of a row that the tree already fixes is rounding, which must stay below [`RANK`] when it is divided by this.
 const FIXED_ROW: f64 = 1e-5;
 
+/// Rows of one joint in use at once: three conditions, a limit and three damped rates of a spherical joint.
+const MOST_ROWS: usize = 7;
+
 /// One body with the rows of its joint towards the root.
 #[derive(Clone, Debug)]
 struct Node {
-    /// Rows in use, at most six.
-    rows: [usize; 6],
+    /// Rows in use.
+    rows: [usize; MOST_ROWS],
     n: usize,
     /// $J_c$ and $J_p$.
-    own: [Vector6<f64>; 6],
-    other: [Vector6<f64>; 6],
+    own: [Vector6<f64>; MOST_ROWS],
+    other: [Vector6<f64>; MOST_ROWS],
     /// Cholesky factor of $\hat M$.
     mass: [f64; 36],
     /// $\hat M^{-1}J_c^T$.
-    reply: [Vector6<f64>; 6],
+    reply: [Vector6<f64>; MOST_ROWS],
     /// Cholesky factor of $\hat S^{-1}$, n × n.
-    complement: [f64; 36],
+    complement: [f64; MOST_ROWS * MOST_ROWS],
 }
 
 /// Factors of the joints' equations at a configuration.
@@ -93,13 +96,13 @@ impl Elimination {
         let n = tree.place.len();
         let zero = Vector6::zeros();
         let node = Node {
-            rows: [0; 6],
+            rows: [0; MOST_ROWS],
             n: 0,
-            own: [zero; 6],
-            other: [zero; 6],
+            own: [zero; MOST_ROWS],
+            other: [zero; MOST_ROWS],
             mass: [0.0; 36],
-            reply: [zero; 6],
-            complement: [0.0; 36],
+            reply: [zero; MOST_ROWS],
+            complement: [0.0; MOST_ROWS * MOST_ROWS],
         };
         Self {
             nodes: vec![node; tree.branches.len()],
@@ -148,7 +151,7 @@ impl Elimination {
             return Ok(());
         };
         for index in scene.rows_of(joint) {
-            if compliance[index].is_infinite() || node.n == 6 {
+            if compliance[index].is_infinite() || node.n == MOST_ROWS {
                 continue;
             }
             let row = &rows[index];
@@ -176,7 +179,7 @@ impl Elimination {
             return Ok(());
         };
         // $J_p^T\hat SJ_p$ as a product of the whitened rows.
-        let mut white = [[0.0; 6]; 6];
+        let mut white = [[0.0; MOST_ROWS]; 6];
         for (column, of) in white.iter_mut().enumerate() {
             for (k, entry) in of.iter_mut().enumerate().take(n) {
                 *entry = node.other[k][column];
@@ -204,7 +207,7 @@ impl Elimination {
             let (Some(towards), n) = (branch.towards, node.n) else {
                 continue;
             };
-            let mut push = [0.0; 6];
+            let mut push = [0.0; MOST_ROWS];
             for k in 0..n {
                 push[k] = wanted[node.rows[k]] - node.own[k].dot(&velocity);
             }
@@ -216,7 +219,7 @@ impl Elimination {
         for (node, branch) in self.nodes.iter().zip(&scene.tree.branches) {
             let n = node.n;
             let velocity = f[branch.body];
-            let mut push = [0.0; 6];
+            let mut push = [0.0; MOST_ROWS];
             for k in 0..n {
                 push[k] = wanted[node.rows[k]] - node.own[k].dot(&velocity);
                 if let Some(towards) = branch.towards {
@@ -350,7 +353,7 @@ impl Elimination {
 }
 
 impl Node {
-    fn solve(&self, push: &mut [f64; 6]) {
+    fn solve(&self, push: &mut [f64; MOST_ROWS]) {
         let n = self.n;
         whiten(&self.complement[..n * n], &mut push[..n]);
         unwhiten(&self.complement[..n * n], &mut push[..n]);

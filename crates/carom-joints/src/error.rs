@@ -92,6 +92,16 @@ pub enum JointError {
         /// Bound of the step.
         reason: String,
     },
+    /// An actuator gives no finite force.
+    #[error(
+        "joint `{joint}`: its actuator has no finite force at time {time}; `limit` bounds large ones"
+    )]
+    ActuatorForce {
+        /// Name of the joint.
+        joint: String,
+        /// Time (s).
+        time: f64,
+    },
     /// A body's flight could not be computed.
     #[error("flight of `{body}`: {source}")]
     Flight {
@@ -122,6 +132,7 @@ impl JointError {
             Self::SingularJoints { .. } => "singular-joints",
             Self::InconsistentJoints { .. } => "inconsistent-joints",
             Self::StepTooLarge { .. } => "step-too-large",
+            Self::ActuatorForce { .. } => "actuator-force",
             Self::Flight { source, .. } => source.kind(),
             Self::NonFinite { .. } => "non-finite",
         }

@@ -2,8 +2,8 @@
 
 use crate::JointError;
 use crate::coordinates::{CoordinateSpec, wrap};
-use crate::frames::{Frame, Frames, Row, Side, angle_about};
-use crate::kinds::{Axes, Geometry, Kind, Rows};
+use crate::frames::{Frame, Frames, Row, Side};
+use crate::kinds::{Axes, Geometry, Kind, Rows, ball_rotation};
 use carom_lie::So3;
 use carom_variational::State;
 use nalgebra::{Matrix3, Vector3};
@@ -137,19 +137,23 @@ impl Joint {
             check(spec, coordinate)?;
         }
         non_negative(spec, "damping", spec.ball.damping)?;
+        let (kind, coordinates) = match ball_limit(spec)? {
+            Some(limit) => (Kind::bounded_ball(), vec![limit]),
+            None => (spec.kind, spec.coordinates.clone()),
+        };
         let place = |frame: &Frame| Frame {
             position: frame.position,
             axes: frame.axes * turned,
         };
         Ok(Self {
             name: spec.name.clone(),
-            kind: spec.kind,
+            kind,
             parent: spec.parent,
             child: spec.child,
             frames: [place(&spec.parent_frame), place(&spec.child_frame)],
             turned,
             geometry,
-            coordinates: spec.coordinates.clone(),
+            coordinates,
             ball: spec.ball,
         })
     }
@@ -196,7 +200,7 @@ impl Joint {
     /// Number of rows of rates.
     pub fn n_rates(&self) -> usize {
         if self.kind.is_spherical() {
-            3
+            self.first_couple() + 3
         } else {
             self.coordinates.len()
         }
@@ -240,20 +244,12 @@ impl Joint {
 
     /// Angle of rotation of a spherical joint (rad), in \[0, π\], and the row of its rate.
     pub fn ball_angle(&self, frames: &Frames) -> (f64, Row) {
-        let turned = frames.relative();
-        let twice_sine = Vector3::new(
-            turned.m32 - turned.m23,
-            turned.m13 - turned.m31,
-            turned.m21 - turned.m12,
-        );
-        let length = twice_sine.norm();
-        let axis = if length > 0.0 {
-            twice_sine / length
-        } else {
-            Vector3::x()
-        };
-        let angle = angle_about(&axis, &turned);
-        (angle, Row::couple(frames, frames.parent.axes * axis))
+        ball_rotation(frames)
+    }
+
+    /// First of the three rows of a spherical joint's angular velocity among its rates.
+    pub(crate) fn first_couple(&self) -> usize {
+        self.coordinates.len()
     }
 }
 
@@ -279,6 +275,25 @@ fn non_negative(spec: &JointSpec, what: &'static str, x: f64) -> Result<(), Join
         return Ok(());
     }
     Err(value(spec, what, x, "at least 0 and finite"))
+}
+
+/// Limit of a spherical joint's angle of rotation, as that of a coordinate.
+fn ball_limit(spec: &JointSpec) -> Result<Option<CoordinateSpec>, JointError> {
+    let (upper, restitution) = (spec.ball.upper, spec.ball.restitution);
+    if !spec.kind.is_spherical() || upper == f64::INFINITY {
+        return Ok(None);
+    }
+    if !(upper > 0.0 && upper < std::f64::consts::PI) {
+        let allowed = "between 0 and pi: no angle of rotation exceeds pi";
+        return Err(value(spec, "limits.upper", upper, allowed));
+    }
+    let limit = CoordinateSpec {
+        upper,
+        restitution,
+        ..CoordinateSpec::default()
+    };
+    check(spec, &limit)?;
+    Ok(Some(limit))
 }
 
 fn length(spec: &JointSpec) -> Result<f64, JointError> {

@@ -280,6 +280,29 @@ impl Multibody {
         }
     }
 
+    /// Fastest speed of a body (m/s): of its center, and its rotation times the [`size`](Self::size).
+    pub fn fastest_speed(&self, states: &[State]) -> f64 {
+        let all = self.parts.iter().zip(states);
+        let speeds = all.filter_map(|(part, state)| {
+            let rigid = part.rigid.as_ref()?;
+            let spin = rigid.angular_velocity(&state.angular_momentum).norm();
+            Some(state.linear_momentum.norm() / rigid.mass() + self.size * spin)
+        });
+        speeds.fold(0.0, f64::max)
+    }
+
+    /// Moves limits outward to coordinates that start beyond them, by rounding of what was given.
+    pub fn admit(&mut self, q: &[f64]) {
+        let all = self
+            .joints
+            .iter_mut()
+            .flat_map(|joint| &mut joint.coordinates);
+        for (c, q) in all.zip(q) {
+            c.lower = c.lower.min(*q);
+            c.upper = c.upper.max(*q);
+        }
+    }
+
     /// Flight of a body without joints.
     ///
     /// # Errors

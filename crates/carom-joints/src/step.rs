@@ -317,6 +317,7 @@ impl<'m> Stepper<'m> {
             pushes[k] = force;
             step.loads[joint].total += this.rows[row].force * (half * force.total());
         });
+        self.check_forces(&pushes, time)?;
         let balls = self.damp_balls(half);
         let base = self.momenta.clone();
         let at = (time, length);
@@ -352,6 +353,23 @@ impl<'m> Stepper<'m> {
         }
     }
 
+    /// Refuses forces that are not finite.
+    fn check_forces(&self, pushes: &[Push], time: f64) -> Result<(), JointError> {
+        let mb = self.multibody;
+        let all = mb.joints().iter().enumerate();
+        let of_joint = |(j, _): &(usize, &crate::Joint)| {
+            let range = mb.coordinates_of(*j);
+            pushes[range].iter().any(|p| !p.actuator.is_finite())
+        };
+        match { all }.find(of_joint) {
+            None => Ok(()),
+            Some((_, joint)) => Err(JointError::ActuatorForce {
+                joint: joint.name.clone(),
+                time,
+            }),
+        }
+    }
+
     /// Explicit damping of spherical joints: impulses on their rates.
     fn damp_balls(&mut self, half: f64) -> Vec<(usize, f64, f64)> {
         let mb = self.multibody;
@@ -361,6 +379,7 @@ impl<'m> Stepper<'m> {
                 continue;
             }
             let (_, first) = mb.rows_of(j);
+            let first = first + joint.first_couple();
             for row in first..first + 3 {
                 let now = rate(&self.rows[row], mb.ends(j), &self.velocities);
                 let impulse = -half * joint.ball.damping * now;
@@ -550,7 +569,8 @@ impl<'m> Stepper<'m> {
             if joint.kind.is_spherical() {
                 let stiff = half * joint.ball.damping;
                 if stiff > 0.0 {
-                    self.compliance[rates..rates + 3].fill(1.0 / stiff);
+                    let couple = rates + joint.first_couple();
+                    self.compliance[couple..couple + 3].fill(1.0 / stiff);
                 }
             }
         }
@@ -754,6 +774,7 @@ impl<'m> Stepper<'m> {
             {
                 return Err(JointError::ContactForces { time });
             }
+            self.check_forces(&pushes, time)?;
             mb.coordinate_rates(&self.end_rows, &self.after, &mut rates);
             step.rates = rates;
             let mut changed = false;
@@ -805,6 +826,7 @@ impl<'m> Stepper<'m> {
         for (j, joint) in mb.joints().iter().enumerate() {
             if joint.kind.is_spherical() && joint.ball.damping > 0.0 {
                 let (_, first) = mb.rows_of(j);
+                let first = first + joint.first_couple();
                 for row in first..first + 3 {
                     let earlier = rate(&self.end_rows[row], mb.ends(j), &before);
                     let now = rate(&self.end_rows[row], mb.ends(j), &self.after);

@@ -10,6 +10,7 @@
 //! | [`power()`] | whole powers with one order of products |
 //! | [`svd`] | singular values of small matrices, least-norm solutions |
 //! | [`sums`] | sums and products with their rounding errors |
+//! | [`expression`] | arithmetic in text, read and evaluated |
 //! | [`random`] | random numbers that depend on a seed and a position alone |
 //!
 //! # Examples
@@ -28,6 +29,7 @@
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 pub mod dense;
+pub mod expression;
 pub mod kernel;
 pub mod polynomial;
 mod power;

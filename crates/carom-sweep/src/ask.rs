@@ -3,10 +3,10 @@
 use crate::SweepError;
 use crate::answer::row;
 use crate::evaluate::Evaluator;
-use crate::expression::{Scalar, Type};
 use crate::folder::{claim, sync_folder};
 use crate::plan::Plan;
 use crate::table::json_row;
+use carom_numeric::expression::{Scalar, Type};
 use carom_report::input::read_line;
 use carom_wire::{WireError, nearest_name};
 use serde_json::{Map, Value, json};

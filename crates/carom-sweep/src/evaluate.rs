@@ -1,10 +1,10 @@
 //! Cells: values of the names, and the line they make.
 
 use crate::SweepError;
-use crate::expression::Scalar;
 use crate::plan::{CellKind, Plan, json, lay_over, non_finite};
 use crate::random;
 use crate::table::Datum;
+use carom_numeric::expression::Scalar;
 use carom_wire::WireError;
 use serde_json::{Map, Value, json as object};
 use std::fs::File;

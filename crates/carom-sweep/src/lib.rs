@@ -51,7 +51,6 @@ mod derived;
 mod error;
 mod estimate;
 mod evaluate;
-mod expression;
 mod figure;
 mod folder;
 mod merge;

@@ -6,6 +6,7 @@ becomes one; others get light links in between.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,9 +21,8 @@ ALIGNED = 1e-9
 #: Mass and inertia of links between joints of one body, against those of the body.
 SPLIT = 1e-3
 
-#: Bound (rad or m) of a coordinate without a limit beside one that has some: configurations have no infinity, and no
-#: coordinate comes there.
-NO_LIMIT = 1e300
+#: Bound of a coordinate without a limit beside one that has some.
+NO_LIMIT = math.inf
 
 HINGE, SLIDE = int(mj.mjtJoint.mjJNT_HINGE), int(mj.mjtJoint.mjJNT_SLIDE)
 BALL, FREE = int(mj.mjtJoint.mjJNT_BALL), int(mj.mjtJoint.mjJNT_FREE)
@@ -267,7 +267,9 @@ def _ball_keys(
     if model.dof_damping[dof] > 0.0 and not is_off(model, "DAMPER"):
         keys["damping"] = float(model.dof_damping[dof])
     if model.jnt_limited[j] and not is_off(model, "LIMIT"):
-        ignored.append(("range", name, "spherical joints have no limits yet"))
+        # An angle of rotation never exceeds half a turn.
+        if model.jnt_range[j][1] < math.pi:
+            keys["limits"] = {"upper": float(model.jnt_range[j][1])}
     values = {
         "armature": model.dof_armature[dof],
         "frictionloss": model.dof_frictionloss[dof],

@@ -507,7 +507,7 @@ class Motion:
         Names, in the order of the arrays.
     rows : ndarray of shape (T, B, 15)
         Samples of all bodies in the order of `COLUMNS`.
-    time : ndarray of shape (T,)
+    time, times : ndarray of shape (T,)
         s.
     position : ndarray of shape (T, B, 3)
         Centers of mass, m.
@@ -541,6 +541,7 @@ class Motion:
         rows = np.array(record["trajectory"]["rows"], dtype=np.float64)
         self.rows: Floats = rows.reshape(-1, len(self.bodies), len(self.COLUMNS))
         self.time: Floats = self.rows[:, 0, 0]
+        self.times: Floats = self.time
         self.position: Floats = self.rows[:, :, 2:5]
         self.quaternion: Floats = self.rows[:, :, 5:9]
         self.velocity: Floats = self.rows[:, :, 9:12]

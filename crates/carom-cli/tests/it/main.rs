@@ -7,6 +7,7 @@ mod documents;
 mod fit;
 #[cfg(unix)]
 mod interrupt;
+mod joint_limits;
 mod joints;
 mod judge;
 mod laws;

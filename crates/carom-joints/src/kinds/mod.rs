@@ -159,7 +159,17 @@ impl Kind {
 
     /// True for a spherical joint, whose position is a quaternion.
     pub fn is_spherical(&self) -> bool {
-        std::ptr::eq(self, &raw const spherical::KIND)
+        std::ptr::eq(self, &raw const spherical::KIND) || self.is_bounded_ball()
+    }
+
+    /// True for a spherical joint whose angle of rotation has a limit.
+    pub(crate) fn is_bounded_ball(&self) -> bool {
+        std::ptr::eq(self, &raw const spherical::BOUNDED)
+    }
+
+    /// The spherical joint whose angle of rotation has a limit.
+    pub(crate) fn bounded_ball() -> &'static Self {
+        &spherical::BOUNDED
     }
 
     /// True if coordinates, or their absence, say where the child lies.
@@ -182,6 +192,8 @@ pub(crate) fn dual(axes: &[Vector3<f64>; 3]) -> ([Vector3<f64>; 3], f64) {
         determinant,
     )
 }
+
+pub(crate) use spherical::rotation as ball_rotation;
 
 fn no_coordinates(_: &Geometry, _: &Frames, _: &[f64], _: &mut [f64]) {}
 

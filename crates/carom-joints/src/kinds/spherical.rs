@@ -1,5 +1,5 @@
-use super::{Axes, Condition, Kind, Rows, at_rest, no_coordinates};
-use crate::frames::{Frames, Row};
+use super::{Axes, Condition, Coordinate, Kind, Rows, at_rest, no_coordinates};
+use crate::frames::{Frames, Row, angle_about};
 use nalgebra::Vector3;
 
 /// Conditions under which the origins coincide.
@@ -18,10 +18,45 @@ pub(super) static KIND: Kind = Kind {
     axes: Axes::None,
     measure: no_coordinates,
     place: at_rest,
+    rates: |_, frames: &Frames, _, rows: &mut Rows| couples(frames, rows),
+};
+
+/// A ball joint whose angle of rotation has a limit: the angle is a coordinate in front of the rates of [`KIND`].
+pub(super) static BOUNDED: Kind = Kind {
+    name: "spherical",
+    conditions: &POINTS,
+    coordinates: &[Coordinate::angle("")],
+    axes: Axes::None,
+    measure: |_, frames, _, out| out[0] = rotation(frames).0,
+    place: at_rest,
     rates: |_, frames: &Frames, _, rows: &mut Rows| {
-        for k in 0..3 {
-            let axis: Vector3<f64> = frames.parent.axis(k);
-            rows.push(Row::couple(frames, axis));
-        }
+        rows.push(rotation(frames).1);
+        couples(frames, rows);
     },
 };
+
+fn couples(frames: &Frames, rows: &mut Rows) {
+    for k in 0..3 {
+        let axis: Vector3<f64> = frames.parent.axis(k);
+        rows.push(Row::couple(frames, axis));
+    }
+}
+
+/// Angle of rotation (rad), in \[0, π\], and the row of its rate. Where the angle is 0 or π, the axis is that of the
+/// rounding, or x.
+pub(crate) fn rotation(frames: &Frames) -> (f64, Row) {
+    let turned = frames.relative();
+    let twice_sine = Vector3::new(
+        turned.m32 - turned.m23,
+        turned.m13 - turned.m31,
+        turned.m21 - turned.m12,
+    );
+    let length = twice_sine.norm();
+    let axis = if length > 0.0 {
+        twice_sine / length
+    } else {
+        Vector3::x()
+    };
+    let angle = angle_about(&axis, &turned);
+    (angle, Row::couple(frames, frames.parent.axes * axis))
+}

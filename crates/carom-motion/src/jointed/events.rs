@@ -14,6 +14,9 @@ const LOOKS: u32 = 8;
 /// Splits of one step of the grid by points that close; more are left to the impulses of the steps.
 const MOST_SPLITS: usize = 24;
 
+/// Dry friction holds up to its own force and this fraction more: rounding of the impulses is no slip.
+const SLIPS: f64 = 1e-9;
+
 /// Points that come this fraction of the contact tolerance too deep have closed.
 const SEEN: f64 = 1e-2;
 
@@ -61,7 +64,7 @@ impl Run<'_, '_> {
                         let [first, second] = step.holding[k];
                         friction - (first + second).abs() / s
                     };
-                    if excess(step, length) < -1e-9 * friction {
+                    if excess(step, length) < -SLIPS * friction {
                         let at = self.root(&excess, friction, length)?;
                         // The direction of what it can no longer hold.
                         let [first, second] = step.holding[k];

@@ -12,7 +12,7 @@ use carom_metric::{Covector, KineticMetric, Tangent};
 use nalgebra::{Matrix3, Vector3, Vector6};
 
 /// A limit of a coordinate as a contact.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LimitContact {
     /// Coordinate, counted over all joints.
     pub coordinate: usize,

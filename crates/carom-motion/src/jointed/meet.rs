@@ -2,7 +2,7 @@
 
 use super::events::Change;
 use super::impact::{JointContact, LimitContact, Posed, What};
-use super::run::{AT_LIMIT, AT_REST, EVENTS_PER_INSTANT, INSTANT, Run};
+use super::run::{EVENTS_PER_INSTANT, INSTANT, Run};
 use crate::hybrid::Ending;
 use crate::world::{MotionError, OnZeno};
 use carom_joints::elimination::rate;
@@ -101,8 +101,11 @@ impl Run<'_, '_> {
                     upper,
                 };
                 let rate = contact.sign() * self.rates[k];
-                let near = AT_LIMIT * (1.0 + bound.abs()) + 2.0 * INSTANT * rate.abs();
-                if bound.is_infinite() || contact.sign() * (q - bound) > near || rate > AT_REST {
+                let near = self.at_bound(k, bound) + 2.0 * INSTANT * rate.abs();
+                if bound.is_infinite()
+                    || contact.sign() * (q - bound) > near
+                    || rate > self.still_rate(k)
+                {
                     continue;
                 }
                 let row = rows[world.row_of(k)];
@@ -145,7 +148,7 @@ impl Run<'_, '_> {
 
     fn approaches(&self, posed: &Posed) -> bool {
         match posed.what {
-            What::Limit(_) => posed.before[0] < -AT_REST,
+            What::Limit(limit) => posed.before[0] < -self.still_rate(limit.coordinate),
             What::Point { pair, .. } => {
                 let still = match self.bounces_on(pair) {
                     true => 0.0,
@@ -169,11 +172,9 @@ impl Run<'_, '_> {
     /// Restitution of what takes part in an impact: contacts that last, rest or accumulate have none.
     fn restitute(&mut self, posed: &mut Posed, line: u64) {
         let approaches = self.approaches(posed);
-        let What::Point { pair, .. } = posed.what else {
-            if !approaches {
-                posed.restitution = 0.0;
-            }
-            return;
+        let pair = match posed.what {
+            What::Limit(limit) => return self.restitute_limit(limit, approaches, posed),
+            What::Point { pair, .. } => pair,
         };
         if self.lasting.contains_key(&pair) || posed.before[0] > 0.0 {
             posed.restitution = 0.0;
@@ -200,6 +201,32 @@ impl Run<'_, '_> {
         }
         if chatters {
             self.hold(pair);
+        }
+    }
+
+    /// Restitution of a limit: none where it rests, or once its impacts accumulate.
+    fn restitute_limit(&mut self, limit: LimitContact, approaches: bool, posed: &mut Posed) {
+        if !approaches {
+            posed.restitution = 0.0;
+        }
+        if posed.restitution == 0.0 || posed.restitution == 1.0 {
+            return;
+        }
+        let (time, line) = (self.time, self.line);
+        let bounces = self.limit_bounces.entry(limit).or_default();
+        bounces.note(time, line);
+        // The next rise in free fall: a quarter of its interval times the rate.
+        let e = posed.restitution;
+        let rise = 0.25 * e * e * posed.before[0].abs() * bounces.interval;
+        let accumulates = bounces.accumulates(self.world.time_step());
+        let flat = bounces.shrunk > 0 && rise <= self.flat(limit);
+        let ends = flat || accumulates && self.laws.on_zeno != OnZeno::Continue;
+        if ends && self.laws.on_zeno == OnZeno::Stop {
+            self.ended = Some(Ending::Zeno { accumulation: time });
+        }
+        if ends {
+            self.limit_bounces.remove(&limit);
+            posed.restitution = 0.0;
         }
     }
 
@@ -315,7 +342,7 @@ impl Run<'_, '_> {
                 continue;
             };
             let k = contact.coordinate;
-            let rests = contact.sign() * self.rates[k] <= AT_REST;
+            let rests = contact.sign() * self.rates[k] <= self.still_rate(k);
             if rests && self.at_limit(k).is_none() {
                 let (c, _) = self.coordinate(k);
                 self.modes.held[k] = Some(if contact.upper { c.upper } else { c.lower });
@@ -328,7 +355,7 @@ impl Run<'_, '_> {
         }
         for k in 0..self.rates.len() {
             if let Some(contact) = self.at_limit(k)
-                && contact.sign() * self.rates[k] > AT_REST
+                && contact.sign() * self.rates[k] > self.still_rate(k)
             {
                 self.modes.held[k] = None;
                 (self.observe)(super::JointEvent::Released {

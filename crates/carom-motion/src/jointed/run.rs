@@ -16,11 +16,17 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Instants are found to this (s).
 pub(super) const INSTANT: f64 = 1e-12;
 
-/// Rates below this fraction of the fastest of their kind are rest: an impact that leaves less has ended.
-pub(super) const AT_REST: f64 = 1e-10;
+/// Rates below this fraction of the fastest speed of the run are rest: an impact that leaves less has ended. Rounding of
+/// an impact is some 1e-14 of the speeds, more with unequal masses.
+const AT_REST: f64 = 1e-10;
 
-/// A coordinate within this of its limit, against the size of its numbers, is there.
-pub(super) const AT_LIMIT: f64 = 1e-11;
+/// A coordinate within this of its limit is there: against 1 rad or the size, and the limit itself. Steps end at a limit
+/// with residuals of at most 1e-12 of the size.
+const AT_LIMIT: f64 = 1e-11;
+
+/// Impacts at a limit between which the coordinate rises by less than this have ended: against 1 rad or the size, and the
+/// limit. Coordinates, measured from the bodies, have a rounding of some 1e-15.
+const FLAT: f64 = 64.0 * f64::EPSILON;
 
 /// Events without time between them.
 pub(super) const EVENTS_PER_INSTANT: usize = 10_000;
@@ -175,10 +181,11 @@ impl JointedWorld {
     ///
     /// [`MotionError::Joint`], [`MotionError::Shape`], and [`MotionError::InitialPenetration`].
     pub fn new(spec: &JointedSpec) -> Result<Self, MotionError> {
-        let multibody = Multibody::new(&spec.multibody).map_err(MotionError::Joint)?;
+        let mut multibody = Multibody::new(&spec.multibody).map_err(MotionError::Joint)?;
         let (start, assembly) = multibody
             .assemble(&spec.placed)
             .map_err(MotionError::Joint)?;
+        multibody.admit(&start.q);
         let mut rows = Vec::new();
         for (j, joint) in multibody.joints().iter().enumerate() {
             let (_, first) = multibody.rows_of(j);
@@ -257,6 +264,11 @@ impl JointedWorld {
         self.ranks
     }
 
+    /// Step of the grid (s).
+    pub(super) fn time_step(&self) -> f64 {
+        self.time_step
+    }
+
     /// Everything that can touch.
     pub(super) fn touch(&self) -> &Touch {
         &self.touch
@@ -286,6 +298,7 @@ impl JointedWorld {
         observe: &'o mut (dyn FnMut(JointEvent<'_>) + 'o),
     ) -> JointedEnd {
         let mb = &self.multibody;
+        let fall = mb.gravity().norm() * self.time_step;
         let mut run = Run {
             world: self,
             laws: *laws,
@@ -300,6 +313,7 @@ impl JointedWorld {
             control,
             observe,
             at_once: 0,
+            fastest: fall + mb.fastest_speed(&self.start.states),
             n_impacts: 0,
             n_steps: 0,
             works: Works::default(),
@@ -311,6 +325,7 @@ impl JointedWorld {
             lasting: BTreeMap::new(),
             held_pairs: BTreeSet::new(),
             bounces: BTreeMap::new(),
+            limit_bounces: BTreeMap::new(),
             results: BTreeMap::new(),
             splits: 0,
             ended: None,
@@ -373,6 +388,8 @@ pub(super) struct Run<'w, 'o> {
     control: Option<&'o mut Control<'o>>,
     pub(super) observe: &'o mut (dyn FnMut(JointEvent<'_>) + 'o),
     at_once: usize,
+    /// Fastest speed of a body so far, rotation times size included, and gravity over a step (m/s).
+    fastest: f64,
     pub(super) n_impacts: usize,
     n_steps: usize,
     works: Works,
@@ -386,6 +403,7 @@ pub(super) struct Run<'w, 'o> {
     /// Pairs that last until the next line of the grid, whatever they do.
     pub(super) held_pairs: BTreeSet<usize>,
     pub(super) bounces: BTreeMap<usize, Bounces>,
+    pub(super) limit_bounces: BTreeMap<LimitContact, Bounces>,
     /// Results of the step that was made last, by pair.
     pub(super) results: BTreeMap<usize, PairStep>,
     /// Splits since the last line of the grid.
@@ -473,7 +491,7 @@ impl Run<'_, '_> {
                 continue;
             }
             let rate = self.rates[k];
-            if rate.abs() > AT_REST {
+            if rate.abs() > self.still_rate(k) {
                 self.modes.held[k] = None;
                 self.modes.slides[k] = rate.signum();
             } else {
@@ -481,6 +499,34 @@ impl Run<'_, '_> {
                 self.modes.slides[k] = 0.0;
             }
         }
+    }
+
+    /// Unit of a coordinate: 1 rad, or the size (m).
+    fn unit(&self, k: usize) -> f64 {
+        let mb = self.world.multibody();
+        let joint = mb.joint_of_row(self.world.rows[k]);
+        let place = k - mb.coordinates_of(joint).start;
+        match mb.joints()[joint].kind.coordinates[place].is_angle {
+            true => 1.0,
+            false => mb.size(),
+        }
+    }
+
+    /// Rate of a coordinate that counts as rest (rad/s, m/s).
+    pub(super) fn still_rate(&self, k: usize) -> f64 {
+        AT_REST * self.fastest * self.unit(k) / self.world.multibody().size()
+    }
+
+    /// Distance from a limit at which a coordinate is there (rad, m).
+    pub(super) fn at_bound(&self, k: usize, bound: f64) -> f64 {
+        AT_LIMIT * (self.unit(k) + bound.abs())
+    }
+
+    /// Rise of a coordinate between two impacts at its limit that its rounding hides (rad, m).
+    pub(super) fn flat(&self, limit: LimitContact) -> f64 {
+        let (c, _) = self.coordinate(limit.coordinate);
+        let bound = if limit.upper { c.upper } else { c.lower };
+        FLAT * self.unit(limit.coordinate).max(bound.abs())
     }
 
     /// The limit that a held coordinate rests on.
@@ -656,6 +702,7 @@ impl Run<'_, '_> {
             }
             self.ask_control();
         }
+        self.fastest = self.fastest.max(mb.fastest_speed(&self.posture.states));
         let energy = mb.energy(&self.posture);
         let works = &self.works;
         let taken = self.impact_loss + works.damper + works.friction + works.contact;

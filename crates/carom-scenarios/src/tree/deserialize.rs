@@ -4,6 +4,9 @@ use super::{Entry, Fault, Kind, Value};
 use serde::de::{self, Deserializer, IntoDeserializer, Visitor};
 use serde::forward_to_deserialize_any;
 
+/// Name of the types whose numbers may be infinite.
+pub(crate) const EXTENDED: &str = "extended";
+
 impl<'de> Deserializer<'de> for &'de Value {
     type Error = Fault;
 
@@ -36,10 +39,16 @@ impl<'de> Deserializer<'de> for &'de Value {
 
     fn deserialize_newtype_struct<V: Visitor<'de>>(
         self,
-        _name: &'static str,
+        name: &'static str,
         visitor: V,
     ) -> Result<V::Value, Fault> {
-        visitor.visit_newtype_struct(self)
+        match &self.kind {
+            Kind::Float(value) if name == EXTENDED && value.is_infinite() => {
+                visitor.visit_f64(*value)
+            }
+            _ if name == EXTENDED => self.deserialize_any(visitor),
+            _ => visitor.visit_newtype_struct(self),
+        }
     }
 
     fn deserialize_enum<V: Visitor<'de>>(

@@ -19,6 +19,7 @@
 //! ```
 
 mod deserialize;
+pub(crate) use deserialize::EXTENDED;
 mod fault;
 mod parse;
 

@@ -1,8 +1,8 @@
 //! Axes of a plan and its random columns.
 
-use crate::expression::{Scalar, Type};
 use crate::random;
 use crate::source::{Fault, Fields, Node, count};
+use carom_numeric::expression::{Scalar, Type};
 use carom_scenarios::tree::{Kind, Value as Item};
 use serde_json::{Number, Value, json};
 use std::sync::Arc;

@@ -3,8 +3,8 @@
 use super::axis::{Axis, Random};
 use super::column::Column;
 use super::states::States;
-use crate::expression::Expression;
 use carom_numeric::NUMERICS_VERSION;
+use carom_numeric::expression::Expression;
 use carom_wire::Command;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};

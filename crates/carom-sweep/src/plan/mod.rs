@@ -15,8 +15,8 @@ pub(crate) use template::{Template, json, lay_over, non_finite};
 
 use crate::SweepError;
 use crate::evaluate::Evaluator;
-use crate::expression::Expression;
 use crate::table::{Field, Schema};
+use carom_numeric::expression::Expression;
 use carom_report::input::{MAX_TOML_BYTES, read_file};
 use carom_scenarios::Scenario;
 use carom_wire::{Command, WireError};

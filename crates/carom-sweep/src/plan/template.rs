@@ -1,8 +1,8 @@
 //! A problem with expressions in it.
 
-use crate::expression::{Expression, Names, Scalar, Type};
 use crate::plan::axis::float;
 use crate::source::{Fault, Node, joined};
+use carom_numeric::expression::{Expression, Names, Scalar, Type};
 use carom_scenarios::tree::{Kind, Place, Value as Part};
 use carom_wire::WireError;
 use serde_json::Value;
@@ -203,7 +203,8 @@ pub(crate) fn lay_over(base: &mut Value, over: &Value) {
 
 /// The names that every plan knows.
 pub(crate) fn cell_names() -> Names {
-    let mut names = Names::default();
+    let mut names =
+        Names::with_hints(|name, known| carom_wire::nearest_name(name, known.iter().copied()));
     names.add("cell", Type::Integer);
     names.add("seed", Type::Integer);
     names

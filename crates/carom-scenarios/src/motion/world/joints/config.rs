@@ -1,13 +1,18 @@
 //! `[[joints]]` of a world, and what can be wrong with them.
 
 use crate::ScenarioError;
+use crate::tree::EXTENDED;
 use carom_lie::So3;
-use carom_motion::joints::coordinates::{Actuator, CoordinateSpec, Rule, Table};
+use carom_motion::joints::coordinates::{Actuator, CoordinateSpec, Rule, Signal, Table};
 use carom_motion::joints::frames::Frame;
 use carom_motion::joints::kinds::{KINDS, Kind};
 use carom_motion::joints::{BallSpec, JointSpec};
+use carom_numeric::expression::{Expression, Names, Scalar, Type};
 use nalgebra::{Matrix3, Vector3};
 use serde::Deserialize;
+use serde::de::{self, Deserializer, SeqAccess, Visitor};
+use std::fmt;
+use std::sync::Arc;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -69,9 +74,9 @@ struct FrameConfig {
 #[serde(deny_unknown_fields)]
 struct LimitsConfig {
     #[serde(default)]
-    lower: Option<Numbers>,
+    lower: Option<Bounds>,
     #[serde(default)]
-    upper: Option<Numbers>,
+    upper: Option<Bounds>,
     #[serde(default)]
     restitution: Option<Numbers>,
 }
@@ -82,6 +87,56 @@ struct LimitsConfig {
 enum Numbers {
     One(f64),
     Each(Vec<f64>),
+}
+
+/// Bounds of coordinates; an infinite one is none.
+#[derive(Clone, Debug)]
+struct Bounds(Numbers);
+
+impl Bounds {
+    fn numbers(&self) -> Numbers {
+        self.0.clone()
+    }
+
+    fn is_finite(&self) -> bool {
+        matches!(self.0, Numbers::One(bound) if bound.is_finite())
+    }
+}
+
+impl<'de> Deserialize<'de> for Bounds {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_newtype_struct(EXTENDED, BoundsVisitor)
+    }
+}
+
+/// Reads one bound or a list of them.
+struct BoundsVisitor;
+
+impl<'de> Visitor<'de> for BoundsVisitor {
+    type Value = Bounds;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a number, inf or -inf, or a list of them")
+    }
+
+    fn visit_f64<E: de::Error>(self, value: f64) -> Result<Bounds, E> {
+        Ok(Bounds(Numbers::One(value)))
+    }
+
+    fn visit_i64<E: de::Error>(self, value: i64) -> Result<Bounds, E> {
+        Ok(Bounds(Numbers::One(value as f64)))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Bounds, A::Error> {
+        let mut list = Vec::new();
+        while let Some(item) = items.next_element::<Bounds>()? {
+            let Numbers::One(value) = item.0 else {
+                return Err(de::Error::custom("a list of numbers is needed"));
+            };
+            list.push(value);
+        }
+        Ok(Bounds(Numbers::Each(list)))
+    }
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -224,6 +279,14 @@ impl JointConfig {
         fault: &dyn Fn(&str, String) -> ScenarioError,
     ) -> Result<Vec<String>, ScenarioError> {
         let n = kind.coordinates.len();
+        // The angle of a limited ball is a coordinate inside the run alone.
+        let upper = self
+            .limits
+            .as_ref()
+            .and_then(|limits| limits.upper.as_ref());
+        if kind.is_spherical() && upper.is_some_and(Bounds::is_finite) {
+            return Ok(vec![self.name.clone()]);
+        }
         if let Some(names) = &self.names {
             if names.len() != n {
                 return Err(fault(
@@ -307,8 +370,16 @@ impl JointConfig {
             spread("damping", &self.damping, true)?,
             spread("friction", &self.friction, true)?,
             spread("armature", &self.armature, true)?,
-            spread("limits.lower", &limits.and_then(|l| l.lower.clone()), true)?,
-            spread("limits.upper", &limits.and_then(|l| l.upper.clone()), true)?,
+            spread(
+                "limits.lower",
+                &limits.and_then(|l| l.lower.as_ref().map(Bounds::numbers)),
+                true,
+            )?,
+            spread(
+                "limits.upper",
+                &limits.and_then(|l| l.upper.as_ref().map(Bounds::numbers)),
+                true,
+            )?,
             spread(
                 "limits.restitution",
                 &limits.and_then(|l| l.restitution.clone()),
@@ -379,9 +450,25 @@ impl JointConfig {
         if !kind.is_spherical() {
             return Ok(ball);
         }
-        if self.limits.is_some() {
-            let message = "limits of spherical joints are not supported yet; a gimbal takes them";
-            return Err(fault("limits", message.to_owned()));
+        if let Some(limits) = &self.limits {
+            let one = |part: &str, numbers: Numbers| match numbers {
+                Numbers::One(x) => Ok(x),
+                Numbers::Each(_) => {
+                    let message = "a spherical joint takes one number, for its angle of rotation";
+                    Err(fault(part, message.to_owned()))
+                }
+            };
+            if limits.lower.is_some() {
+                let message =
+                    "a spherical joint takes `upper` alone: its angle of rotation is at least 0";
+                return Err(fault("limits.lower", message.to_owned()));
+            }
+            if let Some(upper) = &limits.upper {
+                ball.upper = one("limits.upper", upper.numbers())?;
+            }
+            if let Some(restitution) = &limits.restitution {
+                ball.restitution = one("limits.restitution", restitution.clone())?;
+            }
         }
         match &self.damping {
             None => (),
@@ -426,6 +513,26 @@ fn attitude([w, x, y, z]: [f64; 4]) -> Result<So3, String> {
         ));
     }
     So3::from_quaternion(w, &Vector3::new(x, y, z)).ok_or_else(|| "no rotation".to_owned())
+}
+
+/// Force as an expression of the time `t` (s); NaN where it has no finite value, which ends a run.
+fn signal(text: &str) -> Result<Signal, String> {
+    let mut names = Names::default();
+    names.add("t", Type::Float);
+    let expression =
+        Expression::parse(text, &names).map_err(|fault| format!("`{text}`: {fault}"))?;
+    let value = move |time: f64| {
+        let at = expression.value(&[Scalar::Float(time)], &mut Vec::new());
+        match at {
+            Some(Scalar::Float(value)) => value,
+            _ => f64::NAN,
+        }
+    };
+    let start = value(0.0);
+    if !start.is_finite() {
+        return Err(format!("`{text}` has no finite value at t = 0"));
+    }
+    Ok(Signal(Arc::new(value)))
 }
 
 impl FrameConfig {
@@ -496,13 +603,13 @@ impl ActuatorConfig {
         let rule = match (kind, &self.value) {
             ("constant", Some(Value::Number(value))) if value.is_finite() => Rule::Constant(*value),
             ("constant", _) => return Err(of("value", "a finite number is needed".to_owned())),
-            ("expression", value) => {
-                let given = match value {
-                    Some(Value::Text(text)) => format!("`{text}`: "),
-                    _ => String::new(),
-                };
-                let message = format!("{given}expressions are not supported yet: use a `table`");
-                return Err(of("type", message));
+            ("expression", Some(Value::Text(text))) => {
+                let signal = signal(text).map_err(|message| of("value", message))?;
+                Rule::Signal(signal)
+            }
+            ("expression", _) => {
+                let message = "a text is needed, such as \"0.4*sin(5.0*t)\"".to_owned();
+                return Err(of("value", message));
             }
             ("table", _) => Rule::Table(table()?),
             _ => {

@@ -57,8 +57,17 @@ pub(super) fn run<'c>(
     };
     let (limits, samples) = (&jointed.setup.limits, &jointed.setup.samples);
     // A closure of its own lives as long as the run.
-    let mut forwarded =
-        control.map(|control| move |time: f64, q: &[f64], rates: &[f64]| control(time, q, rates));
+    let open: Vec<usize> = report::open_coordinates(jointed.world.multibody()).collect();
+    let mut forwarded = control.map(|control| {
+        move |time: f64, q: &[f64], rates: &[f64]| {
+            let seen = |list: &[f64]| -> Vec<f64> { open.iter().map(|k| list[*k]).collect() };
+            let mut forces = vec![0.0; q.len()];
+            for (k, force) in open.iter().zip(control(time, &seen(q), &seen(rates))) {
+                forces[*k] = force;
+            }
+            forces
+        }
+    });
     let control = forwarded.as_mut().map(|f| f as &mut Control<'_>);
     let end = jointed
         .world

@@ -123,8 +123,8 @@ impl<'w> Log<'w> {
         let joint = joint_of(mb, contact.coordinate);
         let mut map = Map::new();
         map.insert("joint".to_owned(), json!(mb.joints()[joint].name));
-        let name = &self.jointed.coordinates[contact.coordinate];
-        map.insert("coordinate".to_owned(), json!(name));
+        let place = contact.coordinate - mb.coordinates_of(joint).start;
+        map.insert("coordinate".to_owned(), json!(place));
         let limit = if contact.upper { "upper" } else { "lower" };
         map.insert("limit".to_owned(), json!(limit));
         map
@@ -201,6 +201,13 @@ impl<'w> Log<'w> {
     }
 }
 
+/// Coordinates that records and controls know: all but the angles of spherical joints.
+pub(super) fn open_coordinates(mb: &Multibody) -> impl Iterator<Item = usize> + '_ {
+    let joints = mb.joints().iter().enumerate();
+    let open = joints.filter(|(_, joint)| !joint.kind.is_spherical());
+    open.flat_map(|(j, _)| mb.coordinates_of(j))
+}
+
 fn joint_of(mb: &Multibody, coordinate: usize) -> usize {
     let all = 0..mb.joints().len();
     all.into_iter()
@@ -265,7 +272,7 @@ fn joint_row(mb: &Multibody, time: f64, posture: &Posture, rates: &[f64], forces
         }
     }
     q.extend(v);
-    q.extend(forces);
+    q.extend(open_coordinates(mb).map(|k| forces[k]));
     json!(q)
 }
 
@@ -276,6 +283,7 @@ fn joint_columns(jointed: &Jointed) -> Vec<String> {
         if joint.kind.is_spherical() {
             q.extend(["qw", "qx", "qy", "qz"].map(|s| format!("q:{}.{s}", joint.name)));
             v.extend(["wx", "wy", "wz"].map(|s| format!("v:{}.{s}", joint.name)));
+            continue;
         }
         for name in &jointed.coordinates[mb.coordinates_of(j)] {
             q.push(format!("q:{name}"));

@@ -1,33 +1,53 @@
-//! Expressions of a plan: arithmetic on numbers and names, with the same bits on every machine.
+//! Expressions in text: arithmetic on numbers and names, with the same bits on every machine.
+//!
+//! # Examples
+//!
+//! ```
+//! use carom_numeric::expression::{Expression, Names, Scalar, Type};
+//! let mut names = Names::default();
+//! names.add("t", Type::Float);
+//! let torque = Expression::parse("0.4*sin(5.0*t)", &names).expect("`t` is known");
+//! let at = |t: f64| torque.value(&[Scalar::Float(t)], &mut Vec::new());
+//! assert_eq!(at(0.0), Some(Scalar::Float(0.0)));
+//! assert_eq!(at(0.2), Some(Scalar::Float(0.4 * libm::sin(1.0))));
+//! ```
 
 mod functions;
 mod parse;
 
-pub(crate) use functions::FUNCTIONS;
+pub use functions::FUNCTIONS;
 
 use functions::Function;
 
 /// Letters that an expression may have.
-pub(crate) const MAX_LENGTH: usize = 4096;
+pub const MAX_LENGTH: usize = 4096;
 
 /// Levels of parentheses, calls, signs and exponents.
-pub(crate) const MAX_DEPTH: usize = 64;
+pub const MAX_DEPTH: usize = 64;
 
-/// The type of what a name stands for.
+/// Type of a name's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Type {
+pub enum Type {
+    /// A whole number.
     Integer,
+    /// A number.
     Float,
+    /// A string, which can only stand alone.
     Text,
+    /// True or false, which can only stand alone.
     Bool,
 }
 
-/// Value of a name in one cell.
+/// Value of a name.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Scalar {
+pub enum Scalar {
+    /// A whole number.
     Integer(i64),
+    /// A number.
     Float(f64),
+    /// A string.
     Text(std::sync::Arc<str>),
+    /// True or false.
     Bool(bool),
 }
 
@@ -42,23 +62,38 @@ impl Scalar {
     }
 }
 
+/// Finds the known name that an unknown one was meant to be, if one is near.
+pub type Nearest = for<'n> fn(&str, &[&'n str]) -> Option<&'n str>;
+
 /// Names in the order of their values.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Names {
+pub struct Names {
     known: Vec<(String, Type)>,
+    nearest: Option<Nearest>,
 }
 
 impl Names {
-    pub(crate) fn add(&mut self, name: &str, kind: Type) {
+    /// No names yet; faults suggest the `nearest` of them.
+    pub fn with_hints(nearest: Nearest) -> Self {
+        Self {
+            known: Vec::new(),
+            nearest: Some(nearest),
+        }
+    }
+
+    /// Adds a name.
+    pub fn add(&mut self, name: &str, kind: Type) {
         self.known.push((name.to_owned(), kind));
     }
 
-    pub(crate) fn find(&self, name: &str) -> Option<(usize, Type)> {
+    /// Index and type of a name.
+    pub fn find(&self, name: &str) -> Option<(usize, Type)> {
         let index = self.known.iter().position(|(known, _)| known == name)?;
         self.known.get(index).map(|(_, kind)| (index, *kind))
     }
 
-    pub(crate) fn all(&self) -> impl Iterator<Item = &str> {
+    /// All names.
+    pub fn all(&self) -> impl Iterator<Item = &str> {
         self.known.iter().map(|(name, _)| name.as_str())
     }
 }
@@ -80,7 +115,7 @@ enum Step {
 
 /// An expression whose names are known.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Expression {
+pub struct Expression {
     text: String,
     steps: Vec<Step>,
     kind: Type,
@@ -92,7 +127,7 @@ impl Expression {
     /// # Errors
     ///
     /// The fault, in words.
-    pub(crate) fn parse(text: &str, names: &Names) -> Result<Self, String> {
+    pub fn parse(text: &str, names: &Names) -> Result<Self, String> {
         let (steps, kind) = parse::steps(text, names)?;
         Ok(Self {
             text: text.trim().to_owned(),
@@ -101,22 +136,24 @@ impl Expression {
         })
     }
 
-    pub(crate) fn kind(&self) -> Type {
+    /// Type of the value: of a single name its own, of anything else a number.
+    pub fn kind(&self) -> Type {
         self.kind
     }
 
-    pub(crate) fn text(&self) -> &str {
+    /// The text, without blanks around it.
+    pub fn text(&self) -> &str {
         &self.text
     }
 
     /// True if a name occurs.
-    pub(crate) fn uses(&self, name: usize) -> bool {
+    pub fn uses(&self, name: usize) -> bool {
         self.steps.contains(&Step::Name(name))
     }
 
-    /// The value in a cell: of a single name its own, of anything else a number. `None` if that is not
+    /// The value: of a single name its own, of anything else a number. `None` if that is not
     /// finite. `stack` is scratch space.
-    pub(crate) fn value(&self, names: &[Scalar], stack: &mut Vec<f64>) -> Option<Scalar> {
+    pub fn value(&self, names: &[Scalar], stack: &mut Vec<f64>) -> Option<Scalar> {
         if let [Step::Name(index)] = self.steps.as_slice() {
             return names.get(*index).cloned();
         }

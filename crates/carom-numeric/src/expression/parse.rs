@@ -2,7 +2,6 @@
 
 use super::functions::{FUNCTIONS, Function};
 use super::{MAX_DEPTH, MAX_LENGTH, Names, Step, Type};
-use carom_wire::nearest_name;
 
 /// The steps of an expression and the type of its value.
 pub(super) fn steps(text: &str, names: &Names) -> Result<(Vec<Step>, Type), String> {
@@ -176,9 +175,10 @@ impl<'t> Parser<'t> {
         let Some((index, kind)) = self.names.find(name) else {
             self.skip_blanks();
             return Err(if self.rest.starts_with('(') {
-                unknown("function", name, FUNCTIONS.into_iter())
+                unknown("function", name, &FUNCTIONS, self.names)
             } else {
-                unknown("name", name, self.names.all().chain(["pi"]))
+                let known: Vec<&str> = self.names.all().chain(["pi"]).collect();
+                unknown("name", name, &known, self.names)
             });
         };
         if !matches!(kind, Type::Integer | Type::Float) {
@@ -207,8 +207,8 @@ impl<'t> Parser<'t> {
     }
 }
 
-fn unknown<'n>(what: &str, name: &str, known: impl Iterator<Item = &'n str>) -> String {
-    let hint = nearest_name(name, known)
-        .map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+fn unknown(what: &str, name: &str, known: &[&str], names: &Names) -> String {
+    let near = names.nearest.and_then(|nearest| nearest(name, known));
+    let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
     format!("unknown {what} `{name}` in the expression{hint}")
 }

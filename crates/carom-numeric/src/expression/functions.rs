@@ -1,7 +1,7 @@
 //! Functions of expressions, from `libm`: the same bits on every machine.
 
 /// Names of the functions.
-pub(crate) const FUNCTIONS: [&str; 14] = [
+pub const FUNCTIONS: [&str; 14] = [
     "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sqrt", "exp", "ln", "abs", "min", "max",
     "floor",
 ];

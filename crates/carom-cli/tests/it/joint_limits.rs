@@ -1,0 +1,266 @@
+//! Limits and actuators of `carom run world` with joints.
+
+use crate::common::carom;
+use serde_json::Value;
+
+/// A record of a world that runs to its end.
+fn record(text: &str) -> Value {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("world.toml");
+    std::fs::write(&path, text).unwrap();
+    let path = path.to_str().unwrap();
+    let output = carom(&["run", "world", "--config", path, "--json"], "");
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{error}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// The one line of a refusal.
+fn refusal(text: &str) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("world.toml");
+    std::fs::write(&path, text).unwrap();
+    let path = path.to_str().unwrap();
+    let output = carom(&["run", "world", "--config", path, "--json"], "");
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(
+        (output.status.code(), output.stdout.len()),
+        (Some(2), 0),
+        "{error}"
+    );
+    assert_eq!(error.lines().count(), 1, "{error}");
+    error
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or(f64::NAN)
+}
+
+/// A column of the joints' trajectory.
+fn column(record: &Value, name: &str) -> Vec<f64> {
+    let table = &record["joint_trajectory"];
+    let columns = table["columns"].as_array().unwrap();
+    let k = columns.iter().position(|c| c == name).unwrap();
+    let rows = table["rows"].as_array().unwrap();
+    rows.iter().map(|row| number(&row[k])).collect()
+}
+
+/// A rod that hangs on a ball joint and swings.
+fn ball(keys: &str) -> String {
+    format!(
+        r#"duration = 0.6
+[[bodies]]
+name = "rod"
+mass = 1.3
+inertia = [[0.02, 0, 0], [0, 0.025, 0], [0, 0, 0.01]]
+[[joints]]
+name = "ball"
+type = "spherical"
+child = "rod"
+child_frame = {{ position = [0, 0, 0.5] }}
+velocity = [2.0, 1.0, 0.5]
+{keys}
+"#
+    )
+}
+
+/// A block of 2 kg on a slide, against gravity or along it.
+fn slide(keys: &str) -> String {
+    format!(
+        r#"duration = 1.0
+[[bodies]]
+name = "block"
+mass = 2.0
+inertia = [[0.1, 0, 0], [0, 0.1, 0], [0, 0, 0.1]]
+[[joints]]
+name = "slide"
+type = "prismatic"
+child = "block"
+{keys}
+"#
+    )
+}
+
+/// The cone limit of a ball joint: the angle of rotation stays below it, its rate is reversed by the coefficient of
+/// restitution, and energy is lost as $(1 - e^2)$ of what the limit sees.
+#[test]
+fn a_ball_joint_turns_no_further_than_its_limit() {
+    for damping in ["", "damping = 0.05"] {
+        for e in [0.0, 0.4, 1.0] {
+            let text = ball(&format!(
+                "limits = {{ upper = 0.4, restitution = {e} }}\n{damping}"
+            ));
+            let record = record(&text);
+            let most = column(&record, "q:ball.qw")
+                .iter()
+                .map(|w| 2.0 * w.min(1.0).acos())
+                .fold(0.0, f64::max);
+            assert!(most <= 0.4 + 1e-9, "{most}");
+            let first = &record["impacts"][0];
+            let hit = &first["contacts"][0];
+            assert_eq!(
+                (&hit["joint"], &hit["coordinate"], &hit["limit"]),
+                (&"ball".into(), &0.into(), &"upper".into())
+            );
+            // The mean of the rates before and after times the impulse is the change of the energy.
+            let rate = number(&hit["normal_velocity"]);
+            let work = 0.5 * (1.0 - e) * rate * number(&hit["impulse"]);
+            let change = number(&first["energy_plus_j"]) - number(&first["energy_minus_j"]);
+            assert!(
+                rate < -1.0 && (change - work).abs() <= 1e-12,
+                "{change} {work}"
+            );
+            assert!(number(&record["max_joint_residual_m"]) <= 1e-13);
+            assert_eq!(
+                record["joint_trajectory"]["columns"]
+                    .as_array()
+                    .unwrap()
+                    .len(),
+                8
+            );
+            if e == 0.0 {
+                // It presses at once, and goes on along the cone.
+                assert_eq!(record["contacts"][0]["begin"], first["time"]);
+            }
+        }
+    }
+}
+
+#[test]
+fn limits_of_ball_joints_have_their_own_words() {
+    for (keys, words) in [
+        (
+            "limits = { lower = -0.1, upper = 0.4 }",
+            "joints[0].limits.lower",
+        ),
+        ("limits = { upper = [0.4] }", "joints[0].limits.upper"),
+        ("limits = { upper = 0.0 }", "between 0 and pi"),
+        ("limits = { upper = 3.2 }", "between 0 and pi"),
+        (
+            "limits = { upper = 0.4, restitution = 1.5 }",
+            "joints[0].limits.restitution",
+        ),
+        (
+            "limits = { upper = 0.4 }\nposition = [0.8, 0.6, 0.0, 0.0]",
+            "must be at most the upper limit 0.4",
+        ),
+        ("stiffness = 1.0", "joints[0].stiffness"),
+    ] {
+        let error = refusal(&ball(keys));
+        assert!(error.contains(words), "no `{words}` in {error}");
+    }
+}
+
+/// Falling from the height $d$ on a limit with restitution $e$, impacts accumulate at $\sqrt{2d/g}\,(1 + e)/(1 - e)$;
+/// then the limit presses. The height that the fall leaves is a length in meters or in a millionth of it.
+#[test]
+fn impacts_at_a_limit_end_where_they_accumulate() {
+    for (scale, e) in [(1.0, 0.5), (1.0, 0.8), (1e-6, 0.5)] {
+        let text = slide(&format!(
+            "position = {}\nlimits = {{ lower = 0.0, restitution = {e} }}",
+            0.05 * scale
+        ));
+        let time = (2.0_f64 * 0.05 / 9.81).sqrt() * (1.0 + e) / (1.0 - e);
+        let text = format!("gravity = [0.0, 0.0, {}]\n{text}", -9.81 * scale);
+        let record = record(&text);
+        let contact = &record["contacts"][0];
+        let begin = number(&contact["begin"]);
+        assert!((begin - time).abs() <= 1e-6, "{scale} {e}: {begin} {time}");
+        assert_eq!(contact["end"], Value::Null);
+        let impacts = record["impacts"].as_array().unwrap().len();
+        assert!((10..200).contains(&impacts), "{impacts}");
+        assert_eq!(number(&record["final_joints"][0]["velocity"]), 0.0);
+    }
+}
+
+/// A start may lie beyond a limit by rounding; it then counts as the limit.
+#[test]
+fn a_start_within_rounding_of_a_limit_rests_there() {
+    let record = record(&slide("position = -5e-10\nlimits = { lower = 0.0 }"));
+    assert_eq!(record["n_impacts"], 0);
+    let place = number(&record["final_joints"][0]["position"]);
+    assert!((place + 5e-10).abs() <= 1e-15, "{place}");
+    let error = refusal(&slide("position = -5e-9\nlimits = { lower = 0.0 }"));
+    assert!(error.contains("the lower limit 0"), "{error}");
+}
+
+#[test]
+fn infinite_limits_are_none() {
+    let with = |limits: &str| {
+        let text = ball(limits).replace("\"spherical\"", "\"universal\"");
+        record(&text.replace("[2.0, 1.0, 0.5]", "[2.0, 1.0]"))
+    };
+    let [infinite, one] = [
+        "limits = { lower = [-inf, -0.1], upper = [inf, inf] }",
+        "limits = { lower = -1e3 }",
+    ]
+    .map(with);
+    assert!(infinite["n_impacts"].as_u64().unwrap() >= 1);
+    assert_eq!(infinite["impacts"][0]["contacts"][0]["coordinate"], 1);
+    assert_eq!(one["n_impacts"], 0);
+    let error = refusal(&slide("limits = { lower = inf }"));
+    assert!(error.contains("joints[0].limits.lower"), "{error}");
+    let error = refusal(&slide("stiffness = inf"));
+    assert!(error.contains("must be finite"), "{error}");
+}
+
+/// A block that $F = F_0\cos\omega t$ pushes from rest: $x = F_0(1 - \cos\omega t)/m\omega^2$, order 2 in the step.
+#[test]
+fn an_expression_pushes_as_a_function_of_time() {
+    let at = |step: f64, value: &str| {
+        let keys = format!("actuator = {{ type = \"expression\", value = \"{value}\" }}");
+        let text = format!(
+            "time_step = {step}\ngravity = [0.0, 0.0, 0.0]\n{}",
+            slide(&keys)
+        );
+        let record = record(&text);
+        let energy = &record["energy"];
+        // The work of the kicks is the energy that the block has.
+        let off = number(&energy["actuator_work_j"]) - number(&energy["final_j"]);
+        assert!(off.abs() <= 1e-13, "{energy}");
+        number(&record["final_joints"][0]["position"])
+    };
+    let [coarse, fine] = [2e-3, 1e-3].map(|h| at(h, "3*cos(5*t)"));
+    let exact = 3.0 * (1.0 - 5.0_f64.cos()) / (2.0 * 25.0);
+    let ratio = (coarse - exact) / (fine - exact);
+    assert!((ratio - 4.0).abs() <= 0.01, "{ratio}");
+    assert!(((4.0 * fine - coarse) / 3.0 - exact).abs() <= 1e-10);
+    // Linear in time: a table of two points says the same.
+    let line = at(1e-3, "0.5 - 2*t");
+    let table = "actuator = { type = \"table\", times = [0.0, 2.0], values = [0.5, -3.5] }";
+    let text = format!("gravity = [0.0, 0.0, 0.0]\n{}", slide(table));
+    let off = line - number(&record(&text)["final_joints"][0]["position"]);
+    assert!(off.abs() <= 1e-14, "{off}");
+}
+
+#[test]
+fn an_expression_at_fault_is_refused_or_stops_the_run() {
+    for (value, words) in [
+        ("\"2*(t\"", "expected `)`"),
+        ("\"2*x\"", "unknown name `x`"),
+        ("\"1/t\"", "no finite value at t = 0"),
+        ("3.0", "a text is needed"),
+    ] {
+        let keys = format!("actuator = {{ type = \"expression\", value = {value} }}");
+        let error = refusal(&slide(&keys));
+        assert!(
+            error.contains("joints[0].actuator.value") && error.contains(words),
+            "{error}"
+        );
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("world.toml");
+    let keys = "actuator = { type = \"expression\", value = \"sqrt(0.25 - t)\" }";
+    std::fs::write(&path, slide(keys)).unwrap();
+    let path = path.to_str().unwrap();
+    let output = carom(&["run", "world", "--config", path, "--json"], "");
+    assert_eq!(output.status.code(), Some(1));
+    let record: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(record["error"]["kind"], "actuator-force");
+    assert!((number(&record["final_time"]) - 0.25).abs() <= 2e-3);
+    // A limit bounds the force.
+    let keys = "actuator = { type = \"expression\", value = \"1e3*t\", limit = 2.0 }";
+    let record = self::record(&format!("gravity = [0.0, 0.0, 0.0]\n{}", slide(keys)));
+    let forces = column(&record, "t:slide");
+    assert_eq!(forces.last().copied(), Some(2.0));
+}
