@@ -271,6 +271,12 @@ scenarios! {
         "box-stack" motion::box_stack::run,
             "ten boxes are dropped onto each other: the stack stands and does not creep",
             "beyond the papers: heaps in time stepping";
+        "cat" motion::cat::run,
+            "a cat of two halves turns over in flight without angular momentum",
+            "beyond the papers: joints and motors (Kane & Scher)";
+        "space-pendulum" motion::space_pendulum::run,
+            "a double pendulum in space swings against a wall",
+            "beyond the papers: impacts of jointed bodies";
     }
 }
 

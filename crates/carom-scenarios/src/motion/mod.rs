@@ -2,6 +2,7 @@
 
 pub(crate) mod ball_pit;
 pub(crate) mod box_stack;
+pub(crate) mod cat;
 pub(crate) mod cradle_in_space;
 pub(crate) mod dominoes;
 pub(crate) mod elastic_gas;
@@ -9,12 +10,14 @@ mod figures;
 pub(crate) mod galton_board;
 mod heap;
 pub(crate) mod incline;
+mod linkage;
 pub(crate) mod mechanism;
 mod pivot;
 mod playback;
 pub(crate) mod rocking_motion;
 mod scene;
 pub(crate) mod sliding_ball;
+pub(crate) mod space_pendulum;
 pub(crate) mod world;
 
 use crate::ScenarioError;

@@ -412,3 +412,24 @@ fn faults_of_a_mechanism_are_named() {
         assert!(text.contains(expected), "{text}");
     }
 }
+
+/// The cat turns as the condition of zero angular momentum alone says, and its angular momentum stays zero.
+#[test]
+fn a_cat_turns_over_without_angular_momentum() {
+    let record = run("cat", &[], "");
+    let turn = quantity(&record, "turn_deg");
+    assert!(turn.abs() >= 90.0, "{turn}");
+    close(quantity(&record, "turn_error_deg"), 0.0, 1e-7);
+    let half = quantity(&record, "angular_momentum_half");
+    close(quantity(&record, "angular_momentum"), 0.0, 1e-12 * half);
+}
+
+/// The momentum about the vertical through the pivot changes by what the wall gives, and by nothing else.
+#[test]
+fn a_pendulum_in_space_keeps_its_momentum_about_the_vertical() {
+    let record = run("space-pendulum", &["duration=1.5"], "");
+    assert!(quantity(&record, "impacts") >= 2.0);
+    close(quantity(&record, "vertical_momentum_error"), 0.0, 1e-9);
+    close(quantity(&record, "joint_residual_m"), 0.0, 1e-12);
+    close(quantity(&record, "energy_max_error_j"), 0.0, 1e-4);
+}

@@ -127,6 +127,15 @@ impl<'de> Visitor<'de> for BoundsVisitor {
         Ok(Bounds(Numbers::One(value as f64)))
     }
 
+    fn visit_u64<E: de::Error>(self, value: u64) -> Result<Bounds, E> {
+        Ok(Bounds(Numbers::One(value as f64)))
+    }
+
+    // Deserializers that know no infinity.
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, inner: D) -> Result<Bounds, D::Error> {
+        inner.deserialize_any(self)
+    }
+
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Bounds, A::Error> {
         let mut list = Vec::new();
         while let Some(item) = items.next_element::<Bounds>()? {

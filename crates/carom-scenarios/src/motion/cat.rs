@@ -1,0 +1,260 @@
+//! A cat of two halves turns over in flight, without angular momentum.
+//!
+//! Two halves that bend against each other and do not twist: a universal joint whose bend goes around. The angular
+//! momentum stays zero, and yet the whole has turned about its length when it is straight again (Kane & Scher, *A
+//! dynamical explanation of the falling cat phenomenon*, Int. J. Solids Struct. 5 (1969)).
+
+use crate::ScenarioError;
+use crate::config::{Input, Positive};
+use crate::motion::figures::{Series, against_time};
+use crate::motion::linkage::{Course, Linkage, angular_momentum, mass};
+use crate::motion::playback::playback;
+use carom_geometry::{Ellipsoid, MassProperties, Shape};
+use carom_lie::So3;
+use carom_motion::joints::coordinates::{Actuator, CoordinateSpec, Rule, Table};
+use carom_report::record::{Quantity, Record};
+use nalgebra::{Matrix3, Vector3};
+use serde::Deserialize;
+use std::f64::consts::TAU;
+
+/// Frames of the player.
+const SHOWN: usize = 150;
+
+/// Corners of the tables that drive the joint.
+const CORNERS: usize = 400;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Config {
+    duration: Positive,
+    time_step: Positive,
+    mass: Positive,
+    half_length: Positive,
+    radius: Positive,
+    bend: Positive,
+    turns: f64,
+    proportional: Positive,
+    derivative: Positive,
+}
+
+pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
+    let (config, mut record) = input.begin::<Config>()?;
+    let steps = (*config.duration / *config.time_step).ceil() as usize;
+    crate::config::count("duration", steps, 0, 100_000)?;
+    crate::motion::finite("turns", &[config.turns])?;
+    let half = half(&config)?;
+    // Looks at every line of the grid: the path of the bend, from which the turn is computed again, is as fine as that.
+    let linkage = linkage(&config, &half, *config.time_step)?;
+    let course = linkage.run(*config.duration, steps)?;
+    let finer = self::linkage(&config, &half, 0.5 * *config.time_step)?;
+    let finer = finer.run(*config.duration, 2 * steps)?;
+    let turned = turn(&course);
+    let again = continued(&connection(&config, &half, &course, 1));
+    let last_of = |angles: &[f64]| angles.last().copied().unwrap_or_default();
+    // Midpoint rule and step are of order 2: each is extrapolated from two of its lengths.
+    let quadrature = |course: &Course| {
+        let of = |stride| last_of(&continued(&connection(&config, &half, course, stride)));
+        extrapolated(of(2), of(1))
+    };
+    let last = extrapolated(last_of(&turned), last_of(&turn(&finer)));
+    let again_last = extrapolated(quadrature(&course), quadrature(&finer));
+    let worst = |states: &[carom_variational::State]| angular_momentum(states).norm();
+    let momentum = course.frames.iter().map(|(_, states)| worst(states));
+    let own = course
+        .frames
+        .iter()
+        .map(|(_, states)| states[0].angular_momentum.norm());
+    record.quantities = vec![
+        Quantity::new("turn_deg", last.to_degrees(), "deg").independent(
+            again_last.to_degrees(),
+            "the condition of zero angular momentum alone, along the path of the bend; both extrapolated from two steps",
+        ),
+        Quantity::new("turn_error_deg", (last - again_last).to_degrees(), "deg"),
+        Quantity::new("angular_momentum", momentum.fold(0.0, f64::max), "N m s")
+            .note("the largest of the whole, zero at the start"),
+        Quantity::new("angular_momentum_half", own.fold(0.0, f64::max), "N m s")
+            .note("the largest of the front half about its own center"),
+        Quantity::new("joint_residual_m", course.end.residual, "m"),
+    ];
+    let stride = course.frames.len().div_ceil(SHOWN).max(1);
+    let times: Vec<f64> = course.times().into_iter().step_by(stride).collect();
+    let degrees = |list: &[f64]| {
+        let shown = list.iter().step_by(stride);
+        shown.map(|x| x.to_degrees()).collect()
+    };
+    record.figures.push(against_time(
+        [
+            "turn",
+            "The turn",
+            "Turn of the front half about its length, by the motion and by the connection.",
+        ],
+        ("turn", "deg"),
+        &times,
+        &[
+            Series::new("motion", degrees(&turned)),
+            Series::new("connection", degrees(&again)),
+        ],
+        &[],
+    ));
+    let bend = |k: usize| {
+        course
+            .coordinates
+            .iter()
+            .step_by(stride)
+            .map(|(q, _)| q[k].to_degrees())
+            .collect()
+    };
+    record.figures.push(against_time(
+        [
+            "bend",
+            "The bend",
+            "Both angles of the joint: the bend goes around, without twist.",
+        ],
+        ("angle", "deg"),
+        &times,
+        &[Series::new("up", bend(0)), Series::new("sideways", bend(1))],
+        &[],
+    ));
+    let frames: Vec<_> = course.frames.iter().step_by(stride).cloned().collect();
+    playback(&linkage.spec, &frames, &[], &mut record);
+    Ok(record)
+}
+
+/// Mass and inertia of one half, a solid ellipsoid along x.
+fn half(config: &Config) -> Result<MassProperties, ScenarioError> {
+    let (m, a, r) = (*config.mass, *config.half_length, *config.radius);
+    let across = m * (a * a + r * r) / 5.0;
+    mass(m, Vector3::new(0.4 * m * r * r, across, across))
+}
+
+fn linkage(
+    config: &Config,
+    half: &MassProperties,
+    time_step: f64,
+) -> Result<Linkage, ScenarioError> {
+    let (a, r) = (*config.half_length, *config.radius);
+    let mut linkage = Linkage::new(0.0, 0.0, time_step);
+    let shape = Ellipsoid::new([a, r, r], Vector3::zeros())
+        .map_err(|error| ScenarioError::value("half_length", error))?;
+    let front = Some(Vector3::new(a, 0.0, 0.0));
+    let front = linkage.body("front", Shape::Ellipsoid(shape), *half, front);
+    let rear = linkage.body("rear", Shape::Ellipsoid(shape), *half, None);
+    let drive = |wave: fn(f64) -> f64| -> Result<CoordinateSpec, ScenarioError> {
+        let times: Vec<f64> = (0..=CORNERS)
+            .map(|k| *config.duration * k as f64 / CORNERS as f64)
+            .collect();
+        let values = times
+            .iter()
+            .map(|t| target(config, *t) * wave(phase(config, *t)));
+        let values = values.collect();
+        let table = Table::new(times, values)
+            .ok_or_else(|| ScenarioError::value("duration", "too short"))?;
+        Ok(CoordinateSpec {
+            actuator: Some(Actuator {
+                rule: Rule::Pd {
+                    proportional: *config.proportional,
+                    derivative: *config.derivative,
+                    target: table,
+                },
+                limit: f64::INFINITY,
+            }),
+            ..CoordinateSpec::default()
+        })
+    };
+    linkage.join(
+        "waist",
+        "universal",
+        (Some(front), Vector3::new(-a, 0.0, 0.0)),
+        (rear, Vector3::new(a, 0.0, 0.0)),
+        vec![Vector3::y(), Vector3::z()],
+        vec![drive(libm::cos)?, drive(libm::sin)?],
+    )?;
+    Ok(linkage)
+}
+
+/// The bend (rad) at a time: it grows in the first sixth and vanishes in the last.
+fn target(config: &Config, time: f64) -> f64 {
+    let share = time / *config.duration;
+    let rise = |x: f64| x * x * (3.0 - 2.0 * x);
+    *config.bend * rise((6.0 * share).clamp(0.0, 1.0)) * rise((6.0 * (1.0 - share)).clamp(0.0, 1.0))
+}
+
+/// Direction of the bend (rad) at a time: it goes around between the first and the last sixth.
+fn phase(config: &Config, time: f64) -> f64 {
+    let share = ((time / *config.duration - 1.0 / 6.0) * 1.5).clamp(0.0, 1.0);
+    TAU * config.turns * share * share * (3.0 - 2.0 * share)
+}
+
+/// Turn about the length (rad).
+fn roll(rotation: &So3) -> f64 {
+    let (w, v) = rotation.quaternion();
+    2.0 * libm::atan2(v.x, w)
+}
+
+/// Turn of the front half about its length in the motion (rad).
+fn turn(course: &Course) -> Vec<f64> {
+    let angles = course.frames.iter();
+    let angles: Vec<f64> = angles
+        .map(|(_, states)| roll(&states[0].rotation))
+        .collect();
+    continued(&angles)
+}
+
+/// Limit of a value of order 2 from those of a length and of half of it.
+fn extrapolated(coarse: f64, fine: f64) -> f64 {
+    (4.0 * fine - coarse) / 3.0
+}
+
+/// Angles without jumps of whole turns.
+fn continued(angles: &[f64]) -> Vec<f64> {
+    let mut out: Vec<f64> = Vec::with_capacity(angles.len());
+    for angle in angles {
+        let last = out.last().copied().unwrap_or_default();
+        out.push(angle - TAU * ((angle - last) / TAU).round());
+    }
+    out
+}
+
+/// Turn of the front half along the path of the bend, from one condition alone: no angular momentum. With the relative
+/// attitude $D$, the relative rate $s$ in the front half's axes and the reduced mass $\mu$,
+///
+/// $$ J w + DJD^T(w + s) + \mu r\times(w\times r - s\times Da_2) = 0, \qquad r = a_1 - Da_2. $$
+fn connection(config: &Config, half: &MassProperties, course: &Course, stride: usize) -> Vec<f64> {
+    let (a, inertia) = (*config.half_length, half.inertia());
+    let (first, second) = (Vector3::new(-a, 0.0, 0.0), Vector3::new(a, 0.0, 0.0));
+    let shape =
+        |q: &[f64]| So3::exp(&(Vector3::y() * q[0])).compose(&So3::exp(&(Vector3::z() * q[1])));
+    let mut attitude = So3::identity();
+    let mut out = vec![0.0];
+    let looks = course.coordinates.iter().step_by(stride.max(1));
+    let looks: Vec<&(Vec<f64>, Vec<f64>)> = looks.collect();
+    for pair in looks.windows(2) {
+        let [(before, _), (after, _)] = pair else {
+            continue;
+        };
+        // Between two looks the relative attitude turns uniformly; its middle is the average of the angles.
+        let mean: Vec<f64> = before
+            .iter()
+            .zip(after)
+            .map(|(x, y)| 0.5 * (x + y))
+            .collect();
+        let middle = shape(&mean);
+        let turn = So3::exp(&(Vector3::y() * mean[0]));
+        let s = Vector3::y() * (after[0] - before[0])
+            + turn.rotate(&Vector3::z()) * (after[1] - before[1]);
+        let d = middle.matrix();
+        let arm = d * second;
+        let r = first - arm;
+        let turned = d * inertia * d.transpose();
+        let mu = 0.5 * half.mass();
+        let cross = |v: &Vector3<f64>| v.cross_matrix();
+        let locked: Matrix3<f64> = inertia + turned - cross(&r) * cross(&r) * mu;
+        let given = turned * s - r.cross(&s.cross(&arm)) * mu;
+        let Some(inverse) = locked.try_inverse() else {
+            continue;
+        };
+        attitude = attitude.compose(&So3::exp(&-(inverse * given)));
+        out.push(roll(&attitude));
+    }
+    out
+}

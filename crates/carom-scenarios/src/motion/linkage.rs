@@ -1,0 +1,263 @@
+//! Jointed bodies that scenarios build themselves, and their runs.
+
+use crate::ScenarioError;
+use crate::motion::playback::Hit;
+use crate::motion::scene::moreau;
+use carom_geometry::{HalfSpace, MassProperties, Shape};
+use carom_impact::two_body::ImpactOptions;
+use carom_lie::{Se3, So3};
+use carom_motion::hybrid::{Ending, Limits};
+use carom_motion::jointed::{
+    JointEvent, JointImpact, JointedEnd, JointedSpec, JointedWorld, TouchSpec,
+};
+use carom_motion::joints::coordinates::CoordinateSpec;
+use carom_motion::joints::frames::Frame;
+use carom_motion::joints::kinds::Kind;
+use carom_motion::joints::variational::RigidBody;
+use carom_motion::joints::{BallSpec, JointSpec, MultibodySpec, Placed};
+use carom_motion::world::{
+    BodySpec, FlightRule, Laws, MotionError, OnZeno, PlaneSpec, SingleLaw, Surface, WorldSpec,
+};
+use carom_variational::State;
+use nalgebra::Vector3;
+
+/// Bodies and joints that are being put together.
+pub(super) struct Linkage {
+    /// Bodies without a place, for the player; joints place them.
+    pub(super) spec: WorldSpec,
+    joints: Vec<JointSpec>,
+    placed: Vec<Placed>,
+    touching: Vec<[usize; 2]>,
+}
+
+/// One side of a joint: a body, or the ground, and the place of the joint from its center of mass (m).
+pub(super) type End = (Option<usize>, Vector3<f64>);
+
+impl Linkage {
+    pub(super) fn new(gravity: f64, restitution: f64, time_step: f64) -> Self {
+        Self {
+            spec: WorldSpec {
+                bodies: Vec::new(),
+                planes: Vec::new(),
+                gravity: Vector3::new(0.0, 0.0, -gravity),
+                flight: FlightRule::Exact,
+                time_step,
+                surface: Surface {
+                    friction: 0.0,
+                    restitution,
+                    collide: true,
+                },
+                pairs: Vec::new(),
+            },
+            joints: Vec::new(),
+            placed: Vec::new(),
+            touching: Vec::new(),
+        }
+    }
+
+    /// Adds a body; without a position a joint places it.
+    pub(super) fn body(
+        &mut self,
+        name: &str,
+        shape: Shape,
+        mass: MassProperties,
+        position: Option<Vector3<f64>>,
+    ) -> usize {
+        let place = |position| Se3::new(So3::identity(), position);
+        self.spec.bodies.push(BodySpec {
+            name: name.to_owned(),
+            mass: Some(mass),
+            shape,
+            configuration: place(position.unwrap_or_default()),
+            velocity: Vector3::zeros(),
+            angular_velocity: Vector3::zeros(),
+        });
+        self.placed.push(Placed {
+            configuration: position.map(place),
+            velocity: Vector3::zeros(),
+            angular_velocity: Vector3::zeros(),
+        });
+        self.placed.len() - 1
+    }
+
+    /// Adds a plane, which the bodies of a list may touch.
+    pub(super) fn plane(
+        &mut self,
+        name: &str,
+        normal: Vector3<f64>,
+        offset: f64,
+        bodies: &[usize],
+    ) -> Result<(), ScenarioError> {
+        let half_space =
+            HalfSpace::new(normal, offset).map_err(|error| ScenarioError::value(name, error))?;
+        let thing = self.placed.len() + self.spec.planes.len();
+        self.touching
+            .extend(bodies.iter().map(|body| [*body, thing]));
+        self.spec.planes.push(PlaneSpec {
+            name: name.to_owned(),
+            half_space,
+        });
+        Ok(())
+    }
+
+    /// Adds a joint.
+    pub(super) fn join(
+        &mut self,
+        name: &str,
+        kind: &str,
+        (parent, from): End,
+        (child, to): (usize, Vector3<f64>),
+        axes: Vec<Vector3<f64>>,
+        coordinates: Vec<CoordinateSpec>,
+    ) -> Result<(), ScenarioError> {
+        let Some(kind) = Kind::named(kind) else {
+            return Err(ScenarioError::value(name, format!("no joint `{kind}`")));
+        };
+        let frame = |position| Frame {
+            position,
+            ..Frame::identity()
+        };
+        self.joints.push(JointSpec {
+            name: name.to_owned(),
+            kind,
+            parent,
+            child,
+            parent_frame: frame(from),
+            child_frame: frame(to),
+            axes,
+            length: None,
+            coordinates,
+            ball: BallSpec::default(),
+        });
+        Ok(())
+    }
+
+    /// Sets the attitude of a spherical joint at the start.
+    pub(super) fn turn(&mut self, joint: usize, attitude: So3) {
+        if let Some(joint) = self.joints.get_mut(joint) {
+            joint.ball.position = Some(attitude);
+        }
+    }
+
+    /// Runs the bodies and looks at them `frames` times and at the start.
+    ///
+    /// # Errors
+    ///
+    /// [`ScenarioError::Motion`] for bodies that do not fit, and for a run that stops on its way.
+    pub(super) fn run(&self, duration: f64, frames: usize) -> Result<Course, ScenarioError> {
+        let bodies = self.spec.bodies.iter();
+        let surface = self.spec.surface;
+        let world = JointedWorld::new(&JointedSpec {
+            multibody: MultibodySpec {
+                bodies: bodies
+                    .clone()
+                    .map(|body| (body.name.clone(), body.mass.as_ref().map(RigidBody::new)))
+                    .collect(),
+                joints: self.joints.clone(),
+                gravity: self.spec.gravity,
+                exact: true,
+            },
+            placed: self.placed.clone(),
+            flight: self.spec.flight,
+            time_step: self.spec.time_step,
+            touch: TouchSpec {
+                shapes: bodies.map(|body| Some(body.shape.clone())).collect(),
+                planes: self.spec.planes.clone(),
+                pairs: self.touching.iter().map(|pair| (*pair, surface)).collect(),
+            },
+        })?;
+        let frames = frames.max(1);
+        let samples: Vec<f64> = (0..frames)
+            .map(|k| duration * k as f64 / frames as f64)
+            .collect();
+        let laws = Laws {
+            single: SingleLaw::TwoBody(ImpactOptions::default()),
+            several: &moreau,
+            on_zeno: match surface.restitution < 1.0 {
+                true => OnZeno::Rest,
+                false => OnZeno::Continue,
+            },
+        };
+        let multibody = world.multibody();
+        let initial = multibody.energy(world.start());
+        let (mut seen, mut coordinates, mut energies) = (Vec::new(), Vec::new(), Vec::new());
+        let mut impacts: Vec<JointImpact> = Vec::new();
+        let mut observe = |event: JointEvent<'_>| match event {
+            JointEvent::Sample(sample) => {
+                seen.push((sample.time, sample.posture.states.clone()));
+                coordinates.push((sample.posture.q.clone(), sample.rates.to_vec()));
+                energies.push(multibody.energy(sample.posture));
+            }
+            JointEvent::Impact(impact) => impacts.push(impact.clone()),
+            _ => (),
+        };
+        let limits = Limits::duration(duration);
+        let end = world.run(&laws, &limits, &samples, None, &mut observe);
+        if let Ending::Stopped(error) = end.ending {
+            return Err(error.into());
+        }
+        seen.push((end.time, end.posture.states.clone()));
+        coordinates.push((end.posture.q.clone(), end.rates.clone()));
+        energies.push(multibody.energy(&end.posture));
+        Ok(Course {
+            frames: seen,
+            coordinates,
+            energies,
+            impacts,
+            initial,
+            end,
+        })
+    }
+}
+
+/// Events and states that a run reported.
+pub(super) struct Course {
+    /// Times with the states of all bodies, the end included.
+    pub(super) frames: Vec<(f64, Vec<State>)>,
+    /// Coordinates and rates at these times.
+    pub(super) coordinates: Vec<(Vec<f64>, Vec<f64>)>,
+    /// Energies at these times (J).
+    pub(super) energies: Vec<f64>,
+    pub(super) impacts: Vec<JointImpact>,
+    /// Energy at the start (J).
+    pub(super) initial: f64,
+    pub(super) end: JointedEnd,
+}
+
+impl Course {
+    pub(super) fn times(&self) -> Vec<f64> {
+        self.frames.iter().map(|(time, _)| *time).collect()
+    }
+
+    /// Impacts as the player needs them.
+    pub(super) fn hits(&self) -> Vec<Hit> {
+        let hit = |impact: &JointImpact| Hit {
+            time: impact.time,
+            states: Vec::new(),
+            impulses: impact
+                .touches
+                .iter()
+                .map(|t| (t.point, t.impulse))
+                .collect(),
+        };
+        self.impacts.iter().map(hit).collect()
+    }
+}
+
+/// Mass and moments of inertia of a body whose axes are principal (kg, kg m²).
+pub(super) fn mass(mass: f64, moments: Vector3<f64>) -> Result<MassProperties, ScenarioError> {
+    let inertia = nalgebra::Matrix3::from_diagonal(&moments);
+    MassProperties::new(mass, inertia).map_err(|source| {
+        MotionError::Shape {
+            body: String::new(),
+            source,
+        }
+        .into()
+    })
+}
+
+/// Total angular momentum about the origin (N m s).
+pub(super) fn angular_momentum(states: &[State]) -> Vector3<f64> {
+    let one = |s: &State| s.position.cross(&s.linear_momentum) + s.angular_momentum_w();
+    states.iter().map(one).sum()
+}
