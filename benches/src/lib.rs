@@ -3,6 +3,7 @@
 //! Everything here is deterministic: a measurement means the same on every machine and day.
 
 pub mod frictional;
+pub mod robots;
 pub mod worlds;
 
 use carom_impact::{Contact, ContactSet, ImpactError};

@@ -96,7 +96,7 @@ pub struct Multibody {
 }
 
 /// Configuration and momenta of everything.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Posture {
     /// States of the bodies.
     pub states: Vec<State>,

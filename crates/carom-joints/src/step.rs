@@ -118,8 +118,8 @@ impl Load {
     }
 }
 
-/// A step that was made.
-#[derive(Clone, Debug)]
+/// A step that was made. One that was used before is room for another: see [`Stepper::step_into`].
+#[derive(Clone, Debug, Default)]
 pub struct Step {
     /// Everything at the end.
     pub end: Posture,
@@ -141,6 +141,26 @@ pub struct Step {
     pub touching: [Vec<f64>; 2],
     /// Velocities of the closed contacts' rows at the end (m/s).
     pub contact_rates: Vec<f64>,
+}
+
+impl Step {
+    /// The start of a step that begins at a posture.
+    fn begin(&mut self, start: &Posture, multibody: &Multibody) {
+        self.end.states.clone_from(&start.states);
+        self.end.q.clone_from(&start.q);
+        self.end.rotors.clone_from(&start.rotors);
+        self.kicked.clone_from(&start.states);
+        self.works = Works::default();
+        self.loads.clear();
+        self.loads.resize(multibody.joints().len(), Load::default());
+        self.holding.clear();
+        self.holding.resize(multibody.n_coordinates(), [0.0; 2]);
+        self.rates.clear();
+        (self.residual, self.iterations) = (0.0, 0);
+        self.touching[0].clear();
+        self.touching[1].clear();
+        self.contact_rates.clear();
+    }
 }
 
 /// Makes steps, and keeps what the next one needs.
@@ -207,6 +227,16 @@ pub struct Stepper<'m> {
     wanted: Vec<f64>,
     correction: Vec<f64>,
     room: Room,
+    /// Forces along the coordinates in the kick that is made.
+    pushes: Vec<Push>,
+    /// Forces of actuators that push with their limit.
+    clamped: Vec<Option<f64>>,
+    /// Impulses of the rows in the kick that is made.
+    multipliers: Vec<f64>,
+    /// Momenta of the explicit forces of the first kick.
+    base: Vec<Vector6<f64>>,
+    /// Row, impulse and rate before of each damped rate of a spherical joint.
+    balls: Vec<(usize, f64, f64)>,
 }
 
 /// Forces along a coordinate in one kick.
@@ -248,6 +278,11 @@ impl<'m> Stepper<'m> {
             wanted: vec![0.0; rows],
             correction: vec![0.0; rows],
             room: Room::default(),
+            pushes: Vec::new(),
+            clamped: Vec::new(),
+            multipliers: vec![0.0; rows],
+            base: Vec::new(),
+            balls: Vec::new(),
         }
     }
 
@@ -274,7 +309,25 @@ impl<'m> Stepper<'m> {
         length: f64,
         modes: &Modes,
     ) -> Result<Step, JointError> {
-        self.any_step(start, time, length, modes, None)
+        let mut step = Step::default();
+        self.any_step(start, time, length, modes, None, &mut step)?;
+        Ok(step)
+    }
+
+    /// As [`step`](Self::step), into the room of a step that was used before: in a tree nothing is allocated then.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`step`](Self::step).
+    pub fn step_into(
+        &mut self,
+        start: &Posture,
+        time: f64,
+        length: f64,
+        modes: &Modes,
+        step: &mut Step,
+    ) -> Result<(), JointError> {
+        self.any_step(start, time, length, modes, None, step)
     }
 
     fn any_step(
@@ -284,26 +337,18 @@ impl<'m> Stepper<'m> {
         length: f64,
         modes: &Modes,
         mut contacts: Option<&mut dyn Contacts>,
-    ) -> Result<Step, JointError> {
+        step: &mut Step,
+    ) -> Result<(), JointError> {
         let mb = self.multibody;
         let half = 0.5 * length;
         mb.rows(&start.states, &start.q, &mut self.rows);
         check_gimbals(mb, &self.rows, modes, time)?;
         mb.velocities(&start.states, &mut self.velocities);
-        let mut step = Step {
-            end: start.clone(),
-            kicked: start.states.clone(),
-            works: Works::default(),
-            loads: vec![Load::default(); mb.joints().len()],
-            holding: vec![[0.0; 2]; mb.n_coordinates()],
-            rates: Vec::new(),
-            residual: 0.0,
-            iterations: 0,
-            touching: [Vec::new(), Vec::new()],
-            contact_rates: Vec::new(),
-        };
+        step.begin(start, mb);
         // Explicit forces.
-        let mut pushes = vec![Push::default(); mb.n_coordinates()];
+        let mut pushes = std::mem::take(&mut self.pushes);
+        pushes.clear();
+        pushes.resize(mb.n_coordinates(), Push::default());
         self.momenta.fill(Vector6::zeros());
         self.each_coordinate(|this, joint, row, k, c| {
             let now = rate(&this.rows[row], mb.ends(joint), &this.velocities);
@@ -317,16 +362,22 @@ impl<'m> Stepper<'m> {
             pushes[k] = force;
             step.loads[joint].total += this.rows[row].force * (half * force.total());
         });
-        self.check_forces(&pushes, time)?;
-        let balls = self.damp_balls(half);
-        let base = self.momenta.clone();
+        self.damp_balls(half);
+        let mut base = std::mem::take(&mut self.base);
+        base.clone_from(&self.momenta);
         let at = (time, length);
-        match &mut contacts {
-            None => self.first_kick(start, at, modes, &base, &mut step)?,
-            Some(it) => self.first_kick_with(start, at, modes, &base, &mut step, *it)?,
+        let made = match &mut contacts {
+            _ if self.check_forces(&pushes, time).is_err() => self.check_forces(&pushes, time),
+            None => self.first_kick(start, at, modes, &base, step),
+            Some(it) => self.first_kick_with(start, at, modes, &base, step, *it),
+        };
+        self.base = base;
+        if made.is_ok() {
+            self.note_first(&pushes, half, step);
         }
-        self.note_first(&pushes, &balls, half, &mut step);
-        self.second_kick(time + length, length, modes, &mut step, contacts)?;
+        self.pushes = pushes;
+        made?;
+        self.second_kick(time + length, length, modes, step, contacts)?;
         for (body, state) in step.end.states.iter().enumerate() {
             if !finite(state) {
                 return Err(JointError::NonFinite {
@@ -335,7 +386,7 @@ impl<'m> Stepper<'m> {
                 });
             }
         }
-        Ok(step)
+        Ok(())
     }
 
     /// Calls for every coordinate: its joint, its row, its place and its constants.
@@ -371,9 +422,9 @@ impl<'m> Stepper<'m> {
     }
 
     /// Explicit damping of spherical joints: impulses on their rates.
-    fn damp_balls(&mut self, half: f64) -> Vec<(usize, f64, f64)> {
+    fn damp_balls(&mut self, half: f64) {
         let mb = self.multibody;
-        let mut balls = Vec::new();
+        self.balls.clear();
         for (j, joint) in mb.joints().iter().enumerate() {
             if !(joint.kind.is_spherical() && joint.ball.damping > 0.0) {
                 continue;
@@ -384,10 +435,9 @@ impl<'m> Stepper<'m> {
                 let now = rate(&self.rows[row], mb.ends(j), &self.velocities);
                 let impulse = -half * joint.ball.damping * now;
                 push(&self.rows[row], mb.ends(j), impulse, &mut self.momenta);
-                balls.push((row, impulse, now));
+                self.balls.push((row, impulse, now));
             }
         }
-        balls
     }
 
     /// The first kick, such that all residuals vanish at the end of the flights.
@@ -415,6 +465,7 @@ impl<'m> Stepper<'m> {
             if error <= rounding || (error <= CLOSED && stalls) {
                 self.remember(&multipliers, length);
                 self.note_rows(&multipliers, modes, start, length, step);
+                self.multipliers = multipliers;
                 return Ok(());
             }
             poor = if stalls { poor + 1 } else { 0 };
@@ -482,6 +533,7 @@ impl<'m> Stepper<'m> {
                 self.remember(&multipliers, length);
                 self.note_rows(&multipliers, modes, start, length, step);
                 self.note_contacts(step);
+                self.multipliers = multipliers;
                 return Ok(());
             }
             poor = if stalls { poor + 1 } else { 0 };
@@ -531,10 +583,12 @@ impl<'m> Stepper<'m> {
     }
 
     /// Multipliers to start from: extrapolated from the last three steps.
-    fn guess(&self, length: f64) -> Vec<f64> {
+    fn guess(&mut self, length: f64) -> Vec<f64> {
         let n = self.multibody.n_rows();
+        let mut guess = std::mem::take(&mut self.multipliers);
+        guess.clear();
+        guess.resize(n, 0.0);
         let at = |k: usize| self.history.get(k);
-        let mut guess = vec![0.0; n];
         let (Some(a), b, c) = (at(0), at(1), at(2)) else {
             return guess;
         };
@@ -719,7 +773,6 @@ impl<'m> Stepper<'m> {
     fn note_first(
         &mut self,
         pushes: &[Push],
-        balls: &[(usize, f64, f64)],
         half: f64,
         step: &mut Step,
     ) {
@@ -731,7 +784,7 @@ impl<'m> Stepper<'m> {
             let now = rate(&this.rows[row], mb.ends(joint), &after);
             pushes[k].book(half, 0.5 * (before + now), &mut step.works);
         });
-        for &(row, impulse, before) in balls {
+        for &(row, impulse, before) in &self.balls {
             let joint = mb.joint_of_row(row);
             let now = rate(&self.rows[row], mb.ends(joint), &after);
             step.works.damper -= impulse * 0.5 * (before + now);
@@ -754,10 +807,16 @@ impl<'m> Stepper<'m> {
         self.compliances(half, modes);
         let n = mb.n_coordinates();
         // Force of actuators that push with their limit.
-        let mut clamped: Vec<Option<f64>> = vec![None; n];
-        let mut pushes = vec![Push::default(); n];
+        let mut clamped = std::mem::take(&mut self.clamped);
+        clamped.clear();
+        clamped.resize(n, None);
+        let mut pushes = std::mem::take(&mut self.pushes);
+        pushes.clear();
+        pushes.resize(n, Push::default());
         mb.velocities(&step.end.states, &mut self.velocities);
-        let mut multipliers = vec![0.0; mb.n_rows()];
+        let mut multipliers = std::mem::take(&mut self.multipliers);
+        multipliers.clear();
+        multipliers.resize(mb.n_rows(), 0.0);
         for _ in 0..MOST_CLAMPS {
             let mut rates = std::mem::take(&mut step.rates);
             self.solve_second(
@@ -835,6 +894,7 @@ impl<'m> Stepper<'m> {
             }
         }
         self.velocities = before;
+        (self.clamped, self.pushes, self.multipliers) = (clamped, pushes, multipliers);
         Ok(())
     }
 

@@ -141,7 +141,9 @@ impl Stepper<'_> {
         modes: &Modes,
         contacts: &mut dyn Contacts,
     ) -> Result<Step, JointError> {
-        self.any_step(start, time, length, modes, Some(contacts))
+        let mut step = Step::default();
+        self.any_step(start, time, length, modes, Some(contacts), &mut step)?;
+        Ok(step)
     }
 
     /// Replies to unit impulses on contact rows, with the rows of the joints and the compliances that the last

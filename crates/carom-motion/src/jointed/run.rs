@@ -456,15 +456,21 @@ impl Run<'_, '_> {
     /// The next line of the grid, corner of a table, or the end.
     fn target(&self) -> f64 {
         let line = (self.line + 1) as f64 * self.world.time_step;
-        let mut target = line.min(self.limits.duration);
+        let mut target = line;
         let after = self
             .world
             .corners
             .partition_point(|t| *t <= self.time + INSTANT);
-        if let Some(corner) = self.world.corners.get(after) {
-            target = target.min(*corner);
+        // What differs by rounding is one instant. The corner decides: on its other side the slope is another.
+        if let Some(corner) = self.world.corners.get(after)
+            && *corner <= target + INSTANT
+        {
+            target = *corner;
         }
-        target
+        match self.limits.duration <= target + INSTANT {
+            true => self.limits.duration,
+            false => target,
+        }
     }
 
     pub(super) fn coordinate(&self, k: usize) -> (&CoordinateSpec, usize) {
@@ -693,7 +699,7 @@ impl Run<'_, '_> {
         }
         self.note_lasting(begin);
         let line = (self.line + 1) as f64 * self.world.time_step;
-        if end >= line {
+        if end >= line - INSTANT {
             self.line += 1;
             self.splits = 0;
             if !self.held_pairs.is_empty() {
