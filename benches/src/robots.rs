@@ -86,7 +86,11 @@ impl Robot {
 /// above a floor (m); the feet, balls of 2 cm, stand at about 0.35 m.
 pub fn quadruped(height: f64) -> JointedSpec {
     let mut robot = Robot::default();
-    let trunk = robot.body(6.0, [0.036, 0.13, 0.15], Some(Vector3::new(0.0, 0.0, height)));
+    let trunk = robot.body(
+        6.0,
+        [0.036, 0.13, 0.15],
+        Some(Vector3::new(0.0, 0.0, height)),
+    );
     let mut shapes = vec![None];
     let mut feet = Vec::new();
     for (front, side) in [(1.0, 1.0), (1.0, -1.0), (-1.0, 1.0), (-1.0, -1.0)] {
@@ -96,11 +100,11 @@ pub fn quadruped(height: f64) -> JointedSpec {
             friction: 0.1,
             actuator: Table::new(vec![0.0], vec![target]).map(|target| Actuator {
                 rule: Rule::Pd {
-                    proportional: 60.0,
-                    derivative: 1.5,
+                    proportional: 200.0,
+                    derivative: 5.0,
                     target,
                 },
-                limit: 12.0,
+                limit: 40.0,
             }),
             ..CoordinateSpec::default()
         };
@@ -109,10 +113,31 @@ pub fn quadruped(height: f64) -> JointedSpec {
         let shank = robot.body(0.25, [9e-4, 9.2e-4, 5e-5], None);
         let (x, y, z) = (Vector3::x(), Vector3::y(), Vector3::z());
         let shoulder = x * (0.2 * front) + y * (0.12 * side);
-        robot.hinge((Some(trunk), shoulder), (hip, y * (-0.02 * side)), x, coordinate(0.0));
-        robot.hinge((Some(hip), y * (0.03 * side)), (thigh, z * 0.09), y, coordinate(0.6));
-        robot.hinge((Some(thigh), z * -0.11), (shank, z * 0.08), y, coordinate(-1.2));
-        shapes.extend([None, None, Ellipsoid::sphere(0.02, z * -0.12).ok().map(Shape::Ellipsoid)]);
+        robot.hinge(
+            (Some(trunk), shoulder),
+            (hip, y * (-0.02 * side)),
+            x,
+            coordinate(0.0),
+        );
+        robot.hinge(
+            (Some(hip), y * (0.03 * side)),
+            (thigh, z * 0.09),
+            y,
+            coordinate(0.6),
+        );
+        robot.hinge(
+            (Some(thigh), z * -0.11),
+            (shank, z * 0.08),
+            y,
+            coordinate(-1.2),
+        );
+        shapes.extend([
+            None,
+            None,
+            Ellipsoid::sphere(0.02, z * -0.12)
+                .ok()
+                .map(Shape::Ellipsoid),
+        ]);
         feet.push(shank);
     }
     let floor = robot.bodies.len();
@@ -121,10 +146,12 @@ pub fn quadruped(height: f64) -> JointedSpec {
         restitution: 0.0,
         collide: true,
     };
-    let planes = HalfSpace::new(Vector3::z(), 0.0).ok().map(|half_space| PlaneSpec {
-        name: "floor".to_owned(),
-        half_space,
-    });
+    let planes = HalfSpace::new(Vector3::z(), 0.0)
+        .ok()
+        .map(|half_space| PlaneSpec {
+            name: "floor".to_owned(),
+            half_space,
+        });
     robot.spec(TouchSpec {
         pairs: feet.iter().map(|foot| ([*foot, floor], surface)).collect(),
         shapes,
@@ -138,7 +165,11 @@ pub fn chain(n: usize) -> JointedSpec {
     let mut end = (None, Vector3::zeros());
     for k in 0..n {
         let link = robot.body(0.2, [3e-4, 2e-4, 1e-4], None);
-        let axis = if k % 2 == 0 { Vector3::y() } else { Vector3::x() };
+        let axis = if k % 2 == 0 {
+            Vector3::y()
+        } else {
+            Vector3::x()
+        };
         let coordinate = CoordinateSpec {
             position: Some(if k == 0 { 0.5 } else { 0.1 }),
             ..CoordinateSpec::default()

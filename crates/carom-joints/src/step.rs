@@ -770,12 +770,7 @@ impl<'m> Stepper<'m> {
     }
 
     /// Books the works of the first kick.
-    fn note_first(
-        &mut self,
-        pushes: &[Push],
-        half: f64,
-        step: &mut Step,
-    ) {
+    fn note_first(&mut self, pushes: &[Push], half: f64, step: &mut Step) {
         let mb = self.multibody;
         let mut after = std::mem::take(&mut self.after);
         mb.velocities(&step.kicked, &mut after);

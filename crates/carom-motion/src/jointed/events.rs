@@ -3,6 +3,7 @@
 use super::run::{INSTANT, Run};
 use crate::world::MotionError;
 use crate::world::search::Progress;
+use carom_joints::JointError;
 use carom_joints::step::Step;
 
 /// Evaluations of a shortened step for one event; each gains a digit or more.
@@ -16,6 +17,13 @@ const MOST_SPLITS: usize = 24;
 
 /// Dry friction holds up to its own force and this fraction more: rounding of the impulses is no slip.
 const SLIPS: f64 = 1e-9;
+
+/// A coordinate that slips within this fraction of a step slips at its start: the impulse changes by its square.
+const AT_ONCE: f64 = 1e-2;
+
+/// Slips of a coordinate between two lines of the grid, before it sticks until the next: friction of joints in a loop with
+/// contacts that stick can pass on the load without end.
+const FLIPS: u8 = 4;
 
 /// Points that come this fraction of the contact tolerance too deep have closed.
 const SEEN: f64 = 1e-2;
@@ -54,31 +62,22 @@ impl Run<'_, '_> {
         length: f64,
     ) -> Result<Vec<(f64, Change)>, MotionError> {
         let mut events = Vec::new();
+        if let Some(slip) = self.slip(step, length)? {
+            events.push(slip);
+        }
         for k in 0..self.rates.len() {
             let (c, _) = self.coordinate(k);
-            let (lower, upper, friction) = (c.lower, c.upper, c.friction);
-            match self.modes.held[k] {
-                Some(_) if self.at_limit(k).is_some() => continue,
-                Some(_) => {
-                    let excess = |step: &Step, s: f64| {
-                        let [first, second] = step.holding[k];
-                        friction - (first + second).abs() / s
-                    };
-                    if excess(step, length) < -SLIPS * friction {
-                        let at = self.root(&excess, friction, length)?;
-                        // The direction of what it can no longer hold.
-                        let [first, second] = step.holding[k];
-                        self.holding[k] = (first + second) / length;
-                        events.push((at, Change::Slip(k)));
-                    }
-                    continue;
-                }
-                None => (),
+            let (lower, upper) = (c.lower, c.upper);
+            if self.modes.held[k].is_some() {
+                continue;
             }
             let slides = self.modes.slides[k];
-            if slides != 0.0 && step.rates[k] * slides < 0.0 {
+            if slides != 0.0 && step.rates[k] * slides < -self.still_rate(k) {
                 let rate = self.rates[k] * slides;
-                let at = self.root(&|step, _| step.rates[k] * slides, rate, length)?;
+                let at = match rate <= self.still_rate(k) {
+                    true => 0.0,
+                    false => self.root(&|step, _| step.rates[k] * slides, rate, length)?,
+                };
                 events.push((at, Change::Stop(k)));
             }
             for (bound, sign) in [(lower, 1.0), (upper, -1.0)] {
@@ -100,6 +99,45 @@ impl Run<'_, '_> {
         }
         self.touches(step, length, &mut events)?;
         Ok(events)
+    }
+
+    /// The coordinate whose sticking ends first: of those at once the one that is farthest beyond its friction. The others
+    /// may hold without it.
+    fn slip(&mut self, step: &Step, length: f64) -> Result<Option<(f64, Change)>, MotionError> {
+        let mut first: Option<(f64, f64, usize)> = None;
+        for k in 0..self.rates.len() {
+            let friction = self.coordinate(k).0.friction;
+            if self.modes.held[k].is_none() || self.at_limit(k).is_some() || self.flips[k] > FLIPS {
+                continue;
+            }
+            let over = |step: &Step, s: f64| {
+                let [first, second] = step.holding[k];
+                (first + second).abs() / s - friction
+            };
+            let beyond = over(step, length);
+            if beyond <= SLIPS * friction {
+                continue;
+            }
+            let short = AT_ONCE * length;
+            let at_once = match self.step_for(short) {
+                Ok(step) => over(&step, short) > SLIPS * friction,
+                // A step as short as that has no impulses: then it slips at its start, too.
+                Err(MotionError::Joint(JointError::ContactForces { .. })) => true,
+                Err(error) => return Err(error),
+            };
+            let at = match at_once {
+                true => 0.0,
+                false => self.root(&|step, s| -over(step, s), friction, length)?,
+            };
+            let share = beyond / friction;
+            if first.is_none_or(|(t, most, _)| at < t || at == t && share > most) {
+                // The direction of what it can no longer hold.
+                let [one, two] = step.holding[k];
+                self.holding[k] = (one + two) / length;
+                first = Some((at, share, k));
+            }
+        }
+        Ok(first.map(|(at, _, k)| (at, Change::Slip(k))))
     }
 
     /// Touches of pairs within a step.

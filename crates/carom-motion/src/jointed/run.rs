@@ -328,6 +328,7 @@ impl JointedWorld {
             limit_bounces: BTreeMap::new(),
             results: BTreeMap::new(),
             splits: 0,
+            flips: vec![0; mb.n_coordinates()],
             ended: None,
             lowest_gap: self.touch.lowest_gap(&self.start.states, f64::INFINITY),
             residual: 0.0,
@@ -408,6 +409,8 @@ pub(super) struct Run<'w, 'o> {
     pub(super) results: BTreeMap<usize, PairStep>,
     /// Splits since the last line of the grid.
     pub(super) splits: usize,
+    /// Slips of each coordinate since the last line of the grid.
+    pub(super) flips: Vec<u8>,
     pub(super) ended: Option<Ending<MotionError>>,
     pub(super) lowest_gap: f64,
     residual: f64,
@@ -598,7 +601,31 @@ impl Run<'_, '_> {
             self.stepper.forget();
             made = self.attempt(begin + (target - begin) * carom_numeric::power(0.5, shortened));
         }
+        if let Err(MotionError::Joint(JointError::ContactForces { .. })) = made
+            && self.time <= begin
+            && self.let_slip()
+        {
+            self.pressing.forget();
+            self.stepper.forget();
+            made = self.attempt(target);
+        }
         made
+    }
+
+    /// Lets all coordinates slip that dry friction holds; false if there are none. Together with contacts that stick they
+    /// can be more than a configuration has freedoms, and no impulses are found.
+    fn let_slip(&mut self) -> bool {
+        let mut any = false;
+        for k in 0..self.rates.len() {
+            if self.modes.held[k].is_none() || self.at_limit(k).is_some() {
+                continue;
+            }
+            self.modes.held[k] = None;
+            self.modes.slides[k] = -self.holding[k].signum();
+            self.flips[k] = self.flips[k].saturating_add(1);
+            any = true;
+        }
+        any
     }
 
     fn attempt(&mut self, target: f64) -> Result<(), MotionError> {
@@ -642,6 +669,7 @@ impl Run<'_, '_> {
                 Change::Slip(k) => {
                     self.modes.held[k] = None;
                     self.modes.slides[k] = -self.holding[k].signum();
+                    self.flips[k] = self.flips[k].saturating_add(1);
                 }
             }
         }
@@ -702,6 +730,7 @@ impl Run<'_, '_> {
         if end >= line - INSTANT {
             self.line += 1;
             self.splits = 0;
+            self.flips.fill(0);
             if !self.held_pairs.is_empty() {
                 self.held_pairs.clear();
                 self.renew_pressing();
