@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use allocation_counter::measure;
+use carom_benches::robots;
 use carom_benches::worlds::{gas, laws, limits};
 use carom_benches::{chain_contacts, line_metric, wedge_masses};
 use carom_motion::billiard::Ellipse;
@@ -23,6 +24,7 @@ use carom_mechanism::{Derivatives, Dynamics, MechanicalSystem, Motion};
 use carom_metric::{KineticMetric, Tangent};
 use carom_motion::billiard::penny::{PennyBilliard, PennyState, RollingPenny};
 use carom_motion::hybrid::Ending;
+use carom_motion::joints::step::{Modes, Step, Stepper};
 use carom_scenarios::tail_runner::{Layout, Lengths, TailRunner};
 
 use carom_motion::flying::{Collider, ImpactRule};
@@ -293,4 +295,26 @@ fn impacts_of_spheres_in_a_world_allocate_nothing() {
     };
     let (few, many) = (allocated(20_000), allocated(60_000));
     assert_eq!(few, many);
+}
+
+/// Steps of a tree of jointed bodies make room once: a quadruped with motors, dampers and dry friction.
+#[test]
+fn steps_of_jointed_bodies_do_not_allocate() {
+    let world = robots::assembled(&robots::quadruped(2.0)).unwrap();
+    let multibody = world.multibody();
+    let modes = Modes::free(multibody);
+    let mut stepper = Stepper::new(multibody);
+    let (mut posture, mut step) = (world.start().clone(), Step::default());
+    let mut run = |n: u32, time: f64| {
+        for k in 0..n {
+            let time = time + f64::from(k) * 1e-3;
+            stepper
+                .step_into(&posture, time, 1e-3, &modes, &mut step)
+                .unwrap();
+            std::mem::swap(&mut posture, &mut step.end);
+        }
+    };
+    run(5, 0.0);
+    let allocated = measure(|| run(100, 5e-3));
+    assert_eq!(allocated.count_total, 0);
 }
