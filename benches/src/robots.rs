@@ -100,11 +100,11 @@ pub fn quadruped(height: f64) -> JointedSpec {
             friction: 0.1,
             actuator: Table::new(vec![0.0], vec![target]).map(|target| Actuator {
                 rule: Rule::Pd {
-                    proportional: 200.0,
-                    derivative: 5.0,
+                    proportional: 60.0,
+                    derivative: 1.5,
                     target,
                 },
-                limit: 40.0,
+                limit: 12.0,
             }),
             ..CoordinateSpec::default()
         };
