@@ -151,7 +151,7 @@ fn limits_of_ball_joints_have_their_own_words() {
     }
 }
 
-/// Falling from the height $d$ on a limit with restitution $e$, impacts accumulate at $\sqrt{2d/g}\,(1 + e)/(1 - e)$;
+/// Falling from the height $d$ on a limit with restitution $e$, impacts accumulate at $\sqrt{2d/g}(1 + e)/(1 - e)$;
 /// then the limit presses. The height that the fall leaves is in meters or in millimeters.
 #[test]
 fn impacts_at_a_limit_end_where_they_accumulate() {
