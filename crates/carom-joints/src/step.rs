@@ -314,7 +314,7 @@ impl<'m> Stepper<'m> {
         Ok(step)
     }
 
-    /// As [`step`](Self::step), into the room of a step that was used before: in a tree nothing is allocated then.
+    /// [`step`](Self::step) into the memory of an earlier step: in a tree nothing is allocated then.
     ///
     /// # Errors
     ///

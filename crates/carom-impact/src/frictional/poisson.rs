@@ -334,7 +334,7 @@ impl Phases<'_> {
         let round = RoundStep::new(self.space);
         let is_by_cones = found.by_cones.is_some();
         let cones = match found.by_cones {
-            // Which of several answers pivots come to depends on rounding.
+            // Rounding decides to which of several answers pivots come.
             None => self.by_few_cones(&round, before, floors)?,
             cones => cones,
         };

@@ -464,7 +464,7 @@ impl Run<'_, '_> {
             .world
             .corners
             .partition_point(|t| *t <= self.time + INSTANT);
-        // What differs by rounding is one instant. The corner decides: on its other side the slope is another.
+        // Times that differ by rounding are one instant. The corner decides: the slope changes there.
         if let Some(corner) = self.world.corners.get(after)
             && *corner <= target + INSTANT
         {
@@ -612,7 +612,7 @@ impl Run<'_, '_> {
         made
     }
 
-    /// Lets all coordinates slip that dry friction holds; false if there are none. Together with contacts that stick they
+    /// Lets all coordinates slip that dry friction holds; false if friction holds nothing. Together with contacts that stick they
     /// can be more than a configuration has freedoms, and no impulses are found.
     fn let_slip(&mut self) -> bool {
         let mut any = false;

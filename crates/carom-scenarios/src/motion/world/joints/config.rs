@@ -89,7 +89,7 @@ enum Numbers {
     Each(Vec<f64>),
 }
 
-/// Bounds of coordinates; an infinite one is none.
+/// Bounds of coordinates; an infinite one does not limit.
 #[derive(Clone, Debug)]
 struct Bounds(Numbers);
 
