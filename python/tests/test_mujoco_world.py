@@ -212,9 +212,10 @@ def test_what_is_left_out_has_a_name() -> None:
     data = mujoco.MjData(model)
     world = engine.world(model, data)
     named = {(what, name) for what, name, _ in world.ignored}
-    assert {("tendon", "coupling"), ("equality", "middle-gear"), ("condim", "palm"), ("range", "charm")} <= named
+    assert {("tendon", "coupling"), ("equality", "middle-gear"), ("condim", "palm")} <= named
     by_name = {joint["name"]: joint for joint in world.config["joints"]}
     assert by_name["thumb-abduct+thumb-flex"]["type"] == "universal"
+    assert by_name["charm"]["limits"] == {"upper": 1.4}
     assert by_name["ring-pip"]["stiffness"] == 0.05
     assert by_name["ring-pip"]["rest"] == pytest.approx(0.3)
     # `motor` of gear 20 without control, and `position` with kp and kv.

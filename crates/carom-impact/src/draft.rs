@@ -246,14 +246,22 @@ impl Built {
     ) -> Result<ImpactOutcome, ImpactError> {
         let Self {
             mut velocity_plus,
-            impulses,
-            constraint_impulses,
+            mut impulses,
+            mut constraint_impulses,
         } = self;
         let given = problem.as_given()?;
         if let Some(given) = &given {
             // Degrees of freedom that nothing changes keep their velocity to the last bit.
             let change = velocity_plus.0 - &problem.velocity_minus().0;
             velocity_plus = Tangent(&given.velocity_minus().0 + change);
+        }
+        for vector in [
+            &mut velocity_plus.0,
+            &mut impulses,
+            &mut constraint_impulses,
+        ] {
+            // The sign of a zero depends on the processor; −0 + 0 is 0.
+            vector.add_scalar_mut(0.0);
         }
         let problem = given.as_ref().unwrap_or(problem);
         let audit = audit::audit(problem, &velocity_plus, &impulses, &constraint_impulses)?;

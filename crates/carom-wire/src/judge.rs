@@ -9,6 +9,7 @@ use crate::limits::check_options;
 use crate::options::known_law;
 use crate::outcome::by_contact;
 use crate::resolve::{ContactInput, at, check_law, contact_set, metric, pose};
+use crate::zeros::drop_signs_of_zeros;
 use carom_impact::ImpactLaw;
 use carom_impact::frictional::FrictionCone;
 use carom_impact::judge::{
@@ -210,8 +211,10 @@ impl JudgeRequest {
         contacts: &ContactSet<'_>,
         claim: &Claim<'_>,
     ) -> Result<Answer, WireError> {
+        let mut fields = fields_of_claim(contacts, claim, &self.options, self.law.as_deref())?;
+        drop_signs_of_zeros(&mut fields);
         Ok(Answer {
-            fields: fields_of_claim(contacts, claim, &self.options, self.law.as_deref())?,
+            fields,
             is_solved: true,
         })
     }

@@ -6,6 +6,7 @@ use crate::ignored::ignored;
 use crate::limits::{MAX_CONTACTS, MAX_DIMENSION, check_length, check_options};
 use crate::options::{Asked, known_law, refused};
 use crate::outcome::{outcome_fields, rows, set_fields};
+use crate::zeros::drop_signs_of_zeros;
 use crate::{Answer, Progress, bodies, simultaneous};
 use carom_impact::frictional::DEFAULT_SAMPLING_WORK;
 use carom_impact::propagative::OrderSample;
@@ -316,6 +317,7 @@ impl Request {
         if !ignored.is_empty() {
             fields.insert("ignored".to_owned(), json!(ignored));
         }
+        drop_signs_of_zeros(&mut fields);
         fields
     }
 }
