@@ -201,7 +201,7 @@ impl<'w> Log<'w> {
     }
 }
 
-/// Coordinates that records and controls know: all but the angles of spherical joints.
+/// Coordinates of all joints that are not spherical: each has a force in the record and in a control.
 pub(super) fn open_coordinates(mb: &Multibody) -> impl Iterator<Item = usize> + '_ {
     let joints = mb.joints().iter().enumerate();
     let open = joints.filter(|(_, joint)| !joint.kind.is_spherical());
