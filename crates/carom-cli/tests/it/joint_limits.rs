@@ -2,27 +2,29 @@
 
 use crate::common::carom;
 use serde_json::Value;
+use std::process::Output;
 
-/// A record of a world that runs to its end.
-fn record(text: &str) -> Value {
+/// The program's answer to a world, and its words of errors.
+fn run(text: &str) -> (Output, String) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("world.toml");
     std::fs::write(&path, text).unwrap();
     let path = path.to_str().unwrap();
     let output = carom(&["run", "world", "--config", path, "--json"], "");
-    let error = String::from_utf8(output.stderr).unwrap();
+    let error = String::from_utf8(output.stderr.clone()).unwrap();
+    (output, error)
+}
+
+/// A record of a world that runs to its end.
+fn record(text: &str) -> Value {
+    let (output, error) = run(text);
     assert_eq!(output.status.code(), Some(0), "{error}");
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
 /// The one line of a refusal.
 fn refusal(text: &str) -> String {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("world.toml");
-    std::fs::write(&path, text).unwrap();
-    let path = path.to_str().unwrap();
-    let output = carom(&["run", "world", "--config", path, "--json"], "");
-    let error = String::from_utf8(output.stderr).unwrap();
+    let (output, error) = run(text);
     assert_eq!(
         (output.status.code(), output.stdout.len()),
         (Some(2), 0),

@@ -128,6 +128,19 @@ impl RoundStep {
         }
     }
 
+    /// The problem without caps, with floors under the normal impulses (one a contact, or none).
+    fn problem_above<'a>(
+        &'a self,
+        velocity: &'a [f64],
+        floors: &'a [f64],
+    ) -> Result<ConeProblem<'a>, ImpactError> {
+        let problem = self.problem(velocity, &[])?;
+        match floors {
+            [] => Ok(problem),
+            floors => Ok(problem.with_floors(floors)?),
+        }
+    }
+
     /// Velocities of the slots as velocities of the rows.
     fn on_rows(&self, velocity: &[f64], out: &mut Vec<f64>) {
         self.padded(velocity.iter().zip(&self.factors).map(|(u, f)| u * f), out);
@@ -220,10 +233,7 @@ impl RoundStep {
             ..
         } = workspace;
         self.on_rows(velocity, rows);
-        let mut problem = self.problem(rows, &[])?;
-        if !floors.is_empty() {
-            problem = problem.with_floors(floors)?;
-        }
+        let problem = self.problem_above(rows, floors)?;
         let answer = cone.solve_invariantly(&problem, selection)?;
         self.keep(workspace);
         Ok(answer)
@@ -238,7 +248,7 @@ impl RoundStep {
     ) -> Result<(SparseConeAnswer, Vec<f64>), ImpactError> {
         let mut rows = Vec::with_capacity(velocity.len());
         self.on_rows(velocity, &mut rows);
-        let problem = self.problem(&rows, &[])?.with_floors(floors)?;
+        let problem = self.problem_above(&rows, floors)?;
         let mut workspace = SparseConeWorkspace::new();
         let answer = workspace.solve(&SparseConeProblem::of_dense(&problem)?)?;
         if answer.status != LcpStatus::Solved {
@@ -270,10 +280,7 @@ impl RoundStep {
         } = workspace;
         self.on_rows(velocity, rows);
         self.impulses_on_rows(given, on_rows);
-        let mut problem = self.problem(rows, &[])?;
-        if !floors.is_empty() {
-            problem = problem.with_floors(floors)?;
-        }
+        let problem = self.problem_above(rows, floors)?;
         let answer = cone.settle(&problem, on_rows, selection)?;
         let work = work_of(&answer, problem.dim());
         self.keep(workspace);
@@ -295,10 +302,7 @@ impl RoundStep {
             velocity: rows,
             ..
         } = workspace;
-        let mut problem = self.problem(rows, &[])?;
-        if !floors.is_empty() {
-            problem = problem.with_floors(floors)?;
-        }
+        let problem = self.problem_above(rows, floors)?;
         let answer = cone.settle_further(&problem, answer, selection)?;
         self.keep(workspace);
         Ok(answer)
