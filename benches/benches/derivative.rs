@@ -1,7 +1,7 @@
 //! Cost of an impact's derivative beside the impact, from the mass matrix to the answer.
 #![allow(clippy::unwrap_used)]
 
-use carom_impact::derivative::{DifferentiableLaw, Wrt, differentiate};
+use carom_derivative::{DifferentiableLaw, Wrt, differentiate};
 use carom_impact::frictional::AnitescuPotra;
 use carom_impact::{Contact, ContactSet, ImpactProblem, Propagative, Routh};
 use carom_metric::{Covector, KineticMetric, Tangent};

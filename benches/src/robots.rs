@@ -156,6 +156,7 @@ pub fn quadruped(height: f64) -> JointedSpec {
         pairs: feet.iter().map(|foot| ([*foot, floor], surface)).collect(),
         shapes,
         planes: planes.into_iter().collect(),
+        ..TouchSpec::default()
     })
 }
 

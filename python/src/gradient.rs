@@ -3,7 +3,7 @@
 use crate::batch::{COLUMNS, Filled, fill_columns, put, widths_of, write_outcome};
 use crate::error::raised;
 use carom::impact::ImpactProblem;
-use carom::impact::derivative::{
+use carom::derivative::{
     Derivative, Differentiability, Gradient, Jacobians, Wrt, saltation as matrix,
 };
 use carom::nalgebra::{DMatrix, DVector};

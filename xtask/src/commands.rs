@@ -365,8 +365,8 @@ mod tests {
         let fault = |command: &str| check(&packages, command).err().unwrap_or_default();
         for (command, part) in [
             (
-                "cargo test -p carom-impact --test two_body",
-                "--test names no `two_body`",
+                "cargo test -p carom-two-body --test stress",
+                "--test names no `stress`",
             ),
             ("cargo test -p carom-impct", "no package"),
             (
@@ -398,7 +398,7 @@ mod tests {
             );
         }
         for command in [
-            "cargo test --release -p carom-impact --test it two_body::stress -- --ignored --nocapture",
+            "cargo test --release -p carom-two-body --test it stress -- --ignored --nocapture",
             "carom fit FILE.csv[.gz] --config BODY.toml --law LAW[,LAW...] [--free NAME[,NAME...]]",
             "carom run newtons-cradle --set masses.1=3 --json --quiet",
             "carom sweep run PLAN --out DIR [--shard i/N | --shards 3,5-9]",

@@ -19,7 +19,10 @@ const LEVELS: &[(&str, u8)] = &[
     ("carom-lie", 0),
     ("carom-lcp", 0),
     ("carom-geometry", 1),
+    ("carom-two-body", 1),
     ("carom-impact", 1),
+    ("carom-derivative", 2),
+    ("carom-judge", 2),
     ("carom-mechanism", 1),
     ("carom-variational", 2),
     ("carom-joints", 2),
@@ -35,7 +38,7 @@ const LEVELS: &[(&str, u8)] = &[
 
 /// Arrows within one level: the binary may use the facade, scenarios the data
 /// that they report, motion the flights, everything the numerical tools.
-const SIDEWAYS: [(&str, &str); 11] = [
+const SIDEWAYS: [(&str, &str); 13] = [
     ("carom-cli", "carom"),
     ("carom-cli", "carom-sweep"),
     ("carom-scenarios", "carom-report"),
@@ -44,6 +47,8 @@ const SIDEWAYS: [(&str, &str); 11] = [
     ("carom-metric", "carom-numeric"),
     ("carom-lie", "carom-numeric"),
     ("carom-lcp", "carom-numeric"),
+    ("carom-impact", "carom-two-body"),
+    ("carom-motion", "carom-derivative"),
     ("carom-motion", "carom-variational"),
     ("carom-motion", "carom-joints"),
     ("carom-joints", "carom-variational"),

@@ -9,11 +9,14 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Crates that are copied: those of the recipe and what they are built on.
-const CRATES: [&str; 5] = [
+const CRATES: [&str; 8] = [
     "carom-numeric",
     "carom-metric",
     "carom-lcp",
+    "carom-two-body",
     "carom-impact",
+    "carom-derivative",
+    "carom-judge",
     "carom-wire",
 ];
 
@@ -73,7 +76,8 @@ fn followed(root: &Path, copy: &Path) -> anyhow::Result<()> {
     let [law, derivative, choice, ..] = blocks.as_slice() else {
         anyhow::bail!("the recipe has fewer than three blocks of code");
     };
-    let arm = between(recipe, "`Law::Inert(law)", "`").context("no arm of judge/compare.rs")?;
+    let arm =
+        between(recipe, "`Law::Inert(law)", "`").context("no arm of carom-judge/src/compare.rs")?;
     let arm = format!("Law::Inert(law){arm}");
 
     for name in CRATES {
@@ -102,12 +106,25 @@ fn followed(root: &Path, copy: &Path) -> anyhow::Result<()> {
             "\npub use laws::Inert;\npub use laws::{",
         )],
     )?;
-    let laws = impact("derivative/laws.rs");
+    let laws = copy.join("crates/carom-derivative/src/laws.rs");
     let text = read(&laws)?;
-    write(&laws, &format!("{text}\nuse crate::Inert;\n\n{derivative}"))?;
+    write(
+        &laws,
+        &format!("{text}\nuse carom_impact::Inert;\n\n{derivative}"),
+    )?;
+    let variant =
+        between(recipe, "`Law::Inert(law) => law", "`").context("no arm of of_variant")?;
+    let first = "        Law::Propagative(law) => law,\n";
+    edit(
+        &laws,
+        &[(
+            first,
+            &format!("        Law::Inert(law) => law{variant}\n{first}"),
+        )],
+    )?;
     let first = "        Law::Propagative(_) => Some(propagative(case)),\n";
     edit(
-        &impact("judge/compare.rs"),
+        &copy.join("crates/carom-judge/src/compare.rs"),
         &[(first, &format!("        {arm}\n{first}"))],
     )?;
     let last = "        | Law::NonholonomicRough(_)) =>";

@@ -6,6 +6,7 @@ use crate::margin::{self, Margin};
 use crate::own_terms::{self, RowVelocity};
 use crate::problem::Numbers;
 use carom_metric::{Covector, KineticMetric, MetricError, UnitNormals, kernel};
+use carom_two_body::BodyPair;
 use nalgebra::{DMatrix, DVector};
 use smallvec::{SmallVec, smallvec};
 use std::sync::OnceLock;
@@ -50,6 +51,17 @@ impl Contact {
             tangents: Vec::new(),
             friction: 0.0,
             restitution: 0.0,
+        }
+    }
+
+    /// The contact of two rigid bodies, with two tangents, in the generalized velocity of the pair.
+    pub fn of_bodies(pair: &BodyPair, friction: f64, restitution: f64) -> Self {
+        let [x, y, normal] = pair.rows();
+        Self {
+            normal,
+            tangents: vec![x, y],
+            friction,
+            restitution,
         }
     }
 
@@ -271,7 +283,7 @@ impl<'m> ContactSet<'m> {
     }
 
     /// Refuses rough contacts without tangents, for laws with friction.
-    pub(crate) fn require_tangents(&self) -> Result<(), ImpactError> {
+    pub fn require_tangents(&self) -> Result<(), ImpactError> {
         let is_missing = |contact: &Contact| contact.friction > 0.0 && contact.tangents.is_empty();
         match self.contacts.iter().position(is_missing) {
             Some(contact) => Err(ImpactError::MissingTangents { contact }),
@@ -340,36 +352,36 @@ impl<'m> ContactSet<'m> {
     }
 
     /// First contact at distinct normal `j`.
-    pub(crate) fn contact_at(&self, j: usize) -> usize {
+    pub fn contact_at(&self, j: usize) -> usize {
         self.distinct[j].contact
     }
 
     /// Distinct normal of contact `i`.
     #[inline]
-    pub(crate) fn place(&self, i: usize) -> usize {
+    pub fn place(&self, i: usize) -> usize {
         self.places[i].distinct
     }
 
     /// Whitened distinct unit normal `j`.
     #[inline]
-    pub(crate) fn unit(&self, j: usize) -> &[f64] {
+    pub fn unit(&self, j: usize) -> &[f64] {
         self.rows.column(self.distinct[j].row)
     }
 
     /// Whitened unit row of the Jacobian, normal or tangent, under the constraints.
     #[inline]
-    pub(crate) fn unit_row(&self, row: usize) -> &[f64] {
+    pub fn unit_row(&self, row: usize) -> &[f64] {
         self.rows.column(row)
     }
 
     /// Metric norm of a row of the Jacobian, under the constraints.
     #[inline]
-    pub(crate) fn row_norm(&self, row: usize) -> f64 {
+    pub fn row_norm(&self, row: usize) -> f64 {
         self.rows.norm(row)
     }
 
     /// Wedge of the distinct normals `i` and `j`.
-    pub(crate) fn wedge(&self, i: usize, j: usize) -> carom_metric::Wedge {
+    pub fn wedge(&self, i: usize, j: usize) -> carom_metric::Wedge {
         self.rows.wedge(self.distinct[i].row, self.distinct[j].row)
     }
 
@@ -382,19 +394,19 @@ impl<'m> ContactSet<'m> {
     /// Velocity of the normal of contact `i` in units of the metric, times `scale`, and the size
     /// of its terms.
     #[inline]
-    pub(crate) fn normal_velocity(&self, i: usize, velocity: &[f64], scale: f64) -> RowVelocity {
+    pub fn normal_velocity(&self, i: usize, velocity: &[f64], scale: f64) -> RowVelocity {
         let normal = self.contacts[i].normal.0.as_slice();
         own_terms::row_velocity(normal, velocity, self.normal_norm(i), scale)
     }
 
     /// All rows of the Jacobian as given: every contact's normal, then its tangents.
-    pub(crate) fn jacobian_rows(&self) -> impl Iterator<Item = &Covector> + Clone {
+    pub fn jacobian_rows(&self) -> impl Iterator<Item = &Covector> + Clone {
         self.contacts.iter().flat_map(Contact::rows)
     }
 
     /// Impulses on all unit rows from impulses on the distinct unit normals: shared equally among
     /// duplicates, none on tangents.
-    pub(crate) fn impulses_on_unit_rows(&self, unit_impulse: &[f64]) -> Numbers {
+    pub fn impulses_on_unit_rows(&self, unit_impulse: &[f64]) -> Numbers {
         let mut impulses: Numbers = smallvec![0.0; self.rows.len()];
         for &Place { row, distinct } in &self.places {
             impulses[row] = unit_impulse[distinct] / self.distinct[distinct].multiplicity as f64;
@@ -404,7 +416,7 @@ impl<'m> ContactSet<'m> {
 
     /// Multipliers $\lambda$ of the constraints that keep $Av = 0$ under the contact `impulses`:
     /// $A M^{-1}(J^T\Lambda + A^T\lambda) = 0$.
-    pub(crate) fn constraint_impulses(&self, impulses: &DVector<f64>) -> DVector<f64> {
+    pub fn constraint_impulses(&self, impulses: &DVector<f64>) -> DVector<f64> {
         let Some(constraints) = &self.constraints else {
             return DVector::zeros(0);
         };
@@ -418,7 +430,7 @@ impl<'m> ContactSet<'m> {
 
     /// Multipliers that take the velocities $c = Av$ of the constraints away,
     /// $AM^{-1}A^T\lambda = -c$; the shortest on unit rows where constraints depend on each other.
-    pub(crate) fn stop_constraints(&self, velocity: DVector<f64>) -> DVector<f64> {
+    pub fn stop_constraints(&self, velocity: DVector<f64>) -> DVector<f64> {
         match &self.constraints {
             Some(constraints) => constraints.stop(velocity),
             None => velocity,
@@ -426,14 +438,14 @@ impl<'m> ContactSet<'m> {
     }
 
     /// Orthonormal whitened basis (n × rank) of the span of the constraint one-forms, if there are any.
-    pub(crate) fn constraint_basis(&self) -> Option<&DMatrix<f64>> {
+    pub fn constraint_basis(&self) -> Option<&DMatrix<f64>> {
         self.constraints
             .as_ref()
             .map(|constraints| constraints.basis())
     }
 
     /// Multipliers of the constraints that make the part of a whitened momentum along their forms.
-    pub(crate) fn multipliers(&self, whitened: &DVector<f64>) -> DVector<f64> {
+    pub fn multipliers(&self, whitened: &DVector<f64>) -> DVector<f64> {
         match &self.constraints {
             Some(constraints) => constraints.multipliers(whitened),
             None => DVector::zeros(0),

@@ -3,6 +3,7 @@
 use crate::{GateRule, ImpactOutcome};
 use carom_lcp::{LcpError, LcpStatus};
 use carom_metric::MetricError;
+use carom_two_body::TwoBodyError;
 
 /// Why an impact could not be posed or resolved.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -11,6 +12,9 @@ pub enum ImpactError {
     /// The mass matrix or a vector is unusable.
     #[error(transparent)]
     Metric(#[from] MetricError),
+    /// A single contact of two bodies could not be posed or followed.
+    #[error(transparent)]
+    TwoBody(#[from] TwoBodyError),
     /// A contact's covector is unusable.
     #[error("contact {contact}: {source}")]
     Contact {
@@ -45,12 +49,6 @@ pub enum ImpactError {
     /// A coefficient of restitution lies outside \[0, 1\].
     #[error("restitution is {value}: it must lie in [0, 1]")]
     InvalidRestitution {
-        /// The value given.
-        value: f64,
-    },
-    /// The tangential stiffness of a contact over its normal one is not a positive number.
-    #[error("stiffness ratio is {value}: it must be positive and finite")]
-    InvalidStiffnessRatio {
         /// The value given.
         value: f64,
     },
@@ -235,50 +233,6 @@ pub enum ImpactError {
         /// Tangents given.
         found: usize,
     },
-    /// A rigid body is not one.
-    #[error("body {body}: {what}")]
-    InvalidBody {
-        /// 1 or 2.
-        body: usize,
-        /// Condition that its data must meet.
-        what: &'static str,
-    },
-    /// The contact normal is zero, or it or the contact point is not finite.
-    #[error("contact normal must be finite and not zero, the contact point finite")]
-    InvalidNormal,
-    /// The inverse inertia matrix of a contact has a NaN or an infinity.
-    #[error("inverse inertia matrix has non-finite entries")]
-    ContactInertiaNonFinite,
-    /// The inverse inertia matrix of a contact is not symmetric.
-    #[error("inverse inertia matrix is not symmetric: relative asymmetry {asymmetry:e}")]
-    ContactInertiaNotSymmetric {
-        /// Largest difference across the diagonal over the largest entry.
-        asymmetry: f64,
-    },
-    /// The inverse inertia matrix of a contact is not positive definite to working precision.
-    #[error("inverse inertia matrix is not positive definite: pivot {pivot:e}")]
-    ContactInertiaSingular {
-        /// The pivot of its factorization that is not positive.
-        pivot: f64,
-    },
-    /// The contact velocity has a NaN or an infinity.
-    #[error("contact velocity has the non-finite entry {value} at index {index}")]
-    ContactVelocityNonFinite {
-        /// Index of the entry.
-        index: usize,
-        /// The entry.
-        value: f64,
-    },
-    /// Curved sliding took more steps than the proved bounds on the impact should allow.
-    #[error(
-        "limit of {steps} steps of sliding reached at the normal impulse {normal_impulse:e} (scaled)"
-    )]
-    ImpactStepLimit {
-        /// Steps made.
-        steps: usize,
-        /// Normal impulse reached, in units of the scaled problem.
-        normal_impulse: f64,
-    },
     /// A part of a direction of differentiation has another size than the problem.
     #[error("direction: {what} has {found} entries where there should be {expected}")]
     InvalidDirection {
@@ -310,11 +264,11 @@ impl ImpactError {
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Metric(source) | Self::Contact { source, .. } => source.kind(),
+            Self::TwoBody(source) => source.kind(),
             Self::ConstrainedContact { .. } => "constrained-contact",
             Self::TooManyTangents { .. } => "too-many-tangents",
             Self::InvalidFriction { .. } => "invalid-friction",
             Self::InvalidRestitution { .. } => "invalid-restitution",
-            Self::InvalidStiffnessRatio { .. } => "invalid-stiffness-ratio",
             Self::ConstraintViolated { .. } => "constraint-violated",
             Self::Overflow => "overflow",
             Self::NoElasticOutcome { .. } => "no-elastic-outcome",
@@ -336,13 +290,6 @@ impl ImpactError {
             Self::EnumerationLimit { .. } => "enumeration-limit",
             Self::SingleContactLaw { .. } => "single-contact-law",
             Self::WrongTangents { .. } => "wrong-tangents",
-            Self::InvalidBody { .. } => "invalid-body",
-            Self::InvalidNormal => "invalid-normal",
-            Self::ContactInertiaNonFinite => "non-finite",
-            Self::ContactInertiaNotSymmetric { .. } => "not-symmetric",
-            Self::ContactInertiaSingular { .. } => "not-positive-definite",
-            Self::ContactVelocityNonFinite { .. } => "non-finite",
-            Self::ImpactStepLimit { .. } => "step-limit",
             Self::InvalidDirection { .. } => "dimension-mismatch",
             Self::NotDifferentiated { .. } => "not-differentiated",
             Self::Grazing { .. } => "grazing",

@@ -28,7 +28,7 @@ const REPEATED: f64 = 32.0 * f64::EPSILON;
 const INDEPENDENT: f64 = 1e10;
 
 /// Part of a kinetic norm that rounding of the data hides: four units in the last place.
-pub(crate) const ROUNDING: f64 = 4.0 * f64::EPSILON;
+pub const ROUNDING: f64 = 4.0 * f64::EPSILON;
 
 /// Rounding of a row's velocity, over the sum of its terms as given: a few units in the last place of each number.
 const ROW_ROUNDING: f64 = 64.0 * f64::EPSILON;
@@ -48,7 +48,7 @@ const WELL_SEEN: f64 = 1e-6;
 ///
 /// Gram–Schmidt with a second pass, while that decides the rank beyond doubt. Else singular values decide it: neither
 /// the order nor the repetition of rows has a part in it.
-pub(crate) fn part_in_span<'r>(
+pub fn part_in_span<'r>(
     rows: impl Iterator<Item = &'r [f64]> + Clone,
     momentum: &[f64],
 ) -> Numbers {

@@ -57,31 +57,27 @@
 mod audit;
 mod constraints;
 mod contact;
-pub mod derivative;
 mod draft;
 mod error;
-mod event_scale;
+pub mod event_scale;
 pub mod frictional;
 mod gate;
 mod invariants;
-pub mod judge;
-mod jump;
 mod law;
 mod laws;
 mod margin;
-mod nnls;
+pub mod momentum_change;
+pub mod nnls;
 pub mod nonholonomic;
 mod outcome;
-mod own_terms;
+pub mod own_terms;
 pub mod plastic;
 mod problem;
 pub mod propagative;
 mod restitution;
 mod routh;
-pub mod sensitivity;
 mod tolerances;
 mod twice;
-pub mod two_body;
 pub mod uniqueness;
 
 pub use audit::{Audit, audit};
@@ -103,15 +99,16 @@ pub use outcome::{
 };
 pub use own_terms::GRAZING_TOLERANCE;
 pub use plastic::{Plastic, PlasticRule};
-pub use problem::ImpactProblem;
+pub use problem::{ImpactProblem, Numbers};
 pub use propagative::{Propagative, Selection, SequenceFilter};
 pub use restitution::EnergeticRestitution;
-pub use routh::{ContactMode, Routh, TwoBody};
+pub use routh::{ContactMode, Routh, TwoBody, contact_space};
 pub use uniqueness::{PairUniqueness, Uniqueness, uniqueness};
 
 // Crates whose types stand in signatures here.
 pub use carom_lcp as lcp;
 pub use carom_metric as metric;
+pub use carom_two_body as two_body;
 pub use nalgebra;
 
 #[cfg(doctest)]

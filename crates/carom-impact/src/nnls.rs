@@ -16,7 +16,7 @@ use nalgebra::{DMatrix, DVector};
 /// # Errors
 ///
 /// [`ImpactError::NotConverged`]; not seen in practice, since the objective decreases strictly.
-pub(crate) fn nonnegative_least_squares(
+pub fn nonnegative_least_squares(
     y: &DMatrix<f64>,
     z: &DVector<f64>,
     tolerance: f64,

@@ -40,17 +40,17 @@ pub(crate) fn dot_and_size(a: &[f64], x: &[f64]) -> (f64, f64) {
 
 /// A row's velocity and the size of its terms, per kinetic length of the row.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct RowVelocity {
+pub struct RowVelocity {
     /// $a\cdot v$ over the row's kinetic length.
-    pub(crate) rate: f64,
+    pub rate: f64,
     /// $\sigma(a, v)$ over the same length.
-    pub(crate) size: f64,
+    pub size: f64,
 }
 
 /// The velocity of a row of kinetic length `norm`, times `scale`. Rows and velocities of any size:
 /// neither factor meets the other unscaled.
 #[inline]
-pub(crate) fn row_velocity(row: &[f64], velocity: &[f64], norm: f64, scale: f64) -> RowVelocity {
+pub fn row_velocity(row: &[f64], velocity: &[f64], norm: f64, scale: f64) -> RowVelocity {
     let row_scale = kernel::power_of_two_scale(norm);
     let (mut sum, mut size) = (0.0, 0.0);
     for (a, v) in row.iter().zip(velocity) {
@@ -96,7 +96,7 @@ pub(crate) fn momentum_around(metric: &KineticMetric, row: &[f64], momentum: &[f
 /// Degrees of freedom that a row touches, through nonzero entries of the mass matrix and of `links` (rows of
 /// length n).
 #[cold]
-pub(crate) fn linked<'r>(
+pub fn linked<'r>(
     metric: &KineticMetric,
     row: &[f64],
     links: impl Iterator<Item = &'r [f64]> + Clone,
@@ -119,7 +119,7 @@ pub(crate) fn linked<'r>(
 }
 
 /// Norm of the part of a whitened momentum (n) that belongs to some degrees of freedom.
-pub(crate) fn momentum_of(touched: &[bool], momentum: &[f64]) -> f64 {
+pub fn momentum_of(touched: &[bool], momentum: &[f64]) -> f64 {
     let own: Vec<f64> = momentum
         .iter()
         .zip(touched)
@@ -148,7 +148,7 @@ fn spread(mass: &DMatrix<f64>, touched: &mut [bool]) {
 /// Groups the whitened coordinates that `rows` (whitened) connect: two coordinates are in one group
 /// if a chain of rows with nonzero entries leads from one to the other. Returns the group of each
 /// coordinate, numbered by its first, and the group of each row.
-pub(crate) fn groups<'r>(
+pub fn groups<'r>(
     n: usize,
     rows: impl Iterator<Item = &'r [f64]> + Clone,
 ) -> (Vec<usize>, Vec<usize>) {

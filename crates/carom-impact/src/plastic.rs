@@ -3,8 +3,8 @@
 use crate::draft::Targets;
 use crate::event_scale::part_in_span;
 use crate::gate::Rules;
-use crate::jump::{Jump, separating};
 use crate::laws::BuiltIn;
+use crate::momentum_change::{MomentumChange, separating};
 use crate::nnls::nonnegative_least_squares;
 use crate::own_terms::{GRAZING_TOLERANCE, groups};
 use crate::problem::Numbers;
@@ -55,9 +55,9 @@ impl PlasticRule {
     }
 
     /// The contacts that end closed.
-    fn closed(self, problem: &ImpactProblem<'_>, jump: &Jump) -> Targets {
+    fn closed(self, problem: &ImpactProblem<'_>, change: &MomentumChange) -> Targets {
         let contacts = problem.contacts();
-        let is_closed = |j: &usize| self != Self::Cone || jump.impulse[*j] > 0.0;
+        let is_closed = |j: &usize| self != Self::Cone || change.impulse[*j] > 0.0;
         let closed = (0..contacts.n_distinct()).filter(is_closed);
         let row = |j: usize| (contacts.row(contacts.contact_at(j)), 0.0);
         Targets {
@@ -108,10 +108,10 @@ impl ImpactLaw for Plastic {
                 },
             );
         }
-        let jump = plastic_jump(problem, self.rule)?;
-        let adhesive = jump.adhesive(problem);
-        let mut closed = self.rule.closed(problem, &jump);
-        jump.outcome(
+        let change = plastic_change(problem, self.rule)?;
+        let adhesive = change.adhesive(problem);
+        let mut closed = self.rule.closed(problem, &change);
+        change.outcome(
             problem,
             &self.rule.gate(),
             &mut closed,
@@ -121,18 +121,18 @@ impl ImpactLaw for Plastic {
     }
 }
 
-/// The jump to the plastic outcome.
-pub(crate) fn plastic_jump(
+/// The change to the plastic outcome.
+pub fn plastic_change(
     problem: &ImpactProblem<'_>,
     rule: PlasticRule,
-) -> Result<Jump, ImpactError> {
+) -> Result<MomentumChange, ImpactError> {
     match rule {
         PlasticRule::Cone => cone(problem),
         PlasticRule::ProjectAll { allow_adhesion } => {
-            let jump = project_all(problem)?;
-            let contacts = jump.adhesive(problem);
+            let change = project_all(problem)?;
+            let contacts = change.adhesive(problem);
             if allow_adhesion || contacts.is_empty() {
-                Ok(jump)
+                Ok(change)
             } else {
                 Err(ImpactError::AdhesiveImpulse { contacts })
             }
@@ -145,7 +145,7 @@ pub(crate) fn plastic_jump(
 fn by_groups(
     problem: &ImpactProblem<'_>,
     solve: impl Fn(&DMatrix<f64>, &DVector<f64>) -> Result<DVector<f64>, ImpactError>,
-) -> Result<Jump, ImpactError> {
+) -> Result<MomentumChange, ImpactError> {
     let contacts = problem.contacts();
     let (n, m) = (problem.momentum().len(), contacts.n_distinct());
     let (of, of_row) = groups(n, (0..m).map(|j| contacts.unit(j)));
@@ -166,12 +166,15 @@ fn by_groups(
             impulse[j] = *l;
         }
     }
-    Ok(Jump::from_impulse(problem, impulse))
+    Ok(MomentumChange::from_impulse(problem, impulse))
 }
 
-fn cone(problem: &ImpactProblem<'_>) -> Result<Jump, ImpactError> {
+fn cone(problem: &ImpactProblem<'_>) -> Result<MomentumChange, ImpactError> {
     if let [b] = problem.unit_velocity() {
-        return Ok(Jump::from_impulse(problem, smallvec![f64::max(0.0, -b)]));
+        return Ok(MomentumChange::from_impulse(
+            problem,
+            smallvec![f64::max(0.0, -b)],
+        ));
     }
     by_groups(problem, |normals, momentum| {
         // A velocity that no normal sees has no say in what counts as grazing.
@@ -183,7 +186,7 @@ fn cone(problem: &ImpactProblem<'_>) -> Result<Jump, ImpactError> {
 }
 
 /// Minimum-norm impulses that stop every contact, by the pseudo-inverse of the whitened normals.
-fn project_all(problem: &ImpactProblem<'_>) -> Result<Jump, ImpactError> {
+fn project_all(problem: &ImpactProblem<'_>) -> Result<MomentumChange, ImpactError> {
     by_groups(problem, |normals, momentum| {
         let stop = Svd::new(normals.as_slice(), normals.nrows());
         Ok(DVector::from_vec(

@@ -9,7 +9,7 @@ use smallvec::{SmallVec, smallvec};
 const LEAST: f64 = f64::from_bits(4);
 
 /// Numbers of one small problem, without a heap allocation.
-pub(crate) type Numbers = SmallVec<[f64; 8]>;
+pub type Numbers = SmallVec<[f64; 8]>;
 
 /// An impact to be resolved.
 ///
@@ -174,7 +174,7 @@ impl<'a> ImpactProblem<'a> {
 
     /// The impact as laws see it: from a frame in which no velocity is large that no row sees.
     #[inline]
-    pub(crate) fn event(&self) -> &Self {
+    pub fn event(&self) -> &Self {
         self.event.as_deref().unwrap_or(self)
     }
 
@@ -247,13 +247,13 @@ impl<'a> ImpactProblem<'a> {
 
     /// Scaled whitened momentum (n).
     #[inline]
-    pub(crate) fn momentum(&self) -> &[f64] {
+    pub fn momentum(&self) -> &[f64] {
         &self.momentum
     }
 
     /// Scaled norm $\lVert p\rVert$ of the momentum.
     #[inline]
-    pub(crate) fn norm(&self) -> f64 {
+    pub fn norm(&self) -> f64 {
         self.norm
     }
 
@@ -269,20 +269,20 @@ impl<'a> ImpactProblem<'a> {
 
     /// Power of two between physical and scaled quantities.
     #[inline]
-    pub(crate) fn scale(&self) -> f64 {
+    pub fn scale(&self) -> f64 {
         self.scale
     }
 
     /// Scaled velocities of the distinct unit normals.
     #[inline]
-    pub(crate) fn unit_velocity(&self) -> &[f64] {
+    pub fn unit_velocity(&self) -> &[f64] {
         &self.unit_velocity
     }
 
     /// Scaled velocities of the distinct unit normals that still count as grazing before the
     /// impact.
     #[inline]
-    pub(crate) fn grazing(&self) -> &[f64] {
+    pub fn grazing(&self) -> &[f64] {
         &self.grazing
     }
 }

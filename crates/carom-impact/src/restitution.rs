@@ -1,7 +1,7 @@
 //! Energetic restitution of a whole event.
 
 use crate::event_scale::part_in_span;
-use crate::jump::Jump;
+use crate::momentum_change::MomentumChange;
 use crate::tolerances::WORK_ROUNDING;
 use crate::{ImpactError, ImpactProblem};
 
@@ -68,8 +68,8 @@ impl EnergeticRestitution {
 /// $d$; `restitution_is_the_energetic_one` checks it.
 pub(crate) fn blend(
     problem: &ImpactProblem<'_>,
-    plastic: &Jump,
-    elastic: &Jump,
+    plastic: &MomentumChange,
+    elastic: &MomentumChange,
     restitution: EnergeticRestitution,
 ) -> f64 {
     let r = restitution.value();

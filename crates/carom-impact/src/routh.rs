@@ -118,7 +118,7 @@ impl ImpactLaw for TwoBody {
 
 /// Inverse inertia and velocity of the one contact, tangents first. Planar and frictionless ones
 /// stand in the plane or axis of a spatial contact.
-pub(crate) fn contact_space(
+pub fn contact_space(
     problem: &ImpactProblem<'_>,
 ) -> Result<(ContactInertia, Vector3<f64>), ImpactError> {
     let contacts = problem.contacts();

@@ -75,9 +75,9 @@ pub mod jointed;
 mod tolerances;
 pub mod world;
 
+pub use carom_derivative::sensitivity;
 pub use carom_geometry as geometry;
 pub use carom_impact as impact;
-pub use carom_impact::sensitivity;
 pub use carom_joints as joints;
 pub use carom_lie as lie;
 pub use carom_mechanism as mechanism;

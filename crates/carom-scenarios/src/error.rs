@@ -1,6 +1,7 @@
 //! Why a scenario could not run.
 
 use carom_impact::ImpactError;
+use carom_impact::two_body::TwoBodyError;
 use carom_mechanism::{DesignError, MechanismError};
 use carom_motion::billiard::BilliardError;
 use carom_motion::flying::CollisionError;
@@ -83,7 +84,7 @@ impl ScenarioError {
                     | ImpactError::InfeasibleLaw { .. }
                     | ImpactError::Inaccurate { .. }
                     | ImpactError::NotConverged { .. }
-                    | ImpactError::ImpactStepLimit { .. }
+                    | ImpactError::TwoBody(TwoBodyError::ImpactStepLimit { .. })
             )
         };
         match self {
@@ -126,6 +127,12 @@ impl ScenarioError {
 
 impl From<carom_metric::MetricError> for ScenarioError {
     fn from(error: carom_metric::MetricError) -> Self {
+        Self::Impact(error.into())
+    }
+}
+
+impl From<TwoBodyError> for ScenarioError {
+    fn from(error: TwoBodyError) -> Self {
         Self::Impact(error.into())
     }
 }

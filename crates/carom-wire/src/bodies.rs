@@ -6,8 +6,8 @@ use crate::frictional::in_axes;
 use crate::options::{Asked, known_law, refused};
 use crate::outcome::{audit_fields, warn};
 use crate::resolve::at;
-use carom_impact::two_body::{BodyPair, RigidBody};
-use carom_impact::{ContactSet, Diagnostics, ImpactError, ImpactLaw, ImpactProblem, Law};
+use carom_impact::two_body::{BodyPair, RigidBody, TwoBodyError};
+use carom_impact::{Contact, ContactSet, Diagnostics, ImpactError, ImpactLaw, ImpactProblem, Law};
 use carom_metric::KineticMetric;
 use nalgebra::{Matrix3, Vector3};
 use serde::Deserialize;
@@ -83,10 +83,10 @@ pub(crate) fn pair(
         contact.normal.into(),
     )
     .map_err(|e| match &e {
-        ImpactError::InvalidBody { body, what } => {
+        TwoBodyError::InvalidBody { body, what } => {
             WireError::new(e.kind(), format!("body{body}: {what}"))
         }
-        _ => at("contact", &e),
+        _ => at("contact", &e.into()),
     })
 }
 
@@ -100,7 +100,7 @@ pub(crate) fn contact_set<'m>(
     friction: f64,
     restitution: f64,
 ) -> Result<ContactSet<'m>, WireError> {
-    let contact = pair.contact(friction, restitution);
+    let contact = Contact::of_bodies(pair, friction, restitution);
     ContactSet::new(metric, vec![contact]).map_err(|e| match &e {
         ImpactError::InvalidFriction { value, .. } => WireError::new(
             e.kind(),

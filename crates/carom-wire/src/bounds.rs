@@ -4,8 +4,8 @@ use crate::error::WireError;
 use carom_impact::frictional::{
     BoundCertificate, BoundMethod, Draw, OuterBound, OuterBounds, Relaxation, Sampler,
 };
-use carom_impact::judge::PassedBound;
 use carom_impact::{ImpactError, ImpactOutcome, ImpactProblem};
+use carom_judge::PassedBound;
 use carom_metric::Covector;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};

@@ -3,7 +3,7 @@
 use crate::error::{WireError, typed};
 use crate::limits::check_length;
 use crate::outcome::{by_contact, rows};
-use carom_impact::derivative::{Derivative, Direction, Wrt, of_outcome};
+use carom_derivative::{Derivative, Direction, Wrt, of_outcome};
 use carom_impact::{ImpactOutcome, ImpactProblem, Law};
 use nalgebra::{DMatrix, DVector, Matrix3};
 use serde::Deserialize;
@@ -185,16 +185,8 @@ impl Wanted {
         let directions = directions
             .map(|(k, input)| input.direction(&format!("derivative.directions[{k}]"), problem))
             .collect::<Result<Vec<_>, _>>()?;
-        let differentiable = law.as_differentiable();
-        let derivative = of_outcome(
-            differentiable,
-            problem,
-            outcome,
-            is_member,
-            &self.wrt,
-            self.tolerance,
-        )
-        .map_err(|error| WireError::at("derivative", &error))?;
+        let derivative = of_outcome(law, problem, outcome, is_member, &self.wrt, self.tolerance)
+            .map_err(|error| WireError::at("derivative", &error))?;
         *budget = budget.saturating_sub(derivative.work());
         let fields = self.fields(problem, &derivative, &directions, axes)?;
         Ok(Value::Object(fields))

@@ -3,7 +3,7 @@
 use crate::derivative::check_size;
 use crate::error::WireError;
 use crate::resolve::{Request, Single, Solved};
-use carom_impact::derivative::{Derivative, Wrt, of_outcome};
+use carom_derivative::{Derivative, DifferentiableLaw, Wrt, of_outcome};
 use carom_impact::{ImpactProblem, Law};
 
 /// An outcome, and its derivative or the reason that it has no derivative.
@@ -33,7 +33,7 @@ impl Request {
     /// True if one restitution holds for the whole event instead of one for each contact.
     pub fn has_event_restitution(&self) -> bool {
         match self.asked() {
-            Ok(asked) => asked.law.as_differentiable().has_event_restitution(),
+            Ok(asked) => asked.law.has_event_restitution(),
             Err(_) => false,
         }
     }
@@ -56,7 +56,7 @@ impl Request {
                 "the answer has no preferred outcome",
             ));
         };
-        let law = self.asked()?.law.as_differentiable();
+        let law = &self.asked()?.law;
         let differentiated = || {
             check_size(problem)?;
             of_outcome(law, problem, single.outcome(), false, wrt, tolerance)

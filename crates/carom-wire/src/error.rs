@@ -1,6 +1,7 @@
 //! Why a problem was not answered, in the form that is written.
 
 use carom_impact::ImpactError;
+use carom_impact::two_body::TwoBodyError;
 use carom_lcp::LcpError;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -104,7 +105,7 @@ fn index_of(error: &ImpactError) -> Option<usize> {
         | ImpactError::MissingTangents { contact }
         | ImpactError::InvalidContact { contact, .. } => Some(*contact),
         ImpactError::ConstraintViolated { row, .. } => Some(*row),
-        ImpactError::ContactVelocityNonFinite { index, .. } => Some(*index),
+        ImpactError::TwoBody(TwoBodyError::ContactVelocityNonFinite { index, .. }) => Some(*index),
         _ => None,
     }
 }

@@ -12,11 +12,11 @@ use crate::resolve::{ContactInput, at, check_law, contact_set, metric, pose};
 use crate::zeros::drop_signs_of_zeros;
 use carom_impact::ImpactLaw;
 use carom_impact::frictional::FrictionCone;
-use carom_impact::judge::{
+use carom_impact::{Contact, ContactSet, ImpactError, ImpactProblem};
+use carom_judge::{
     ContactReport, JudgeOptions, Judgement, LawMatch, Membership, PassedBound, SetVerdict, Witness,
     WitnessCone, judge_time_step, passed_bound,
 };
-use carom_impact::{Contact, ContactSet, ImpactError, ImpactProblem};
 use carom_metric::{Covector, MetricError, Tangent};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};

@@ -3,7 +3,7 @@
 use crate::error::WireError;
 use crate::judge::{OptionsInput, TimeStep, balance, judged, verdict};
 use crate::resolve::{ContactInput, at, contact_set, metric};
-use carom_impact::judge::JudgeOptions;
+use carom_judge::JudgeOptions;
 use carom_metric::{KineticMetric, Tangent};
 use serde::Deserialize;
 use serde_json::{Map, Value};

@@ -1,7 +1,7 @@
 //! Judges an engine's answer: `cargo run --example judge`.
 
-use carom::impact::judge::{JudgeOptions, judge};
 use carom::impact::{Contact, ContactSet, ImpactError, ImpactProblem};
+use carom::judge::{JudgeOptions, judge};
 use carom::metric::{Covector, KineticMetric, Tangent};
 use nalgebra::DMatrix;
 

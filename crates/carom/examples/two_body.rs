@@ -1,8 +1,10 @@
 //! A spinning brick hits the ground with a corner: `cargo run --example two_body`.
 
-use carom::impact::two_body::{BodyPair, RigidBody};
-use carom::impact::{ContactSet, Diagnostics, ImpactError, ImpactLaw, ImpactProblem, TwoBody};
+use carom::impact::{
+    Contact, ContactSet, Diagnostics, ImpactError, ImpactLaw, ImpactProblem, TwoBody,
+};
 use carom::metric::KineticMetric;
+use carom::two_body::{BodyPair, RigidBody};
 use nalgebra::{Matrix3, Vector3};
 
 /// Sliding turns on its way: what the contact's velocity does is followed exactly.
@@ -17,7 +19,7 @@ pub fn main() -> Result<(), ImpactError> {
     // Without a second body it is the ground.
     let pair = BodyPair::new(brick, None, Vector3::zeros(), Vector3::z())?;
     let metric = KineticMetric::new(pair.mass_matrix())?;
-    let contacts = ContactSet::new(&metric, vec![pair.contact(0.3, 0.8)])?;
+    let contacts = ContactSet::new(&metric, vec![Contact::of_bodies(&pair, 0.3, 0.8)])?;
     let problem = ImpactProblem::new(&contacts, pair.velocity())?;
     let outcome = TwoBody::default().resolve(&problem)?;
     println!(

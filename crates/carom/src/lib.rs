@@ -7,7 +7,10 @@
 //! | [`metric`] | `carom-metric` | the mass matrix as an inner product |
 //! | [`lie`] | `carom-lie` | rotations and rigid motions |
 //! | [`geometry`] | `carom-geometry` | shapes, gaps, mass properties |
+//! | [`two_body`] | `carom-two-body` | one frictional contact of two bodies, in closed form |
 //! | [`impact`] | `carom-impact` | impact problems, laws, outcomes, audits |
+//! | [`derivative`] | `carom-derivative` | derivatives of impacts |
+//! | [`judge`] | `carom-judge` | verdicts on outcomes that somebody else computed |
 //! | [`lcp`] | `carom-lcp` | linear complementarity problems |
 //! | [`mechanism`] | `carom-mechanism` | mechanical systems in generalized coordinates |
 //! | [`variational`] | `carom-variational` | flights and steps between impacts |
@@ -19,9 +22,10 @@
 //! | --- | --- |
 //! | a mass matrix, contact rows and a velocity | [`impact::ContactSet`], [`impact::ImpactProblem`], a law of [`impact`] |
 //! | the name of a law, read from a file | [`impact::Law::named`] |
-//! | two free bodies and one contact between them | [`impact::two_body`] |
+//! | two free bodies and one contact between them | [`two_body`] |
 //! | a contact whose order nobody knows, and I want all outcomes | [`impact::Propagative`], [`impact::frictional::SetValued`] |
-//! | what an engine answered | `carom judge`, the crate `carom-wire` |
+//! | a law, and I want its Jacobian | [`derivative::differentiate`] |
+//! | what an engine answered | [`judge`], `carom judge` |
 //! | wheels or blades that do not slip | the nonholonomic laws of [`impact`] |
 //! | bodies that fly, hit and rest | `motion::world` |
 //! | joint coordinates with contacts | [`mechanism`], `motion::generalized` |
@@ -64,8 +68,10 @@
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
+pub use carom_derivative as derivative;
 pub use carom_geometry as geometry;
 pub use carom_impact as impact;
+pub use carom_judge as judge;
 pub use carom_lcp as lcp;
 pub use carom_lie as lie;
 pub use carom_mechanism as mechanism;
@@ -77,6 +83,7 @@ pub use carom_numeric::NUMERICS_VERSION;
 pub use carom_report as report;
 #[cfg(feature = "scenarios")]
 pub use carom_scenarios as scenarios;
+pub use carom_two_body as two_body;
 pub use carom_variational as variational;
 pub use nalgebra;
 

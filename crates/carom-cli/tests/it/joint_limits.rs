@@ -266,3 +266,148 @@ fn an_expression_at_fault_is_refused_or_stops_the_run() {
     let forces = column(&record, "t:slide");
     assert_eq!(forces.last().copied(), Some(2.0));
 }
+
+/// Nothing that is given is without effect: a restitution needs a limit, a slack position a spring.
+#[test]
+fn keys_without_effect_are_refused() {
+    let universal = |keys: &str| {
+        slide(&format!("{keys}\nnames = [\"a\", \"b\"]")).replace("prismatic", "universal")
+    };
+    let faults = [
+        (slide("limits = { restitution = 0.2 }"), "limits"),
+        (ball("limits = { restitution = 0.2 }"), "limits"),
+        (slide("limits = {}"), "limits"),
+        (
+            slide("limits = { upper = inf, restitution = [0.2] }"),
+            "limits.restitution",
+        ),
+        (
+            universal("limits = { lower = [-1.0, -inf], restitution = [0.2, 0.3] }"),
+            "limits.restitution",
+        ),
+        (slide("rest = 0.2"), "rest"),
+    ];
+    for (text, key) in faults {
+        let error = refusal(&text);
+        assert!(error.contains(&format!("key `joints[0].{key}`")), "{error}");
+    }
+    for keys in [
+        "limits = { lower = [-1.0, -inf], restitution = [0.2, 0.0] }",
+        "limits = { lower = [-1.0, -inf], restitution = 0.2 }",
+        "rest = 0.0",
+    ] {
+        record(&universal(keys));
+    }
+}
+
+/// A finger of three links under a palm that falls, driven at its first joint; the others begin at their lower limits.
+fn finger(restitution: f64, time_step: f64) -> String {
+    let mut text = format!(
+        r#"duration = 0.05
+time_step = {time_step}
+[[bodies]]
+name = "palm"
+mass = 0.35
+inertia = [[2e-4, 0, 0], [0, 2.5e-4, 0], [0, 0, 4.2e-4]]
+[[joints]]
+name = "lift"
+type = "prismatic"
+axis = [0, 0.4, 0.9]
+damping = 1.5
+child = "palm"
+"#
+    );
+    let links = [
+        (0.03, 4.7e-6, "palm", [0.0, 0.04, 0.0], 0.02, -0.3),
+        (0.02, 1.4e-6, "link0", [0.0, 0.0, -0.022], 0.0135, 0.0),
+        (0.012, 4.3e-7, "link1", [0.0, 0.0, -0.0145], 0.01, 0.0),
+    ];
+    for (i, (mass, inertia, parent, at, below, lower)) in links.into_iter().enumerate() {
+        text += &format!(
+            r#"[[bodies]]
+name = "link{i}"
+mass = {mass}
+inertia = [[{inertia}, 0, 0], [0, {inertia}, 0], [0, 0, {}]]
+[[joints]]
+name = "joint{i}"
+type = "revolute"
+axis = [1, 0, 0]
+parent = "{parent}"
+child = "link{i}"
+parent_frame = {{ position = {at:?} }}
+child_frame = {{ position = [0, 0, {below}] }}
+armature = 2e-5
+damping = 0.002
+limits = {{ lower = {lower}, upper = 1.5, restitution = {restitution} }}
+"#,
+            0.6 * inertia
+        );
+        if i == 0 {
+            text += "actuator = { type = \"pd\", proportional = 0.4, derivative = 0.01, times = [0.0], values = [0.0] }\n";
+        }
+    }
+    text
+}
+
+/// Limits that lean on each other open and close: a limit that presses at the start of a step and pulls on its average opens
+/// within the step (the run did not end before). Coordinates stay within their limits, and half the step tells the same.
+#[test]
+fn limits_of_a_finger_open_within_a_step() {
+    for restitution in [0.0, 0.3] {
+        let records = [1e-3, 5e-4].map(|h| record(&finger(restitution, h)));
+        let mut ends = Vec::new();
+        for found in &records {
+            assert!(number(&found["final_time"]) >= 0.05);
+            for joint in ["q:joint1", "q:joint2"] {
+                let least = column(found, joint).into_iter().fold(0.0, f64::min);
+                assert!(least >= -1e-11, "{joint} {least}");
+            }
+            let energy = &found["energy"];
+            let error = number(&energy["max_abs_error_j"]);
+            assert!(error <= 1e-4 * number(&energy["damper_loss_j"]), "{error}");
+            ends.push(column(found, "q:joint0").pop().unwrap_or(f64::NAN));
+        }
+        assert!(
+            (ends[0] - ends[1]).abs() <= 1e-3 * ends[1].abs(),
+            "{ends:?}"
+        );
+    }
+}
+
+/// A place whose rounding is more than contacts or joints need is refused, as it is without joints.
+#[test]
+fn places_of_jointed_bodies_that_coordinates_cannot_tell_are_refused() {
+    let world = |x: f64| {
+        format!(
+            r#"duration = 0.5
+planes = [{{ name = "floor", normal = [0.0, 0.0, 1.0] }}]
+contact = {{ friction = 0.3, restitution = 0.0 }}
+[[bodies]]
+name = "a"
+mass = 1.0
+shape = {{ type = "sphere", radius = 0.1 }}
+position = [{x:e}, 0.0, 0.3]
+[[bodies]]
+name = "b"
+mass = 1.0
+shape = {{ type = "sphere", radius = 0.1 }}
+[[joints]]
+name = "hinge"
+type = "revolute"
+parent = "a"
+child = "b"
+axis = [0, 1, 0]
+parent_frame = {{ position = [0.15, 0, 0] }}
+child_frame = {{ position = [-0.15, 0, 0] }}
+"#
+        )
+    };
+    let error = refusal(&world(1e20));
+    assert!(error.contains("coarse-coordinates"), "{error}");
+    // The fall can be followed, the landing cannot.
+    let (output, error) = run(&world(1e8));
+    assert_eq!(output.status.code(), Some(1), "{error}");
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(found["error"]["kind"], "coarse-coordinates");
+    record(&world(1e3));
+}

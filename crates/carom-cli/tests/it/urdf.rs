@@ -226,3 +226,62 @@ fn faults_of_a_urdf_have_words() {
         assert_eq!(error.trim_end().lines().count(), 1, "{error}");
     }
 }
+
+/// Four links in a row of which each is as long as two: every pair but the first and the last overlaps.
+const SCALES: &str = r#"<robot name="scales">
+  <link name="a"><inertial><mass value="1"/><inertia ixx="0.1" iyy="0.1" izz="0.1"/></inertial>
+    <collision><geometry><sphere radius="0.25"/></geometry></collision></link>
+  <link name="b"><inertial><mass value="1"/><inertia ixx="0.1" iyy="0.1" izz="0.1"/></inertial>
+    <collision><geometry><sphere radius="0.25"/></geometry></collision></link>
+  <link name="c"><inertial><mass value="1"/><inertia ixx="0.1" iyy="0.1" izz="0.1"/></inertial>
+    <collision><geometry><sphere radius="0.25"/></geometry></collision></link>
+  <link name="d"><inertial><mass value="1"/><inertia ixx="0.1" iyy="0.1" izz="0.1"/></inertial>
+    <collision><geometry><sphere radius="0.25"/></geometry></collision></link>
+  <joint name="ab" type="revolute"><parent link="a"/><child link="b"/><origin xyz="0.2 0 0"/><axis xyz="0 1 0"/><limit lower="-3" upper="3"/></joint>
+  <joint name="bc" type="revolute"><parent link="b"/><child link="c"/><origin xyz="0.2 0 0"/><axis xyz="0 1 0"/><limit lower="-3" upper="3"/></joint>
+  <joint name="cd" type="revolute"><parent link="c"/><child link="d"/><origin xyz="0.2 0 0"/><axis xyz="0 1 0"/><limit lower="-3" upper="3"/></joint>
+</robot>"#;
+
+/// Pairs of one robot that overlap at the start never touch, and have their names in `ignored`; other pairs of the robot do.
+#[test]
+fn links_that_overlap_at_the_start_do_not_touch_each_other() {
+    let world = "duration = 0.3\ngravity = [0.0, 0.0, 0.0]\ncontact = { friction = 0.3, restitution = 1.0 }\n";
+    // The ends swing towards each other.
+    let config = format!("{world}[urdf]\nvelocities = {{ ab = -12.0, cd = -12.0 }}\n");
+    let found = record(SCALES, &config);
+    let ignored = found["ignored"].as_array().unwrap();
+    let overlaps: Vec<&str> = ignored
+        .iter()
+        .map(|note| note.as_str().unwrap())
+        .filter(|note| note.contains("overlap"))
+        .collect();
+    assert_eq!(
+        overlaps,
+        [
+            "contact `a - c`: they overlap at the start",
+            "contact `b - d`: they overlap at the start"
+        ]
+    );
+    let pair = &found["impacts"][0]["contacts"][0];
+    let names: Vec<&str> = ["first", "second"]
+        .iter()
+        .filter_map(|key| pair[key].as_str())
+        .collect();
+    assert_eq!(names, ["a", "d"], "{pair}");
+
+    // With joined links that may touch each other, three pairs more.
+    let config = config.replace("restitution = 1.0", "restitution = 1.0, adjacent = true");
+    let found = record(SCALES, &config);
+    let ignored = found["ignored"].as_array().unwrap();
+    assert_eq!(ignored.len(), 5, "{ignored:?}");
+    // A pair that the user gives overlaps as before, and so do bodies of others and planes.
+    for more in [
+        "[[pairs]]\nbetween = [\"a\", \"c\"]\nfriction = 0.1\n",
+        "[[planes]]\nname = \"floor\"\nnormal = [0.0, 0.0, 1.0]\noffset = 0.1\n",
+        "[[bodies]]\nname = \"ball\"\nmass = 1.0\nshape = { type = \"sphere\", radius = 0.1 }\nposition = [0.0, 0.0, 0.0]\n",
+    ] {
+        let (status, out, error) = run(SCALES, &format!("{config}{more}"));
+        assert_eq!((status, out.as_str()), (Some(2), ""), "{error}");
+        assert!(error.contains("overlap"), "{error}");
+    }
+}

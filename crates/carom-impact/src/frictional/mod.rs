@@ -45,6 +45,7 @@ mod canonical;
 mod choice;
 mod contradiction;
 mod friction_cone;
+mod impact_stepper;
 mod inclusion;
 mod lipschitz;
 mod modes;
@@ -54,7 +55,7 @@ mod own;
 mod painleve;
 mod parts;
 mod planar;
-pub(crate) mod planar_contact;
+pub mod planar_contact;
 mod poisson;
 mod polygon;
 mod probe;
@@ -64,19 +65,21 @@ mod round;
 mod sampler;
 mod samples;
 mod sequential;
+mod set_valued;
 mod simultaneous;
 mod space;
 mod stepper;
 
-pub(crate) use polygon::directions;
-pub(crate) use sequential::SingleImpacts;
-pub(crate) use space::ContactSpace;
+pub use polygon::directions;
+pub use sequential::{InOrder, SingleImpacts};
+pub use space::ContactSpace;
 
 pub use bounds::{NetBound, TerminationBounds};
 pub use carom_lcp::cone::{ConeMode, ConeSelection};
 pub use carom_numeric::random::CounterRng;
 pub use choice::SampleChoice;
 pub use friction_cone::FrictionCone;
+pub use impact_stepper::{ImpactStepper, Step};
 pub use inclusion::{InclusionPath, RatePiece, integrate_elastic_inclusion, integrate_inclusion};
 pub use lipschitz::{MAX_CONE_UNKNOWNS, StepLipschitz};
 pub use modes::{EndMode, MAX_MODE_CONTACTS, ModeSolution, all_simultaneous, all_steps};
@@ -89,11 +92,11 @@ pub use painleve::{ImpactWithoutCollision, impact_without_collision};
 pub use poisson::Poisson;
 pub use polygon::{DEFAULT_DIRECTIONS, MAX_DIRECTIONS};
 pub use probe::{SamplingProbe, ambiguous_steps};
-pub use sampler::{
-    BranchPolicy, CAP_OFF, COVERING_SPREAD, CapDistribution, DEFAULT_SAMPLING_WORK, Draw, Sampler,
-    SetValued,
-};
+pub use sampler::{Draw, RecordedStep, Sampler};
 pub use samples::{Coverage, SampleSummary, sampled_outcomes, summarize};
 pub use sequential::Sequential;
+pub use set_valued::{
+    BranchPolicy, CAP_OFF, COVERING_SPREAD, CapDistribution, DEFAULT_SAMPLING_WORK, SetValued,
+};
 pub use simultaneous::{AnitescuPotra, MoreauNewton};
-pub use stepper::{ImpactStepper, Step, StepWorkspace};
+pub use stepper::StepWorkspace;

@@ -11,7 +11,7 @@ const DEPENDENT: f64 = 1e-9;
 /// Velocities (n) that are the ends of the set of outcomes of one contact without friction or with one tangent: of a
 /// segment if the contact approaches, else all there are. `None` in space, for several contacts, and where the
 /// tangent depends on the normal.
-pub(crate) fn outcomes(problem: &ImpactProblem<'_>, space: &ContactSpace) -> Option<Vec<Vec<f64>>> {
+pub fn outcomes(problem: &ImpactProblem<'_>, space: &ContactSpace) -> Option<Vec<Vec<f64>>> {
     if space.n_tangents > 1 || space.n_contacts != 1 {
         return None;
     }

@@ -9,8 +9,8 @@ use super::space::ContactSpace;
 use super::stepper::{StepProblem, StepWorkspace};
 use crate::draft::{Opening, worst};
 use crate::gate::Rules;
-use crate::jump::separating;
 use crate::laws::BuiltIn;
+use crate::momentum_change::separating;
 use crate::{
     Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus,
     PoissonDiagnostics,

@@ -15,10 +15,7 @@ pub const MAX_DIRECTIONS: usize = 256;
 ///
 /// [`ImpactError::InvalidOption`] for fewer than 4 or more than [`MAX_DIRECTIONS`] in space, or other
 /// than 2 in the plane.
-pub(crate) fn directions(
-    n_tangents: usize,
-    requested: Option<usize>,
-) -> Result<usize, ImpactError> {
+pub fn directions(n_tangents: usize, requested: Option<usize>) -> Result<usize, ImpactError> {
     let (default, is_allowed, allowed) = match n_tangents {
         0 => return Ok(0),
         1 => (2, requested.is_none_or(|k| k == 2), "2 in the plane"),

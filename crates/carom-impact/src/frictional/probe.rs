@@ -1,8 +1,9 @@
 //! Parts of a set that samples miss.
 
 use super::choice::SampleChoice;
-use super::sampler::{BranchPolicy, COVERING_SPREAD, Draw, Sampler, SetValued};
+use super::sampler::{Draw, Sampler};
 use super::samples::SampleSummary;
+use super::set_valued::{BranchPolicy, COVERING_SPREAD, SetValued};
 use super::stepper::StepWorkspace;
 use crate::ImpactError;
 use carom_numeric::random::CounterRng;

@@ -4,8 +4,8 @@ use super::friction_cone::{ConeShape, FrictionCone};
 use super::round::RoundStep;
 use super::space::ContactSpace;
 use super::stepper::{StepProblem, StepWorkspace};
-use crate::jump::separating;
 use crate::laws::BuiltIn;
+use crate::momentum_change::separating;
 use crate::own_terms::GRAZING_TOLERANCE;
 use crate::problem::Numbers;
 use crate::{Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus};
@@ -76,7 +76,7 @@ impl Default for Sequential {
 
 impl Sequential {
     /// The whole cycle.
-    pub(crate) fn cycle(&self, n_contacts: usize) -> Result<Vec<usize>, ImpactError> {
+    pub fn cycle(&self, n_contacts: usize) -> Result<Vec<usize>, ImpactError> {
         let mut cycle = self.order.clone();
         if let Some(&contact) = cycle.iter().find(|contact| **contact >= n_contacts) {
             return Err(ImpactError::InvalidContact {
@@ -172,20 +172,21 @@ impl ImpactLaw for Sequential {
 }
 
 /// The impacts of each contact alone, ready for any order.
-pub(crate) struct SingleImpacts<'p> {
+pub struct SingleImpacts<'p> {
     problem: &'p ImpactProblem<'p>,
-    pub(crate) space: ContactSpace,
+    /// Unit rows of the contacts.
+    pub space: ContactSpace,
     shape: ConeShape,
     singles: Vec<Closing>,
 }
 
 /// Result of single impacts in one order.
 #[derive(Default)]
-pub(crate) struct InOrder {
+pub struct InOrder {
     /// Scaled impulses on the slots, added up.
-    pub(crate) impulse: Vec<f64>,
+    pub impulse: Vec<f64>,
     /// Contacts in the order of the impacts.
-    pub(crate) sequence: Vec<usize>,
+    pub sequence: Vec<usize>,
     closed_at_once: Vec<usize>,
     pivots: usize,
     velocity_residual: f64,
@@ -193,7 +194,12 @@ pub(crate) struct InOrder {
 }
 
 impl<'p> SingleImpacts<'p> {
-    pub(crate) fn new(
+    /// The impacts of every contact of a problem.
+    ///
+    /// # Errors
+    ///
+    /// [`ImpactError::MissingTangents`], and [`ImpactError::InvalidOption`] for a cone that the contacts do not allow.
+    pub fn new(
         problem: &'p ImpactProblem<'p>,
         friction_cone: FrictionCone,
     ) -> Result<Self, ImpactError> {
@@ -214,7 +220,7 @@ impl<'p> SingleImpacts<'p> {
 
     /// The impact of one contact from a scaled whitened momentum: impulses on all contact rows as
     /// given, and the change of the momentum.
-    pub(crate) fn strike(
+    pub fn strike(
         &self,
         contact: usize,
         momentum: &[f64],
@@ -233,13 +239,13 @@ impl<'p> SingleImpacts<'p> {
     }
 
     /// Scaled velocities of the contacts' normals that count as grazing before the impact.
-    pub(crate) fn grazing(&self) -> Vec<f64> {
+    pub fn grazing(&self) -> Vec<f64> {
         self.space.grazing(self.problem)
     }
 
     /// Impacts in the order of a cycle, until no contact approaches. The units of work that are left become fewer by
     /// those of the impacts, and end them at zero.
-    pub(crate) fn run(
+    pub fn run(
         &self,
         cycle: &[usize],
         max_impacts: u64,

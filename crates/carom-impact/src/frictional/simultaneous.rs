@@ -10,8 +10,8 @@ use super::space::ContactSpace;
 use super::stepper::{StepProblem, StepWorkspace};
 use crate::draft::{Basis, worst};
 use crate::gate::{Rules, Work};
-use crate::jump::separating;
 use crate::laws::BuiltIn;
+use crate::momentum_change::separating;
 use crate::outcome::PolygonDiagnostics;
 use crate::own_terms::GRAZING_TOLERANCE;
 use crate::{
@@ -184,7 +184,7 @@ impl MoreauNewton {
     }
 
     /// Resolves an impact or, from a velocity of approach, a time step. Adds units of work, about a multiply-add each.
-    pub(crate) fn resolve_counted(
+    pub fn resolve_counted(
         &self,
         problem: &ImpactProblem<'_>,
         approach: Option<&Tangent>,

@@ -17,15 +17,17 @@ use smallvec::smallvec;
 /// friction cone stays round, and $\mu$ changes accordingly. Contacts without friction lose their
 /// tangents; where others have more, the missing ones are zero rows.
 #[derive(Clone, Debug)]
-pub(crate) struct ContactSpace {
-    pub(crate) n_contacts: usize,
-    pub(crate) n_tangents: usize,
+pub struct ContactSpace {
+    /// Number of contacts, m.
+    pub n_contacts: usize,
+    /// Tangents of every contact: 0, 1 or 2.
+    pub n_tangents: usize,
     /// $\mu$ in the units of the slots.
-    pub(crate) friction: Vec<f64>,
+    pub friction: Vec<f64>,
     /// Zero restitution for every contact.
     pub(crate) inelastic: Vec<f64>,
     /// Gram matrix of the slots.
-    pub(crate) gram: DMatrix<f64>,
+    pub gram: DMatrix<f64>,
     /// Row of the Jacobian of each slot.
     rows: Vec<Option<usize>>,
     /// Factor that brings the given row to the slot; impulses on it take the same factor.
@@ -35,7 +37,8 @@ pub(crate) struct ContactSpace {
 }
 
 impl ContactSpace {
-    pub(crate) fn new(contacts: &ContactSet<'_>) -> Self {
+    /// The slots of a set of contacts.
+    pub fn new(contacts: &ContactSet<'_>) -> Self {
         let m = contacts.len();
         let given = contacts.contacts();
         let is_rough = |i: usize| given[i].friction > 0.0;
@@ -96,11 +99,13 @@ impl ContactSpace {
         }
     }
 
-    pub(crate) fn width(&self) -> usize {
+    /// Slots of each contact: its normal and its tangents.
+    pub fn width(&self) -> usize {
         1 + self.n_tangents
     }
 
-    pub(crate) fn n_slots(&self) -> usize {
+    /// Number of slots of all contacts.
+    pub fn n_slots(&self) -> usize {
         self.rows.len()
     }
 
@@ -148,7 +153,7 @@ impl ContactSpace {
     }
 
     /// Scaled velocities of the slots.
-    pub(crate) fn velocity(&self, momentum: &[f64]) -> DVector<f64> {
+    pub fn velocity(&self, momentum: &[f64]) -> DVector<f64> {
         let slots = self.columns.column_iter();
         DVector::from_iterator(
             self.n_slots(),
@@ -251,7 +256,7 @@ impl ContactSpace {
     }
 
     /// Whitened, scaled momentum change that impulses on the slots make.
-    pub(crate) fn change(&self, impulse: &[f64]) -> Numbers {
+    pub fn change(&self, impulse: &[f64]) -> Numbers {
         let mut change: Numbers = smallvec![0.0; self.columns.nrows()];
         for (column, l) in self.columns.column_iter().zip(impulse) {
             if *l != 0.0 {
@@ -262,12 +267,7 @@ impl ContactSpace {
     }
 
     /// Impulses on the rows as given from scaled impulses on the slots.
-    pub(crate) fn on_rows(
-        &self,
-        impulse: &[f64],
-        scale: f64,
-        contacts: &ContactSet<'_>,
-    ) -> DVector<f64> {
+    pub fn on_rows(&self, impulse: &[f64], scale: f64, contacts: &ContactSet<'_>) -> DVector<f64> {
         let mut impulses = DVector::zeros(contacts.row(contacts.len()));
         for ((row, factor), l) in self.rows.iter().zip(&self.factors).zip(impulse) {
             if let Some(row) = *row {
@@ -278,7 +278,7 @@ impl ContactSpace {
     }
 
     /// Scaled impulses on the slots from impulses on the rows as given.
-    pub(crate) fn of_rows(&self, impulses: &[f64], scale: f64) -> Vec<f64> {
+    pub fn of_rows(&self, impulses: &[f64], scale: f64) -> Vec<f64> {
         let of = |(row, factor): (&Option<usize>, &f64)| match row.and_then(|r| impulses.get(r)) {
             Some(l) => l / factor * scale,
             None => 0.0,

@@ -1,17 +1,13 @@
 //! One step of a frictional impact as a complementarity problem.
 
 use super::basis::LcpBasis;
-use super::friction_cone::{ConeShape, FrictionCone};
-use super::polygon::{DEFAULT_DIRECTIONS, directions};
 use super::round::{RoundStep, RoundWorkspace};
 use super::space::ContactSpace;
-use crate::draft::Opening;
-use crate::gate::Rules;
+use crate::ImpactError;
 use crate::own_terms::GRAZING_TOLERANCE;
-use crate::{ContactSet, ImpactError};
 use carom_lcp::cone::{ConeAnswer, ConeSelection};
 use carom_lcp::{ContactLcp, LcpRef, LcpStatus, Lemke, LemkeOptions, LemkeWorkspace};
-use carom_metric::{Tangent, kernel};
+use carom_metric::kernel;
 use carom_numeric::random::CounterRng;
 use nalgebra::{DMatrix, DVector};
 use smallvec::SmallVec;
@@ -451,7 +447,7 @@ const ATTEMPT_WORK: u64 = 1000;
 /// Memory that steps reuse, and the covering vector that chooses among solutions.
 #[derive(Clone, Debug)]
 pub struct StepWorkspace {
-    lemke: Lemke,
+    pub(super) lemke: Lemke,
     memory: LemkeWorkspace,
     vector: Vec<f64>,
     /// Impulses on the slots that the last solve found.
@@ -467,7 +463,7 @@ pub struct StepWorkspace {
     pub(super) n_pivots: usize,
     pub(super) residual: f64,
     work: u64,
-    round: RoundWorkspace,
+    pub(super) round: RoundWorkspace,
     /// Velocities of the slots and caps of the contacts of a part, for a caller that steps a part.
     pub(super) of_part: (Vec<f64>, Vec<f64>),
     /// Impulses and velocities of all slots, for such a caller.
@@ -519,7 +515,7 @@ impl StepWorkspace {
         Ok(())
     }
 
-    fn keep_round(&mut self, round: &RoundStep, answer: &ConeAnswer) {
+    pub(super) fn keep_round(&mut self, round: &RoundStep, answer: &ConeAnswer) {
         self.impulse.clear();
         self.impulse.extend_from_slice(&self.round.impulse);
         round.after(&self.round, &mut self.after);
@@ -543,231 +539,5 @@ impl StepWorkspace {
         let cover = self.lemke.options.cover.get_or_insert_with(Vec::new);
         cover.clear();
         cover.extend((0..n).map(|_| entry()));
-    }
-}
-
-/// Result of one step, in the units of the system.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Step {
-    /// Velocity after the step (n).
-    pub velocity: Tangent,
-    /// Impulses on the contact rows as given, N·s.
-    pub impulses: DVector<f64>,
-    /// Multipliers $\beta$ of the caps, in units of the contacts' normal velocities: how fast a
-    /// saturated contact still approaches.
-    pub cap_multipliers: Vec<f64>,
-    /// Sliding speeds $\gamma$ of the contacts, in units of their tangential velocities; empty
-    /// without friction.
-    pub sliding: Vec<f64>,
-    /// Scale-free residual of the complementarity problem.
-    pub residual: f64,
-    /// Pivots made.
-    pub n_pivots: usize,
-}
-
-/// The step of the set-valued law, Halm & Posa, Eqs. (72)-(75): the simultaneous problem with a
-/// cap on every normal impulse.
-///
-/// Everything that depends on the configuration alone is built once.
-///
-/// # Examples
-///
-/// A cap of 1 N·s leaves the point approaching:
-///
-/// ```
-/// use carom_impact::{Contact, ContactSet};
-/// use carom_impact::frictional::{ImpactStepper, StepWorkspace};
-/// use carom_metric::{Covector, KineticMetric, Tangent};
-/// use nalgebra::DMatrix;
-/// let metric = KineticMetric::new(DMatrix::identity(2, 2))?;
-/// let floor = Contact {
-///     normal: Covector::from_slice(&[0.0, 1.0]),
-///     tangents: vec![Covector::from_slice(&[1.0, 0.0])],
-///     friction: 0.5,
-///     restitution: 0.0,
-/// };
-/// let contacts = ContactSet::new(&metric, vec![floor])?;
-/// let stepper = ImpactStepper::new(&contacts, None)?;
-/// let v = Tangent::from_slice(&[3.0, -2.0]);
-/// let step = stepper.step(&v, &[1.0], None, &mut StepWorkspace::new())?;
-/// let expected = Tangent::from_slice(&[2.5, -1.0]);
-/// assert!((step.velocity.0 - expected.0).amax() < 1e-15);
-/// # Ok::<(), carom_impact::ImpactError>(())
-/// ```
-#[derive(Clone, Debug)]
-pub struct ImpactStepper<'a> {
-    contacts: &'a ContactSet<'a>,
-    pub(super) space: ContactSpace,
-    pub(super) problem: StepProblem,
-    round: Option<RoundStep>,
-}
-
-impl<'a> ImpactStepper<'a> {
-    /// Builds the step for contacts; `friction_directions` of the polygon in space (4 if `None`).
-    ///
-    /// # Errors
-    ///
-    /// [`ImpactError::InvalidOption`], [`ImpactError::Lcp`] for too many contacts.
-    pub fn new(
-        contacts: &'a ContactSet<'a>,
-        friction_directions: Option<usize>,
-    ) -> Result<Self, ImpactError> {
-        contacts.require_tangents()?;
-        let space = ContactSpace::new(contacts);
-        let k = directions(space.n_tangents, friction_directions)?;
-        Self::of(contacts, space, k, false)
-    }
-
-    /// Stepper for the contacts of a space, with friction cones of a shape.
-    pub(super) fn with_cone(
-        contacts: &'a ContactSet<'a>,
-        space: ContactSpace,
-        cone: FrictionCone,
-    ) -> Result<Self, ImpactError> {
-        match cone.shape(space.n_tangents)? {
-            ConeShape::Round => Self::of(contacts, space, DEFAULT_DIRECTIONS, true),
-            ConeShape::Polygon(k) => Self::of(contacts, space, k, false),
-        }
-    }
-
-    fn of(
-        contacts: &'a ContactSet<'a>,
-        space: ContactSpace,
-        directions: usize,
-        is_round: bool,
-    ) -> Result<Self, ImpactError> {
-        Ok(Self {
-            problem: StepProblem::new(&space, directions, true)?,
-            round: is_round.then(|| RoundStep::new(&space)),
-            contacts,
-            space,
-        })
-    }
-
-    /// A step on scaled velocities and caps of the slots, left in the workspace. Round cones with a
-    /// covering vector take the solution that is near the polygons' for it.
-    pub(super) fn solve(
-        &self,
-        velocity: &[f64],
-        caps: &[f64],
-        workspace: &mut StepWorkspace,
-    ) -> Result<(), ImpactError> {
-        let Some(round) = &self.round else {
-            return self.problem.solve(&self.space, velocity, caps, workspace);
-        };
-        let is_free = workspace.lemke.options.cover.is_none();
-        if !is_free
-            && self
-                .problem
-                .solve(&self.space, velocity, caps, workspace)
-                .is_ok()
-        {
-            let pivots = workspace.n_pivots;
-            let StepWorkspace {
-                impulse,
-                round: memory,
-                ..
-            } = &mut *workspace;
-            if let Some(answer) = round.solve_near(velocity, caps, impulse, memory)? {
-                workspace.keep_round(round, &answer);
-                workspace.n_pivots += pivots;
-                return Ok(());
-            }
-        }
-        workspace.solve_round(round, velocity, caps)
-    }
-
-    /// The contacts.
-    pub fn contacts(&self) -> &'a ContactSet<'a> {
-        self.contacts
-    }
-
-    /// Unknowns of the complementarity problem, m(k + 3) with friction: the length of `cover`.
-    pub fn dim(&self) -> usize {
-        self.problem.dim()
-    }
-
-    /// One step from a velocity (n) with caps on the impulses on the normal rows as given (m,
-    /// N·s). Where several answers exist, the covering vector (positive, [`dim`](Self::dim)
-    /// entries; ones if `None`) decides which is found.
-    ///
-    /// # Errors
-    ///
-    /// [`ImpactError::Metric`] for the velocity, [`ImpactError::InvalidOption`] for a negative cap
-    /// or a wrong number of them, [`ImpactError::Lcp`] for the covering vector,
-    /// [`ImpactError::Complementarity`].
-    pub fn step(
-        &self,
-        velocity: &Tangent,
-        caps: &[f64],
-        cover: Option<&[f64]>,
-        workspace: &mut StepWorkspace,
-    ) -> Result<Step, ImpactError> {
-        let m = self.space.n_contacts;
-        if caps.len() != m {
-            return Err(ImpactError::InvalidOption {
-                what: "number of caps",
-                value: caps.len() as f64,
-                allowed: "one for each contact",
-            });
-        }
-        if let Some(cap) = caps.iter().find(|cap| !(**cap >= 0.0 && cap.is_finite())) {
-            return Err(ImpactError::InvalidOption {
-                what: "cap",
-                value: *cap,
-                allowed: "finite and not negative",
-            });
-        }
-        let problem = crate::ImpactProblem::new(self.contacts, velocity.clone())?;
-        let problem = problem.event();
-        let scale = problem.scale();
-        let slots = self.space.velocity(problem.momentum());
-        let caps: Vec<f64> = caps
-            .iter()
-            .enumerate()
-            .map(|(i, cap)| cap * self.space.normal_norm(i) * scale)
-            .collect();
-        match cover {
-            None => workspace.set_cover(0, None),
-            Some(cover) => {
-                let mut entries = cover.iter().copied();
-                let mut next = || entries.next().unwrap_or(f64::NAN);
-                workspace.set_cover(cover.len(), Some(&mut next));
-            }
-        }
-        workspace.made = self.space.sizes(problem.momentum());
-        self.problem
-            .solve(&self.space, slots.as_slice(), &caps, workspace)?;
-        let (mut beta, mut gamma) = self.problem.multipliers(workspace);
-        for (i, beta) in beta.iter_mut().enumerate() {
-            *beta *= self.space.normal_norm(i) / scale;
-        }
-        for (i, gamma) in gamma.iter_mut().enumerate() {
-            *gamma *= self.space.tangent_norm(i) / scale;
-        }
-        let rules = Rules {
-            may_approach: true,
-            ..Rules::FRICTIONAL
-        };
-        let outcome = self.space.draft(problem, &workspace.impulse).outcome(
-            problem,
-            &rules,
-            &mut Opening::default(),
-            crate::ImpactStatus::Resolved,
-            crate::Diagnostics::Complementarity {
-                pivots: workspace.n_pivots,
-                velocity_residual: workspace.residual,
-                polygon: None,
-                member: None,
-            },
-        )?;
-        Ok(Step {
-            velocity: outcome.velocity_plus,
-            impulses: outcome.impulses,
-            cap_multipliers: beta,
-            sliding: gamma,
-            residual: workspace.residual,
-            n_pivots: workspace.n_pivots,
-        })
     }
 }

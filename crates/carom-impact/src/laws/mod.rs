@@ -30,7 +30,6 @@ pub use nonholonomic_newton::NonholonomicNewton;
 pub use nonholonomic_projected::NonholonomicProjected;
 pub use nonholonomic_projected_newton::NonholonomicProjectedNewton;
 
-use crate::derivative::DifferentiableLaw;
 use crate::frictional::{AnitescuPotra, MoreauNewton, Poisson, Sequential, SetValued};
 use crate::{
     ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, Plastic, Propagative, Rough, Routh,
@@ -93,13 +92,6 @@ macro_rules! laws {
 
             /// The law alone, without what is known about the others.
             pub fn as_law(&self) -> &dyn ImpactLaw {
-                match self {
-                    $(Self::$Variant(law) => law,)*
-                }
-            }
-
-            /// The law with its derivative.
-            pub fn as_differentiable(&self) -> &dyn DifferentiableLaw {
                 match self {
                     $(Self::$Variant(law) => law,)*
                 }

@@ -46,7 +46,7 @@ pub use rough::Rough;
 
 use crate::draft::{self, Basis, Opening, Targets};
 use crate::gate::Rules;
-use crate::jump::{Jump, separating};
+use crate::momentum_change::{MomentumChange, separating};
 use crate::nnls::nonnegative_least_squares;
 use crate::own_terms::{GRAZING_TOLERANCE, dot_and_size};
 use crate::problem::Numbers;
@@ -255,17 +255,19 @@ impl Nonholonomic {
         }
         let (jump, basis): (_, &mut dyn Basis) = if n == 1 {
             let jump = match self.restitution {
-                Restitution::Elastic if at_rest => Jump::elastic(problem, impulse, change),
-                _ => Jump { impulse, change },
+                Restitution::Elastic if at_rest => {
+                    MomentumChange::elastic(problem, impulse, change)
+                }
+                _ => MomentumChange { impulse, change },
             };
             (jump, &mut struck)
         } else if self.restitution == Restitution::Elastic && at_rest {
             (
-                Jump::elastic(problem, impulse, change),
+                MomentumChange::elastic(problem, impulse, change),
                 &mut draft::Elastic::default(),
             )
         } else {
-            (Jump { impulse, change }, &mut Opening::default())
+            (MomentumChange { impulse, change }, &mut Opening::default())
         };
         let rules = Rules {
             may_be_infeasible: true,

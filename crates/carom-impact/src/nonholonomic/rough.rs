@@ -2,8 +2,8 @@
 
 use crate::draft::{Draft, Targets};
 use crate::gate::Rules;
-use crate::jump::separating;
 use crate::laws::BuiltIn;
+use crate::momentum_change::separating;
 use crate::nnls::nonnegative_least_squares;
 use crate::own_terms::{groups, row_velocity};
 use crate::problem::Numbers;

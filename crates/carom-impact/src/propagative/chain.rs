@@ -2,7 +2,7 @@
 
 use super::selection::Selector;
 use super::{DEFAULT_MAX_IMPACTS, Elastic, Propagative, SEQUENCE_LIMIT};
-use crate::jump::Jump;
+use crate::momentum_change::MomentumChange;
 use crate::own_terms::{GRAZING_TOLERANCE, dot_and_size};
 use crate::problem::Numbers;
 use crate::{ContactSet, ImpactError, ImpactProblem};
@@ -46,7 +46,7 @@ pub(super) fn follow(
     }
     kernel::add_scaled(&mut momentum, -1.0, problem.momentum());
     Ok(Elastic {
-        jump: Jump::elastic(problem, impulse, momentum),
+        jump: MomentumChange::elastic(problem, impulse, momentum),
         sequence: (impacts <= SEQUENCE_LIMIT).then_some(sequence),
         impacts,
         n_sequences: 1,

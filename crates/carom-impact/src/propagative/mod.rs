@@ -20,15 +20,15 @@ pub use collapse::collapse_restitution;
 pub use drawn::{MAX_ORDERS, OrderSample};
 pub use minimal::{MINIMALITY_LIMIT, is_minimal};
 pub use selection::Selection;
-pub(crate) use selection::by_priority;
+pub use selection::by_priority;
 pub use tree::SequenceFilter;
 pub use unfold::{TwoContacts, Unfolding};
 
 use crate::draft::{self, Basis, Opening};
 use crate::gate::Rules;
-use crate::jump::{Jump, separating};
 use crate::laws::BuiltIn;
-use crate::plastic::plastic_jump;
+use crate::momentum_change::{MomentumChange, separating};
+use crate::plastic::plastic_change;
 use crate::restitution::blend;
 use crate::{
     Diagnostics, DrawnOrders, EnergeticRestitution, ImpactError, ImpactLaw, ImpactOutcome,
@@ -119,7 +119,7 @@ impl Default for Propagative {
 /// An elastic outcome before restitution, and how it came about.
 #[derive(Clone, Debug)]
 struct Elastic {
-    jump: Jump,
+    jump: MomentumChange,
     /// Distinct normals in order; `None` if too many.
     sequence: Option<Vec<usize>>,
     impacts: u64,
@@ -145,7 +145,7 @@ impl Propagative {
     fn finish(
         &self,
         problem: &ImpactProblem<'_>,
-        plastic: Option<&Jump>,
+        plastic: Option<&MomentumChange>,
         elastic: Elastic,
     ) -> Result<ImpactOutcome, ImpactError> {
         let (alpha, jump) = match plastic {
@@ -183,11 +183,11 @@ impl Propagative {
         )
     }
 
-    fn plastic(&self, problem: &ImpactProblem<'_>) -> Result<Option<Jump>, ImpactError> {
+    fn plastic(&self, problem: &ImpactProblem<'_>) -> Result<Option<MomentumChange>, ImpactError> {
         if self.restitution == EnergeticRestitution::ELASTIC {
             return Ok(None);
         }
-        plastic_jump(problem, self.plastic).map(Some)
+        plastic_change(problem, self.plastic).map(Some)
     }
 
     /// Nothing happens; `lengths` as for the other outcomes of the same call.
@@ -310,7 +310,7 @@ impl Propagative {
             None => leaf.jump.clone(),
             Some(p) => p.towards(&leaf.jump, blend(problem, p, &leaf.jump, self.restitution)),
         };
-        let jumps: Vec<Jump> = found.leaves.iter().map(blended).collect();
+        let jumps: Vec<MomentumChange> = found.leaves.iter().map(blended).collect();
         let complete = found.exhausted;
         let (a, b, mut diameter) = farthest_pair(&jumps, complete);
         let is_whole = complete && jumps.len() <= MAX_OUTCOMES;
@@ -322,7 +322,7 @@ impl Propagative {
             farthest_first(&jumps, &first, MAX_OUTCOMES)
         };
         if !complete {
-            let listed: Vec<Jump> = listed.iter().map(|i| jumps[*i].clone()).collect();
+            let listed: Vec<MomentumChange> = listed.iter().map(|i| jumps[*i].clone()).collect();
             diameter = f64::max(diameter, farthest_pair(&listed, true).2);
         }
         let omitted = jumps.len() - listed.len();
@@ -344,7 +344,7 @@ impl Propagative {
     }
 }
 
-fn nearest(jump: &Jump, leaves: &[Elastic]) -> Option<usize> {
+fn nearest(jump: &MomentumChange, leaves: &[Elastic]) -> Option<usize> {
     let distance = |i: &usize| leaves[*i].jump.distance(jump);
     (0..leaves.len()).min_by(|a, b| distance(a).total_cmp(&distance(b)))
 }

@@ -57,7 +57,7 @@ impl Selection {
 }
 
 /// The distinct normals in the order of the contacts that are named, then of the others.
-pub(crate) fn by_priority(order: &[usize], contacts: &crate::ContactSet<'_>) -> Vec<usize> {
+pub fn by_priority(order: &[usize], contacts: &crate::ContactSet<'_>) -> Vec<usize> {
     let mut places = Vec::with_capacity(contacts.n_distinct());
     for contact in order.iter().copied().chain(0..contacts.len()) {
         let place = contacts.place(contact);

@@ -1,6 +1,6 @@
 //! Choice of the reported outcomes: a few that spread as far as all.
 
-use crate::jump::Jump;
+use crate::momentum_change::MomentumChange;
 
 /// Distances to pairs of outcomes beyond which the diameter is sought by sweeps.
 const MAX_PAIRS: usize = 20_000_000;
@@ -10,7 +10,7 @@ const SWEEPS: usize = 8;
 
 /// The two jumps farthest apart and their distance: exactly if `is_exact` or if there are few, else
 /// a pair that no sweep from either end improves.
-pub(super) fn farthest_pair(jumps: &[Jump], is_exact: bool) -> (usize, usize, f64) {
+pub(super) fn farthest_pair(jumps: &[MomentumChange], is_exact: bool) -> (usize, usize, f64) {
     let n = jumps.len();
     if is_exact || n.saturating_mul(n) / 2 <= MAX_PAIRS {
         let mut best = (0, 0, 0.0);
@@ -39,7 +39,11 @@ pub(super) fn farthest_pair(jumps: &[Jump], is_exact: bool) -> (usize, usize, f6
 
 /// At most `limit` of the jumps, those of `first` before all others, then always the one farthest
 /// from those taken (Gonzalez 1985). Ties go to the lower index.
-pub(super) fn farthest_first(jumps: &[Jump], first: &[usize], limit: usize) -> Vec<usize> {
+pub(super) fn farthest_first(
+    jumps: &[MomentumChange],
+    first: &[usize],
+    limit: usize,
+) -> Vec<usize> {
     let limit = limit.min(jumps.len());
     let mut taken: Vec<usize> = Vec::with_capacity(limit);
     let mut nearest = vec![f64::INFINITY; jumps.len()];
@@ -78,8 +82,8 @@ mod tests {
     use super::*;
     use smallvec::smallvec;
 
-    fn at(x: f64) -> Jump {
-        Jump {
+    fn at(x: f64) -> MomentumChange {
+        MomentumChange {
             impulse: smallvec![],
             change: smallvec![x],
         }
@@ -87,7 +91,7 @@ mod tests {
 
     #[test]
     fn the_ends_come_before_the_middle() {
-        let jumps: Vec<Jump> = [0.5, 0.0, 0.6, 1.0, 0.25].map(at).to_vec();
+        let jumps: Vec<MomentumChange> = [0.5, 0.0, 0.6, 1.0, 0.25].map(at).to_vec();
         assert_eq!(farthest_pair(&jumps, false), (1, 3, 1.0));
         assert_eq!(farthest_first(&jumps, &[1, 3], 4), [1, 3, 0, 4]);
         assert_eq!(farthest_first(&jumps, &[1, 1], 9).len(), 5);

@@ -4,7 +4,7 @@ use super::chain::{reflect, refuse_jam};
 use super::minimal::places_are_minimal;
 use super::{DEFAULT_MAX_IMPACTS, Elastic, Propagative, SEQUENCE_LIMIT};
 use crate::event_scale::{ROUNDING, part_in_span};
-use crate::jump::Jump;
+use crate::momentum_change::MomentumChange;
 use crate::own_terms::groups;
 use crate::problem::Numbers;
 use crate::{ImpactError, ImpactProblem};
@@ -353,7 +353,7 @@ pub(super) fn leaf(
     kernel::add_scaled(&mut change, -1.0, problem.momentum());
     let impulse = Numbers::from_slice(state.impulse);
     Elastic {
-        jump: Jump::elastic(problem, impulse, change),
+        jump: MomentumChange::elastic(problem, impulse, change),
         sequence,
         impacts,
         n_sequences,

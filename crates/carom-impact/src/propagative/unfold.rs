@@ -2,7 +2,7 @@
 
 use super::tree::merge_tolerances;
 use super::{Elastic, Propagative, SEQUENCE_LIMIT};
-use crate::jump::Jump;
+use crate::momentum_change::MomentumChange;
 use crate::own_terms::GRAZING_TOLERANCE;
 use crate::problem::Numbers;
 use crate::{ContactSet, ImpactError, ImpactProblem};
@@ -135,7 +135,7 @@ impl TwoContacts {
         let impulse = smallvec![0.5 * (sum + difference), 0.5 * (sum - difference)];
         let alternate = |impacts: u64| (0..impacts as usize).map(|k| (first + k) % 2).collect();
         Elastic {
-            jump: Jump::elastic(problem, impulse, change),
+            jump: MomentumChange::elastic(problem, impulse, change),
             sequence: (end.impacts <= SEQUENCE_LIMIT).then(|| alternate(end.impacts)),
             impacts: end.impacts,
             n_sequences: 1,

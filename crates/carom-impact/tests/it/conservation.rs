@@ -1,6 +1,6 @@
 //! Energy and momentum over millions of impacts, measured in twice the working precision.
 
-use crate::common::*;
+use crate::support::common::*;
 use carom_impact::Invariants;
 use carom_metric::Tangent;
 

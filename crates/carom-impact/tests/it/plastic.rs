@@ -1,6 +1,6 @@
 //! The plastic law and event-wide restitution.
 
-use crate::common::*;
+use crate::support::common::*;
 use carom_impact::{
     Diagnostics, EnergeticRestitution, ImpactError, ImpactStatus, Plastic, PlasticRule,
     Propagative, Selection,

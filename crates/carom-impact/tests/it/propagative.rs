@@ -1,7 +1,7 @@
 //! Golden tests of the propagative law: closed forms and numbers of the paper and of an
 //! independent implementation.
 
-use crate::common::*;
+use crate::support::common::*;
 use carom_impact::propagative::{MINIMALITY_LIMIT, TwoContacts, collapse_restitution, is_minimal};
 use carom_impact::{
     Contact, ContactSet, EnergeticRestitution, ImpactError, ImpactLaw, ImpactProblem, ImpactStatus,

@@ -1,6 +1,6 @@
 //! Properties of the propagative law on random systems.
 
-use crate::common::*;
+use crate::support::common::*;
 use carom_impact::propagative::{TwoContacts, is_minimal};
 use carom_impact::{
     EnergeticRestitution, ImpactOutcome, Plastic, PlasticRule, Propagative, Selection,

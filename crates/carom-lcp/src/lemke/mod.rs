@@ -4,6 +4,7 @@
 //! $z_0$ large to $z_0 = 0$. See the [crate documentation](crate) for the theory.
 
 mod etas;
+mod ratio;
 mod scales;
 mod search;
 mod small;

@@ -6,10 +6,11 @@
 //! near the end of their range and an answer that asks for corrections are left to the general code,
 //! which starts anew.
 
-use super::scales::inverse_power;
-use super::tableau::{
-    Thresholds, advance_lanes, keep_smallest, largest_fixed, ratios_fixed, stablest, tie_rounding,
+use super::ratio::{
+    advance_lanes, keep_smallest, largest_fixed, ratios_fixed, stablest, tie_rounding,
 };
+use super::scales::inverse_power;
+use super::tableau::Thresholds;
 use crate::LcpRef;
 use crate::balance::is_surely_light;
 use crate::certificate::{Certificate, assess_fixed};

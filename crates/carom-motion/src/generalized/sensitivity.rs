@@ -14,10 +14,8 @@
 //! $\mathrm{d}M = (\partial M/\partial q)\delta q$ and $\mathrm{d}J = \mathrm{D}^2\phi\delta q$.
 
 use super::run::Run;
-use carom_impact::derivative::{
-    Derivative, DifferentiableLaw, Direction, Wrt, of_outcome, saltation,
-};
-use carom_impact::sensitivity::{Regularity, Sensitivity, SensitivityEvent};
+use carom_derivative::sensitivity::{Regularity, Sensitivity, SensitivityEvent};
+use carom_derivative::{Derivative, DifferentiableLaw, Direction, Wrt, of_outcome, saltation};
 use carom_impact::{ImpactError, ImpactOutcome, ImpactProblem};
 use carom_mechanism::MechanicalSystem;
 use carom_metric::kernel;

@@ -4,7 +4,7 @@ use super::{
     Balance, CollisionIntegrator, Event, ForceParameter, Grid, Impact, IntegratorError, Reaction,
     RunEnd, State,
 };
-use carom_impact::sensitivity::Sensitivity;
+use carom_derivative::sensitivity::Sensitivity;
 use carom_mechanism::MechanicalSystem;
 use carom_variational::TimeGrid;
 

@@ -1,5 +1,6 @@
 //! Events within a step: limits, touches, dry friction that stops or slips.
 
+use super::impact::LimitContact;
 use super::run::{INSTANT, Run};
 use crate::world::MotionError;
 use crate::world::search::Progress;
@@ -19,7 +20,7 @@ const MOST_SPLITS: usize = 24;
 const SLIPS: f64 = 1e-9;
 
 /// A coordinate that slips within this fraction of a step slips at its start: the impulse changes by its square.
-const AT_ONCE: f64 = 1e-2;
+pub(super) const AT_ONCE: f64 = 1e-2;
 
 /// Slips of a coordinate between two lines of the grid, before it sticks until the next: friction of joints in a loop with
 /// contacts that stick can pass on the load without end.
@@ -42,7 +43,7 @@ struct Bracket {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Change {
     /// A limit is reached.
-    Limit,
+    Limit(LimitContact),
     /// A pair touches.
     Touch(usize),
     /// Sliding stops.
@@ -87,13 +88,20 @@ impl Run<'_, '_> {
                 let gap = |step: &Step, _: f64| sign * (step.end.q[k] - bound);
                 let now = sign * (self.posture.q[k] - bound);
                 let end = gap(step, length);
-                let reach = match end < 0.0 {
+                // A coordinate that leaves its limit may be beyond it by rounding.
+                let limit = LimitContact {
+                    coordinate: k,
+                    upper: sign < 0.0,
+                };
+                let flat = self.flat(limit);
+                let beyond = |step: &Step, s: f64| gap(step, s) + flat;
+                let reach = match end < -flat {
                     true => Some(length),
-                    false => self.dip(k, sign, now, end, step, length, &gap)?,
+                    false => self.dip(k, sign, now, end, step, length, &beyond)?,
                 };
                 if let Some(reach) = reach {
                     let at = self.root(&gap, now, reach)?;
-                    events.push((at, Change::Limit));
+                    events.push((at, Change::Limit(limit)));
                 }
             }
         }
@@ -264,7 +272,12 @@ impl Run<'_, '_> {
     }
 
     /// Length of the step that ends at an event: a root within (0, `length`], by false position with a bracket.
-    fn root(&mut self, gauge: Gauge<'_>, start: f64, length: f64) -> Result<f64, MotionError> {
+    pub(super) fn root(
+        &mut self,
+        gauge: Gauge<'_>,
+        start: f64,
+        length: f64,
+    ) -> Result<f64, MotionError> {
         Ok(match self.bracket(gauge, start, length)? {
             Bracket { high, at_high, .. } if at_high >= 0.0 => high,
             Bracket { low, high, .. } => 0.5 * (low + high),

@@ -250,10 +250,10 @@ impl Run<'_, '_> {
             // The law counts the normal last.
             let order = [1, 2, 0];
             let matrix = Matrix3::from_fn(|i, j| w(order[i], order[j]));
-            let inertia = ContactInertia::from_matrix(&matrix).map_err(at)?;
+            let inertia = ContactInertia::from_matrix(&matrix).map_err(|e| at(e.into()))?;
             let velocity = Vector3::new(p.before[1], p.before[2], p.before[0]);
             let response = solve_impact(&inertia, &velocity, p.friction, p.restitution, &options)
-                .map_err(at)?;
+                .map_err(|e| at(e.into()))?;
             if let ContactResponse::Impact(impact) = response {
                 let given = [impact.impulse.z, impact.impulse.x, impact.impulse.y];
                 impulses[first..first + 3].copy_from_slice(&given);

@@ -119,6 +119,7 @@ impl Run<'_, '_> {
             }
         }
         let mut found = Vec::new();
+        let mut coarse = None;
         for (index, pair) in touch.pairs.iter().enumerate() {
             let slack = 4.0 * INSTANT * touch.speed(pair, states);
             if !touch.is_near(pair, states, 0.0, slack) {
@@ -126,6 +127,12 @@ impl Run<'_, '_> {
             }
             found.clear();
             touch.points(pair, states, pair.tolerance + slack, &mut found);
+            if let (false, Err(error)) = (
+                found.is_empty(),
+                touch.check_contact(pair, states, self.time),
+            ) {
+                coarse = Some(error);
+            }
             for point in &found {
                 let (own, frame) = touch.rows(pair, point, states);
                 let before = own.map(|row| rate(&row.row, &row.ends, &velocities));
@@ -142,6 +149,9 @@ impl Run<'_, '_> {
                     before,
                 });
             }
+        }
+        if let Some(error) = coarse {
+            self.ended = Some(Ending::Stopped(error));
         }
         list
     }
@@ -194,7 +204,8 @@ impl Run<'_, '_> {
         let accumulates = bounces.accumulates(self.world.touch().time_step);
         let chatters = bounces.count > MOST_TOUCHES && bounces.shrunk == 0;
         if accumulates && self.laws.on_zeno == OnZeno::Stop && posed.restitution > 0.0 {
-            self.ended = Some(Ending::Zeno { accumulation: time });
+            let accumulation = time + bounces.left;
+            self.ended = Some(Ending::Zeno { accumulation });
         }
         if accumulates || chatters {
             posed.restitution = 0.0;
@@ -219,10 +230,11 @@ impl Run<'_, '_> {
         let e = posed.restitution;
         let rise = 0.25 * e * e * posed.before[0].abs() * bounces.interval;
         let accumulates = bounces.accumulates(self.world.time_step());
+        let accumulation = time + bounces.left;
         let flat = bounces.shrunk > 0 && rise <= self.flat(limit);
         let ends = flat || accumulates && self.laws.on_zeno != OnZeno::Continue;
         if ends && self.laws.on_zeno == OnZeno::Stop {
-            self.ended = Some(Ending::Zeno { accumulation: time });
+            self.ended = Some(Ending::Zeno { accumulation });
         }
         if ends {
             self.limit_bounces.remove(&limit);
@@ -239,7 +251,7 @@ impl Run<'_, '_> {
 
     /// Impacts of what approaches, and contacts that begin to last; `changes` are the events that led here.
     pub(super) fn meet(&mut self, changes: &[Change]) -> Result<(), MotionError> {
-        let mut hit = Vec::new();
+        let (mut hit, mut hit_limits) = (Vec::new(), Vec::new());
         for round in 0..=EVENTS_PER_INSTANT {
             let list = self.touching();
             if list.is_empty() {
@@ -262,18 +274,41 @@ impl Run<'_, '_> {
                     .zip(&approaching)
                     .filter_map(|(p, a)| p.pair().filter(|_| *a)),
             );
+            hit_limits.extend(list.iter().zip(&approaching).filter_map(|(p, a)| {
+                let What::Limit(limit) = p.what else {
+                    return None;
+                };
+                a.then_some(limit)
+            }));
             self.collide(list, &approaching)?;
         }
-        // A touch that is no impact, of a pair that neither leaves nor rests: rounding.
+        // Something that is reached at once without an impact, and neither leaves nor rests: rounding.
         for change in changes {
-            if let Change::Touch(pair) = change
-                && !hit.contains(pair)
-                && !self.lasting.contains_key(pair)
-            {
-                self.hold(*pair);
+            match change {
+                Change::Touch(pair) if !hit.contains(pair) && !self.lasting.contains_key(pair) => {
+                    self.hold(*pair);
+                }
+                Change::Limit(limit)
+                    if !hit_limits.contains(limit) && self.at_limit(limit.coordinate).is_none() =>
+                {
+                    self.hold_limit(*limit);
+                }
+                _ => (),
             }
         }
         Ok(())
+    }
+
+    /// Keeps a coordinate at its limit.
+    fn hold_limit(&mut self, contact: LimitContact) {
+        let k = contact.coordinate;
+        let (c, _) = self.coordinate(k);
+        self.modes.held[k] = Some(if contact.upper { c.upper } else { c.lower });
+        self.modes.slides[k] = 0.0;
+        (self.observe)(super::JointEvent::Established {
+            time: self.time,
+            contact: JointContact::Limit(contact),
+        });
     }
 
     /// Impacts of every group of connected bodies in which something approaches.
@@ -344,13 +379,7 @@ impl Run<'_, '_> {
             let k = contact.coordinate;
             let rests = contact.sign() * self.rates[k] <= self.still_rate(k);
             if rests && self.at_limit(k).is_none() {
-                let (c, _) = self.coordinate(k);
-                self.modes.held[k] = Some(if contact.upper { c.upper } else { c.lower });
-                self.modes.slides[k] = 0.0;
-                (self.observe)(super::JointEvent::Established {
-                    time,
-                    contact: JointContact::Limit(contact),
-                });
+                self.hold_limit(contact);
             }
         }
         for k in 0..self.rates.len() {

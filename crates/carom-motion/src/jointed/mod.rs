@@ -10,6 +10,7 @@ mod events;
 mod impact;
 mod meet;
 mod pressing;
+mod release;
 mod run;
 mod touch;
 

@@ -121,6 +121,7 @@ pub struct JointedWorld {
     ranks: (usize, usize),
     corners: Vec<f64>,
     touch: Touch,
+    overlapping: Vec<[usize; 2]>,
 }
 
 /// State at a time that was asked for.
@@ -179,7 +180,8 @@ impl JointedWorld {
     ///
     /// # Errors
     ///
-    /// [`MotionError::Joint`], [`MotionError::Shape`], and [`MotionError::InitialPenetration`].
+    /// [`MotionError::Joint`], [`MotionError::Shape`], [`MotionError::CoarseCoordinates`], and
+    /// [`MotionError::InitialPenetration`].
     pub fn new(spec: &JointedSpec) -> Result<Self, MotionError> {
         let mut multibody = Multibody::new(&spec.multibody).map_err(MotionError::Joint)?;
         let (start, assembly) = multibody
@@ -229,8 +231,9 @@ impl JointedWorld {
             .condition_ranks(&start)
             .map_err(MotionError::Joint)?;
         let exact = spec.multibody.exact;
-        let touch = Touch::new(&spec.touch, &multibody, spec.time_step, exact)?;
-        touch.check_start(&start.states)?;
+        let mut touch = Touch::new(&spec.touch, &multibody, spec.time_step, exact)?;
+        touch.check_places(&multibody, &start.states, 0.0)?;
+        let overlapping = touch.part_at_start(&start.states, &spec.touch.may_overlap)?;
         Ok(Self {
             multibody,
             start,
@@ -241,7 +244,13 @@ impl JointedWorld {
             ranks,
             corners,
             touch,
+            overlapping,
         })
+    }
+
+    /// Pairs that overlap at the start, as [`TouchSpec::may_overlap`] allows, and so never touch.
+    pub fn overlapping(&self) -> &[[usize; 2]] {
+        &self.overlapping
     }
 
     /// Bodies and joints.
@@ -436,6 +445,10 @@ impl Run<'_, '_> {
             let target = self.target();
             let before = self.time;
             self.advance(target)?;
+            let (world, states) = (self.world, &self.posture.states);
+            world
+                .touch
+                .check_places(&world.multibody, states, self.time)?;
             self.at_once = if self.time > before + INSTANT {
                 0
             } else {
@@ -511,7 +524,7 @@ impl Run<'_, '_> {
     }
 
     /// Unit of a coordinate: 1 rad, or the size (m).
-    fn unit(&self, k: usize) -> f64 {
+    pub(super) fn unit(&self, k: usize) -> f64 {
         let mb = self.world.multibody();
         let joint = mb.joint_of_row(self.world.rows[k]);
         let place = k - mb.coordinates_of(joint).start;
@@ -571,7 +584,7 @@ impl Run<'_, '_> {
     }
 
     /// A step, with what it does to lasting contacts in `results`.
-    fn make(&mut self, length: f64) -> Result<Step, MotionError> {
+    pub(super) fn make(&mut self, length: f64) -> Result<Step, MotionError> {
         let time = self.time;
         let (stepper, posture, modes) = (&mut self.stepper, &self.posture, &self.modes);
         let made = match self.pressing.is_empty() {
@@ -631,8 +644,7 @@ impl Run<'_, '_> {
     fn attempt(&mut self, target: f64) -> Result<(), MotionError> {
         let made = self.make(target - self.time);
         let (step, length) = (made?, target - self.time);
-        if self.release(&step, length) {
-            self.stepper.forget();
+        if self.release(&step, length)? {
             return Ok(());
         }
         let results = self.results.clone();
@@ -659,9 +671,8 @@ impl Run<'_, '_> {
                 continue;
             }
             match change {
-                Change::Limit => (),
-                Change::Touch(_) if first <= INSTANT => touched.push(change),
-                Change::Touch(_) => (),
+                Change::Limit(_) | Change::Touch(_) if first <= INSTANT => touched.push(change),
+                Change::Limit(_) | Change::Touch(_) => (),
                 Change::Stop(k) => {
                     self.modes.held[k] = Some(self.posture.q[k]);
                     self.modes.slides[k] = 0.0;
@@ -676,31 +687,8 @@ impl Run<'_, '_> {
         self.meet(&touched)
     }
 
-    /// Opens limits that would pull; true if there were any.
-    fn release(&mut self, step: &Step, length: f64) -> bool {
-        let mut opened = false;
-        for k in 0..self.rates.len() {
-            let Some(contact) = self.at_limit(k) else {
-                continue;
-            };
-            let (c, _) = self.coordinate(k);
-            let friction = c.friction;
-            let press = contact.sign() * (step.holding[k][0] + step.holding[k][1]);
-            if press < -friction * length {
-                self.modes.held[k] = None;
-                self.modes.slides[k] = if friction > 0.0 { contact.sign() } else { 0.0 };
-                (self.observe)(JointEvent::Released {
-                    time: self.time,
-                    contact: JointContact::Limit(contact),
-                });
-                opened = true;
-            }
-        }
-        opened
-    }
-
     /// Goes to the end of a step.
-    fn accept(&mut self, step: Step, length: f64, end: f64) -> Result<(), MotionError> {
+    pub(super) fn accept(&mut self, step: Step, length: f64, end: f64) -> Result<(), MotionError> {
         self.samples_within(end)?;
         let mb = self.world.multibody();
         self.works.add(&step.works);

@@ -3,7 +3,7 @@
 use crate::world::body::{Body, Flights, PlaneSpec, Velocity};
 use crate::world::pair::{self, ContactPoint, Other, PairMemory};
 use crate::world::search::{BAND, Launch, Progress, Search};
-use crate::world::spec::CONTACT_TOLERANCE;
+use crate::world::spec::{CONTACT_TOLERANCE, RESOLVED, check_rounding};
 use crate::world::{BodySpec, FlightRule, MotionError, Surface};
 use carom_geometry::pair::tangents;
 use carom_geometry::{MassProperties, Shape};
@@ -13,6 +13,7 @@ use carom_joints::step::contacts::ContactRow;
 use carom_lie::{Se3, So3};
 use carom_variational::State;
 use nalgebra::{Vector3, Vector6};
+use std::collections::BTreeSet;
 
 /// Things that jointed bodies can touch, and which pairs do.
 #[derive(Clone, Debug, Default)]
@@ -23,6 +24,9 @@ pub struct TouchSpec {
     pub planes: Vec<PlaneSpec>,
     /// Pairs that may touch, by index: bodies in their order, then planes.
     pub pairs: Vec<([usize; 2], Surface)>,
+    /// Pairs, the smaller index first, that may overlap at the start: such a pair never touches. Any other pair that
+    /// overlaps is an error.
+    pub may_overlap: BTreeSet<[usize; 2]>,
 }
 
 /// A pair that may touch; the first is mobile, and of two mobile ones the earlier.
@@ -313,22 +317,77 @@ impl Touch {
         ([one(&frame[0]), one(&frame[1]), one(&frame[2])], frame)
     }
 
-    /// Overlap at the start, if there is one.
-    pub(super) fn check_start(&self, states: &[State]) -> Result<(), MotionError> {
+    /// Checks that coordinates tell where every mobile body is: to a small part of its shape, or of the whole.
+    ///
+    /// # Errors
+    ///
+    /// [`MotionError::CoarseCoordinates`].
+    pub(super) fn check_places(
+        &self,
+        multibody: &Multibody,
+        states: &[State],
+        time: f64,
+    ) -> Result<(), MotionError> {
+        let mobile = (0..states.len()).filter(|body| multibody.rigid(*body).is_some());
+        for body in mobile {
+            let shape = self.bodies.get(body).and_then(Option::as_ref);
+            let size = shape.map_or(multibody.size(), |shape| shape.radius);
+            let far = states[body].position.amax();
+            check_rounding(multibody.body_name(body), far, RESOLVED * size, time)?;
+        }
+        Ok(())
+    }
+
+    /// Checks that coordinates tell whether a pair touches: contacts are deeper than the rounding of both places.
+    ///
+    /// # Errors
+    ///
+    /// [`MotionError::CoarseCoordinates`].
+    pub(super) fn check_contact(
+        &self,
+        pair: &TouchPair,
+        states: &[State],
+        time: f64,
+    ) -> Result<(), MotionError> {
+        let [here, there] = Self::states_of(pair, states).map(|state| state.position.amax());
+        let far = match self.planes.get(pair.second.wrapping_sub(self.bodies.len())) {
+            Some(plane) => here.max(plane.half_space.offset().abs()),
+            None => here.max(there),
+        };
+        check_rounding(self.name(pair.first), far, pair.tolerance, time)
+    }
+
+    /// Takes out the pairs that overlap at the start and may do so, and returns them.
+    pub(super) fn part_at_start(
+        &mut self,
+        states: &[State],
+        may_overlap: &BTreeSet<[usize; 2]>,
+    ) -> Result<Vec<[usize; 2]>, MotionError> {
+        let mut overlapping = Vec::new();
         for pair in &self.pairs {
             let gap = match self.is_near(pair, states, 0.0, 0.0) {
                 true => self.gap(pair, states),
                 false => continue,
             };
-            if !(gap >= -pair.tolerance) {
+            self.check_contact(pair, states, 0.0)?;
+            if gap >= -pair.tolerance {
+                continue;
+            }
+            let sorted = [pair.first.min(pair.second), pair.first.max(pair.second)];
+            if !may_overlap.contains(&sorted) {
                 return Err(MotionError::InitialPenetration {
                     first: self.name(pair.first).to_owned(),
                     second: self.name(pair.second).to_owned(),
                     depth: -gap,
                 });
             }
+            overlapping.push(sorted);
         }
-        Ok(())
+        self.pairs.retain(|pair| {
+            let sorted = [pair.first.min(pair.second), pair.first.max(pair.second)];
+            !overlapping.contains(&sorted)
+        });
+        Ok(overlapping)
     }
 
     /// Smallest gap of all pairs that are near (m).

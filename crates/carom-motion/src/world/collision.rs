@@ -540,10 +540,22 @@ impl Run<'_, '_> {
         (self.observe)(Event::Impact(&impact));
         self.scratch.impact = Some(impact);
         if accumulated && self.laws.on_zeno == OnZeno::Stop {
-            let accumulation = time.high;
-            self.ended = Some(Ending::Zeno { accumulation });
+            let pairs = touching.points.iter().map(|(pair, _)| *pair);
+            self.end_at_accumulation(pairs, time);
         }
         Ok(())
+    }
+
+    /// Ends the run where the impacts of some pairs accumulate: what is left of their series after the latest impact is
+    /// less than a millionth of a step, so that the bodies go on from there as they are.
+    fn end_at_accumulation(&mut self, pairs: impl Iterator<Item = Pair>, time: Time) {
+        let points = pairs.filter_map(|pair| self.bounces.get(pair)?.series.point());
+        let end = Time::new(self.limits.duration);
+        let last = points.reduce(Time::max).unwrap_or(time).min(end);
+        // Impacts go on for a while where the rounding of gaps makes their intervals.
+        self.now = last.max(time);
+        let accumulation = last.high;
+        self.ended = Some(Ending::Zeno { accumulation });
     }
 
     /// True if the impacts of a contact that approaches accumulate here: at least four whose intervals
@@ -621,10 +633,16 @@ impl Run<'_, '_> {
             bounces.count += 1;
             if let Some(last) = bounces.last.replace(time) {
                 let interval = time.since(last);
-                let shrinks = bounces.interval > 0.0 && interval < SHRINKING * bounces.interval;
+                let before = bounces.interval;
+                let shrinks = before > 0.0 && interval < SHRINKING * before;
                 bounces.shrunk = if shrinks { bounces.shrunk + 1 } else { 0 };
                 let short = self.is_short(*pair, touching.velocities[3 * c], interval);
                 bounces.short = if short { bounces.short + 1 } else { 0 };
+                if bounces.shrunk == 0 {
+                    bounces.series.end(time, self.world.time_step);
+                } else if bounces.shrunk >= 2 {
+                    bounces.series.add(time, interval, before);
+                }
                 bounces.interval = interval;
             }
             // An interval that has not begun to shrink, or cannot shrink any more, can begin anew.
@@ -757,7 +775,7 @@ impl Run<'_, '_> {
             // The law counts the normal last.
             let order = [1, 2, 0];
             let matrix = Matrix3::from_fn(|i, j| entry(order[i], order[j]));
-            let inertia = ContactInertia::from_matrix(&matrix).map_err(at)?;
+            let inertia = ContactInertia::from_matrix(&matrix).map_err(|e| at(e.into()))?;
             let v = &touching.velocities;
             let velocity = Vector3::new(v[1], v[2], v[0]);
             let response = solve_impact(
@@ -767,7 +785,7 @@ impl Run<'_, '_> {
                 surface.restitution,
                 &options,
             )
-            .map_err(at)?;
+            .map_err(|e| at(e.into()))?;
             let impulse = match response {
                 ContactResponse::Impact(impact) => impact.impulse,
                 _ => Vector3::zeros(),
@@ -938,8 +956,7 @@ impl Run<'_, '_> {
                 continue;
             }
             if self.laws.on_zeno == OnZeno::Stop && self.has_accumulated(pair) {
-                let accumulation = time.high;
-                self.ended = Some(Ending::Zeno { accumulation });
+                self.end_at_accumulation(std::iter::once(pair), time);
                 return Ok(());
             }
             let lasting = Lasting {

@@ -73,7 +73,10 @@ pub enum MotionError {
         time: f64,
     },
     /// Impacts follow on each other without time to pass between them.
-    #[error("more than {limit} events at time {time}")]
+    #[error(
+        "more than {limit} events at time {time}: no time passes between them. Where impacts accumulate, motion goes on \
+         with `on_zeno` = \"rest\""
+    )]
     EventLimit {
         /// Events allowed.
         limit: usize,

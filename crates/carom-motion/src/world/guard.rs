@@ -26,6 +26,10 @@ const MOST_GAINED: f64 = 1e-2;
 /// The error of a longer step does not fall with its order: half the step may have a larger one.
 const FINE: f64 = 0.1;
 
+/// Depth of a contact when a step begins, as a fraction of the radius, that the step may leave: the rounding of a fall by
+/// a billion radii.
+const INHERITED: f64 = 1e-6;
+
 /// Halvings in search of a step that would do.
 const HALVINGS: usize = 12;
 
@@ -141,23 +145,31 @@ impl StepScene<'_> {
     }
 
     /// The first pair that overlaps at the end of a step by more than its contact tolerance, and its depth (m).
-    fn overlap(&self, step: &Step) -> Option<(&StepPair<'_>, f64)> {
-        let mut all = self.pairs.iter().zip(&step.pairs);
-        all.find_map(|(pair, result)| {
+    ///
+    /// A pair that was as deep when the step began has not been moved by it: a body that falls by many of its radii
+    /// lands as deep as the rounding of its flight.
+    fn overlap(&self, before: &[State], step: &Step) -> Option<(&StepPair<'_>, f64)> {
+        let mut all = self.pairs.iter().zip(&step.pairs).enumerate();
+        all.find_map(|(place, (pair, result))| {
             let rounding = BAND * self.gap_scale(pair, &step.end);
-            let fits = result.gap >= -(pair.tolerance + rounding);
-            (!fits).then_some((pair, -result.gap))
+            if result.gap >= -(pair.tolerance + rounding) {
+                return None;
+            }
+            let inherited = self.gaps(before).get(place).copied().unwrap_or(0.0);
+            let stays = inherited >= -INHERITED * pair.body.radius
+                && result.gap >= inherited - pair.tolerance - rounding;
+            (!stays).then_some((pair, -result.gap))
         })
     }
 
     /// True if things overlap at the end of a step.
-    pub(crate) fn overlaps(&self, step: &Step) -> bool {
-        self.overlap(step).is_some()
+    pub(crate) fn overlaps(&self, before: &[State], step: &Step) -> bool {
+        self.overlap(before, step).is_some()
     }
 
     /// Why a step must not be taken, if so, with what its bodies have gained before it.
     fn fault(&self, before: &[State], step: &Step, gained: &[Gained]) -> Option<StepFault> {
-        if let Some((pair, depth)) = self.overlap(step) {
+        if let Some((pair, depth)) = self.overlap(before, step) {
             return Some(StepFault::Overlap {
                 first: pair.body.name.clone(),
                 second: pair.other.name().to_owned(),

@@ -111,7 +111,7 @@ impl Run<'_, '_> {
         let mut found = piece(&scene, &before, length, events, guess);
         for shortened in 1..=SHORTENINGS {
             let again = match &found {
-                Ok((_, step, _)) => scene.overlaps(step),
+                Ok((_, step, _)) => scene.overlaps(&before, step),
                 Err(error) => matches!(error, MotionError::ContactForces { .. }),
             };
             if !again {

@@ -34,6 +34,7 @@ mod pair_table;
 mod rows;
 mod run;
 pub(crate) mod search;
+mod series;
 pub(crate) mod spec;
 pub(crate) mod step;
 mod stepping;

@@ -15,6 +15,7 @@ use crate::world::guard::Gained;
 use crate::world::lasting::LastingPairs;
 use crate::world::pair::PairMemory;
 use crate::world::pair_table::PairTable;
+use crate::world::series::Series;
 use crate::world::spec::{Laws, World};
 use crate::world::step::{Step, StepPair, StepScene};
 use crate::world::time::Time;
@@ -102,6 +103,8 @@ pub(crate) struct Bounces {
     pub(crate) shrunk: usize,
     /// Intervals in a row that were too short for anything to happen in them.
     pub(crate) short: usize,
+    /// The accumulation that they come to.
+    pub(crate) series: Series,
 }
 
 pub(crate) type Observer<'o> = dyn FnMut(Event<'_>) + 'o;

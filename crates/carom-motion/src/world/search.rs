@@ -17,7 +17,7 @@
 
 use crate::flying::search::patience;
 use crate::world::MotionError;
-use crate::world::body::{Body, Flights};
+use crate::world::body::{Body, Flights, Velocity};
 use crate::world::pair::{self, Other, PairGap, PairMemory, Slab};
 use carom_geometry::pair::Part;
 use carom_variational::{PathRate, State, VariationalError};
@@ -111,10 +111,7 @@ impl Search<'_> {
         let floor = zero - band;
         let bound = self.bound(horizon);
         if !bound.is_finite() {
-            return Err(MotionError::NonFinite {
-                body: self.first.body.name.clone(),
-                time: self.begin,
-            });
+            return Err(self.unbounded(&at, horizon));
         }
         let touched = at.gap.value <= target;
         let mut left_start = !touched;
@@ -155,6 +152,28 @@ impl Search<'_> {
             before = Some(std::mem::replace(&mut at, next));
         }
         Err(self.undecided(at.time, MAX_EVALUATIONS))
+    }
+
+    /// Reason for which the motion of the two has no bound: a body that turns too far in one step, or one whose state is not
+    /// finite.
+    fn unbounded(&self, start: &Node, horizon: f64) -> MotionError {
+        let flying = [&self.first, &self.second].into_iter().zip(&start.states);
+        let turned = flying
+            .filter(|(launch, _)| launch.flies())
+            .map(|(launch, state)| {
+                let spin = Velocity::of(launch.body, state).angular.norm();
+                (launch, spin * (launch.since + horizon))
+            });
+        let most = turned.max_by(|a, b| a.1.total_cmp(&b.1));
+        match most {
+            Some((launch, h_omega)) if h_omega.is_finite() && h_omega > 0.5 => {
+                self.flight_error(launch, VariationalError::StepTooLarge { h_omega })
+            }
+            _ => MotionError::NonFinite {
+                body: self.first.body.name.clone(),
+                time: self.begin,
+            },
+        }
     }
 
     fn undecided(&self, since: f64, limit: usize) -> MotionError {

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 pub(crate) const CONTACT_TOLERANCE: f64 = 1e-9;
 
 /// Rounding of a place, as a fraction of the radius, up to which a body that touches nothing can be followed.
-const RESOLVED: f64 = 1e-3;
+pub(crate) const RESOLVED: f64 = 1e-3;
 
 /// Mobile bodies up to which worlds that lose energy move from event to event unless asked otherwise: more of them
 /// come to rest in heaps, with thousands of impacts.
@@ -346,7 +346,7 @@ impl World {
             return Ok(());
         };
         let needed = RESOLVED * about.radius;
-        check_rounding(about, state.position.amax(), needed, time)
+        check_rounding(&about.name, state.position.amax(), needed, time)
     }
 
     /// Checks that coordinates tell whether a pair touches: contacts are deeper than the rounding of both places.
@@ -365,7 +365,7 @@ impl World {
             Other::Body(_) => here.max(there),
             Other::Plane(plane) => here.max(plane.half_space.offset().abs()),
         };
-        check_rounding(&self.bodies[i], far, self.tolerance(i, j), time)
+        check_rounding(&self.bodies[i].name, far, self.tolerance(i, j), time)
     }
 
     fn check_overlaps(&self) -> Result<(), MotionError> {
@@ -581,13 +581,23 @@ impl World {
     }
 }
 
-fn check_rounding(body: &Body, far: f64, needed: f64, time: f64) -> Result<(), MotionError> {
+/// Checks that the rounding of a coordinate of a body is small enough.
+///
+/// # Errors
+///
+/// [`MotionError::CoarseCoordinates`].
+pub(crate) fn check_rounding(
+    body: &str,
+    far: f64,
+    needed: f64,
+    time: f64,
+) -> Result<(), MotionError> {
     let rounding = far * f64::EPSILON;
     if rounding <= needed {
         return Ok(());
     }
     Err(MotionError::CoarseCoordinates {
-        body: body.name.clone(),
+        body: body.to_owned(),
         coordinate: far,
         rounding,
         needed,

@@ -105,6 +105,7 @@ impl Bodies {
                     half_space: HalfSpace::new(Vector3::z(), 0.0).unwrap(),
                 }],
                 pairs,
+                ..TouchSpec::default()
             },
             multibody: MultibodySpec {
                 bodies: self.bodies,

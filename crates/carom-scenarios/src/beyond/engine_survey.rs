@@ -4,8 +4,8 @@ use crate::ScenarioError;
 use crate::config::Input;
 use crate::propagative::model::{chain_normals, row};
 use carom_impact::frictional::{AnitescuPotra, MoreauNewton};
-use carom_impact::judge::{JudgeOptions, Judgement, judge};
 use carom_impact::{Contact, ContactSet, ImpactProblem, Propagative};
+use carom_judge::{JudgeOptions, Judgement, judge};
 use carom_metric::{KineticMetric, Tangent};
 use carom_report::record::{
     Axis, Color, Column, Figure, Mark, PointShape, Quantity, Record, Table,
@@ -155,8 +155,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
             let judgement = judge(&problem, &after, &options)?;
             table.rows.push(numbers(&judgement, case.textbook));
             recognized += usize::from(judgement.matches().next().is_some());
-            gained +=
-                usize::from(judgement.energy_change() == carom_impact::judge::EnergyChange::Gained);
+            gained += usize::from(judgement.energy_change() == carom_judge::EnergyChange::Gained);
             entries.push(entry(measured, &after, &judgement));
         }
         let prefix = case.name.replace('-', "_");

@@ -3,9 +3,7 @@
 use crate::ScenarioError;
 use crate::common::linspace;
 use crate::config::{Count, Input, Positive};
-use carom_impact::derivative::{
-    Derivative, Differentiability, DifferentiableLaw, Wrt, differentiate,
-};
+use carom_derivative::{Derivative, Differentiability, DifferentiableLaw, Wrt, differentiate};
 use carom_impact::frictional::{AnitescuPotra, MoreauNewton};
 use carom_impact::{Contact, ContactSet, ImpactOutcome, ImpactProblem, Propagative};
 use carom_metric::{Covector, KineticMetric, Tangent};
@@ -120,8 +118,7 @@ impl Sweep<'_> {
             let shown = pieces.iter().map(|piece| piece.velocity_plus[self.shown]);
             let high = shown.clone().fold(f64::NEG_INFINITY, f64::max);
             let low = shown.fold(f64::INFINITY, f64::min);
-            let slope =
-                |piece: &carom_impact::derivative::Piece| piece.dv_dv[(self.shown, self.swept)];
+            let slope = |piece: &carom_derivative::Piece| piece.dv_dv[(self.shown, self.swept)];
             Tie {
                 class: derivative.class(),
                 pieces: pieces.len(),

@@ -1,6 +1,6 @@
 //! Derivatives of runs as data.
 
-use carom_impact::sensitivity::{Sensitivity, SensitivityEvent};
+use carom_derivative::sensitivity::{Sensitivity, SensitivityEvent};
 use nalgebra::DMatrix;
 use serde_json::{Map, Value, json};
 

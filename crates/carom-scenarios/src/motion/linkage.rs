@@ -164,6 +164,7 @@ impl Linkage {
                 shapes: bodies.map(|body| Some(body.shape.clone())).collect(),
                 planes: self.spec.planes.clone(),
                 pairs: self.touching.iter().map(|pair| (*pair, surface)).collect(),
+                ..TouchSpec::default()
             },
         })?;
         let frames = frames.max(1);

@@ -1,8 +1,8 @@
 //! Runs of planar mechanisms with an audit of their energy.
 
 use crate::ScenarioError;
-use carom_impact::derivative::DifferentiableLaw;
-use carom_impact::sensitivity::Sensitivity;
+use carom_derivative::DifferentiableLaw;
+use carom_derivative::sensitivity::Sensitivity;
 use carom_mechanism::MechanicalSystem;
 use carom_mechanism::planar::PlanarMechanism;
 use carom_motion::hybrid::Ending;

@@ -1,6 +1,6 @@
 //! Constants of the termination theorem and of the covering lemma.
 
-use super::systems::*;
+use crate::support::systems::*;
 use carom_impact::frictional::{
     CounterRng, Draw, NetBound, Sampler, SetValued, StepLipschitz, TerminationBounds, all_steps,
 };

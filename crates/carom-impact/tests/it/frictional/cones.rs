@@ -1,6 +1,6 @@
 //! Round friction cones in space.
 
-use super::systems::*;
+use crate::support::systems::*;
 use carom_impact::frictional::{
     AnitescuPotra, BranchPolicy, ConeMode, ConeSelection, FrictionCone, MoreauNewton, Sampler,
     Sequential, SetValued,

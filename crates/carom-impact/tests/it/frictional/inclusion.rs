@@ -1,6 +1,6 @@
 //! Solutions of the inclusion for given rates.
 
-use super::systems::*;
+use crate::support::systems::*;
 use carom_impact::ContactSet;
 use carom_impact::frictional::{
     ImpactStepper, InclusionPath, RatePiece, StepWorkspace, TerminationBounds,

@@ -1,6 +1,6 @@
 //! Single answers: all contacts at once, or one at a time.
 
-use super::systems::*;
+use crate::support::systems::*;
 use carom_impact::frictional::{
     AnitescuPotra, FrictionCone, MoreauNewton, Sequential, all_simultaneous,
 };

@@ -12,4 +12,3 @@ mod poisson;
 mod properties;
 mod sampling;
 mod steps;
-pub mod systems;

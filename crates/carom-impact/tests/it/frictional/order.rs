@@ -1,7 +1,7 @@
 //! Answers among several: the order of contacts, contacts that are told twice, friction and masses of all sizes.
 
-use super::systems::*;
-use crate::verdicts::Random;
+use crate::support::random::Random;
+use crate::support::systems::*;
 use carom_impact::frictional::{AnitescuPotra, ConeSelection, MoreauNewton, Poisson};
 use carom_impact::{Contact, Diagnostics, ImpactLaw, ImpactOutcome, Warning};
 use carom_metric::Covector;

@@ -1,6 +1,6 @@
 //! Proven bounds of all outcomes.
 
-use super::systems::*;
+use crate::support::systems::*;
 use carom_impact::frictional::{
     AnitescuPotra, BoundCertificate, BoundMethod, BoundedSet, BranchPolicy, CapDistribution, Draw,
     FrictionCone, OuterBound, OuterBounds, Relaxation, Sampler, Sequential, SetValued,

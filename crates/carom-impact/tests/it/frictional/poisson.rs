@@ -1,7 +1,7 @@
 //! Compression and expansion of all contacts at once.
 
-use super::systems::*;
-use crate::verdicts::Random;
+use crate::support::random::Random;
+use crate::support::systems::*;
 use carom_impact::frictional::{FrictionCone, MoreauNewton, Poisson};
 use carom_impact::{
     Contact, Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactStatus, PoissonDiagnostics,

@@ -1,6 +1,6 @@
 //! Properties of steps and laws on random systems, in the plane and in space.
 
-use super::systems::*;
+use crate::support::systems::*;
 use carom_impact::frictional::{
     AnitescuPotra, Draw, FrictionCone, ImpactStepper, RatePiece, Sampler, Sequential, SetValued,
     StepWorkspace, TerminationBounds, all_simultaneous, integrate_inclusion,

@@ -1,6 +1,6 @@
 //! Samples of the set: what every one of them is, and their statistics.
 
-use super::systems::*;
+use crate::support::systems::*;
 use carom_impact::frictional::{
     BranchPolicy, CapDistribution, Draw, FrictionCone, Sampler, SamplingProbe, SetValued,
     TerminationBounds, summarize,

@@ -1,6 +1,6 @@
 //! Steps with given caps.
 
-use super::systems::*;
+use crate::support::systems::*;
 use carom_impact::ContactSet;
 use carom_impact::frictional::{ImpactStepper, StepWorkspace, all_steps};
 use carom_metric::Tangent;

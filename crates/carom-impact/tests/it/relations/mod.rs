@@ -1,20 +1,16 @@
 //! Relations under which no answer changes: the frame, coordinates, units, the order and repetition of contacts, far
 //! bodies, the turn of tangents, redundant constraints. Every law that is listed is asked.
 
-pub mod problems;
-pub mod transforms;
-
-use crate::verdicts::Random;
-use carom_impact::frictional::Sequential;
+use crate::support::problems::{Posed, problem};
+use crate::support::random::Random;
+use crate::support::transforms::{Retold, back, relations, retold_law};
 use carom_impact::nonholonomic::Rough;
 use carom_impact::{
     ContactCount, EnergeticRestitution, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, Law,
     LawInfo, Outcomes, Propagative,
 };
-use nalgebra::{DMatrix, DVector};
-use problems::{Posed, problem};
+use nalgebra::DVector;
 use std::collections::BTreeMap;
-use transforms::{Retold, relations};
 
 /// Distance of answers that are equal, over the motion that contacts see.
 const TOLERANCE: f64 = 1e-7;
@@ -58,29 +54,6 @@ fn resolve(posed: &Posed, law: &dyn ImpactLaw) -> Result<Answer, ImpactError> {
             constraints,
         })
     })
-}
-
-/// The law for another order of contacts: an option that names contacts names the same ones.
-pub fn retold_law(law: &Law, contact: &[usize]) -> Law {
-    match law {
-        Law::Sequential(law) => {
-            // The contacts of the first problem in turn, a copy after its original.
-            let mut order: Vec<usize> = (0..contact.len()).collect();
-            order.sort_by_key(|i| contact[*i]);
-            Law::from(Sequential {
-                order,
-                ..law.clone()
-            })
-        }
-        other => other.clone(),
-    }
-}
-
-/// Inverse of a translation (orthogonal, diagonal or a placement among more coordinates) of a vector.
-pub fn back(translation: &DMatrix<f64>, vector: &DVector<f64>) -> DVector<f64> {
-    let squares = translation.column_iter().map(|c| c.norm_squared());
-    let squares = DVector::from_iterator(translation.ncols(), squares);
-    translation.tr_mul(vector).component_div(&squares)
 }
 
 /// Sizes of a problem by which its answers are compared.

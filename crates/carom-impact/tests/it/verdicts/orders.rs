@@ -1,7 +1,7 @@
 //! Too many orders of impact to follow: what random ones say.
 
-use super::super::common::{chain, details, plus, sequence};
 use super::Random;
+use crate::support::common::{chain, details, plus, sequence};
 use carom_impact::propagative::{MAX_OUTCOMES, OrderSample};
 use carom_impact::{OutcomeSet, Propagative};
 

@@ -15,8 +15,8 @@ use super::{Event, PennyBilliard, PennyState, RollingPenny, Run};
 use crate::billiard::trig::{sinc, sinc_derivative};
 use crate::billiard::{BilliardError, Table};
 use crate::hybrid::{Ending, Limits};
+use carom_derivative::sensitivity::{Regularity, Sensitivity, SensitivityEvent};
 use carom_impact::Restitution;
-use carom_impact::sensitivity::{Regularity, Sensitivity, SensitivityEvent};
 use nalgebra::{DMatrix, DVector, Matrix2, Matrix5, Vector2, Vector5};
 
 /// Places of $(x, y, \varphi, \Omega, \omega)$ among $(x, y, \theta, \varphi, \Omega, \omega)$.

@@ -45,14 +45,14 @@
 
 mod contact;
 
-pub use carom_impact::sensitivity::{Regularity, Sensitivity, SensitivityEvent};
+pub use carom_derivative::sensitivity::{Regularity, Sensitivity, SensitivityEvent};
 
 use super::trajectory::Node;
 use super::{Collider, CollisionError, Impact, ImpactRule, Trajectory};
 use crate::hybrid::Ending;
+use carom_derivative::saltation;
 use carom_geometry::SupportMap;
 use carom_impact::ImpactError;
-use carom_impact::derivative::saltation;
 use carom_variational::{DifferentiableFlight, PathRate, RigidBody, State, TurningDerivative};
 use contact::{Difference, Reset, Strike, retime, state_rate};
 use nalgebra::{DMatrix, DVector, RowSVector, SMatrix, Vector3};

@@ -4,8 +4,8 @@ use super::common::{paper_penny, paper_start};
 use carom_motion::billiard::Ellipse;
 use carom_motion::hybrid::Limits;
 
+use carom_derivative::sensitivity::Regularity;
 use carom_impact::Restitution;
-use carom_impact::sensitivity::Regularity;
 use carom_motion::billiard::penny::{PennyBilliard, PennyState, Run};
 use nalgebra::DVector;
 

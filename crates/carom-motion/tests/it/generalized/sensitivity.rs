@@ -1,6 +1,6 @@
 //! Derivatives of runs of mechanisms, against differences of the runs themselves.
 
-use carom_impact::derivative::{DifferentiableLaw, saltation};
+use carom_derivative::{DifferentiableLaw, saltation};
 use carom_impact::frictional::MoreauNewton;
 use carom_impact::{EnergeticRestitution, Propagative};
 use carom_mechanism::planar::{

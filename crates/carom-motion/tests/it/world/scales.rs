@@ -3,7 +3,7 @@
 use super::common::*;
 use carom_geometry::{Cuboid, Ellipsoid, Shape};
 use carom_motion::hybrid::{Ending, Limits};
-use carom_motion::world::{BodySpec, World};
+use carom_motion::world::{BodySpec, FlightRule, MotionError, World};
 
 fn egg(size: f64, height: f64) -> BodySpec {
     let axes = [size, 0.7 * size, 0.5 * size];
@@ -137,4 +137,36 @@ fn speeds_without_end_are_refused() {
     }
     let spec = spec(vec![cube(1e200, 0.0)], vec![floor()], 0.3, 0.5);
     assert_eq!(World::new(&spec).unwrap_err().kind(), "invalid-value");
+}
+
+/// A ball of a nanometer that falls by a billion radii comes to rest, as deep as the rounding of its fall.
+#[test]
+fn a_small_ball_comes_to_rest() {
+    for flight in [FlightRule::Exact, FlightRule::Lgvi] {
+        for (restitution, spin) in [(0.5, 0.0), (0.5, 2.0), (0.62, 1.0), (0.0, 2.0)] {
+            let falling = moving(small_ball(1.4e-9, 1.4), v(0.0, 0.0, 0.0), v(spin, 0.0, 0.0));
+            let mut spec = spec(vec![falling], vec![floor()], 0.3, restitution);
+            spec.flight = flight;
+            let world = World::new(&spec).unwrap();
+            let (end, _) = run_with(&world, &moreau, limits(3.0), &[]);
+            assert_eq!(end.ending, Ending::Completed, "{restitution} {spin}");
+            close(end.states[0].position.z, 0.7e-9, 1e-15);
+        }
+    }
+}
+
+/// A tiny body that tumbles on after its impact turns by thousands of turns in a step: the error says so, at once.
+#[test]
+fn a_step_in_which_a_tiny_body_turns_too_far_is_too_large() {
+    for make in [egg, brick] {
+        let falling = moving(make(1e-9, 1.4), v(0.0, 0.0, 0.0), v(2.0, 1.0, 0.0));
+        let mut spec = spec(vec![falling], vec![floor()], 0.3, 0.5);
+        spec.flight = FlightRule::Lgvi;
+        let world = World::new(&spec).unwrap();
+        let (end, _) = run_with(&world, &moreau, limits(2.0), &[]);
+        let Ending::Stopped(MotionError::Flight { source, .. }) = end.ending else {
+            panic!("{:?}", end.ending);
+        };
+        assert_eq!(source.kind(), "step-too-large", "{source}");
+    }
 }

@@ -1,6 +1,7 @@
 //! Impacts that accumulate in a world: `on_zeno` is obeyed, also once the rebounds become rounding.
 
 use super::common::*;
+use carom_geometry::{Ellipsoid, Shape};
 use carom_impact::two_body::ImpactOptions;
 use carom_motion::hybrid::Ending;
 use carom_motion::world::{Event, Laws, OnZeno, RunEnd, SingleLaw, World, WorldSpec};
@@ -40,18 +41,51 @@ fn balls() -> Vec<(WorldSpec, f64)> {
     out
 }
 
-/// Less than a millionth of a step is left when the last impact is taken for all that follow.
+/// The accumulation is the sum of the geometric series of intervals, to the rounding of the first impacts.
 #[test]
 fn a_run_stops_where_impacts_accumulate() {
     for (spec, rest) in balls() {
         let (end, established) = run_on_zeno(&spec, OnZeno::Stop, rest + 0.1);
-        assert!(
-            matches!(end.ending, Ending::Zeno { .. }),
-            "{:?}",
-            end.ending
-        );
-        close(end.time, rest, 1e-5 * spec.time_step);
+        let Ending::Zeno { accumulation } = end.ending else {
+            panic!("{:?}", end.ending);
+        };
+        close(accumulation, rest, 1e-13);
+        close(end.time, rest, 1e-13);
+        // Within the contact tolerance.
+        close(end.states[0].position.z, 0.1, 1e-10);
         assert!(established.is_empty());
+    }
+}
+
+/// The series ends no later than the time that was asked for.
+#[test]
+fn an_accumulation_is_never_beyond_the_end() {
+    let (spec, rest) = balls().remove(3);
+    let duration = rest - 1e-9;
+    let (end, _) = run_on_zeno(&spec, OnZeno::Stop, duration);
+    assert!(end.time <= duration, "{}", end.time);
+}
+
+/// A box that falls flat, and an ellipsoid: their rebounds become rounding before the series has ended.
+#[test]
+fn accumulations_of_bodies_without_closed_forms_are_extrapolated() {
+    let (half, place) = ([0.2, 0.1, 0.15], v(0.0, 0.0, 0.15 + 1.2));
+    let ellipsoid = Shape::Ellipsoid(Ellipsoid::new(half, v(0.0, 0.0, 0.0)).unwrap());
+    // The corners of a box come down one after the other, once rounding has turned it.
+    for (falling, tolerance) in [
+        (cuboid("box", half, place), 1e-7),
+        (body("egg", ellipsoid, 1.0, place), 1e-10),
+    ] {
+        for restitution in [0.4, 0.62, 0.8] {
+            let spec = spec(vec![falling.clone()], vec![floor()], 0.0, restitution);
+            let rest = (2.4f64 / G).sqrt() * (1.0 + restitution) / (1.0 - restitution);
+            let (end, _) = run_on_zeno(&spec, OnZeno::Stop, rest + 0.1);
+            let Ending::Zeno { accumulation } = end.ending else {
+                panic!("{:?}", end.ending);
+            };
+            close(accumulation, rest, tolerance);
+            close(end.time, rest, 1e-6);
+        }
     }
 }
 

@@ -336,6 +336,7 @@ impl Config {
         };
         let mut imported = urdf.import()?;
         let mut bodies = std::mem::take(&mut imported.bodies);
+        imported.n_bodies = bodies.len();
         let mut joints = std::mem::take(&mut imported.joints);
         let mut pairs = self.pairs.take().unwrap_or_default();
         let is_given = |pair: &PairConfig| {

@@ -23,9 +23,7 @@ use threads::Threads;
 pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let (config, record) = World::read(input)?;
     if config.is_jointed() {
-        let mut record = joints::run(&config, input, record, None)?;
-        report_import(&config, &mut record);
-        return Ok(record);
+        return joints::run(&config, input, record, None);
     }
     let (world, mut record) = World::new(&config, input, record)?;
     let mut log = Log::new(&world);
@@ -37,15 +35,10 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     });
     log.finish(&end);
     report::report(&world, &log, &end, &mut record);
-    report_import(&config, &mut record);
-    Ok(record)
-}
-
-/// Adds to a record what became of an imported robot.
-fn report_import(config: &Config, record: &mut Record) {
     if let Some(imported) = &config.imported {
-        imported.report(&mut record.results);
+        imported.report(&[], &mut record.results);
     }
+    Ok(record)
 }
 
 /// Runs a world with joints while a callback pushes along their coordinates: at every line of the grid it sees time,
@@ -68,9 +61,7 @@ pub fn run_controlled<'c>(
                 "a control pushes along the coordinates of joints, and the world has none";
             return Err(ScenarioError::value("joints", message));
         }
-        let mut record = joints::run(&config, input, record, Some(control))?;
-        report_import(&config, &mut record);
-        Ok(record)
+        joints::run(&config, input, record, Some(control))
     })
 }
 

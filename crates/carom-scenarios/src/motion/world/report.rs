@@ -294,8 +294,8 @@ impl MomentumBalance {
 /// Error of a run that was stopped, or whose accumulating impacts are an error.
 fn fault(World { setup, .. }: &World, end: &RunEnd) -> Option<Value> {
     match &end.ending {
-        Ending::Zeno { .. } => setup.zeno_is_error.then(|| {
-            let message = format!("impacts accumulate at time {}", end.time);
+        Ending::Zeno { accumulation } => setup.zeno_is_error.then(|| {
+            let message = format!("impacts accumulate at time {accumulation}");
             json!({"kind": "zeno", "message": message})
         }),
         Ending::Stopped(error) => Some(json!({"kind": error.kind(), "message": error.to_string()})),

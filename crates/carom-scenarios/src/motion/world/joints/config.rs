@@ -89,6 +89,16 @@ enum Numbers {
     Each(Vec<f64>),
 }
 
+impl Numbers {
+    /// Number of a coordinate.
+    fn at(&self, coordinate: usize) -> Option<f64> {
+        match self {
+            Self::One(number) => Some(*number),
+            Self::Each(list) => list.get(coordinate).copied(),
+        }
+    }
+}
+
 /// Bounds of coordinates; an infinite one does not limit.
 #[derive(Clone, Debug)]
 struct Bounds(Numbers);
@@ -200,6 +210,7 @@ impl JointConfig {
             return Err(fault("type", message));
         };
         self.check_keys(kind, &fault)?;
+        self.check_effect(&fault)?;
         let find = |part: &str, name: &str| {
             if things.planes.iter().any(|plane| plane == name) {
                 return Err(fault(part, format!("`{name}` is a plane: use \"ground\"")));
@@ -280,6 +291,46 @@ impl JointConfig {
             return Err(fault("actuators", message));
         }
         Ok(())
+    }
+
+    /// Keys that would change nothing: a restitution where nothing limits, a slack position without a spring.
+    fn check_effect(
+        &self,
+        fault: &dyn Fn(&str, String) -> ScenarioError,
+    ) -> Result<(), ScenarioError> {
+        if let Some(limits) = &self.limits {
+            if limits.lower.is_none() && limits.upper.is_none() {
+                let message = "nothing is limited: give `lower`, `upper` or both".to_owned();
+                return Err(fault("limits", message));
+            }
+            let bounds = [&limits.lower, &limits.upper];
+            let is_limited = |k: usize| {
+                let bound = |b: &Option<Bounds>| b.as_ref().and_then(|bounds| bounds.0.at(k));
+                bounds
+                    .iter()
+                    .any(|b| bound(b).is_some_and(|bound| bound.is_finite()))
+            };
+            if let Some(Numbers::Each(list)) = &limits.restitution
+                && let Some(k) = (0..list.len()).find(|k| list[*k] != 0.0 && !is_limited(*k))
+            {
+                let message = format!(
+                    "{} of the coordinate {k}, counted from 0, which has no limit",
+                    list[k]
+                );
+                return Err(fault("limits.restitution", message));
+            }
+        }
+        let is_zero = |numbers: &Numbers| match numbers {
+            Numbers::One(x) => *x == 0.0,
+            Numbers::Each(list) => list.iter().all(|x| *x == 0.0),
+        };
+        match &self.rest {
+            Some(rest) if self.stiffness.is_none() && !is_zero(rest) => {
+                let message = "without `stiffness` there is no spring that is slack there";
+                Err(fault("rest", message.to_owned()))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn coordinate_names(

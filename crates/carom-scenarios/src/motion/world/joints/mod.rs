@@ -74,10 +74,21 @@ pub(super) fn run<'c>(
         .run(&laws, limits, samples, control, &mut observe);
     report::report(&jointed, &log, &end, &mut record);
     film.show(&shapes, &end, &mut record);
+    if let Some(imported) = &config.imported {
+        imported.report(&jointed.overlapping(), &mut record.results);
+    }
     Ok(record)
 }
 
 impl Jointed {
+    /// Names of the pairs of an imported robot that overlap at the start.
+    fn overlapping(&self) -> Vec<[&str; 2]> {
+        let pairs = self.world.overlapping().iter();
+        pairs
+            .map(|pair| pair.map(|thing| self.world.thing_name(thing)))
+            .collect()
+    }
+
     pub(super) fn new(
         config: &Config,
         given: &dyn Fn(&str) -> bool,
@@ -145,6 +156,7 @@ impl Jointed {
         }
         let touch = TouchSpec {
             pairs: touching_pairs(config, &shapes, planes.len(), &specs, &mobile, &setup),
+            may_overlap: may_overlap(config, &setup),
             shapes,
             planes: setup.spec.planes.clone(),
         };
@@ -188,11 +200,24 @@ fn named(error: &MotionError, joints: &[JointConfig], bodies: &[BodyConfig]) -> 
             | JointError::SingularJoints { joint, .. }
             | JointError::InconsistentJoints { joint, .. },
         ) => of_joint(joint).map(|i| format!("joints[{i}]")),
-        MotionError::InitialPenetration { .. } => Some("bodies.position".to_owned()),
+        MotionError::InitialPenetration { .. } | MotionError::CoarseCoordinates { .. } => {
+            Some("bodies.position".to_owned())
+        }
         MotionError::Shape { body, .. } => of_body(body).map(|i| format!("bodies[{i}].shape")),
         _ => None,
     };
     ScenarioError::value(&key.unwrap_or_else(|| "joints".to_owned()), message)
+}
+
+/// Pairs of an imported robot, but for those that the user gives: parts of a model often overlap where they are joined.
+fn may_overlap(config: &Config, setup: &Setup) -> BTreeSet<[usize; 2]> {
+    let n = config.imported.as_ref().map_or(0, |robot| robot.n_bodies);
+    let given = |[i, j]: &[usize; 2]| {
+        let mut pairs = setup.spec.pairs.iter();
+        pairs.any(|(pair, _)| pair.contains(i) && pair.contains(j))
+    };
+    let all = (0..n).flat_map(|i| (i + 1..n).map(move |j| [i, j]));
+    all.filter(|pair| !given(pair)).collect()
 }
 
 /// Pairs of things that may touch: bodies in their order, then planes.

@@ -481,8 +481,8 @@ pub(super) fn report(jointed: &Jointed, log: &Log<'_>, end: &JointedEnd, record:
             json!({"moved_m": assembly.moved, "residual_m": assembly.residual}),
         ),
     ];
-    if matches!(end.ending, Ending::Zeno { .. }) && jointed.setup.zeno_is_error {
-        let message = format!("impacts accumulate at time {}", end.time);
+    if let (Ending::Zeno { accumulation }, true) = (&end.ending, jointed.setup.zeno_is_error) {
+        let message = format!("impacts accumulate at time {accumulation}");
         results.push(("error", json!({"kind": "zeno", "message": message})));
     }
     if let Ending::Stopped(error) = &end.ending {

@@ -65,27 +65,35 @@ pub(super) struct Imported {
     pub(super) bodies: Vec<BodyConfig>,
     pub(super) joints: Vec<JointConfig>,
     pub(super) pairs: Vec<PairConfig>,
+    /// Number of bodies, which are the first of the world.
+    pub(super) n_bodies: usize,
     /// Links that have become part of the body of another: both names.
     merged: Vec<[String; 2]>,
     ignored: Vec<Note>,
 }
 
 impl Imported {
-    /// Adds `merged` and `ignored` to the results of a record.
-    pub(super) fn report(&self, results: &mut BTreeMap<String, Value>) {
+    /// Adds `merged` and `ignored` to the results of a record; `overlapping` are the pairs that overlap at the start and
+    /// so never touch.
+    pub(super) fn report(&self, overlapping: &[[&str; 2]], results: &mut BTreeMap<String, Value>) {
         let merged = self
             .merged
             .iter()
             .map(|[link, into]| json!({"link": link, "into": into}));
         results.insert("merged".to_owned(), merged.collect());
-        if self.ignored.is_empty() {
+        let overlaps = overlapping.iter().map(|[first, second]| {
+            let why = "they overlap at the start";
+            Note::new("contact", &format!("{first} - {second}"), why)
+        });
+        let notes: Vec<Note> = self.ignored.iter().cloned().chain(overlaps).collect();
+        if notes.is_empty() {
             return;
         }
         let ignored = results
             .entry("ignored".to_owned())
             .or_insert_with(|| json!([]));
         if let Some(list) = ignored.as_array_mut() {
-            list.extend(self.ignored.iter().map(|note| json!(note.0)));
+            list.extend(notes.iter().map(|note| json!(note.0)));
         }
     }
 }

@@ -1,0 +1,324 @@
+//! Other answers that a complementarity law may have: how far the velocity must change until one exists.
+//!
+//! Friction can leave a law several answers to one velocity. Each answer belongs to a mode of the contacts (open,
+//! stick, slide along each direction), whose map is linear, and whose inequalities make a polyhedron of
+//! velocities. Within the distance of the nearest polyhedron of another map the answer is unique, whatever solver
+//! looks for it.
+
+use super::branch::{CONSTANT, Form, Workspace, distance, interior};
+use super::frame::Frame;
+use super::friction::{Contacts, Event, combination};
+use super::reading::Reading;
+use super::shift::Sorted;
+use super::stage::Stage;
+use carom_impact::nnls::nonnegative_least_squares;
+use carom_metric::kernel;
+use nalgebra::{DMatrix, DVector};
+
+/// Modes that are solved: those of five contacts in the plane, each in a few microseconds.
+const MAX_MODES: usize = 1024;
+
+/// A polyhedron is empty if this fraction of one is all that its inequalities can leave of a contradiction.
+const EMPTY: f64 = 1e-12;
+
+/// Weight of shifts between dependent contacts beside changes of the velocity, whose least size is sought: with its
+/// square the distance is overestimated.
+const SHIFTS: f64 = 1e-4;
+
+/// A functional on a polyhedron is zero if it and its negative are combinations of its inequalities up to this
+/// fraction of it.
+const COMBINED: f64 = 1e-9;
+
+/// Rows of two contacts that differ by less than this fraction of their unit length are parallel.
+const PARALLEL: f64 = 1e-12;
+
+/// A step of contacts with friction that act at once.
+pub(super) struct Step<'s> {
+    /// Velocities (n) before the step and after it, and their derivatives by the velocity before the impact.
+    pub(super) before: &'s DVector<f64>,
+    pub(super) after: &'s DVector<f64>,
+    pub(super) slopes_before: &'s DMatrix<f64>,
+    pub(super) slopes_after: &'s DMatrix<f64>,
+    /// Caps on the impulses on the normals; empty for none.
+    pub(super) caps: &'s [f64],
+}
+
+impl Contacts<'_> {
+    /// Least change of the velocity before the impact (kinetic norm) after which another velocity than that of the
+    /// map of the step may be an answer; infinite if it exceeds `within`, zero if it is within the tolerance.
+    /// `None` where modes are not linear or too many.
+    pub(super) fn exclusion(&self, step: &Step<'_>, within: f64, tolerance: f64) -> Option<f64> {
+        let scales = self.frame.scales();
+        let event = Event {
+            before: step.before.clone(),
+            after: DVector::zeros(self.frame.dim()),
+            impulse: DVector::zeros(self.frame.n_rows()),
+            caps: step.caps.to_vec(),
+        };
+        let readings = self.readings(&event);
+        // Modes are listed for the side of restitution that the velocity is on.
+        if readings.iter().any(|reading| reading.beyond.is_some()) {
+            return None;
+        }
+        let mut nearest = f64::INFINITY;
+        for group in 0..scales.count() {
+            let mut own: Vec<&Reading<'_>> = Vec::new();
+            for reading in readings.iter().filter(|r| scales.group(r.normal) == group) {
+                // Contacts that are one share an impulse as if they were one.
+                let is_again = |other: &&Reading<'_>| self.are_one_contact(other, reading);
+                if !(step.caps.is_empty() && own.iter().any(is_again)) {
+                    own.push(reading);
+                }
+            }
+            if !own.iter().any(|reading| reading.has_friction()) {
+                continue;
+            }
+            let found = self.exclusion_of(group, &own, step, within.min(nearest))?;
+            if found <= scales.of_group(group, tolerance) {
+                return Some(0.0);
+            }
+            nearest = nearest.min(found);
+        }
+        Some(nearest)
+    }
+
+    /// True if two contacts have parallel rows, equal friction and equal restitution.
+    fn are_one_contact(&self, a: &Reading<'_>, b: &Reading<'_>) -> bool {
+        let row = |k: usize| self.frame.row(k);
+        let is_near = |i: usize, j: usize| (row(i) - row(j)).norm() <= PARALLEL;
+        let mut tangents = a.tangents.iter().zip(b.tangents);
+        a.tangents.len() == b.tangents.len()
+            && (a.friction - b.friction).abs() <= PARALLEL * a.friction
+            && a.rebound.value() == b.rebound.value()
+            && is_near(a.normal, b.normal)
+            && tangents.all(|(i, j)| is_near(*i, *j))
+    }
+
+    /// Exclusion for the contacts of one group of rows.
+    fn exclusion_of(
+        &self,
+        group: usize,
+        readings: &[&Reading<'_>],
+        step: &Step<'_>,
+        within: f64,
+    ) -> Option<f64> {
+        let frame = self.frame;
+        let all = readings.iter().map(|reading| reading.all());
+        let all = all.collect::<Option<Vec<_>>>()?;
+        let count = all.iter().map(Vec::len);
+        let count = count.clone().try_fold(1usize, usize::checked_mul)?;
+        if count > MAX_MODES {
+            return None;
+        }
+        let mut nearest = f64::INFINITY;
+        for code in 0..count {
+            let grips = combination(&all, code);
+            let (mode, forms) = self.mode(readings.iter().copied(), &grips);
+            let mut given = DVector::zeros(frame.n_rows());
+            for (reading, grip) in readings.iter().zip(&grips) {
+                reading.given(*grip, &mut given);
+            }
+            let stage = Stage::from_given(frame, mode, step.before, given.as_slice());
+            if !stage.has_room(step.slopes_before) {
+                // No velocity nearby but those of a set without interior.
+                continue;
+            }
+            let mut slopes = step.slopes_before.clone();
+            let mut impulses = DMatrix::zeros(frame.n_rows(), frame.dim());
+            stage.advance(&mut slopes, &mut impulses);
+            let mut other = &slopes - step.slopes_after;
+            let mut missed = DVector::from_column_slice(stage.after()) - step.after;
+            if frame.scales().count() > 1 {
+                let part = |v: DVector<f64>| frame.scales().part(&frame.rows, group, &v);
+                missed = part(missed);
+                for mut column in other.column_iter_mut() {
+                    let own = part(column.clone_owned());
+                    column.copy_from(&own);
+                }
+            }
+            let size = slopes.amax().max(step.slopes_after.amax()).max(1.0);
+            let is_same = other.amax() <= super::SAME_JACOBIAN * size;
+            if is_same && !stage.may_drift() {
+                continue;
+            }
+            let reached = Reached {
+                stage: &stage,
+                before: step.slopes_before,
+                after: &slopes,
+                impulses: &impulses,
+                is_cone: step.caps.is_empty(),
+            };
+            let within = within.min(nearest);
+            let found = reached.distance(frame, &forms, within)?;
+            if found < within && stage.may_drift() {
+                // Shifts may change the velocity, or the tests leave just the one that is known.
+                if reached.is_within(frame, &forms, &missed, &other)? {
+                    continue;
+                }
+            }
+            nearest = nearest.min(found);
+        }
+        Some(nearest)
+    }
+}
+
+/// A mode with its derivatives by the velocity before the impact.
+struct Reached<'r> {
+    stage: &'r Stage,
+    before: &'r DMatrix<f64>,
+    after: &'r DMatrix<f64>,
+    impulses: &'r DMatrix<f64>,
+    /// True if its tests are homogeneous in the velocity.
+    is_cone: bool,
+}
+
+impl Reached<'_> {
+    /// True if the velocity after is that of a known map wherever all tests of the mode hold, whatever the shifts:
+    /// `missed` is its difference at the velocity itself, `other` the difference of the slopes.
+    ///
+    /// Each component of the difference is a functional of change, shifts and one, and it is zero on the
+    /// polyhedron if it and its negative are nonnegative combinations of the tests (Farkas).
+    fn is_within(
+        &self,
+        frame: &Frame<'_>,
+        forms: &[Form],
+        missed: &DVector<f64>,
+        other: &DMatrix<f64>,
+    ) -> Option<bool> {
+        let free = self.stage.free();
+        let n = frame.dim();
+        let all = n + free.len() + 1;
+        let mut workspace = Workspace::new(n);
+        let mut columns: Vec<DVector<f64>> = Vec::with_capacity(forms.len() + 1);
+        let sorted = Sorted::new(frame, self.stage, forms);
+        for (test, shifts) in sorted.with_shifts() {
+            let (before, after) = (self.before, self.after);
+            let impulses = self.impulses;
+            let value = test.evaluate(frame, self.stage, before, after, impulses, &mut workspace);
+            let entries = workspace.gradient.iter().copied();
+            let entries = entries.chain(shifts.iter().copied()).chain([value]);
+            let column = DVector::from_iterator(all, entries);
+            columns.extend(column.try_normalize(CONSTANT));
+        }
+        let mut one = DVector::zeros(all);
+        one[all - 1] = 1.0;
+        columns.push(one);
+        let tests = DMatrix::from_columns(&columns);
+        let drifts: Vec<DVector<f64>> = free.iter().map(|s| self.stage.drift(*s)).collect();
+        for k in 0..n {
+            let entries = other.row(k).iter().copied().collect::<Vec<_>>();
+            let entries = entries
+                .into_iter()
+                .chain(drifts.iter().map(|drift| drift[k]));
+            let functional = DVector::from_iterator(all, entries.chain([missed[k]]));
+            let Some(functional) = functional.try_normalize(COMBINED) else {
+                continue;
+            };
+            for sign in [1.0, -1.0] {
+                let target = sign * &functional;
+                let weights = nonnegative_least_squares(&tests, &target, 1e-14).ok()?;
+                if (&tests * weights + target).norm() > COMBINED {
+                    return Some(false);
+                }
+            }
+        }
+        Some(true)
+    }
+
+    /// Distance of the velocity to those that pass all tests of the mode, by any shift between dependent contacts;
+    /// infinite if it exceeds `within`, `None` if it is not known.
+    fn distance(&self, frame: &Frame<'_>, forms: &[Form], within: f64) -> Option<f64> {
+        let sorted = Sorted::new(frame, self.stage, forms);
+        let mut rows = Vec::with_capacity(forms.len());
+        let mut workspace = Workspace::new(frame.dim());
+        // The cheap tests first: they decide about most modes.
+        for test in &sorted.fixed {
+            if !self.add(frame, test, None, within, &mut workspace, &mut rows) {
+                return Some(f64::INFINITY);
+            }
+        }
+        let mut is_cone = self.is_cone;
+        if let Some(projected) = sorted.projected() {
+            for test in &projected {
+                if !self.add(frame, test, None, within, &mut workspace, &mut rows) {
+                    return Some(f64::INFINITY);
+                }
+            }
+        } else {
+            // Too many inequalities to eliminate the shifts: they are variables, too.
+            is_cone = false;
+            for (test, shifts) in sorted.with_shifts().split_off(sorted.fixed.len()) {
+                self.add(
+                    frame,
+                    &test,
+                    Some(&shifts),
+                    within,
+                    &mut workspace,
+                    &mut rows,
+                );
+            }
+        }
+        to_polyhedron(&rows, is_cone, frame.dim())
+    }
+
+    /// Adds a test as a row of a polyhedron of changes; false if it fails within `within`.
+    fn add(
+        &self,
+        frame: &Frame<'_>,
+        test: &Form,
+        shifts: Option<&DVector<f64>>,
+        within: f64,
+        workspace: &mut Workspace,
+        rows: &mut Vec<(DVector<f64>, f64)>,
+    ) -> bool {
+        let (before, after) = (self.before, self.after);
+        let value = test.evaluate(frame, self.stage, before, after, self.impulses, workspace);
+        let gradient = &workspace.gradient;
+        let Some(shifts) = shifts else {
+            match distance(value, gradient) {
+                Some(distance) if distance < -within => return false,
+                Some(distance) => rows.push((gradient / gradient.norm(), distance)),
+                None => return value >= -frame.scales().whole(CONSTANT),
+            }
+            return true;
+        };
+        let free = shifts.iter().map(|x| x / SHIFTS);
+        let row = gradient.iter().copied().chain(free);
+        let row = DVector::from_iterator(gradient.len() + shifts.len(), row);
+        let size = row.norm();
+        rows.push((row / size, value / size));
+        true
+    }
+}
+
+/// Distance of the origin to a polyhedron with an interior, in the first `n` coordinates: inner normals of unit
+/// length, and how far the origin is inside of each. Infinite if there is no such polyhedron; `None` if it is not
+/// known.
+fn to_polyhedron(rows: &[(DVector<f64>, f64)], is_cone: bool, n: usize) -> Option<f64> {
+    if is_cone && !rows.is_empty() {
+        let normals: Vec<DVector<f64>> = rows.iter().map(|(normal, _)| normal.clone()).collect();
+        if interior(&normals).ok()?.is_none() {
+            return Some(f64::INFINITY);
+        }
+    }
+    // Least distance programming (Lawson & Hanson 1974, Chapter 23) in a unit that makes it about one.
+    let unit = rows.iter().fold(0.0, |m: f64, (_, inside)| m.max(-inside));
+    if unit == 0.0 {
+        return Some(0.0);
+    }
+    let all = rows.iter().map(|(row, _)| row.len()).max().unwrap_or(0);
+    let entry = |i: usize, k: usize| match i < all {
+        true => rows[k].0.get(i).copied().unwrap_or(0.0),
+        false => -rows[k].1 / unit,
+    };
+    let hull = DMatrix::from_fn(all + 1, rows.len(), entry);
+    let mut target = DVector::zeros(all + 1);
+    target[all] = -1.0;
+    let weights = nonnegative_least_squares(&hull, &target, 1e-14).ok()?;
+    let left = hull * weights + target;
+    if kernel::norm(left.as_slice()) <= EMPTY {
+        return Some(f64::INFINITY);
+    }
+    let size = kernel::norm(&left.as_slice()[..n]);
+    Some(unit * size / left[all].abs())
+}

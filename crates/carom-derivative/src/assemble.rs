@@ -1,0 +1,314 @@
+//! From the ways of an impact to its derivative: class, pieces, Jacobians, and what is proven around them.
+
+use super::alternatives::Step;
+use super::branch::Walk;
+use super::frame::{Frame, Variation};
+use super::friction::Contacts;
+use super::reading::Cones;
+use super::{
+    Answers, Branches, Derivative, Differentiability, Jacobians, Piece, SAME_OUTCOME, SAME_WAY,
+    Scope, StepContacts, Steps, Wrt, are_one,
+};
+use carom_impact::{ImpactError, ImpactOutcome, ImpactStatus};
+use carom_numeric::random::CounterRng;
+use nalgebra::{DMatrix, DVector};
+use std::sync::OnceLock;
+
+/// Directions in which near ties are looked at beside those of their own.
+const PROBES: usize = 16;
+
+/// The mode beyond the nearest decision begins at just its distance; this part of it tells it from one that answers
+/// within.
+const INSIDE: f64 = 1.0 - 1e-6;
+
+/// True if ways lead on in every direction from the velocity, as far as a few directions show.
+fn leads_everywhere(frame: &Frame<'_>, ways: &[Walk]) -> Result<bool, ImpactError> {
+    if ways.iter().any(|way| !way.is_tied()) {
+        return Ok(true);
+    }
+    let mut directions = Vec::with_capacity(ways.len() + PROBES);
+    for way in ways {
+        directions.push(-way.direction(frame)?);
+    }
+    let mut random = CounterRng::new(0, 0, 0);
+    let probe = |_| DVector::from_fn(frame.dim(), |_, _| random.next_uniform() - 0.5);
+    directions.extend((0..PROBES).map(probe));
+    let is_reached = |direction: &DVector<f64>| ways.iter().any(|way| way.leads(direction));
+    Ok(directions.iter().all(is_reached))
+}
+
+impl<'p> Derivative<'p> {
+    #[expect(
+        clippy::too_many_lines,
+        reason = "to be split: rows, basis and whitened velocities"
+    )]
+    pub(super) fn new(
+        branches: Branches<'p>,
+        outcome: &ImpactOutcome,
+        wrt: &Wrt,
+        tolerance: f64,
+        is_event_wide: bool,
+    ) -> Result<Self, ImpactError> {
+        let Branches {
+            frame,
+            ways,
+            mut is_complete,
+            to_plastic,
+            is_homogeneous,
+            is_kink: kinks,
+            is_continuous,
+            answers,
+            reason,
+            work,
+        } = branches;
+        let mut derivative = Self {
+            own: None,
+            is_event_wide,
+            to_plastic,
+            towards: OnceLock::new(),
+            class: None,
+            nearest: f64::INFINITY,
+            tolerance,
+            seen_part: 1.0,
+            work,
+            scope: OnceLock::new(),
+            is_complete,
+            answers,
+            reason,
+            pieces: Vec::new(),
+            own_jacobians: Jacobians::default(),
+            frame,
+        };
+        if reason.is_some() {
+            return Ok(derivative);
+        }
+        let frame = &derivative.frame;
+        let Some(first) = ways.first() else {
+            return Err(ImpactError::NotDifferentiated {
+                reason: "contacts that depend on each other hold it in more ways than the velocities nearby \
+                         allow; move the data by more than rounding",
+            });
+        };
+        let outcome_after = frame.of_velocity(&outcome.velocity_plus.0);
+        let mut missed = &outcome_after - &first.velocity;
+        // A law that was asked nearby may answer there otherwise than here.
+        if !(is_continuous.is_some() || frame.is_rounding(&missed, SAME_WAY)) {
+            return Err(ImpactError::NotDifferentiated {
+                reason: "its stages do not lead to the outcome",
+            });
+        }
+        let least = |of: fn(&Walk) -> f64| ways.iter().map(of).fold(f64::INFINITY, f64::min);
+        let (next, nearest) = (least(|way| way.margin), least(|way| way.least));
+        let n_ways = ways.len();
+        // If no way leads on, the law has another answer, or no answer.
+        let is_covered = match is_continuous {
+            Some(is_continuous) => is_continuous,
+            None => leads_everywhere(frame, &ways)?,
+        };
+        let is_truncated = !is_complete && is_continuous.is_none();
+        is_complete &= is_covered;
+        let mut distinct: Vec<Walk> = Vec::with_capacity(ways.len());
+        for way in ways {
+            let is_same = |other: &Walk| {
+                let moved = &way.velocity - &other.velocity;
+                frame.is_zero(&moved, SAME_OUTCOME) && are_one(&way.jacobian, &other.jacobian)
+            };
+            if !distinct.iter().any(is_same) {
+                distinct.push(way);
+            }
+        }
+        let is_one = distinct.len() == 1 && !kinks && is_covered;
+        is_complete |= is_one && n_ways == 1 && !distinct[0].is_tied();
+        derivative.is_complete = is_complete;
+        if !is_one {
+            let is_kink = (is_covered || is_truncated)
+                && distinct.iter().all(|way| {
+                    let moved = &way.velocity - &outcome_after;
+                    frame.is_zero(&moved, SAME_WAY)
+                });
+            let pieces = distinct
+                .iter()
+                .map(|way| {
+                    let direction = way.direction(frame)?;
+                    Ok(Piece {
+                        velocity_plus: frame.velocity(&way.velocity),
+                        dv_dv: if way.is_quiet() {
+                            DMatrix::identity(frame.dim(), frame.dim())
+                        } else {
+                            frame.jacobian(&way.jacobian)
+                        },
+                        direction: frame.velocity(&direction) * frame.problem.scale(),
+                    })
+                })
+                .collect::<Result<Vec<_>, ImpactError>>()?;
+            derivative.pieces = pieces;
+            derivative.nearest = nearest;
+            derivative.own = distinct.into_iter().next();
+            let is_quiet = derivative.own.as_ref().is_some_and(Walk::is_quiet);
+            derivative.find_jacobians(wrt, is_quiet);
+            derivative.class = Some(if is_kink {
+                Differentiability::Kink
+            } else {
+                Differentiability::Jump
+            });
+            return Ok(derivative);
+        }
+        if is_homogeneous {
+            let walk = &distinct[0];
+            missed.copy_from(&walk.velocity);
+            missed.gemv(1.0, &walk.jacobian, &frame.before, -1.0);
+            if !frame.is_rounding(&missed, SAME_WAY) {
+                return Err(ImpactError::NotDifferentiated {
+                    reason: "the impulses are so large that the outcome is rounding; move the data by more than \
+                             rounding",
+                });
+            }
+        }
+        derivative.class = Some(Differentiability::Smooth);
+        derivative.nearest = next;
+        derivative.own = distinct.pop();
+        derivative.find_jacobians(wrt, outcome.status != ImpactStatus::Resolved);
+        Ok(derivative)
+    }
+
+    /// Writes the Jacobians along the law's own way; of an impact in which nothing happens that by the velocity is
+    /// the identity.
+    fn find_jacobians(&mut self, wrt: &Wrt, is_identity: bool) {
+        let (frame, Some(way)) = (&self.frame, &self.own) else {
+            return;
+        };
+        let mut found = Jacobians::default();
+        if wrt.velocity {
+            found.dv_dv = Some(if is_identity {
+                DMatrix::identity(frame.dim(), frame.dim())
+            } else {
+                frame.jacobian(&way.jacobian)
+            });
+            found.dimpulses_dv =
+                (!way.is_dependent()).then(|| frame.impulse_jacobian(&way.impulses));
+        }
+        let columns = |variations: Vec<Variation>| {
+            let mut out = DMatrix::zeros(frame.dim(), variations.len());
+            for (mut column, variation) in out.column_iter_mut().zip(&variations) {
+                column.copy_from(&way.along(frame, variation).0);
+            }
+            frame.velocities(out)
+        };
+        let m = frame.problem.contacts().len();
+        let knows = way.knows_coefficients();
+        if wrt.friction && knows {
+            found.dv_dfriction = Some(columns((0..m).map(Variation::of_friction).collect()));
+        }
+        if wrt.restitution && knows && self.to_plastic.is_none() {
+            let variations = if self.is_event_wide {
+                vec![Variation::of_restitution(None)]
+            } else {
+                (0..m).map(|i| Variation::of_restitution(Some(i))).collect()
+            };
+            found.dv_drestitution = Some(columns(variations));
+        }
+        if wrt.restitution
+            && let Some(blend) = self.towards_plastic()
+        {
+            let mut velocity = DVector::zeros(frame.dim());
+            let mut impulse = DVector::zeros(frame.n_rows());
+            blend.add_restitution(1.0, &mut velocity, &mut impulse);
+            let column = DMatrix::from_column_slice(frame.dim(), 1, velocity.as_slice());
+            found.dv_drestitution = Some(frame.velocities(column));
+        }
+        self.own_jacobians = found;
+    }
+
+    /// Proven scope of the branches around the velocity, computed when it is first asked for.
+    pub(super) fn scope(&self) -> Scope {
+        *self.scope.get_or_init(|| self.find_scope())
+    }
+
+    fn find_scope(&self) -> Scope {
+        let frame = &self.frame;
+        let part = |distance: f64| {
+            if frame.speed > 0.0 {
+                distance / frame.speed * self.seen_part
+            } else {
+                distance
+            }
+        };
+        let Some(way) = self.smooth_way() else {
+            return Scope {
+                is_unique: None,
+                margin: self.class.map(|_| part(self.nearest)),
+            };
+        };
+        let nearest_other = match &self.answers {
+            Answers::OneSomewhere => {
+                return Scope {
+                    is_unique: Some(true),
+                    margin: None,
+                };
+            }
+            Answers::One => Some(f64::INFINITY),
+            Answers::Modes {
+                cones,
+                rebounds,
+                steps,
+            } => self.nearest_other(way, *cones, *rebounds, steps),
+        };
+        Scope {
+            is_unique: nearest_other.map(|other| other >= INSIDE * self.nearest),
+            margin: nearest_other.and_then(|other| {
+                let proven = other.min(self.nearest);
+                (proven > 0.0).then(|| part(proven))
+            }),
+        }
+    }
+
+    /// Distance of the nearest velocity for which another map than that of a stage may answer; `None` if it is
+    /// not known.
+    fn nearest_other(
+        &self,
+        way: &Walk,
+        cones: Cones,
+        rebounds: bool,
+        steps: &Steps,
+    ) -> Option<f64> {
+        let frame = &self.frame;
+        let at_once;
+        let steps = match steps {
+            Steps::Each(steps) => steps.as_slice(),
+            Steps::AtOnce => {
+                at_once = [StepContacts {
+                    members: (0..frame.problem.contacts().len()).collect(),
+                    caps: Vec::new(),
+                }];
+                &at_once
+            }
+        };
+        let mut nearest = f64::INFINITY;
+        let mut slopes_before = frame.admissible();
+        if way.stages.len() != steps.len() {
+            return None;
+        }
+        for (stage, step) in way.stages.iter().zip(steps) {
+            let mut slopes_after = slopes_before.clone();
+            let mut impulses = DMatrix::zeros(frame.n_rows(), frame.dim());
+            stage.advance(&mut slopes_after, &mut impulses);
+            let members = step.members.clone();
+            let contacts = Contacts::new(frame, members, cones, rebounds).ok()?;
+            if contacts.have_friction() {
+                let before = DVector::from_column_slice(stage.before());
+                let after = DVector::from_column_slice(stage.after());
+                let at = Step {
+                    before: &before,
+                    after: &after,
+                    slopes_before: &slopes_before,
+                    slopes_after: &slopes_after,
+                    caps: &step.caps,
+                };
+                let within = self.nearest.min(nearest);
+                nearest = nearest.min(contacts.exclusion(&at, within, self.tolerance)?);
+            }
+            slopes_before = slopes_after;
+        }
+        Some(nearest)
+    }
+}

@@ -1,0 +1,305 @@
+//! Event-wide restitution between a plastic and an elastic outcome.
+
+use super::adjoint::{Adjoint, chain_pull_back};
+use super::branch::Walk;
+use super::frame::{Frame, Variation};
+use super::stage::Stage;
+use carom_impact::plastic::PlasticRule;
+use nalgebra::{DMatrix, DVector};
+use std::sync::Arc;
+
+/// A rate below this fraction of the velocity counts as zero.
+const NOTHING: f64 = 1e-10;
+
+/// Outcomes that differ by less than this fraction of the velocity are one.
+const NEAR: f64 = 1e-9;
+
+/// The outcome $v^+ = v_p + \alpha d$, $d = v_e - v_p$, with
+/// $A\alpha^2 + 2B\alpha = R^2N$, $A = |d|^2$, $B = \langle v_p, d\rangle$, $N = |v_e|^2 - |v_p|^2$.
+#[derive(Clone, Debug)]
+pub(super) struct Blend {
+    plastic: Vec<Arc<Stage>>,
+    elastic: Vec<Arc<Stage>>,
+    outcome: DVector<f64>,
+    plastic_after: DVector<f64>,
+    elastic_after: DVector<f64>,
+    difference: DVector<f64>,
+    impulse_difference: DVector<f64>,
+    alpha: f64,
+    restitution: f64,
+    /// True if every elastic impulse acts on contacts that the plastic outcome keeps closed:
+    /// $B = 0$ and $\alpha = R$ wherever.
+    is_orthogonal: bool,
+    a: f64,
+    b: f64,
+}
+
+/// The part of $d\alpha$ that is linear in the derivatives of A, B and N.
+struct Slopes {
+    a: f64,
+    b: f64,
+    n: f64,
+    restitution: f64,
+}
+
+impl Blend {
+    pub(super) fn new(
+        frame: &Frame<'_>,
+        plastic: &Walk,
+        elastic: &Walk,
+        restitution: f64,
+        rule: PlasticRule,
+    ) -> Self {
+        let ends = (plastic.velocity.clone(), elastic.velocity.clone());
+        Self::between(frame, plastic, elastic, ends, restitution, rule)
+    }
+
+    /// The limit where both outcomes are all but one, for velocities that leave in a direction; `None`
+    /// where they are one in every direction or $\alpha$ is the same in all.
+    pub(super) fn towards(
+        &self,
+        frame: &Frame<'_>,
+        plastic: &Walk,
+        elastic: &Walk,
+        rule: PlasticRule,
+        direction: &DVector<f64>,
+    ) -> Option<Self> {
+        if self.is_orthogonal || !frame.is_zero(&self.difference, NEAR) {
+            return None;
+        }
+        let ends = (&plastic.jacobian * direction, &elastic.jacobian * direction);
+        if (&ends.1 - &ends.0).norm() <= NEAR * direction.norm() {
+            return None;
+        }
+        let restitution = self.restitution;
+        let mut out = Self::between(frame, plastic, elastic, ends, restitution, rule);
+        out.outcome = self.outcome.clone();
+        Some(out)
+    }
+
+    fn between(
+        frame: &Frame<'_>,
+        plastic: &Walk,
+        elastic: &Walk,
+        ends: (DVector<f64>, DVector<f64>),
+        restitution: f64,
+        rule: PlasticRule,
+    ) -> Self {
+        let difference = &ends.1 - &ends.0;
+        let is_closed = |row: usize| {
+            let slope = plastic.jacobian.tr_mul(&frame.row(row));
+            slope.norm() <= NOTHING
+        };
+        let contacts = frame.problem.contacts();
+        let is_orthogonal = rule != PlasticRule::Cone
+            || (0..contacts.len()).all(|i| {
+                let row = contacts.row(i);
+                // A strike that is only just one gives nothing here, but something nearby.
+                !elastic.stages.iter().any(|stage| stage.strikes(row)) || is_closed(row)
+            });
+        let a = difference.norm_squared();
+        let b = if is_orthogonal {
+            0.0
+        } else {
+            ends.0.dot(&difference).max(0.0)
+        };
+        let target = restitution * restitution * (a + 2.0 * b);
+        let divisor = b + (b * b + a * target).sqrt();
+        let alpha = if is_orthogonal || restitution == 1.0 || divisor == 0.0 {
+            restitution
+        } else {
+            target / divisor
+        };
+        Self {
+            plastic: plastic.stages.clone(),
+            elastic: elastic.stages.clone(),
+            outcome: &ends.0 + alpha * &difference,
+            plastic_after: ends.0,
+            elastic_after: ends.1,
+            impulse_difference: total(frame, &elastic.stages) - total(frame, &plastic.stages),
+            difference,
+            alpha,
+            restitution,
+            is_orthogonal,
+            a,
+            b,
+        }
+    }
+
+    /// The outcome.
+    pub(super) fn after(&self) -> DVector<f64> {
+        self.outcome.clone()
+    }
+
+    fn alpha_slope(&self, slopes: &Slopes) -> f64 {
+        if self.is_orthogonal {
+            return slopes.restitution;
+        }
+        let (r, alpha) = (self.restitution, self.alpha);
+        let divisor = 2.0 * (self.a * alpha + self.b);
+        if divisor == 0.0 {
+            return 0.0;
+        }
+        let energy = self.a + 2.0 * self.b;
+        (2.0 * r * slopes.restitution * energy + r * r * slopes.n
+            - alpha * alpha * slopes.a
+            - 2.0 * alpha * slopes.b)
+            / divisor
+    }
+
+    /// Derivatives of velocity and impulses by the velocity before from those of both outcomes.
+    pub(super) fn jacobians(&self, plastic: &Walk, elastic: &Walk) -> [DMatrix<f64>; 2] {
+        let between = |p: &DMatrix<f64>, e: &DMatrix<f64>| p + self.alpha * (e - p);
+        let mut after = between(&plastic.jacobian, &elastic.jacobian);
+        let mut impulses = between(&plastic.impulses, &elastic.impulses);
+        for j in 0..after.ncols() {
+            let slopes = self.slopes(
+                &plastic.jacobian.column(j).into_owned(),
+                &elastic.jacobian.column(j).into_owned(),
+                None,
+            );
+            let slope = self.alpha_slope(&slopes);
+            after.column_mut(j).axpy(slope, &self.difference, 1.0);
+            impulses
+                .column_mut(j)
+                .axpy(slope, &self.impulse_difference, 1.0);
+        }
+        [after, impulses]
+    }
+
+    fn slopes(
+        &self,
+        plastic: &DVector<f64>,
+        elastic: &DVector<f64>,
+        variation: Option<&Variation>,
+    ) -> Slopes {
+        let change = elastic - plastic;
+        let (d, p, e) = (&self.difference, &self.plastic_after, &self.elastic_after);
+        let form = |a: &DVector<f64>, b: &DVector<f64>| {
+            variation.map_or(0.0, |variation| variation.mass_form(a, b))
+        };
+        Slopes {
+            a: 2.0 * d.dot(&change) + form(d, d),
+            b: d.dot(plastic) + p.dot(&change) + form(p, d),
+            n: 2.0 * (e.dot(elastic) - p.dot(plastic)) + form(e, e) - form(p, p),
+            restitution: variation.map_or(0.0, |variation| variation.event),
+        }
+    }
+
+    /// Derivatives along a direction; whether it keeps the dependencies of the contacts.
+    pub(super) fn along(
+        &self,
+        frame: &Frame<'_>,
+        variation: &Variation,
+    ) -> (DVector<f64>, DVector<f64>, bool) {
+        let (mut plastic, mut impulse, kept) = chain_along(frame, &self.plastic, variation);
+        let (elastic, elastic_impulse, also) = chain_along(frame, &self.elastic, variation);
+        let slope = self.alpha_slope(&self.slopes(&plastic, &elastic, Some(variation)));
+        let alpha = self.alpha;
+        plastic = (1.0 - alpha) * plastic + alpha * elastic;
+        plastic.axpy(slope, &self.difference, 1.0);
+        impulse = (1.0 - alpha) * impulse + alpha * elastic_impulse;
+        impulse.axpy(slope, &self.impulse_difference, 1.0);
+        (plastic, impulse, kept && also)
+    }
+
+    /// Takes a cotangent of the outcome back to the velocity before: the transpose of [`along`](Self::along).
+    pub(super) fn pull_back(
+        &self,
+        frame: &Frame<'_>,
+        velocity: &mut DVector<f64>,
+        adjoint: &mut Adjoint,
+    ) {
+        let slope = self.difference.dot(velocity);
+        // The slope of α is linear: its coefficients are its values.
+        let unit = |a: f64, b: f64, n: f64| {
+            let restitution = 0.0;
+            slope
+                * self.alpha_slope(&Slopes {
+                    a,
+                    b,
+                    n,
+                    restitution,
+                })
+        };
+        let (a, b, n) = (
+            unit(1.0, 0.0, 0.0),
+            unit(0.0, 1.0, 0.0),
+            unit(0.0, 0.0, 1.0),
+        );
+        adjoint.event += self.pull_back_restitution(velocity);
+        let (d, p, e) = (&self.difference, &self.plastic_after, &self.elastic_after);
+        let change = 2.0 * a * d + b * p;
+        let mut elastic = self.alpha * &*velocity + &change + 2.0 * n * e;
+        let mut plastic = (1.0 - self.alpha) * &*velocity - change + b * d - 2.0 * n * p;
+        for (factor, x, y) in [(a, d, d), (b, p, d), (n, e, e), (-n, p, p)] {
+            adjoint.add_mass(factor, x.as_view(), y.as_view());
+        }
+        chain_pull_back(frame, &self.plastic, &mut plastic, adjoint);
+        chain_pull_back(frame, &self.elastic, &mut elastic, adjoint);
+        *velocity = plastic + elastic;
+    }
+
+    /// Cotangent of the restitution from one of the outcome.
+    pub(super) fn pull_back_restitution(&self, velocity: &DVector<f64>) -> f64 {
+        let slopes = Slopes {
+            a: 0.0,
+            b: 0.0,
+            n: 0.0,
+            restitution: 1.0,
+        };
+        self.alpha_slope(&slopes) * self.difference.dot(velocity)
+    }
+
+    /// Adds what a change of the restitution does to derivatives of the outcome.
+    pub(super) fn add_restitution(
+        &self,
+        restitution: f64,
+        velocity: &mut DVector<f64>,
+        impulse: &mut DVector<f64>,
+    ) {
+        let slope = self.alpha_slope(&Slopes {
+            a: 0.0,
+            b: 0.0,
+            n: 0.0,
+            restitution,
+        });
+        velocity.axpy(slope, &self.difference, 1.0);
+        impulse.axpy(slope, &self.impulse_difference, 1.0);
+    }
+
+    /// Both chains.
+    pub(super) fn stages(&self) -> impl Iterator<Item = &Arc<Stage>> {
+        self.chains().into_iter().flatten()
+    }
+
+    /// Stages of the plastic and of the elastic outcome.
+    pub(super) fn chains(&self) -> [&[Arc<Stage>]; 2] {
+        [&self.plastic, &self.elastic]
+    }
+}
+
+fn total(frame: &Frame<'_>, stages: &[Arc<Stage>]) -> DVector<f64> {
+    let mut sum = DVector::zeros(frame.n_rows());
+    for stage in stages {
+        for (sum, l) in sum.iter_mut().zip(stage.impulse()) {
+            *sum += l;
+        }
+    }
+    sum
+}
+
+/// Derivatives along a direction through a chain of stages.
+pub(super) fn chain_along(
+    frame: &Frame<'_>,
+    stages: &[Arc<Stage>],
+    variation: &Variation,
+) -> (DVector<f64>, DVector<f64>, bool) {
+    let mut velocity = variation.start(frame.dim());
+    let mut impulse = DVector::zeros(frame.n_rows());
+    let mut kept = true;
+    for stage in stages {
+        kept &= stage.advance_along(frame, variation, &mut velocity, &mut impulse);
+    }
+    (velocity, impulse, kept)
+}

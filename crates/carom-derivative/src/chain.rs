@@ -1,0 +1,307 @@
+//! Laws that strike one contact after the other: propagative, nonholonomic.
+
+use super::branch::{Choices, Found, Test, Ties, Walk};
+use super::frame::Frame;
+use super::mode::{Mode, Rebound};
+use super::stage::Stage;
+use carom_impact::propagative::{SEQUENCE_LIMIT, by_priority};
+use carom_impact::{ContactSet, ImpactError, Restitution, Selection};
+use carom_metric::kernel;
+use carom_numeric::random::CounterRng;
+use smallvec::SmallVec;
+
+/// Velocities below this fraction of what their contact sees are taken both ways where any decision is tied;
+/// their tests then decide.
+const MAYBE_TIED: f64 = 1e-6;
+
+/// Why a chain is not followed.
+pub(super) const TOO_LONG: &str = "its chain has more than 10000 impacts; `plastic` has none";
+
+/// Rule by which a chain picks the next of the distinct normals.
+#[derive(Clone, Debug)]
+pub(super) enum Rule {
+    Most,
+    Least,
+    /// Distinct normals in order of priority.
+    Order(Vec<usize>),
+    Random(u64),
+    /// These, whatever the others do: an order that was found among all.
+    Given(Vec<usize>),
+}
+
+impl Rule {
+    pub(super) fn new(selection: &Selection, contacts: &ContactSet<'_>) -> Self {
+        match selection {
+            Selection::MostApproaching => Self::Most,
+            Selection::LeastApproaching => Self::Least,
+            Selection::Priority(order) => Self::Order(by_priority(order, contacts)),
+            Selection::Random(seed) => Self::Random(*seed),
+        }
+    }
+}
+
+/// Effect of a strike.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Strike {
+    pub(super) rebound: Rebound,
+    /// True if the constraints act only after the contact has.
+    pub(super) is_projected: bool,
+    /// True if one strike is all.
+    pub(super) is_single: bool,
+}
+
+impl Strike {
+    /// Strike of a nonholonomic law on this number of distinct normals.
+    pub(super) fn of(restitution: Restitution, n_distinct: usize) -> Self {
+        let (rebound, is_projected) = match restitution {
+            Restitution::Elastic => (Rebound::Fixed(1.0), false),
+            Restitution::Projected => (Rebound::Fixed(1.0), true),
+            Restitution::Newton(e) => (Rebound::Event(e), false),
+            Restitution::ProjectedNewton(e) => (Rebound::Event(e), true),
+        };
+        Self {
+            rebound,
+            is_projected,
+            is_single: n_distinct == 1,
+        }
+    }
+
+    /// Strike of the propagative law.
+    pub(super) const ELASTIC: Self = Self {
+        rebound: Rebound::Fixed(1.0),
+        is_projected: false,
+        is_single: false,
+    };
+}
+
+/// Position in a chain: number of strikes, the last of them, and `true` at the end.
+#[derive(Clone, Copy, Debug, Default)]
+struct Place {
+    strikes: usize,
+    last: Option<usize>,
+    /// The constraints have yet to act on what was struck.
+    is_loose: bool,
+}
+
+/// Follows a chain of strikes, and where its decisions are nearly tied all of them.
+pub(super) fn follow(
+    frame: &Frame<'_>,
+    rule: &Rule,
+    strike: Strike,
+    ties: Ties,
+) -> Result<Found, ImpactError> {
+    let contacts = frame.problem.contacts();
+    ties.follow(frame, Place::default(), |walk, place, all, out| {
+        if place.is_loose {
+            let mut mode = Mode::default();
+            mode.hold(frame.constraint_rows());
+            let stage = (Stage::from(frame, mode, &walk.velocity), Vec::new());
+            let next = Place {
+                is_loose: false,
+                ..*place
+            };
+            out.add([], Some(stage), Some(next));
+            return Ok(());
+        }
+        if place.strikes as u64 > SEQUENCE_LIMIT {
+            return Err(ImpactError::NotDifferentiated { reason: TOO_LONG });
+        }
+        let velocities: SmallVec<[f64; 8]> = (0..contacts.n_distinct())
+            .map(|j| kernel::dot(contacts.unit(j), walk.velocity.as_slice()))
+            .collect();
+        let mut picks = Picks {
+            frame,
+            rule,
+            place: *place,
+            b: &velocities,
+            strike,
+            walk,
+            all: all.is_some(),
+            out,
+        };
+        picks.add_all();
+        Ok(())
+    })
+}
+
+/// The ways on from a place of a chain.
+struct Picks<'a> {
+    frame: &'a Frame<'a>,
+    rule: &'a Rule,
+    strike: Strike,
+    walk: &'a Walk,
+    place: Place,
+    /// Velocities of the distinct unit normals.
+    b: &'a [f64],
+    /// True if others than the rule's own are wanted.
+    all: bool,
+    out: &'a mut Choices<Place>,
+}
+
+impl Picks<'_> {
+    /// Adds what is struck, if anything, and what decides for it.
+    fn add(&mut self, struck: Option<usize>, tests: impl IntoIterator<Item = Test>) {
+        let Some(j) = struck else {
+            self.out.add(tests, None, None);
+            return;
+        };
+        let contacts = self.frame.problem.contacts();
+        let mut mode = Mode::default();
+        mode.stop(contacts.row(contacts.contact_at(j)), self.strike.rebound);
+        if !self.strike.is_projected {
+            mode.hold(self.frame.constraint_rows());
+        }
+        let stage = Stage::from(self.frame, mode, &self.walk.velocity);
+        let next = Place {
+            strikes: self.place.strikes + 1,
+            last: Some(j),
+            is_loose: self.strike.is_projected,
+        };
+        self.out.add(tests, Some((stage, Vec::new())), Some(next));
+    }
+
+    /// Adds the rule's own way on, and if they are wanted all others.
+    fn add_all(&mut self) {
+        let (frame, b) = (self.frame, self.b);
+        let contacts = frame.problem.contacts();
+        let row = |j: usize| contacts.row(contacts.contact_at(j));
+        let grazing = frame.problem.grazing();
+        let is_approaching = |j: usize| b[j] < -grazing[j];
+        if self.strike.is_single && self.place.strikes > 0 {
+            self.add(None, []);
+            return;
+        }
+        match self.rule {
+            Rule::Given(order) => match order.get(self.place.strikes) {
+                Some(j) => self.add(Some(*j), [Test::Approaches(row(*j))]),
+                None => self.add_end(),
+            },
+            Rule::Most => {
+                let own = first_of_ties(b, grazing, |a, most| a < most);
+                let strike = |picks: &mut Self, i: usize| {
+                    let others = (0..b.len()).filter(|j| *j != i);
+                    let others = others.map(|j| Test::Exceeds(row(j), row(i)));
+                    picks.add(
+                        Some(i),
+                        std::iter::once(Test::Approaches(row(i))).chain(others),
+                    );
+                };
+                self.add_each(own, 0..b.len(), strike);
+            }
+            Rule::Order(order) => {
+                let own = order.iter().copied().find(|j| is_approaching(*j));
+                let strike = |picks: &mut Self, i: usize| {
+                    let before = order.iter().take_while(|j| **j != i);
+                    let before = before.map(|j| Test::Separates(row(*j)));
+                    picks.add(Some(i), before.chain([Test::Approaches(row(i))]));
+                };
+                self.add_each(own, order.iter().copied(), strike);
+            }
+            Rule::Least | Rule::Random(_) => {
+                let own: SmallVec<[bool; 8]> = (0..b.len()).map(is_approaching).collect();
+                let mut patterns = vec![own];
+                if self.all {
+                    // Approaching ones among the velocities that are nearly zero, in every combination.
+                    let near =
+                        |j: &usize| b[*j].abs() <= frame.scales().of_row(row(*j), MAYBE_TIED);
+                    for j in (0..b.len()).filter(near).take(6) {
+                        for pattern in patterns.clone() {
+                            let mut flipped = pattern;
+                            flipped[j] = !flipped[j];
+                            patterns.push(flipped);
+                        }
+                    }
+                }
+                for pattern in patterns {
+                    self.add_pattern(&pattern);
+                }
+            }
+        }
+    }
+
+    /// Adds that nothing is struck: what was struck last separates for sure.
+    fn add_end(&mut self) {
+        let (contacts, last) = (self.frame.problem.contacts(), self.place.last);
+        let others = (0..self.b.len()).filter(|j| Some(*j) != last);
+        let row = |j: usize| contacts.row(contacts.contact_at(j));
+        self.add(None, others.map(|j| Test::Separates(row(j))));
+    }
+
+    /// Adds a strike of the rule's own, or none, and if all are wanted those of others and none.
+    fn add_each(
+        &mut self,
+        own: Option<usize>,
+        all: impl Iterator<Item = usize>,
+        strike: impl Fn(&mut Self, usize),
+    ) {
+        match own {
+            Some(own) => strike(self, own),
+            None => self.add_end(),
+        }
+        if self.all {
+            all.filter(|i| Some(*i) != own)
+                .for_each(|i| strike(self, i));
+            if own.is_some() {
+                self.add_end();
+            }
+        }
+    }
+
+    /// Adds the ways on if just these normals approach.
+    fn add_pattern(&mut self, pattern: &[bool]) {
+        let (b, place) = (self.b, self.place);
+        let contacts = self.frame.problem.contacts();
+        let row = |j: usize| contacts.row(contacts.contact_at(j));
+        let signs = (0..b.len())
+            .filter(|j| pattern[*j] || Some(*j) != place.last)
+            .map(|j| Test::that(row(j), pattern[j]));
+        let approaching: SmallVec<[usize; 8]> = (0..b.len()).filter(|j| pattern[*j]).collect();
+        if approaching.is_empty() {
+            self.add(None, signs);
+            return;
+        }
+        if let Rule::Random(seed) = self.rule {
+            // The stream of the law: one number for each strike.
+            let mut stream = CounterRng::new(*seed, 0, 0);
+            let mut bits = stream.next_bits();
+            for _ in 0..place.strikes {
+                bits = stream.next_bits();
+            }
+            let pick = (u128::from(bits) * approaching.len() as u128) >> 64;
+            self.add(approaching.get(pick as usize).copied(), signs);
+            return;
+        }
+        let strike = |picks: &mut Self, i: usize| {
+            let others = approaching.iter().filter(|j| **j != i);
+            let least = others.map(|j| Test::Exceeds(row(i), row(*j)));
+            picks.add(Some(i), signs.clone().chain(least));
+        };
+        let hidden: SmallVec<[f64; 8]> = (0..b.len())
+            .map(|j| if pattern[j] { b[j] } else { f64::INFINITY })
+            .collect();
+        let grazing = self.frame.problem.grazing();
+        let own = first_of_ties(&hidden, grazing, |a, least| a > least).unwrap_or(approaching[0]);
+        strike(self, own);
+        if self.all {
+            let others = approaching.iter().filter(|i| **i != own);
+            others.for_each(|i| strike(self, *i));
+        }
+    }
+}
+
+/// The first of the contacts whose velocities tie for the one that is sought.
+fn first_of_ties(
+    b: &[f64],
+    grazing: &[f64],
+    is_better: impl Fn(f64, f64) -> bool,
+) -> Option<usize> {
+    let approaching = (0..b.len()).filter(|j| b[*j] < -grazing[*j]);
+    let sought = approaching
+        .clone()
+        .map(|j| b[j])
+        .reduce(|a, x| if is_better(x, a) { x } else { a })?;
+    let tie = |j: usize| 1e-9 * sought.abs() + grazing[j];
+    approaching
+        .clone()
+        .find(|j| (b[*j] - sought).abs() <= tie(*j))
+}

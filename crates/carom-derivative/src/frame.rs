@@ -1,0 +1,447 @@
+//! The rows of a problem in the coordinates in which derivatives are taken.
+
+use super::Direction;
+use super::scale::Scales;
+use carom_impact::event_scale::ROUNDING;
+use carom_impact::{ImpactError, ImpactOutcome, ImpactProblem};
+use carom_metric::kernel;
+use nalgebra::{DMatrix, DVector, DVectorView};
+use smallvec::SmallVec;
+use std::sync::OnceLock;
+
+/// Differences of two velocities below this fraction of the velocity are surely rounding.
+const SURELY: f64 = 64.0 * ROUNDING;
+
+/// All rows of a problem, contacts' and constraints', in whitened coordinates $z = L^Tv$, $M = LL^T$.
+///
+/// A normal and a constraint have unit length; the tangents of a contact are divided by the longer
+/// of them, so that friction cones stay round. Velocities and impulses are those of the problem
+/// times its power of two. Unlike the rows of a [`ContactSet`](carom_impact::ContactSet) these are not
+/// restricted to the constraints: the constraints are rows of their own.
+#[derive(Clone, Debug)]
+pub(crate) struct Frame<'p> {
+    pub(super) problem: &'p ImpactProblem<'p>,
+    /// Whitened rows (n each), contact by contact, then the constraints.
+    pub(super) rows: DMatrix<f64>,
+    /// Row scale: rows are multiplied by it, impulses divided.
+    factors: Vec<f64>,
+    /// Velocity before, and its length.
+    pub(super) before: DVector<f64>,
+    pub(super) speed: f64,
+    /// Velocity of the frame in which laws see the impact, if that is not the frame given. No row sees it, but rows
+    /// that change do.
+    pub(super) moves: Option<DVector<f64>>,
+    scales: OnceLock<Box<Scales>>,
+}
+
+/// A direction in which the data of a problem change, in the coordinates of a [`Frame`].
+#[derive(Clone, Debug, Default)]
+pub(super) struct Variation {
+    velocity: Option<DVector<f64>>,
+    mass: Option<DMatrix<f64>>,
+    rows: Option<DMatrix<f64>>,
+    friction: Vec<(usize, f64)>,
+    restitution: Vec<(usize, f64)>,
+    /// Change of the coefficient that holds for the whole event.
+    pub(super) event: f64,
+}
+
+impl Variation {
+    /// A unit change of the friction coefficient of a contact.
+    pub(super) fn of_friction(contact: usize) -> Self {
+        Self {
+            friction: vec![(contact, 1.0)],
+            ..Self::default()
+        }
+    }
+
+    /// A unit change of the restitution of a contact, or of the event.
+    pub(super) fn of_restitution(contact: Option<usize>) -> Self {
+        Self {
+            restitution: contact.iter().map(|i| (*i, 1.0)).collect(),
+            event: if contact.is_none() { 1.0 } else { 0.0 },
+            ..Self::default()
+        }
+    }
+
+    /// The change of the velocity before (whitened, n).
+    pub(super) fn start(&self, n: usize) -> DVector<f64> {
+        self.velocity.clone().unwrap_or_else(|| DVector::zeros(n))
+    }
+
+    /// Adds the momentum that a changed mass takes from a change of velocity.
+    pub(super) fn add_inertia(&self, change: &DVector<f64>, out: &mut DVector<f64>) {
+        if let Some(mass) = &self.mass {
+            out.gemv(-1.0, mass, change, 1.0);
+        }
+    }
+
+    /// $\langle a, dM b\rangle$.
+    pub(super) fn mass_form(&self, a: &DVector<f64>, b: &DVector<f64>) -> f64 {
+        self.mass.as_ref().map_or(0.0, |mass| a.dot(&(mass * b)))
+    }
+
+    /// The change of a row (n), if rows change.
+    pub(super) fn row(&self, row: usize) -> Option<DVectorView<'_, f64>> {
+        self.rows.as_ref().map(|rows| rows.column(row))
+    }
+
+    /// Change of the friction coefficient of a contact.
+    pub(super) fn friction(&self, contact: usize) -> f64 {
+        along(&self.friction, contact)
+    }
+
+    /// Change of the restitution of a contact.
+    pub(super) fn restitution(&self, contact: usize) -> f64 {
+        along(&self.restitution, contact)
+    }
+}
+
+fn along(changes: &[(usize, f64)], contact: usize) -> f64 {
+    let own = changes.iter().filter(|(i, _)| *i == contact);
+    own.map(|(_, x)| x).sum()
+}
+
+impl<'p> Frame<'p> {
+    pub(crate) fn new(problem: &'p ImpactProblem<'p>) -> Result<Self, ImpactError> {
+        let contacts = problem.contacts();
+        let metric = contacts.metric();
+        let n = metric.dim();
+        let forms = contacts.constraint_forms();
+        let n_rows = contacts.row(contacts.len());
+        let mut rows = DMatrix::zeros(n, n_rows + forms.len());
+        let given = contacts.jacobian_rows().chain(forms);
+        for (mut column, covector) in rows.column_iter_mut().zip(given) {
+            // Rows of any size: brought to about one before they are squared.
+            column.copy_from(&covector.0);
+            metric.whiten_in_place(column.as_mut_slice());
+        }
+        let mut factors = vec![1.0; rows.ncols()];
+        let length = |row: usize| kernel::norm(rows.column(row).as_slice());
+        let per = |length: f64| if length > 0.0 { 1.0 / length } else { 1.0 };
+        for i in 0..contacts.len() {
+            let (normal, end) = (contacts.row(i), contacts.row(i + 1));
+            factors[normal] = per(length(normal));
+            let longest = (normal + 1..end).map(length).fold(0.0, f64::max);
+            factors[normal + 1..end].fill(per(longest));
+        }
+        for (row, factor) in factors.iter_mut().enumerate().skip(n_rows) {
+            *factor = per(length(row));
+        }
+        for (mut column, factor) in rows.column_iter_mut().zip(&factors) {
+            column *= *factor;
+        }
+        if !rows.iter().all(|x| x.is_finite()) {
+            return Err(ImpactError::Overflow);
+        }
+        Ok(Self {
+            before: DVector::from_column_slice(problem.momentum()),
+            speed: problem.norm(),
+            problem,
+            rows,
+            factors,
+            moves: None,
+            scales: OnceLock::new(),
+        })
+    }
+
+    /// Scales of the motion that the rows see.
+    pub(super) fn scales(&self) -> &Scales {
+        self.scales.get_or_init(|| {
+            let contacts = self.problem.contacts();
+            let count = contacts.len();
+            let of_contact = |i: usize| (contacts.row(i)..contacts.row(i + 1)).map(move |_| i);
+            let of_constraints = self.constraint_rows().map(|row| count + row);
+            let owners: SmallVec<[usize; 8]> = (0..count)
+                .flat_map(of_contact)
+                .chain(of_constraints)
+                .collect();
+            Box::new(Scales::new(&self.rows, &owners, &self.before))
+        })
+    }
+
+    /// Changes of the velocity that count as zero along a covector: a part of what its rows see.
+    pub(super) fn near(&self, covector: &DVector<f64>, tolerance: f64) -> f64 {
+        self.scales().along(&self.rows, covector, tolerance)
+    }
+
+    /// True if a difference of two velocities is zero but for a part of what rows see.
+    pub(super) fn is_zero(&self, difference: &DVector<f64>, tolerance: f64) -> bool {
+        self.scales().is_zero(&self.rows, difference, tolerance)
+    }
+
+    /// True if a difference of two velocities is within a distance and rounding.
+    pub(super) fn is_within(&self, difference: &DVector<f64>, distance: f64) -> bool {
+        self.scales().is_within(&self.rows, difference, distance)
+    }
+
+    /// Changes of the velocity that count as zero, as far as no row sees more than the whole velocity.
+    pub(super) fn at_most(&self, tolerance: f64) -> f64 {
+        (tolerance + ROUNDING) * self.speed
+    }
+
+    /// True if a difference of two velocities that should be one is rounding, or too small to matter.
+    pub(super) fn is_rounding(&self, difference: &DVector<f64>, tolerance: f64) -> bool {
+        difference.norm() <= SURELY * self.speed || self.is_zero(difference, tolerance)
+    }
+
+    /// Length n of a velocity.
+    pub(super) fn dim(&self) -> usize {
+        self.rows.nrows()
+    }
+
+    /// Rows of contacts and constraints.
+    pub(super) fn n_rows(&self) -> usize {
+        self.rows.ncols()
+    }
+
+    /// Rows of the constraints.
+    pub(super) fn constraint_rows(&self) -> std::ops::Range<usize> {
+        let contacts = self.problem.contacts();
+        contacts.row(contacts.len())..self.n_rows()
+    }
+
+    /// Whitened row.
+    pub(super) fn row(&self, row: usize) -> DVectorView<'_, f64> {
+        self.rows.column(row)
+    }
+
+    /// Whitened row as given.
+    pub(super) fn given_row(&self, row: usize) -> DVector<f64> {
+        self.row(row) / self.factors[row]
+    }
+
+    /// The change of a whitened row as given.
+    pub(super) fn given_change(&self, variation: &Variation, row: usize) -> Option<DVector<f64>> {
+        let change = variation.row(row)?;
+        Some(change / self.factors[row])
+    }
+
+    /// True if no contact approaches by more than `tolerance` of what it sees.
+    pub(super) fn is_all_but_separating(&self, tolerance: f64) -> bool {
+        let contacts = self.problem.contacts();
+        let rates = self.problem.unit_velocity().iter();
+        let mut rates = rates.zip(self.problem.grazing()).enumerate();
+        rates.all(|(j, (rate, grazing))| {
+            let row = contacts.row(contacts.contact_at(j));
+            *rate >= -self.scales().of_row(row, tolerance).max(*grazing)
+        })
+    }
+
+    /// The part of a whitened vector that the constraints admit.
+    pub(super) fn admit(&self, vector: &DVector<f64>) -> DVector<f64> {
+        match self.problem.contacts().constraint_basis() {
+            Some(basis) => vector - basis * basis.tr_mul(vector),
+            None => vector.clone(),
+        }
+    }
+
+    /// Velocity that the change of a row sees of a velocity in the frame of the law.
+    pub(super) fn seen(&self, change: DVectorView<'_, f64>, velocity: DVectorView<'_, f64>) -> f64 {
+        let seen = change.dot(&velocity);
+        self.moves
+            .as_ref()
+            .map_or(seen, |moves| seen + change.dot(moves))
+    }
+
+    /// Velocity of a row.
+    pub(super) fn rate(&self, row: usize, velocity: &DVector<f64>) -> f64 {
+        self.row(row).dot(velocity)
+    }
+
+    /// The friction coefficient of a contact between its rows here, over that between its rows as
+    /// given.
+    pub(super) fn friction_factor(&self, contact: usize) -> f64 {
+        let row = self.problem.contacts().row(contact);
+        match self.factors.get(row + 1) {
+            Some(tangent) if *tangent > 0.0 => self.factors[row] / tangent,
+            _ => 1.0,
+        }
+    }
+
+    /// Restricts covectors (n) to the velocities that the constraints admit.
+    pub(super) fn admissible(&self) -> DMatrix<f64> {
+        let n = self.dim();
+        let mut projector = DMatrix::identity(n, n);
+        if let Some(basis) = self.problem.contacts().constraint_basis() {
+            projector.gemm(-1.0, basis, &basis.transpose(), 1.0);
+        }
+        projector
+    }
+
+    /// Velocity after and impulses of an outcome, in the coordinates of this frame.
+    pub(super) fn of_outcome(&self, outcome: &ImpactOutcome) -> (DVector<f64>, DVector<f64>) {
+        let velocity = self.of_velocity(&outcome.velocity_plus.0);
+        let given = outcome
+            .impulses
+            .iter()
+            .chain(outcome.constraint_impulses.iter())
+            .enumerate();
+        let impulses = given.map(|(row, l)| self.of_impulse(row, *l));
+        (velocity, DVector::from_iterator(self.n_rows(), impulses))
+    }
+
+    /// Impulses on all rows from those on the contact rows as given: the constraints' multipliers
+    /// are those that keep the constraints.
+    pub(super) fn of_impulses(&self, given: &DVector<f64>) -> DVector<f64> {
+        let contacts = self.problem.contacts();
+        let multipliers = contacts.constraint_impulses(given);
+        let all = given.iter().chain(multipliers.iter()).enumerate();
+        DVector::from_iterator(self.n_rows(), all.map(|(row, l)| self.of_impulse(row, *l)))
+    }
+
+    /// A velocity (n).
+    pub(super) fn of_velocity(&self, velocity: &DVector<f64>) -> DVector<f64> {
+        let mut out = velocity.clone();
+        let metric = self.problem.contacts().metric();
+        metric.whiten_velocity_into(velocity.as_slice(), out.as_mut_slice());
+        out * self.problem.scale()
+    }
+
+    /// An impulse on a row as given.
+    pub(super) fn of_impulse(&self, row: usize, impulse: f64) -> f64 {
+        impulse * self.problem.scale() / self.factors[row]
+    }
+
+    /// Velocities (n each) as they are given.
+    pub(super) fn velocities(&self, mut columns: DMatrix<f64>) -> DMatrix<f64> {
+        let metric = self.problem.contacts().metric();
+        for mut column in columns.column_iter_mut() {
+            metric.unwhiten_velocity_in_place(column.as_mut_slice());
+        }
+        columns / self.problem.scale()
+    }
+
+    /// A velocity as it is given.
+    pub(super) fn velocity(&self, velocity: &DVector<f64>) -> DVector<f64> {
+        let columns = DMatrix::from_column_slice(self.dim(), 1, velocity.as_slice());
+        self.velocities(columns).column(0).into_owned()
+    }
+
+    /// A Jacobian of velocities by velocities as they are given, $L^{-T}DL^T$.
+    pub(super) fn jacobian(&self, whitened: &DMatrix<f64>) -> DMatrix<f64> {
+        let metric = self.problem.contacts().metric();
+        let mut out = whitened.clone();
+        metric.unwhiten_rows(&mut out);
+        for mut column in out.column_iter_mut() {
+            metric.unwhiten_velocity_in_place(column.as_mut_slice());
+        }
+        out
+    }
+
+    /// Factor of a row: rows as given times it are those of this frame.
+    pub(super) fn row_factor(&self, row: usize) -> f64 {
+        self.factors[row]
+    }
+
+    /// A cotangent of a velocity.
+    pub(super) fn cotangent(&self, given: &DVector<f64>) -> DVector<f64> {
+        let mut out = given.clone();
+        let metric = self.problem.contacts().metric();
+        metric.whiten_in_place(out.as_mut_slice());
+        out / self.problem.scale()
+    }
+
+    /// A cotangent of a velocity as it is given.
+    pub(super) fn cotangent_back(&self, mut whitened: DVector<f64>) -> DVector<f64> {
+        let metric = self.problem.contacts().metric();
+        metric.unwhiten_in_place(whitened.as_mut_slice());
+        whitened * self.problem.scale()
+    }
+
+    /// Cotangents of covectors (n each, columns) as they are given.
+    pub(super) fn covectors_back(&self, mut columns: DMatrix<f64>) -> DMatrix<f64> {
+        let metric = self.problem.contacts().metric();
+        for mut column in columns.column_iter_mut() {
+            metric.unwhiten_velocity_in_place(column.as_mut_slice());
+        }
+        columns
+    }
+
+    /// Derivatives of the impulses on the contact rows as given by the velocity before.
+    pub(super) fn impulse_jacobian(&self, whitened: &DMatrix<f64>) -> DMatrix<f64> {
+        let mut out = whitened.rows(0, self.constraint_rows().start).into_owned();
+        self.problem.contacts().metric().unwhiten_rows(&mut out);
+        for (mut row, factor) in out.row_iter_mut().zip(&self.factors) {
+            row *= *factor;
+        }
+        out
+    }
+
+    /// Impulses on the contact rows as given.
+    pub(super) fn impulses(&self, impulses: &DVector<f64>) -> DVector<f64> {
+        let count = self.constraint_rows().start;
+        let given = impulses.iter().zip(&self.factors).take(count);
+        DVector::from_iterator(count, given.map(|(l, f)| l * f / self.problem.scale()))
+    }
+
+    /// A direction in these coordinates.
+    pub(super) fn variation(&self, direction: &Direction) -> Result<Variation, ImpactError> {
+        let contacts = self.problem.contacts();
+        let metric = contacts.metric();
+        let (n, m) = (self.dim(), contacts.len());
+        let n_contact_rows = self.constraint_rows().start;
+        let check = |what, expected: usize, found: usize| {
+            if expected == found {
+                Ok(())
+            } else {
+                Err(ImpactError::InvalidDirection {
+                    what,
+                    expected,
+                    found,
+                })
+            }
+        };
+        let mut out = Variation {
+            event: direction.event_restitution,
+            ..Variation::default()
+        };
+        if let Some(velocity) = &direction.velocity {
+            check("velocity", n, velocity.len())?;
+            out.velocity = Some(self.of_velocity(velocity));
+        }
+        if let Some(mass) = &direction.mass {
+            check("mass", n, mass.nrows())?;
+            check("mass", n, mass.ncols())?;
+            let whiten = |mut matrix: DMatrix<f64>| {
+                for mut column in matrix.column_iter_mut() {
+                    metric.whiten_in_place(column.as_mut_slice());
+                }
+                matrix
+            };
+            out.mass = Some(whiten(whiten(mass.clone()).transpose()));
+        }
+        if direction.rows.is_some() || direction.constraints.is_some() {
+            let mut rows = DMatrix::zeros(n, self.n_rows());
+            for (what, given, first, count) in [
+                ("rows", &direction.rows, 0, n_contact_rows),
+                (
+                    "constraints",
+                    &direction.constraints,
+                    n_contact_rows,
+                    self.n_rows() - n_contact_rows,
+                ),
+            ] {
+                let Some(given) = given else { continue };
+                check(what, count, given.nrows())?;
+                check(what, n, given.ncols())?;
+                for k in 0..count {
+                    let mut column = rows.column_mut(first + k);
+                    column.copy_from(&given.row(k).transpose());
+                    metric.whiten_in_place(column.as_mut_slice());
+                    column *= self.factors[first + k];
+                }
+            }
+            out.rows = Some(rows);
+        }
+        for (what, given, out) in [
+            ("friction", &direction.friction, &mut out.friction),
+            ("restitution", &direction.restitution, &mut out.restitution),
+        ] {
+            let Some(given) = given else { continue };
+            check(what, m, given.len())?;
+            out.extend(given.iter().copied().enumerate());
+        }
+        Ok(out)
+    }
+}

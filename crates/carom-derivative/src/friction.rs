@@ -1,0 +1,313 @@
+//! Contacts with friction in a stage, read off impulses and velocities.
+//!
+//! The complementarity variables of friction are degenerate in every sticking mode while the
+//! velocity after is smooth, so that they are not looked at.
+
+use super::branch::{CONSTANT, Form};
+use super::frame::Frame;
+use super::mode::{Mode, Rebound};
+use super::reading::{Cones, Grip, NOTHING, Near, Reading};
+use super::stage::Stage;
+use carom_impact::ImpactError;
+use carom_lcp::friction_directions;
+use nalgebra::{DMatrix, DVector};
+use smallvec::smallvec;
+use std::sync::Arc;
+
+/// Combinations of modes that are looked at where several contacts are tied.
+const MAX_COMBINATIONS: usize = 4096;
+
+/// The conditions of a mode may be missed by this multiple of the tolerance of a tied decision: the tests of the mode
+/// then decide.
+const GENEROUS: f64 = 4.0;
+
+/// One of each list, by the number of the combination.
+pub(super) fn combination(lists: &[Vec<Grip>], mut code: usize) -> Vec<Grip> {
+    let mut one = |grips: &Vec<Grip>| {
+        let grip = grips[code % grips.len()];
+        code /= grips.len();
+        grip
+    };
+    lists.iter().map(&mut one).collect()
+}
+
+/// Quantities of a stage of contacts with friction.
+#[derive(Clone, Debug)]
+pub(super) struct Event {
+    pub(super) before: DVector<f64>,
+    pub(super) after: DVector<f64>,
+    pub(super) impulse: DVector<f64>,
+    /// Caps on the impulses on the normals, in the coordinates of the frame; empty for none.
+    pub(super) caps: Vec<f64>,
+}
+
+/// Contacts with friction that act at once.
+pub(super) struct Contacts<'f> {
+    pub(super) frame: &'f Frame<'f>,
+    /// The contacts that take part.
+    members: Vec<usize>,
+    tangents: Vec<Vec<usize>>,
+    directions: Vec<Vec<[f64; 2]>>,
+    /// True if contacts ask for Newton's restitution.
+    rebounds: bool,
+}
+
+impl<'f> Contacts<'f> {
+    /// All contacts of a problem.
+    pub(super) fn all(
+        frame: &'f Frame<'f>,
+        cones: Cones,
+        rebounds: bool,
+    ) -> Result<Self, ImpactError> {
+        let members = (0..frame.problem.contacts().len()).collect();
+        Self::new(frame, members, cones, rebounds)
+    }
+
+    pub(super) fn new(
+        frame: &'f Frame<'f>,
+        members: Vec<usize>,
+        cones: Cones,
+        rebounds: bool,
+    ) -> Result<Self, ImpactError> {
+        let set = frame.problem.contacts();
+        let mut tangents = Vec::with_capacity(members.len());
+        let mut directions = Vec::with_capacity(members.len());
+        for i in &members {
+            let rows = (set.row(*i) + 1..set.row(*i + 1))
+                .filter(|row| frame.row(*row).iter().any(|x| *x != 0.0));
+            let rows: Vec<usize> = rows.collect();
+            let given = match cones {
+                Cones::Frictionless => 0,
+                _ => set.contacts()[*i].tangents.len(),
+            };
+            let rows = if given == 0 { Vec::new() } else { rows };
+            let polygon = match (cones, given) {
+                (_, 0) | (Cones::Frictionless, _) | (Cones::Round, 2..) => Vec::new(),
+                (_, 1) => friction_directions(1, 2)?,
+                (Cones::Polygon(k), _) => friction_directions(2, k)?,
+            };
+            if given == 2 && rows.len() == 1 {
+                return Err(ImpactError::NotDifferentiated {
+                    reason: "a contact with one tangent that is zero; leave it out",
+                });
+            }
+            let pair = |d: Vec<f64>| [d[0], d.get(1).copied().unwrap_or(0.0)];
+            directions.push(polygon.into_iter().map(pair).collect());
+            tangents.push(rows);
+        }
+        Ok(Self {
+            frame,
+            members,
+            tangents,
+            directions,
+            rebounds,
+        })
+    }
+
+    /// True if any contact has friction.
+    pub(super) fn have_friction(&self) -> bool {
+        let contacts = self.frame.problem.contacts().contacts();
+        let mut members = self.members.iter().zip(&self.tangents);
+        members.any(|(i, tangents)| !tangents.is_empty() && contacts[*i].friction > 0.0)
+    }
+
+    pub(super) fn readings(&self, event: &Event) -> Vec<Reading<'_>> {
+        let frame = self.frame;
+        let set = frame.problem.contacts();
+        let read = |(k, i): (usize, &usize)| {
+            let normal = set.row(*i);
+            let given = &set.contacts()[*i];
+            let tangents = &self.tangents[k];
+            // Restitution acts where a contact approached; at rest before is a kink.
+            let closing = -frame.rate(normal, &event.before);
+            let approached = closing > 0.0;
+            let rebound = if self.rebounds && approached {
+                Rebound::Contact(*i, given.restitution)
+            } else {
+                Rebound::Fixed(0.0)
+            };
+            let side = if approached { -1.0 } else { 1.0 };
+            let has_sides = self.rebounds && given.restitution > 0.0;
+            let beyond = if approached { 0.0 } else { given.restitution };
+            let is_between = closing.abs() <= frame.scales().of_row(normal, NOTHING);
+            let mut drag = [0.0; 2];
+            let mut slip = [0.0; 2];
+            for (t, row) in tangents.iter().enumerate().take(2) {
+                drag[t] = event.impulse[*row];
+                slip[t] = frame.rate(*row, &event.after);
+            }
+            let friction_factor = frame.friction_factor(*i);
+            Reading {
+                contact: *i,
+                normal,
+                tangents,
+                friction: given.friction * friction_factor,
+                friction_factor,
+                rebound,
+                approach: has_sides.then_some(side),
+                beyond: has_sides.then_some(beyond).filter(|_| is_between),
+                cap: event.caps.get(*i).copied(),
+                directions: &self.directions[k],
+                push: event.impulse[normal],
+                gap: frame.rate(normal, &event.after)
+                    + rebound.value() * frame.rate(normal, &event.before),
+                drag,
+                slip,
+                frame,
+            }
+        };
+        self.members.iter().enumerate().map(read).collect()
+    }
+
+    /// The stage of an event in the mode that fits best, given the derivatives of the velocity before it;
+    /// with a tolerance in all modes that are that near, the best first; what decides for each;
+    /// whether these are all modes.
+    #[allow(clippy::type_complexity)] // Read once, where it is called.
+    pub(super) fn stages(
+        &self,
+        event: &Event,
+        before: &DMatrix<f64>,
+        tolerance: Option<f64>,
+        may_shift: bool,
+    ) -> (Vec<(Arc<Stage>, Vec<Form>)>, bool) {
+        let readings = self.readings(event);
+        let mut own: Vec<Grip> = readings.iter().map(Reading::own).collect();
+        let mut first = self.stage(event, &readings, &own);
+        if may_shift && self.close_idle(&readings, &first.0, before, &mut own) {
+            first = self.stage(event, &readings, &own);
+        }
+        let mut out = vec![first];
+        let mut is_complete = true;
+        let Some(tolerance) = tolerance else {
+            return (out, is_complete);
+        };
+        let near = self.near(&readings, &out[0].0, before, tolerance);
+        let mut fitting = Vec::with_capacity(readings.len());
+        let mut count = 1usize;
+        for (reading, near) in readings.iter().zip(&near) {
+            let (mut grips, all) = reading.fitting(near);
+            is_complete &= all;
+            let first = own[fitting.len()];
+            grips.retain(|grip| *grip != first);
+            grips.insert(0, first);
+            count = count.saturating_mul(grips.len());
+            fitting.push(grips);
+        }
+        if count > MAX_COMBINATIONS {
+            is_complete = false;
+            count = MAX_COMBINATIONS;
+        }
+        for code in 1..count {
+            let grips = combination(&fitting, code);
+            out.push(self.stage(event, &readings, &grips));
+        }
+        (out, is_complete)
+    }
+
+    /// Closes the open contacts that neither push nor can open, because others keep them at rest; says
+    /// whether there are any. Impulses can be shifted onto them.
+    fn close_idle(
+        &self,
+        readings: &[Reading<'_>],
+        stage: &Stage,
+        before: &DMatrix<f64>,
+        grips: &mut [Grip],
+    ) -> bool {
+        let mut after: Option<DMatrix<f64>> = None;
+        let mut is_any = false;
+        for (reading, grip) in readings.iter().zip(grips) {
+            if *grip != Grip::Open
+                || !(reading.is_nothing(reading.gap.abs())
+                    && reading.is_nothing(reading.push.abs()))
+            {
+                continue;
+            }
+            let after = after.get_or_insert_with(|| {
+                let mut after = before.clone();
+                let mut impulses = DMatrix::zeros(self.frame.n_rows(), self.frame.dim());
+                stage.advance(&mut after, &mut impulses);
+                after
+            });
+            let normal = self.frame.row(reading.normal);
+            let mut slope = after.tr_mul(&normal);
+            slope.gemv_tr(reading.rebound.value(), before, &normal, 1.0);
+            if slope.norm() <= CONSTANT {
+                *grip = Grip::Closed(reading.own_tangential());
+                is_any = true;
+            }
+        }
+        is_any
+    }
+
+    /// Modes that are near for each contact: those that changes of the velocity before within the tolerance
+    /// can change it to.
+    fn near(
+        &self,
+        readings: &[Reading<'_>],
+        stage: &Stage,
+        before: &DMatrix<f64>,
+        tolerance: f64,
+    ) -> Vec<Near> {
+        let frame = self.frame;
+        let mut after = before.clone();
+        let mut impulses = DMatrix::zeros(frame.n_rows(), frame.dim());
+        stage.advance(&mut after, &mut impulses);
+        let rate = |row: usize, of: &DMatrix<f64>| of.tr_mul(&frame.row(row)).norm();
+        let of = |reading: &Reading<'_>| {
+            let zero = |tolerance| frame.scales().of_row(reading.normal, tolerance);
+            let tied = GENEROUS * zero(tolerance);
+            let near = |slope: f64| tied * slope + zero(NOTHING);
+            let tangents = reading.tangents.iter();
+            let push = impulses.row(reading.normal).norm();
+            let drag: f64 = tangents.clone().map(|row| impulses.row(*row).norm()).sum();
+            let slip: f64 = tangents.map(|row| rate(*row, &after)).sum();
+            let gap = rate(reading.normal, &after)
+                + reading.rebound.value() * rate(reading.normal, before);
+            Near {
+                push: near(push),
+                gap: near(gap),
+                drag: near(drag + reading.friction * push),
+                slip: near(slip),
+            }
+        };
+        readings.iter().map(of).collect()
+    }
+
+    pub(super) fn mode<'r>(
+        &self,
+        readings: impl IntoIterator<Item = &'r Reading<'r>>,
+        grips: &[Grip],
+    ) -> (Mode, Vec<Form>) {
+        let mut mode = Mode::default();
+        let mut forms = Vec::new();
+        for (reading, grip) in readings.into_iter().zip(grips) {
+            reading.add(*grip, &mut mode);
+            reading.forms(*grip, &mut forms);
+            if let Some(side) = reading.approach {
+                forms.push(Form {
+                    before: smallvec![(reading.normal, side)],
+                    ..Form::default()
+                });
+            }
+        }
+        mode.hold(self.frame.constraint_rows());
+        (mode, forms)
+    }
+
+    fn stage(
+        &self,
+        event: &Event,
+        readings: &[Reading<'_>],
+        grips: &[Grip],
+    ) -> (Arc<Stage>, Vec<Form>) {
+        let (mode, forms) = self.mode(readings, grips);
+        let stage = Stage::new(
+            self.frame,
+            mode,
+            event.before.as_slice(),
+            event.after.as_slice(),
+            event.impulse.as_slice(),
+        );
+        (Arc::new(stage), forms)
+    }
+}

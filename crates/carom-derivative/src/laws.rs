@@ -1,0 +1,576 @@
+//! Stages and decisions of each law.
+
+use super::at_once::{AtOnce, simultaneous};
+use super::blend::Blend;
+use super::branch::{Choices, Form, Found, Test, Ties, Walk};
+use super::chain::{self, Rule, Strike};
+use super::frame::Frame;
+use super::friction::{Contacts, Event};
+use super::mode::{Mode, Rebound, of_row};
+use super::reading::Cones;
+use super::stage::Stage;
+use super::{Answers, Branches, DifferentiableLaw, Map, StepContacts, Steps, ToPlastic, sliding};
+use carom_impact::frictional::{
+    AnitescuPotra, MoreauNewton, Poisson, Sampler, Sequential, SetValued, SingleImpacts,
+};
+use carom_impact::plastic::{PlasticRule, plastic_change};
+use carom_impact::{
+    Diagnostics, EnergeticRestitution, ImpactError, ImpactOutcome, ImpactProblem, Law,
+    NonholonomicElastic, NonholonomicNewton, NonholonomicProjected, NonholonomicProjectedNewton,
+    Plastic, Propagative, Restitution, Rough, Routh, TwoBody,
+};
+use carom_metric::kernel;
+use nalgebra::DVector;
+
+impl DifferentiableLaw for Propagative {
+    fn has_event_restitution(&self) -> bool {
+        true
+    }
+
+    fn branches<'p>(
+        &self,
+        problem: &'p ImpactProblem<'p>,
+        outcome: &ImpactOutcome,
+        is_member: bool,
+        tolerance: f64,
+    ) -> Result<Branches<'p>, ImpactError> {
+        let frame = Frame::new(problem)?;
+        let ties = Ties::within(tolerance);
+        let rule = if is_member {
+            let Diagnostics::Propagative(found) = &outcome.diagnostics else {
+                return Err(ImpactError::NotDifferentiated {
+                    reason: "the outcome is not one of this law",
+                });
+            };
+            let Some(sequence) = &found.sequence else {
+                return Err(ImpactError::NotDifferentiated {
+                    reason: chain::TOO_LONG,
+                });
+            };
+            let contacts = problem.contacts();
+            Rule::Given(sequence.iter().map(|i| contacts.place(*i)).collect())
+        } else {
+            Rule::new(&self.selection, problem.contacts())
+        };
+        let elastic = chain::follow(&frame, &rule, Strike::ELASTIC, ties)?;
+        let is_quiet = elastic.walks.iter().all(|walk| walk.stages.is_empty());
+        if is_quiet {
+            return Ok(Branches::of_chains(frame, elastic));
+        }
+        let restitution = self.restitution.value();
+        if self.restitution == EnergeticRestitution::ELASTIC {
+            let rule = self.plastic;
+            return Ok(Branches {
+                to_plastic: Some(ToPlastic { rule, ties }),
+                ..Branches::of_chains(frame, elastic)
+            });
+        }
+        let plastic = plastic_branches(&frame, self.plastic, ties)?;
+        let mut ways = Vec::new();
+        let mut is_curved = false;
+        for elastic in &elastic.walks {
+            for plastic in &plastic.walks {
+                if let Some(mut walk) = elastic.meet(plastic)? {
+                    let mut blend = Blend::new(&frame, plastic, elastic, restitution, self.plastic);
+                    walk.velocity = blend.after();
+                    let direction = walk.direction(&frame)?;
+                    let limit = blend.towards(&frame, plastic, elastic, self.plastic, &direction);
+                    if let Some(limit) = limit {
+                        // Every direction into the region has a limit of its own.
+                        is_curved = true;
+                        blend = limit;
+                    }
+                    [walk.jacobian, walk.impulses] = blend.jacobians(plastic, elastic);
+                    walk.map = Map::Blend(Box::new(blend));
+                    ways.push(walk);
+                }
+            }
+        }
+        Ok(Branches {
+            is_complete: elastic.is_complete && plastic.is_complete && !is_curved,
+            ..Branches::new(frame, ways)
+        })
+    }
+}
+
+/// Effect of restitution on an elastic outcome, if the plastic one is not nearly tied.
+pub(super) fn towards_plastic(frame: &Frame<'_>, elastic: &Walk, to: ToPlastic) -> Option<Blend> {
+    let plastic = plastic_branches(frame, to.rule, to.ties).ok()?;
+    match plastic.walks.as_slice() {
+        [plastic] if !plastic.is_tied() => Some(Blend::new(frame, plastic, elastic, 1.0, to.rule)),
+        _ => None,
+    }
+}
+
+/// All plastic outcomes that near ties allow.
+fn plastic_branches(
+    frame: &Frame<'_>,
+    rule: PlasticRule,
+    ties: Ties,
+) -> Result<Found, ImpactError> {
+    let problem = frame.problem;
+    if rule != PlasticRule::Cone {
+        return stop_all(frame, ties);
+    }
+    let contacts = problem.contacts();
+    let jump = plastic_change(problem, rule)?;
+    let unit = contacts.impulses_on_unit_rows(&jump.impulse);
+    let given = unit
+        .iter()
+        .enumerate()
+        .map(|(row, l)| l / (contacts.row_norm(row) * problem.scale()));
+    let given = DVector::from_iterator(unit.len(), given);
+    let change = DVector::from_column_slice(&jump.change);
+    let event = Event {
+        after: &frame.before + change,
+        before: frame.before.clone(),
+        impulse: frame.of_impulses(&given),
+        caps: Vec::new(),
+    };
+    // Without friction the velocity is unique.
+    let contacts = Contacts::all(frame, Cones::Frictionless, false)?;
+    let found = simultaneous(&contacts, &[event], ties)?;
+    found.ok_or(ImpactError::NotDifferentiated {
+        reason: "contacts that depend on each other leave the plastic outcome undecided by rounding",
+    })
+}
+
+/// Every contact is stopped as soon as one approaches.
+fn stop_all(frame: &Frame<'_>, ties: Ties) -> Result<Found, ImpactError> {
+    let contacts = frame.problem.contacts();
+    let rows = (0..contacts.n_distinct()).map(|j| contacts.row(contacts.contact_at(j)));
+    let rows: Vec<usize> = rows.collect();
+    let rates = frame.problem.unit_velocity();
+    let fastest = (0..rows.len()).min_by(|i, j| rates[*i].total_cmp(&rates[*j]));
+    let fastest = fastest.filter(|_| frame.problem.is_approaching());
+    ties.follow(frame, (), |walk, (), all, out| {
+        let stop = |j: usize, out: &mut Choices<()>| {
+            let mut mode = Mode::default();
+            for row in &rows {
+                mode.stop(*row, Rebound::Fixed(0.0));
+            }
+            mode.hold(frame.constraint_rows());
+            let stage = Stage::from(frame, mode, &walk.velocity);
+            out.add([Test::Approaches(rows[j])], Some((stage, Vec::new())), None);
+        };
+        let rest = |out: &mut Choices<()>| {
+            out.add(rows.iter().copied().map(Test::Separates), None, None);
+        };
+        match fastest {
+            Some(j) => stop(j, out),
+            None => rest(out),
+        }
+        if all.is_some() {
+            let others = (0..rows.len()).filter(|j| Some(*j) != fastest);
+            others.for_each(|j| stop(j, out));
+            if fastest.is_some() {
+                rest(out);
+            }
+        }
+        Ok(())
+    })
+}
+
+impl DifferentiableLaw for Plastic {
+    fn branches<'p>(
+        &self,
+        problem: &'p ImpactProblem<'p>,
+        outcome: &ImpactOutcome,
+        _is_member: bool,
+        tolerance: f64,
+    ) -> Result<Branches<'p>, ImpactError> {
+        if self.rule == PlasticRule::Cone {
+            let at_once = AtOnce {
+                law: self,
+                cones: Cones::Frictionless,
+                rebounds: false,
+                tolerance,
+            };
+            return at_once.branches(problem, outcome);
+        }
+        let frame = Frame::new(problem)?;
+        let found = stop_all(&frame, Ties::within(tolerance))?;
+        Ok(Branches::of_chains(frame, found))
+    }
+}
+
+impl DifferentiableLaw for MoreauNewton {
+    fn branches<'p>(
+        &self,
+        problem: &'p ImpactProblem<'p>,
+        outcome: &ImpactOutcome,
+        _is_member: bool,
+        tolerance: f64,
+    ) -> Result<Branches<'p>, ImpactError> {
+        let at_once = AtOnce {
+            law: self,
+            cones: self.friction_cone.into(),
+            rebounds: true,
+            tolerance,
+        };
+        at_once.branches(problem, outcome)
+    }
+}
+
+impl DifferentiableLaw for AnitescuPotra {
+    fn branches<'p>(
+        &self,
+        problem: &'p ImpactProblem<'p>,
+        outcome: &ImpactOutcome,
+        _is_member: bool,
+        tolerance: f64,
+    ) -> Result<Branches<'p>, ImpactError> {
+        let at_once = AtOnce {
+            law: self,
+            cones: self.friction_cone.into(),
+            rebounds: false,
+            tolerance,
+        };
+        at_once.branches(problem, outcome)
+    }
+}
+
+impl DifferentiableLaw for Poisson {
+    /// The scale of the expansion depends on the energy of the whole impact.
+    fn branches<'p>(
+        &self,
+        _problem: &'p ImpactProblem<'p>,
+        _outcome: &ImpactOutcome,
+        _is_member: bool,
+        _tolerance: f64,
+    ) -> Result<Branches<'p>, ImpactError> {
+        Err(ImpactError::NotDifferentiated {
+            reason: "the law poisson has no derivative here; moreau-newton agrees with it where compression closes every \
+                     contact, without friction and with one restitution, and has one",
+        })
+    }
+}
+
+impl DifferentiableLaw for SetValued {
+    /// Branches of the outcome's sample, with its caps held fixed.
+    fn branches<'p>(
+        &self,
+        problem: &'p ImpactProblem<'p>,
+        outcome: &ImpactOutcome,
+        _is_member: bool,
+        tolerance: f64,
+    ) -> Result<Branches<'p>, ImpactError> {
+        let frame = Frame::new(problem)?;
+        let Diagnostics::SetValued { sample, .. } = outcome.diagnostics else {
+            return Err(ImpactError::NotDifferentiated {
+                reason: "the outcome is not one of this law",
+            });
+        };
+        let contacts = problem.contacts();
+        let mut before = frame.before.clone();
+        let mut events = Vec::new();
+        if problem.is_approaching() {
+            for step in Sampler::new(problem, self)?.steps(sample)? {
+                let after = DVector::from_column_slice(&step.momentum);
+                let caps = step.caps.iter().enumerate();
+                events.push(Event {
+                    before,
+                    after: after.clone(),
+                    impulse: frame.of_impulses(&step.impulses),
+                    caps: caps
+                        .map(|(i, cap)| frame.of_impulse(contacts.row(i), *cap))
+                        .collect(),
+                });
+                before = after;
+            }
+        }
+        if events.is_empty() {
+            events.push(Event {
+                after: before.clone(),
+                before,
+                impulse: DVector::zeros(frame.n_rows()),
+                caps: Vec::new(),
+            });
+        }
+        let cones = self.friction_cone.into();
+        let ties = Ties::within(tolerance);
+        let step = |event: &Event| StepContacts {
+            members: (0..contacts.len()).collect(),
+            caps: event.caps.clone(),
+        };
+        let steps = Steps::Each(events.iter().map(step).collect());
+        let all = Contacts::all(&frame, cones, false)?;
+        let found = simultaneous(&all, &events, ties)?;
+        drop(all);
+        let Some(found) = found else {
+            return Ok(Branches::family(frame));
+        };
+        let answers = match problem.is_approaching() {
+            true => Answers::Modes {
+                cones,
+                rebounds: false,
+                steps,
+            },
+            false => Answers::One,
+        };
+        Ok(Branches {
+            // Caps do not grow with the velocity.
+            is_homogeneous: false,
+            answers,
+            ..Branches::of_chains(frame, found)
+        })
+    }
+}
+
+/// Position in a cycle of single contacts.
+#[derive(Clone, Copy)]
+struct Turn {
+    asked: usize,
+    quiet: usize,
+}
+
+impl DifferentiableLaw for Sequential {
+    fn branches<'p>(
+        &self,
+        problem: &'p ImpactProblem<'p>,
+        outcome: &ImpactOutcome,
+        _is_member: bool,
+        tolerance: f64,
+    ) -> Result<Branches<'p>, ImpactError> {
+        if let Diagnostics::Sequential { closed_at_once, .. } = &outcome.diagnostics
+            && !closed_at_once.is_empty()
+        {
+            return Err(ImpactError::NotDifferentiated {
+                reason: "contacts that hinder each other for a thousand cycles are closed at once; \
+                         `anitescu-potra` closes them so and has a derivative",
+            });
+        }
+        let frame = Frame::new(problem)?;
+        let set = problem.contacts();
+        let cycle = self.cycle(set.len())?;
+        let singles = SingleImpacts::new(problem, self.friction_cone)?;
+        let grazing = singles.grazing();
+        let cones: Cones = self.friction_cone.into();
+        let alone = (0..set.len())
+            .map(|i| Contacts::new(&frame, vec![i], cones, false))
+            .collect::<Result<Vec<_>, _>>()?;
+        let mut is_complete = true;
+        let start = Turn { asked: 0, quiet: 0 };
+        let found = Ties::within(tolerance).follow(&frame, start, |walk, turn, tie, out| {
+            let Some(&contact) = cycle.get(turn.asked % cycle.len().max(1)) else {
+                out.add([], None, None);
+                return Ok(());
+            };
+            let row = set.row(contact);
+            let rate = kernel::dot(set.unit_row(row), walk.velocity.as_slice());
+            let next = |quiet: usize| {
+                (quiet < cycle.len()).then_some(Turn {
+                    asked: turn.asked + 1,
+                    quiet,
+                })
+            };
+            let approaches = rate < -grazing[contact];
+            let pass = |out: &mut Choices<_>| {
+                out.add([Test::Separates(row)], None, next(turn.quiet + 1));
+            };
+            if !approaches {
+                pass(out);
+            }
+            if approaches || tie.is_some() {
+                let (given, change) = singles.strike(contact, walk.velocity.as_slice())?;
+                let event = Event {
+                    after: &walk.velocity + DVector::from_column_slice(&change),
+                    before: walk.velocity.clone(),
+                    impulse: frame.of_impulses(&given),
+                    caps: Vec::new(),
+                };
+                let tolerance = tie.map(|_| tolerance);
+                let (stages, all) = alone[contact].stages(&event, &walk.jacobian, tolerance, true);
+                is_complete &= all;
+                for stage in stages {
+                    out.add([Test::Approaches(row)], Some(stage), next(0));
+                }
+            }
+            if approaches {
+                pass(out);
+            }
+            Ok(())
+        })?;
+        drop(alone);
+        let struck = found.walks.first().map_or(&[][..], |way| &way.stages);
+        let steps = struck.iter().map(|stage| {
+            let members = (0..set.len()).filter(|i| stage.strikes(set.row(*i)));
+            StepContacts {
+                members: members.collect(),
+                caps: Vec::new(),
+            }
+        });
+        let answers = Answers::Modes {
+            cones,
+            rebounds: false,
+            steps: Steps::Each(steps.collect()),
+        };
+        let mut branches = Branches::of_chains(frame, found);
+        branches.is_complete &= is_complete;
+        branches.answers = answers;
+        Ok(branches)
+    }
+}
+
+fn nonholonomic<'p>(
+    problem: &'p ImpactProblem<'p>,
+    restitution: Restitution,
+    tolerance: f64,
+) -> Result<Branches<'p>, ImpactError> {
+    let frame = Frame::new(problem)?;
+    let strike = Strike::of(restitution, problem.contacts().n_distinct());
+    let found = chain::follow(&frame, &Rule::Most, strike, Ties::within(tolerance))?;
+    Ok(Branches::of_chains(frame, found))
+}
+
+macro_rules! nonholonomic {
+    ($($Type:ident: $law:ident => $restitution:expr),* $(,)?) => {
+        $(impl DifferentiableLaw for $Type {
+            fn branches<'p>(
+                &self,
+                problem: &'p ImpactProblem<'p>,
+                _outcome: &ImpactOutcome,
+                _is_member: bool,
+                tolerance: f64,
+            ) -> Result<Branches<'p>, ImpactError> {
+                let $law = self;
+                nonholonomic(problem, $restitution, tolerance)
+            }
+
+            fn has_event_restitution(&self) -> bool {
+                let $law = self;
+                matches!(
+                    $restitution,
+                    Restitution::Newton(_) | Restitution::ProjectedNewton(_)
+                )
+            }
+        })*
+    };
+}
+
+nonholonomic! {
+    NonholonomicElastic: _law => Restitution::Elastic,
+    NonholonomicProjected: _law => Restitution::Projected,
+    NonholonomicNewton: law => Restitution::Newton(law.restitution),
+    NonholonomicProjectedNewton: law => Restitution::ProjectedNewton(law.restitution),
+}
+
+impl DifferentiableLaw for Rough {
+    fn has_event_restitution(&self) -> bool {
+        true
+    }
+
+    fn branches<'p>(
+        &self,
+        problem: &'p ImpactProblem<'p>,
+        _outcome: &ImpactOutcome,
+        _is_member: bool,
+        tolerance: f64,
+    ) -> Result<Branches<'p>, ImpactError> {
+        let frame = Frame::new(problem)?;
+        let contacts = problem.contacts();
+        let m = contacts.len();
+        let rebound = Rebound::Event(self.restitution());
+        let found = Ties::within(tolerance).follow(&frame, (), |walk, (), tie, out| {
+            let own: Vec<bool> = (0..m).map(|i| problem.approaches(i)).collect();
+            let mut patterns = vec![own];
+            if let Some(tie) = tie {
+                let near = |i: &usize| {
+                    let row = contacts.unit_row(contacts.row(*i));
+                    let rate = kernel::dot(row, walk.velocity.as_slice());
+                    rate.abs() <= tie * (1.0 + 1e-6)
+                };
+                for i in (0..m).filter(near).take(6) {
+                    for pattern in patterns.clone() {
+                        let mut flipped = pattern;
+                        flipped[i] = !flipped[i];
+                        patterns.push(flipped);
+                    }
+                }
+            }
+            for pattern in patterns {
+                let tests = pattern.iter().enumerate();
+                let tests = tests.map(|(i, approaches)| Test::that(contacts.row(i), *approaches));
+                let mut mode = Mode::default();
+                for i in (0..m).filter(|i| pattern[*i]) {
+                    for row in contacts.row(i)..contacts.row(i + 1) {
+                        mode.stop(row, rebound);
+                    }
+                }
+                // If these fail, the law has no answer.
+                let form = |i: usize| match pattern[i] {
+                    true => Form {
+                        impulses: of_row(contacts.row(i)),
+                        ..Form::default()
+                    },
+                    false => Form {
+                        after: of_row(contacts.row(i)),
+                        ..Form::default()
+                    },
+                };
+                let stage = pattern.contains(&true).then(|| {
+                    mode.hold(frame.constraint_rows());
+                    let stage = Stage::from(&frame, mode, &walk.velocity);
+                    (stage, (0..m).map(form).collect())
+                });
+                out.add(tests, stage, None);
+            }
+            Ok(())
+        })?;
+        Ok(Branches::of_chains(frame, found))
+    }
+}
+
+macro_rules! sliding {
+    ($($Type:ident),*) => {
+        $(impl DifferentiableLaw for $Type {
+            fn branches<'p>(
+                &self,
+                problem: &'p ImpactProblem<'p>,
+                outcome: &ImpactOutcome,
+                _is_member: bool,
+                tolerance: f64,
+            ) -> Result<Branches<'p>, ImpactError> {
+                sliding::branches(problem, outcome, &self.options, tolerance)
+            }
+        })*
+    };
+}
+
+sliding!(Routh, TwoBody);
+
+/// The law behind a variant. A new law is a compile error here until its derivative is known.
+fn of_variant(law: &Law) -> &dyn DifferentiableLaw {
+    match law {
+        Law::Propagative(law) => law,
+        Law::Plastic(law) => law,
+        Law::MoreauNewton(law) => law,
+        Law::AnitescuPotra(law) => law,
+        Law::Poisson(law) => law,
+        Law::Sequential(law) => law,
+        Law::SetValued(law) => law,
+        Law::Routh(law) => law,
+        Law::TwoBody(law) => law,
+        Law::NonholonomicElastic(law) => law,
+        Law::NonholonomicProjected(law) => law,
+        Law::NonholonomicNewton(law) => law,
+        Law::NonholonomicProjectedNewton(law) => law,
+        Law::NonholonomicRough(law) => law,
+    }
+}
+
+impl DifferentiableLaw for Law {
+    fn branches<'p>(
+        &self,
+        problem: &'p ImpactProblem<'p>,
+        outcome: &ImpactOutcome,
+        is_member: bool,
+        tolerance: f64,
+    ) -> Result<Branches<'p>, ImpactError> {
+        of_variant(self).branches(problem, outcome, is_member, tolerance)
+    }
+
+    fn has_event_restitution(&self) -> bool {
+        of_variant(self).has_event_restitution()
+    }
+}

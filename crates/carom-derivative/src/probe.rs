@@ -1,0 +1,178 @@
+//! Answers of the law itself near a velocity, where several answers or ways are possible.
+
+use super::Map;
+use super::are_one;
+use super::at_once::AtOnce;
+use super::branch::Walk;
+use super::frame::Frame;
+use super::friction::Contacts;
+use carom_impact::{ImpactError, ImpactProblem};
+use carom_metric::Tangent;
+use carom_numeric::random::CounterRng;
+use nalgebra::{DMatrix, DVector};
+
+/// Distance at which the law is asked, as a fraction of the motion that contacts see: between tied decisions and the
+/// curvature of round cones.
+const NEAR: f64 = 1e-6;
+
+/// Probe distance as a fraction of the distance of the next decision.
+const BEFORE_NEXT: f64 = 1e-3;
+
+/// Least probe distance in distances of tied decisions.
+const BEYOND_TIES: f64 = 16.0;
+
+/// Part of a step by which an answer may miss a way.
+const MATCH: f64 = 1e-2;
+
+/// Steps by which an answer differs from that at the velocity itself before it counts as another one.
+const FAR: f64 = 1e3;
+
+/// Random directions in which the law is asked.
+const RANDOM: usize = 16;
+
+/// Directions in which the law is asked.
+const MAX_DIRECTIONS: usize = 96;
+
+/// The law, ready to be asked near a velocity.
+pub(super) struct Probe<'f, 'l> {
+    law: AtOnce<'l>,
+    frame: &'f Frame<'f>,
+    step: f64,
+}
+
+/// Ways that the law was seen to take.
+pub(super) struct Asked {
+    pub(super) walks: Vec<Walk>,
+    pub(super) is_complete: bool,
+    /// True if the law had an answer in every direction, and none was far from that at the velocity itself.
+    pub(super) is_continuous: bool,
+}
+
+/// An answer near the velocity: velocity after, and its derivatives.
+struct Answer {
+    after: DVector<f64>,
+    /// Jacobians of the velocity and of the impulses; `None` at another tie and in a continuum.
+    jacobians: Option<[DMatrix<f64>; 2]>,
+}
+
+impl<'f, 'l> Probe<'f, 'l> {
+    /// `None` if the next decision is too near to tell it from a tied one.
+    pub(super) fn new(law: AtOnce<'l>, frame: &'f Frame<'f>, ways: &[Walk]) -> Option<Self> {
+        let unit = frame.scales().least(NEAR);
+        let unit = unit.unwrap_or(if frame.speed > 0.0 {
+            NEAR * frame.speed
+        } else {
+            NEAR
+        });
+        let next = ways.iter().fold(f64::INFINITY, |m, way| m.min(way.margin));
+        let step = unit.min(BEFORE_NEXT * next);
+        let tied = frame.scales().least(law.tolerance).unwrap_or(0.0);
+        (step >= BEYOND_TIES * tied).then_some(Self { law, frame, step })
+    }
+
+    /// Keeps the ways that the law takes, the first one first, and adds answers that are on no way.
+    pub(super) fn ask(&self, ways: Vec<Walk>, ties: &[DVector<f64>]) -> Result<Asked, ImpactError> {
+        let own = ways.iter().map(|way| way.direction(self.frame));
+        let mut directions = own.collect::<Result<Vec<_>, _>>()?;
+        let ties = ways.iter().flat_map(Walk::ties).chain(ties);
+        directions.extend(ties.flat_map(|row| [row.clone(), -row]));
+        directions.truncate(MAX_DIRECTIONS - RANDOM);
+        let mut random = CounterRng::new(0, 0, 0);
+        let n = self.frame.dim();
+        let any = |_| DVector::from_fn(n, |_, _| random.next_uniform() - 0.5);
+        directions.extend((0..RANDOM).map(any));
+        // Velocity at which the law was asked on each way.
+        let mut seen: Vec<Option<DVector<f64>>> = vec![None; ways.len()];
+        let mut asked = Asked {
+            walks: Vec::new(),
+            is_complete: true,
+            is_continuous: true,
+        };
+        let mut others: Vec<Walk> = Vec::new();
+        for (number, direction) in directions.into_iter().enumerate() {
+            let direction = self.frame.admit(&direction);
+            let Some(direction) = direction.try_normalize(1e-9) else {
+                continue;
+            };
+            let Some(answer) = self.answer(&direction) else {
+                asked.is_continuous = false;
+                asked.is_complete = false;
+                continue;
+            };
+            let on_way = (0..ways.len()).filter(|k| self.is_on(&ways[*k], &direction, &answer));
+            let on_way: Vec<usize> = on_way.collect();
+            for k in &on_way {
+                let seen = &mut seen[*k];
+                if seen.is_none() || number == *k {
+                    *seen = Some(direction.clone());
+                }
+            }
+            let is_known = !on_way.is_empty()
+                || others
+                    .iter()
+                    .any(|way| self.is_on(way, &direction, &answer));
+            if !is_known {
+                asked.is_complete = false;
+                let moved = &answer.after - &ways[0].velocity;
+                asked.is_continuous &= self.frame.is_within(&moved, FAR * self.step);
+                let Some([jacobian, impulses]) = answer.jacobians else {
+                    continue;
+                };
+                let mut after = answer.after - &jacobian * (self.step * &direction);
+                if self
+                    .frame
+                    .is_within(&(&after - &ways[0].velocity), MATCH * self.step)
+                {
+                    after.clone_from(&ways[0].velocity);
+                }
+                let mut way = Walk::at(self.frame, after, f64::INFINITY, 0.0, vec![direction]);
+                way.jacobian = jacobian;
+                way.impulses = impulses;
+                way.map = Map::Limit;
+                others.push(way);
+            }
+        }
+        for (mut way, seen) in ways.into_iter().zip(seen) {
+            if let Some(direction) = seen {
+                way.towards = Some(direction);
+                asked.walks.push(way);
+            }
+        }
+        asked.walks.extend(others);
+        Ok(asked)
+    }
+
+    fn is_on(&self, way: &Walk, direction: &DVector<f64>, answer: &Answer) -> bool {
+        let predicted = &way.velocity + &way.jacobian * (self.step * direction);
+        let allowed = MATCH * self.step * way.jacobian.amax().max(1.0);
+        let is_near = self.frame.is_within(&(&answer.after - predicted), allowed);
+        let is_parallel = |of: &[DMatrix<f64>; 2]| are_near(&of[0], &way.jacobian);
+        is_near && answer.jacobians.as_ref().is_none_or(is_parallel)
+    }
+
+    fn answer(&self, direction: &DVector<f64>) -> Option<Answer> {
+        let velocity = self
+            .frame
+            .velocity(&(&self.frame.before + self.step * direction));
+        let problem = ImpactProblem::new(self.frame.problem.contacts(), Tangent(velocity)).ok()?;
+        let outcome = self.law.law.resolve(&problem).ok()?;
+        let after = self.frame.of_velocity(&outcome.velocity_plus.0);
+        let near = Frame::new(&problem).ok()?;
+        let contacts = Contacts::all(&near, self.law.cones, self.law.rebounds).ok()?;
+        let found = self.law.ways(&contacts, &outcome, true).ok().flatten();
+        let jacobians = found.and_then(|found| {
+            let all = found.walks;
+            let first = all.first()?;
+            let is_one = all
+                .iter()
+                .all(|way| are_one(&way.jacobian, &first.jacobian));
+            is_one.then(|| [first.jacobian.clone(), first.impulses.clone()])
+        });
+        Some(Answer { after, jacobians })
+    }
+}
+
+/// True if two Jacobians are one up to what a step can turn a round cone.
+fn are_near(a: &DMatrix<f64>, b: &DMatrix<f64>) -> bool {
+    (a - b).amax() <= MATCH * a.amax().max(b.amax()).max(1.0)
+}

@@ -1,0 +1,564 @@
+//! One contact of a stage: impulses and velocities of its rows, and the modes that fit them.
+
+use super::branch::Form;
+use super::frame::Frame;
+use super::mode::{Equation, Load, Mode, Rebound, Terms, of_row};
+use carom_impact::frictional::FrictionCone;
+use nalgebra::DVector;
+use smallvec::smallvec;
+use std::f64::consts::PI;
+
+/// Velocities and impulses below this fraction of the velocity count as zero where modes are compared: fifty
+/// times the rounding that a solved step leaves.
+pub(super) const NOTHING: f64 = 1e-11;
+
+/// Impulses below this fraction of the velocity are rounding.
+const ROUNDING: f64 = 1e-14;
+
+/// Thresholds below which quantities of a contact count as zero where its modes are compared.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Near {
+    pub(super) push: f64,
+    pub(super) gap: f64,
+    pub(super) drag: f64,
+    pub(super) slip: f64,
+}
+
+/// The friction cones of contacts in space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cones {
+    /// Friction and tangents do not count.
+    Frictionless,
+    Round,
+    Polygon(usize),
+}
+
+impl From<FrictionCone> for Cones {
+    fn from(cone: FrictionCone) -> Self {
+        match cone {
+            FrictionCone::Round => Self::Round,
+            FrictionCone::Polygon(k) => Self::Polygon(k),
+        }
+    }
+}
+
+/// Tangential mode of a pushing contact.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Tangential {
+    /// There is no friction.
+    Free,
+    Stick,
+    /// Slides with friction along a direction of the polygon.
+    Vertex(usize),
+    /// Slides with friction between a direction and the next one.
+    Edge(usize),
+    /// Slides with friction against a unit direction.
+    Round([f64; 2]),
+}
+
+/// Mode of a contact.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Grip {
+    Open,
+    Closed(Tangential),
+    /// Its normal impulse is at its cap.
+    Saturated(Tangential),
+}
+
+/// A contact in a stage, in the coordinates of the frame.
+pub(super) struct Reading<'f> {
+    pub(super) contact: usize,
+    pub(super) normal: usize,
+    /// Rows of the tangents.
+    pub(super) tangents: &'f [usize],
+    pub(super) friction: f64,
+    pub(super) friction_factor: f64,
+    pub(super) rebound: Rebound,
+    /// Sign with which the velocity before stays on its side, where restitution acts on one side alone.
+    pub(super) approach: Option<f64>,
+    /// Restitution on the other side, if the velocity before is between both.
+    pub(super) beyond: Option<f64>,
+    pub(super) cap: Option<f64>,
+    /// Directions of the polygon; empty for round cones.
+    pub(super) directions: &'f [[f64; 2]],
+    /// Normal impulse, and velocity over what is asked for.
+    pub(super) push: f64,
+    pub(super) gap: f64,
+    /// Impulses and velocities after of the tangents.
+    pub(super) drag: [f64; 2],
+    pub(super) slip: [f64; 2],
+    pub(super) frame: &'f Frame<'f>,
+}
+
+fn dot(a: [f64; 2], b: [f64; 2]) -> f64 {
+    a[0] * b[0] + a[1] * b[1]
+}
+
+fn minus(a: [f64; 2], b: [f64; 2]) -> [f64; 2] {
+    [a[0] - b[0], a[1] - b[1]]
+}
+
+fn norm(a: [f64; 2]) -> f64 {
+    libm::hypot(a[0], a[1])
+}
+
+impl Reading<'_> {
+    fn form(&self, coefficients: [f64; 2]) -> Terms {
+        let terms = self.tangents.iter().zip(coefficients);
+        terms.map(|(row, c)| (*row, c)).collect()
+    }
+
+    fn limit(&self) -> f64 {
+        self.friction * self.push.max(0.0)
+    }
+
+    fn next(&self, j: usize) -> usize {
+        (j + 1) % self.directions.len()
+    }
+
+    fn neighbors(&self, j: usize) -> [usize; 2] {
+        let k = self.directions.len();
+        [(j + k - 1) % k, (j + 1) % k]
+    }
+
+    fn side(&self, j: usize) -> [f64; 2] {
+        minus(self.directions[self.next(j)], self.directions[j])
+    }
+
+    /// True if a velocity or an impulse counts as zero where modes are compared.
+    pub(super) fn is_nothing(&self, size: f64) -> bool {
+        self.is_below(size, NOTHING)
+    }
+
+    /// True if a size is below a fraction of the motion that the contact sees.
+    fn is_below(&self, size: f64, fraction: f64) -> bool {
+        let frame = self.frame;
+        size <= frame.at_most(fraction) && size <= frame.scales().of_row(self.normal, fraction)
+    }
+
+    /// Distance of the drag from the cone's boundary, positive inside.
+    fn slack(&self) -> f64 {
+        if self.directions.is_empty() {
+            return self.limit() - norm(self.drag);
+        }
+        let sides = (0..self.directions.len()).map(|j| self.slack_to(j));
+        sides.fold(f64::INFINITY, f64::min)
+    }
+
+    /// Distance of the drag from a side of the polygon, positive inside.
+    fn slack_to(&self, j: usize) -> f64 {
+        let (normal, reach) = self.facet(j);
+        self.limit() * reach - dot(normal, self.drag)
+    }
+
+    /// Outward normal of a side of the unit polygon, and its distance from the middle.
+    fn facet(&self, j: usize) -> ([f64; 2], f64) {
+        let k = self.directions.len();
+        if k == 2 {
+            return (self.directions[j], 1.0);
+        }
+        let (a, b) = (self.directions[j], self.directions[self.next(j)]);
+        let sum = [a[0] + b[0], a[1] + b[1]];
+        let length = norm(sum);
+        ([sum[0] / length, sum[1] / length], libm::cos(PI / k as f64))
+    }
+
+    /// Friction without friction coefficient: the direction in which it would act.
+    fn against_slip(&self) -> Option<[f64; 2]> {
+        let speed = norm(self.slip);
+        if self.tangents.is_empty() || self.is_nothing(speed) {
+            return None;
+        }
+        if self.directions.is_empty() {
+            return Some([-self.slip[0] / speed, -self.slip[1] / speed]);
+        }
+        let along = |j: &usize| dot(self.directions[*j], self.slip);
+        let most = (0..self.directions.len()).min_by(|a, b| along(a).total_cmp(&along(b)))?;
+        self.directions.get(most).copied()
+    }
+
+    pub(super) fn has_friction(&self) -> bool {
+        self.friction > 0.0 && !self.tangents.is_empty()
+    }
+
+    /// The share of the next direction in friction along a side of the polygon.
+    fn share(&self, j: usize) -> f64 {
+        let side = self.side(j);
+        let first = self.directions[j];
+        let rest = minus(
+            self.drag,
+            [self.limit() * first[0], self.limit() * first[1]],
+        );
+        dot(side, rest) / dot(side, side)
+    }
+
+    /// The mode that fits best.
+    pub(super) fn own(&self) -> Grip {
+        if let Some(cap) = self.cap
+            && cap - self.push < -self.gap
+        {
+            return Grip::Saturated(self.own_tangential());
+        }
+        if self.push > self.gap && !self.is_below(self.push, ROUNDING) {
+            Grip::Closed(self.own_tangential())
+        } else {
+            Grip::Open
+        }
+    }
+
+    pub(super) fn own_tangential(&self) -> Tangential {
+        if !self.has_friction() {
+            return Tangential::Free;
+        }
+        let speed = norm(self.slip);
+        if speed <= self.slack() || self.is_nothing(speed) {
+            return Tangential::Stick;
+        }
+        if self.directions.is_empty() {
+            return Tangential::Round([self.slip[0] / speed, self.slip[1] / speed]);
+        }
+        let along = |j: usize| dot(self.directions[j], self.slip);
+        let k = self.directions.len();
+        let most = (0..k).fold(0, |a, b| if along(b) < along(a) { b } else { a });
+        if k == 2 {
+            return Tangential::Vertex(most);
+        }
+        let [before, after] = self.neighbors(most);
+        let (other, edge) = if along(before) < along(after) {
+            (before, before)
+        } else {
+            (after, most)
+        };
+        let left = along(other) - along(most);
+        let share = self.share(edge);
+        let inside = share.min(self.limit() - share);
+        if inside > left {
+            return Tangential::Edge(edge);
+        }
+        // If sliding leaves two directions alike, friction acts along the one that its impulse shows.
+        let is_next = match self.limit() {
+            limit if !self.is_nothing(limit) => share > 0.5 * limit,
+            _ => most != edge,
+        };
+        Tangential::Vertex(if is_next { self.next(edge) } else { edge })
+    }
+
+    /// Every mode; `None` if there is a continuum of them.
+    pub(super) fn all(&self) -> Option<Vec<Grip>> {
+        let closed: Vec<Tangential> = if !self.has_friction() {
+            vec![Tangential::Free]
+        } else if self.directions.is_empty() {
+            return None;
+        } else {
+            let k = self.directions.len();
+            let edges = (0..k).filter(|_| k > 2).map(Tangential::Edge);
+            let slides = (0..k).map(Tangential::Vertex).chain(edges);
+            std::iter::once(Tangential::Stick).chain(slides).collect()
+        };
+        let mut all = vec![Grip::Open];
+        all.extend(closed.iter().map(|t| Grip::Closed(*t)));
+        if self.cap.is_some() {
+            all.extend(closed.iter().map(|t| Grip::Saturated(*t)));
+        }
+        Some(all)
+    }
+
+    /// Every mode that fits up to what is near, and whether these are all.
+    pub(super) fn fitting(&self, near: &Near) -> (Vec<Grip>, bool) {
+        let mut grips = vec![self.own()];
+        let mut add = |grip: Grip| {
+            if !grips.contains(&grip) {
+                grips.push(grip);
+            }
+        };
+        let (tangential, is_complete) = self.fitting_tangential(near);
+        let is_light = self.push.abs() <= near.push && norm(self.drag) <= near.drag;
+        if is_light && self.gap >= -near.gap {
+            add(Grip::Open);
+        }
+        if self.gap.abs() <= near.gap {
+            tangential.iter().for_each(|t| add(Grip::Closed(*t)));
+        }
+        if let Some(cap) = self.cap
+            && (cap - self.push).abs() <= near.push
+            && self.gap <= near.gap
+        {
+            tangential.iter().for_each(|t| add(Grip::Saturated(*t)));
+        }
+        (grips, is_complete)
+    }
+
+    fn fitting_tangential(&self, near: &Near) -> (Vec<Tangential>, bool) {
+        if !self.has_friction() {
+            return (vec![Tangential::Free], true);
+        }
+        let mut out = Vec::new();
+        let (speed, limit) = (norm(self.slip), self.limit());
+        if speed <= near.slip && self.slack() >= -near.drag {
+            out.push(Tangential::Stick);
+        }
+        if self.directions.is_empty() {
+            let drag = norm(self.drag);
+            let against = |s: [f64; 2]| {
+                norm([self.drag[0] + limit * s[0], self.drag[1] + limit * s[1]]) <= near.drag
+            };
+            if speed > near.slip {
+                let s = [self.slip[0] / speed, self.slip[1] / speed];
+                if against(s) {
+                    out.push(Tangential::Round(s));
+                }
+            } else if drag > near.drag {
+                let s = [-self.drag[0] / drag, -self.drag[1] / drag];
+                if against(s) {
+                    out.push(Tangential::Round(s));
+                }
+            } else {
+                // It may begin to slide in any direction.
+                return (out, false);
+            }
+            return (out, true);
+        }
+        let k = self.directions.len();
+        for j in 0..k {
+            let d = self.directions[j];
+            let is_there = norm(minus(self.drag, [limit * d[0], limit * d[1]])) <= near.drag;
+            let along = dot(d, self.slip);
+            let sides = self.neighbors(j);
+            let is_least = sides
+                .iter()
+                .all(|i| dot(self.directions[*i], self.slip) - along >= -near.slip);
+            if is_there && is_least && along <= near.slip {
+                out.push(Tangential::Vertex(j));
+            }
+            if k > 2 {
+                let (share, side) = (self.share(j), self.side(j));
+                let at = [
+                    limit * d[0] + share * side[0],
+                    limit * d[1] + share * side[1],
+                ];
+                let fits = norm(minus(self.drag, at)) <= near.drag
+                    && share >= -near.drag
+                    && limit - share >= -near.drag
+                    && dot(side, self.slip).abs() <= near.slip
+                    && along <= near.slip;
+                if fits {
+                    out.push(Tangential::Edge(j));
+                }
+            }
+        }
+        (out, true)
+    }
+
+    /// Impulses of a mode that no unknown makes: of a saturated contact those at its cap.
+    pub(super) fn given(&self, grip: Grip, out: &mut DVector<f64>) {
+        let (Grip::Saturated(tangential), Some(cap)) = (grip, self.cap) else {
+            return;
+        };
+        out[self.normal] = cap;
+        if let Tangential::Vertex(j) | Tangential::Edge(j) = tangential {
+            for (row, d) in self.tangents.iter().zip(self.directions[j]) {
+                out[*row] = self.friction * cap * d;
+            }
+        }
+    }
+
+    /// The columns of a mode.
+    pub(super) fn add(&self, grip: Grip, mode: &mut Mode) {
+        let (tangential, is_free) = match grip {
+            Grip::Open => return,
+            Grip::Closed(tangential) => (tangential, true),
+            Grip::Saturated(tangential) => (tangential, false),
+        };
+        mode.acts = true;
+        let load = |direction: [f64; 2], mode: &mut Mode| {
+            for (row, d) in self.tangents.iter().zip(direction) {
+                mode.loads.push(Load {
+                    contact: self.contact,
+                    row: *row,
+                    factor: self.push * self.friction_factor * d,
+                });
+            }
+        };
+        let normal = of_row(self.normal);
+        let first = mode.unknowns.len();
+        self.add_tangential(tangential, is_free, normal, load, mode);
+        if is_free {
+            for limit in mode.limits.iter_mut().skip(first + 1) {
+                *limit = Some((first, self.friction));
+            }
+        }
+    }
+
+    /// Adds the tangential forms of a contact that pushes.
+    fn add_tangential(
+        &self,
+        tangential: Tangential,
+        is_free: bool,
+        normal: Terms,
+        load: impl Fn([f64; 2], &mut Mode),
+        mode: &mut Mode,
+    ) {
+        match tangential {
+            Tangential::Free => {
+                if is_free {
+                    mode.push(normal.clone(), normal, self.rebound);
+                }
+                if let Some(direction) = self.against_slip() {
+                    load(direction, mode);
+                }
+            }
+            Tangential::Stick => {
+                if is_free {
+                    mode.push(normal.clone(), normal, self.rebound);
+                }
+                for row in self.tangents {
+                    mode.stop(*row, Rebound::Fixed(0.0));
+                }
+            }
+            Tangential::Vertex(j) | Tangential::Edge(j) => {
+                let direction = self.directions[j];
+                if is_free {
+                    let mut along = self.form(direction.map(|d| d * self.friction));
+                    along.push((self.normal, 1.0));
+                    mode.push(along, normal, self.rebound);
+                }
+                load(direction, mode);
+                if let Tangential::Edge(_) = tangential {
+                    let side = self.form(self.side(j));
+                    mode.push(side.clone(), side, Rebound::Fixed(0.0));
+                }
+            }
+            Tangential::Round(s) => self.add_round(s, is_free, mode),
+        }
+    }
+
+    /// Friction against the sliding direction, which turns:
+    /// $dl_t + \mu s dl_n + d\mu l_ns + \kappa(I - ss^T) d(J_tv') = 0$, $\kappa = \mu l_n/|u_t|$.
+    fn add_round(&self, s: [f64; 2], is_free: bool, mode: &mut Mode) {
+        let normal = of_row(self.normal);
+        if is_free {
+            mode.push(normal.clone(), normal, self.rebound);
+        }
+        let (speed, limit) = (dot(s, self.slip).max(0.0), self.limit());
+        let across = [-s[1], s[0]];
+        let mut along = self.form(s);
+        if is_free {
+            along.push((self.normal, self.friction));
+        }
+        let (by_velocity, by_impulse) = if limit >= speed {
+            (1.0, if limit > 0.0 { speed / limit } else { 0.0 })
+        } else {
+            (limit / speed, 1.0)
+        };
+        let equations = [
+            Equation {
+                velocities: Terms::new(),
+                rebound: Rebound::Fixed(0.0),
+                impulses: along,
+                by_friction: Some((self.contact, self.push * self.friction_factor)),
+            },
+            Equation {
+                velocities: self.form(across.map(|c| c * by_velocity)),
+                rebound: Rebound::Fixed(0.0),
+                impulses: self.form(across.map(|c| c * by_impulse)),
+                by_friction: None,
+            },
+        ];
+        for (row, equation) in self.tangents.iter().zip(equations) {
+            mode.limits.push(None);
+            mode.unknowns.push(of_row(*row));
+            mode.equations.push(equation);
+        }
+    }
+
+    /// Forms that decide for a mode.
+    pub(super) fn forms(&self, grip: Grip, out: &mut Vec<Form>) {
+        let e = self.rebound.value();
+        let normal = |c: f64| -> Terms { smallvec![(self.normal, c)] };
+        let tangential = match grip {
+            Grip::Open => {
+                let restitutions = std::iter::once(e).chain(self.beyond);
+                out.extend(restitutions.map(|e| Form {
+                    after: normal(1.0),
+                    before: normal(e),
+                    ..Form::default()
+                }));
+                return;
+            }
+            Grip::Closed(tangential) => {
+                // Friction within its polygon is within it for no negative push.
+                let is_implied = tangential == Tangential::Stick && !self.directions.is_empty();
+                if !is_implied {
+                    out.push(Form {
+                        impulses: normal(1.0),
+                        ..Form::default()
+                    });
+                }
+                if let Some(cap) = self.cap {
+                    out.push(Form {
+                        impulses: normal(-1.0),
+                        constant: cap,
+                        ..Form::default()
+                    });
+                }
+                tangential
+            }
+            Grip::Saturated(tangential) => {
+                out.push(Form {
+                    after: normal(-1.0),
+                    ..Form::default()
+                });
+                tangential
+            }
+        };
+        let slip = |c: [f64; 2]| Form {
+            after: self.form(c),
+            ..Form::default()
+        };
+        let drag = |push: f64, c: [f64; 2]| {
+            let mut impulses = self.form(c);
+            impulses.push((self.normal, push));
+            Form {
+                impulses,
+                ..Form::default()
+            }
+        };
+        let k = self.directions.len();
+        match tangential {
+            Tangential::Free => {}
+            Tangential::Stick if k == 0 => {
+                let size = norm(self.drag);
+                let along = if size > 0.0 {
+                    self.drag.map(|l| -l / size)
+                } else {
+                    [0.0; 2]
+                };
+                out.push(drag(self.friction, along));
+            }
+            Tangential::Stick => {
+                for j in 0..k {
+                    let (outward, reach) = self.facet(j);
+                    out.push(drag(self.friction * reach, outward.map(|c| -c)));
+                }
+            }
+            Tangential::Vertex(j) if k == 2 => {
+                out.push(slip(self.directions[j].map(|d| -d)));
+            }
+            Tangential::Vertex(j) => {
+                for i in self.neighbors(j) {
+                    out.push(slip(minus(self.directions[i], self.directions[j])));
+                }
+            }
+            Tangential::Edge(j) => {
+                let (side, first) = (self.side(j), self.directions[j]);
+                let square = dot(side, side);
+                let along = side.map(|x| x / square);
+                let own = self.friction * dot(along, first);
+                out.push(drag(-own, along));
+                out.push(drag(self.friction + own, along.map(|x| -x)));
+                out.push(slip(first.map(|d| -d)));
+            }
+            Tangential::Round(s) => out.push(slip(s)),
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Saltation: the map of a small difference through an event of a flow.
+
+use carom_impact::ImpactError;
+use nalgebra::{DMatrix, DVector};
+
+/// A guard that is crossed slower than this, over its gradient and the flow, is grazed.
+const GRAZING: f64 = 1e-9;
+
+/// The saltation matrix of a transversal crossing,
+///
+/// $$ \Xi = R_x + \frac{(F^+ - R_xF^-) g^T}{g\cdot F^- + g_t}, $$
+///
+/// with the Jacobian $R_x$ (m × n) of the reset, the flows $F^-$ (n) before and $F^+$ (m) after it, and
+/// the gradient $g$ (n) and rate $g_t$ of the guard. For a reset that depends on time its rate
+/// $R_t$ is subtracted from $F^+$ by the caller.
+///
+/// Kong, Payne, Zhu & Johnson, *Saltation matrices*, arXiv 2306.06862.
+///
+/// # Errors
+///
+/// [`ImpactError::Grazing`] where the flow does not cross the guard,
+/// $|g\cdot F^- + g_t| \le 10^{-9}(\lVert g\rVert\lVert F^-\rVert + |g_t|)$;
+/// [`ImpactError::InvalidDirection`] for sizes that do not match.
+///
+/// # Examples
+///
+/// A ball that falls at 2 m/s onto the ground, $e = 1/2$, gravity 10 m/s²:
+///
+/// ```
+/// use carom_derivative::saltation;
+/// use nalgebra::{dmatrix, dvector};
+/// let reset = dmatrix![1.0, 0.0; 0.0, -0.5];
+/// let guard = dvector![1.0, 0.0];
+/// let (minus, plus) = (dvector![-2.0, -10.0], dvector![1.0, -10.0]);
+/// let xi = saltation(&reset, &minus, &plus, &guard, 0.0)?;
+/// assert!((xi - dmatrix![-0.5, 0.0; 7.5, -0.5]).amax() < 1e-15);
+/// # Ok::<(), carom_impact::ImpactError>(())
+/// ```
+pub fn saltation(
+    reset: &DMatrix<f64>,
+    f_minus: &DVector<f64>,
+    f_plus: &DVector<f64>,
+    guard_gradient: &DVector<f64>,
+    guard_rate: f64,
+) -> Result<DMatrix<f64>, ImpactError> {
+    for (what, expected, found) in [
+        ("flow before", reset.ncols(), f_minus.len()),
+        ("flow after", reset.nrows(), f_plus.len()),
+        ("guard gradient", reset.ncols(), guard_gradient.len()),
+    ] {
+        if expected != found {
+            return Err(ImpactError::InvalidDirection {
+                what,
+                expected,
+                found,
+            });
+        }
+    }
+    let rate = guard_gradient.dot(f_minus) + guard_rate;
+    let size = guard_gradient.norm() * f_minus.norm() + guard_rate.abs();
+    if !(rate.abs() > GRAZING * size) {
+        return Err(ImpactError::Grazing { rate });
+    }
+    let jump = f_plus - reset * f_minus;
+    Ok(reset + jump * guard_gradient.transpose() / rate)
+}

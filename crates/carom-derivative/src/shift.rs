@@ -1,0 +1,324 @@
+//! Decisions of contacts that depend on each other.
+//!
+//! Dependent contacts share their impulses in many ways. A mode holds where one of these ways passes all of
+//! its tests: the tests are linear in the impulses and in the shifts between them, and eliminating the shifts
+//! (Fourier and Motzkin) leaves the inequalities that decide.
+
+use super::branch::{Form, interior};
+use super::frame::Frame;
+use super::mode::Terms;
+use super::stage::Stage;
+use carom_impact::ImpactError;
+use carom_impact::nnls::nonnegative_least_squares;
+use carom_metric::kernel;
+use nalgebra::{DMatrix, DVector, DVectorView};
+use std::borrow::Cow;
+
+/// Inequalities that elimination may lead to.
+const MAX_INEQUALITIES: usize = 128;
+
+/// Inequalities that are given to it.
+const MAX_GIVEN: usize = u64::BITS as usize;
+
+/// Coefficients below this fraction of their inequality's count as zero.
+const NONE: f64 = 1e-10;
+
+/// Relative distance from an inequality that shifts cannot improve.
+const STUCK: f64 = 1e-9;
+
+/// A test, and its growth with each shift.
+#[derive(Clone)]
+struct Inequality {
+    shifts: DVector<f64>,
+    /// Coefficients of the velocities of all rows after the stage and before it, and of the impulses on them.
+    after: DVector<f64>,
+    before: DVector<f64>,
+    impulses: DVector<f64>,
+    constant: f64,
+    /// Given inequalities that it is a combination of, one bit each.
+    parents: u64,
+}
+
+impl Inequality {
+    fn new(form: &Form, shifts: DVector<f64>, n_rows: usize) -> Self {
+        let column = |terms: &Terms| {
+            let mut out = DVector::zeros(n_rows);
+            for (row, c) in terms {
+                out[*row] += c;
+            }
+            out
+        };
+        let given = Self {
+            shifts,
+            after: column(&form.after),
+            before: column(&form.before),
+            impulses: column(&form.impulses),
+            constant: form.constant,
+            parents: 0,
+        };
+        given.plus(1.0, &given, 0.0)
+    }
+
+    /// Largest coefficient.
+    fn size(&self) -> f64 {
+        self.impulses
+            .amax()
+            .max(self.after.amax())
+            .max(self.before.amax())
+    }
+
+    fn plus(&self, factor: f64, other: &Self, by: f64) -> Self {
+        let mut sum = Self {
+            shifts: factor * &self.shifts + by * &other.shifts,
+            after: factor * &self.after + by * &other.after,
+            before: factor * &self.before + by * &other.before,
+            impulses: factor * &self.impulses + by * &other.impulses,
+            constant: factor * self.constant + by * other.constant,
+            parents: self.parents | other.parents,
+        };
+        let size = sum.size();
+        let small = NONE * size;
+        sum.shifts
+            .apply(|x| *x = if x.abs() <= small { 0.0 } else { *x });
+        if size > 0.0 {
+            sum.shifts /= size;
+            sum.after /= size;
+            sum.before /= size;
+            sum.impulses /= size;
+            sum.constant /= size;
+        }
+        sum
+    }
+
+    fn is_same(&self, other: &Self) -> bool {
+        (&self.impulses - &other.impulses).amax() <= NONE
+            && (&self.after - &other.after).amax() <= NONE
+            && (&self.before - &other.before).amax() <= NONE
+            && (&self.shifts - &other.shifts).amax() <= NONE
+            && (self.constant - other.constant).abs() <= NONE * self.constant.abs()
+    }
+
+    fn value(&self, frame: &Frame<'_>, stage: &Stage) -> f64 {
+        let rates = |velocity: &[f64]| {
+            let velocity = DVectorView::from_slice(velocity, velocity.len());
+            frame.rows.tr_mul(&velocity)
+        };
+        let mut value = kernel::dot(self.impulses.as_slice(), stage.impulse()) + self.constant;
+        if self.after.amax() > 0.0 {
+            value += self.after.dot(&rates(stage.after()));
+        }
+        if self.before.amax() > 0.0 {
+            value += self.before.dot(&rates(stage.before()));
+        }
+        value
+    }
+
+    fn form(&self) -> Form {
+        let terms = |column: &DVector<f64>| -> Terms {
+            let terms = column.iter().copied().enumerate();
+            terms.filter(|(_, c)| *c != 0.0).collect()
+        };
+        Form {
+            after: terms(&self.after),
+            before: terms(&self.before),
+            impulses: terms(&self.impulses),
+            constant: self.constant,
+        }
+    }
+}
+
+/// Tests that no shift changes, and those that some shift does.
+fn sorted(frame: &Frame<'_>, stage: &Stage, forms: &[Form]) -> (Vec<Form>, Vec<Inequality>) {
+    let free = stage.free();
+    let drifts: Vec<DVector<f64>> = free.iter().map(|s| stage.drift(*s)).collect();
+    let mut fixed = Vec::with_capacity(forms.len());
+    let mut shifted = Vec::new();
+    for form in forms {
+        let grows = |k: usize| {
+            let moved = form
+                .after
+                .iter()
+                .map(|(row, c)| c * frame.rate(*row, &drifts[k]));
+            stage.shift(free[k], &form.impulses) + moved.sum::<f64>()
+        };
+        let shifts = DVector::from_fn(free.len(), |k, _| grows(k));
+        let terms = form.impulses.iter().chain(&form.after);
+        let size = terms.fold(0.0, |m: f64, t| m.max(t.1.abs()));
+        if shifts.amax() <= NONE * size {
+            fixed.push(form.clone());
+        } else {
+            shifted.push(Inequality::new(form, shifts, frame.n_rows()));
+        }
+    }
+    (fixed, shifted)
+}
+
+/// The tests of a stage without those that shifts between dependent contacts can satisfy.
+pub(super) fn decisive<'f>(
+    frame: &Frame<'_>,
+    stage: &Stage,
+    forms: &'f [Form],
+) -> Result<Cow<'f, [Form]>, ImpactError> {
+    if stage.free().is_empty() {
+        return Ok(Cow::Borrowed(forms));
+    }
+    let (mut out, shifted) = sorted(frame, stage, forms);
+    match eliminated(shifted.clone(), stage.free().len()) {
+        Some(left) => out.extend(left.iter().map(Inequality::form)),
+        None => out.extend(held(frame, stage, &shifted)?),
+    }
+    Ok(Cow::Owned(out))
+}
+
+/// Tests of a stage: those that no shift changes, and those that some shift does.
+pub(super) struct Sorted {
+    pub(super) fixed: Vec<Form>,
+    shifted: Vec<Inequality>,
+    n_shifts: usize,
+}
+
+impl Sorted {
+    pub(super) fn new(frame: &Frame<'_>, stage: &Stage, forms: &[Form]) -> Self {
+        let n_shifts = stage.free().len();
+        let (fixed, shifted) = match n_shifts {
+            0 => (forms.to_vec(), Vec::new()),
+            _ => sorted(frame, stage, forms),
+        };
+        Self {
+            fixed,
+            shifted,
+            n_shifts,
+        }
+    }
+
+    /// The tests that are left of the shifted ones for velocities that some shift lets pass all of them; `None` if
+    /// they are too many.
+    pub(super) fn projected(&self) -> Option<Vec<Form>> {
+        let left = eliminated(self.shifted.clone(), self.n_shifts)?;
+        Some(left.iter().map(Inequality::form).collect())
+    }
+
+    /// All tests, and the growth of each with every shift.
+    pub(super) fn with_shifts(&self) -> Vec<(Form, DVector<f64>)> {
+        let none = DVector::zeros(self.n_shifts);
+        let fixed = self.fixed.iter();
+        let fixed = fixed.map(|form| (form.clone(), none.clone()));
+        let shifted = self.shifted.iter();
+        let shifted = shifted.map(|q| (q.form(), q.shifts.clone()));
+        fixed.chain(shifted).collect()
+    }
+}
+
+/// Inequalities that remain after their shifts are eliminated; `None` if these are too many.
+///
+/// After k eliminations a combination of more than k + 1 given inequalities follows from the others (Kohler 1967).
+fn eliminated(mut given: Vec<Inequality>, n_shifts: usize) -> Option<Vec<Inequality>> {
+    if given.len() > MAX_GIVEN {
+        return None;
+    }
+    for (k, inequality) in given.iter_mut().enumerate() {
+        inequality.parents = 1 << k;
+    }
+    let mut open: Vec<usize> = (0..n_shifts).collect();
+    let mut most = 1;
+    while !open.is_empty() {
+        let count = |k: usize| {
+            let positive = given.iter().filter(|q| q.shifts[k] > 0.0).count();
+            let negative = given.iter().filter(|q| q.shifts[k] < 0.0).count();
+            positive * negative
+        };
+        let (at, k) = open
+            .iter()
+            .copied()
+            .enumerate()
+            .min_by_key(|(_, k)| count(*k))?;
+        open.swap_remove(at);
+        if count(k) > MAX_INEQUALITIES * MAX_INEQUALITIES / 4 {
+            return None;
+        }
+        let (with, mut next): (Vec<_>, Vec<_>) =
+            given.into_iter().partition(|q| q.shifts[k] != 0.0);
+        most += 1;
+        for positive in with.iter().filter(|q| q.shifts[k] > 0.0) {
+            for negative in with.iter().filter(|q| q.shifts[k] < 0.0) {
+                let parents = positive.parents | negative.parents;
+                if parents.count_ones() > most {
+                    continue;
+                }
+                let mut sum = positive.plus(-negative.shifts[k], negative, positive.shifts[k]);
+                sum.shifts[k] = 0.0;
+                let says_nothing = sum.size() == 0.0 && sum.constant == 0.0;
+                let is_known = |q: &Inequality| q.parents & !parents == 0 && q.is_same(&sum);
+                if !says_nothing && !next.iter().any(is_known) {
+                    next.push(sum);
+                }
+                if next.len() > MAX_INEQUALITIES {
+                    return None;
+                }
+            }
+        }
+        given = next;
+    }
+    Some(given)
+}
+
+/// The inequalities at impulses that satisfy all of them with something to spare, which leaves a lower bound of the
+/// distance; where there are no such impulses, what no shift can satisfy with something to spare.
+fn held(frame: &Frame<'_>, stage: &Stage, given: &[Inequality]) -> Result<Vec<Form>, ImpactError> {
+    let Some(first) = given.first() else {
+        return Ok(Vec::new());
+    };
+    let n = first.shifts.len();
+    let largest = stage.impulse().iter().fold(0.0, |m: f64, x| m.max(x.abs()));
+    let scale = largest.max(f64::MIN_POSITIVE);
+    // By the shifts and what is there, which may take any positive size.
+    let mut rows: Vec<DVector<f64>> = given
+        .iter()
+        .map(|q| {
+            let value = q.value(frame, stage) / scale;
+            let mut row = q.shifts.clone().push(value);
+            row.normalize_mut();
+            row
+        })
+        .collect();
+    let mut sizes = DVector::zeros(n + 1);
+    sizes[n] = 1.0;
+    rows.push(sizes);
+    if let Some(inside) = interior(&rows)? {
+        let shift = inside.rows(0, n) * (scale / inside[n]);
+        let forms = given.iter().map(|q| {
+            let mut form = q.form();
+            form.constant += q.shifts.dot(&shift);
+            form
+        });
+        return Ok(forms.collect());
+    }
+    let all = DMatrix::from_columns(&rows);
+    let mut out = Vec::new();
+    for (i, q) in given.iter().enumerate() {
+        let weights = nonnegative_least_squares(&all, &rows[i], 1e-14)?;
+        if (&rows[i] + &all * &weights).norm() > STUCK {
+            continue;
+        }
+        // The weights belong to rows of unit length.
+        let length =
+            |k: usize| libm::hypot(given[k].value(frame, stage) / scale, given[k].shifts.norm());
+        let mut sum = Inequality {
+            shifts: DVector::zeros(n),
+            after: &q.after / length(i),
+            before: &q.before / length(i),
+            impulses: &q.impulses / length(i),
+            constant: q.constant / length(i),
+            parents: 0,
+        };
+        for (k, other) in given.iter().enumerate().filter(|(k, _)| weights[*k] > 0.0) {
+            let weight = weights[k] / length(k);
+            sum.after.axpy(weight, &other.after, 1.0);
+            sum.before.axpy(weight, &other.before, 1.0);
+            sum.impulses.axpy(weight, &other.impulses, 1.0);
+            sum.constant += weight * other.constant;
+        }
+        out.push(sum.form());
+    }
+    Ok(out)
+}

@@ -1,0 +1,597 @@
+//! One stage of an impact in a fixed mode, and its derivatives.
+
+use super::adjoint::Adjoint;
+use super::frame::{Frame, Variation};
+use super::mode::{Mode, Terms};
+use carom_metric::kernel;
+use nalgebra::{DMatrix, DVector, DVectorView};
+use smallvec::{SmallVec, smallvec};
+use std::sync::Arc;
+
+/// Pivots below this fraction of the largest are those of dependent contacts.
+const RANK: f64 = 1e-10;
+
+/// Largest distance of the right side from the range of dependent contacts, over its own terms.
+const IN_RANGE: f64 = 1e-9;
+
+/// A stage of an impact that has happened in a mode, ready for derivatives along any direction.
+///
+/// With the impulses $L$, the velocities $v$ before and $v'$ after, $h = dJ^TL + J^T(dS x + dL_0) -
+/// dM(v' - v)$ and $w = dv + M^{-1}h$,
+///
+/// $$ dx = -K^{-1}T^T\bigl(dJ v' + Jw + dE Jv + E(dJ v + J dv)\bigr), \qquad
+/// dv' = w + M^{-1}J^TS dx, \qquad dL = dS x + dL_0 + S dx. $$
+///
+/// If contacts depend on each other, a maximal independent part of S and T is used.
+#[derive(Clone, Debug)]
+pub(super) struct Stage {
+    mode: Mode,
+    layout: Layout,
+    /// Velocities (n) before and after, impulses on all rows, $T^T(I + E)J$ and $S^TJ$ (a row of n
+    /// for each unknown), $T^TGS$ with what equations say of impulses, and the inverse of its
+    /// independent part, zero elsewhere (unknowns × unknowns, row by row).
+    numbers: SmallVec<[f64; 24]>,
+    pub(super) is_dependent: bool,
+}
+
+/// Layout of a stage's numbers: length of a velocity, rows, unknowns.
+#[derive(Clone, Copy, Debug)]
+struct Layout {
+    n: usize,
+    rows: usize,
+    unknowns: usize,
+}
+
+impl Layout {
+    fn after(self) -> usize {
+        self.n
+    }
+
+    fn impulse(self) -> usize {
+        2 * self.n
+    }
+
+    fn asked(self) -> usize {
+        self.impulse() + self.rows
+    }
+
+    fn pushed(self) -> usize {
+        self.asked() + self.unknowns * self.n
+    }
+
+    fn matrix(self) -> usize {
+        self.pushed() + self.unknowns * self.n
+    }
+
+    fn inverse(self) -> usize {
+        self.matrix() + self.unknowns * self.unknowns
+    }
+
+    fn end(self) -> usize {
+        self.inverse() + self.unknowns * self.unknowns
+    }
+}
+
+/// One number for each unknown.
+type Column = SmallVec<[f64; 4]>;
+
+/// A square matrix, row by row, times a column.
+fn times(matrix: &[f64], x: &[f64]) -> Column {
+    let rows = matrix.chunks_exact(x.len().max(1));
+    rows.map(|row| kernel::dot(row, x)).collect()
+}
+
+fn add_covector(frame: &Frame<'_>, terms: &Terms, factor: f64, out: &mut [f64]) {
+    for (row, c) in terms {
+        kernel::add_scaled(out, factor * c, frame.row(*row).as_slice());
+    }
+}
+
+impl Stage {
+    /// A stage that led from a velocity to another with impulses on all rows.
+    pub(super) fn new(
+        frame: &Frame<'_>,
+        mode: Mode,
+        before: &[f64],
+        after: &[f64],
+        impulse: &[f64],
+    ) -> Self {
+        let (n, p) = (frame.dim(), mode.unknowns.len());
+        let layout = Layout {
+            n,
+            rows: frame.n_rows(),
+            unknowns: p,
+        };
+        let mut numbers: SmallVec<[f64; 24]> = smallvec![0.0; layout.end()];
+        numbers[..n].copy_from_slice(before);
+        numbers[layout.after()..layout.impulse()].copy_from_slice(after);
+        numbers[layout.impulse()..layout.asked()].copy_from_slice(impulse);
+        let (asked, rest) = numbers[layout.asked()..].split_at_mut(p * n);
+        let (pushed, rest) = rest.split_at_mut(p * n);
+        let (matrix, inverse) = rest.split_at_mut(p * p);
+        for (row, unknown) in pushed.chunks_exact_mut(n).zip(&mode.unknowns) {
+            add_covector(frame, unknown, 1.0, row);
+        }
+        for (i, (row, equation)) in asked.chunks_exact_mut(n).zip(&mode.equations).enumerate() {
+            add_covector(frame, &equation.velocities, 1.0, row);
+            for (j, unknown) in mode.unknowns.iter().enumerate() {
+                let mut entry = kernel::dot(row, &pushed[j * n..(j + 1) * n]);
+                for (row, c) in &equation.impulses {
+                    let same = unknown.iter().filter(|(other, _)| other == row);
+                    entry += c * same.map(|(_, s)| s).sum::<f64>();
+                }
+                matrix[i * p + j] = entry;
+            }
+            let e = equation.rebound.value();
+            row.iter_mut().for_each(|x| *x *= 1.0 + e);
+        }
+        // Pushing unknowns make up the independent part as far as they can.
+        let pushes = |unknown: &Terms| unknown.iter().any(|(row, _)| impulse[*row] != 0.0);
+        let pushing: SmallVec<[bool; 8]> = mode.unknowns.iter().map(pushes).collect();
+        let rank = invert_independent(matrix, &pushing, inverse);
+        Self {
+            mode,
+            layout,
+            numbers,
+            is_dependent: rank < p,
+        }
+    }
+
+    /// The stage from a velocity in a mode that fixes the impulses by linear equations.
+    pub(super) fn from(frame: &Frame<'_>, mode: Mode, before: &DVector<f64>) -> Arc<Self> {
+        let given: SmallVec<[f64; 8]> = smallvec![0.0; frame.n_rows()];
+        Self::from_given(frame, mode, before, &given)
+    }
+
+    /// A stage whose impulses on all rows are given beside those that the mode fixes.
+    pub(super) fn from_given(
+        frame: &Frame<'_>,
+        mode: Mode,
+        before: &DVector<f64>,
+        given: &[f64],
+    ) -> Arc<Self> {
+        let mut after: SmallVec<[f64; 8]> = SmallVec::from_slice(before.as_slice());
+        let mut impulse: SmallVec<[f64; 8]> = SmallVec::from_slice(given);
+        let mut stage = Self::new(frame, mode, &after, &after, &impulse);
+        for (row, l) in given.iter().enumerate().filter(|(_, l)| **l != 0.0) {
+            kernel::add_scaled(&mut after, *l, frame.row(row).as_slice());
+        }
+        let mut x: Column = smallvec![0.0; stage.layout.unknowns];
+        let mut missed = x.clone();
+        stage.push(&mut after, &mut missed, &mut x);
+        stage.add_impulses(&x, &mut impulse);
+        let Layout { n, rows, .. } = stage.layout;
+        stage.numbers[n..2 * n].copy_from_slice(&after);
+        stage.numbers[2 * n..2 * n + rows].copy_from_slice(&impulse);
+        Arc::new(stage)
+    }
+
+    /// Velocity (n) before the stage.
+    pub(super) fn before(&self) -> &[f64] {
+        &self.numbers[..self.layout.after()]
+    }
+
+    /// Velocity (n) after the stage.
+    pub(super) fn after(&self) -> &[f64] {
+        &self.numbers[self.layout.after()..self.layout.impulse()]
+    }
+
+    /// Impulses on all rows.
+    pub(super) fn impulse(&self) -> &[f64] {
+        &self.numbers[self.layout.impulse()..self.layout.asked()]
+    }
+
+    /// Row of equation `i` (n).
+    fn asked(&self, i: usize) -> &[f64] {
+        &self.numbers[self.layout.asked() + i * self.layout.n..][..self.layout.n]
+    }
+
+    /// Row that unknown `i` pushes (n).
+    fn pushed(&self, i: usize) -> &[f64] {
+        &self.numbers[self.layout.pushed() + i * self.layout.n..][..self.layout.n]
+    }
+
+    fn matrix(&self) -> &[f64] {
+        &self.numbers[self.layout.matrix()..self.layout.inverse()]
+    }
+
+    fn inverse(&self) -> &[f64] {
+        &self.numbers[self.layout.inverse()..]
+    }
+
+    /// True if an unknown lies outside the independent part.
+    fn is_free(&self, unknown: usize) -> bool {
+        let p = self.layout.unknowns;
+        let mut row = self.inverse()[unknown * p..(unknown + 1) * p].iter();
+        row.all(|x| *x == 0.0)
+    }
+
+    /// Writes what the equations miss for a velocity (n).
+    fn miss(&self, velocity: &[f64], missed: &mut [f64]) {
+        for (i, missed) in missed.iter_mut().enumerate() {
+            *missed = kernel::dot(self.asked(i), velocity);
+        }
+    }
+
+    /// Takes a velocity (n) through the stage, and writes what its equations miss and what the
+    /// unknowns are then.
+    fn push(&self, velocity: &mut [f64], missed: &mut [f64], unknowns: &mut [f64]) {
+        self.miss(velocity, missed);
+        let inverse = self.inverse().chunks_exact(missed.len().max(1));
+        for (i, (unknown, inverse)) in unknowns.iter_mut().zip(inverse).enumerate() {
+            *unknown = -kernel::dot(inverse, missed);
+            kernel::add_scaled(velocity, *unknown, self.pushed(i));
+        }
+    }
+
+    fn add_impulses(&self, x: &[f64], impulse: &mut [f64]) {
+        for (unknown, x) in self.mode.unknowns.iter().zip(x.iter()) {
+            for (row, c) in unknown {
+                impulse[*row] += c * x;
+            }
+        }
+    }
+
+    /// Takes derivatives of the velocity before the stage (n × any) to those of the velocity after
+    /// it, for directions that change nothing but velocities, and adds those of the impulses on all
+    /// rows (rows × any).
+    pub(super) fn advance(&self, velocity: &mut DMatrix<f64>, impulses: &mut DMatrix<f64>) {
+        let mut x: Column = smallvec![0.0; self.layout.unknowns];
+        let mut missed = x.clone();
+        let columns = velocity.column_iter_mut().zip(impulses.column_iter_mut());
+        for (mut velocity, mut impulses) in columns {
+            self.push(velocity.as_mut_slice(), &mut missed, &mut x);
+            self.add_impulses(&x, impulses.as_mut_slice());
+        }
+    }
+
+    /// Takes the derivative of the velocity along a direction through the stage and adds that of
+    /// the impulses; says whether the direction keeps the dependencies of the contacts.
+    pub(super) fn advance_along(
+        &self,
+        frame: &Frame<'_>,
+        variation: &Variation,
+        velocity: &mut DVector<f64>,
+        impulse: &mut DVector<f64>,
+    ) -> bool {
+        let minus = velocity.clone();
+        let after = DVectorView::from_slice(self.after(), self.layout.n);
+        let before = DVectorView::from_slice(self.before(), self.layout.n);
+        variation.add_inertia(&(after - before), velocity);
+        for (row, l) in self.impulse().iter().enumerate() {
+            if let Some(change) = variation.row(row)
+                && *l != 0.0
+            {
+                velocity.axpy(*l, &change, 1.0);
+            }
+        }
+        let mut loaded = DVector::zeros(impulse.len());
+        for load in &self.mode.loads {
+            let change = load.factor * variation.friction(load.contact);
+            loaded[load.row] += change;
+            velocity.axpy(change, &frame.row(load.row), 1.0);
+        }
+        let speed = before.norm();
+        let mut sizes = Vec::with_capacity(self.mode.equations.len());
+        let missed = self.mode.equations.iter().map(|equation| {
+            let e = equation.rebound.value();
+            let de = equation.rebound.change(variation);
+            let (mut missed, mut size, mut range) = (0.0, 0.0, 0.0);
+            let mut add = |x: f64| {
+                missed += x;
+                size += x.abs();
+            };
+            for (row, t) in &equation.velocities {
+                let given = frame.row(*row);
+                add(t * given.dot(velocity));
+                add(t * e * given.dot(&minus));
+                add(t * de * given.dot(&before));
+                if let Some(change) = variation.row(*row) {
+                    add(t * frame.seen(change, after));
+                    add(t * e * frame.seen(change, before));
+                    // The error by a change of rows is told from rounding by the size of its effect.
+                    range += (t * change.norm()).abs() * speed;
+                }
+            }
+            for (row, q) in &equation.impulses {
+                add(q * loaded[*row]);
+            }
+            if let Some((contact, factor)) = equation.by_friction {
+                add(factor * variation.friction(contact));
+            }
+            sizes.push(size + range);
+            missed
+        });
+        let missed: Column = missed.collect();
+        let x: Column = times(self.inverse(), &missed).iter().map(|x| -x).collect();
+        let mut is_kept = true;
+        if self.is_dependent {
+            let made = times(self.matrix(), &x);
+            let mut left = made.iter().zip(&missed).map(|(made, missed)| made + missed);
+            let largest = sizes.iter().copied().fold(0.0, f64::max);
+            is_kept = left.all(|left| left.abs() <= IN_RANGE * largest);
+        }
+        for (i, x) in x.iter().enumerate() {
+            kernel::add_scaled(velocity.as_mut_slice(), *x, self.pushed(i));
+        }
+        *impulse += loaded;
+        self.add_impulses(&x, impulse.as_mut_slice());
+        is_kept
+    }
+
+    /// Takes a cotangent of the velocity after the stage back to that before it: the transpose of
+    /// [`advance_along`](Self::advance_along).
+    pub(super) fn pull_back(
+        &self,
+        frame: &Frame<'_>,
+        velocity: &mut DVector<f64>,
+        adjoint: &mut Adjoint,
+    ) {
+        let p = self.layout.unknowns;
+        let mut missed: Column = smallvec![0.0; p];
+        for (i, inverse) in self.inverse().chunks_exact(p.max(1)).enumerate() {
+            let pushed = kernel::dot(self.pushed(i), velocity.as_slice());
+            kernel::add_scaled(&mut missed, -pushed, inverse);
+        }
+        if adjoint.is_wanted() {
+            self.pull_back_missed(frame, &missed, velocity, adjoint);
+            return;
+        }
+        for (i, missed) in missed.iter().enumerate() {
+            kernel::add_scaled(velocity.as_mut_slice(), *missed, self.asked(i));
+        }
+    }
+
+    /// Takes a cotangent of the velocity after, and one of what the equations miss, back to the velocity before.
+    pub(super) fn pull_back_missed(
+        &self,
+        frame: &Frame<'_>,
+        missed: &[f64],
+        velocity: &mut DVector<f64>,
+        adjoint: &mut Adjoint,
+    ) {
+        let after = DVectorView::from_slice(self.after(), self.layout.n);
+        let before = DVectorView::from_slice(self.before(), self.layout.n);
+        let mut minus = DVector::zeros(self.layout.n);
+        let mut loaded: Column = smallvec![0.0; self.layout.rows];
+        for (equation, m) in self.mode.equations.iter().zip(missed) {
+            let e = equation.rebound.value();
+            let mut rate = 0.0;
+            for (row, t) in &equation.velocities {
+                let given = frame.row(*row);
+                velocity.axpy(m * t, &given, 1.0);
+                minus.axpy(m * t * e, &given, 1.0);
+                rate += t * given.dot(&before);
+                adjoint.add_seen(frame, *row, m * t, after);
+                adjoint.add_seen(frame, *row, m * t * e, before);
+            }
+            equation.rebound.pull_back(m * rate, adjoint);
+            for (row, q) in &equation.impulses {
+                loaded[*row] += m * q;
+            }
+            if let Some((contact, factor)) = equation.by_friction {
+                adjoint.add_friction(contact, m * factor);
+            }
+        }
+        for load in &self.mode.loads {
+            let change = loaded[load.row] + frame.row(load.row).dot(velocity);
+            adjoint.add_friction(load.contact, load.factor * change);
+        }
+        for (row, l) in self.impulse().iter().enumerate() {
+            adjoint.add_row(row, *l, velocity.as_view());
+        }
+        let change = after - before;
+        adjoint.add_mass(-1.0, velocity.as_view(), change.as_view());
+        *velocity += minus;
+    }
+
+    /// Forms of what the equations miss that impulses of dependent contacts cannot make up for.
+    pub(super) fn defects(&self) -> Vec<Column> {
+        if !self.is_dependent {
+            return Vec::new();
+        }
+        let p = self.layout.unknowns;
+        let row = |i: usize| {
+            let matrix = &self.matrix()[i * p..(i + 1) * p];
+            let mut defect: Column = smallvec![0.0; p];
+            defect[i] = 1.0;
+            for (k, x) in matrix.iter().enumerate() {
+                kernel::add_scaled(&mut defect, -x, &self.inverse()[k * p..(k + 1) * p]);
+            }
+            defect
+        };
+        // Rows of the independent part vanish up to rounding.
+        let is_one = |defect: &Column| defect.iter().any(|x| x.abs() > IN_RANGE);
+        (0..p).map(row).filter(is_one).collect()
+    }
+
+    /// True if contacts that depend on each other can do what is asked for whatever the velocity before, given
+    /// its derivatives; if not, the mode is that of a set of velocities without interior.
+    pub(super) fn has_room(&self, before: &DMatrix<f64>) -> bool {
+        if !self.is_dependent {
+            return true;
+        }
+        let mut missed: Column = smallvec![0.0; self.layout.unknowns];
+        before.column_iter().all(|column| {
+            self.miss(column.as_slice(), &mut missed);
+            let made = times(self.matrix(), &times(self.inverse(), &missed));
+            (0..missed.len()).all(|i| {
+                let size = kernel::norm(self.asked(i)) * before.norm();
+                (missed[i] - made[i]).abs() <= IN_RANGE * size
+            })
+        })
+    }
+
+    /// Unknowns that contacts which depend on each other may choose, if those of the independent part follow.
+    pub(super) fn free(&self) -> SmallVec<[usize; 8]> {
+        if !self.is_dependent {
+            return SmallVec::new();
+        }
+        (0..self.mode.unknowns.len())
+            .filter(|s| self.is_free(*s))
+            .collect()
+    }
+
+    /// True if contacts that depend on each other can shift impulses so that the velocity after changes: it is then
+    /// a member of a continuum.
+    pub(super) fn is_loose(&self) -> bool {
+        if !self.is_dependent {
+            return false;
+        }
+        let idle = self.idle();
+        let pushes: Vec<bool> = self
+            .mode
+            .unknowns
+            .iter()
+            .zip(&self.mode.limits)
+            .map(|(unknown, limit)| {
+                // Friction in its cone may act either way if its contact pushes.
+                let unknown = match limit {
+                    Some((normal, _)) => &self.mode.unknowns[*normal],
+                    None => unknown,
+                };
+                unknown
+                    .iter()
+                    .any(|(row, _)| self.impulse()[*row].abs() > idle)
+            })
+            .collect();
+        self.free().into_iter().any(|s| {
+            let change = self.change(s);
+            let may = |sign: f64| {
+                let mut unknowns = change.iter().zip(&pushes);
+                unknowns.all(|(x, pushes)| *pushes || sign * x >= -IN_RANGE)
+            };
+            self.drift(s).amax() > 0.0 && (may(1.0) || may(-1.0))
+        })
+    }
+
+    /// Impulses up to this count as zero where contacts depend on each other.
+    fn idle(&self) -> f64 {
+        let sizes = self.impulse().iter().map(|l| l.abs());
+        IN_RANGE * sizes.fold(0.0, f64::max)
+    }
+
+    /// Change of the unknowns if one grows by one and the independent part keeps the velocities.
+    fn change(&self, unknown: usize) -> Column {
+        let rows = self.matrix().chunks_exact(self.layout.unknowns);
+        let column: Column = rows.map(|row| row[unknown]).collect();
+        let mut change = times(self.inverse(), &column);
+        change.iter_mut().for_each(|x| *x = -*x);
+        change[unknown] += 1.0;
+        change
+    }
+
+    /// Growth of a form of impulses if an unknown grows by one and the independent part keeps
+    /// the velocities.
+    pub(super) fn shift(&self, unknown: usize, form: &Terms) -> f64 {
+        let change = self.change(unknown);
+        let mut grows = 0.0;
+        for (unknown, x) in self.mode.unknowns.iter().zip(change.iter()) {
+            for (row, c) in unknown {
+                let asked = form.iter().filter(|(other, _)| other == row);
+                grows += c * x * asked.map(|(_, q)| q).sum::<f64>();
+            }
+        }
+        grows
+    }
+
+    /// Change of the velocity (n) if an unknown grows by one and those of the independent part keep the
+    /// equations; zero where contacts only share their impulses in another way.
+    pub(super) fn drift(&self, unknown: usize) -> DVector<f64> {
+        let mut moved = DVector::zeros(self.layout.n);
+        let mut size = 0.0;
+        for (i, x) in self.change(unknown).iter().enumerate() {
+            let row = self.pushed(i);
+            kernel::add_scaled(moved.as_mut_slice(), *x, row);
+            size += kernel::norm(row) * x.abs();
+        }
+        if moved.norm() <= IN_RANGE * size {
+            moved.fill(0.0);
+        }
+        moved
+    }
+
+    /// True if some unknown that contacts may choose changes the velocity after.
+    pub(super) fn may_drift(&self) -> bool {
+        self.free().into_iter().any(|s| self.drift(s).amax() > 0.0)
+    }
+
+    /// True if the friction of a round cone turns in it: what it asks for moves with the velocity.
+    pub(super) fn is_curved(&self) -> bool {
+        let mut equations = self.mode.equations.iter();
+        equations.any(|equation| !equation.impulses.is_empty())
+    }
+
+    /// True if an impulse on a row is among the unknowns, be it zero.
+    pub(super) fn strikes(&self, row: usize) -> bool {
+        let mut terms = self.mode.unknowns.iter().flatten();
+        terms.any(|(other, _)| *other == row)
+    }
+
+    /// True if nothing but constraints may act.
+    pub(super) fn is_quiet(&self) -> bool {
+        !self.mode.acts
+    }
+}
+
+/// Writes the inverse of a largest regular part of a square matrix (row by row) over zeros, and
+/// answers its rank: Gauss and Jordan's elimination with complete pivoting, `preferred` columns first.
+fn invert_independent(given: &[f64], preferred: &[bool], inverse: &mut [f64]) -> usize {
+    let p = preferred.len();
+    if let [pivot] = given {
+        if *pivot != 0.0 {
+            inverse[0] = 1.0 / pivot;
+        }
+        return usize::from(*pivot != 0.0);
+    }
+    let mut work = DMatrix::from_row_slice(p, p, given);
+    let mut right = DMatrix::<f64>::identity(p, p);
+    let mut free: Vec<(usize, usize)> = Vec::with_capacity(p);
+    let (mut rows, mut columns) = (vec![true; p], vec![true; p]);
+    let first = work.amax();
+    for _ in 0..p {
+        let largest = |is_preferred: bool| {
+            let mut best = (0.0, 0, 0);
+            for j in (0..p).filter(|j| columns[*j] && preferred[*j] == is_preferred) {
+                for i in (0..p).filter(|i| rows[*i]) {
+                    let size = work[(i, j)].abs();
+                    if size > best.0 {
+                        best = (size, i, j);
+                    }
+                }
+            }
+            best
+        };
+        let mut best = largest(true);
+        if !(best.0 > RANK * first) {
+            best = largest(false);
+        }
+        let (size, i, j) = best;
+        if !(size > RANK * first) {
+            break;
+        }
+        (rows[i], columns[j]) = (false, false);
+        free.push((i, j));
+        let pivot = 1.0 / work[(i, j)];
+        work.row_mut(i).scale_mut(pivot);
+        right.row_mut(i).scale_mut(pivot);
+        for k in (0..p).filter(|k| *k != i) {
+            let factor = work[(k, j)];
+            if factor == 0.0 {
+                continue;
+            }
+            for c in 0..p {
+                let (a, b) = (work[(i, c)], right[(i, c)]);
+                work[(k, c)] -= factor * a;
+                right[(k, c)] -= factor * b;
+            }
+        }
+    }
+    // Row i of the reduced system gives unknown j; equations that were left out take no part.
+    for (i, j) in &free {
+        for (k, _) in &free {
+            inverse[j * p + k] = right[(*i, *k)];
+        }
+    }
+    free.len()
+}

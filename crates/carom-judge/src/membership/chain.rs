@@ -1,0 +1,417 @@
+//! Chains of steps with fixed modes, as linear programs.
+
+use super::linear_program::{Program, Rule, Solved, Vertex};
+use super::modes::{ModeSequence, StepMode};
+use super::witness::WitnessCone;
+use carom_impact::frictional::{ContactSpace, FrictionCone, directions};
+use carom_impact::own_terms::{linked, momentum_of};
+use carom_impact::{ImpactError, ImpactProblem};
+use carom_metric::kernel;
+use nalgebra::DMatrix;
+use std::f64::consts::TAU;
+
+/// Directions of the polygon inscribed in a round cone, where sticking contacts are sought.
+const INSCRIBED: usize = 16;
+
+/// Contact and sliding velocities below this fraction of the norm of the motion are zero when modes are
+/// read off: the contact is closed, or sticks.
+pub(super) const CLOSED: f64 = 1e-9;
+
+/// The edges of all friction cones in contact space, and what the steps of a chain may do there.
+///
+/// Everything is in slots: unit normals, tangents divided by the longer of a contact, velocities
+/// scaled like the problem's.
+#[derive(Clone, Debug)]
+pub(super) struct Edges {
+    pub(super) space: ContactSpace,
+    /// The cone in which chains must be.
+    pub(super) cone: WitnessCone,
+    /// Directions of the polygon; 0 without friction.
+    n_directions: usize,
+    /// The directions, in two tangents or one.
+    directions: Vec<[f64; 2]>,
+    /// Rays of each contact: one without friction, else one for each direction.
+    rays: Vec<Vec<Ray>>,
+    /// Slot velocities that unit rays make, slots × rays.
+    effects: DMatrix<f64>,
+    /// Slot velocities before.
+    pub(super) before: Vec<f64>,
+    /// Slot velocities of the outcome.
+    pub(super) target: Vec<f64>,
+    /// Norm of the motion before: of the momentum of all that contacts touch, directly or through the mass matrix
+    /// and constraints. A body elsewhere, however fast, changes no tolerance.
+    pub(super) norm: f64,
+}
+
+/// Impulses along the edge of a cone, of unit kinetic length.
+#[derive(Clone, Copy, Debug)]
+struct Ray {
+    /// Column among the effects.
+    column: usize,
+    normal: f64,
+    tangential: [f64; 2],
+}
+
+/// A chain that a program found: impulses on the slots, step after step.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Chain {
+    /// Scaled impulses on the slots of each step.
+    pub(super) steps: Vec<Vec<f64>>,
+    /// Largest distance of a slot velocity from the target.
+    pub(super) value: f64,
+}
+
+/// Norm of the whitened momentum before of the parts that contacts touch.
+fn touched_norm(problem: &ImpactProblem<'_>) -> f64 {
+    let contacts = problem.contacts();
+    let mut touched = vec![0.0; contacts.metric().dim()];
+    for contact in contacts.contacts() {
+        for row in std::iter::once(&contact.normal).chain(&contact.tangents) {
+            for (touched, a) in touched.iter_mut().zip(row.0.iter()) {
+                *touched += a.abs();
+            }
+        }
+    }
+    let links = contacts
+        .constraint_forms()
+        .iter()
+        .map(|form| form.0.as_slice());
+    momentum_of(
+        &linked(contacts.metric(), &touched, links),
+        problem.momentum(),
+    )
+}
+
+/// Result of a sequence of modes.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Attempt {
+    /// The chain that ends nearest to the target.
+    Nearest(Chain),
+    /// No chain of these modes ends within the cutoff.
+    Beyond,
+    /// The program was not solved.
+    Undecided,
+}
+
+impl Edges {
+    /// The cones of a problem, and an outcome's whitened velocity scaled like the problem.
+    pub(super) fn new(
+        problem: &ImpactProblem<'_>,
+        friction_cone: FrictionCone,
+        after: &[f64],
+    ) -> Result<Self, ImpactError> {
+        let space = ContactSpace::new(problem.contacts());
+        let cone = match (friction_cone, space.n_tangents) {
+            (FrictionCone::Round, 2..) => WitnessCone::Round,
+            (cone, _) => WitnessCone::Polygon(directions(space.n_tangents, cone.directions())?),
+        };
+        let k = match cone {
+            WitnessCone::Polygon(k) => k,
+            WitnessCone::Round => INSCRIBED,
+        };
+        let list = (0..k).map(|j| match space.n_tangents {
+            1 => [if j == 0 { 1.0 } else { -1.0 }, 0.0],
+            _ => {
+                let angle = TAU * j as f64 / k as f64;
+                [libm::cos(angle), libm::sin(angle)]
+            }
+        });
+        let mut edges = Self {
+            cone,
+            n_directions: k,
+            directions: list.collect(),
+            rays: Vec::with_capacity(space.n_contacts),
+            effects: DMatrix::zeros(space.n_slots(), 0),
+            before: space.velocity(problem.momentum()).as_slice().to_vec(),
+            target: space.velocity(after).as_slice().to_vec(),
+            norm: touched_norm(problem),
+            space,
+        };
+        edges.add_rays();
+        Ok(edges)
+    }
+
+    fn add_rays(&mut self) {
+        let width = self.space.width();
+        let mut effects: Vec<f64> = Vec::new();
+        for contact in 0..self.space.n_contacts {
+            let friction = self.space.friction[contact];
+            let slot = contact * width;
+            let n_rays = if friction > 0.0 { self.n_directions } else { 1 };
+            let mut rays = Vec::with_capacity(n_rays);
+            for j in 0..n_rays {
+                let d = self.directions.get(j).copied().unwrap_or_default();
+                let tangential = d.map(|x| friction * x);
+                let impulse: Vec<f64> = (0..self.space.n_slots())
+                    .map(|s| match s.checked_sub(slot) {
+                        Some(0) => 1.0,
+                        Some(t) if t < width && friction > 0.0 => tangential[t - 1],
+                        _ => 0.0,
+                    })
+                    .collect();
+                let length = kernel::norm(&self.space.change(&impulse));
+                // A ray that moves nothing is left as it is: it explains nothing either.
+                let unit = if length > 0.0 { 1.0 / length } else { 1.0 };
+                rays.push(Ray {
+                    column: effects.len() / self.space.n_slots(),
+                    normal: unit,
+                    tangential: tangential.map(|x| x * unit),
+                });
+                for row in self.space.gram.row_iter() {
+                    let velocity: f64 = row.iter().zip(&impulse).map(|(g, l)| g * l).sum();
+                    effects.push(velocity * unit);
+                }
+            }
+            self.rays.push(rays);
+        }
+        let rows = self.space.n_slots();
+        let columns = effects.len() / rows.max(1);
+        self.effects = DMatrix::from_vec(rows, columns, effects);
+    }
+
+    /// Slot velocities after impulses on the slots.
+    pub(super) fn after(&self, velocity: &[f64], impulse: &[f64]) -> Vec<f64> {
+        let mut after = velocity.to_vec();
+        for (column, l) in self.space.gram.column_iter().zip(impulse) {
+            if *l != 0.0 {
+                kernel::add_scaled(&mut after, *l, column.as_slice());
+            }
+        }
+        after
+    }
+
+    pub(super) fn n_contacts(&self) -> usize {
+        self.space.n_contacts
+    }
+
+    /// The modes that each contact may have.
+    pub(super) fn choices(&self) -> Vec<Vec<StepMode>> {
+        let of = |friction: &f64| {
+            let mut modes = vec![StepMode::Off, StepMode::Stick];
+            if *friction > 0.0 && self.cone != WitnessCone::Round {
+                modes.extend((0..self.n_directions).map(StepMode::Slide));
+                if self.space.n_tangents > 1 {
+                    modes.extend((0..self.n_directions).map(StepMode::Edge));
+                }
+            }
+            modes
+        };
+        self.space.friction.iter().map(of).collect()
+    }
+
+    /// The mode of a contact that pushes, from the slot velocities after.
+    fn pushing(&self, contact: usize, after: &[f64], zero: f64) -> StepMode {
+        if self.space.friction[contact] == 0.0 {
+            return StepMode::Stick;
+        }
+        let sliding = self.sliding(contact, after);
+        if sliding.iter().all(|u| u.abs() <= zero) {
+            return StepMode::Stick;
+        }
+        let speed = |d: &[f64; 2]| d[0] * sliding[0] + d[1] * sliding[1];
+        let least = self
+            .directions
+            .iter()
+            .map(speed)
+            .fold(f64::INFINITY, f64::min);
+        let is_least = |j: usize| speed(&self.directions[j % self.n_directions]) <= least + zero;
+        let k = self.n_directions;
+        match (0..k).find(|j| is_least(*j) && is_least(j + 1)) {
+            Some(edge) if self.space.n_tangents > 1 => StepMode::Edge(edge),
+            _ => (0..k)
+                .find(|j| is_least(*j))
+                .map_or(StepMode::Stick, StepMode::Slide),
+        }
+    }
+
+    fn sliding(&self, contact: usize, velocity: &[f64]) -> [f64; 2] {
+        let slot = contact * self.space.width();
+        let of = |t: usize| {
+            if t <= self.space.n_tangents {
+                velocity.get(slot + t).copied().unwrap_or(0.0)
+            } else {
+                0.0
+            }
+        };
+        [of(1), of(2)]
+    }
+
+    /// The modes of a step, from its impulses on the slots and the slot velocities after.
+    pub(super) fn modes(&self, impulse: &[f64], after: &[f64]) -> Vec<StepMode> {
+        let width = self.space.width();
+        let zero = CLOSED * self.norm;
+        (0..self.n_contacts())
+            .map(|i| match impulse.get(i * width) {
+                Some(l) if *l > zero * 1e-3 => self.pushing(i, after, zero),
+                _ => StepMode::Off,
+            })
+            .collect()
+    }
+
+    /// The modes that the last step of any chain to the target may have: contacts that are open
+    /// there by more than `closed`, relative, do not push.
+    pub(super) fn last_modes(&self, closed: f64) -> Vec<StepMode> {
+        let width = self.space.width();
+        let zero = closed.max(CLOSED) * self.norm;
+        (0..self.n_contacts())
+            .map(|i| match self.target.get(i * width) {
+                Some(b) if *b <= zero => self.pushing(i, &self.target, zero),
+                _ => StepMode::Off,
+            })
+            .collect()
+    }
+
+    /// The rays that a contact may use.
+    fn rays_of(&self, contact: usize, mode: StepMode) -> impl Iterator<Item = &Ray> {
+        let all = &self.rays[contact];
+        let k = all.len();
+        let chosen: Vec<usize> = match mode {
+            StepMode::Off => Vec::new(),
+            StepMode::Stick => (0..k).collect(),
+            StepMode::Slide(j) => vec![j % k],
+            StepMode::Edge(j) => vec![j % k, (j + 1) % k],
+        };
+        chosen.into_iter().filter_map(|j| all.get(j))
+    }
+
+    /// The chain of these modes that ends nearest to the target, if any ends within the cutoff
+    /// (scaled).
+    ///
+    /// In round cones only chains of sticking contacts are linear programs, with polygons inscribed; for the
+    /// others see [`RoundChain`](super::round::RoundChain).
+    pub(super) fn attempt(&self, sequence: &ModeSequence, cutoff: f64, work: &mut u64) -> Attempt {
+        let slides = |mode: &StepMode| matches!(mode, StepMode::Slide(_) | StepMode::Edge(_));
+        if self.cone == WitnessCone::Round && sequence.steps().flatten().any(slides) {
+            return Attempt::Undecided;
+        }
+        // Rays of all steps, and where those of each step end.
+        let mut rays: Vec<(usize, &Ray)> = Vec::new();
+        let mut ends = Vec::with_capacity(sequence.n_steps());
+        for step in sequence.steps() {
+            for (contact, mode) in step.iter().enumerate() {
+                rays.extend(self.rays_of(contact, *mode).map(|ray| (contact, ray)));
+            }
+            ends.push(rays.len());
+        }
+        let columns: Vec<usize> = rays.iter().map(|(_, ray)| ray.column).collect();
+        let mut program = Program::new(rays.len());
+        let last = ends.len().saturating_sub(1);
+        for (k, step) in sequence.steps().enumerate() {
+            let known = &columns[..ends[k]];
+            for (contact, mode) in step.iter().enumerate() {
+                if *mode != StepMode::Off {
+                    self.add_rules(&mut program, known, contact, *mode, k == last);
+                }
+            }
+        }
+        self.add_end(&mut program, &columns, sequence.steps().next_back());
+        match program.solve(cutoff, work) {
+            Solved::Optimum(vertex) => Attempt::Nearest(self.chain(&rays, &ends, vertex)),
+            Solved::Beyond => Attempt::Beyond,
+            Solved::Undecided => Attempt::Undecided,
+        }
+    }
+
+    /// Adds the rule that a combination of slot velocities after a step is zero or not negative;
+    /// `known` are the rays used until then.
+    fn rule(&self, program: &mut Program, rule: Rule, known: &[usize], terms: &[(usize, f64)]) {
+        let before: f64 = terms.iter().map(|(slot, c)| c * self.before[*slot]).sum();
+        program.push(rule, -before, |row| {
+            for (x, column) in row.iter_mut().zip(known) {
+                let effect = |(slot, c): &(usize, f64)| c * self.effects[(*slot, *column)];
+                *x = terms.iter().map(effect).sum();
+            }
+        });
+    }
+
+    /// A pushing contact is not open after the step, and friction dissipates most.
+    fn add_rules(
+        &self,
+        program: &mut Program,
+        known: &[usize],
+        contact: usize,
+        mode: StepMode,
+        is_last: bool,
+    ) {
+        let slot = contact * self.space.width();
+        // After the last step no contact approaches.
+        let closed = if is_last { Rule::Equal } else { Rule::AtLeast };
+        self.rule(program, closed, known, &[(slot, -1.0)]);
+        if self.space.friction[contact] == 0.0 {
+            return;
+        }
+        let k = self.n_directions;
+        let direction = |j: usize| self.directions[j % k];
+        // The part of d_b - d_a along the tangents, at unit length.
+        let between = |a: usize, b: usize| {
+            let (a, b) = (direction(a), direction(b));
+            let d = [b[0] - a[0], b[1] - a[1]];
+            let length = libm::hypot(d[0], d[1]);
+            (1..=self.space.n_tangents)
+                .zip(d)
+                .map(|(t, x)| (slot + t, x / length))
+                .collect::<Vec<_>>()
+        };
+        match mode {
+            StepMode::Off => {}
+            StepMode::Stick => {
+                for t in 1..=self.space.n_tangents {
+                    self.rule(program, Rule::Equal, known, &[(slot + t, 1.0)]);
+                }
+            }
+            StepMode::Slide(j) => {
+                self.rule(program, Rule::AtLeast, known, &between(j, j + 1));
+                if k > 2 {
+                    self.rule(program, Rule::AtLeast, known, &between(j, j + k - 1));
+                }
+            }
+            StepMode::Edge(j) => {
+                self.rule(program, Rule::Equal, known, &between(j, j + 1));
+                self.rule(program, Rule::AtLeast, known, &between(j, j + k - 1));
+            }
+        }
+    }
+
+    /// The end: contacts do not approach, and all rows are near the target.
+    fn add_end(&self, program: &mut Program, columns: &[usize], last: Option<&[StepMode]>) {
+        let width = self.space.width();
+        for i in 0..self.n_contacts() {
+            let pushes = last
+                .and_then(|modes| modes.get(i))
+                .is_some_and(|m| *m != StepMode::Off);
+            if !pushes {
+                self.rule(program, Rule::AtLeast, columns, &[(i * width, 1.0)]);
+            }
+        }
+        for slot in 0..self.space.n_slots() {
+            let wanted = self.target[slot] - self.before[slot];
+            program.push(Rule::Near, wanted, |row| {
+                for (x, column) in row.iter_mut().zip(columns) {
+                    *x = self.effects[(slot, *column)];
+                }
+            });
+        }
+    }
+
+    fn chain(&self, rays: &[(usize, &Ray)], ends: &[usize], vertex: Vertex) -> Chain {
+        let width = self.space.width();
+        let mut steps = Vec::with_capacity(ends.len());
+        let mut start = 0;
+        for end in ends {
+            let mut impulse = vec![0.0; self.space.n_slots()];
+            for ((contact, ray), x) in rays[start..*end].iter().zip(&vertex.x[start..*end]) {
+                let slot = contact * width;
+                impulse[slot] += ray.normal * x;
+                for (t, tangential) in (1..width).zip(ray.tangential) {
+                    impulse[slot + t] += tangential * x;
+                }
+            }
+            steps.push(impulse);
+            start = *end;
+        }
+        Chain {
+            steps,
+            value: vertex.value,
+        }
+    }
+}

@@ -1,0 +1,527 @@
+//! Small dense linear programs: the least distance to a target under linear rules.
+
+use carom_numeric::sums::{two_product, two_sum};
+use nalgebra::{DMatrix, DVector};
+
+/// Coefficients of a tableau below this count as zero: pivots on them would be rounding.
+const PIVOT: f64 = 1e-9;
+
+/// A rule counts as met up to this; programs have coefficients and targets of about one.
+const MET: f64 = 1e-12;
+
+/// Costs that keep the dual simplex from stalling, far below that of the distance.
+const SMALL_COST: f64 = 1e-7;
+
+/// Slack by which a reduced cost may be overrun so that a larger pivot is found.
+const COST_SLACK: f64 = 1e-10;
+
+/// Share of the objective that the small costs may have.
+const COST_SHARE: f64 = 1e-4;
+
+/// The golden ratio's fractional part.
+const GOLDEN: f64 = 0.618_033_988_749_894_9;
+
+/// Violation of a rule that is accepted after the last correction.
+const ACCEPTED: f64 = 1e-10;
+
+/// Corrections of a vertex with residuals in twice the precision.
+const CORRECTIONS: usize = 3;
+
+/// Condition of a [`Program`]'s row on $a \cdot x$.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rule {
+    /// $a \cdot x = b$.
+    Equal,
+    /// $a \cdot x \ge b$.
+    AtLeast,
+    /// $|a \cdot x - b| \le t$.
+    Near,
+}
+
+/// The least $t \ge 0$ for which some $x \ge 0$ meets every row.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Program {
+    n: usize,
+    coefficients: Vec<f64>,
+    rules: Vec<(Rule, f64)>,
+}
+
+/// A vertex at which the distance is least.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Vertex {
+    /// Unknowns.
+    pub(super) x: Vec<f64>,
+    /// The distance.
+    pub(super) value: f64,
+}
+
+/// Result of a program.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Solved {
+    /// The optimum.
+    Optimum(Vertex),
+    /// No $x$ meets the rules at a distance of at most the cutoff.
+    Beyond,
+    /// The budget of pivots is spent, or rounding spoiled the vertex.
+    Undecided,
+}
+
+/// Who stands in a row or a column of the tableau.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Name {
+    /// Unknown `j`; the last is the distance.
+    Unknown(usize),
+    /// Slack of a row of the tableau.
+    Slack(usize),
+}
+
+/// The dictionary $s = T x_N + \beta$ with reduced costs, row after row.
+struct Tableau {
+    /// Entries of a row in memory, of which the first `width` count.
+    stride: usize,
+    width: usize,
+    entries: Vec<f64>,
+    constants: Vec<f64>,
+    costs: Vec<f64>,
+    basic: Vec<Name>,
+    nonbasic: Vec<Name>,
+    /// Rows of equalities, which stay basic only if they are combinations of others.
+    is_equality: Vec<bool>,
+    objective: f64,
+    /// Multiply-adds so far.
+    work: u64,
+}
+
+impl Program {
+    /// An empty program of `n` unknowns.
+    pub(super) fn new(n: usize) -> Self {
+        Self {
+            n,
+            coefficients: Vec::new(),
+            rules: Vec::new(),
+        }
+    }
+
+    /// Adds a row; `a` writes its coefficients.
+    pub(super) fn push(&mut self, rule: Rule, b: f64, a: impl FnOnce(&mut [f64])) {
+        let start = self.coefficients.len();
+        self.coefficients.resize(start + self.n, 0.0);
+        a(&mut self.coefficients[start..]);
+        self.rules.push((rule, b));
+    }
+
+    fn row(&self, i: usize) -> &[f64] {
+        &self.coefficients[i * self.n..(i + 1) * self.n]
+    }
+
+    /// Solves the program by the dual simplex method, which starts from $x = 0$ whatever the rules
+    /// are, because no cost is negative. The value rises on the way, so that the search ends as
+    /// soon as it passes `cutoff`. `work` counts multiply-adds.
+    pub(super) fn solve(&self, cutoff: f64, work: &mut u64) -> Solved {
+        let mut tableau = Tableau::new(self);
+        let basis = tableau.optimize(cutoff);
+        *work += tableau.work;
+        match basis {
+            Ok(()) => match self.vertex(&tableau) {
+                Some(vertex) if vertex.value <= cutoff.max(ACCEPTED) => Solved::Optimum(vertex),
+                Some(_) => Solved::Beyond,
+                None => Solved::Undecided,
+            },
+            Err(end) => end,
+        }
+    }
+
+    /// The vertex of a tableau's basis, solved again from the program and corrected with residuals
+    /// in twice the precision.
+    fn vertex(&self, tableau: &Tableau) -> Option<Vertex> {
+        let mut unknowns = Vec::new();
+        let mut is_tight = vec![true; tableau.n_rows()];
+        for name in &tableau.basic {
+            match *name {
+                Name::Unknown(j) => unknowns.push(j),
+                Name::Slack(r) => is_tight[r] = false,
+            }
+        }
+        let tight: Vec<usize> = (0..is_tight.len()).filter(|r| is_tight[*r]).collect();
+        let mut x = vec![0.0; self.n + 1];
+        if !unknowns.is_empty() {
+            if tight.len() != unknowns.len() {
+                return None;
+            }
+            let lines = Line::all(self);
+            let size = tight.len();
+            let matrix = DMatrix::from_fn(size, size, |r, c| {
+                lines[tight[r]].coefficient(self, unknowns[c])
+            });
+            let lu = matrix.lu();
+            for _ in 0..=CORRECTIONS {
+                let residual = DVector::from_fn(size, |r, _| -lines[tight[r]].residual(self, &x));
+                let step = lu.solve(&residual)?;
+                for (j, d) in unknowns.iter().zip(step.iter()) {
+                    x[*j] += d;
+                }
+            }
+        }
+        if x.iter().any(|x| !(*x >= -ACCEPTED)) {
+            return None;
+        }
+        x.iter_mut().for_each(|x| *x = x.max(0.0));
+        let value = x.pop()?;
+        let is_met = self.rules.iter().enumerate().all(|(i, (rule, b))| {
+            let residual = dot_residual(self.row(i), &x, *b);
+            match rule {
+                Rule::Equal => residual.abs() <= ACCEPTED,
+                Rule::AtLeast => residual >= -ACCEPTED,
+                Rule::Near => residual.abs() <= value + ACCEPTED,
+            }
+        });
+        is_met.then_some(Vertex { x, value })
+    }
+}
+
+/// One row of the tableau in terms of the program: a rule, or one side of a distance.
+struct Line {
+    row: usize,
+    sign: f64,
+    distance: f64,
+}
+
+impl Line {
+    fn all(program: &Program) -> Vec<Self> {
+        let mut lines = Vec::new();
+        for (row, (rule, _)) in program.rules.iter().enumerate() {
+            let mut push = |sign: f64, distance: f64| {
+                lines.push(Self {
+                    row,
+                    sign,
+                    distance,
+                });
+            };
+            match rule {
+                Rule::Equal | Rule::AtLeast => push(1.0, 0.0),
+                Rule::Near => {
+                    push(1.0, 1.0);
+                    push(-1.0, 1.0);
+                }
+            }
+        }
+        lines
+    }
+
+    fn coefficient(&self, program: &Program, unknown: usize) -> f64 {
+        match program.row(self.row).get(unknown) {
+            Some(a) => self.sign * a,
+            None => self.distance,
+        }
+    }
+
+    /// $\pm(a \cdot x - b) + t$.
+    fn residual(&self, program: &Program, x: &[f64]) -> f64 {
+        let (_, b) = program.rules[self.row];
+        let t = x.get(program.n).copied().unwrap_or(0.0);
+        self.sign * dot_residual(program.row(self.row), x, b) + self.distance * t
+    }
+}
+
+/// $a \cdot x - b$ in twice the precision.
+fn dot_residual(a: &[f64], x: &[f64], b: f64) -> f64 {
+    let (mut high, mut low) = (-b, 0.0);
+    for (a, x) in a.iter().zip(x) {
+        let (product, product_error) = two_product(*a, *x);
+        let (sum, sum_error) = two_sum(high, product);
+        high = sum;
+        low += product_error + sum_error;
+    }
+    high + low
+}
+
+impl Tableau {
+    fn new(program: &Program) -> Self {
+        let n = program.n;
+        let lines = Line::all(program);
+        let stride = n + 1;
+        let mut entries = Vec::with_capacity(lines.len() * stride);
+        let mut constants = Vec::with_capacity(lines.len());
+        let mut is_equality = Vec::with_capacity(lines.len());
+        for line in &lines {
+            let (rule, b) = program.rules[line.row];
+            entries.extend(program.row(line.row).iter().map(|a| line.sign * a));
+            entries.push(line.distance);
+            constants.push(-line.sign * b);
+            is_equality.push(rule == Rule::Equal);
+        }
+        // Costs that differ, so that columns do not tie: fractional parts of multiples of the
+        // golden ratio.
+        let cost = |j: usize| SMALL_COST * (1.0 + (j as f64 * GOLDEN).fract());
+        let mut costs: Vec<f64> = (0..n).map(cost).collect();
+        costs.push(1.0);
+        Self {
+            stride,
+            width: stride,
+            entries,
+            constants,
+            costs,
+            basic: (0..lines.len()).map(Name::Slack).collect(),
+            nonbasic: (0..stride).map(Name::Unknown).collect(),
+            is_equality,
+            objective: 0.0,
+            work: 0,
+        }
+    }
+
+    fn n_rows(&self) -> usize {
+        self.basic.len()
+    }
+
+    fn row(&self, r: usize) -> &[f64] {
+        &self.entries[r * self.stride..r * self.stride + self.width]
+    }
+
+    fn optimize(&mut self, cutoff: f64) -> Result<(), Solved> {
+        // Equalities leave the basis once and for all, and their columns go.
+        for row in 0..self.n_rows() {
+            if !self.is_equality[row] {
+                continue;
+            }
+            let beta = self.constants[row];
+            let wanted = if beta < 0.0 { 1.0 } else { -1.0 };
+            let mut column = self.entering(row, wanted);
+            if column.is_none() && beta.abs() <= MET {
+                column = self.entering(row, -wanted);
+            }
+            match column {
+                Some(column) => {
+                    self.pivot(row, column);
+                    self.remove(column);
+                }
+                None if beta.abs() <= ACCEPTED => {}
+                None => return Err(Solved::Beyond),
+            }
+        }
+        let limit = 20 + 3 * (self.n_rows() + self.width);
+        for _ in 0..limit {
+            if self.objective > cutoff + COST_SHARE {
+                return Err(Solved::Beyond);
+            }
+            let Some(row) = self.leaving() else {
+                return Ok(());
+            };
+            let Some(column) = self.entering(row, 1.0) else {
+                return Err(Solved::Beyond);
+            };
+            self.pivot(row, column);
+        }
+        Err(Solved::Undecided)
+    }
+
+    /// The row that is violated most.
+    fn leaving(&self) -> Option<usize> {
+        let mut worst = -MET;
+        let mut row = None;
+        for (r, beta) in self.constants.iter().enumerate() {
+            let is_redundant = || matches!(self.basic[r], Name::Slack(s) if self.is_equality[s]);
+            if *beta < worst && !is_redundant() {
+                worst = *beta;
+                row = Some(r);
+            }
+        }
+        row
+    }
+
+    /// The column that keeps all costs nonnegative when it raises (`sign` 1) or lowers (-1) a row:
+    /// of those that nearly do the one with the largest pivot.
+    fn entering(&self, row: usize, sign: f64) -> Option<usize> {
+        let mut bound = f64::INFINITY;
+        for (t, d) in self.row(row).iter().zip(&self.costs) {
+            let t = sign * t;
+            if t > PIVOT {
+                bound = bound.min((d + COST_SLACK) / t);
+            }
+        }
+        let mut largest = PIVOT;
+        let mut column = None;
+        for (j, (t, d)) in self.row(row).iter().zip(&self.costs).enumerate() {
+            let t = sign * t;
+            if t > largest && d.max(0.0) <= bound * t {
+                largest = t;
+                column = Some(j);
+            }
+        }
+        column
+    }
+
+    /// Exchanges a basic row and a nonbasic column.
+    fn pivot(&mut self, row: usize, column: usize) {
+        let (stride, width) = (self.stride, self.width);
+        let start = row * stride;
+        let inverse = 1.0 / self.entries[start + column];
+        for t in &mut self.entries[start..start + width] {
+            *t *= -inverse;
+        }
+        self.entries[start + column] = inverse;
+        let constant = -self.constants[row] * inverse;
+        self.constants[row] = constant;
+        let (before, rest) = self.entries.split_at_mut(start);
+        let (pivot_row, after) = rest.split_at_mut(stride);
+        let pivot_row = &pivot_row[..width];
+        let update = |target: &mut [f64]| -> f64 {
+            let factor = target[column];
+            if factor != 0.0 {
+                target[column] = 0.0;
+                for (t, p) in target.iter_mut().zip(pivot_row) {
+                    *t += factor * p;
+                }
+            }
+            factor
+        };
+        for (r, target) in before.chunks_exact_mut(stride).enumerate() {
+            self.constants[r] += update(&mut target[..width]) * constant;
+        }
+        for (r, target) in after.chunks_exact_mut(stride).enumerate() {
+            self.constants[row + 1 + r] += update(&mut target[..width]) * constant;
+        }
+        self.objective += update(&mut self.costs[..width]) * constant;
+        std::mem::swap(&mut self.basic[row], &mut self.nonbasic[column]);
+        self.work += (self.n_rows() * width) as u64;
+    }
+
+    /// Takes a column out: its unknown stays zero.
+    fn remove(&mut self, column: usize) {
+        let last = self.width - 1;
+        for row in self.entries.chunks_exact_mut(self.stride) {
+            row[column] = row[last];
+        }
+        self.costs.swap_remove(column);
+        self.nonbasic.swap_remove(column);
+        self.width = last;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn program(n: usize, rows: &[(Rule, &[f64], f64)]) -> Program {
+        let mut program = Program::new(n);
+        for (rule, a, b) in rows {
+            program.push(*rule, *b, |row| row.copy_from_slice(a));
+        }
+        program
+    }
+
+    fn optimum(program: &Program) -> Option<Vertex> {
+        match program.solve(f64::INFINITY, &mut 0) {
+            Solved::Optimum(vertex) => Some(vertex),
+            _ => None,
+        }
+    }
+
+    /// A point of a triangle as near as can be to one outside, in the largest coordinate.
+    #[test]
+    fn the_nearest_point_of_a_triangle_is_found() {
+        let triangle = program(
+            2,
+            &[
+                (Rule::AtLeast, &[-1.0, -1.0], -1.0),
+                (Rule::Near, &[1.0, 0.0], 1.0),
+                (Rule::Near, &[0.0, 1.0], 1.0),
+            ],
+        );
+        let found = optimum(&triangle);
+        assert!(found.is_some_and(|v| (v.value - 0.5).abs() <= 1e-15));
+        assert_eq!(triangle.solve(0.4, &mut 0), Solved::Beyond);
+    }
+
+    #[test]
+    fn equalities_may_depend_on_each_other() {
+        let rows: [(Rule, &[f64], f64); 4] = [
+            (Rule::Equal, &[1.0, 1.0, 0.0], 2.0),
+            (Rule::Equal, &[2.0, 2.0, 0.0], 4.0),
+            (Rule::Equal, &[1.0, -1.0, 0.0], 0.5),
+            (Rule::Near, &[0.0, 0.0, 1.0], 3.0),
+        ];
+        let found = optimum(&program(3, &rows));
+        assert!(found.is_some_and(|v| v.value <= 1e-15
+            && (v.x[0] - 1.25).abs() <= 1e-15
+            && (v.x[1] - 0.75).abs() <= 1e-15));
+        let mut rows = rows;
+        rows[1].2 = 4.1;
+        assert_eq!(optimum(&program(3, &rows)), None);
+    }
+
+    #[test]
+    fn rules_that_nothing_meets_are_seen() {
+        let rows: [(Rule, &[f64], f64); 2] =
+            [(Rule::AtLeast, &[1.0], 1.0), (Rule::AtLeast, &[-1.0], -0.5)];
+        assert_eq!(optimum(&program(1, &rows)), None);
+    }
+
+    /// Random programs against all their vertices.
+    #[test]
+    fn the_value_is_that_of_the_best_vertex() {
+        use carom_impact::frictional::CounterRng;
+        let mut met = 0;
+        for sample in 0..300 {
+            let mut rng = CounterRng::new(5, sample, 0);
+            let mut draw = || 2.0 * rng.next_uniform() - 1.0;
+            let mut random = Program::new(3);
+            for rule in [
+                Rule::AtLeast,
+                Rule::AtLeast,
+                Rule::Near,
+                Rule::Near,
+                Rule::Near,
+            ] {
+                let b = draw();
+                random.push(rule, b, |row| row.iter_mut().for_each(|x| *x = draw()));
+            }
+            let best = by_vertices(&random);
+            let found = optimum(&random).map(|v| v.value);
+            match (best, found) {
+                (Some(best), Some(found)) => {
+                    assert!((best - found).abs() <= 1e-9, "{sample}: {best} {found}");
+                    met += 1;
+                }
+                (None, None) => {}
+                other => panic!("{sample}: {other:?}"),
+            }
+        }
+        assert!(met > 100);
+    }
+
+    /// The least distance over all points where four of the conditions are tight.
+    fn by_vertices(program: &Program) -> Option<f64> {
+        let n = program.n + 1;
+        let lines = Line::all(program);
+        let mut planes: Vec<(Vec<f64>, f64)> = lines
+            .iter()
+            .map(|line| {
+                let a = (0..n).map(|j| line.coefficient(program, j)).collect();
+                (a, line.sign * program.rules[line.row].1)
+            })
+            .collect();
+        planes.extend((0..n).map(|j| ((0..n).map(|k| f64::from(k == j)).collect(), 0.0)));
+        let mut best: Option<f64> = None;
+        let m = planes.len();
+        for code in 0u32..1 << m {
+            if code.count_ones() as usize != n {
+                continue;
+            }
+            let tight: Vec<&(Vec<f64>, f64)> = (0..m)
+                .filter(|i| code >> i & 1 == 1)
+                .map(|i| &planes[i])
+                .collect();
+            let a = DMatrix::from_fn(n, n, |r, c| tight[r].0[c]);
+            let b = DVector::from_fn(n, |r, _| tight[r].1);
+            let Some(x) = a.lu().solve(&b) else { continue };
+            let is_met = planes
+                .iter()
+                .all(|(a, b)| a.iter().zip(x.iter()).map(|(a, x)| a * x).sum::<f64>() >= b - 1e-9);
+            let value = x[n - 1];
+            if is_met && best.is_none_or(|best| value < best) {
+                best = Some(value);
+            }
+        }
+        best
+    }
+}

@@ -1,0 +1,183 @@
+//! Membership of a velocity in the set of inelastic frictional outcomes.
+//!
+//! A *step* leads from $v$ to $v' = v + M^{-1}\sum_i(n_i^T\lambda_i + T_i^T\tau_i)$ with
+//! $\lambda_i \ge 0$, positive only where $n_i v' \le 0$, and friction $\tau_i$ within its cone that
+//! dissipates most at $v'$. The set holds every velocity at which no contact approaches and to which
+//! a finite chain of steps leads from the velocity before. Among its members are all answers of
+//! [`AnitescuPotra`](carom_impact::frictional::AnitescuPotra) (one step),
+//! [`Sequential`](carom_impact::frictional::Sequential) (one contact a step) and
+//! [`SetValued`](carom_impact::frictional::SetValued) (steps with caps) with the same friction polygon, and
+//! paths of constant rates through the inclusion of Halm & Posa, whose pieces are steps.
+//!
+//! Membership is claimed with a [`Witness`], a chain that anyone can check, and denied with a proof
+//! ([`OutsideReason`]); else it is unknown. For fixed *modes* of all contacts in all steps every rule
+//! is linear in the impulses, so that one small linear program finds the chain that ends nearest to
+//! the velocity. Modes are taken from the answers of laws, then from samples of the set, the nearest
+//! first, and changed one at a time as long as that brings the end nearer. In round cones a chain is
+//! given by its normal impulses, and Newton's method leads the nearest samples to the velocity.
+
+mod chain;
+mod linear_program;
+mod modes;
+mod outside;
+mod round;
+mod search;
+mod smooth;
+mod steer;
+mod witness;
+
+pub use outside::OutsideReason;
+pub use witness::{Witness, WitnessCone, WitnessFault};
+
+use super::{Case, Explanation};
+use carom_impact::ImpactError;
+use carom_impact::frictional::Sequential;
+use carom_metric::Tangent;
+use nalgebra::DVector;
+
+/// Distance up to which a member is the velocity asked about.
+pub(super) const SAME: f64 = 1e-9;
+
+/// Distances from a set below this may be rounding of the fits, whatever the tolerance.
+pub(super) const PROVABLE: f64 = 1e-6;
+
+/// Membership of a velocity in the set of inelastic frictional outcomes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Membership {
+    /// It is a member, and this proves it.
+    Inside(Witness),
+    /// A member lies within the tolerance, and this proves it; the velocity itself was told too coarsely.
+    Near(Witness),
+    /// The velocity is no member.
+    Outside {
+        /// Proof of it.
+        reason: OutsideReason,
+        /// Distance from every member at least, relative.
+        margin: f64,
+    },
+    /// Neither was shown.
+    Unknown,
+}
+
+impl Membership {
+    /// Stable identifier: `"inside"`, `"near"`, `"outside"` or `"unknown"`.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Inside(_) => "inside",
+            Self::Near(_) => "near",
+            Self::Outside { .. } => "outside",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    /// True if the set contains the velocity, if that is known.
+    pub fn contains(&self) -> Option<bool> {
+        match self {
+            Self::Inside(_) => Some(true),
+            Self::Outside { .. } => Some(false),
+            Self::Near(_) | Self::Unknown => None,
+        }
+    }
+}
+
+/// Position of a velocity relative to the set of inelastic frictional outcomes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SetVerdict {
+    /// Inside, outside or unknown.
+    pub membership: Membership,
+    /// Distance to the nearest member known, relative; the set may come nearer.
+    pub distance: f64,
+    /// Velocity of that member (n).
+    pub nearest: Tangent,
+    /// Members that were looked at.
+    pub members: u64,
+    /// True if the budget of work ([`JudgeOptions::max_work`](crate::JudgeOptions::max_work)) ended the search.
+    pub is_limited: bool,
+}
+
+/// A member that is known before the search begins: the answer of a law.
+pub(super) struct Known {
+    pub(super) velocity: Tangent,
+    pub(super) origin: Origin,
+}
+
+/// Origin of a law's answer.
+pub(super) enum Origin {
+    /// All contacts at once, with these impulses on the rows as given.
+    Simultaneous(DVector<f64>),
+    /// One contact after the other, in this order.
+    Sequential(Vec<usize>, Sequential),
+}
+
+/// Decides about the outcome of a case.
+pub(super) fn decide(
+    case: &Case<'_>,
+    fit: &Explanation,
+    known: &[Known],
+) -> Result<SetVerdict, ImpactError> {
+    let before = case.problem.velocity_minus();
+    let mut nearest = Nearest::default();
+    if !case.is_approaching {
+        nearest.see(case, before.clone());
+        if nearest.distance <= SAME {
+            return Ok(nearest.verdict(case, Membership::Inside(Witness::Separating)));
+        }
+    }
+    for member in known {
+        nearest.see(case, member.velocity.clone());
+    }
+    let tolerance = case.options.tolerance.max(PROVABLE);
+    let exact = match smooth::nearest_of_all(case)? {
+        Some(velocity) => nearest.see(case, velocity),
+        None => 0.0,
+    };
+    let is_far =
+        exact > tolerance && exact > tolerance * smooth::sensitivity(case.problem.contacts());
+    let exact = if is_far { exact } else { 0.0 };
+    let proof =
+        outside::proof(case, fit, tolerance).or(is_far.then_some((OutsideReason::ExactSet, exact)));
+    if let Some((reason, margin)) = proof {
+        let margin = margin.max(exact);
+        return Ok(nearest.verdict(case, Membership::Outside { reason, margin }));
+    }
+    search::search(case, known, nearest)
+}
+
+/// The nearest member seen.
+#[derive(Default)]
+struct Nearest {
+    best: Option<Tangent>,
+    distance: f64,
+    members: u64,
+    is_limited: bool,
+}
+
+impl Nearest {
+    /// Looks at one more member. The result is its distance.
+    fn see(&mut self, case: &Case<'_>, velocity: Tangent) -> f64 {
+        self.members += 1;
+        let distance = case.distance(&velocity);
+        // No member leaves a contact approaching.
+        if !case.is_open(&velocity) {
+            return f64::INFINITY;
+        }
+        if self.best.is_none() || distance < self.distance {
+            self.distance = distance;
+            self.best = Some(velocity);
+        }
+        distance
+    }
+
+    fn verdict(self, case: &Case<'_>, membership: Membership) -> SetVerdict {
+        let nearest = self
+            .best
+            .unwrap_or_else(|| case.problem.velocity_minus().clone());
+        SetVerdict {
+            distance: case.distance(&nearest),
+            membership,
+            nearest,
+            members: self.members,
+            is_limited: self.is_limited,
+        }
+    }
+}

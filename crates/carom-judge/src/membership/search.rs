@@ -1,0 +1,646 @@
+//! The search for a chain of steps that leads to a velocity.
+
+use super::chain::{Attempt, Chain, Edges};
+use super::modes::ModeSequence;
+use super::round::{Closings, Led, RoundChain};
+use super::witness::{Witness, WitnessCone};
+use super::{Known, Membership, Nearest, Origin, SAME, SetVerdict};
+use crate::Case;
+use crate::tasks::map;
+use carom_impact::frictional::{
+    AnitescuPotra, BranchPolicy, CAP_OFF, COVERING_SPREAD, CapDistribution, Draw, Sampler,
+    SetValued,
+};
+use carom_impact::{ContactSet, ImpactError, ImpactLaw, ImpactProblem};
+use carom_metric::{Tangent, kernel};
+use nalgebra::DVector;
+use std::collections::{HashMap, HashSet};
+
+/// Sizes of steps, over the impulse that stops a contact alone.
+const STEP_SIZES: [f64; 3] = [1.0, 0.5, 2.0];
+
+/// Samples in round cones that are led to the velocity at once.
+const AT_ONCE: usize = 3;
+
+/// Chains in round cones that are refined after each batch.
+const REFINED: usize = 2;
+
+/// Sequences from which the local search starts.
+const STARTS: usize = 4;
+
+/// Neighbors that are tried at once.
+const NEIGHBORS: usize = 16;
+
+/// Steps of the longest mode sequence that is tried.
+const MAX_STEPS: usize = 24;
+
+/// Steps of the longest chain that is listed as a witness.
+const MAX_LISTED: usize = 256;
+
+/// Multiply-adds in linear programs and Newton's method that any search may take.
+const LEAST_WORK: u64 = 20_000_000;
+
+/// A sample may take all work allowed over this.
+const SAMPLE_PART: u64 = 64;
+
+/// A chain in round cones may cost the budget that is left over this.
+const BUDGET_PARTS: u64 = 4;
+
+/// Pace at which samples are drawn and tried.
+struct Pace {
+    /// Samples in a batch, and in a task of it.
+    batch: u64,
+    task: u64,
+    /// Samples that are tried after each batch, the nearest first.
+    tried: usize,
+    /// Samples of equal modes that are tried.
+    alike: usize,
+    /// Pivots that samples may make, over those that as many plain samples would: random branches,
+    /// small steps and contacts switched off make more of them.
+    pivot_share: f64,
+    /// Multiply-adds that each sample allows.
+    work_per_sample: u64,
+}
+
+/// In polygons the modes of samples are tried by linear programs.
+const LINEAR: Pace = Pace {
+    batch: 64,
+    task: 8,
+    tried: 6,
+    alike: 1,
+    pivot_share: 0.8,
+    work_per_sample: 100_000,
+};
+
+/// In round cones samples are led to the velocity: few of them are enough, and the ends of those whose modes
+/// and numbers of steps are equal differ by the sizes of steps.
+const ROUND: Pace = Pace {
+    batch: 16,
+    task: 2,
+    tried: 3,
+    alike: 2,
+    pivot_share: 0.3,
+    work_per_sample: 400_000,
+};
+
+/// A sequence of modes, and how near its best chain ends (scaled).
+struct Ranked {
+    sequence: ModeSequence,
+    value: f64,
+}
+
+struct Search<'c, 'p> {
+    case: &'c Case<'p>,
+    edges: &'c Edges,
+    nearest: Nearest,
+    /// Sequences that were tried.
+    seen: HashSet<ModeSequence>,
+    /// The best of them, best first.
+    ranked: Vec<Ranked>,
+    /// The nearest chain that ends within the tolerance, and how near: a witness for a velocity told too coarsely.
+    near: Option<(f64, Witness)>,
+    /// The last steps that chains to the velocity may have.
+    last: Vec<Vec<super::modes::StepMode>>,
+    pace: &'static Pace,
+    work: u64,
+    budget: u64,
+    /// Units of work of samples.
+    sampling: u64,
+}
+
+/// Searches for a witness. Members met on the way are looked at.
+pub(super) fn search(
+    case: &Case<'_>,
+    known: &[Known],
+    nearest: Nearest,
+) -> Result<SetVerdict, ImpactError> {
+    let problem = case.problem;
+    let edges = Edges::new(problem, case.options.friction_cone, case.after.as_slice())?;
+    let mut last = vec![edges.last_modes(0.0)];
+    let loose = edges.last_modes(case.options.tolerance);
+    if last.first() != Some(&loose) {
+        last.push(loose);
+    }
+    let pace = match edges.cone {
+        WitnessCone::Round => &ROUND,
+        WitnessCone::Polygon(_) => &LINEAR,
+    };
+    let mut search = Search {
+        case,
+        edges: &edges,
+        nearest,
+        seen: HashSet::new(),
+        ranked: Vec::new(),
+        near: None,
+        last,
+        work: 0,
+        pace,
+        budget: LEAST_WORK
+            .saturating_add(pace.work_per_sample.saturating_mul(case.options.samples))
+            .min(case.options.max_work),
+        sampling: 0,
+    };
+    let witness = match search.one_step() {
+        Some(witness) => Some(witness),
+        None => match search.known(known) {
+            Some(witness) => Some(witness),
+            None => match search.samples()? {
+                Some(witness) => Some(witness),
+                None => search.local().or_else(|| search.rerun(known)),
+            },
+        },
+    };
+    search.nearest.is_limited = witness.is_none() && search.is_limited();
+    let near = search.near.take().map(|(_, witness)| witness);
+    let membership = match (witness, near) {
+        (Some(witness), _) => Membership::Inside(witness),
+        (None, Some(witness)) => Membership::Near(witness),
+        (None, None) => Membership::Unknown,
+    };
+    Ok(search.nearest.verdict(case, membership))
+}
+
+impl Search<'_, '_> {
+    /// True if all work allowed is done.
+    fn is_limited(&self) -> bool {
+        self.work.saturating_add(self.sampling) >= self.case.options.max_work
+    }
+
+    /// Chains of one step: the simultaneous law with all its branches.
+    fn one_step(&mut self) -> Option<Witness> {
+        let start = ModeSequence::new(self.edges.n_contacts());
+        let sequences: Vec<ModeSequence> = self.last.iter().map(|last| start.then(last)).collect();
+        self.attempt_all(sequences, f64::INFINITY)
+    }
+
+    /// The chains by which laws came to their answers, the nearest answers first.
+    fn known(&mut self, known: &[Known]) -> Option<Witness> {
+        let mut order: Vec<(f64, &Known)> = known
+            .iter()
+            .map(|member| (self.case.distance(&member.velocity), member))
+            .collect();
+        order.sort_by(|a, b| a.0.total_cmp(&b.0));
+        order.truncate(STARTS);
+        for (distance, member) in order {
+            let (contacts, law) = match &member.origin {
+                Origin::Simultaneous(impulses) if distance <= SAME => {
+                    match self.proven(vec![impulses.clone()]) {
+                        Some(witness) => return Some(witness),
+                        None => continue,
+                    }
+                }
+                Origin::Simultaneous(impulses) => {
+                    self.remember(distance, |_| vec![impulses.clone()]);
+                    continue;
+                }
+                Origin::Sequential(contacts, law) => (contacts, law),
+            };
+            if distance <= SAME && contacts.len() > MAX_LISTED {
+                let witness = Witness::Sequential(law.clone());
+                if self.is_good(&witness) {
+                    return Some(witness);
+                }
+            }
+            let Ok(steps) = one_after_the_other(self.case.problem, contacts, law) else {
+                continue;
+            };
+            if distance <= SAME {
+                let impulses = steps.iter().map(|(impulses, _)| impulses.clone());
+                if let Some(witness) = self.proven(impulses.collect()) {
+                    return Some(witness);
+                }
+            }
+            self.remember(distance, |_| {
+                let impulses = steps.iter().map(|(impulses, _)| impulses.clone());
+                impulses.collect()
+            });
+            let sequence = self.sequence_of(&steps);
+            if let Some(witness) = self.attempt_with_ends(vec![sequence]) {
+                return Some(witness);
+            }
+        }
+        None
+    }
+
+    /// The sequential law itself, if it answers the velocity by a chain that is too long, or ends in ever smaller
+    /// steps.
+    fn rerun(&self, known: &[Known]) -> Option<Witness> {
+        known.iter().find_map(|member| match &member.origin {
+            Origin::Sequential(_, law) if self.case.distance(&member.velocity) <= SAME => {
+                let witness = Witness::Sequential(law.clone());
+                self.is_good(&witness).then_some(witness)
+            }
+            _ => None,
+        })
+    }
+
+    /// The witness of a chain of impulses on the rows, if it keeps the rules.
+    fn proven(&self, steps: Vec<DVector<f64>>) -> Option<Witness> {
+        let witness = Witness::Steps {
+            cone: self.edges.cone,
+            steps,
+        };
+        self.is_good(&witness).then_some(witness)
+    }
+
+    /// Remembers a chain that ends within the tolerance, if it is nearer than those before and keeps the rules.
+    fn remember(&mut self, distance: f64, steps: impl FnOnce(&Self) -> Vec<DVector<f64>>) {
+        let is_nearer = self
+            .near
+            .as_ref()
+            .is_none_or(|(least, _)| distance < *least);
+        if distance > SAME && self.case.is_same(distance) && is_nearer {
+            let witness = Witness::Steps {
+                cone: self.edges.cone,
+                steps: steps(self),
+            };
+            let end = witness.end(self.case.problem);
+            if end.is_ok_and(|end| self.case.is_same(self.case.distance(&end))) {
+                self.near = Some((distance, witness));
+            }
+        }
+    }
+
+    fn is_good(&self, witness: &Witness) -> bool {
+        // The rounding of the velocities as given counts, which the problem in the frames of its parts does not have.
+        let end = witness.end(self.case.problem);
+        end.is_ok_and(|end| self.case.distance(&end) <= SAME)
+    }
+
+    /// Modes of steps given by their impulses on the rows and the velocities after.
+    fn sequence_of(&self, steps: &[(DVector<f64>, Tangent)]) -> ModeSequence {
+        let mut sequence = ModeSequence::new(self.edges.n_contacts());
+        let scale = self.case.problem.scale();
+        for (impulses, velocity) in steps {
+            let slots = self.edges.space.of_rows(impulses.as_slice(), scale);
+            let whitened = self.case.whitened(velocity);
+            let after = self.edges.space.velocity(whitened.as_slice());
+            sequence.push(&self.edges.modes(&slots, after.as_slice()));
+        }
+        sequence
+    }
+
+    /// Tries sequences, each with the last steps that may end at the velocity.
+    fn attempt_with_ends(&mut self, sequences: Vec<ModeSequence>) -> Option<Witness> {
+        let mut all = Vec::new();
+        for sequence in &sequences {
+            all.extend(self.last.iter().map(|last| sequence.then(last)));
+        }
+        self.attempt_all(all, f64::INFINITY)
+    }
+
+    /// Tries sequences at once. The first that leads to the velocity is the witness; of the others
+    /// those that end nearer than `cutoff` (scaled) are remembered.
+    fn attempt_all(&mut self, mut sequences: Vec<ModeSequence>, cutoff: f64) -> Option<Witness> {
+        sequences.retain(|s| s.n_steps() <= MAX_STEPS && self.seen.insert(s.clone()));
+        let edges = self.edges;
+        let results = map(sequences.len(), |i| {
+            let mut work = 0;
+            let attempt = match sequences.get(i) {
+                Some(sequence) => edges.attempt(sequence, cutoff, &mut work),
+                None => Attempt::Undecided,
+            };
+            (attempt, work)
+        });
+        for (sequence, (attempt, work)) in sequences.into_iter().zip(results) {
+            self.work += work;
+            let Attempt::Nearest(chain) = attempt else {
+                continue;
+            };
+            if let Some(witness) = self.look_at(&chain) {
+                return Some(witness);
+            }
+            let value = chain.value;
+            let at = self.ranked.partition_point(|other| other.value <= value);
+            self.ranked.insert(at, Ranked { sequence, value });
+            self.ranked.truncate(4 * STARTS);
+        }
+        None
+    }
+
+    /// Looks at the end of a chain: a witness if it is the velocity.
+    fn look_at(&mut self, chain: &Chain) -> Option<Witness> {
+        let mut total = vec![0.0; self.edges.space.n_slots()];
+        for step in &chain.steps {
+            kernel::add_scaled(&mut total, 1.0, step);
+        }
+        let mut end = self.case.before();
+        kernel::add_scaled(end.as_mut_slice(), 1.0, &self.edges.space.change(&total));
+        let distance = self.nearest.see(self.case, self.case.velocity(&end));
+        if distance > SAME {
+            self.remember(distance, |search| search.on_rows(&chain.steps));
+            return None;
+        }
+        self.proven(self.on_rows(&chain.steps))
+    }
+
+    /// Impulses on the rows as given from scaled impulses on the slots.
+    fn on_rows(&self, steps: &[Vec<f64>]) -> Vec<DVector<f64>> {
+        let problem = self.case.problem;
+        let rows = |step: &Vec<f64>| {
+            let space = &self.edges.space;
+            space.on_rows(step, problem.scale(), problem.contacts())
+        };
+        steps.iter().map(rows).collect()
+    }
+
+    /// Leads samples in round cones to the velocity, and the chains that came nearest on, refined.
+    fn attempt_round(&mut self, samples: &[Sampled], led: &mut Vec<Led>) -> Option<Witness> {
+        if self.edges.cone != WitnessCone::Round {
+            return None;
+        }
+        let edges = self.edges;
+        // The nearest alone, because it often leads there.
+        let (first, others) = samples.split_at(samples.len().min(1));
+        for some in std::iter::once(first).chain(others.chunks(AT_ONCE)) {
+            let budget = self.round_budget()?;
+            let chains = map(2 * some.len(), |i| {
+                let mut work = 0;
+                let closings = [Closings::Free, Closings::Kept][i % 2];
+                let chain = some.get(i / 2).and_then(|sampled| {
+                    let start = RoundChain::new(edges, &sampled.steps);
+                    start.lead(edges, closings, budget, &mut work)
+                });
+                (chain, work)
+            });
+            if let Some(witness) = self.keep(chains, led) {
+                return Some(witness);
+            }
+        }
+        led.retain(|led| led.is_near(edges));
+        led.sort_by(|a, b| a.missed().total_cmp(&b.missed()));
+        led.truncate(4 * REFINED);
+        let budget = self.round_budget()?;
+        let nearest: Vec<Led> = led.drain(..led.len().min(REFINED)).collect();
+        let chains = map(nearest.len(), |i| {
+            let mut work = 0;
+            let led = nearest.get(i);
+            let chain = led.and_then(|led| led.refine(edges, budget, &mut work));
+            (chain, work)
+        });
+        self.keep(chains, led)
+    }
+
+    /// Multiply-adds that a chain in round cones may cost; `None` if the budget is used up.
+    fn round_budget(&self) -> Option<u64> {
+        let left = self.budget.checked_sub(self.work)?;
+        (left > 0).then_some(left / BUDGET_PARTS)
+    }
+
+    /// Looks at chains that were led, and keeps those that are no witnesses.
+    fn keep(&mut self, chains: Vec<(Option<Led>, u64)>, led: &mut Vec<Led>) -> Option<Witness> {
+        for (chain, work) in chains {
+            self.work += work;
+            let Some(chain) = chain else { continue };
+            if let Some(witness) = self.look_at(&chain.found()) {
+                return Some(witness);
+            }
+            led.push(chain);
+        }
+        None
+    }
+
+    /// Samples of the set: after each batch the mode sequences of those that came nearest.
+    fn samples(&mut self) -> Result<Option<Witness>, ImpactError> {
+        let samplers = samplers(self.case)?;
+        let total = self.case.options.samples;
+        let mut met: HashMap<(ModeSequence, usize), usize> = HashMap::new();
+        let mut led = Vec::new();
+        let mut drawn: Vec<Sampled> = Vec::new();
+        let mut first = 0;
+        let (mut pivots, mut plain, mut n_plain) = (0.0, 0.0, 0.0f64);
+        let pace = self.pace;
+        while first < total
+            && self.work < self.budget
+            && !self.is_limited()
+            && (first == 0 || pivots * n_plain < pace.pivot_share * plain * total as f64)
+        {
+            let end = total.min(first + pace.batch);
+            let count = (end - first).div_ceil(pace.task);
+            let (edges, case) = (self.edges, self.case);
+            let batch = map(count as usize, |task| {
+                let start = first + task as u64 * pace.task;
+                let mut draw = Draw::default();
+                (start..end.min(start + pace.task))
+                    .filter_map(|sample| one_sample(case, edges, &samplers, sample, &mut draw))
+                    .collect::<Vec<_>>()
+            });
+            for sampled in batch.into_iter().flatten() {
+                pivots += sampled.pivots;
+                self.sampling = self.sampling.saturating_add(sampled.work);
+                if sampled.is_plain {
+                    plain += sampled.pivots;
+                    n_plain += 1.0;
+                }
+                let distance = self.nearest.see(self.case, sampled.velocity.clone());
+                if distance <= SAME
+                    && let Some(witness) = self.proven(self.on_rows(&sampled.steps))
+                {
+                    return Ok(Some(witness));
+                }
+                self.remember(distance, |search| search.on_rows(&sampled.steps));
+                let times = met.entry(sampled.key(pace.alike > 1)).or_insert(0);
+                *times += 1;
+                if *times <= pace.alike {
+                    drawn.push(sampled);
+                }
+            }
+            drawn.sort_by(|a, b| {
+                let nearer = a.distance.total_cmp(&b.distance);
+                nearer.then(a.sample.cmp(&b.sample))
+            });
+            let rest = drawn.split_off(drawn.len().min(pace.tried));
+            let nearest = std::mem::replace(&mut drawn, rest);
+            if let Some(witness) = self.attempt_round(&nearest, &mut led) {
+                return Ok(Some(witness));
+            }
+            let sequences = nearest.into_iter().map(|sampled| sampled.sequence);
+            if let Some(witness) = self.attempt_with_ends(sequences.collect()) {
+                return Ok(Some(witness));
+            }
+            drawn.truncate(8 * pace.tried);
+            first = end;
+        }
+        Ok(None)
+    }
+
+    /// Changes one mode or adds one step, as long as the end comes nearer.
+    fn local(&mut self) -> Option<Witness> {
+        let choices = self.edges.choices();
+        let starts: Vec<(ModeSequence, f64)> = self
+            .ranked
+            .iter()
+            .take(STARTS)
+            .map(|ranked| (ranked.sequence.clone(), ranked.value))
+            .collect();
+        for (mut sequence, mut value) in starts {
+            'climb: loop {
+                let neighbors = sequence.neighbors(&choices);
+                for some in neighbors.chunks(NEIGHBORS) {
+                    if self.work >= self.budget || self.is_limited() {
+                        return None;
+                    }
+                    self.ranked.clear();
+                    let cutoff = value * (1.0 - 1e-6);
+                    if let Some(witness) = self.attempt_all(some.to_vec(), cutoff) {
+                        return Some(witness);
+                    }
+                    if let Some(better) = self.ranked.first()
+                        && better.value < value
+                    {
+                        value = better.value;
+                        sequence = better.sequence.clone();
+                        continue 'climb;
+                    }
+                }
+                break;
+            }
+        }
+        None
+    }
+}
+
+/// Samplers of the set: the default one, and ones with random branches, contacts switched off and
+/// steps of several sizes.
+fn samplers<'p>(case: &Case<'p>) -> Result<Vec<Sampler<'p>>, ImpactError> {
+    let plain = SetValued {
+        samples: case.options.samples,
+        seed: case.options.seed,
+        friction_cone: case.options.friction_cone,
+        max_work: case.options.max_work / SAMPLE_PART,
+        ..SetValued::default()
+    };
+    let first = Sampler::new(case.problem, &plain)?;
+    let step = first.impulse_step();
+    let mut all = vec![first];
+    for size in STEP_SIZES {
+        let law = SetValued {
+            branch: BranchPolicy::RandomCovering {
+                spread: COVERING_SPREAD,
+            },
+            caps: CapDistribution::Mixed { off: CAP_OFF },
+            ..plain.clone()
+        };
+        if step > 0.0 {
+            all.push(Sampler::new(case.problem, &law)?.resized(size));
+        }
+    }
+    Ok(all)
+}
+
+/// A sample that ended.
+struct Sampled {
+    velocity: Tangent,
+    /// Distance of its end from the velocity in question.
+    distance: f64,
+    sample: u64,
+    sequence: ModeSequence,
+    /// Scaled impulses of each step on the slots.
+    steps: Vec<Vec<f64>>,
+    pivots: f64,
+    /// Units of work of the sample.
+    work: u64,
+    /// True if it is a sample as the law draws it by default.
+    is_plain: bool,
+}
+
+impl Sampled {
+    /// Samples of one key are alike: their modes are the same, and the number of their steps if that counts.
+    fn key(&self, counts_steps: bool) -> (ModeSequence, usize) {
+        let steps = if counts_steps { self.steps.len() } else { 0 };
+        (self.sequence.clone(), steps)
+    }
+}
+
+/// Draws a sample: its end and its modes; `None` if it does not end.
+fn one_sample(
+    case: &Case<'_>,
+    edges: &Edges,
+    samplers: &[Sampler<'_>],
+    sample: u64,
+    draw: &mut Draw,
+) -> Option<Sampled> {
+    let kinds = samplers.len() as u64;
+    let sampler = samplers.get((sample % kinds) as usize)?;
+    let mut sequence = ModeSequence::new(edges.n_contacts());
+    let mut steps: Vec<Vec<f64>> = Vec::new();
+    let mut before: Vec<f64> = Vec::new();
+    let observed = sampler.draw_observed(sample / kinds, draw, |draw| {
+        if before.len() == draw.impulse().len() {
+            let step: Vec<f64> = draw
+                .impulse()
+                .iter()
+                .zip(&before)
+                .map(|(a, b)| a - b)
+                .collect();
+            sequence.push(&edges.modes(&step, draw.velocity()));
+            steps.push(step);
+        }
+        before.clear();
+        before.extend_from_slice(draw.impulse());
+    });
+    if observed.is_err() || !draw.is_ended {
+        return None;
+    }
+    let mut end = case.before();
+    kernel::add_scaled(end.as_mut_slice(), 1.0, &edges.space.change(draw.impulse()));
+    let velocity = case.velocity(&end);
+    Some(Sampled {
+        distance: case.distance(&velocity),
+        velocity,
+        sample,
+        sequence,
+        steps,
+        // Steps in round cones are seldom solved by pivots.
+        pivots: match edges.cone {
+            WitnessCone::Round => draw.steps as f64,
+            WitnessCone::Polygon(_) => draw.pivots as f64,
+        },
+        work: draw.work,
+        is_plain: sample.is_multiple_of(kinds),
+    })
+}
+
+/// Single impacts in a given order: impulses on all rows, and the velocity after each.
+fn one_after_the_other(
+    problem: &ImpactProblem<'_>,
+    order: &[usize],
+    law: &carom_impact::frictional::Sequential,
+) -> Result<Vec<(DVector<f64>, Tangent)>, ImpactError> {
+    let all = problem.contacts();
+    let single = AnitescuPotra {
+        friction_cone: law.friction_cone,
+        ..AnitescuPotra::default()
+    };
+    let alone = |contact: &usize| match all.contacts().get(*contact) {
+        Some(given) => ContactSet::constrained(
+            all.metric(),
+            vec![given.clone()],
+            all.constraint_forms().to_vec(),
+        ),
+        None => Err(ImpactError::InvalidContact {
+            what: "order",
+            contact: *contact,
+            contacts: all.len(),
+        }),
+    };
+    let mut sets = Vec::with_capacity(all.len());
+    for contact in 0..all.len() {
+        sets.push(alone(&contact)?);
+    }
+    let mut velocity = problem.velocity_minus().clone();
+    let mut steps = Vec::with_capacity(order.len());
+    for contact in order.iter().take(MAX_LISTED) {
+        let Some(set) = sets.get(*contact) else {
+            continue;
+        };
+        let outcome = single.resolve(&ImpactProblem::new(set, velocity)?)?;
+        let mut impulses = DVector::zeros(all.row(all.len()));
+        for (k, l) in outcome.impulses.iter().enumerate() {
+            impulses[all.row(*contact) + k] = *l;
+        }
+        velocity = outcome.velocity_plus.clone();
+        steps.push((impulses, outcome.velocity_plus));
+    }
+    Ok(steps)
+}

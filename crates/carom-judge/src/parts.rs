@@ -1,0 +1,219 @@
+//! The parts of a system that nothing connects, each measured by its own momentum.
+
+use carom_impact::event_scale::{ROUNDING, part_in_span};
+use carom_impact::{Contact, ContactSet, ImpactProblem, own_terms};
+use carom_metric::{Tangent, kernel};
+use nalgebra::DVector;
+
+/// Degrees of freedom in parts that no entry of the mass matrix, no constraint and no contact connects, and the frame
+/// and unit of velocity in which each is judged.
+///
+/// A part says nothing about another: a far body of any momentum changes no verdict. Neither does a velocity that no row
+/// sees: it is taken away from all velocities, so that the norm of the momentum before is that of the motion that contacts
+/// see, $\rho_c$. Every part has a unit of velocity of its own, a power of two, in which the momenta of parts with contacts
+/// are about equal: laws and the set depend neither on the frame nor on the unit.
+#[derive(Clone, Debug)]
+pub(super) struct Parts {
+    /// Part of each degree of freedom, which is that of the whitened coordinate, too.
+    of: Vec<usize>,
+    /// Velocity before (n) that no row sees.
+    unseen: DVector<f64>,
+    /// Factor of the velocities of each part.
+    factors: Vec<f64>,
+    /// True if a contact touches the part.
+    pub(super) is_touched: Vec<bool>,
+    /// True if a contact approaches in the part; where none does in any, whether one touches it.
+    has_impact: Vec<bool>,
+}
+
+impl Parts {
+    /// The parts of a problem, in which velocities (n) occur.
+    pub(super) fn new(problem: &ImpactProblem<'_>, velocities: &[&Tangent]) -> Self {
+        let contacts = problem.contacts();
+        let metric = contacts.metric();
+        let n = metric.dim();
+        let columns = metric.mass_matrix().as_slice().chunks_exact(n.max(1));
+        // A contact connects all that any of its rows touches.
+        let touched = |contact: &Contact| {
+            let mut touched = vec![0.0; n];
+            for row in std::iter::once(&contact.normal).chain(&contact.tangents) {
+                let entries = touched.iter_mut().zip(row.0.iter());
+                entries.for_each(|(touched, a)| *touched += f64::from(*a != 0.0));
+            }
+            touched
+        };
+        let touched: Vec<Vec<f64>> = contacts.contacts().iter().map(touched).collect();
+        let forms = contacts.constraint_forms().iter();
+        let links = columns
+            .chain(touched.iter().map(Vec::as_slice))
+            .chain(forms.map(|form| form.0.as_slice()));
+        let (roots, _) = own_terms::groups(n, links);
+        // From the first degrees of freedom of the parts to numbers from 0.
+        let mut firsts = roots.clone();
+        firsts.sort_unstable();
+        firsts.dedup();
+        let number = |root: &usize| firsts.binary_search(root).unwrap_or(0);
+        let mut parts = Self {
+            of: roots.iter().map(number).collect(),
+            unseen: DVector::zeros(n),
+            factors: vec![1.0; firsts.len()],
+            is_touched: vec![false; firsts.len()],
+            has_impact: vec![false; firsts.len()],
+        };
+        for (i, contact) in contacts.contacts().iter().enumerate() {
+            let part = parts.of_row(contact.normal.0.as_slice());
+            parts.is_touched[part] = true;
+            parts.has_impact[part] |= problem.approaches(i);
+        }
+        if !problem.is_approaching() {
+            parts.has_impact = parts.is_touched.clone();
+        }
+        parts.unseen = parts.unseen_by_rows(problem);
+        if parts.factors.len() < 2 {
+            return parts;
+        }
+        let mut sizes = vec![0.0f64; parts.factors.len()];
+        for velocity in velocities {
+            let mut whitened = vec![0.0; n];
+            let seen = &velocity.0 - &parts.unseen;
+            metric.whiten_velocity_into(seen.as_slice(), &mut whitened);
+            for (size, norm) in sizes.iter_mut().zip(parts.norms(&whitened)) {
+                *size = size.max(norm);
+            }
+        }
+        let touched = sizes.iter().zip(&parts.is_touched);
+        let largest = touched.filter(|(_, is_touched)| **is_touched);
+        let largest = largest.map(|(size, _)| *size).fold(0.0, f64::max);
+        if !(largest > 0.0 && largest.is_finite()) {
+            return parts;
+        }
+        let units = parts.factors.iter_mut().zip(sizes).zip(&parts.is_touched);
+        for ((factor, size), is_touched) in units {
+            let [own, all] = [size, largest].map(kernel::power_of_two_scale);
+            let ratio = own / all;
+            // A part that no contact touches is scaled down, and not up: its change may be rounding.
+            if size > 0.0 && ratio.is_finite() && (*is_touched || ratio < 1.0) {
+                *factor = ratio;
+            }
+        }
+        parts
+    }
+
+    /// True if all parts are judged in the frame and unit of the problem.
+    pub(super) fn are_given(&self) -> bool {
+        self.factors.iter().all(|factor| *factor == 1.0) && self.unseen.iter().all(|v| *v == 0.0)
+    }
+
+    /// Velocity before (n) that no row of a contact and no constraint sees; zero in a part where it is rounding.
+    fn unseen_by_rows(&self, problem: &ImpactProblem<'_>) -> DVector<f64> {
+        let momentum = problem.momentum();
+        let seen = seen(problem.contacts(), momentum);
+        let mut left = DVector::from_column_slice(momentum) - seen;
+        let norms = [left.as_slice(), momentum].map(|whitened| self.norms(whitened));
+        for (x, part) in left.iter_mut().zip(&self.of) {
+            if norms[0][*part] <= ROUNDING * norms[1][*part] {
+                *x = 0.0;
+            }
+        }
+        let metric = problem.contacts().metric();
+        metric.unwhiten_velocity_in_place(left.as_mut_slice());
+        left / problem.scale()
+    }
+
+    /// Norm of each part of a whitened vector (n).
+    pub(super) fn norms(&self, whitened: &[f64]) -> Vec<f64> {
+        let norm = |part: usize| {
+            let own = whitened.iter().zip(&self.of);
+            let own: Vec<f64> = own
+                .filter(|(_, of)| **of == part)
+                .map(|(x, _)| *x)
+                .collect();
+            kernel::norm(&own)
+        };
+        (0..self.factors.len()).map(norm).collect()
+    }
+
+    /// Norm of all parts in the unit of the problem, from those of the parts in their own.
+    pub(super) fn whole(&self, norms: &[f64]) -> f64 {
+        let lowered = norms.iter().zip(&self.factors);
+        let lowered: Vec<f64> = lowered.map(|(norm, factor)| norm / factor).collect();
+        kernel::norm(&lowered)
+    }
+
+    /// Norm of the parts with an impact in the unit of the problem, from those of the parts in their own.
+    pub(super) fn whole_of_event(&self, norms: &[f64]) -> f64 {
+        let own = norms.iter().zip(&self.has_impact);
+        let own = own.map(|(norm, has_impact)| if *has_impact { *norm } else { 0.0 });
+        self.whole(&own.collect::<Vec<f64>>())
+    }
+
+    /// Sizes of the parts in the unit of the problem, in their own.
+    pub(super) fn raised_sizes(&self, sizes: impl Iterator<Item = f64>) -> Vec<f64> {
+        sizes
+            .zip(&self.factors)
+            .map(|(size, factor)| size * factor)
+            .collect()
+    }
+
+    /// A size in the unit of the problem in that of each part.
+    pub(super) fn in_parts(&self, size: f64) -> impl Iterator<Item = f64> {
+        self.factors.iter().map(move |factor| size * factor)
+    }
+
+    /// The part of a row (n).
+    pub(super) fn of_row(&self, row: &[f64]) -> usize {
+        let first = row.iter().position(|a| *a != 0.0);
+        first.and_then(|k| self.of.get(k)).copied().unwrap_or(0)
+    }
+
+    /// A velocity (n) in the frames and units of the parts.
+    pub(super) fn raised(&self, velocity: &DVector<f64>) -> DVector<f64> {
+        let units = velocity.iter().zip(&self.unseen).zip(&self.of);
+        DVector::from_iterator(
+            velocity.len(),
+            units.map(|((v, unseen), part)| (v - unseen) * self.factors[*part]),
+        )
+    }
+
+    /// A velocity (n) of the parts in the frame and unit of the problem.
+    pub(super) fn restored(&self, velocity: &DVector<f64>) -> DVector<f64> {
+        self.lowered(velocity) + &self.unseen
+    }
+
+    /// Whitened coordinates (n), or a change of velocity, in the unit of the problem.
+    pub(super) fn lowered(&self, change: &DVector<f64>) -> DVector<f64> {
+        let units = change.iter().zip(&self.of);
+        DVector::from_iterator(change.len(), units.map(|(x, part)| x / self.factors[*part]))
+    }
+
+    /// Impulses on the contact rows in the unit of the problem.
+    pub(super) fn lower_impulses(&self, contacts: &ContactSet<'_>, impulses: &mut DVector<f64>) {
+        for (i, contact) in contacts.contacts().iter().enumerate() {
+            let factor = self.factors[self.of_row(contact.normal.0.as_slice())];
+            let mut own = impulses.rows_mut(contacts.row(i), contact.n_rows());
+            own /= factor;
+        }
+    }
+
+    /// Multipliers of the constraints in the unit of the problem.
+    pub(super) fn lower_multipliers(
+        &self,
+        contacts: &ContactSet<'_>,
+        multipliers: &mut DVector<f64>,
+    ) {
+        for (multiplier, form) in multipliers.iter_mut().zip(contacts.constraint_forms()) {
+            *multiplier /= self.factors[self.of_row(form.0.as_slice())];
+        }
+    }
+}
+
+/// Part of a whitened momentum (n) that the rows of contacts and constraints see.
+pub(super) fn seen(contacts: &ContactSet<'_>, momentum: &[f64]) -> DVector<f64> {
+    // The rows have no part along the constraints.
+    let rows = (0..contacts.row(contacts.len())).map(|row| contacts.unit_row(row));
+    let forms = contacts.constraint_basis();
+    let n = momentum.len();
+    let forms = forms.map_or(&[][..], |basis| basis.as_slice());
+    let rows = rows.chain(forms.chunks_exact(n.max(1)));
+    DVector::from_column_slice(&part_in_span(rows, momentum))
+}

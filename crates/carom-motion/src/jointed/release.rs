@@ -1,0 +1,113 @@
+//! Limits that have pressed and open.
+//!
+//! A limit that would pull over a step opens at the start of the step if it pulls from there on, else within the step,
+//! which then ends where it opens. Of several that pull, one opens at a time: the others may press again without it. So
+//! limits that lean on each other, such as the joints of a finger, do not open and close for ever.
+
+use super::events::AT_ONCE;
+use super::impact::{JointContact, LimitContact};
+use super::run::{INSTANT, JointEvent, Run};
+use crate::world::MotionError;
+use carom_joints::step::Step;
+
+/// A limit that would pull.
+#[derive(Clone, Copy, Debug)]
+struct Pull {
+    contact: LimitContact,
+    /// Dry friction of the coordinate, which a force beyond the limit overcomes first (N m or N).
+    friction: f64,
+    /// Mean force on the coordinate over the step, positive where the limit presses, and friction (N m or N).
+    force: f64,
+}
+
+impl Pull {
+    fn force(&self, step: &Step, length: f64) -> f64 {
+        let [first, second] = step.holding[self.contact.coordinate];
+        self.contact.sign() * (first + second) / length + self.friction
+    }
+}
+
+impl Run<'_, '_> {
+    /// Opens a limit that would pull, or goes to where it opens; false if none pulls.
+    pub(super) fn release(&mut self, step: &Step, length: f64) -> Result<bool, MotionError> {
+        let pulls = self.pulls(step, length);
+        if pulls.is_empty() {
+            return Ok(false);
+        }
+        let short = AT_ONCE * length;
+        let mut opens: Option<(f64, Pull)> = None;
+        for pull in pulls {
+            let at = self.opens_at(&pull, short, length)?;
+            if opens.is_none_or(|(first, _)| at < first) {
+                opens = Some((at, pull));
+            }
+            if at <= INSTANT {
+                break;
+            }
+        }
+        let Some((at, pull)) = opens else {
+            return Ok(false);
+        };
+        self.stepper.forget();
+        if at > INSTANT {
+            self.pressing.forget();
+            let part = self.make(at)?;
+            self.accept(part, at, self.time + at)?;
+            self.splits += 1;
+            self.stepper.forget();
+        }
+        self.open_limit(&pull);
+        Ok(true)
+    }
+
+    /// Limits that would pull, the strongest first.
+    fn pulls(&self, step: &Step, length: f64) -> Vec<Pull> {
+        let mut pulls = Vec::new();
+        for k in 0..self.rates.len() {
+            let Some(contact) = self.at_limit(k) else {
+                continue;
+            };
+            let friction = self.coordinate(k).0.friction;
+            let mut pull = Pull {
+                contact,
+                friction,
+                force: 0.0,
+            };
+            pull.force = pull.force(step, length);
+            if pull.force < 0.0 {
+                pulls.push(pull);
+            }
+        }
+        let size = |pull: &Pull| pull.force * self.unit(pull.contact.coordinate);
+        pulls.sort_by(|a, b| size(a).total_cmp(&size(b)));
+        pulls
+    }
+
+    /// Time from now at which a limit opens: 0 if it pulls in a short step, too.
+    fn opens_at(&mut self, pull: &Pull, short: f64, length: f64) -> Result<f64, MotionError> {
+        if short <= INSTANT {
+            return Ok(0.0);
+        }
+        let (results, pressing) = (self.results.clone(), self.pressing.clone());
+        let start = self.step_for(short).map(|step| pull.force(&step, short));
+        let at = match start {
+            // A step as short as that has no impulses: then it opens at its start, too.
+            Err(MotionError::Joint(_)) => Ok(0.0),
+            Err(error) => Err(error),
+            Ok(start) if start <= 0.0 => Ok(0.0),
+            Ok(start) => self.root(&|step, s| pull.force(step, s), start, length),
+        };
+        (self.results, self.pressing) = (results, pressing);
+        at
+    }
+
+    fn open_limit(&mut self, pull: &Pull) {
+        let (k, sign) = (pull.contact.coordinate, pull.contact.sign());
+        self.modes.held[k] = None;
+        self.modes.slides[k] = if pull.friction > 0.0 { sign } else { 0.0 };
+        (self.observe)(JointEvent::Released {
+            time: self.time,
+            contact: JointContact::Limit(pull.contact),
+        });
+    }
+}

@@ -1,0 +1,381 @@
+//! One step of curved sliding as a Taylor polynomial.
+
+use super::flow::Flow;
+use super::state::State;
+use carom_numeric::roots;
+
+/// Order of the polynomials.
+pub(crate) const ORDER: usize = 20;
+
+/// Number of coefficients.
+pub(crate) const SIZE: usize = ORDER + 1;
+
+/// Longest arc, in units of the rate.
+const LONGEST: f64 = 16.0;
+
+/// Longest arc where the normal velocity can fall. A direction turns by less than this, so that it
+/// stays below a half turn and crosses the line of $d$ at most once.
+const HALF_TURN: f64 = 3.0;
+
+/// Rounding of a polynomial whose first coefficient is one.
+const ROUNDING: f64 = 8.0 * f64::EPSILON;
+
+/// Reciprocals of 1, 2, ...
+pub(crate) const RECIPROCAL: [f64; ORDER + 2] = {
+    let mut table = [0.0; ORDER + 2];
+    let mut k = 1;
+    while k < ORDER + 2 {
+        table[k] = 1.0 / k as f64;
+        k += 1;
+    }
+    table
+};
+
+/// $1, t, t^2, \dots$: polynomials are scalar products with it, without the latency of Horner's rule.
+pub(crate) struct Powers(pub(crate) [f64; SIZE]);
+
+impl Powers {
+    #[inline]
+    pub(crate) fn of(t: f64) -> Self {
+        let mut powers = [1.0; SIZE];
+        powers[1] = t;
+        for k in 2..SIZE {
+            powers[k] = powers[k / 2] * powers[k - k / 2];
+        }
+        Self(powers)
+    }
+
+    /// $1, t/2, t^2/3, \dots$: times $t$ the integrals of the powers.
+    #[inline]
+    pub(crate) fn integral(&self) -> Self {
+        let mut powers = self.0;
+        for (power, q) in powers.iter_mut().zip(&RECIPROCAL[1..]) {
+            *power *= q;
+        }
+        Self(powers)
+    }
+
+    #[inline]
+    pub(crate) fn dot(&self, coefficients: &[f64; SIZE]) -> f64 {
+        let mut sums = [0.0; 4];
+        for (p, c) in self.0.chunks_exact(4).zip(coefficients.chunks_exact(4)) {
+            for lane in 0..4 {
+                sums[lane] += p[lane] * c[lane];
+            }
+        }
+        let last = self.0[ORDER] * coefficients[ORDER];
+        (sums[0] + sums[2]) + (sums[1] + sums[3]) + last
+    }
+}
+
+const _: () = assert!(
+    SIZE % 4 == 1,
+    "the scalar product takes four lanes and one more"
+);
+
+/// Binary logarithm of a positive number to 0.09: its bits as a fixed-point number.
+#[inline]
+fn binary_logarithm(x: f64) -> f64 {
+    (x.to_bits() as f64) * carom_numeric::power(2.0f64, -52) - 1023.0
+}
+
+/// The inverse of [`binary_logarithm`].
+#[inline]
+fn power_of_two(x: f64) -> f64 {
+    f64::from_bits(((x.clamp(-1000.0, 1000.0) + 1023.0) * carom_numeric::power(2.0f64, 52)) as u64)
+}
+
+/// Taylor polynomials of the sliding velocity over one step, in units of the sliding speed at its
+/// start: $u = \gamma/\rho_0$, $r = \rho/\rho_0$, with
+///
+/// $$ u' = a r - A u, \qquad r^2 = u\cdot u, $$
+///
+/// so that two symmetric Cauchy products a coefficient suffice. Impulse and normal velocity are
+/// linear in their integrals, the work of the normal impulse takes one more product.
+#[derive(Clone, Debug)]
+pub(crate) struct Arc {
+    pub(crate) x: [f64; SIZE],
+    pub(crate) y: [f64; SIZE],
+    pub(crate) r: [f64; SIZE],
+    /// Coefficients of $v_z$.
+    normal: [f64; SIZE],
+    /// Coefficients of $\int v_z r$, the first being zero.
+    work: [f64; SIZE],
+    /// Normal impulse per parameter at the start, $\rho_0$ over the rate.
+    pub(crate) unit: f64,
+    pub(crate) rho: f64,
+    mu: f64,
+    /// Largest parameter for which the truncation error is below the tolerance.
+    length: f64,
+}
+
+/// The coefficients of an arc as they are found. Each adds its products with the earlier ones to
+/// the sums that later ones need, in loops of fixed length and without reductions.
+struct Series {
+    x: [f64; SIZE],
+    y: [f64; SIZE],
+    r: [f64; SIZE],
+    /// Half the coefficients of $u\cdot u - r^2$ without the terms that hold the first ones.
+    sums: [f64; SIZE],
+    normal: [f64; SIZE],
+    work: [f64; SIZE],
+}
+
+impl Series {
+    /// The coefficients of order `N` from those before; `normal` is $(w_{zz}, \mu d)$ in units of
+    /// normal impulse.
+    #[inline(always)]
+    fn coefficient<const N: usize>(&mut self, flow: &Flow, normal: [f64; 3]) {
+        let Self {
+            x,
+            y,
+            r,
+            sums,
+            normal: velocity,
+            work,
+        } = self;
+        let (x0, y0) = (x[0], y[0]);
+        let (xk, yk, rk) = (x[N - 1], y[N - 1], r[N - 1]);
+        let q = RECIPROCAL[N];
+        velocity[N] = q * (normal[0] * rk - normal[1] * xk - normal[2] * yk);
+        // The coefficient N - 1 of the velocity meets all of r before N, and the last of r all
+        // earlier ones of the velocity, once each.
+        let vk = velocity[N - 1];
+        for j in 0..N - 1 {
+            if N + j <= ORDER {
+                work[N + j] += vk * r[j] + velocity[j] * rk;
+            }
+        }
+        if 2 * N - 1 <= ORDER {
+            work[2 * N - 1] += vk * rk;
+        }
+        work[N] *= q;
+        let bx = q * (flow.a11 * xk + flow.a12 * yk);
+        let by = q * (flow.a12 * xk + flow.a22 * yk);
+        let xn = (q * flow.a1) * rk - bx;
+        let yn = (q * flow.a2) * rk - by;
+        let rn = (x0 * xn + y0 * yn) + sums[N];
+        x[N] = xn;
+        y[N] = yn;
+        r[N] = rn;
+        for j in 1..N {
+            if N + j <= ORDER {
+                sums[N + j] += xn * x[j] + yn * y[j] - rn * r[j];
+            }
+        }
+        if 2 * N <= ORDER {
+            sums[2 * N] += 0.5 * (xn * xn + yn * yn - rn * rn);
+        }
+    }
+}
+
+impl Arc {
+    /// Expands the flow at a sliding state.
+    pub(crate) fn expand(flow: &Flow, mu: f64, state: &State, tolerance: f64) -> Self {
+        let rho = state.rho;
+        let unit = rho / flow.rate;
+        let mut series = Series {
+            x: [0.0; SIZE],
+            y: [0.0; SIZE],
+            r: [0.0; SIZE],
+            sums: [0.0; SIZE],
+            normal: [0.0; SIZE],
+            work: [0.0; SIZE],
+        };
+        series.x[0] = state.sliding[0] / rho;
+        series.y[0] = state.sliding[1] / rho;
+        series.r[0] = 1.0;
+        series.normal[0] = state.normal_velocity;
+        let normal = [unit * flow.wzz, unit * flow.pull[0], unit * flow.pull[1]];
+        macro_rules! coefficients {
+            ($($n:literal)*) => { $( series.coefficient::<$n>(flow, normal); )* };
+        }
+        coefficients!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20);
+        let Series {
+            x,
+            y,
+            r,
+            normal,
+            work,
+            ..
+        } = series;
+        let mut arc = Self {
+            x,
+            y,
+            r,
+            normal,
+            work,
+            unit,
+            rho,
+            mu,
+            length: if flow.is_monotone { LONGEST } else { HALF_TURN },
+        };
+        arc.limit(tolerance);
+        arc
+    }
+
+    /// Takes a quarter off the arc.
+    pub(crate) fn shorten(&mut self) {
+        self.length *= 0.75;
+    }
+
+    /// Shortens the arc to where the last coefficients are below the tolerance.
+    fn limit(&mut self, tolerance: f64) {
+        // The work is a product and converges more slowly than its factors.
+        let per_work = 1.0 / (self.work[1].abs() + self.work[2].abs());
+        let size = |k: usize| {
+            let sliding = self.x[k].abs().max(self.y[k].abs()).max(self.r[k].abs());
+            sliding.max(self.work[k].abs() * per_work)
+        };
+        let reach = |k: usize| {
+            let exponent = binary_logarithm(tolerance) - binary_logarithm(size(k));
+            power_of_two(exponent * RECIPROCAL[k])
+        };
+        let reach = reach(ORDER).min(reach(ORDER - 1));
+        self.length = self.length.min(reach);
+        // The rest that the polynomials leave of r = |u| measures the error that their last coefficients may hide, and
+        // against the speed at the end, so that the direction is as good as the speed.
+        while self.is_off(self.length, tolerance) {
+            self.length *= 0.85;
+        }
+    }
+
+    /// True if $|r - |u||$ exceeds the tolerance at a parameter.
+    fn is_off(&self, t: f64, tolerance: f64) -> bool {
+        let powers = Powers::of(t);
+        let (x, y) = (powers.dot(&self.x), powers.dot(&self.y));
+        let speed = (x * x + y * y).sqrt();
+        let gap = (powers.dot(&self.r) - speed).abs();
+        gap > tolerance * speed + ROUNDING
+    }
+
+    /// Sliding velocity and speed over the speed at the start, and their derivatives.
+    fn sliding(&self, flow: &Flow, t: f64) -> ([f64; 3], [f64; 3]) {
+        let powers = Powers::of(t);
+        let [x, y] = [&self.x, &self.y].map(|c| powers.dot(c));
+        let r = (x * x + y * y).sqrt();
+        let dx = flow.a1 * r - flow.a11 * x - flow.a12 * y;
+        let dy = flow.a2 * r - flow.a12 * x - flow.a22 * y;
+        ([x, y, r], [dx, dy, (x * dx + y * dy) / r])
+    }
+
+    /// Cross product of the sliding velocity with a vector, and its derivative.
+    pub(crate) fn cross(&self, flow: &Flow, t: f64, [px, py]: [f64; 2]) -> (f64, f64) {
+        let ([x, y, _], [dx, dy, _]) = self.sliding(flow, t);
+        (x * py - y * px, dx * py - dy * px)
+    }
+
+    /// Derivative of the normal velocity over the unit of normal impulse, and its derivative.
+    fn normal_slope(&self, flow: &Flow, t: f64) -> (f64, f64) {
+        let (values, slopes) = self.sliding(flow, t);
+        let [px, py] = flow.pull;
+        let combine = |[x, y, r]: [f64; 3]| flow.wzz * r - px * x - py * y;
+        (combine(values), combine(slopes))
+    }
+}
+
+impl Path for Arc {
+    fn start(&self) -> f64 {
+        0.0
+    }
+
+    fn end(&self) -> f64 {
+        self.length
+    }
+
+    /// $v_z' = w_{zz} - \mu|d|\cos(\theta - \theta_d)$ is monotone in the direction except where the
+    /// direction crosses the line of $d$, which an arc does at most once.
+    fn turning_points(&self, flow: &Flow) -> ([f64; 2], usize) {
+        let mut found = [0.0; 2];
+        let mut count = 0;
+        if flow.is_monotone {
+            return (found, count);
+        }
+        let end = self.length;
+        let cross = |t| self.cross(flow, t, flow.pull);
+        let mut cuts = [0.0, end, end];
+        let (first, last) = (cross(0.0).0, cross(end).0);
+        let mut pieces = 1;
+        if first * last < 0.0 {
+            cuts[1] = roots::newton([0.0, end], [first, last], cross);
+            pieces = 2;
+        }
+        for piece in 0..pieces {
+            let (a, b) = (cuts[piece], cuts[piece + 1]);
+            let slope = |t| self.normal_slope(flow, t);
+            let (low, high) = (slope(a).0, slope(b).0);
+            if low * high < 0.0 && count < 2 {
+                found[count] = roots::newton([a, b], [low, high], slope);
+                count += 1;
+            }
+        }
+        (found, count)
+    }
+
+    #[inline]
+    fn normal_velocity(&self, t: f64) -> (f64, f64) {
+        let powers = Powers::of(t);
+        let mut slope = 0.0;
+        for k in 1..SIZE {
+            slope += (k as f64 * self.normal[k]) * powers.0[k - 1];
+        }
+        (powers.dot(&self.normal), slope)
+    }
+
+    #[inline]
+    fn work(&self, t: f64) -> (f64, f64) {
+        let powers = Powers::of(t);
+        let rate = powers.dot(&self.normal) * powers.dot(&self.r);
+        (self.unit * powers.dot(&self.work), self.unit * rate)
+    }
+
+    #[inline]
+    fn impulse(&self, t: f64) -> (f64, f64) {
+        let powers = Powers::of(t);
+        let value = self.unit * t * powers.integral().dot(&self.r);
+        (value, self.unit * powers.dot(&self.r))
+    }
+
+    fn at(&self, base: &State, t: f64) -> State {
+        let powers = Powers::of(t);
+        let integral = powers.integral();
+        let (x, y) = (powers.dot(&self.x), powers.dot(&self.y));
+        let along = self.unit * t;
+        let pull = -self.mu * along;
+        State {
+            impulse: [
+                base.impulse[0] + pull * integral.dot(&self.x),
+                base.impulse[1] + pull * integral.dot(&self.y),
+                base.impulse[2] + along * integral.dot(&self.r),
+            ],
+            sliding: [self.rho * x, self.rho * y],
+            rho: self.rho * (x * x + y * y).sqrt(),
+            normal_velocity: powers.dot(&self.normal),
+            work: base.work + self.unit * powers.dot(&self.work),
+        }
+    }
+}
+
+/// A stretch of curved sliding on which states and events can be found.
+pub(crate) trait Path {
+    /// First parameter.
+    fn start(&self) -> f64;
+
+    /// Last parameter.
+    fn end(&self) -> f64;
+
+    /// Parameters between which the normal velocity is monotone: its extrema, at most two, in order.
+    fn turning_points(&self, flow: &Flow) -> ([f64; 2], usize);
+
+    /// Normal velocity and its derivative.
+    fn normal_velocity(&self, t: f64) -> (f64, f64);
+
+    /// Work of the normal impulse since the start, and its derivative.
+    fn work(&self, t: f64) -> (f64, f64);
+
+    /// Normal impulse since the start, and its derivative.
+    fn impulse(&self, t: f64) -> (f64, f64);
+
+    /// The state at a parameter, from the state at the start.
+    fn at(&self, base: &State, t: f64) -> State;
+}

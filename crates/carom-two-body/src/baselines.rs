@@ -1,0 +1,166 @@
+//! The schemes of Jia & Wang's Table 1, for comparison.
+
+use super::events::{Event, Events, Phase};
+use super::flow::normalized;
+use super::impact::check;
+use super::inertia::ContactInertia;
+use super::options::ImpactOptions;
+use super::recorder::Blind;
+use super::solve::Run;
+use super::state::State;
+use crate::TwoBodyError;
+use nalgebra::Vector3;
+
+/// Sine of the angle between $\gamma$ and $\gamma'$ below which the paper's Algorithm 1 takes sliding
+/// for straight. The paper does not state it; this value gives its iteration counts.
+pub const PAPER_LINE_TOLERANCE: f64 = 0.08;
+
+/// Fraction of the first sliding speed below which Algorithm 1 takes the contact for at rest.
+const REST_TOLERANCE: f64 = 1e-3;
+
+/// Most iterations.
+const MAX_ITERATIONS: usize = 20_000_000;
+
+/// Choice of the explicit Euler steps of Algorithm 1, and their end.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum EulerScheme {
+    /// NI: a fixed step of normal impulse to the very end; no closed forms.
+    Pure {
+        /// Normal impulse a step, N·s.
+        step: f64,
+    },
+    /// FS: a fixed step until sliding is straight or over, closed forms from there.
+    Fixed {
+        /// Normal impulse a step, N·s.
+        step: f64,
+    },
+    /// VS: the step of Eq. (36), $h = (h_1/|\gamma'| + h_2/(|\kappa||\gamma'|))/2$, until sliding is
+    /// straight or over, closed forms from there.
+    ///
+    /// The paper's Eq. (37) for the curvature $\kappa$ of the hodograph has a wrong power of
+    /// $\gamma$; with $\kappa = \gamma'\times\gamma''/|\gamma'|^3$ the pin and ball take the 29
+    /// iterations that the paper reports, as printed 16.
+    Variable {
+        /// $h_1$.
+        first: f64,
+        /// $h_2$.
+        second: f64,
+    },
+}
+
+/// Result of an Euler scheme.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EulerImpact {
+    /// Impulse on body 1, N·s.
+    pub impulse: Vector3<f64>,
+    /// Euler steps.
+    pub iterations: usize,
+    /// Events in order; the label of one that Euler steps found is where they noticed it.
+    pub events: Events,
+}
+
+/// Algorithm 1 of the paper with one of its step controls, energetic restitution.
+///
+/// First order in the step, the energy included. It is here to be compared with
+/// [`solve_impact`](super::solve_impact), not to be used.
+///
+/// # Errors
+///
+/// The errors of [`solve_impact`](super::solve_impact); [`TwoBodyError::ImpactStepLimit`] for steps that are too
+/// small or not positive.
+pub fn euler_impact(
+    w: &ContactInertia,
+    velocity: &Vector3<f64>,
+    friction: f64,
+    restitution: f64,
+    scheme: &EulerScheme,
+) -> Result<EulerImpact, TwoBodyError> {
+    check(velocity, friction, restitution)?;
+    let start = [velocity.x, velocity.y, velocity.z];
+    let options = ImpactOptions::default();
+    let mut blind = Blind;
+    let mut run = Run::new(w, start, friction, restitution, &options, &mut blind);
+    let closes = !matches!(scheme, EulerScheme::Pure { .. });
+    let limit = |iterations: usize, state: &State| TwoBodyError::ImpactStepLimit {
+        steps: iterations,
+        normal_impulse: state.impulse[2],
+    };
+    let first_speed = run.state.rho;
+    for iterations in 0..MAX_ITERATIONS {
+        let state = run.state;
+        let s = if state.rho > 0.0 {
+            normalized(state.sliding)
+        } else {
+            [0.0; 2]
+        };
+        let rate = [
+            w.d1 - friction * (w.b11 * s[0] + w.b12 * s[1]),
+            w.d2 - friction * (w.b12 * s[0] + w.b22 * s[1]),
+        ];
+        let speed = libm::hypot(rate[0], rate[1]);
+        if closes {
+            let sine = (s[0] * rate[1] - s[1] * rate[0]) / speed;
+            let is_straight = sine.abs() <= PAPER_LINE_TOLERANCE;
+            if is_straight || state.rho <= REST_TOLERANCE * first_speed {
+                let lambda = is_straight.then(|| s[0] * rate[0] + s[1] * rate[1]);
+                run.finish_from(start, s, lambda)?;
+                return Ok(EulerImpact {
+                    impulse: run.state.impulse.into(),
+                    iterations,
+                    events: run.events,
+                });
+            }
+        }
+        let step = match *scheme {
+            EulerScheme::Pure { step } | EulerScheme::Fixed { step } => step,
+            EulerScheme::Variable { first, second } => {
+                let radial = s[0] * rate[0] + s[1] * rate[1];
+                let turn = [rate[0] - radial * s[0], rate[1] - radial * s[1]];
+                let bend = [
+                    -friction * (w.b11 * turn[0] + w.b12 * turn[1]) / state.rho,
+                    -friction * (w.b12 * turn[0] + w.b22 * turn[1]) / state.rho,
+                ];
+                let curvature =
+                    (rate[0] * bend[1] - rate[1] * bend[0]).abs() / (speed * speed * speed);
+                // Straight pieces would take an infinite step.
+                let step = 0.5 * (first + second / curvature) / speed;
+                step.min(state.rho / speed)
+            }
+        };
+        if step.is_nan() || step <= 0.0 {
+            return Err(limit(iterations, &state));
+        }
+        let sliding = [
+            state.sliding[0] + step * rate[0],
+            state.sliding[1] + step * rate[1],
+        ];
+        let normal_impulse = state.impulse[2] + step;
+        let [x, y] = w.solve_tangential([
+            sliding[0] - start[0] - normal_impulse * w.d1,
+            sliding[1] - start[1] - normal_impulse * w.d2,
+        ]);
+        run.normal.energy -= step * state.normal_velocity;
+        run.state = State {
+            impulse: [x, y, normal_impulse],
+            sliding,
+            rho: libm::hypot(sliding[0], sliding[1]),
+            normal_velocity: start[2] + w.d1 * x + w.d2 * y + w.wzz * normal_impulse,
+            work: state.work + step * state.normal_velocity,
+        };
+        let over = match run.normal.phase {
+            Phase::Compression => run.state.normal_velocity >= 0.0 && run.compression_ends(),
+            Phase::Restitution => run.normal.energy <= 0.0,
+        };
+        if over {
+            if run.events.first(Event::RestitutionEnd).is_none() {
+                run.end();
+            }
+            return Ok(EulerImpact {
+                impulse: run.state.impulse.into(),
+                iterations: iterations + 1,
+                events: run.events,
+            });
+        }
+    }
+    Err(limit(MAX_ITERATIONS, &run.state))
+}

@@ -1,0 +1,93 @@
+//! Errors of an impact of two bodies.
+
+/// Reasons for which the impact of two bodies cannot be posed or followed.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TwoBodyError {
+    /// A rigid body is not one.
+    #[error("body {body}: {what}")]
+    InvalidBody {
+        /// 1 or 2.
+        body: usize,
+        /// Condition that its data must meet.
+        what: &'static str,
+    },
+    /// The contact normal is zero, or it or the contact point is not finite.
+    #[error("contact normal must be finite and not zero, the contact point finite")]
+    InvalidNormal,
+    /// The inverse inertia matrix of a contact has a NaN or an infinity.
+    #[error("inverse inertia matrix has non-finite entries")]
+    ContactInertiaNonFinite,
+    /// The inverse inertia matrix of a contact is not symmetric.
+    #[error("inverse inertia matrix is not symmetric: relative asymmetry {asymmetry:e}")]
+    ContactInertiaNotSymmetric {
+        /// Largest difference across the diagonal over the largest entry.
+        asymmetry: f64,
+    },
+    /// The inverse inertia matrix of a contact is not positive definite to working precision.
+    #[error("inverse inertia matrix is not positive definite: pivot {pivot:e}")]
+    ContactInertiaSingular {
+        /// The pivot of its factorization that is not positive.
+        pivot: f64,
+    },
+    /// The contact velocity has a NaN or an infinity.
+    #[error("contact velocity has the non-finite entry {value} at index {index}")]
+    ContactVelocityNonFinite {
+        /// Index of the entry.
+        index: usize,
+        /// The entry.
+        value: f64,
+    },
+    /// The Coulomb coefficient is negative or not finite.
+    #[error("friction is {value}: it must be finite and at least 0")]
+    InvalidFriction {
+        /// The value given.
+        value: f64,
+    },
+    /// The coefficient of restitution lies outside \[0, 1\].
+    #[error("restitution is {value}: it must lie in [0, 1]")]
+    InvalidRestitution {
+        /// The value given.
+        value: f64,
+    },
+    /// The tangential stiffness of a contact over its normal one is not a positive number.
+    #[error("stiffness ratio is {value}: it must be positive and finite")]
+    InvalidStiffnessRatio {
+        /// The value given.
+        value: f64,
+    },
+    /// Curved sliding took more steps than the proved bounds on the impact should allow.
+    #[error(
+        "limit of {steps} steps of sliding reached at the normal impulse {normal_impulse:e} (scaled)"
+    )]
+    ImpactStepLimit {
+        /// Steps made.
+        steps: usize,
+        /// Normal impulse reached, in units of the scaled problem.
+        normal_impulse: f64,
+    },
+    /// Energies of this velocity are no numbers, or too small for their ratios to be some.
+    #[error(
+        "velocity is too large or too small: its kinetic energy leaves the range of double precision; other units of length or time help"
+    )]
+    Overflow,
+}
+
+impl TwoBodyError {
+    /// The variant as a stable kebab-case identifier, for reports that machines read.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::InvalidBody { .. } => "invalid-body",
+            Self::InvalidNormal => "invalid-normal",
+            Self::ContactInertiaNonFinite => "non-finite",
+            Self::ContactInertiaNotSymmetric { .. } => "not-symmetric",
+            Self::ContactInertiaSingular { .. } => "not-positive-definite",
+            Self::ContactVelocityNonFinite { .. } => "non-finite",
+            Self::InvalidStiffnessRatio { .. } => "invalid-stiffness-ratio",
+            Self::ImpactStepLimit { .. } => "step-limit",
+            Self::InvalidFriction { .. } => "invalid-friction",
+            Self::InvalidRestitution { .. } => "invalid-restitution",
+            Self::Overflow => "overflow",
+        }
+    }
+}

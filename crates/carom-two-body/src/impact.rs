@@ -1,0 +1,268 @@
+//! One impact at a contact: the public face of the kernel.
+
+use super::atlas::Atlas;
+use super::events::Events;
+use super::inertia::ContactInertia;
+use super::options::ImpactOptions;
+use super::recorder::{Blind, Recorder};
+use super::solve::{FinalMode, Run};
+use crate::TwoBodyError;
+use carom_numeric::kernel::power_of_two_scale;
+use nalgebra::Vector3;
+
+/// Closing speeds below this fraction of the velocity are scaled up, 2^-400.
+const SLOW_CLOSING: f64 = f64::from_bits((1023 - 400) << 52);
+
+/// Mode of a contact.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[allow(clippy::large_enum_variant)] // By value: the kernel allocates nothing.
+pub enum ContactResponse {
+    /// It does not close: nothing happens.
+    Separating,
+    /// It touches without closing, but friction would drive the bodies together: no finite force
+    /// keeps them apart (Painlevé). [`ImpactOptions::tangential_impact`] resolves it by an impulse.
+    Jammed,
+    /// It closes, and this is the impact.
+    Impact(ContactImpact),
+}
+
+/// The impact of one contact. Axes are those of the inverse inertia matrix, the normal last.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ContactImpact {
+    /// Impulse on body 1, N·s.
+    pub impulse: Vector3<f64>,
+    /// Contact velocity after, $v^- + WI$; sliding is exactly zero if the contact sticks.
+    pub velocity_plus: Vector3<f64>,
+    /// Events in their order.
+    pub events: Events,
+    /// Mode in which sliding ended.
+    pub mode: FinalMode,
+    /// Energy stored when the first compression ends, before the loss, J.
+    pub compression_energy: f64,
+    /// Normal impulse when the first compression ends, N·s.
+    pub compression_impulse: f64,
+    /// Work of the normal impulse $\int v_z dI_z$, J: minus what restitution loses.
+    pub normal_work: f64,
+    /// Work of friction, J, never positive.
+    pub friction_work: f64,
+    /// True if restitution was interrupted by a second compression.
+    pub recompressed: bool,
+    /// Steps of numerical integration; 0 if the impact is closed form throughout.
+    pub steps: usize,
+}
+
+impl ContactImpact {
+    /// Change of the kinetic energy, J: the work of the normal impulse and of friction.
+    pub fn energy_change(&self) -> f64 {
+        self.normal_work + self.friction_work
+    }
+
+    /// Kinetic energy that the law of restitution creates, J. Stronge's law creates none; Newton's
+    /// can with friction.
+    pub fn energy_gain(&self) -> f64 {
+        self.energy_change().max(0.0)
+    }
+}
+
+/// Resolves the impact of a contact that closes at a velocity, with Coulomb friction and
+/// restitution.
+///
+/// `velocity` is $(\gamma_x, \gamma_y, v_z)$, of body 1 relative to body 2, with the normal pointing
+/// into body 1, so that $v_z < 0$ closes. Any coherent units.
+///
+/// # Errors
+///
+/// [`TwoBodyError::ContactVelocityNonFinite`], [`TwoBodyError::InvalidFriction`],
+/// [`TwoBodyError::InvalidRestitution`], [`TwoBodyError::Overflow`],
+/// [`TwoBodyError::ImpactStepLimit`] (not known to happen).
+///
+/// # Examples
+///
+/// Jia & Wang's icosahedron on a tetrahedron, section 2.2: compression ends, then sliding stops,
+/// then the contact sticks.
+///
+/// ```
+/// use carom_two_body::{ContactInertia, ContactResponse, ImpactOptions, solve_impact};
+/// use nalgebra::{Matrix3, Vector3};
+/// let w = ContactInertia::from_matrix(&Matrix3::new(
+///     11.5984, -0.910367, 2.44236, -0.910367, 9.90134, 1.95747, 2.44236, 1.95747, 2.59042,
+/// ))?;
+/// let velocity = Vector3::new(-0.261976, 0.386329, -0.077174);
+/// let response = solve_impact(&w, &velocity, 0.8, 0.95, &ImpactOptions::default())?;
+/// let ContactResponse::Impact(impact) = response else { unreachable!() };
+/// assert_eq!(impact.events.sequence(), "csr");
+/// assert!((impact.impulse.z - 0.10121096934862).abs() < 1e-14);
+/// # Ok::<(), carom_two_body::TwoBodyError>(())
+/// ```
+pub fn solve_impact(
+    w: &ContactInertia,
+    velocity: &Vector3<f64>,
+    friction: f64,
+    restitution: f64,
+    options: &ImpactOptions,
+) -> Result<ContactResponse, TwoBodyError> {
+    respond(w, velocity, friction, restitution, options, &mut Blind)
+}
+
+/// Scales the configuration and follows the impact.
+pub(crate) fn respond<R: Recorder>(
+    w: &ContactInertia,
+    velocity: &Vector3<f64>,
+    friction: f64,
+    restitution: f64,
+    options: &ImpactOptions,
+    recorder: &mut R,
+) -> Result<ContactResponse, TwoBodyError> {
+    let scaled = Scaled::new(w);
+    follow(
+        w,
+        &scaled,
+        velocity,
+        friction,
+        restitution,
+        options,
+        None,
+        recorder,
+    )
+}
+
+/// An inverse inertia matrix times a power of two that brings it to about one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Scaled {
+    pub(crate) inertia: ContactInertia,
+    pub(crate) scale: f64,
+}
+
+impl Scaled {
+    pub(crate) fn new(w: &ContactInertia) -> Self {
+        let scale = power_of_two_scale(w.size());
+        Self {
+            inertia: w.scaled(scale),
+            scale,
+        }
+    }
+}
+
+/// Checks the input, scales the velocity, and follows the impact.
+#[allow(clippy::too_many_arguments)] // The two callers differ in the configuration's part.
+pub(crate) fn follow<R: Recorder>(
+    w: &ContactInertia,
+    scaled: &Scaled,
+    velocity: &Vector3<f64>,
+    friction: f64,
+    restitution: f64,
+    options: &ImpactOptions,
+    atlas: Option<&Atlas>,
+    recorder: &mut R,
+) -> Result<ContactResponse, TwoBodyError> {
+    check(velocity, friction, restitution)?;
+    let v = [velocity.x, velocity.y, velocity.z];
+    if v[2] >= 0.0 {
+        let is_jam = v[2] == 0.0 && is_driven_together(w, v, friction);
+        if !is_jam {
+            return Ok(ContactResponse::Separating);
+        }
+        if !options.tangential_impact {
+            return Ok(ContactResponse::Jammed);
+        }
+    }
+    // Powers of two: the answer does not depend on units, to the last bit.
+    let velocity_scale = velocity_scale(v);
+    let inertia_scale = scaled.scale;
+    recorder.units(inertia_scale / velocity_scale, 1.0 / velocity_scale);
+    let mut run = Run::new(
+        &scaled.inertia,
+        v.map(|x| x * velocity_scale),
+        friction,
+        restitution,
+        options,
+        recorder,
+    );
+    if let Some(atlas) = atlas {
+        run.prepare(atlas);
+    }
+    run.finish()?;
+    let impact = unscaled(&scaled.inertia, v, velocity_scale, inertia_scale, &run);
+    let is_finite = impact
+        .impulse
+        .iter()
+        .chain(&impact.velocity_plus)
+        .all(|x| x.is_finite());
+    if is_finite {
+        Ok(ContactResponse::Impact(impact))
+    } else {
+        Err(TwoBodyError::Overflow)
+    }
+}
+
+/// Brings the velocity to about one; higher if it closes so slowly that the square of the closing
+/// speed would vanish.
+pub(crate) fn velocity_scale([x, y, z]: [f64; 3]) -> f64 {
+    let size = x.abs().max(y.abs()).max(z.abs());
+    let scale = power_of_two_scale(size);
+    if (z * scale).abs() > SLOW_CLOSING {
+        return scale;
+    }
+    scale * SLOW_CLOSING.recip()
+}
+
+pub(crate) fn check(
+    velocity: &Vector3<f64>,
+    friction: f64,
+    restitution: f64,
+) -> Result<(), TwoBodyError> {
+    if let Some(index) = velocity.iter().position(|x| !x.is_finite()) {
+        let value = velocity[index];
+        return Err(TwoBodyError::ContactVelocityNonFinite { index, value });
+    }
+    if !(friction >= 0.0 && friction.is_finite()) {
+        return Err(TwoBodyError::InvalidFriction { value: friction });
+    }
+    if !(0.0..=1.0).contains(&restitution) {
+        return Err(TwoBodyError::InvalidRestitution { value: restitution });
+    }
+    Ok(())
+}
+
+/// True if sliding friction pushes a touching contact closed, $w_{zz} < \mu d\cdot s$.
+fn is_driven_together(w: &ContactInertia, [x, y, _]: [f64; 3], friction: f64) -> bool {
+    let rho = libm::hypot(x, y);
+    rho > 0.0 && w.wzz < friction * (w.d1 * (x / rho) + w.d2 * (y / rho))
+}
+
+fn unscaled<R: Recorder>(
+    scaled: &ContactInertia,
+    velocity: [f64; 3],
+    velocity_scale: f64,
+    inertia_scale: f64,
+    run: &Run<'_, R>,
+) -> ContactImpact {
+    let (state, normal, mode) = (&run.state, &run.normal, run.mode);
+    let change = scaled.apply(state.impulse);
+    let minus = velocity.map(|x| x * velocity_scale);
+    let mut plus = [0, 1, 2].map(|i| minus[i] + change[i]);
+    let work: f64 = (0..3)
+        .map(|i| 0.5 * state.impulse[i] * (minus[i] + plus[i]))
+        .sum();
+    if mode == FinalMode::Stick {
+        plus = [0.0, 0.0, plus[2]];
+    }
+    // The process knows it better than v + W I, which cancels.
+    plus[2] = state.normal_velocity;
+    let per_velocity = 1.0 / velocity_scale;
+    let per_impulse = inertia_scale / velocity_scale;
+    let per_energy = |x: f64| x * per_impulse * per_velocity;
+    let events = run.events.rescaled(per_impulse, per_velocity);
+    ContactImpact {
+        impulse: Vector3::from(state.impulse) * per_impulse,
+        velocity_plus: Vector3::from(plus) * per_velocity,
+        events,
+        mode,
+        compression_energy: per_energy(normal.compression_energy),
+        compression_impulse: normal.compression_impulse * per_impulse,
+        normal_work: per_energy(state.work),
+        friction_work: per_energy((work - state.work).min(0.0)),
+        recompressed: normal.is_recompressed(),
+        steps: run.steps,
+    }
+}

@@ -1,0 +1,230 @@
+//! The inverse inertia matrix of one contact.
+
+use crate::TwoBodyError;
+use nalgebra::{Matrix2, Matrix3, Vector2, Vector3};
+
+/// Relative asymmetry up to which a matrix is symmetrized instead of refused.
+const SYMMETRY_TOLERANCE: f64 = 1e-9;
+
+/// A Cholesky pivot below this fraction of its diagonal entry is rounding: the matrix is singular. Rows that constraints make
+/// dependent leave pivots up to a dozen units in the last place, whose sign turns with the tangents.
+const PIVOT_TOLERANCE: f64 = 256.0 * f64::EPSILON;
+
+/// Inverse inertia matrix $W$ of a contact: a metric on impulses, $\Delta v = W I$.
+///
+/// Axes are those of the contact, $x$ and $y$ tangential and $z$ the normal. It is split as
+///
+/// $$ W = \begin{pmatrix} B & d \cr d^T & w_{zz} \end{pmatrix}, \qquad
+///    k_s = w_{zz} - d^T B^{-1} d = \frac{1}{(W^{-1})_{zz}}, $$
+///
+/// with $B$ (2 × 2) tangential, $d$ the coupling of sliding and closing, zero for a central
+/// impact, and $k_s > 0$ the normal inverse inertia of a contact that sticks. For two bodies
+/// with masses $m_i$, inertias $Q_i$ and arms $r_i$, $\hat r_i u = r_i \times u$,
+///
+/// $$ W = \sum_i \Bigl( \frac{1}{m_i} + \hat r_i^T Q_i^{-1} \hat r_i \Bigr), $$
+///
+/// Jia & Wang, Eqs. (3)-(5); for any other system $W = J M^{-1} J^T$. Units: 1/kg for rows in metres.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ContactInertia {
+    pub(crate) b11: f64,
+    pub(crate) b12: f64,
+    pub(crate) b22: f64,
+    pub(crate) d1: f64,
+    pub(crate) d2: f64,
+    pub(crate) wzz: f64,
+    pub(crate) schur: f64,
+    /// $B^{-1} d$.
+    pub(crate) demand: [f64; 2],
+}
+
+impl ContactInertia {
+    /// From a symmetric positive definite matrix.
+    ///
+    /// # Errors
+    ///
+    /// [`TwoBodyError::ContactInertiaNonFinite`], [`TwoBodyError::ContactInertiaNotSymmetric`] above
+    /// a relative asymmetry of $10^{-9}$ (below, the mean is taken),
+    /// [`TwoBodyError::ContactInertiaSingular`].
+    ///
+    /// # Examples
+    ///
+    /// A ball on a half-space, Jia & Wang, Fig. 2(b):
+    ///
+    /// ```
+    /// use carom_two_body::ContactInertia;
+    /// use nalgebra::Matrix3;
+    /// let ball = ContactInertia::from_matrix(&Matrix3::from_diagonal(&[3.5, 3.5, 1.0].into()))?;
+    /// assert_eq!(ball.schur(), 1.0);
+    /// assert_eq!(ball.stick_demand(), 0.0);
+    /// # Ok::<(), carom_two_body::TwoBodyError>(())
+    /// ```
+    pub fn from_matrix(w: &Matrix3<f64>) -> Result<Self, TwoBodyError> {
+        Self::from_rounded(w, 1.0)
+    }
+
+    /// From a matrix of rows of which constraints have taken a part: `amplified` is the largest ratio of a row's kinetic length
+    /// before to that after, by which the rounding of what is left grows.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`from_matrix`](Self::from_matrix).
+    pub fn from_rounded(w: &Matrix3<f64>, amplified: f64) -> Result<Self, TwoBodyError> {
+        let size = w.amax();
+        if !size.is_finite() || w.iter().any(|x| !x.is_finite()) {
+            return Err(TwoBodyError::ContactInertiaNonFinite);
+        }
+        let asymmetry = (w - w.transpose()).amax();
+        if asymmetry > SYMMETRY_TOLERANCE * size {
+            return Err(TwoBodyError::ContactInertiaNotSymmetric {
+                asymmetry: asymmetry / size,
+            });
+        }
+        let mean = |i: usize, j: usize| {
+            let (a, b) = (w[(i, j)], w[(j, i)]);
+            if a == b { a } else { 0.5 * a + 0.5 * b }
+        };
+        Self::factored(
+            w[(0, 0)],
+            mean(0, 1),
+            w[(1, 1)],
+            [mean(0, 2), mean(1, 2)],
+            w[(2, 2)],
+            PIVOT_TOLERANCE * amplified,
+        )
+    }
+
+    /// The planar contact with inverse inertia $\begin{pmatrix} b & d \cr d & w \end{pmatrix}$
+    /// (tangent first), as the plane of a spatial one with the same $b$ across it. Sliding never
+    /// leaves the plane.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`from_matrix`](Self::from_matrix).
+    pub fn planar(w: &Matrix2<f64>) -> Result<Self, TwoBodyError> {
+        Self::from_matrix(&Self::of_plane(w))
+    }
+
+    /// The spatial matrix of a planar contact.
+    pub fn of_plane(w: &Matrix2<f64>) -> Matrix3<f64> {
+        let (b, wzz) = (w[(0, 0)], w[(1, 1)]);
+        Matrix3::new(b, 0.0, w[(0, 1)], 0.0, b, 0.0, w[(1, 0)], 0.0, wzz)
+    }
+
+    fn factored(
+        b11: f64,
+        b12: f64,
+        b22: f64,
+        d: [f64; 2],
+        wzz: f64,
+        tolerance: f64,
+    ) -> Result<Self, TwoBodyError> {
+        let regular = |pivot: f64, diagonal: f64, tolerance: f64| {
+            if pivot > tolerance * diagonal.abs() {
+                Ok(())
+            } else {
+                Err(TwoBodyError::ContactInertiaSingular { pivot })
+            }
+        };
+        // Cholesky without roots, B = L D L^T, W one row more.
+        regular(b11, b11, tolerance)?;
+        let l = b12 / b11;
+        let pivot = b22 - l * b12;
+        regular(pivot, b22, tolerance)?;
+        let y2 = d[1] - l * d[0];
+        let demand2 = y2 / pivot;
+        let demand1 = d[0] / b11 - l * demand2;
+        let schur = wzz - d[0] * (d[0] / b11) - y2 * demand2;
+        // The rounding of a small pivot is a larger part of it.
+        regular(schur, wzz, tolerance * (b22 / pivot))?;
+        Ok(Self {
+            b11,
+            b12,
+            b22,
+            d1: d[0],
+            d2: d[1],
+            wzz,
+            schur,
+            demand: [demand1, demand2],
+        })
+    }
+
+    /// The matrix $W$ (3 × 3).
+    pub fn matrix(&self) -> Matrix3<f64> {
+        Matrix3::new(
+            self.b11, self.b12, self.d1, self.b12, self.b22, self.d2, self.d1, self.d2, self.wzz,
+        )
+    }
+
+    /// Tangential block $B$ (2 × 2).
+    pub fn tangential(&self) -> Matrix2<f64> {
+        Matrix2::new(self.b11, self.b12, self.b12, self.b22)
+    }
+
+    /// Coupling $d$ of sliding and closing (2).
+    pub fn coupling(&self) -> Vector2<f64> {
+        Vector2::new(self.d1, self.d2)
+    }
+
+    /// Velocity change $W I$ of an impulse.
+    #[inline]
+    pub fn delta_velocity(&self, impulse: &Vector3<f64>) -> Vector3<f64> {
+        let [x, y, z] = self.apply([impulse.x, impulse.y, impulse.z]);
+        Vector3::new(x, y, z)
+    }
+
+    /// Normal inverse inertia $k_s$ of a sticking contact.
+    #[inline]
+    pub fn schur(&self) -> f64 {
+        self.schur
+    }
+
+    /// $\lvert B^{-1}d\rvert$: the friction coefficient above which a contact can stick, Jia & Wang,
+    /// Eq. (34).
+    pub fn stick_demand(&self) -> f64 {
+        libm::hypot(self.demand[0], self.demand[1])
+    }
+
+    /// $w_{zz} - \mu\lvert d\rvert$. Where it is positive the normal velocity never falls during the
+    /// impact, Jia & Wang, Eq. (18).
+    pub fn normal_margin(&self, friction: f64) -> f64 {
+        self.wzz - friction * libm::hypot(self.d1, self.d2)
+    }
+
+    #[inline]
+    pub(crate) fn apply(&self, i: [f64; 3]) -> [f64; 3] {
+        [
+            self.b11 * i[0] + self.b12 * i[1] + self.d1 * i[2],
+            self.b12 * i[0] + self.b22 * i[1] + self.d2 * i[2],
+            self.d1 * i[0] + self.d2 * i[1] + self.wzz * i[2],
+        ]
+    }
+
+    /// $B^{-1}x$.
+    #[inline]
+    pub(crate) fn solve_tangential(&self, x: [f64; 2]) -> [f64; 2] {
+        let l = self.b12 / self.b11;
+        let y = (x[1] - l * x[0]) / (self.b22 - l * self.b12);
+        [x[0] / self.b11 - l * y, y]
+    }
+
+    /// Times a power of two.
+    #[inline]
+    pub(crate) fn scaled(&self, scale: f64) -> Self {
+        Self {
+            b11: self.b11 * scale,
+            b12: self.b12 * scale,
+            b22: self.b22 * scale,
+            d1: self.d1 * scale,
+            d2: self.d2 * scale,
+            wzz: self.wzz * scale,
+            schur: self.schur * scale,
+            demand: self.demand,
+        }
+    }
+
+    /// Largest diagonal entry: the size of the matrix.
+    #[inline]
+    pub(crate) fn size(&self) -> f64 {
+        self.b11.max(self.b22).max(self.wzz)
+    }
+}

@@ -1,0 +1,92 @@
+//! Many impacts of one configuration.
+
+use super::atlas::Atlas;
+use super::impact::{ContactResponse, Scaled, follow};
+use super::inertia::ContactInertia;
+use super::options::ImpactOptions;
+use super::recorder::Blind;
+use crate::TwoBodyError;
+use nalgebra::Vector3;
+
+/// A contact with its inverse inertia and friction, prepared for many velocities.
+///
+/// All hodographs between two neighboring invariant directions are one curve up to scale:
+/// $\gamma' = \rho d - \mu B\gamma$ is homogeneous. One hodograph for each such sector is expanded
+/// once into Taylor arcs; an impact then enters it at its own direction and scales it, and only its
+/// events are left to be found. The tails at the attracting directions and the direction of renewed
+/// slip are kept too.
+///
+/// # Examples
+///
+/// ```
+/// use carom_two_body::{
+///     ContactInertia, ContactResponse, ImpactOptions, PreparedContact, solve_impact,
+/// };
+/// use nalgebra::{Matrix3, Vector3};
+/// let w = ContactInertia::from_matrix(&Matrix3::new(
+///     11.5984, -0.910367, 2.44236, -0.910367, 9.90134, 1.95747, 2.44236, 1.95747, 2.59042,
+/// ))?;
+/// let options = ImpactOptions::default();
+/// let prepared = PreparedContact::new(&w, 0.8, &options)?;
+/// let velocity = Vector3::new(-0.261976, 0.386329, -0.077174);
+/// let ContactResponse::Impact(quick) = prepared.solve(&velocity, 0.95)? else { unreachable!() };
+/// let ContactResponse::Impact(slow) = solve_impact(&w, &velocity, 0.8, 0.95, &options)? else {
+///     unreachable!()
+/// };
+/// assert!((quick.impulse - slow.impulse).amax() < 1e-13);
+/// # Ok::<(), carom_two_body::TwoBodyError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct PreparedContact {
+    original: ContactInertia,
+    scaled: Scaled,
+    friction: f64,
+    options: ImpactOptions,
+    atlas: Atlas,
+}
+
+impl PreparedContact {
+    /// Expands the hodographs of a contact.
+    ///
+    /// # Errors
+    ///
+    /// [`TwoBodyError::InvalidFriction`].
+    pub fn new(
+        w: &ContactInertia,
+        friction: f64,
+        options: &ImpactOptions,
+    ) -> Result<Self, TwoBodyError> {
+        super::impact::check(&Vector3::zeros(), friction, 0.0)?;
+        let scaled = Scaled::new(w);
+        let atlas = Atlas::new(&scaled.inertia, friction, options.step_tolerance());
+        Ok(Self {
+            original: *w,
+            scaled,
+            friction,
+            options: *options,
+            atlas,
+        })
+    }
+
+    /// Solves an impact as [`solve_impact`](super::solve_impact) does, for a velocity of this contact.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`solve_impact`](super::solve_impact).
+    pub fn solve(
+        &self,
+        velocity: &Vector3<f64>,
+        restitution: f64,
+    ) -> Result<ContactResponse, TwoBodyError> {
+        follow(
+            &self.original,
+            &self.scaled,
+            velocity,
+            self.friction,
+            restitution,
+            &self.options,
+            Some(&self.atlas),
+            &mut Blind,
+        )
+    }
+}

@@ -1,0 +1,247 @@
+//! Taylor polynomials in time of a contact on springs.
+
+use super::inertia::ContactInertia;
+use nalgebra::Vector3;
+
+/// Order of the polynomials.
+const ORDER: usize = 20;
+
+/// Coefficients of a polynomial.
+const SIZE: usize = ORDER + 1;
+
+/// The last coefficients of a step are below this fraction of the largest term.
+const TRUNCATION: f64 = 1e-17;
+
+/// Longest step, as a fraction of the inverse of the fastest frequency.
+const LONGEST: f64 = 0.5;
+
+/// Tangential mode of a contact on springs, with what it depends on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Mode {
+    /// Direction of the spring.
+    Slip([f64; 2]),
+    /// Stretch of the spring.
+    Stick([f64; 2]),
+}
+
+type Polynomial = [f64; SIZE];
+
+/// One step: contact velocity, impulse and normal force, the stretch of the spring in stick and
+/// its direction in slip.
+pub(crate) struct Series {
+    velocity: [Polynomial; 3],
+    impulse: [Polynomial; 3],
+    force: Polynomial,
+    /// Stretch in stick, direction in slip.
+    spring: [Polynomial; 2],
+    /// Angle of the spring since the start of the step, in slip.
+    angle: Polynomial,
+    is_slip: bool,
+    friction: f64,
+    ratio: f64,
+    stiffness: f64,
+    longest: f64,
+}
+
+impl Series {
+    /// Expands the motion of a contact with inverse inertia `w` and springs of stiffness
+    /// `stiffness` and `ratio`.
+    pub(crate) fn expand(
+        w: &ContactInertia,
+        friction: f64,
+        ratio: f64,
+        stiffness: f64,
+        velocity: Vector3<f64>,
+        force: f64,
+        mode: Mode,
+    ) -> Self {
+        let (is_slip, [x, y]) = match mode {
+            Mode::Slip(direction) => (true, direction),
+            Mode::Stick(stretch) => (false, stretch),
+        };
+        let trace = ratio * (w.b11 + w.b22) + stiffness * w.wzz;
+        let mut series = Self {
+            velocity: [[0.0; SIZE]; 3],
+            impulse: [[0.0; SIZE]; 3],
+            force: [0.0; SIZE],
+            spring: [[0.0; SIZE]; 2],
+            angle: [0.0; SIZE],
+            is_slip,
+            friction,
+            ratio,
+            stiffness,
+            longest: LONGEST / trace.sqrt(),
+        };
+        for (polynomial, value) in series.velocity.iter_mut().zip(&velocity) {
+            polynomial[0] = *value;
+        }
+        series.force[0] = force;
+        series.spring[0][0] = x;
+        series.spring[1][0] = y;
+        for k in 1..SIZE {
+            series.coefficient(w, k);
+        }
+        series
+    }
+
+    /// The coefficients of order `k` from those before.
+    fn coefficient(&mut self, w: &ContactInertia, k: usize) {
+        let q = 1.0 / k as f64;
+        let tangential = [0, 1].map(|axis| {
+            let spring = &self.spring[axis];
+            if self.is_slip {
+                -self.friction * product(&self.force, spring, k - 1)
+            } else {
+                -self.ratio * spring[k - 1]
+            }
+        });
+        let load = [tangential[0], tangential[1], self.force[k - 1]];
+        let change = w.apply(load);
+        for axis in 0..3 {
+            self.impulse[axis][k] = q * load[axis];
+            self.velocity[axis][k] = q * change[axis];
+        }
+        self.force[k] = -q * self.stiffness * self.velocity[2][k - 1];
+        if self.is_slip {
+            self.turn(k);
+        } else {
+            for axis in 0..2 {
+                self.spring[axis][k] = q * self.velocity[axis][k - 1];
+            }
+        }
+    }
+
+    /// The direction of the spring turns with $F_n\dot\varphi = (\kappa/\mu)t\cdot\gamma$, $t$ across
+    /// it. Where the force begins this is singular, but its coefficients follow from the next order:
+    /// the divisors $k\dot F_n + \kappa|\gamma|/\mu$ are positive.
+    fn turn(&mut self, k: usize) {
+        let per_friction = self.ratio / self.friction;
+        let starts = self.force[0] == 0.0;
+        let order = if starts { k } else { k - 1 };
+        let first = if starts { 2 } else { 1 };
+        let mut sum = per_friction * self.across(order);
+        for j in first..=order {
+            sum -= self.force[j] * (order + 1 - j) as f64 * self.angle[order + 1 - j];
+        }
+        self.angle[k] = if starts {
+            let [c, s] = [self.spring[0][0], self.spring[1][0]];
+            let along = c * self.velocity[0][0] + s * self.velocity[1][0];
+            // The contribution of the new coefficient to `across` stands on the left.
+            sum / (k as f64 * self.force[1] + per_friction * along)
+        } else {
+            sum / (k as f64 * self.force[0])
+        };
+        let (mut c, mut s) = (0.0, 0.0);
+        for j in 1..=k {
+            let rate = j as f64 * self.angle[j];
+            c -= self.spring[1][k - j] * rate;
+            s += self.spring[0][k - j] * rate;
+        }
+        self.spring[0][k] = c / k as f64;
+        self.spring[1][k] = s / k as f64;
+    }
+
+    /// Coefficient of $t\cdot\gamma$, with what is known of the direction: at the start of the force
+    /// the coefficient of the same order is still zero and its other terms are added here.
+    fn across(&self, order: usize) -> f64 {
+        let [c, s] = &self.spring;
+        let [x, y, _] = &self.velocity;
+        let mut sum = product(c, y, order) - product(s, x, order);
+        if self.force[0] == 0.0 {
+            let (mut cos, mut sin) = (0.0, 0.0);
+            for j in 1..order {
+                let rate = j as f64 * self.angle[j] / order as f64;
+                cos -= s[order - j] * rate;
+                sin += c[order - j] * rate;
+            }
+            sum += cos * y[0] - sin * x[0];
+        }
+        sum
+    }
+
+    /// Length for which the last coefficients are negligible.
+    pub(crate) fn length(&self) -> f64 {
+        let mut length = self.longest;
+        let all = self
+            .velocity
+            .iter()
+            .chain([&self.force])
+            .chain(self.is_slip.then_some(&self.angle))
+            .chain(
+                (!self.is_slip)
+                    .then_some(&self.spring)
+                    .into_iter()
+                    .flatten(),
+            );
+        for (index, polynomial) in all.enumerate() {
+            // An angle of one is the size of angles.
+            let least = if self.is_slip && index == 4 { 1.0 } else { 0.0 };
+            while is_cut(polynomial, length, least) {
+                length *= 0.8;
+            }
+        }
+        length
+    }
+
+    pub(crate) fn velocity(&self, t: f64) -> Vector3<f64> {
+        Vector3::from(self.velocity.map(|p| value(&p, t)))
+    }
+
+    pub(crate) fn impulse(&self, t: f64) -> Vector3<f64> {
+        Vector3::from(self.impulse.map(|p| value(&p, t)))
+    }
+
+    pub(crate) fn force(&self, t: f64) -> f64 {
+        value(&self.force, t)
+    }
+
+    pub(crate) fn mode(&self, t: f64) -> Mode {
+        let [x, y] = self.spring.map(|p| value(&p, t));
+        if self.is_slip {
+            let norm = libm::hypot(x, y);
+            Mode::Slip([x / norm, y / norm])
+        } else {
+            Mode::Stick([x, y])
+        }
+    }
+
+    /// Positive as long as the mode lasts: friction left over in stick, sliding speed in slip.
+    pub(crate) fn tangential_margin(&self, t: f64) -> f64 {
+        let [x, y] = self.spring.map(|p| value(&p, t));
+        if !self.is_slip {
+            return self.friction * self.force(t) - self.ratio * libm::hypot(x, y);
+        }
+        let velocity = self.velocity(t);
+        let rate = -self.stiffness * velocity.z;
+        x * velocity.x + y * velocity.y - self.friction / self.ratio * rate
+    }
+}
+
+fn value(polynomial: &Polynomial, t: f64) -> f64 {
+    polynomial.iter().rev().fold(0.0, |sum, c| sum * t + c)
+}
+
+/// Coefficient `k` of a product.
+fn product(a: &Polynomial, b: &Polynomial, k: usize) -> f64 {
+    a[..=k]
+        .iter()
+        .zip(b[..=k].iter().rev())
+        .map(|(x, y)| x * y)
+        .sum()
+}
+
+/// True if a polynomial is cut off too early for a step.
+fn is_cut(polynomial: &Polynomial, t: f64, least: f64) -> bool {
+    let mut power = 1.0;
+    let mut largest = least;
+    let mut last: f64 = 0.0;
+    for (k, c) in polynomial.iter().enumerate() {
+        let term = (c * power).abs();
+        largest = f64::max(largest, term);
+        if k + 2 > ORDER {
+            last = last.max(term);
+        }
+        power *= t;
+    }
+    last > TRUNCATION * largest
+}

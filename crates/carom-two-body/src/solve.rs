@@ -1,0 +1,617 @@
+//! The impact as a sequence of phases.
+
+use super::arc::{Arc, Path};
+use super::atlas::{Atlas, Entry, Ride};
+use super::events::{End, Event, EventPoint, Events, Normal, Phase};
+use super::flow::{Flow, STRAIGHT, centrifugal, normalized};
+use super::inertia::ContactInertia;
+use super::line::Line;
+use super::options::ImpactOptions;
+use super::recorder::Recorder;
+use super::state::State;
+use super::tail::Tail;
+use crate::TwoBodyError;
+use carom_numeric::roots;
+
+/// Sliding slower than this fraction of the contact velocity counts as rest.
+const REST: f64 = 4.0 * f64::EPSILON;
+
+/// Below this fraction of its first value the sliding velocity goes straight to rest.
+const SLOW: f64 = 1e-15;
+
+/// A tail is looked for within this angle, in radians, of where Newton's method puts its direction.
+const TAIL_ANGLE: f64 = 0.35;
+
+/// Most steps of curved sliding. The proved bound on the normal impulse and capture by rays keep
+/// the number below a hundred.
+const MAX_STEPS: usize = 2000;
+
+/// Points that a dense trace takes from an arc or a line.
+const SAMPLES: u32 = 12;
+
+/// Mode in which sliding ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum FinalMode {
+    /// The contact slides throughout.
+    #[default]
+    Slip,
+    /// The contact came to rest and stuck.
+    Stick,
+    /// The contact came to rest and slides on, along the centrifugal direction.
+    ResumedSlip,
+}
+
+impl FinalMode {
+    /// Stable identifier.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Slip => "slip",
+            Self::Stick => "stick",
+            Self::ResumedSlip => "resumed-slip",
+        }
+    }
+}
+
+/// An impact under way, in scaled units.
+pub(crate) struct Run<'a, R> {
+    w: &'a ContactInertia,
+    flow: Flow,
+    mu: f64,
+    pub(crate) state: State,
+    pub(crate) normal: Normal,
+    pub(crate) events: Events,
+    pub(crate) mode: FinalMode,
+    pub(crate) steps: usize,
+    tolerance: f64,
+    atlas: Option<&'a Atlas>,
+    /// Parameter of the present state on its arc.
+    at: f64,
+    recorder: &'a mut R,
+}
+
+impl<'a, R: Recorder> Run<'a, R> {
+    pub(crate) fn new(
+        w: &'a ContactInertia,
+        velocity: [f64; 3],
+        mu: f64,
+        restitution: f64,
+        options: &ImpactOptions,
+        recorder: &'a mut R,
+    ) -> Self {
+        let [x, y, z] = velocity;
+        let state = State {
+            sliding: [x, y],
+            rho: (x * x + y * y).sqrt(),
+            normal_velocity: z,
+            ..State::default()
+        };
+        Self {
+            w,
+            flow: Flow::new(w, mu),
+            mu,
+            state,
+            normal: Normal::new(-z, restitution, options),
+            events: Events::default(),
+            mode: FinalMode::Slip,
+            steps: 0,
+            tolerance: options.step_tolerance(),
+            atlas: None,
+            at: 0.0,
+            recorder,
+        }
+    }
+
+    /// Uses what was prepared for the configuration.
+    pub(crate) fn prepare(&mut self, atlas: &'a Atlas) {
+        self.flow = atlas.flow;
+        self.atlas = Some(atlas);
+    }
+
+    /// Follows the impact to its end.
+    pub(crate) fn finish(&mut self) -> Result<(), TwoBodyError> {
+        let start = self.state;
+        self.recorder.point(&self.state, self.normal.energy);
+        let over = if start.rho <= REST * (start.rho + start.normal_velocity.abs()) {
+            false
+        } else if self.mu == 0.0 {
+            self.line(&Line::frictionless(self.w))?
+        } else {
+            self.slide()?
+        };
+        if !over && !self.go_on_from_rest()? {
+            // An unbounded line has a rising normal velocity, so it ends.
+            return Err(self.unfinished());
+        }
+        self.polish(&start);
+        Ok(())
+    }
+
+    /// Finishes in closed form from a sliding state: along a direction at a radial rate, or from
+    /// rest if no direction is given. At rest the impulse is put on the line of sticking of the velocity
+    /// before the impact, Jia & Wang, Eq. (47).
+    pub(crate) fn finish_from(
+        &mut self,
+        velocity: [f64; 3],
+        direction: [f64; 2],
+        lambda: Option<f64>,
+    ) -> Result<(), TwoBodyError> {
+        let mut over = false;
+        if let Some(lambda) = lambda {
+            self.record(Event::StraightSlip);
+            let line = Line::straight(self.w, self.mu, direction, lambda, self.state.rho);
+            over = self.line(&line)?;
+        }
+        if !over {
+            let w = self.w;
+            let z = self.state.impulse[2];
+            let sliding = [-velocity[0] - z * w.d1, -velocity[1] - z * w.d2];
+            let [x, y] = w.solve_tangential(sliding);
+            self.state.impulse = [x, y, z];
+            self.state.normal_velocity = velocity[2] + w.d1 * x + w.d2 * y + w.wzz * z;
+            if !self.go_on_from_rest()? {
+                return Err(self.unfinished());
+            }
+        }
+        Ok(())
+    }
+
+    /// Radial and transverse rates at the start, $f$ with its unit and the sign of $g$.
+    pub(crate) fn rates(&self) -> (f64, f64) {
+        let (f, g, _) = self.flow.rates(normalized(self.state.sliding));
+        let turning = if g.abs() <= STRAIGHT { 0.0 } else { g };
+        (f * self.flow.rate, turning)
+    }
+
+    /// Normal impulse until sliding stops, if it does and the impact lasts.
+    pub(crate) fn duration(mut self) -> Result<f64, TwoBodyError> {
+        let start = self.state.rho;
+        let mut tail = None;
+        loop {
+            let direction = normalized(self.state.sliding);
+            let (f, g, slope) = self.flow.rates(direction);
+            let rho = self.state.rho;
+            if f < 0.0 {
+                if g.abs() <= STRAIGHT || rho <= SLOW * start {
+                    return Ok(self.state.impulse[2] - rho / (f * self.flow.rate));
+                }
+                if g.abs() < -TAIL_ANGLE * slope
+                    && let Some(delta) = self.tail_angle(&mut tail, direction)
+                    && let Some(tail) = &tail
+                {
+                    return Ok(self.state.impulse[2] + rho * tail.duration(delta));
+                }
+            }
+            if self.steps == MAX_STEPS {
+                return Err(self.unfinished());
+            }
+            self.steps += 1;
+            let arc = Arc::expand(&self.flow, self.mu, &self.state, self.tolerance);
+            self.state = arc.at(&self.state, arc.end());
+        }
+    }
+
+    fn unfinished(&self) -> TwoBodyError {
+        TwoBodyError::ImpactStepLimit {
+            steps: self.steps,
+            normal_impulse: self.state.impulse[2],
+        }
+    }
+
+    fn record(&mut self, event: Event) {
+        self.recorder.event(event, &self.state);
+        self.events.push(EventPoint {
+            event,
+            impulse: self.state.impulse,
+            velocity: [
+                self.state.sliding[0],
+                self.state.sliding[1],
+                self.state.normal_velocity,
+            ],
+            energy: self.normal.energy,
+        });
+    }
+
+    /// Slides to rest or to the end of the impact; says whether it is over.
+    fn slide(&mut self) -> Result<bool, TwoBodyError> {
+        let start = self.state.rho;
+        let mut tail = None;
+        let mut entry: Option<Entry<'_>> = None;
+        let mut is_start = true;
+        loop {
+            let direction = normalized(self.state.sliding);
+            let (f, g, slope) = self.flow.rates(direction);
+            let is_slow = self.state.rho <= SLOW * start && f < 0.0;
+            let is_straight = g.abs() <= STRAIGHT;
+            if is_straight || is_slow || (is_start && self.is_brief(direction)) {
+                if is_start && is_straight {
+                    self.record(Event::StraightSlip);
+                }
+                let lambda = f * self.flow.rate;
+                let ray = Line::straight(self.w, self.mu, direction, lambda, self.state.rho);
+                return self.line(&ray);
+            }
+            if is_start && let Some(atlas) = self.atlas {
+                entry = atlas.enter(&self.state, direction);
+                tail = entry.and_then(|e| e.tail);
+            }
+            is_start = false;
+            if !R::DENSE
+                && f < 0.0
+                && g.abs() < -TAIL_ANGLE * slope
+                && let Some((delta, rest)) =
+                    self.rest_by_tail(&mut tail, direction, entry.is_none())
+            {
+                if let Some(tail) = &tail {
+                    self.recorder.tail(tail, &self.state, delta, &rest);
+                }
+                self.normal.energy -= rest.work - self.state.work;
+                self.state = rest;
+                return Ok(false);
+            }
+            if self.steps == MAX_STEPS {
+                return Err(self.unfinished());
+            }
+            self.steps += 1;
+            if let Some(Entry { legs, at, tail }) = entry {
+                let Some((leg, rest)) = legs.split_first() else {
+                    entry = None;
+                    continue;
+                };
+                entry = Some(Entry {
+                    legs: rest,
+                    at: 0.0,
+                    tail,
+                });
+                if self.curve(&Ride::new(leg, at, &self.state)) {
+                    return Ok(true);
+                }
+                continue;
+            }
+            let arc = Arc::expand(&self.flow, self.mu, &self.state, self.tolerance);
+            self.recorder.arc_begins(&arc, &self.state);
+            if self.curve(&arc) {
+                return Ok(true);
+            }
+        }
+    }
+
+    /// True if the impact is over before the sliding direction turns by more than rounding.
+    fn is_brief(&self, direction: [f64; 2]) -> bool {
+        let rise = self.flow.normal_rate(direction);
+        let [px, py] = self.flow.pull;
+        let bend = self.flow.wzz + px.abs() + py.abs();
+        // With the normal velocity rising, the normal impulse is at most 2 |v_z| over its rate.
+        let duration = 2.0 * self.state.normal_velocity.abs();
+        rise > 0.0
+            && duration * self.flow.rate * (bend / rise)
+                <= f64::EPSILON * 0.1 * self.state.rho * rise
+    }
+
+    /// Angle off the direction of a tail that reaches the present one, found anew if need be.
+    fn tail_angle(&self, tail: &mut Option<Tail>, direction: [f64; 2]) -> Option<f64> {
+        if let Some(tail) = tail.as_ref().filter(|t| t.is_near(direction)) {
+            return tail.angle(direction);
+        }
+        let invariant = self.flow.nearest_invariant(direction)?;
+        *tail = Tail::around(self.w, &self.flow, invariant, self.tolerance);
+        tail.as_ref()?.angle(direction)
+    }
+
+    /// The angle off a tail and the state at rest, if the series reaches it and nothing happens on the way.
+    fn rest_by_tail(
+        &self,
+        tail: &mut Option<Tail>,
+        direction: [f64; 2],
+        may_search: bool,
+    ) -> Option<(f64, State)> {
+        let delta = if may_search {
+            self.tail_angle(tail, direction)?
+        } else {
+            tail.as_ref()?.angle(direction)?
+        };
+        let rest = tail
+            .as_ref()?
+            .rest(self.w, &self.flow, &self.state, delta)?;
+        let (now, then) = (self.state.normal_velocity, rest.normal_velocity);
+        let quiet = match self.normal.phase {
+            Phase::Compression => now <= 0.0 && then < 0.0,
+            Phase::Restitution => {
+                let ends = match self.normal.end {
+                    End::EnergyZero => self.normal.energy - (rest.work - self.state.work) <= 0.0,
+                    End::Impulse(end) => rest.impulse[2] >= end,
+                    End::Velocity(end) => then >= end,
+                };
+                now >= 0.0 && then > 0.0 && !ends
+            }
+        };
+        quiet.then_some((delta, rest))
+    }
+
+    /// Goes along an arc; says whether the impact ended on it.
+    fn curve(&mut self, arc: &impl Path) -> bool {
+        let base = self.state;
+        self.at = arc.start();
+        let end = arc.end();
+        let (turns, count) = arc.turning_points(&self.flow);
+        let mut from = arc.start();
+        let ahead = from;
+        let turns = turns.into_iter().take(count).filter(|t| *t > ahead);
+        let ends = turns.chain(std::iter::once(end));
+        for to in ends {
+            if self.monotone_piece(arc, &base, from, to) {
+                return true;
+            }
+            if R::TURNS && to < end {
+                self.recorder.arc_turns(to, &arc.at(&base, to));
+            }
+            from = to;
+        }
+        self.move_to(arc, &base, end);
+        self.recorder.point(&self.state, self.normal.energy);
+        false
+    }
+
+    /// Moves along an arc to a parameter.
+    fn move_to(&mut self, arc: &impl Path, base: &State, t: f64) {
+        let (energy, work) = (self.normal.energy, self.state.work);
+        if R::DENSE {
+            for k in 1..SAMPLES {
+                let share = f64::from(k) / f64::from(SAMPLES);
+                let state = arc.at(base, self.at + (t - self.at) * share);
+                self.recorder.point(&state, energy - (state.work - work));
+            }
+        }
+        self.state = arc.at(base, t);
+        self.at = t;
+        self.recorder.arc_to(t, &self.state);
+        self.normal.energy = energy - (self.state.work - work);
+    }
+
+    /// Events on a piece of an arc on which the normal velocity is monotone.
+    fn monotone_piece(&mut self, arc: &impl Path, base: &State, mut from: f64, to: f64) -> bool {
+        let last = arc.normal_velocity(to).0;
+        let zero = |from: f64, first: f64, level: f64| {
+            let value = |t: f64| {
+                let (velocity, rate) = arc.normal_velocity(t);
+                (velocity - level, rate)
+            };
+            roots::newton([from, to], [first - level, last - level], value)
+        };
+        // Compression and restitution alternate, each at most twice on a monotone piece.
+        for _ in 0..4 {
+            let first = if from == arc.start() {
+                base.normal_velocity
+            } else {
+                arc.normal_velocity(from).0
+            };
+            match self.normal.phase {
+                Phase::Compression => {
+                    if last < 0.0 {
+                        return false;
+                    }
+                    let at = if first >= 0.0 {
+                        from
+                    } else {
+                        zero(from, first, 0.0)
+                    };
+                    self.move_to(arc, base, at);
+                    self.state.normal_velocity = 0.0;
+                    if self.compression_ends() {
+                        return true;
+                    }
+                    from = at;
+                }
+                Phase::Restitution => {
+                    let falls = last < 0.0;
+                    let limit = if falls {
+                        if first <= 0.0 {
+                            from
+                        } else {
+                            zero(from, first, 0.0)
+                        }
+                    } else {
+                        to
+                    };
+                    if let Some(at) = self.restitution_ends(arc, base, from, limit) {
+                        self.move_to(arc, base, at);
+                        self.end();
+                        return true;
+                    }
+                    if !falls {
+                        return false;
+                    }
+                    self.move_to(arc, base, limit);
+                    self.state.normal_velocity = 0.0;
+                    self.interrupt();
+                    from = limit;
+                }
+            }
+        }
+        false
+    }
+
+    /// Parameter at which restitution ends on a stretch of an arc, if it does.
+    fn restitution_ends(&self, arc: &impl Path, base: &State, from: f64, to: f64) -> Option<f64> {
+        match self.normal.end {
+            End::EnergyZero => {
+                let stored = self.normal.energy + (self.state.work - base.work);
+                let energy = |t: f64| {
+                    let (work, rate) = arc.work(t);
+                    (stored - work, -rate)
+                };
+                let last = energy(to).0;
+                (last <= 0.0)
+                    .then(|| roots::newton([from, to], [energy(from).0.max(0.0), last], energy))
+            }
+            End::Impulse(end) => {
+                let left = |t: f64| {
+                    let (impulse, rate) = arc.impulse(t);
+                    (base.impulse[2] + impulse - end, rate)
+                };
+                let last = left(to).0;
+                (last >= 0.0)
+                    .then(|| roots::newton([from, to], [left(from).0.min(0.0), last], left))
+            }
+            End::Velocity(end) => {
+                let short = |t: f64| {
+                    let (velocity, rate) = arc.normal_velocity(t);
+                    (velocity - end, rate)
+                };
+                let last = short(to).0;
+                (last >= 0.0)
+                    .then(|| roots::newton([from, to], [short(from).0.min(0.0), last], short))
+            }
+        }
+    }
+
+    /// Compression ends in the present state; says whether the impact does.
+    pub(crate) fn compression_ends(&mut self) -> bool {
+        let stored = self.normal.energy;
+        let (event, over) = self.normal.compression_ends(self.state.impulse[2]);
+        let left = std::mem::replace(&mut self.normal.energy, stored);
+        self.record(event);
+        self.recorder.point(&self.state, stored);
+        self.normal.energy = left;
+        if over {
+            self.end();
+        } else {
+            self.recorder.point(&self.state, left);
+        }
+        over
+    }
+
+    fn interrupt(&mut self) {
+        self.normal.interrupted();
+        self.record(Event::Interruption);
+        self.recorder.point(&self.state, self.normal.energy);
+    }
+
+    pub(crate) fn end(&mut self) {
+        if matches!(self.normal.end, End::EnergyZero) {
+            // Exact: what compression stored was lost or released.
+            self.normal.energy = 0.0;
+            self.state.work = -self.normal.loss;
+        }
+        self.record(Event::RestitutionEnd);
+        self.recorder.point(&self.state, self.normal.energy);
+    }
+
+    /// Goes on from rest: stick, or slip in the centrifugal direction.
+    fn go_on_from_rest(&mut self) -> Result<bool, TwoBodyError> {
+        self.state.sliding = [0.0; 2];
+        self.state.rho = 0.0;
+        self.record(Event::SlipZero);
+        self.recorder.point(&self.state, self.normal.energy);
+        let [x, y] = self.w.demand;
+        if x * x + y * y <= self.mu * self.mu {
+            self.mode = FinalMode::Stick;
+            self.line(&Line::stick(self.w))
+        } else {
+            self.mode = FinalMode::ResumedSlip;
+            if self.mu == 0.0 {
+                self.mode = FinalMode::Slip;
+                return self.line(&Line::frictionless(self.w));
+            }
+            let known = self.atlas.and_then(|atlas| atlas.centrifugal);
+            let (direction, lambda) = known.unwrap_or_else(|| centrifugal(self.w, self.mu));
+            self.line(&Line::straight(self.w, self.mu, direction, lambda, 0.0))
+        }
+    }
+
+    /// Goes along a line; says whether the impact ended on it.
+    fn line(&mut self, line: &Line) -> Result<bool, TwoBodyError> {
+        let k = line.normal_rate;
+        let mut left = line.length;
+        for _ in 0..8 {
+            let v = self.state.normal_velocity;
+            match self.normal.phase {
+                Phase::Compression => {
+                    let at = if k > 0.0 { -v / k } else { f64::INFINITY };
+                    if at > left {
+                        return self.leave(line, left);
+                    }
+                    self.advance(line, at);
+                    self.state.normal_velocity = 0.0;
+                    left -= at;
+                    if self.compression_ends() {
+                        return Ok(true);
+                    }
+                }
+                Phase::Restitution => {
+                    let turn = if k < 0.0 { v / -k } else { f64::INFINITY };
+                    let (at, velocity) = match self.normal.end {
+                        End::EnergyZero => {
+                            let energy = self.normal.energy;
+                            let q = v * v + 2.0 * k * energy;
+                            if q >= 0.0 {
+                                (2.0 * energy / (v + q.sqrt()), q.sqrt())
+                            } else {
+                                (f64::INFINITY, 0.0)
+                            }
+                        }
+                        End::Impulse(end) => {
+                            let at = (end - self.state.impulse[2]).max(0.0);
+                            (at, v + k * at)
+                        }
+                        End::Velocity(end) if k > 0.0 => ((end - v).max(0.0) / k, end.max(v)),
+                        End::Velocity(_) => (f64::INFINITY, 0.0),
+                    };
+                    if at <= left && at <= turn {
+                        self.advance(line, at);
+                        self.state.normal_velocity = velocity;
+                        self.end();
+                        return Ok(true);
+                    }
+                    if turn > left {
+                        return self.leave(line, left);
+                    }
+                    self.advance(line, turn);
+                    self.state.normal_velocity = 0.0;
+                    left -= turn;
+                    self.interrupt();
+                }
+            }
+        }
+        Err(self.unfinished())
+    }
+
+    fn leave(&mut self, line: &Line, left: f64) -> Result<bool, TwoBodyError> {
+        if !left.is_finite() {
+            return Err(self.unfinished());
+        }
+        self.advance(line, left.max(0.0));
+        Ok(false)
+    }
+
+    fn advance(&mut self, line: &Line, by: f64) {
+        let before = self.state.work;
+        if R::DENSE {
+            for k in 1..SAMPLES {
+                let mut state = self.state;
+                line.advance(&mut state, by * f64::from(k) / f64::from(SAMPLES));
+                self.recorder
+                    .point(&state, self.normal.energy - (state.work - before));
+            }
+        }
+        self.recorder.line(&self.state, line, by);
+        line.advance(&mut self.state, by);
+        self.normal.energy -= self.state.work - before;
+    }
+
+    /// Puts a sticking contact exactly at rest: the impulse for which $\gamma = 0$, Jia & Wang,
+    /// Eq. (25). Corrects what truncation left; rounding is not amplified.
+    fn polish(&mut self, start: &State) {
+        if self.mode != FinalMode::Stick {
+            return;
+        }
+        let [x, y, z] = self.state.impulse;
+        let w = self.w;
+        let residual = [
+            start.sliding[0] + w.b11 * x + w.b12 * y + w.d1 * z,
+            start.sliding[1] + w.b12 * x + w.b22 * y + w.d2 * z,
+        ];
+        let [x, y] = w.solve_tangential(residual);
+        self.state.impulse[0] -= x;
+        self.state.impulse[1] -= y;
+    }
+}
