@@ -465,7 +465,7 @@ impl Run<'_, '_> {
 
     fn begin(&mut self) -> Result<(), MotionError> {
         self.refresh_friction();
-        self.ask_control();
+        self.ask_control()?;
         self.meet(&[])
     }
 
@@ -496,12 +496,24 @@ impl Run<'_, '_> {
         (&mb.joints()[joint].coordinates[k - first], joint)
     }
 
-    fn ask_control(&mut self) {
-        if let Some(control) = &mut self.control {
-            let forces = control(self.time, &self.posture.q, &self.rates);
-            for (held, force) in self.modes.control.iter_mut().zip(forces) {
-                *held = if force.is_finite() { force } else { 0.0 };
+    /// Asks the control for its forces until the next line.
+    fn ask_control(&mut self) -> Result<(), MotionError> {
+        let Some(control) = &mut self.control else {
+            return Ok(());
+        };
+        let forces = control(self.time, &self.posture.q, &self.rates);
+        for (held, force) in self.modes.control.iter_mut().zip(&forces) {
+            *held = if force.is_finite() { *force } else { 0.0 };
+        }
+        match forces.iter().position(|force| !force.is_finite()) {
+            Some(k) if k < self.rates.len() => {
+                let (_, joint) = self.coordinate(k);
+                Err(MotionError::Joint(JointError::ActuatorForce {
+                    joint: self.world.multibody.joints()[joint].name.clone(),
+                    time: self.time,
+                }))
             }
+            _ => Ok(()),
         }
     }
 
@@ -723,7 +735,7 @@ impl Run<'_, '_> {
                 self.held_pairs.clear();
                 self.renew_pressing();
             }
-            self.ask_control();
+            self.ask_control()?;
         }
         self.fastest = self.fastest.max(mb.fastest_speed(&self.posture.states));
         let energy = mb.energy(&self.posture);

@@ -202,3 +202,24 @@ fn limits_that_are_reached_at_once_are_one_instant() {
     assert_eq!(hits[0].len(), 2);
     assert!((hits[0][0].impulse - hits[0][1].impulse).abs() <= 1e-10);
 }
+
+/// A control without a finite force ends the run at its time, and is named; it does not push with nothing.
+#[test]
+fn a_control_without_a_finite_force_ends_the_run() {
+    let slide = joint("prismatic", Vector3::x(), CoordinateSpec::default());
+    let world = world(vec![rigid(2.0, [1.0; 3])], vec![slide], Vector3::zeros());
+    let several = |_| Box::new(MoreauNewton::default()) as Box<dyn carom_impact::ImpactLaw>;
+    let laws = Laws {
+        single: SingleLaw::TwoBody(ImpactOptions::default()),
+        several: &several,
+        on_zeno: OnZeno::Rest,
+    };
+    let mut control = |time: f64, _: &[f64], _: &[f64]| vec![(0.0105 - time).sqrt()];
+    let limits = Limits::duration(0.1);
+    let end = world.run(&laws, &limits, &[], Some(&mut control), &mut |_| ());
+    let Ending::Stopped(error) = end.ending else {
+        panic!("{:?}", end.ending);
+    };
+    assert_eq!(error.kind(), "actuator-force");
+    assert!((end.time - 0.011).abs() <= 1e-12, "{}", end.time);
+}

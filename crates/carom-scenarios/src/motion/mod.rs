@@ -16,6 +16,7 @@ mod pivot;
 mod playback;
 pub(crate) mod rocking_motion;
 mod scene;
+pub(crate) mod slider_crank_clearance;
 pub(crate) mod sliding_ball;
 pub(crate) mod space_pendulum;
 pub(crate) mod world;

@@ -433,3 +433,28 @@ fn a_pendulum_in_space_keeps_its_momentum_about_the_vertical() {
     close(quantity(&record, "joint_residual_m"), 0.0, 1e-12);
     close(quantity(&record, "energy_max_error_j"), 0.0, 1e-4);
 }
+
+/// A slider with clearance stays in its guide, and the error of the energy falls with the square of the step.
+#[test]
+fn a_slider_with_clearance_rattles_in_its_guide() {
+    let at = |step: &str| {
+        let step = format!("time_step={step}");
+        run(
+            "slider-crank-clearance",
+            &[&step, "duration=0.02", "clearances=[0.0005, 0.004]"],
+            "",
+        )
+    };
+    let [coarse, fine] = [at("4e-5"), at("2e-5")];
+    for record in [&coarse, &fine] {
+        assert_eq!(record.status, "completed");
+        assert!(quantity(record, "impacts") >= 2.0);
+        let used = quantity(record, "play_used");
+        assert!(used > 0.9 && used <= 1.0 + 1e-6, "{used}");
+    }
+    let drift = |record| quantity(record, "largest_energy_drift_j");
+    let ratio = drift(&coarse) / drift(&fine);
+    assert!((3.0..5.0).contains(&ratio), "{ratio}");
+    let table = fine.tables.iter().find(|t| t.name == "clearances").unwrap();
+    assert!(table.rows[1][2] > table.rows[0][2], "{:?}", table.rows);
+}

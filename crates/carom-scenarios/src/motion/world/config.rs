@@ -328,13 +328,13 @@ impl Config {
         Ok(left_out)
     }
 
-    /// Reads the robot of `urdf`, and adds its bodies, joints and pairs to those that are given. A pair that is given
+    /// Reads the robot of `urdf`, of which the text may be known, and adds its bodies, joints and pairs to those that are given. A pair that is given
     /// replaces that of the robot.
-    pub(super) fn import(&mut self) -> Result<(), ScenarioError> {
+    pub(super) fn import(&mut self, text: Option<&str>) -> Result<(), ScenarioError> {
         let Some(urdf) = &self.urdf else {
             return Ok(());
         };
-        let mut imported = urdf.import()?;
+        let mut imported = urdf.import(text)?;
         let mut bodies = std::mem::take(&mut imported.bodies);
         imported.n_bodies = bodies.len();
         let mut joints = std::mem::take(&mut imported.joints);

@@ -9,6 +9,8 @@ mod scheme;
 mod threads;
 mod urdf;
 
+pub use joints::Robot;
+
 use crate::config::Input;
 use crate::{Overrides, ScenarioError};
 use carom_motion::jointed::Control;
@@ -17,11 +19,12 @@ use carom_report::Record;
 use carom_variational::State;
 use config::{Config, Setup};
 use report::Log;
+use std::path::Path;
 use threads::Threads;
 
 /// Any world.
 pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
-    let (config, record) = World::read(input)?;
+    let (config, record) = World::read(input, None)?;
     if config.is_jointed() {
         return joints::run(&config, input, record, None);
     }
@@ -55,7 +58,7 @@ pub fn run_controlled<'c>(
     let world = crate::scenario("world")
         .ok_or_else(|| ScenarioError::value("scenario", "there is no `world`"))?;
     world.run_with(overrides, |input| {
-        let (config, record) = World::read(input)?;
+        let (config, record) = World::read(input, None)?;
         if !config.is_jointed() {
             let message =
                 "a control pushes along the coordinates of joints, and the world has none";
@@ -137,7 +140,7 @@ impl World {
             ..Overrides::default()
         };
         let input = Input::new("world", include_str!("../world.toml"), &overrides)?;
-        let made = Self::read(&input).and_then(|(config, record)| {
+        let made = Self::read(&input, None).and_then(|(config, record)| {
             if config.is_jointed() {
                 let message =
                     "worlds with joints are run by `carom run world` and `carom_motion::jointed`";
@@ -149,13 +152,53 @@ impl World {
         made.map(|(world, _)| world)
     }
 
-    fn read(input: &Input<'_>) -> Result<(Config, Record), ScenarioError> {
+    /// A robot from the text of its URDF, with the keys of a world. `base` is the folder beside which its meshes are.
+    ///
+    /// # Errors
+    ///
+    /// [`ScenarioError`] that names key, value and place.
+    ///
+    /// # Examples
+    ///
+    /// A pendulum of 0.5 m, whose period is 1.4 s, has passed its lowest point after 0.4 s:
+    ///
+    /// ```
+    /// use carom_scenarios::World;
+    /// use carom_scenarios::carom_motion::hybrid::Ending;
+    ///
+    /// let robot = r#"<robot name="pendulum"><link name="pivot"/>
+    ///   <link name="bob"><inertial><origin xyz="0 0 -0.5"/><mass value="1"/>
+    ///     <inertia ixx="1e-6" iyy="1e-6" izz="1e-6"/></inertial></link>
+    ///   <joint name="hinge" type="continuous"><parent link="pivot"/><child link="bob"/><axis xyz="0 1 0"/></joint>
+    /// </robot>"#;
+    /// let keys = "duration = 0.4\n[urdf]\njoints = { hinge = 0.3 }";
+    /// let robot = World::from_urdf(robot, ".".as_ref(), keys)?;
+    /// assert_eq!(robot.coordinates(), ["hinge"]);
+    /// let end = robot.run(None, &mut |_| ());
+    /// assert_eq!(end.ending, Ending::Completed);
+    /// assert!(end.posture.q[0] < 0.0 && end.rates[0] < 0.0);
+    /// # Ok::<(), carom_scenarios::ScenarioError>(())
+    /// ```
+    pub fn from_urdf(urdf: &str, base: &Path, toml: &str) -> Result<Robot, ScenarioError> {
+        let file = base.join("robot.urdf").display().to_string();
+        let overrides = Overrides {
+            toml: toml.to_owned(),
+            assignments: vec![format!("urdf.file={}", serde_json::Value::from(file))],
+            ..Overrides::default()
+        };
+        let input = Input::new("world", include_str!("../world.toml"), &overrides)?;
+        let made = Self::read(&input, Some(urdf))
+            .and_then(|(config, _)| Robot::new(&config, &|key| input.is_given(key)));
+        made.map_err(|error| input.locate(error))
+    }
+
+    fn read(input: &Input<'_>, urdf: Option<&str>) -> Result<(Config, Record), ScenarioError> {
         let (mut config, mut record) = input.begin::<Config>()?;
         let left_out = config.keep_given(&|key| input.is_given(key), input.has_file())?;
         if let Some(parameters) = record.parameters.as_object_mut() {
             parameters.retain(|key, _| !left_out.contains(&key.as_str()));
         }
-        config.import()?;
+        config.import(urdf)?;
         Ok((config, record))
     }
 

@@ -3,8 +3,10 @@
 mod config;
 mod playback;
 mod report;
+mod robot;
 
 pub(super) use config::JointConfig;
+pub use robot::Robot;
 
 use super::config::{BodyConfig, Config, Setup};
 use crate::ScenarioError;
@@ -19,6 +21,7 @@ use config::Things;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Jointed bodies ready to run.
+#[derive(Debug)]
 pub(super) struct Jointed {
     pub(super) setup: Setup,
     pub(super) world: JointedWorld,

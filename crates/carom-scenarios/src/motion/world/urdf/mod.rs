@@ -73,6 +73,16 @@ pub(super) struct Imported {
 }
 
 impl Imported {
+    /// Everything that is left out, with the pairs that overlap at the start.
+    pub(super) fn notes(&self, overlapping: &[[&str; 2]]) -> Vec<String> {
+        let overlaps = overlapping.iter().map(|[first, second]| {
+            let why = "they overlap at the start";
+            Note::new("contact", &format!("{first} - {second}"), why)
+        });
+        let all = self.ignored.iter().cloned().chain(overlaps);
+        all.map(|note| note.0).collect()
+    }
+
     /// Adds `merged` and `ignored` to the results of a record; `overlapping` are the pairs that overlap at the start and
     /// so never touch.
     pub(super) fn report(&self, overlapping: &[[&str; 2]], results: &mut BTreeMap<String, Value>) {
@@ -81,11 +91,7 @@ impl Imported {
             .iter()
             .map(|[link, into]| json!({"link": link, "into": into}));
         results.insert("merged".to_owned(), merged.collect());
-        let overlaps = overlapping.iter().map(|[first, second]| {
-            let why = "they overlap at the start";
-            Note::new("contact", &format!("{first} - {second}"), why)
-        });
-        let notes: Vec<Note> = self.ignored.iter().cloned().chain(overlaps).collect();
+        let notes = self.notes(overlapping);
         if notes.is_empty() {
             return;
         }
@@ -93,18 +99,21 @@ impl Imported {
             .entry("ignored".to_owned())
             .or_insert_with(|| json!([]));
         if let Some(list) = ignored.as_array_mut() {
-            list.extend(notes.iter().map(|note| json!(note.0)));
+            list.extend(notes.into_iter().map(Value::from));
         }
     }
 }
 
 impl UrdfConfig {
-    /// Reads the file and what it names.
-    pub(super) fn import(&self) -> Result<Imported, ScenarioError> {
+    /// Reads the file, unless its text is given, and what it names.
+    pub(super) fn import(&self, text: Option<&str>) -> Result<Imported, ScenarioError> {
         let place = |message: String| {
             ScenarioError::value("urdf.file", format!("{}: {message}", self.file.display()))
         };
-        let text = read_text(&self.file, MAX_URDF_BYTES).map_err(|e| place(e.to_string()))?;
+        let text = match text {
+            Some(text) => text.to_owned(),
+            None => read_text(&self.file, MAX_URDF_BYTES).map_err(|e| place(e.to_string()))?,
+        };
         let robot = read::read(&text).map_err(place)?;
         let tree = tree::tree(&robot).map_err(place)?;
         build::build(self, robot, &tree)
