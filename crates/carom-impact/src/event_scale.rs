@@ -98,7 +98,7 @@ fn along<'d>(directions: impl Iterator<Item = &'d [f64]>, momentum: &[f64]) -> N
 }
 
 /// Singular values that count towards the span, with their indices.
-fn spanning(svd: &Svd) -> impl Iterator<Item = (usize, f64)> + Clone + '_ {
+pub fn spanning(svd: &Svd) -> impl Iterator<Item = (usize, f64)> + Clone + '_ {
     let sizes = svd.singular_values().iter().copied().enumerate();
     sizes.filter(|(_, size)| *size > RANK_TOLERANCE * svd.largest())
 }

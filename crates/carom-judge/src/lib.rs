@@ -8,8 +8,9 @@
 //! the norm of the momentum before, projected onto the span of the rows of contacts and constraints; that of the
 //! momentum after if it is zero. It has no units and does not change with the frame, a uniform velocity that no row
 //! sees, the coordinates, or the order and repetition of contacts: $10^{-2}$ is a hundredth of the motion there was, or
-//! $10^{-4}$ of its energy. Parts that no contact, no constraint and no entry of the mass matrix connects are each measured
-//! by their own motion, and the largest distance counts: a far body, however fast, changes no verdict. A part that no
+//! $10^{-4}$ of its energy. Parts are what no contact, no constraint and no entry of the mass matrix connects,
+//! and within it the spans of contacts that change no velocity of each other, whatever the coordinates. Each is measured
+//! by its own motion, and the largest distance counts: a far body, however fast, changes no verdict. A part that no
 //! contact touches is measured by the motion of those in which one approaches. Distances to other
 //! velocities are told themselves; what decides, and the residuals of the momentum change, are less the rounding of the
 //! data, $2^{-50}$ of the velocities in the frame given.
@@ -461,7 +462,7 @@ impl<'a> Case<'a> {
     /// Measures the motion of every part, from the velocities before and after as given, whose rounding counts.
     fn measure(&mut self, given: [&Tangent; 2]) {
         let whitened = given.map(|velocity| self.whitened(velocity));
-        let sizes = whitened.map(|whitened| self.parts.norms(whitened.as_slice()));
+        let sizes = whitened.map(|whitened| self.parts.norms_around(whitened.as_slice()));
         let [minus, plus] = sizes;
         let largest = minus.iter().zip(&plus).map(|(a, b)| a.max(*b));
         self.rounding = self.parts.raised_sizes(largest.map(|size| ROUNDING * size));
@@ -533,6 +534,15 @@ impl<'a> Case<'a> {
         let all = norms.iter().zip(&self.rounding).zip(&self.references);
         all.map(|((norm, rounding), reference)| (norm - rounding) / reference)
             .fold(0.0, f64::max)
+    }
+
+    /// The norm of a part of a whitened vector, less its rounding and over the motion of the part.
+    fn relative_of(&self, part: usize, whitened: &DVector<f64>) -> f64 {
+        let norms = self.parts.norms(whitened.as_slice());
+        let sizes = [&norms, &self.rounding, &self.references];
+        let [norm, rounding, reference] =
+            sizes.map(|sizes| sizes.get(part).copied().unwrap_or(1.0));
+        ((norm - rounding) / reference).max(0.0)
     }
 
     /// The largest norm of the parts of a whitened vector over the motion of its part.

@@ -1,29 +1,49 @@
 //! The parts of a system that nothing connects, each measured by its own momentum.
 
-use carom_impact::event_scale::{ROUNDING, part_in_span};
+use carom_impact::event_scale::{ROUNDING, part_in_span, spanning};
 use carom_impact::{Contact, ContactSet, ImpactProblem, own_terms};
 use carom_metric::{Tangent, kernel};
-use nalgebra::DVector;
+use carom_numeric::svd::Svd;
+use nalgebra::{DMatrix, DVector};
 
-/// Degrees of freedom in parts that no entry of the mass matrix, no constraint and no contact connects, and the frame
-/// and unit of velocity in which each is judged.
+/// Whitened unit rows whose product is below this do not meet: it is rounding of coordinates turned at a condition of a
+/// million. An impulse along one changes the velocity along the other by no more than this part of itself, far less than any
+/// tolerance of a judgement.
+pub(super) const ORTHOGONAL: f64 = 1e-10;
+
+/// Degrees of freedom in blocks that no entry of the mass matrix, no constraint and no contact connects, and the parts of
+/// each that contacts do not connect; the frame and unit of velocity in which each block is judged.
 ///
-/// A part says nothing about another: a far body of any momentum changes no verdict. Neither does a velocity that no row
+/// Contacts that change each other's velocities, directly or through others, belong to one part: the span of their whitened
+/// rows, which no coordinates change. What is left of a block of several such parts is one more. A block of one is a part as a
+/// whole. A part says nothing about another: a far body of any momentum changes no verdict. Neither does a velocity that no row
 /// sees: it is taken away from all velocities, so that the norm of the momentum before is that of the motion that contacts
-/// see, $\rho_c$. Every part has a unit of velocity of its own, a power of two, in which the momenta of parts with contacts
+/// see, $\rho_c$. Every block has a unit of velocity of its own, a power of two, in which the momenta of blocks with contacts
 /// are about equal: laws and the set depend neither on the frame nor on the unit.
 #[derive(Clone, Debug)]
 pub(super) struct Parts {
-    /// Part of each degree of freedom, which is that of the whitened coordinate, too.
+    /// Block of each degree of freedom, which is that of the whitened coordinate, too.
     of: Vec<usize>,
     /// Velocity before (n) that no row sees.
     unseen: DVector<f64>,
-    /// Factor of the velocities of each part.
+    /// Factor of the velocities of each block.
     factors: Vec<f64>,
+    /// The parts: that with the number of a block is what is left of it, the whole or what no contact of it sees.
+    parts: Vec<Part>,
+    /// Rows (n) of contacts in blocks of several parts, and their parts.
+    split: Vec<(DVector<f64>, usize)>,
     /// True if a contact touches the part.
     pub(super) is_touched: Vec<bool>,
     /// True if a contact approaches in the part; where none does in any, whether one touches it.
     has_impact: Vec<bool>,
+}
+
+/// A part of a block.
+#[derive(Clone, Debug)]
+struct Part {
+    block: usize,
+    /// Orthonormal whitened directions (n rows); `None` for what other parts leave of the block.
+    span: Option<DMatrix<f64>>,
 }
 
 impl Parts {
@@ -57,9 +77,14 @@ impl Parts {
             of: roots.iter().map(number).collect(),
             unseen: DVector::zeros(n),
             factors: vec![1.0; firsts.len()],
+            parts: (0..firsts.len())
+                .map(|block| Part { block, span: None })
+                .collect(),
+            split: Vec::new(),
             is_touched: vec![false; firsts.len()],
             has_impact: vec![false; firsts.len()],
         };
+        parts.split(contacts);
         for (i, contact) in contacts.contacts().iter().enumerate() {
             let part = parts.of_row(contact.normal.0.as_slice());
             parts.is_touched[part] = true;
@@ -77,26 +102,65 @@ impl Parts {
             let mut whitened = vec![0.0; n];
             let seen = &velocity.0 - &parts.unseen;
             metric.whiten_velocity_into(seen.as_slice(), &mut whitened);
-            for (size, norm) in sizes.iter_mut().zip(parts.norms(&whitened)) {
+            for (size, norm) in sizes.iter_mut().zip(parts.block_norms(&whitened)) {
                 *size = size.max(norm);
             }
         }
-        let touched = sizes.iter().zip(&parts.is_touched);
+        let is_touched = parts.touched_blocks();
+        let touched = sizes.iter().zip(&is_touched);
         let largest = touched.filter(|(_, is_touched)| **is_touched);
         let largest = largest.map(|(size, _)| *size).fold(0.0, f64::max);
         if !(largest > 0.0 && largest.is_finite()) {
             return parts;
         }
-        let units = parts.factors.iter_mut().zip(sizes).zip(&parts.is_touched);
+        let units = parts.factors.iter_mut().zip(sizes).zip(&is_touched);
         for ((factor, size), is_touched) in units {
             let [own, all] = [size, largest].map(kernel::power_of_two_scale);
             let ratio = own / all;
-            // A part that no contact touches is scaled down, and not up: its change may be rounding.
+            // A block that no contact touches is scaled down, and not up: its change may be rounding.
             if size > 0.0 && ratio.is_finite() && (*is_touched || ratio < 1.0) {
                 *factor = ratio;
             }
         }
         parts
+    }
+
+    /// Splits blocks whose contacts do not all change each other's velocities.
+    fn split(&mut self, contacts: &ContactSet<'_>) {
+        let mut groups: Vec<Vec<Vec<usize>>> = vec![Vec::new(); self.factors.len()];
+        for group in met(contacts) {
+            let Some(first) = group.first() else { continue };
+            let normal = &contacts.contacts()[*first].normal;
+            groups[self.block_of(normal.0.as_slice())].push(group);
+        }
+        let several = groups
+            .into_iter()
+            .enumerate()
+            .filter(|(_, own)| own.len() > 1);
+        for (block, own) in several {
+            for group in own {
+                let part = self.parts.len();
+                self.parts.push(Part {
+                    block,
+                    span: Some(span(contacts, &group)),
+                });
+                self.is_touched.push(false);
+                self.has_impact.push(false);
+                for contact in group {
+                    let normal = &contacts.contacts()[contact].normal;
+                    self.split.push((normal.0.clone(), part));
+                }
+            }
+        }
+    }
+
+    /// True for the blocks that a contact touches.
+    fn touched_blocks(&self) -> Vec<bool> {
+        let mut touched = vec![false; self.factors.len()];
+        for (part, is_touched) in self.parts.iter().zip(&self.is_touched) {
+            touched[part.block] |= is_touched;
+        }
+        touched
     }
 
     /// True if all parts are judged in the frame and unit of the problem.
@@ -109,7 +173,7 @@ impl Parts {
         let momentum = problem.momentum();
         let seen = seen(problem.contacts(), momentum);
         let mut left = DVector::from_column_slice(momentum) - seen;
-        let norms = [left.as_slice(), momentum].map(|whitened| self.norms(whitened));
+        let norms = [left.as_slice(), momentum].map(|whitened| self.block_norms(whitened));
         for (x, part) in left.iter_mut().zip(&self.of) {
             if norms[0][*part] <= ROUNDING * norms[1][*part] {
                 *x = 0.0;
@@ -122,10 +186,38 @@ impl Parts {
 
     /// Norm of each part of a whitened vector (n).
     pub(super) fn norms(&self, whitened: &[f64]) -> Vec<f64> {
-        let norm = |part: usize| {
+        if self.split.is_empty() {
+            return self.block_norms(whitened);
+        }
+        let mut left = DVector::from_column_slice(whitened);
+        let mut norms = vec![0.0; self.parts.len()];
+        for (part, norm) in self.parts.iter().zip(&mut norms) {
+            if let Some(span) = &part.span {
+                let along = span.tr_mul(&DVector::from_column_slice(whitened));
+                *norm = kernel::norm(along.as_slice());
+                left -= span * along;
+            }
+        }
+        let rests = self.block_norms(left.as_slice());
+        norms
+            .iter_mut()
+            .zip(rests)
+            .for_each(|(norm, rest)| *norm = rest);
+        norms
+    }
+
+    /// Norm of the block of each part of a whitened vector (n).
+    pub(super) fn norms_around(&self, whitened: &[f64]) -> Vec<f64> {
+        let norms = self.block_norms(whitened);
+        self.parts.iter().map(|part| norms[part.block]).collect()
+    }
+
+    /// Norm of each block of a whitened vector (n).
+    fn block_norms(&self, whitened: &[f64]) -> Vec<f64> {
+        let norm = |block: usize| {
             let own = whitened.iter().zip(&self.of);
             let own: Vec<f64> = own
-                .filter(|(_, of)| **of == part)
+                .filter(|(_, of)| **of == block)
                 .map(|(x, _)| *x)
                 .collect();
             kernel::norm(&own)
@@ -135,7 +227,7 @@ impl Parts {
 
     /// Norm of all parts in the unit of the problem, from those of the parts in their own.
     pub(super) fn whole(&self, norms: &[f64]) -> f64 {
-        let lowered = norms.iter().zip(&self.factors);
+        let lowered = norms.iter().zip(self.part_factors());
         let lowered: Vec<f64> = lowered.map(|(norm, factor)| norm / factor).collect();
         kernel::norm(&lowered)
     }
@@ -150,23 +242,35 @@ impl Parts {
     /// Sizes of the parts in the unit of the problem, in their own.
     pub(super) fn raised_sizes(&self, sizes: impl Iterator<Item = f64>) -> Vec<f64> {
         sizes
-            .zip(&self.factors)
+            .zip(self.part_factors())
             .map(|(size, factor)| size * factor)
             .collect()
     }
 
-    /// A size in the unit of the problem in that of each part.
-    pub(super) fn in_parts(&self, size: f64) -> impl Iterator<Item = f64> {
-        self.factors.iter().map(move |factor| size * factor)
+    /// Factor of the velocities of each part.
+    fn part_factors(&self) -> impl Iterator<Item = f64> {
+        self.parts.iter().map(|part| self.factors[part.block])
     }
 
-    /// The part of a row (n).
+    /// A size in the unit of the problem in that of each part.
+    pub(super) fn in_parts(&self, size: f64) -> impl Iterator<Item = f64> {
+        self.part_factors().map(move |factor| size * factor)
+    }
+
+    /// The part of a contact's normal (n); of another row, what contacts leave of its block.
     pub(super) fn of_row(&self, row: &[f64]) -> usize {
+        let mut split = self.split.iter();
+        let own = split.find(|(normal, _)| normal.as_slice() == row);
+        own.map_or_else(|| self.block_of(row), |(_, part)| *part)
+    }
+
+    /// The block of a row (n).
+    fn block_of(&self, row: &[f64]) -> usize {
         let first = row.iter().position(|a| *a != 0.0);
         first.and_then(|k| self.of.get(k)).copied().unwrap_or(0)
     }
 
-    /// A velocity (n) in the frames and units of the parts.
+    /// A velocity (n) in the frames and units of the blocks.
     pub(super) fn raised(&self, velocity: &DVector<f64>) -> DVector<f64> {
         let units = velocity.iter().zip(&self.unseen).zip(&self.of);
         DVector::from_iterator(
@@ -175,7 +279,7 @@ impl Parts {
         )
     }
 
-    /// A velocity (n) of the parts in the frame and unit of the problem.
+    /// A velocity (n) of the blocks in the frame and unit of the problem.
     pub(super) fn restored(&self, velocity: &DVector<f64>) -> DVector<f64> {
         self.lowered(velocity) + &self.unseen
     }
@@ -189,7 +293,7 @@ impl Parts {
     /// Impulses on the contact rows in the unit of the problem.
     pub(super) fn lower_impulses(&self, contacts: &ContactSet<'_>, impulses: &mut DVector<f64>) {
         for (i, contact) in contacts.contacts().iter().enumerate() {
-            let factor = self.factors[self.of_row(contact.normal.0.as_slice())];
+            let factor = self.factors[self.block_of(contact.normal.0.as_slice())];
             let mut own = impulses.rows_mut(contacts.row(i), contact.n_rows());
             own /= factor;
         }
@@ -202,7 +306,7 @@ impl Parts {
         multipliers: &mut DVector<f64>,
     ) {
         for (multiplier, form) in multipliers.iter_mut().zip(contacts.constraint_forms()) {
-            *multiplier /= self.factors[self.of_row(form.0.as_slice())];
+            *multiplier /= self.factors[self.block_of(form.0.as_slice())];
         }
     }
 }
@@ -216,4 +320,63 @@ pub(super) fn seen(contacts: &ContactSet<'_>, momentum: &[f64]) -> DVector<f64> 
     let forms = forms.map_or(&[][..], |basis| basis.as_slice());
     let rows = rows.chain(forms.chunks_exact(n.max(1)));
     DVector::from_column_slice(&part_in_span(rows, momentum))
+}
+
+/// Contacts that change each other's velocities, directly or through others. Impulses of one group change no velocity of
+/// another.
+pub(super) fn met(contacts: &ContactSet<'_>) -> Vec<Vec<usize>> {
+    let m = contacts.len();
+    let rows = |contact: usize| contacts.row(contact)..contacts.row(contact + 1);
+    let meet = |i: usize, j: usize| {
+        rows(i).any(|a| {
+            let of_a = contacts.unit_row(a);
+            rows(j).any(|b| kernel::dot(of_a, contacts.unit_row(b)).abs() > ORTHOGONAL)
+        })
+    };
+    let mut group_of: Vec<Option<usize>> = vec![None; m];
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    for start in 0..m {
+        if group_of[start].is_some() {
+            continue;
+        }
+        let mut members = vec![start];
+        group_of[start] = Some(groups.len());
+        let mut next = 0;
+        while let Some(&contact) = members.get(next) {
+            next += 1;
+            for (other, group) in group_of.iter_mut().enumerate() {
+                if group.is_none() && meet(contact, other) {
+                    *group = Some(groups.len());
+                    members.push(other);
+                }
+            }
+        }
+        members.sort_unstable();
+        groups.push(members);
+    }
+    groups
+}
+
+/// Orthonormal directions (n rows) of the rows of some contacts.
+fn span(contacts: &ContactSet<'_>, group: &[usize]) -> DMatrix<f64> {
+    let n = contacts.metric().dim();
+    let rows = group.iter();
+    let rows = rows.flat_map(|contact| contacts.row(*contact)..contacts.row(contact + 1));
+    let columns: Vec<f64> = rows
+        .flat_map(|row| contacts.unit_row(row).iter().copied())
+        .collect();
+    let svd = Svd::new(&columns, n);
+    let directions: Vec<DVector<f64>> = spanning(&svd)
+        .map(|(index, _)| {
+            let mut direction = DVector::from_column_slice(svd.left(index));
+            // What no row touches is no rounding of others: a far body may be fast there.
+            for (k, x) in direction.iter_mut().enumerate() {
+                if columns.iter().skip(k).step_by(n.max(1)).all(|a| *a == 0.0) {
+                    *x = 0.0;
+                }
+            }
+            direction
+        })
+        .collect();
+    DMatrix::from_fn(n, directions.len(), |i, k| directions[k][i])
 }

@@ -11,6 +11,9 @@ use carom_metric::{Covector, Tangent};
 /// Directions of contact rows that are tried at once.
 const AT_ONCE: usize = 4;
 
+/// Part of the budget of work of a judgement that proofs in all directions may take.
+const PROOF_PART: u64 = 4;
+
 /// A bound of all outcomes that a velocity passes: a proof, checked by
 /// [`BoundCertificate::verify`], that it is no member.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,6 +62,12 @@ pub fn passed_bound(
     // The motion that contacts see: what a tolerance is relative to.
     let momentum = seen(problem.contacts(), problem.momentum());
     let speed = momentum.norm() / problem.scale();
+    let facts = [after, Covector(unmade), Covector(away)];
+    let both_ways: Vec<Covector> = rows()
+        .flat_map(|row| [row.clone(), Covector(-&row.0)])
+        .collect();
+    let directions = (facts.len() + both_ways.len()) as u64;
+    let max_work = judgement.options.max_work / PROOF_PART / directions;
     let passed = |direction: &Covector| {
         let value = direction.0.dot(&velocity_plus.0);
         let limit = value - tolerance * metric.norm(direction).ok()? * speed;
@@ -66,7 +75,9 @@ pub fn passed_bound(
         if direction.0.dot(&set.nearest.0) >= limit {
             return None;
         }
-        let (bound, certificates) = bounds.below(direction.0.as_slice(), limit).ok()??;
+        let (bound, certificates) = bounds
+            .below_within(direction.0.as_slice(), limit, max_work)
+            .ok()??;
         Some(PassedBound {
             direction: direction.clone(),
             value,
@@ -74,10 +85,6 @@ pub fn passed_bound(
             certificates,
         })
     };
-    let facts = [after, Covector(unmade), Covector(away)];
-    let both_ways: Vec<Covector> = rows()
-        .flat_map(|row| [row.clone(), Covector(-&row.0)])
-        .collect();
     facts.iter().find_map(passed).or_else(|| {
         both_ways.chunks(AT_ONCE).find_map(|some| {
             let found = map(some.len(), |i| some.get(i).and_then(passed));

@@ -57,12 +57,13 @@ struct Direction {
 /// is rounding of the sample. More is a defect of the sample or of the bound.
 const SAMPLE_ROUNDING: f64 = 1e-7;
 
-/// Bounds in every direction asked for, with the extremes of the samples inside them.
+/// Bounds in every direction asked for, found within a budget of work, with the extremes of the samples inside them.
 pub(crate) fn bounds(
     sampler: &Sampler<'_>,
     input: &BoundsInput,
     outcomes: Option<&[ImpactOutcome]>,
     samples: u64,
+    max_work: u64,
 ) -> Result<Value, WireError> {
     let problem = sampler.problem();
     let directions = directions(problem, input);
@@ -70,12 +71,11 @@ pub(crate) fn bounds(
         RelaxationInput::Cone => Relaxation::Cone,
         RelaxationInput::Moment => Relaxation::Moment,
     };
-    let bounds = OuterBounds::new(problem)?;
-    let mut found = Vec::with_capacity(directions.len());
-    for (k, direction) in directions.iter().enumerate() {
-        let bound = bounds.bound(&direction.entries, relaxation);
-        found.push(bound.map_err(|error| refused(k, &error))?);
-    }
+    let rows: Vec<&[f64]> = directions.iter().map(|d| d.entries.as_slice()).collect();
+    let found = OuterBounds::new(problem)?.bound_all(&rows, relaxation, max_work);
+    let found = found.into_iter().enumerate();
+    let found = found.map(|(k, bound)| bound.map_err(|error| refused(k, &error)));
+    let found: Vec<OuterBound> = found.collect::<Result<_, _>>()?;
     let inner = inner(sampler, &directions, outcomes, samples)?;
     let written = directions.iter().zip(found).zip(inner);
     let written = written.enumerate().map(|(k, ((direction, bound), inner))| {
@@ -91,6 +91,9 @@ pub(crate) fn bounds(
         }
         fields.insert("inner".to_owned(), json!(inner));
         put_proven(&mut fields, &bound);
+        if bound.is_limited {
+            fields.insert("limit".to_owned(), "work".into());
+        }
         if let Some(paths) = &bound.paths {
             let mut of_paths = Map::new();
             put_proven(&mut of_paths, paths);

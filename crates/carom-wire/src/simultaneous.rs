@@ -71,6 +71,9 @@ fn mode_name(mode: EndMode) -> &'static str {
     }
 }
 
+/// Bounds may take what samples leave of the budget of work, and this part of it at least.
+const BOUNDS_PART: u64 = 2;
+
 /// Options of the samples of a set.
 pub(crate) struct SetAsked<'w> {
     pub(crate) outcomes: Option<Value>,
@@ -124,7 +127,9 @@ pub(crate) fn set_valued(
     fields.insert("diagnostics".to_owned(), of_all);
     if let Some(asked) = &bounded {
         let known = (outcomes != Some(OutcomesInput::One)).then_some(all.as_slice());
-        let bounds = bounds(&sampler, asked, known, summary.samples)?;
+        let left = law.max_work.saturating_sub(summary.work);
+        let left = left.max(law.max_work / BOUNDS_PART);
+        let bounds = bounds(&sampler, asked, known, summary.samples, left)?;
         fields.insert("bounds".to_owned(), bounds);
     }
     if outcomes != Some(OutcomesInput::One) {

@@ -123,6 +123,7 @@ pub struct SetValued {
     /// Distribution of the caps.
     pub caps: CapDistribution,
     /// Units of work that all samples together may take ([`DEFAULT_SAMPLING_WORK`]); what is found until then is the answer.
+    /// Of a line of the command, bounds may take what samples leave, and half of it at least.
     pub max_work: u64,
 }
 

@@ -62,7 +62,7 @@ impl BuiltIn for SetValued {
                 key: "max_work",
                 default: "5000000000",
                 unit: "",
-                meaning: "units of work of all samples, about five seconds; then `limit` is \"work\", or `work-limit` if no sample ended",
+                meaning: "units of work of all samples, about five seconds, and bounds what is left or half; then `limit` is \"work\", or `work-limit` if no sample ended",
             },
             OptionInfo {
                 key: "bounds",

@@ -62,8 +62,9 @@ const DEFAULT_MAX_IMPACTS: u64 = 100_000;
 const PATIENCE: usize = 1000;
 
 /// An effective restitution this close to zero counts as zero: $\cos^2\beta$ is the ratio of two rounded norms, and
-/// constraints that say nothing leave it a few units in the last place below one.
-const NO_RESTITUTION: f64 = 1e-12;
+/// constraints that say nothing leave it a few units in the last place below one, more where they nearly depend on each
+/// other. A contact that approaches by this part of its speed is closed by the gate's measure, too.
+const NO_RESTITUTION: f64 = 1e-9;
 
 /// The law of nonholonomic impact with one of its restitutions.
 ///
@@ -212,6 +213,8 @@ impl Nonholonomic {
         let mut change: Numbers = smallvec![0.0; problem.momentum().len()];
         let mut next = Some(first);
         let mut is_inelastic = at_rest;
+        // The contact that the law leaves approaching.
+        let mut left = None;
         while let Some(j) = next {
             if diagnostics.sequence.len() as u64 >= self.max_impacts {
                 return Err(ImpactError::LimitExceeded {
@@ -228,7 +231,8 @@ impl Nonholonomic {
             diagnostics.sequence.push(contacts.contact_at(j));
             is_inelastic &= strike.effective_restitution.abs() <= NO_RESTITUTION;
             // A contact that still approaches would be struck for ever.
-            if strike.effective_restitution < -NO_RESTITUTION || n == 1 {
+            left = (strike.effective_restitution < -NO_RESTITUTION).then_some(j);
+            if left.is_some() || n == 1 {
                 break;
             }
             if is_inelastic && diagnostics.sequence.len().is_multiple_of(PATIENCE) {
@@ -244,6 +248,32 @@ impl Nonholonomic {
             }
             next = most_approaching(&velocity, &grazing);
         }
+        let jump = MomentumChange { impulse, change };
+        let outcome = self.outcome(problem, rates, jump, diagnostics)?;
+        // The gate measures by the impulses that cancel, and constraints that nearly depend on each other have large ones.
+        match left {
+            Some(left) => Err(ImpactError::InfeasibleLaw {
+                contacts: (0..contacts.len())
+                    .filter(|i| contacts.place(*i) == left)
+                    .collect(),
+                found: Box::new(outcome),
+            }),
+            None => Ok(outcome),
+        }
+    }
+
+    /// The outcome of the impulses of a sequence, as the gate lets it through.
+    fn outcome(
+        &self,
+        problem: &ImpactProblem<'_>,
+        rates: &[f64],
+        jump: MomentumChange,
+        diagnostics: NonholonomicDiagnostics,
+    ) -> Result<ImpactOutcome, ImpactError> {
+        let contacts = problem.contacts();
+        let n = contacts.n_distinct();
+        let at_rest = rates.iter().all(|&r| r == 0.0);
+        let MomentumChange { impulse, change } = jump;
         let mut struck = Targets {
             rows: SmallVec::new(),
             are_required: false,

@@ -29,6 +29,33 @@ impl Posed {
         )?)
     }
 
+    /// The problem as a line of JSON.
+    pub fn line(&self) -> String {
+        let rows = |rows: &[Covector]| -> Vec<Vec<f64>> {
+            rows.iter().map(|row| row.0.as_slice().to_vec()).collect()
+        };
+        let contacts = self.contacts.iter().map(|contact| {
+            let normal = contact.normal.0.as_slice();
+            let tangents = rows(&contact.tangents);
+            let (friction, restitution) = (contact.friction, contact.restitution);
+            format!(
+                r#"{{"normal":{normal:?},"tangents":{tangents:?},"friction":{friction:?},"restitution":{restitution:?}}}"#
+            )
+        });
+        let contacts: Vec<String> = contacts.collect();
+        let mass: Vec<Vec<f64>> = self
+            .mass
+            .column_iter()
+            .map(|column| column.iter().copied().collect())
+            .collect();
+        format!(
+            r#"{{"mass_matrix":{mass:?},"velocity":{:?},"contacts":[{}],"constraints":{:?}}}"#,
+            self.velocity.as_slice(),
+            contacts.join(","),
+            rows(&self.constraints),
+        )
+    }
+
     /// Dimension of the configuration space.
     pub fn dim(&self) -> usize {
         self.velocity.len()
@@ -347,4 +374,10 @@ fn single(random: &mut Random) -> Posed {
     };
     posed.contacts.truncate(1);
     posed
+}
+
+/// A number from the environment.
+pub fn number(name: &str, default: u64) -> u64 {
+    let given = std::env::var(name);
+    given.map_or(default, |text| text.parse().unwrap())
 }

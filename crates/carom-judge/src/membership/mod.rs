@@ -127,13 +127,12 @@ pub(super) fn decide(
         nearest.see(case, member.velocity.clone());
     }
     let tolerance = case.options.tolerance.max(PROVABLE);
-    let exact = match smooth::nearest_of_all(case)? {
-        Some(velocity) => nearest.see(case, velocity),
-        None => 0.0,
-    };
-    let is_far =
-        exact > tolerance && exact > tolerance * smooth::sensitivity(case.problem.contacts());
-    let exact = if is_far { exact } else { 0.0 };
+    let exact = smooth::known(case, tolerance)?;
+    if let Some(velocity) = exact.nearest {
+        nearest.see(case, velocity);
+    }
+    let exact = exact.margin;
+    let is_far = exact > 0.0;
     let proof =
         outside::proof(case, fit, tolerance).or(is_far.then_some((OutsideReason::ExactSet, exact)));
     if let Some((reason, margin)) = proof {

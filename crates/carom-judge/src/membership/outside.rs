@@ -1,7 +1,6 @@
 //! Proofs that no chain of steps leads to a velocity.
 
-use crate::{Case, Explanation};
-use carom_impact::ContactSet;
+use crate::{Case, Explanation, parts};
 use carom_metric::kernel;
 
 /// Necessary conditions of inelastic frictional outcomes that a velocity violates.
@@ -80,13 +79,13 @@ fn growth(case: &Case<'_>) -> f64 {
     growths.fold(0.0, f64::max)
 }
 
-/// The largest distance, over the groups of bodies that contacts connect, to velocities that leave
+/// The largest distance, over the groups of contacts that change each other's velocities, to velocities that leave
 /// one of the group's contacts closed or nothing changed.
 fn all_open(case: &Case<'_>) -> f64 {
     let contacts = case.problem.contacts();
     let change = &case.after - case.before();
     let mut largest = 0.0f64;
-    for group in groups(contacts) {
+    for group in parts::met(contacts) {
         let mut changed = 0.0;
         let mut opening = f64::INFINITY;
         for contact in &group {
@@ -103,40 +102,4 @@ fn all_open(case: &Case<'_>) -> f64 {
         largest = largest.max(case.relative_rate(normal, opening.min(changed)));
     }
     largest
-}
-
-/// Contacts that act on each other, directly or through others. Impulses of one group change no
-/// velocity of another.
-fn groups(contacts: &ContactSet<'_>) -> Vec<Vec<usize>> {
-    let m = contacts.len();
-    let acts = |i: usize, j: usize| {
-        let rows = |c: usize| contacts.row(c)..contacts.row(c + 1);
-        rows(i).any(|a| {
-            rows(j).any(|b| {
-                let pairs = contacts.unit_row(a).iter().zip(contacts.unit_row(b));
-                pairs.into_iter().any(|(x, y)| x * y != 0.0)
-            })
-        })
-    };
-    let mut group_of: Vec<Option<usize>> = vec![None; m];
-    let mut groups: Vec<Vec<usize>> = Vec::new();
-    for start in 0..m {
-        if group_of[start].is_some() {
-            continue;
-        }
-        let mut members = vec![start];
-        group_of[start] = Some(groups.len());
-        let mut next = 0;
-        while let Some(&contact) = members.get(next) {
-            next += 1;
-            for (other, group) in group_of.iter_mut().enumerate() {
-                if group.is_none() && acts(contact, other) {
-                    *group = Some(groups.len());
-                    members.push(other);
-                }
-            }
-        }
-        groups.push(members);
-    }
-    groups
 }

@@ -1,50 +1,210 @@
 //! Sets that are known as a whole: contacts without friction, and one contact in the plane.
 
-use crate::Case;
+use crate::{Case, parts};
 use carom_impact::frictional::{ContactSpace, planar_contact};
-use carom_impact::{ContactSet, ImpactError, ImpactLaw, Plastic};
+use carom_impact::{Contact, ContactSet, ImpactError, ImpactLaw, ImpactProblem, Plastic};
 use carom_metric::{Tangent, kernel};
 use nalgebra::{DMatrix, DVector};
 
-/// The nearest member where the whole set is known: of one contact in the plane, of contacts without friction that
-/// all share one normal, of two normals, or of any number of which none opens another.
-pub(super) fn nearest_of_all(case: &Case<'_>) -> Result<Option<Tangent>, ImpactError> {
-    let contacts = case.problem.contacts();
-    if let Some(nearest) = one_in_the_plane(case) {
-        return Ok(Some(nearest));
-    }
-    let is_smooth =
-        |contact: &carom_impact::Contact| contact.friction == 0.0 || contact.tangents.is_empty();
-    if !case.problem.is_approaching() || !contacts.contacts().iter().all(is_smooth) {
-        return Ok(None);
-    }
-    if contacts.n_distinct() == 1 || none_opens_another(contacts) {
-        return Ok(Some(
-            Plastic::default().resolve(case.problem)?.velocity_plus,
-        ));
-    }
-    Ok((contacts.n_distinct() == 2).then(|| smooth_pair(case)))
+/// Unit rows and coefficients of friction that differ by less are those of one contact.
+const SAME_CONTACT: f64 = 1e-12;
+
+/// What is known of the set as a whole. Contacts that change no velocity of others have a set of their own.
+pub(super) struct Exact {
+    /// The nearest member, if the sets of all groups of contacts are known.
+    pub(super) nearest: Option<Tangent>,
+    /// Distance of the outcome from the set by those that are known; zero where it may be rounding.
+    pub(super) margin: f64,
 }
 
-/// The nearest outcome of one contact in the plane.
-fn one_in_the_plane(case: &Case<'_>) -> Option<Tangent> {
+/// Asks every group of contacts: one contact in the plane, contacts without friction that all share one normal, of two
+/// normals, or of any number of which none opens another. A contact that is told twice is one.
+pub(super) fn known(case: &Case<'_>, tolerance: f64) -> Result<Exact, ImpactError> {
     let contacts = case.problem.contacts();
-    if contacts.len() != 1 {
-        return None;
+    let groups = parts::met(contacts);
+    let (mut nearest, mut margin) = (Some(case.before()), 0.0f64);
+    for members in &groups {
+        let kept = without_copies(contacts, members);
+        let kept = kept.into_iter().map(|i| contacts.contacts()[i].clone());
+        let forms = contacts.constraint_forms().to_vec();
+        let set = ContactSet::constrained(contacts.metric(), kept.collect(), forms)?;
+        let problem = ImpactProblem::new(&set, case.problem.velocity_minus().clone())?;
+        let group = Group {
+            target: &case.after * (problem.scale() / case.problem.scale()),
+            problem: &problem,
+        };
+        let is_event = case.problem.is_approaching();
+        let Some(velocity) = group.nearest(is_event)? else {
+            nearest = None;
+            continue;
+        };
+        let whitened = case.whitened(&velocity);
+        let distance = match (groups.len(), members.first()) {
+            (2.., Some(first)) => {
+                let part = case
+                    .parts
+                    .of_row(contacts.contacts()[*first].normal.0.as_slice());
+                case.relative_of(part, &(&whitened - &case.after))
+            }
+            _ => case.distance(&velocity),
+        };
+        if distance > tolerance && distance > tolerance * sensitivity(&set) {
+            margin = margin.max(distance);
+        }
+        if let Some(nearest) = &mut nearest {
+            *nearest += whitened - case.before();
+        }
     }
-    let ends = planar_contact::outcomes(case.problem, &ContactSpace::new(contacts))?;
-    let ends: Vec<DVector<f64>> = ends
-        .iter()
-        .map(|end| case.whitened(&Tangent::from_slice(end)))
-        .collect();
-    let nearest = if case.problem.is_approaching() {
-        on_segment(&case.after, &ends)
-    } else {
-        let far = |end: &DVector<f64>| (end - &case.after).norm();
-        let nearest = ends.into_iter().min_by(|a, b| far(a).total_cmp(&far(b)));
-        nearest?
+    Ok(Exact {
+        nearest: nearest.map(|whitened| case.velocity(&whitened)),
+        margin,
+    })
+}
+
+/// Some contacts without those that repeat another of them.
+fn without_copies(contacts: &ContactSet<'_>, members: &[usize]) -> Vec<usize> {
+    let is_smooth = |i: usize| is_smooth(&contacts.contacts()[i]);
+    // Friction on unit rows.
+    let friction = |i: usize| {
+        let first = contacts.row(i);
+        contacts.contacts()[i].friction * contacts.row_norm(first + 1) / contacts.row_norm(first)
     };
-    Some(case.velocity(&nearest))
+    let is_along = |a: usize, b: usize, sign: f64| {
+        let mut pairs = contacts.unit_row(a).iter().zip(contacts.unit_row(b));
+        pairs.all(|(x, y)| (x - sign * y).abs() <= SAME_CONTACT)
+    };
+    let is_copy = |i: usize, j: usize| {
+        let (a, b) = (contacts.row(i), contacts.row(j));
+        if !is_along(a, b, 1.0) || is_smooth(i) != is_smooth(j) {
+            return false;
+        }
+        if is_smooth(i) {
+            return true;
+        }
+        let rows = [i, j].map(|i| contacts.contacts()[i].n_rows());
+        let [x, y] = [i, j].map(friction);
+        let is_tangent = is_along(a + 1, b + 1, 1.0) || is_along(a + 1, b + 1, -1.0);
+        rows == [2, 2] && is_tangent && (x - y).abs() <= SAME_CONTACT * x
+    };
+    let mut kept: Vec<usize> = Vec::with_capacity(members.len());
+    for &i in members {
+        if !kept.iter().any(|j| is_copy(i, *j)) {
+            kept.push(i);
+        }
+    }
+    kept
+}
+
+fn is_smooth(contact: &Contact) -> bool {
+    contact.friction == 0.0 || contact.tangents.is_empty()
+}
+
+/// Contacts that no other contact of a problem has to do with, and the whitened velocity whose nearest member is sought.
+struct Group<'p> {
+    problem: &'p ImpactProblem<'p>,
+    target: DVector<f64>,
+}
+
+impl Group<'_> {
+    /// The nearest member where the set is known; `is_event` if any contact of the problem approaches.
+    fn nearest(&self, is_event: bool) -> Result<Option<Tangent>, ImpactError> {
+        let contacts = self.problem.contacts();
+        if let Some(nearest) = self.one_in_the_plane() {
+            return Ok(Some(nearest));
+        }
+        if !is_event || !contacts.contacts().iter().all(is_smooth) {
+            return Ok(None);
+        }
+        if !self.problem.is_approaching() {
+            return Ok(Some(self.problem.velocity_minus().clone()));
+        }
+        if contacts.n_distinct() == 1 || none_opens_another(contacts) {
+            return Ok(Some(
+                Plastic::default().resolve(self.problem)?.velocity_plus,
+            ));
+        }
+        Ok((contacts.n_distinct() == 2).then(|| self.smooth_pair()))
+    }
+
+    /// The nearest outcome of one contact in the plane.
+    fn one_in_the_plane(&self) -> Option<Tangent> {
+        let contacts = self.problem.contacts();
+        if contacts.len() != 1 {
+            return None;
+        }
+        let ends = planar_contact::outcomes(self.problem, &ContactSpace::new(contacts))?;
+        let metric = contacts.metric();
+        let whitened = |end: &Vec<f64>| {
+            let mut whitened = DVector::zeros(end.len());
+            metric.whiten_velocity_into(end, whitened.as_mut_slice());
+            whitened * self.problem.scale()
+        };
+        let ends: Vec<DVector<f64>> = ends.iter().map(whitened).collect();
+        let nearest = if self.problem.is_approaching() {
+            on_segment(&self.target, &ends)
+        } else {
+            let far = |end: &DVector<f64>| (end - &self.target).norm();
+            let nearest = ends.into_iter().min_by(|a, b| far(a).total_cmp(&far(b)));
+            nearest?
+        };
+        Some(self.velocity(&nearest))
+    }
+
+    /// The velocity that a whitened one stands for.
+    fn velocity(&self, whitened: &DVector<f64>) -> Tangent {
+        let mut velocity = whitened / self.problem.scale();
+        let metric = self.problem.contacts().metric();
+        metric.unwhiten_velocity_in_place(velocity.as_mut_slice());
+        Tangent(velocity)
+    }
+
+    /// The nearest member of the set of two distinct normals without friction, each of which opens the
+    /// other (cosine $c > 0$).
+    ///
+    /// Every end has a contact closed and the other not approaching, and the ends form a path: from one
+    /// contact first to the other first, over the plastic outcome where they leave different contacts
+    /// closed.
+    fn smooth_pair(&self) -> Tangent {
+        let contacts = self.problem.contacts();
+        let before = DVector::from_column_slice(self.problem.momentum());
+        let [b0, b1] = self.problem.unit_velocity() else {
+            return self.problem.velocity_minus().clone();
+        };
+        let wedge = contacts.wedge(0, 1);
+        let c = kernel::dot(contacts.unit(0), contacts.unit(1));
+        // 1 - c² = sin² 2γ, without cancellation.
+        let determinant = carom_numeric::power(2.0 * wedge.sin * wedge.cos, 2);
+        let end = |[x, y]: [f64; 2]| {
+            let mut end = before.clone();
+            kernel::add_scaled(end.as_mut_slice(), x, contacts.unit(0));
+            kernel::add_scaled(end.as_mut_slice(), y, contacts.unit(1));
+            end
+        };
+        let first = |own: f64, other: f64| {
+            let push = (-own).max(0.0);
+            [push, (-(other + c * push)).max(0.0)]
+        };
+        let zero_first = first(*b0, *b1);
+        let [one, zero] = first(*b1, *b0);
+        let one_first = [zero, one];
+        // True if the first contact ends open, the second closed.
+        let opens_first = |[x, y]: [f64; 2]| b0 + x + c * y > b1 + c * x + y;
+        let (start, finish) = (end(zero_first), end(one_first));
+        let corners = if opens_first(zero_first) == opens_first(one_first) {
+            vec![start, finish]
+        } else {
+            let both = [(c * b1 - b0) / determinant, (c * b0 - b1) / determinant];
+            vec![start, end(both), finish]
+        };
+        let nearest = corners
+            .windows(2)
+            .map(|pair| on_segment(&self.target, pair))
+            .min_by(|a, b| {
+                let far = |end: &DVector<f64>| (end - &self.target).norm();
+                far(a).total_cmp(&far(b))
+            });
+        self.velocity(&nearest.unwrap_or(before))
+    }
 }
 
 /// Sensitivity of an end to an error in the velocities of the contacts: the inverse of the
@@ -52,7 +212,7 @@ fn one_in_the_plane(case: &Case<'_>) -> Option<Tangent> {
 ///
 /// In a wedge that is nearly closed, velocities that differ by rounding belong to ends that are far
 /// apart, and a distance from the exact set that is smaller than this allows proves nothing.
-pub(super) fn sensitivity(contacts: &ContactSet<'_>) -> f64 {
+fn sensitivity(contacts: &ContactSet<'_>) -> f64 {
     let n = contacts.n_distinct();
     if n == 0 {
         return 1.0;
@@ -66,61 +226,16 @@ pub(super) fn sensitivity(contacts: &ContactSet<'_>) -> f64 {
     }
 }
 
-/// True if pushing at a contact closes every other one, or leaves it alone.
+/// True if pushing at a contact closes every other one, or leaves it alone but for rounding.
 ///
 /// Then a contact that has pushed ends closed: its own impulse stops at zero velocity, and others
 /// only lower it. The end solves $0 \le \lambda \perp b + G\lambda \ge 0$, whose velocity is unique:
 /// without friction the set has one member, the plastic outcome.
 fn none_opens_another(contacts: &ContactSet<'_>) -> bool {
     let n = contacts.n_distinct();
-    (0..n).all(|i| (0..i).all(|j| kernel::dot(contacts.unit(i), contacts.unit(j)) <= 0.0))
-}
-
-/// The nearest member of the set of two distinct normals without friction, each of which opens the
-/// other (cosine $c > 0$).
-///
-/// Every end has a contact closed and the other not approaching, and the ends form a path: from one
-/// contact first to the other first, over the plastic outcome where they leave different contacts
-/// closed.
-fn smooth_pair(case: &Case<'_>) -> Tangent {
-    let contacts = case.problem.contacts();
-    let [b0, b1] = case.problem.unit_velocity() else {
-        return case.problem.velocity_minus().clone();
-    };
-    let wedge = contacts.wedge(0, 1);
-    let c = kernel::dot(contacts.unit(0), contacts.unit(1));
-    // 1 - c² = sin² 2γ, without cancellation.
-    let determinant = carom_numeric::power(2.0 * wedge.sin * wedge.cos, 2);
-    let end = |[x, y]: [f64; 2]| {
-        let mut end = case.before();
-        kernel::add_scaled(end.as_mut_slice(), x, contacts.unit(0));
-        kernel::add_scaled(end.as_mut_slice(), y, contacts.unit(1));
-        end
-    };
-    let first = |own: f64, other: f64| {
-        let push = (-own).max(0.0);
-        [push, (-(other + c * push)).max(0.0)]
-    };
-    let zero_first = first(*b0, *b1);
-    let [one, zero] = first(*b1, *b0);
-    let one_first = [zero, one];
-    // True if the first contact ends open, the second closed.
-    let opens_first = |[x, y]: [f64; 2]| b0 + x + c * y > b1 + c * x + y;
-    let (start, finish) = (end(zero_first), end(one_first));
-    let corners = if opens_first(zero_first) == opens_first(one_first) {
-        vec![start, finish]
-    } else {
-        let both = [(c * b1 - b0) / determinant, (c * b0 - b1) / determinant];
-        vec![start, end(both), finish]
-    };
-    let nearest = corners
-        .windows(2)
-        .map(|pair| on_segment(&case.after, pair))
-        .min_by(|a, b| {
-            let far = |end: &DVector<f64>| (end - &case.after).norm();
-            far(a).total_cmp(&far(b))
-        });
-    case.velocity(&nearest.unwrap_or_else(|| case.before()))
+    (0..n).all(|i| {
+        (0..i).all(|j| kernel::dot(contacts.unit(i), contacts.unit(j)) <= parts::ORTHOGONAL)
+    })
 }
 
 /// The nearest point of a segment.

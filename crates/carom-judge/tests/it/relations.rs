@@ -1,10 +1,10 @@
 //! Relations under which no judgement may change, and a contact that is left approaching.
 
-use crate::support::problems::{Posed, problem};
+use crate::support::problems::{Posed, number, problem};
 use crate::support::random::Random;
 use crate::support::transforms::{redundant, relations};
 use carom_impact::{ContactCount, Law};
-use carom_judge::{JudgeOptions, Judgement, Membership, judge};
+use carom_judge::{JudgeOptions, Judgement, LawVerdict, Membership, judge};
 use carom_metric::{Covector, Tangent};
 use nalgebra::{DMatrix, DVector};
 
@@ -18,6 +18,9 @@ const FUZZED: u64 = 300;
 #[derive(Clone, Debug, PartialEq)]
 struct Words {
     matches: Vec<&'static str>,
+    /// Laws not all of whose answers were compared: of more than five contacts `sequential` is asked in the order given and
+    /// a few others, and does not deny the rest.
+    unknown: Vec<&'static str>,
     energy: &'static str,
     membership: &'static str,
     reason: Option<&'static str>,
@@ -37,6 +40,12 @@ fn words(judgement: &Judgement) -> Words {
     let membership = &judgement.outcome_set.as_ref().unwrap().membership;
     Words {
         matches: judgement.matches().map(|law| law.law).collect(),
+        unknown: judgement
+            .laws
+            .iter()
+            .filter(|law| law.verdict == LawVerdict::Unknown)
+            .map(|law| law.law)
+            .collect(),
         energy: judgement.energy_change().name(),
         membership: membership.name(),
         reason: match membership {
@@ -44,6 +53,16 @@ fn words(judgement: &Judgement) -> Words {
             _ => None,
         },
     }
+}
+
+/// Leaves out what either judgement does not know.
+fn settled(mut one: Words, mut other: Words) -> [Words; 2] {
+    let unknown = [one.unknown.clone(), other.unknown.clone()].concat();
+    for words in [&mut one, &mut other] {
+        words.matches.retain(|law| !unknown.contains(law));
+        words.unknown.clear();
+    }
+    [one, other]
 }
 
 /// True for the name of a law of one contact.
@@ -87,9 +106,9 @@ fn constrained(posed: &Posed, after: &DVector<f64>, random: &mut Random) -> Opti
     (constrained.constraints[0].0.norm() > 1e-3).then_some(constrained)
 }
 
-fn faults(problems: u64, seed: u64) -> Vec<String> {
+fn faults(problems: std::ops::Range<u64>, seed: u64) -> Vec<String> {
     let mut faults = Vec::new();
-    for k in 0..problems {
+    for k in problems {
         let mut random = Random(seed + k);
         let (posed, after) = claim(&mut random);
         let own = words(&judged(&posed, &after));
@@ -105,8 +124,13 @@ fn faults(problems: u64, seed: u64) -> Vec<String> {
                     words.matches.retain(|law| !is_single(law));
                 }
             }
+            let [own, found] = settled(own, found);
             if found != own {
-                faults.push(format!("{k}, {}: {own:?} became {found:?}", other.name));
+                faults.push(format!(
+                    "{k}, {}: {own:?} became {found:?}\n{}",
+                    other.name,
+                    posed.line()
+                ));
             }
         }
         let Some(once) = constrained(&posed, &after, &mut random) else {
@@ -114,6 +138,7 @@ fn faults(problems: u64, seed: u64) -> Vec<String> {
         };
         let often = redundant(&once, &mut random).posed;
         let [once, often] = [once, often].map(|posed| words(&judged(&posed, &after)));
+        let [once, often] = settled(once, often);
         if once != often {
             faults.push(format!("{k}, constraints: {once:?} became {often:?}"));
         }
@@ -123,14 +148,27 @@ fn faults(problems: u64, seed: u64) -> Vec<String> {
 
 #[test]
 fn no_judgement_changes_with_frame_coordinates_units_order_or_repetition() {
-    let faults = faults(PROBLEMS, 7);
+    let faults = faults(0..PROBLEMS, 7);
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
+/// Bodies whose coordinates are mixed are still two: one gains energy, both together lose it. A contact in the plane has a set
+/// that is known whole, told twice or beside that of a far body, too.
+#[test]
+fn parts_of_a_judgement_are_those_of_the_contacts_and_not_of_the_coordinates() {
+    for k in [32, 651, 791] {
+        let faults = faults(k..k + 1, 7000);
+        assert!(faults.is_empty(), "{}", faults.join("\n"));
+    }
+}
+
+/// A thousand problems, or `COUNT` of them from number `FIRST` on, of `SEED`.
 #[test]
 #[ignore = "minutes: the scheduled job runs it"]
 fn no_judgement_changes_in_a_thousand_problems() {
-    let faults = faults(1000, 7000);
+    let first = number("FIRST", 0);
+    let problems = first..first + number("COUNT", 1000);
+    let faults = faults(problems, number("SEED", 7000));
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 

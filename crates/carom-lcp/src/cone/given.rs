@@ -89,8 +89,12 @@ impl ConeWorkspace {
         }
         let mut even = answer;
         self.count_continuum(&mut even);
+        // A solve may have passed the first compliance because Newton's method stalled at an edge between pieces; Newton's
+        // method from one compliance to the next is surer where they are softer.
+        let is_past = reached < Even::first_compliance();
         if !self.even.is_free(&self.system, &self.start, &self.modes)
             || self.limit_from(reached, problem, &mut even)
+            || is_past && self.settle_on_branch(problem, &mut even)
         {
             return Ok(self.counted(even));
         }

@@ -202,3 +202,24 @@ fn bounds_hold_every_outcome_and_carry_their_proofs() {
         }
     }
 }
+
+/// A line asks for more than its budget allows: bounds that are wider than they might be say so.
+#[test]
+fn bounds_without_work_follow_from_energy_and_say_so() {
+    let bounds = json!({"directions": "contact", "relaxation": "moment"});
+    let options = |work: u64| json!({"bounds": bounds, "samples": 4, "max_work": work});
+    let limited = resolve(&block(options(20_000)));
+    let whole = resolve(&block(options(5_000_000_000)));
+    let each = |answer: &Value| answer["bounds"].as_array().unwrap().clone();
+    assert!(
+        each(&whole)
+            .iter()
+            .all(|bound| bound.get("limit").is_none())
+    );
+    for (limited, whole) in each(&limited).iter().zip(each(&whole)) {
+        assert_eq!(limited["limit"], "work");
+        assert_eq!(limited["method"], "energy");
+        let (wide, narrow) = (numbers(&limited["outer"]), numbers(&whole["outer"]));
+        assert!(wide[0] <= narrow[0] && narrow[1] <= wide[1]);
+    }
+}

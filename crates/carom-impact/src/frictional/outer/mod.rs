@@ -36,6 +36,7 @@
 //! Paths of the inclusion of Halm & Posa are limits of small steps. [`OuterBound::paths`] tells a bound of
 //! them where it is narrower.
 
+mod budget;
 mod certificate;
 mod exact;
 mod given;
@@ -46,7 +47,9 @@ mod program;
 pub use certificate::{BoundCertificate, BoundedSet, ConeCertificate};
 pub use moment::Moment;
 
+use super::DEFAULT_SAMPLING_WORK;
 use crate::{ImpactError, ImpactProblem};
+use budget::Budget;
 use exact::Known;
 use given::Given;
 use moment::MomentProgram;
@@ -108,16 +111,21 @@ pub struct OuterBound {
     /// Bounds over the paths of the inclusion ([`BoundedSet::Paths`]), where they are known to be narrower: of one
     /// contact with friction, and by Theorem 2. They hold for no law of finite steps.
     pub paths: Option<Box<OuterBound>>,
+    /// True if the budget of work ended the search: the bounds are proven, and more work may find narrower ones.
+    pub is_limited: bool,
 }
 
 impl OuterBound {
     /// Bounds from the sides of $-c$ and $c$.
-    fn of_sides(low: Side, high: Side, relaxation: Relaxation) -> Self {
-        let mut proofs = high.proofs.iter().chain(&low.proofs);
-        let method = match relaxation {
-            _ if proofs.all(BoundCertificate::is_energy) => BoundMethod::Energy,
-            Relaxation::Cone => BoundMethod::Cone,
-            Relaxation::Moment => BoundMethod::Moment,
+    fn of_sides(low: Side, high: Side) -> Self {
+        let proofs = || high.proofs.iter().chain(&low.proofs);
+        let is_moment = |proof| matches!(proof, &BoundCertificate::Moment(_));
+        let method = if proofs().any(is_moment) {
+            BoundMethod::Moment
+        } else if proofs().all(BoundCertificate::is_energy) {
+            BoundMethod::Energy
+        } else {
+            BoundMethod::Cone
         };
         Self {
             outer: [-low.bound, high.bound],
@@ -125,6 +133,7 @@ impl OuterBound {
             min: low.proofs,
             max: high.proofs,
             paths: None,
+            is_limited: false,
         }
     }
 
@@ -141,6 +150,7 @@ impl OuterBound {
             min: Vec::new(),
             max: Vec::new(),
             paths: None,
+            is_limited: false,
         }
     }
 }
@@ -251,7 +261,10 @@ impl OuterBounds {
         let whitened = (is_free && given.speed > 0.0)
             .then(|| whiten(&given, &lower))
             .flatten();
-        let interior = whitened.as_ref().and_then(Whitened::interior);
+        let mut budget = Budget::new(DEFAULT_SAMPLING_WORK);
+        let interior = whitened
+            .as_ref()
+            .and_then(|whitened| whitened.interior(&mut budget));
         let is_planar = given.contacts.iter().all(|c| c.tangents.len() <= 1);
         Ok(Self {
             given,
@@ -273,6 +286,34 @@ impl OuterBounds {
         direction: &[f64],
         relaxation: Relaxation,
     ) -> Result<OuterBound, ImpactError> {
+        let mut budget = Budget::new(DEFAULT_SAMPLING_WORK);
+        self.within(direction, relaxation, &mut budget)
+    }
+
+    /// Bounds in several directions (n each), which share `max_work` units of work, about a multiply-add each: counted,
+    /// not timed. Bounds that might be narrower with more of it say so ([`OuterBound::is_limited`]); without any they
+    /// follow from the loss of energy. The errors are those of [`outer_bound`], one for each direction.
+    pub fn bound_all(
+        &self,
+        directions: &[&[f64]],
+        relaxation: Relaxation,
+        max_work: u64,
+    ) -> Vec<Result<OuterBound, ImpactError>> {
+        let mut budget = Budget::new(max_work);
+        let others = (0..directions.len()).rev();
+        let each = directions.iter().zip(others);
+        each.map(|(direction, others)| {
+            budget.share(others, |part| self.within(direction, relaxation, part))
+        })
+        .collect()
+    }
+
+    fn within(
+        &self,
+        direction: &[f64],
+        relaxation: Relaxation,
+        budget: &mut Budget,
+    ) -> Result<OuterBound, ImpactError> {
         check_direction(direction, self.given.velocity.len())?;
         if relaxation == Relaxation::Moment && !self.is_planar {
             return Err(ImpactError::InvalidOption {
@@ -283,7 +324,7 @@ impl OuterBounds {
         }
         let mut bound = match &self.known.steps {
             Some(velocities) => OuterBound::exact(velocities, direction),
-            None => self.proven(direction, relaxation),
+            None => self.proven(direction, relaxation, budget),
         };
         if let Some(velocities) = &self.known.paths {
             bound.paths = Some(Box::new(OuterBound::exact(velocities, direction)));
@@ -292,14 +333,15 @@ impl OuterBounds {
     }
 
     /// Bounds with certificates.
-    fn proven(&self, direction: &[f64], relaxation: Relaxation) -> OuterBound {
+    fn proven(&self, direction: &[f64], relaxation: Relaxation, budget: &mut Budget) -> OuterBound {
         let opposite: Vec<f64> = direction.iter().map(|c| -c).collect();
-        let (high, high_of_paths) = self.side(direction, relaxation);
-        let (low, low_of_paths) = self.side(&opposite, relaxation);
+        let (high, high_of_paths) = budget.share(1, |half| self.side(direction, relaxation, half));
+        let (low, low_of_paths) = self.side(&opposite, relaxation, budget);
         let is_narrower = high_of_paths.bound < high.bound || low_of_paths.bound < low.bound;
-        let mut bound = OuterBound::of_sides(low, high, relaxation);
+        let mut bound = OuterBound::of_sides(low, high);
+        bound.is_limited = budget.is_ended();
         if is_narrower {
-            let paths = OuterBound::of_sides(low_of_paths, high_of_paths, relaxation);
+            let paths = OuterBound::of_sides(low_of_paths, high_of_paths);
             bound.paths = Some(Box::new(paths));
         }
         bound
@@ -317,6 +359,17 @@ impl OuterBounds {
         direction: &[f64],
         limit: f64,
     ) -> Result<Option<(f64, Vec<BoundCertificate>)>, ImpactError> {
+        self.below_within(direction, limit, DEFAULT_SAMPLING_WORK)
+    }
+
+    /// [`below`](Self::below) with a budget of work, at the end of which nothing is found.
+    pub fn below_within(
+        &self,
+        direction: &[f64],
+        limit: f64,
+        max_work: u64,
+    ) -> Result<Option<(f64, Vec<BoundCertificate>)>, ImpactError> {
+        let mut budget = Budget::new(max_work);
         check_direction(direction, self.given.velocity.len())?;
         let mut largest = self.unmoved(direction);
         if largest >= limit {
@@ -327,7 +380,7 @@ impl OuterBounds {
             let energy = BoundCertificate::Cone(ConeCertificate::energy(last, &self.given));
             let (bound, proof) = match energy.bound(&self.given, direction, BoundedSet::Steps) {
                 Some(bound) if bound < limit => (bound, energy),
-                _ => self.best(direction, last, Relaxation::Cone).0,
+                _ => self.best(direction, last, Relaxation::Cone, &mut budget).0,
             };
             let is_below = bound < limit;
             if !is_below {
@@ -340,11 +393,14 @@ impl OuterBounds {
     }
 
     /// The largest of the contacts' bounds, and their proofs: for steps and for paths.
-    fn side(&self, direction: &[f64], relaxation: Relaxation) -> (Side, Side) {
+    fn side(&self, direction: &[f64], relaxation: Relaxation, budget: &mut Budget) -> (Side, Side) {
         let unmoved = self.unmoved(direction);
         let (mut steps, mut paths) = (Side::new(unmoved), Side::new(unmoved));
-        for last in 0..self.given.contacts.len() {
-            let (of_steps, of_paths) = self.best(direction, last, relaxation);
+        let count = self.given.contacts.len();
+        for last in 0..count {
+            let (of_steps, of_paths) = budget.share(count - 1 - last, |part| {
+                self.best(direction, last, relaxation, part)
+            });
             paths.push(of_paths.unwrap_or_else(|| of_steps.clone()));
             steps.push(of_steps);
         }
@@ -369,6 +425,7 @@ impl OuterBounds {
         direction: &[f64],
         last: usize,
         relaxation: Relaxation,
+        budget: &mut Budget,
     ) -> (Proven, Option<Proven>) {
         let energy = BoundCertificate::Cone(ConeCertificate::energy(last, &self.given));
         let mut best = match energy.bound(&self.given, direction, BoundedSet::Steps) {
@@ -386,20 +443,26 @@ impl OuterBounds {
         let Some(whitened) = &self.whitened else {
             return (best, None);
         };
-        offer(self.cone(whitened, direction, last));
+        offer(self.cone(whitened, direction, last, budget));
         if relaxation == Relaxation::Cone {
             return (best, None);
         }
-        let [steps, paths] = self.moment(whitened, direction, last);
+        let [steps, paths] = self.moment(whitened, direction, last, budget);
         offer(steps);
         let paths = paths.filter(|paths| paths.0 < best.0);
         (best, paths)
     }
 
-    fn cone(&self, whitened: &Whitened, direction: &[f64], last: usize) -> Option<Proven> {
+    fn cone(
+        &self,
+        whitened: &Whitened,
+        direction: &[f64],
+        last: usize,
+        budget: &mut Budget,
+    ) -> Option<Proven> {
         let c = self.whiten(direction)?;
         let length = c.norm();
-        let (nu, w) = whitened.best(&(c / length), last)?;
+        let (nu, w) = whitened.best(&(c / length), last, budget)?;
         let nu = self.on_rows(&nu, last, length);
         (0..MAX_SHIFTS).find_map(|k| {
             let shifted = match (&self.interior, k) {
@@ -420,12 +483,18 @@ impl OuterBounds {
     }
 
     /// Proofs by Theorem 2, for steps and for paths.
-    fn moment(&self, whitened: &Whitened, direction: &[f64], last: usize) -> [Option<Proven>; 2] {
+    fn moment(
+        &self,
+        whitened: &Whitened,
+        direction: &[f64],
+        last: usize,
+        budget: &mut Budget,
+    ) -> [Option<Proven>; 2] {
         let Some(c) = self.whiten(direction) else {
             return [None, None];
         };
         let length = c.norm();
-        let found = MomentProgram::new(whitened).best(&(c / length), last);
+        let found = MomentProgram::new(whitened).best(&(c / length), last, budget);
         found.map(|found| {
             let found = found?;
             (0..MAX_SHIFTS).find_map(|k| {

@@ -1,6 +1,7 @@
 //! Theorem 2: bounds for planar contacts from a quadratic function that no push increases.
 
 use super::OuterBounds;
+use super::budget::Budget;
 use super::certificate::{BoundedSet, is_signed, pushed};
 use super::given::{Definite, Given, GivenContact};
 use super::interval::{Interval, dot, exact, up};
@@ -264,6 +265,20 @@ impl<'a> MomentProgram<'a> {
         self.at_eta() + self.m * (self.m + 1) / 2
     }
 
+    /// Work of posing the first program: a section of every pair of axes, each of three forms in all unknowns.
+    fn setup(&self) -> u64 {
+        let (axes, unknowns) = (self.n as u64 + 1, self.at_tau() as u64 + 2);
+        let entries = axes.saturating_mul(axes);
+        entries.saturating_mul(entries.saturating_add(unknowns).saturating_mul(4))
+    }
+
+    /// Work of a round of cuts: three forms for each eigenvector but one.
+    fn cuts(&self) -> u64 {
+        let (axes, unknowns) = (self.n as u64 + 1, self.at_tau() as u64 + 2);
+        let entries = axes.saturating_mul(axes);
+        entries.saturating_mul(axes).saturating_mul(3 * unknowns)
+    }
+
     fn zero(&self) -> Affine {
         Affine {
             terms: vec![0.0; self.at_tau() + 2],
@@ -390,7 +405,18 @@ impl<'a> MomentProgram<'a> {
     /// then along the eigenvectors that a solution violates. The remaining violation is
     /// repaired by a larger $\tau$, so that any round's solution is a proof. The program of paths has fewer constraints; its
     /// sections are those of the program of steps, too.
-    pub(super) fn best(&self, direction: &DVector<f64>, last: usize) -> [Option<Found>; 2] {
+    ///
+    /// At the end of the budget the best proof of the rounds until then is the answer. Paths may take half of it.
+    pub(super) fn best(
+        &self,
+        direction: &DVector<f64>,
+        last: usize,
+        budget: &mut Budget,
+    ) -> [Option<Found>; 2] {
+        if budget.times(self.setup(), 1).is_none() {
+            return [None, None];
+        }
+        budget.spend(self.setup());
         let matrix = self.matrix(direction);
         let mut program = self.constraints(last);
         self.add_sections(&mut program, &matrix);
@@ -400,11 +426,11 @@ impl<'a> MomentProgram<'a> {
             program,
             best: [None, None],
         };
-        let is_convex = search.run(&[&matrix], &matrix);
+        let is_convex = budget.share(1, |half| search.run(&[&matrix], &matrix, half));
         if !is_convex {
             let curvature = self.curvature();
             self.add_sections(&mut search.program, &curvature);
-            search.run(&[&matrix, &curvature], &matrix);
+            search.run(&[&matrix, &curvature], &matrix, budget);
         }
         search.best.map(|found| found.map(|(_, found)| found))
     }
@@ -500,19 +526,25 @@ struct Search<'s, 'a> {
 }
 
 impl Search<'_, '_> {
-    /// Cuts until all forms are positive semidefinite. The result is true if the last solution proves the same for
-    /// steps as for paths.
-    fn run(&mut self, definite: &[&Vec<Vec<Affine>>], matrix: &[Vec<Affine>]) -> bool {
+    /// Cuts until all forms are positive semidefinite or the budget ends. The result is true if the last solution
+    /// proves the same for steps as for paths.
+    fn run(
+        &mut self,
+        definite: &[&Vec<Vec<Affine>>],
+        matrix: &[Vec<Affine>],
+        budget: &mut Budget,
+    ) -> bool {
         let unknowns = self.unknowns;
         let cost = unknowns.cost();
         let mut is_convex = false;
         for _ in 0..MAX_ROUNDS {
-            let Some(x) = self.program.minimize(&cost) else {
+            let Some(x) = self.program.minimize(&cost, budget) else {
                 break;
             };
             self.offer(matrix, &x);
             is_convex = unknowns.least_curvature(&x) >= -SEMIDEFINITE;
             let mut is_cut = false;
+            budget.spend(unknowns.cuts().saturating_mul(definite.len() as u64));
             for form in definite {
                 is_cut |= unknowns.cut(&mut self.program, form, &x);
             }

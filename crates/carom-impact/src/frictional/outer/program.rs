@@ -1,5 +1,6 @@
 //! The best multipliers of Theorem 1, by conic programs.
 
+use super::budget::Budget;
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{DefaultSettings, DefaultSolver, IPSolver, SolverStatus, SupportedConeT};
 use nalgebra::{DMatrix, DVector};
@@ -7,6 +8,15 @@ use nalgebra::{DMatrix, DVector};
 /// Multipliers beyond this many times the direction's length prove that a contact cannot be last
 /// rather than how fast it can be.
 const LARGEST: f64 = 1e3;
+
+/// Iterations of the solver; it ends after 10 to 30 of them.
+const MAX_ITERATIONS: u32 = 100;
+
+/// Units of work for a multiply-add in the sparse factors of the solver, which costs as much as two in dense ones.
+const SPARSE_WORK: u64 = 2;
+
+/// A solver that is not allowed so many iterations is not started: its point would prove next to nothing.
+const FEWEST_ITERATIONS: u64 = 10;
 
 /// A linear program over second-order cones: the least $q\cdot x$ with $b - Ax$ in a product of
 /// cones, row by row.
@@ -44,17 +54,48 @@ impl ConicProgram {
         self.constants.push(constant);
     }
 
-    /// A point that is optimal up to the solver's accuracy; `None` if no point exists or the solver gives up.
-    pub(super) fn minimize(&self, cost: &[f64]) -> Option<Vec<f64>> {
-        match self.solve(cost)? {
+    /// Work of an iteration with so many unknowns: the rows of each cone meet its unknowns in pairs, and what they leave is
+    /// factored.
+    fn work(&self, unknowns: usize) -> u64 {
+        let n = unknowns as u64;
+        let mut rows = self.rows.iter();
+        let mut work = n * n * n / 3;
+        let mut has = vec![false; unknowns];
+        for cone in &self.cones {
+            let count = match cone {
+                SupportedConeT::SecondOrderConeT(n) => *n,
+                _ => 1,
+            };
+            let mut met = Vec::new();
+            for (k, _) in rows.by_ref().take(count).flatten() {
+                if let Some(has) = has.get_mut(*k)
+                    && !std::mem::replace(has, true)
+                {
+                    met.push(*k);
+                }
+            }
+            let size = met.len() as u64;
+            work = work.saturating_add(count as u64 * size * size);
+            met.into_iter().for_each(|k| has[k] = false);
+        }
+        work
+    }
+
+    /// A point that is optimal up to the solver's accuracy; `None` if no point exists, the solver gives up or the budget
+    /// allows too few iterations.
+    pub(super) fn minimize(&self, cost: &[f64], budget: &mut Budget) -> Option<Vec<f64>> {
+        match self.solve(cost, budget)? {
             Minimum::Point(x) => Some(x),
             Minimum::Ray(_) => None,
         }
     }
 
     /// Solves the program; returns the ray along which the cost falls without end if the solver finds one.
-    fn solve(&self, cost: &[f64]) -> Option<Minimum> {
+    fn solve(&self, cost: &[f64], budget: &mut Budget) -> Option<Minimum> {
         let (m, n) = (self.rows.len(), cost.len());
+        let work = self.work(n).saturating_mul(SPARSE_WORK);
+        let allowed = budget.times(work, FEWEST_ITERATIONS)?;
+        let max_iter = u32::try_from(allowed).map_or(MAX_ITERATIONS, |n| n.min(MAX_ITERATIONS));
         let mut columns: Vec<Vec<(usize, f64)>> = vec![Vec::new(); n];
         for (i, row) in self.rows.iter().enumerate() {
             for (k, x) in row.iter().filter(|(_, x)| *x != 0.0) {
@@ -73,7 +114,7 @@ impl ConicProgram {
         let nothing = CscMatrix::zeros((n, n));
         let settings = DefaultSettings {
             verbose: false,
-            max_iter: 100,
+            max_iter,
             ..DefaultSettings::default()
         };
         let mut solver = DefaultSolver::new(
@@ -86,6 +127,11 @@ impl ConicProgram {
         )
         .ok()?;
         solver.solve();
+        let iterations = u64::from(solver.solution.iterations);
+        budget.spend(work.saturating_mul(iterations.max(1)));
+        if solver.solution.status == SolverStatus::MaxIterations && max_iter < MAX_ITERATIONS {
+            budget.end();
+        }
         let x = solver.solution.x;
         if !x.iter().all(|x| x.is_finite()) {
             return None;
@@ -145,6 +191,7 @@ impl Whitened {
         &self,
         direction: &DVector<f64>,
         last: usize,
+        budget: &mut Budget,
     ) -> Option<(Vec<f64>, DVector<f64>)> {
         let (m, n) = (self.normals.len(), self.dim());
         let length = m + n;
@@ -167,7 +214,7 @@ impl Whitened {
             *c = -p;
         }
         cost[length] = 1.0;
-        let x = match program.solve(&cost)? {
+        let x = match program.solve(&cost, budget)? {
             Minimum::Point(x) => x,
             // The contact cannot close last. At zero the bound is one, and no outcome is below minus
             // one: far enough along the ray the bound is below that of the others.
@@ -186,7 +233,7 @@ impl Whitened {
 
     /// A unit velocity on which every admissible impulse does work, by a margin; `None` if the
     /// friction cone is not pointed.
-    pub(super) fn interior(&self) -> Option<DVector<f64>> {
+    pub(super) fn interior(&self, budget: &mut Budget) -> Option<DVector<f64>> {
         let n = self.dim();
         let mut program = ConicProgram::default();
         let mut rows = vec![(Vec::new(), 1.0)];
@@ -195,7 +242,7 @@ impl Whitened {
         self.require_dual(&mut program, 0, Some(n));
         let mut cost = vec![0.0; n + 1];
         cost[n] = -1.0;
-        let x = program.minimize(&cost)?;
+        let x = program.minimize(&cost, budget)?;
         (x[n] > 1e-6).then(|| DVector::from_column_slice(&x[..n]))
     }
 }

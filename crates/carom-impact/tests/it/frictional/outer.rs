@@ -519,3 +519,43 @@ fn a_direction_has_the_length_of_the_velocity() {
         assert_eq!(cone.directions(), None);
     });
 }
+
+/// Less work makes bounds wider and says so; what is told is proven with any budget, and the same budget ends at the same
+/// place.
+#[test]
+fn bounds_end_with_their_budget_and_stay_proofs() {
+    let system = box_and_wall();
+    let rows = rows(&system);
+    // A normal and a tangent.
+    let all: Vec<&[f64]> = rows.iter().take(2).map(Vec::as_slice).collect();
+    system.pose(|problem| {
+        let bounds = OuterBounds::new(problem).unwrap();
+        let within = |work: u64| -> Vec<OuterBound> {
+            let found = bounds.bound_all(&all, Relaxation::Moment, work);
+            found.into_iter().map(Result::unwrap).collect()
+        };
+        let whole = within(u64::MAX);
+        assert!(whole.iter().all(|bound| !bound.is_limited));
+        let mut width = f64::INFINITY;
+        for work in [0, 1_000_000, 10_000_000] {
+            let found = within(work);
+            assert_eq!(found, within(work));
+            let mut sum = 0.0;
+            for ((row, bound), whole) in all.iter().zip(&found).zip(&whole) {
+                check_proofs(problem, row, bound, BoundedSet::Steps);
+                assert!(bound.is_limited || bound == whole);
+                sum += bound.outer[1] - bound.outer[0];
+            }
+            assert!(sum <= width * (1.0 + 1e-9), "{work}: {sum} {width}");
+            width = sum;
+            if work == 0 {
+                assert!(found.iter().all(|bound| bound.is_limited));
+                assert!(
+                    found
+                        .iter()
+                        .all(|bound| bound.method == BoundMethod::Energy)
+                );
+            }
+        }
+    });
+}

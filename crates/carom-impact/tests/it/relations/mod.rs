@@ -1,7 +1,7 @@
 //! Relations under which no answer changes: the frame, coordinates, units, the order and repetition of contacts, far
 //! bodies, the turn of tangents, redundant constraints. Every law that is listed is asked.
 
-use crate::support::problems::{Posed, problem};
+use crate::support::problems::{Posed, number, problem};
 use crate::support::random::Random;
 use crate::support::transforms::{Retold, back, relations, retold_law};
 use carom_impact::nonholonomic::Rough;
@@ -198,7 +198,7 @@ fn check(seed: u64, problems: std::ops::Range<u64>) {
         for law in &laws {
             for (relation, what) in failures(&posed, &retold, law) {
                 let kind = kinds.entry((law.info().name, relation)).or_default();
-                kind.push(format!("problem {k}: {what}"));
+                kind.push(format!("problem {k}: {what}\n{}", posed.line()));
             }
         }
     }
@@ -230,14 +230,25 @@ fn rounding_does_not_decide_that_an_inertia_is_singular() {
     check(44, 162..163);
 }
 
+/// Projected restitution leaves a contact approaching by 6e-6 of its speed; impulses of constraints that nearly depend on each
+/// other were the scale by which that was little, in some coordinates.
+#[test]
+fn impulses_that_cancel_hide_no_contact_that_approaches() {
+    check(47, 1817..1818);
+}
+
+/// A body jammed by three contacts, whose impulses of compression are the limit of those of compliant contacts. The search met
+/// the branch at the first or the second compliance as rounding had it, and found the limit from the first alone (v+ was
+/// 1.7e-6 of the motion off).
+#[test]
+fn rounding_does_not_decide_at_which_compliance_a_jam_is_settled() {
+    check(47, 3466..3467);
+}
+
 /// Ten thousand problems, or `COUNT` of them from number `FIRST` on, of `SEED`.
 #[test]
 #[ignore = "minutes: the scheduled job runs it"]
 fn no_law_depends_on_how_ten_thousand_impacts_are_told() {
-    let number = |name, default| {
-        let given = std::env::var(name);
-        given.map_or(default, |text| text.parse().unwrap())
-    };
     let first = number("FIRST", 0);
     check(number("SEED", 2), first..first + number("COUNT", 10_000));
 }

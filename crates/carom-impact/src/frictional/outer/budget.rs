@@ -1,0 +1,74 @@
+//! Work that the search for proofs may take.
+
+/// Work that is left, about a multiply-add each: counted, not timed, so that searches end at the same place on every
+/// machine.
+pub(super) struct Budget {
+    left: u64,
+    is_ended: bool,
+}
+
+impl Budget {
+    pub(super) fn new(work: u64) -> Self {
+        Self {
+            left: work,
+            is_ended: false,
+        }
+    }
+
+    /// True if something was not tried, or not to its end, for want of work.
+    pub(super) fn is_ended(&self) -> bool {
+        self.is_ended
+    }
+
+    pub(super) fn end(&mut self) {
+        self.is_ended = true;
+    }
+
+    pub(super) fn spend(&mut self, work: u64) {
+        self.left = self.left.saturating_sub(work);
+    }
+
+    /// How many times so much work is left; `None`, and an end, if less than `fewest` times.
+    pub(super) fn times(&mut self, work: u64, fewest: u64) -> Option<u64> {
+        let times = self.left / work.max(1);
+        if times < fewest {
+            self.end();
+            return None;
+        }
+        Some(times)
+    }
+
+    /// Searches with an equal part of what is left for this and so many other searches.
+    pub(super) fn share<T>(&mut self, others: usize, search: impl FnOnce(&mut Self) -> T) -> T {
+        let given = self.left / (others as u64 + 1);
+        let mut part = Self::new(given);
+        let found = search(&mut part);
+        self.spend(given - part.left);
+        self.is_ended |= part.is_ended;
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a search leaves of its part, the others have.
+    #[test]
+    fn parts_are_equal_and_what_is_left_of_one_is_shared() {
+        let mut budget = Budget::new(90);
+        let parts = [(2, 10), (1, 40), (0, 5)].map(|(others, work)| {
+            budget.share(others, |part| {
+                let given = part.left;
+                part.spend(work);
+                given
+            })
+        });
+        assert_eq!(parts, [30, 40, 40]);
+        assert_eq!(budget.left, 35);
+        assert!(!budget.is_ended());
+        assert_eq!(budget.times(7, 5), Some(5));
+        assert_eq!(budget.times(8, 5), None);
+        assert!(budget.is_ended());
+    }
+}
