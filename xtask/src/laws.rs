@@ -180,7 +180,7 @@ mod tests {
             files.retain(|path| {
                 let mut parts = path.components();
                 !parts.any(|p| p.as_os_str() == "carom-scenarios")
-                    && !path.ends_with("two_body/options.rs")
+                    && !path.ends_with("carom-two-body/src/options.rs")
                     && !path.ends_with("tests.rs")
             });
             assert_eq!(files.len(), 1, "{quoted}: {files:?}");

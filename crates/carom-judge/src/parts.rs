@@ -369,7 +369,7 @@ fn span(contacts: &ContactSet<'_>, group: &[usize]) -> DMatrix<f64> {
     let directions: Vec<DVector<f64>> = spanning(&svd)
         .map(|(index, _)| {
             let mut direction = DVector::from_column_slice(svd.left(index));
-            // What no row touches is no rounding of others: a far body may be fast there.
+            // Entries that no row touches are not rounding of others: a far body may be fast there.
             for (k, x) in direction.iter_mut().enumerate() {
                 if columns.iter().skip(k).step_by(n.max(1)).all(|a| *a == 0.0) {
                     *x = 0.0;

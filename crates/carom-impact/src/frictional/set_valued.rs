@@ -123,7 +123,7 @@ pub struct SetValued {
     /// Distribution of the caps.
     pub caps: CapDistribution,
     /// Units of work that all samples together may take ([`DEFAULT_SAMPLING_WORK`]); what is found until then is the answer.
-    /// Of a line of the command, bounds may take what samples leave, and half of it at least.
+    /// On a line of the command, bounds take the rest of it, and at least half.
     pub max_work: u64,
 }
 

@@ -9,7 +9,7 @@ use nalgebra::{DMatrix, DVector};
 /// Unit rows and coefficients of friction that differ by less are those of one contact.
 const SAME_CONTACT: f64 = 1e-12;
 
-/// What is known of the set as a whole. Contacts that change no velocity of others have a set of their own.
+/// The set as far as it is known whole. Contacts that change no velocity of others have a set of their own.
 pub(super) struct Exact {
     /// The nearest member, if the sets of all groups of contacts are known.
     pub(super) nearest: Option<Tangent>,

@@ -28,7 +28,7 @@ impl Budget {
         self.left = self.left.saturating_sub(work);
     }
 
-    /// How many times so much work is left; `None`, and an end, if less than `fewest` times.
+    /// Number of times that so much work is left; `None`, and an end, if less than `fewest` times.
     pub(super) fn times(&mut self, work: u64, fewest: u64) -> Option<u64> {
         let times = self.left / work.max(1);
         if times < fewest {
@@ -53,7 +53,7 @@ impl Budget {
 mod tests {
     use super::*;
 
-    /// What a search leaves of its part, the others have.
+    /// Searches share the work that one leaves of its part.
     #[test]
     fn parts_are_equal_and_what_is_left_of_one_is_shared() {
         let mut budget = Budget::new(90);

@@ -43,16 +43,16 @@ const DARK: [(RGBColor, &str); 12] = [
     (RGBColor(128, 128, 128), "#9a9a9a"),
 ];
 
-/// Rules of style for readers who prefer dark pages; others see what is drawn.
-pub(super) fn dark_style() -> String {
+/// Rules of style for readers who prefer dark pages, for the colors of a drawing; others see what is drawn.
+pub(super) fn dark_style(drawing: &str) -> String {
     let mut rules = String::from("<style>@media (prefers-color-scheme:dark){");
     for (RGBColor(r, g, b), shown) in DARK {
         for attribute in ["fill", "stroke"] {
-            // Writing to a string cannot fail.
-            let _ = write!(
-                rules,
-                "[{attribute}=\"#{r:02X}{g:02X}{b:02X}\"]{{{attribute}:{shown}}}"
-            );
+            let drawn = format!("{attribute}=\"#{r:02X}{g:02X}{b:02X}\"");
+            if drawing.contains(&drawn) {
+                // Writing to a string cannot fail.
+                let _ = write!(rules, "[{drawn}]{{{attribute}:{shown}}}");
+            }
         }
     }
     rules.push_str("}</style>");
@@ -91,7 +91,6 @@ mod tests {
 
     #[test]
     fn every_color_but_orange_has_a_dark_form() {
-        let style = dark_style();
         for color in [
             Color::Black,
             Color::Blue,
@@ -102,10 +101,13 @@ mod tests {
             Color::Gray,
         ] {
             let RGBColor(r, g, b) = rgb(color);
-            let selector = format!("[stroke=\"#{r:02X}{g:02X}{b:02X}\"]");
-            assert!(style.contains(&selector), "{color:?}");
+            let drawn = format!("stroke=\"#{r:02X}{g:02X}{b:02X}\"");
+            let style = dark_style(&format!("<path {drawn}/>"));
+            assert!(style.contains(&format!("[{drawn}]")), "{color:?}");
+            assert!(!style.contains("fill"), "{style}");
         }
-        assert!(style.contains("[fill=\"#FFFFFF\"]{fill:#15171a}"));
+        let paper = dark_style("<polygon fill=\"#FFFFFF\"/>");
+        assert!(paper.contains("[fill=\"#FFFFFF\"]{fill:#15171a}"));
     }
 
     #[test]

@@ -93,7 +93,7 @@ fn with_header(text: &str, figure: &Figure, layout: &Layout) -> String {
         layout.height,
         fine(layout.width),
         fine(layout.height),
-        color::dark_style()
+        color::dark_style(body)
     )
 }
 
