@@ -76,9 +76,9 @@ fn followed(root: &Path, copy: &Path) -> anyhow::Result<()> {
     let [law, derivative, choice, ..] = blocks.as_slice() else {
         anyhow::bail!("the recipe has fewer than three blocks of code");
     };
-    let arm =
-        between(recipe, "`Law::Inert(law)", "`").context("no arm of carom-judge/src/compare.rs")?;
-    let arm = format!("Law::Inert(law){arm}");
+    let arm = between(recipe, "`Law::Inert(law) => Some", "`")
+        .context("no arm of carom-judge/src/compare.rs")?;
+    let arm = format!("Law::Inert(law) => Some{arm}");
 
     for name in CRATES {
         copy_folder(
