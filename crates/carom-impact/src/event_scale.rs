@@ -5,7 +5,7 @@
 //! momentum of the frame.
 //!
 //! A velocity that no contact and no constraint sees changes no impact: that of a train changes none in it. Where it is
-//! most of the velocity given, laws are asked about the rest ([`seen_velocity`]). Rounding of the given velocity stays
+//! most of the velocity given, laws are asked about the rest (`seen_velocity`). Rounding of the given velocity stays
 //! hidden: it is added to the velocities that graze.
 
 use crate::problem::Numbers;

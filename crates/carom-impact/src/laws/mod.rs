@@ -3,7 +3,7 @@
 //! Each file of this folder alone knows what one law is called, what it takes and what its options
 //! mean. The list at the end of this file makes of them the closed enum [`Law`], the table [`LAWS`]
 //! and the reading of options. Whoever treats laws apart matches on the enum, without a default
-//! arm, so that a new law is a compile error there: [`judge`](crate::judge), and the writing of
+//! arm, so that a new law is a compile error there: the comparison of `carom-judge`, and the writing of
 //! answers in `carom-wire`.
 
 mod anitescu_potra;

@@ -9,7 +9,7 @@ use std::ops::Add;
 /// Set of velocities after an impact for which a bound holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum BoundedSet {
-    /// Ends of finite chains of steps: the set of [`judge`](mod@crate::judge), which holds the answers of all
+    /// Ends of finite chains of steps: the set of `carom-judge`, which holds the answers of all
     /// inelastic frictional laws.
     #[default]
     Steps,

@@ -4,7 +4,7 @@
 //! that $c\cdot v^+$ never passes, whatever the order and overlap of the pushes, for friction
 //! coefficients and the velocity as given.
 //!
-//! The set is that of [`judge`](mod@crate::judge): ends of finite chains of *steps*. A step leads from $v$ to
+//! The set is that of `carom-judge`: ends of finite chains of *steps*. A step leads from $v$ to
 //! $v' = v + M^{-1}\sum_i(J_{n,i}^T\lambda_i + J_{t,i}^T\tau_i)$, with $\lambda_i \ge 0$, positive only where
 //! $J_{n,i}v' \le 0$, and friction in its cone that dissipates most at $v'$. The end has $J_nv^+ \ge 0$.
 //!
