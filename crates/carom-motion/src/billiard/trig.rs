@@ -5,11 +5,24 @@ use crate::tolerances::{SMALL_ARGUMENT, SMALL_DERIVATIVE_ARGUMENT};
 /// $\sin z / z$.
 #[inline]
 pub(crate) fn sinc(z: f64) -> f64 {
+    sinc_of(z, || libm::sin(z))
+}
+
+/// $\sin z$, $\cos z$ and $\sin z / z$, with one reduction of the angle.
+#[inline]
+pub(crate) fn sin_cos_sinc(z: f64) -> [f64; 3] {
+    let (sin, cos) = libm::sincos(z);
+    [sin, cos, sinc_of(z, || sin)]
+}
+
+/// $\sin z / z$ from the sine, which small angles do not need.
+#[inline]
+fn sinc_of(z: f64, sin: impl FnOnce() -> f64) -> f64 {
     if z.abs() < SMALL_ARGUMENT {
         // Next term below 1e-35.
         1.0 - z * z / 6.0 * (1.0 - z * z / 20.0)
     } else {
-        libm::sin(z) / z
+        sin() / z
     }
 }
 
@@ -38,6 +51,14 @@ pub(crate) fn atan_over(z: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_reduction_of_the_angle_gives_the_same_bits() {
+        for k in -2000..2000 {
+            let z = 1e-3 * f64::from(k) * f64::from(k).abs();
+            assert_eq!(sin_cos_sinc(z), [libm::sin(z), libm::cos(z), sinc(z)]);
+        }
+    }
 
     #[test]
     fn series_and_closed_forms_meet() {

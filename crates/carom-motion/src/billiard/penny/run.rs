@@ -4,6 +4,7 @@ use super::law::FEASIBLE_RESTITUTION;
 use super::shared_circle::{Arc, Crossing, rotate};
 use super::{PennyState, Rim, RollingPenny};
 use crate::billiard::march::{March, march};
+use crate::billiard::trig::sin_cos_sinc;
 use crate::billiard::{BilliardError, Ellipse, Table};
 use crate::hybrid::{Ending, Hybrid, Limits, drive};
 use carom_impact::Restitution;
@@ -449,9 +450,9 @@ impl<T: Table> PennyBilliard<T> {
         };
         let at = |t: f64| {
             let half = 0.5 * omega * t;
-            let (sin, cos) = libm::sincos(half);
+            let [sin, cos, sinc] = sin_cos_sinc(half);
             let half_turn = Vector2::new(cos, sin);
-            let chord = t * crate::billiard::trig::sinc(half) * rotate(half_turn, w);
+            let chord = t * sinc * rotate(half_turn, w);
             Crossing {
                 time: t,
                 chord,
