@@ -156,8 +156,8 @@ impl StepScene<'_> {
                 return None;
             }
             let inherited = self.gaps(before).get(place).copied().unwrap_or(0.0);
-            let stays = inherited >= -INHERITED * pair.body.radius
-                && result.gap >= inherited - pair.tolerance - rounding;
+            let stays =
+                inherited >= -INHERITED * pair.body.radius && result.gap >= inherited - rounding;
             (!stays).then_some((pair, -result.gap))
         })
     }
