@@ -194,13 +194,7 @@ impl Linear {
                     }
                     let entry = self.velocities.entry(*first as usize, *second as usize);
                     if let Some(entry) = entry {
-                        for (w, moved) in others.iter().zip(&moved) {
-                            for (row, w) in entry.iter_mut().zip(w) {
-                                for (x, y) in row.iter_mut().zip(moved) {
-                                    *x += w * y;
-                                }
-                            }
-                        }
+                        add_transposed_product(entry, others, &moved);
                     }
                 }
             }
@@ -270,6 +264,20 @@ impl Linear {
             for (x, change) in x.iter_mut().zip(change) {
                 *x -= change;
             }
+        }
+    }
+}
+
+/// Adds $W^TY$ row by row, so that each row is read and written once.
+#[inline]
+fn add_transposed_product(
+    entry: &mut Block<BODY>,
+    [u, v, w]: &[[f64; BODY]; WIDTH],
+    [x, y, z]: &[[f64; BODY]; WIDTH],
+) {
+    for (k, row) in entry.iter_mut().enumerate() {
+        for (c, value) in row.iter_mut().enumerate() {
+            *value = *value + u[k] * x[c] + v[k] * y[c] + w[k] * z[c];
         }
     }
 }

@@ -24,13 +24,27 @@ pub(super) struct Contact {
     pub(super) tolerance: f64,
     /// Change of the gap within the step that its rate leaves out: turning (m).
     pub(super) bend: Option<f64>,
-    /// Impulses to start from, in the frame of the point (N s).
-    pub(super) warm: [f64; 3],
+    /// Impulses from which the searches of the next round start.
+    pub(super) starts: Starts,
+    /// The force of the last step times the length of this one, in the frame of the point (N s).
+    pub(super) last_force: [f64; 3],
     /// Impulses of the step, in the frame of the point (N s); none yet if the point is new in a round.
     pub(super) impulse: Option<[f64; 3]>,
     /// Rate of the gap after the step (m/s).
     pub(super) opening: f64,
     pub(super) mode: ConeMode,
+}
+
+/// Impulses of a contact from which searches start, in the frame of its point (N s).
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Starts {
+    /// Impulse without restitution: a force that may go on, times the length of the step.
+    pub(super) force: [f64; 3],
+    /// Impulse of the compression where the island has an impact.
+    pub(super) compression: [f64; 3],
+    /// Impulse of the expansion after it.
+    pub(super) expansion: [f64; 3],
+    /// True if the contact restitutes.
     pub(super) restitutes: bool,
 }
 
@@ -44,9 +58,9 @@ pub(super) struct Kept {
 }
 
 impl Kept {
-    pub(super) fn new(contact: &Contact, states: &[State], h: f64) -> Self {
+    /// A point with an impulse of it that may go on (N s).
+    pub(super) fn new(contact: &Contact, [n, x, y]: [f64; 3], states: &[State], h: f64) -> Self {
         let state = &states[contact.pair.0];
-        let [n, x, y] = contact.impulse.unwrap_or_default();
         let [t1, t2] = tangents(&contact.point.normal);
         Self {
             at: state
@@ -192,6 +206,11 @@ impl Middle<'_> {
         let force = nearest.map_or_else(Vector3::zeros, |k| kept.remove(k).force);
         let [t1, t2] = tangents(&point.normal);
         let impulse = force * self.h;
+        let force = [
+            impulse.dot(&point.normal).max(0.0),
+            impulse.dot(&t1),
+            impulse.dot(&t2),
+        ];
         Contact {
             pair: (i, j),
             second: self.world.is_mobile(j).then_some(j),
@@ -200,15 +219,14 @@ impl Middle<'_> {
             restitution: surface.restitution,
             tolerance: self.world.tolerance(i, j),
             bend: None,
-            warm: [
-                impulse.dot(&point.normal).max(0.0),
-                impulse.dot(&t1),
-                impulse.dot(&t2),
-            ],
+            starts: Starts {
+                force,
+                ..Starts::default()
+            },
+            last_force: force,
             impulse: None,
             opening: 0.0,
             mode: ConeMode::Open,
-            restitutes: false,
         }
     }
 
@@ -246,16 +264,16 @@ impl Middle<'_> {
         }
         let mut is_new = false;
         for contact in &mut near.contacts {
-            let (Some(l), None) = (contact.impulse, contact.bend) else {
+            if contact.impulse.is_none() || contact.bend.is_some() {
                 continue;
-            };
+            }
             let then = contact
                 .point
                 .moved(body, &next[i], &other, self.state(next, j));
             let bend = then.gap - contact.point.gap - self.h * contact.opening;
             if bend < -least && then.gap < contact.point.gap.min(0.0) - least {
                 contact.bend = Some(bend.max(-most));
-                (contact.warm, contact.impulse) = (l, None);
+                contact.impulse = None;
                 is_new = true;
             }
         }

@@ -6,7 +6,7 @@
 //! `poisson`: its gap counts as closed, a compression without restitution is followed by an expansion that
 //! gives back at least $p = s e\lambda_n$, and $s$ is as large as the work of the impulses allows.
 
-use super::contact::Contact;
+use super::contact::{Contact, Starts};
 use super::island::Island;
 use super::options::StepCounts;
 use super::tolerances::{CAPPED, GAIN, GROWTHS, PRESSED, SCALE_ACCURACY, SCALE_STEPS};
@@ -41,8 +41,8 @@ pub(super) struct Task<'t> {
 pub(super) struct Answer {
     pub(super) impulses: Vec<f64>,
     pub(super) modes: Vec<ConeMode>,
-    /// True for the contacts that restitute.
-    pub(super) restitutes: Vec<bool>,
+    /// Starts of the next round's searches.
+    pub(super) starts: Vec<Starts>,
     /// Work of the impulses (J).
     pub(super) work: f64,
     pub(super) counts: StepCounts,
@@ -54,6 +54,7 @@ pub(super) struct Solver {
     problem: SparseConeProblem,
     workspace: SparseConeWorkspace,
     start: Vec<f64>,
+    starts: Vec<Starts>,
     velocity: Vec<f64>,
     /// Rates at which gaps may close, $\max(g, 0)/h$, less what turning closes (m/s).
     closing: Vec<f64>,
@@ -76,6 +77,7 @@ impl Default for Solver {
             problem: SparseConeProblem::of_bodies(),
             workspace: SparseConeWorkspace::new(),
             start: Vec::new(),
+            starts: Vec::new(),
             velocity: Vec::new(),
             closing: Vec::new(),
             found: Found::default(),
@@ -88,39 +90,76 @@ impl Solver {
     pub(super) fn solve(&mut self, task: &Task<'_>) -> Result<Answer, LcpError> {
         self.counts = StepCounts::default();
         self.pose(task)?;
-        let start = std::mem::take(&mut self.start);
-        self.search(task, &start)?;
-        self.start = start;
-        let mut restitutes = vec![false; task.island.contacts.len()];
-        let mut is_impact = false;
-        for _ in 0..GROWTHS {
-            if !self.grow(task, &mut restitutes) {
+        self.starts.clear();
+        let contacts = task.island.contacts.iter().map(|c| &task.contacts[*c]);
+        self.starts.extend(contacts.map(|contact| contact.starts));
+        if !self.restitutes() {
+            let force = self.starts.iter().flat_map(|start| start.force);
+            self.start.clear();
+            self.start.extend(force);
+            self.search(task)?;
+            for (start, l) in self
+                .starts
+                .iter_mut()
+                .zip(self.found.impulse.chunks_exact(3))
+            {
+                start.force.copy_from_slice(l);
+                start.compression.copy_from_slice(l);
+            }
+            if !self.grow(task) {
+                let impulses = self.found.impulse.clone();
+                return Ok(self.answer(task, impulses));
+            }
+        }
+        self.compress(task)?;
+        self.expand(task)
+    }
+
+    fn restitutes(&self) -> bool {
+        self.starts.iter().any(|start| start.restitutes)
+    }
+
+    /// Compression of the contacts that restitute, with more of them as long as others close as fast.
+    fn compress(&mut self, task: &Task<'_>) -> Result<(), LcpError> {
+        for (start, closing) in self.starts.iter().zip(&mut self.closing) {
+            if start.restitutes {
+                *closing = closing.min(0.0);
+            }
+        }
+        for growth in 1..=GROWTHS {
+            self.shift(task)?;
+            let compression = self.starts.iter().flat_map(|start| start.compression);
+            self.start.clear();
+            self.start.extend(compression);
+            self.search(task)?;
+            for (start, l) in self
+                .starts
+                .iter_mut()
+                .zip(self.found.impulse.chunks_exact(3))
+            {
+                start.compression.copy_from_slice(l);
+            }
+            if growth == GROWTHS || !self.grow(task) {
                 break;
             }
-            is_impact = true;
-            self.shift(task)?;
-            let start = self.found.impulse.clone();
-            self.search(task, &start)?;
         }
-        let impulses = self.found.impulse.clone();
-        let work = self.work(task, &impulses);
-        if is_impact {
-            return self.expand(task, &impulses, restitutes);
-        }
-        Ok(Answer {
-            impulses,
+        Ok(())
+    }
+
+    fn answer(&mut self, task: &Task<'_>, impulses: Vec<f64>) -> Answer {
+        Answer {
+            work: self.work(task, &impulses),
             modes: self.found.modes.clone(),
-            restitutes,
-            work,
+            starts: self.starts.clone(),
+            impulses,
             counts: self.counts,
-        })
+        }
     }
 
     /// Sets bodies, contacts and start of the problem without restitution.
     fn pose(&mut self, task: &Task<'_>) -> Result<(), LcpError> {
         self.problem.clear();
         self.closing.clear();
-        self.start.clear();
         for &body in &task.island.bodies {
             self.problem.push_body(&mass_matrix(&task.bodies[body]))?;
         }
@@ -145,18 +184,18 @@ impl Solver {
                 floor: 0.0,
             })?;
             self.closing.push(closing);
-            let last = contact.impulse.filter(|_| !contact.restitutes);
-            self.start.extend(last.unwrap_or(contact.warm));
         }
         Ok(())
     }
 
-    /// Impulses of the problem as it is, from a start. One that misses the tolerance is tried again: from the best
+    /// Impulses of the problem as it is, from the start that is set. One that misses the tolerance is tried again: from the best
     /// point, on which the search starts afresh, and from zero.
-    fn search(&mut self, task: &Task<'_>, start: &[f64]) -> Result<(), LcpError> {
+    fn search(&mut self, task: &Task<'_>) -> Result<(), LcpError> {
         self.counts.n_problems += 1;
         self.found.residual = f64::INFINITY;
-        self.attempt(task, start)?;
+        let start = std::mem::take(&mut self.start);
+        self.attempt(task, &start)?;
+        self.start = start;
         for from_zero in [false, true] {
             if self.found.residual <= task.tolerance {
                 break;
@@ -196,7 +235,7 @@ impl Solver {
     }
 
     /// Adds contacts that close faster than the threshold, and reports if there are more than before.
-    fn grow(&mut self, task: &Task<'_>, restitutes: &mut [bool]) -> bool {
+    fn grow(&mut self, task: &Task<'_>) -> bool {
         let impulses = &self.found.impulse;
         let largest = impulses.iter().fold(0.0, |s: f64, l| s.max(l.abs()));
         let mut grows = false;
@@ -204,8 +243,9 @@ impl Solver {
             let still = task.contacts[c].tolerance / task.h;
             let is_fast = -task.before[3 * c] > task.threshold.max(still);
             let is_pressed = impulses[3 * k] > PRESSED * largest;
-            if !restitutes[k] && task.contacts[c].restitution > 0.0 && is_fast && is_pressed {
-                restitutes[k] = true;
+            let restitutes = &mut self.starts[k].restitutes;
+            if !*restitutes && task.contacts[c].restitution > 0.0 && is_fast && is_pressed {
+                *restitutes = true;
                 self.closing[k] = self.closing[k].min(0.0);
                 grows = true;
             }
@@ -245,35 +285,29 @@ impl Solver {
     }
 
     /// Gives back what contacts that restitute had of the compression, as much as gains no energy.
-    fn expand(
-        &mut self,
-        task: &Task<'_>,
-        compression: &[f64],
-        restitutes: Vec<bool>,
-    ) -> Result<Answer, LcpError> {
+    fn expand(&mut self, task: &Task<'_>) -> Result<Answer, LcpError> {
+        let compression = self.found.impulse.clone();
         let compressed = self.found.velocity.clone();
-        self.problem.set_velocity(&compressed)?;
-        let given_back: Vec<f64> = (restitutes.iter().zip(&task.island.contacts))
+        let given_back: Vec<f64> = (self.starts.iter().zip(&task.island.contacts))
             .enumerate()
-            .map(|(k, (restitutes, &c))| match restitutes {
+            .map(|(k, (start, &c))| match start.restitutes {
                 true => (task.contacts[c].restitution * compression[3 * k]).max(0.0),
                 false => 0.0,
             })
             .collect();
+        let mut answer = self.answer(task, compression.clone());
+        self.problem.set_velocity(&compressed)?;
         let (mut low, mut high, mut scale) = (0.0, 1.0, 1.0);
-        let mut impulses = compression.to_vec();
-        let mut modes = self.found.modes.clone();
-        let mut work = self.work(task, compression);
         for _ in 0..SCALE_STEPS {
             let floors: Vec<f64> = given_back.iter().map(|p| scale * p).collect();
-            let total = self.expansion(task, compression, &floors)?;
+            let total = self.expansion(task, &compression, &floors)?;
             let (found, size) = self.works(task, &total);
             let gains = !(found <= GAIN * size);
             if gains {
                 high = scale;
             } else {
-                (low, impulses, work) = (scale, total, found);
-                modes = self.found.modes.clone();
+                low = scale;
+                answer = self.answer(task, total);
             }
             let is_done = low == 1.0 || high - low <= SCALE_ACCURACY;
             if is_done || (!gains && -found <= CAPPED * size) {
@@ -283,13 +317,8 @@ impl Solver {
         }
         self.counts.n_capped += usize::from(low < 1.0);
         self.counts.n_bounces += given_back.iter().filter(|p| **p > 0.0).count();
-        Ok(Answer {
-            impulses,
-            modes,
-            restitutes,
-            work,
-            counts: self.counts,
-        })
+        answer.counts = self.counts;
+        Ok(answer)
     }
 
     /// Impulses of compression and expansion with given floors.
@@ -300,9 +329,16 @@ impl Solver {
         floors: &[f64],
     ) -> Result<Vec<f64>, LcpError> {
         self.problem.set_floors(floors)?;
-        let start: Vec<f64> = floors.iter().flat_map(|p| [*p, 0.0, 0.0]).collect();
-        self.search(task, &start)?;
-        let expansion = self.found.impulse.iter();
+        self.start.clear();
+        for (start, floor) in self.starts.iter().zip(floors) {
+            let [n, x, y] = start.expansion;
+            self.start.extend([n.max(*floor), x, y]);
+        }
+        self.search(task)?;
+        let expansion = &self.found.impulse;
+        for (start, l) in self.starts.iter_mut().zip(expansion.chunks_exact(3)) {
+            start.expansion.copy_from_slice(l);
+        }
         Ok(compression
             .iter()
             .zip(expansion)

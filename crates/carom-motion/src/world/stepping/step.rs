@@ -1,7 +1,7 @@
 //! One step: half a flight, impulses at the middle, half a flight.
 
 use super::broad::{Broad, unseen};
-use super::contact::{Contact, Kept, Middle, NearPair};
+use super::contact::{Contact, Kept, Middle, NearPair, Starts};
 use super::executor::Executor;
 use super::island::{Island, islands};
 use super::options::{StepCounts, Stepping};
@@ -166,14 +166,14 @@ impl Draft<'_> {
     fn kick(&mut self) {
         let n = self.row_velocities.len() / 3;
         let mut impulses = vec![0.0; 3 * n];
-        let mut modes = vec![(ConeMode::Open, false); n];
+        let mut modes = vec![(ConeMode::Open, Starts::default()); n];
         for (island, answer) in self.islands.iter().zip(&self.answers) {
             let counts = &mut self.counts;
             counts.max_island = counts.max_island.max(island.contacts.len());
             for (k, &c) in island.contacts.iter().enumerate() {
                 if let Some(l) = answer.impulses.get(3 * k..3 * k + 3) {
                     impulses[3 * c..3 * c + 3].copy_from_slice(l);
-                    modes[c] = (answer.modes[k], answer.restitutes[k]);
+                    modes[c] = (answer.modes[k], answer.starts[k]);
                 }
             }
         }
@@ -186,7 +186,7 @@ impl Draft<'_> {
         for (c, contact) in of_pairs.enumerate() {
             contact.opening = after[3 * c];
             contact.impulse = Some([impulses[3 * c], impulses[3 * c + 1], impulses[3 * c + 2]]);
-            (contact.mode, contact.restitutes) = modes[c];
+            (contact.mode, contact.starts) = modes[c];
         }
     }
 }
@@ -485,7 +485,7 @@ impl<'w> Stepper<'w> {
                     impulse: draft.rows.frames[c].iter().zip(l).map(|(d, x)| d * x).sum(),
                     normal_velocity: draft.row_velocities[3 * c],
                     slides: contact.mode == ConeMode::Slide,
-                    restitutes: contact.restitutes,
+                    restitutes: contact.starts.restitutes,
                 })
             });
             found.push(IslandStep {
@@ -506,25 +506,7 @@ impl<'w> Stepper<'w> {
             .iter()
             .map(|near| near.gap)
             .fold(f64::INFINITY, f64::min);
-        // Impulses of an impact are no forces that go on: opposed contacts would press each other for ever.
-        let mut is_impact = vec![false; contacts.len()];
-        for (island, answer) in draft.islands.iter().zip(&draft.answers) {
-            let restitutes = answer.restitutes.contains(&true);
-            island
-                .contacts
-                .iter()
-                .for_each(|c| is_impact[*c] = restitutes);
-        }
-        let mut is_impact = is_impact.into_iter();
-        let mut keep = |near: NearPair| {
-            let of_forces = |contact: &&Contact| {
-                let is_impact = is_impact.next().unwrap_or(false);
-                contact.impulse.is_some_and(|l| l[0] > 0.0) && !is_impact
-            };
-            let pressed = near.contacts.iter().filter(of_forces);
-            let kept = pressed.map(|contact| Kept::new(contact, middle.states, draft.h));
-            (near.pair, near.memory, kept.collect())
-        };
+        let kept = self.kept(&draft, &contacts);
         let mut counts = draft.counts;
         counts.n_steps = usize::from(draft.phases.after > 0.0);
         Ok(Step {
@@ -535,9 +517,33 @@ impl<'w> Stepper<'w> {
             lowest_gap,
             projection,
             carry: Carry {
-                pairs: draft.near.into_iter().map(&mut keep).collect(),
+                pairs: (draft.near.into_iter().zip(kept))
+                    .map(|(near, kept)| (near.pair, near.memory, kept))
+                    .collect(),
             },
         })
+    }
+
+    /// Points that press, pair by pair, with the forces from which the next step's searches start. An impact has none that
+    /// goes on, opposed contacts would press each other for ever: where it reaches, the forces of the step before stand.
+    fn kept(&self, draft: &Draft<'_>, contacts: &[&Contact]) -> Vec<Vec<Kept>> {
+        let mut forces: Vec<[f64; 3]> = contacts.iter().map(|c| c.last_force).collect();
+        for (island, answer) in draft.islands.iter().zip(&draft.answers) {
+            if !answer.starts.iter().any(|start| start.restitutes) {
+                for (&c, start) in island.contacts.iter().zip(&answer.starts) {
+                    forces[c] = start.force;
+                }
+            }
+        }
+        let mut forces = forces.into_iter();
+        let of_pair = |near: &NearPair| {
+            let all = near.contacts.iter().zip(&mut forces);
+            let pressing = all.filter(|(_, force)| force[0] > 0.0);
+            pressing
+                .map(|(contact, force)| Kept::new(contact, force, draft.middle.states, draft.h))
+                .collect()
+        };
+        draft.near.iter().map(of_pair).collect()
     }
 
     /// Checks that turning has not pressed bodies into each other by more than their contact can mean.
