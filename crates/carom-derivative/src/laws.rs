@@ -13,7 +13,7 @@ use super::{Answers, Branches, DifferentiableLaw, Map, StepContacts, Steps, ToPl
 use carom_impact::frictional::{
     AnitescuPotra, MoreauNewton, Poisson, Sampler, Sequential, SetValued, SingleImpacts,
 };
-use carom_impact::plastic::{PlasticRule, plastic_change};
+use carom_impact::plastic::{PlasticRule, meeting, plastic_change};
 use carom_impact::{
     Diagnostics, EnergeticRestitution, ImpactError, ImpactOutcome, ImpactProblem, Law,
     NonholonomicElastic, NonholonomicNewton, NonholonomicProjected, NonholonomicProjectedNewton,
@@ -135,34 +135,46 @@ fn plastic_branches(
     })
 }
 
-/// Every contact is stopped as soon as one approaches.
+/// Every contact of a group that changes its velocities is stopped as soon as one of them approaches.
 fn stop_all(frame: &Frame<'_>, ties: Ties) -> Result<Found, ImpactError> {
     let contacts = frame.problem.contacts();
-    let rows = (0..contacts.n_distinct()).map(|j| contacts.row(contacts.contact_at(j)));
-    let rows: Vec<usize> = rows.collect();
-    let rates = frame.problem.unit_velocity();
-    let fastest = (0..rows.len()).min_by(|i, j| rates[*i].total_cmp(&rates[*j]));
-    let fastest = fastest.filter(|_| frame.problem.is_approaching());
-    ties.follow(frame, (), |walk, (), all, out| {
-        let stop = |j: usize, out: &mut Choices<()>| {
+    let row = |j: &usize| contacts.row(contacts.contact_at(*j));
+    let groups = meeting(contacts).into_iter();
+    let groups: Vec<Vec<usize>> = groups
+        .map(|group| group.iter().map(row).collect())
+        .collect();
+    let approaching: Vec<usize> = (0..contacts.len())
+        .filter(|i| frame.problem.approaches(*i))
+        .map(|i| contacts.row(contacts.contact_at(contacts.place(i))))
+        .collect();
+    ties.follow(frame, 0, |walk, group: &usize, all, out| {
+        let Some(rows) = groups.get(*group) else {
+            out.add([], None, None);
+            return Ok(());
+        };
+        let next = Some(group + 1);
+        let stop = |row: usize, out: &mut Choices<usize>| {
             let mut mode = Mode::default();
-            for row in &rows {
+            for row in rows {
                 mode.stop(*row, Rebound::Fixed(0.0));
             }
             mode.hold(frame.constraint_rows());
             let stage = Stage::from(frame, mode, &walk.velocity);
-            out.add([Test::Approaches(rows[j])], Some((stage, Vec::new())), None);
+            out.add([Test::Approaches(row)], Some((stage, Vec::new())), next);
         };
-        let rest = |out: &mut Choices<()>| {
-            out.add(rows.iter().copied().map(Test::Separates), None, None);
+        let rest = |out: &mut Choices<usize>| {
+            out.add(rows.iter().copied().map(Test::Separates), None, next);
         };
+        let rate = |row: &usize| frame.row(*row).dot(&frame.before);
+        let fastest = rows.iter().filter(|row| approaching.contains(row));
+        let fastest = fastest.min_by(|a, b| rate(a).total_cmp(&rate(b)));
         match fastest {
-            Some(j) => stop(j, out),
+            Some(row) => stop(*row, out),
             None => rest(out),
         }
         if all.is_some() {
-            let others = (0..rows.len()).filter(|j| Some(*j) != fastest);
-            others.for_each(|j| stop(j, out));
+            let others = rows.iter().filter(|row| Some(*row) != fastest);
+            others.for_each(|row| stop(*row, out));
             if fastest.is_some() {
                 rest(out);
             }

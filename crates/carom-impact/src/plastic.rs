@@ -8,13 +8,20 @@ use crate::momentum_change::{MomentumChange, separating};
 use crate::nnls::nonnegative_least_squares;
 use crate::own_terms::{GRAZING_TOLERANCE, groups};
 use crate::problem::Numbers;
-use crate::{Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus};
+use crate::{
+    ContactSet, Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus,
+};
+use carom_metric::kernel;
 use carom_numeric::svd::Svd;
 use nalgebra::{DMatrix, DVector};
 use smallvec::smallvec;
 
 /// Singular values of the unit normals below this fraction of the largest are those of dependent ones.
 const RANK_TOLERANCE: f64 = 1e-12;
+
+/// Unit normals whose whitened product is below this do not meet: it is rounding of coordinates turned at a condition of a
+/// million. Stopping one changes the velocity of the other by no more than this part of itself, less than the gate tells.
+const ORTHOGONAL: f64 = 1e-10;
 
 /// Rule for the contacts that close in a perfectly inelastic impact.
 ///
@@ -33,7 +40,9 @@ pub enum PlasticRule {
     /// feasible cone (Moreau). Contacts may open; none pulls. Unique also for dependent normals.
     #[default]
     Cone,
-    /// Every contact velocity becomes zero, $p^+ = p^- - U^T G^{+} b$, Seghete & Murphey, Eq. (10).
+    /// The velocity of every contact that the impact reaches becomes zero, $p^+ = p^- - U^T G^{+} b$, Seghete & Murphey,
+    /// Eq. (10). Contacts that stopping an approaching one changes no velocity of, directly or through others, are no part
+    /// of the impact.
     ///
     /// # Departure from the source
     ///
@@ -57,11 +66,15 @@ impl PlasticRule {
     /// The contacts that end closed.
     fn closed(self, problem: &ImpactProblem<'_>, change: &MomentumChange) -> Targets {
         let contacts = problem.contacts();
-        let is_closed = |j: &usize| self != Self::Cone || change.impulse[*j] > 0.0;
-        let closed = (0..contacts.n_distinct()).filter(is_closed);
+        let closed: Vec<usize> = match self {
+            Self::Cone => (0..contacts.n_distinct())
+                .filter(|j| change.impulse[*j] > 0.0)
+                .collect(),
+            Self::ProjectAll { .. } => stopped(problem),
+        };
         let row = |j: usize| (contacts.row(contacts.contact_at(j)), 0.0);
         Targets {
-            rows: closed.map(row).collect(),
+            rows: closed.into_iter().map(row).collect(),
             are_required: contacts.n_distinct() > 1,
         }
     }
@@ -140,18 +153,61 @@ pub fn plastic_change(
     }
 }
 
-/// Solves for the impulses of each group of contacts that no other group shares a coordinate with,
+/// Groups of distinct normals that change each other's velocities, directly or through others, in any coordinates.
+pub fn meeting(contacts: &ContactSet<'_>) -> Vec<Vec<usize>> {
+    let m = contacts.n_distinct();
+    let mut is_found = vec![false; m];
+    let mut groups = Vec::new();
+    for first in 0..m {
+        if is_found[first] {
+            continue;
+        }
+        is_found[first] = true;
+        let mut members = vec![first];
+        let mut next = 0;
+        while let Some(&member) = members.get(next) {
+            next += 1;
+            for (j, is_found) in is_found.iter_mut().enumerate() {
+                let product = kernel::dot(contacts.unit(member), contacts.unit(j));
+                if !*is_found && product.abs() > ORTHOGONAL {
+                    *is_found = true;
+                    members.push(j);
+                }
+            }
+        }
+        members.sort_unstable();
+        groups.push(members);
+    }
+    groups
+}
+
+/// Distinct normals of the groups in which a contact approaches, in ascending order.
+fn stopped(problem: &ImpactProblem<'_>) -> Vec<usize> {
+    let contacts = problem.contacts();
+    let approaches = |j: &usize| problem.approaches(contacts.contact_at(*j));
+    let groups = meeting(contacts).into_iter();
+    let mut stopped: Vec<usize> = groups
+        .filter(|group| group.iter().any(approaches))
+        .flatten()
+        .collect();
+    stopped.sort_unstable();
+    stopped
+}
+
+/// Solves for the impulses of each group of the given contacts that no other group shares a coordinate with,
 /// on the coordinates of that group alone: a far body of any momentum is not even looked at.
 fn by_groups(
     problem: &ImpactProblem<'_>,
+    all: &[usize],
     solve: impl Fn(&DMatrix<f64>, &DVector<f64>) -> Result<DVector<f64>, ImpactError>,
 ) -> Result<MomentumChange, ImpactError> {
     let contacts = problem.contacts();
     let (n, m) = (problem.momentum().len(), contacts.n_distinct());
-    let (of, of_row) = groups(n, (0..m).map(|j| contacts.unit(j)));
+    let (of, of_row) = groups(n, all.iter().map(|j| contacts.unit(*j)));
     let mut impulse: Numbers = smallvec![0.0; m];
     for group in 0..n {
-        let members: Vec<usize> = (0..m).filter(|j| of_row[*j] == group).collect();
+        let members = all.iter().zip(&of_row).filter(|(_, of)| **of == group);
+        let members: Vec<usize> = members.map(|(j, _)| *j).collect();
         if members.is_empty() {
             continue;
         }
@@ -176,7 +232,8 @@ fn cone(problem: &ImpactProblem<'_>) -> Result<MomentumChange, ImpactError> {
             smallvec![f64::max(0.0, -b)],
         ));
     }
-    by_groups(problem, |normals, momentum| {
+    let all: Vec<usize> = (0..problem.contacts().n_distinct()).collect();
+    by_groups(problem, &all, |normals, momentum| {
         // A velocity that no normal sees has no say in what counts as grazing.
         let n = normals.nrows();
         let seen = part_in_span(normals.as_slice().chunks_exact(n), momentum.as_slice());
@@ -185,9 +242,9 @@ fn cone(problem: &ImpactProblem<'_>) -> Result<MomentumChange, ImpactError> {
     })
 }
 
-/// Minimum-norm impulses that stop every contact, by the pseudo-inverse of the whitened normals.
+/// Minimum-norm impulses that stop every contact that the impact reaches, by the pseudo-inverse of the whitened normals.
 fn project_all(problem: &ImpactProblem<'_>) -> Result<MomentumChange, ImpactError> {
-    by_groups(problem, |normals, momentum| {
+    by_groups(problem, &stopped(problem), |normals, momentum| {
         let stop = Svd::new(normals.as_slice(), normals.nrows());
         Ok(DVector::from_vec(
             stop.least_norm((-momentum).as_slice(), RANK_TOLERANCE),

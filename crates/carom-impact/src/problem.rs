@@ -57,16 +57,33 @@ impl<'a> ImpactProblem<'a> {
     /// [`ImpactError::Metric`] for a velocity of the wrong length or with non-finite entries,
     /// [`ImpactError::ConstraintViolated`], [`ImpactError::Overflow`].
     pub fn new(contacts: &'a ContactSet<'a>, velocity: Tangent) -> Result<Self, ImpactError> {
-        let mut problem = Self::pose(contacts, velocity, None)?;
+        let problem = Self::pose(contacts, velocity, None)?;
         problem.check_constraints()?;
+        problem.framed()
+    }
+
+    /// Poses an impact that has been posed before, on some of its contacts, in another frame or in other units. Its velocity
+    /// keeps the constraints to the rounding of the velocity as it was given, and is not asked again.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`new`](Self::new) but [`ImpactError::ConstraintViolated`].
+    pub fn reposed(contacts: &'a ContactSet<'a>, velocity: Tangent) -> Result<Self, ImpactError> {
+        Self::pose(contacts, velocity, None)?.framed()
+    }
+
+    /// Adds the frame in which no velocity is large that no row sees.
+    fn framed(mut self) -> Result<Self, ImpactError> {
+        let problem = &mut self;
         if problem.is_approaching
-            && let Some(seen) = event_scale::seen_velocity(&problem)
+            && let Some(seen) = event_scale::seen_velocity(problem)
         {
-            let event = Self::pose(contacts, seen, Some(Box::new(problem.velocity.clone())))?;
+            let given = Some(Box::new(problem.velocity.clone()));
+            let event = Self::pose(problem.contacts, seen, given)?;
             problem.is_approaching = event.is_approaching;
             problem.event = Some(Box::new(event));
         }
-        Ok(problem)
+        Ok(self)
     }
 
     /// Poses the impact of a velocity (n), which is the part of another that rows see if one is `given`.

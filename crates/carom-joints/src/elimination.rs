@@ -15,10 +15,12 @@
 // Loops over entries read like the formulas.
 #![allow(clippy::needless_range_loop)]
 
+mod node;
+
 use crate::frames::Row;
 use crate::tree::{Branch, Tree};
-use carom_numeric::dense::{cholesky, unwhiten, whiten};
 use nalgebra::{DMatrix, Matrix6, SymmetricEigen, Vector6};
+use node::{MOST_ROWS, Node, Trace};
 
 /// Eigenvalues of the scaled complement below this fraction of the largest count as redundant rows. Rounding of the
 /// sweeps is some 1e-16 for equal masses and grows with their ratio.
@@ -28,35 +30,22 @@ const RANK: f64 = 1e-10;
 /// of a row that the tree already fixes is rounding, which must stay below [`RANK`] when it is divided by this.
 const FIXED_ROW: f64 = 1e-5;
 
-/// Rows of one joint in use at once: three conditions, a limit and three damped rates of a spherical joint.
-const MOST_ROWS: usize = 7;
-
-/// One body with the rows of its joint towards the root.
-#[derive(Clone, Debug)]
-struct Node {
-    /// Rows in use.
-    rows: [usize; MOST_ROWS],
-    n: usize,
-    /// $J_c$ and $J_p$.
-    own: [Vector6<f64>; MOST_ROWS],
-    other: [Vector6<f64>; MOST_ROWS],
-    /// Cholesky factor of $\hat M$.
-    mass: [f64; 36],
-    /// $\hat M^{-1}J_c^T$.
-    reply: [Vector6<f64>; MOST_ROWS],
-    /// Cholesky factor of $\hat S^{-1}$, n × n.
-    complement: [f64; MOST_ROWS * MOST_ROWS],
-}
-
 /// Factors of the joints' equations at a configuration.
 #[derive(Clone, Debug)]
 pub struct Elimination {
     nodes: Vec<Node>,
     mass: Vec<Matrix6<f64>>,
     loops: Loops,
-    /// Momenta and, in the end, velocities of each body on the way.
-    carried: Vec<Vector6<f64>>,
+    /// Missing rates and, in the end, multipliers of each node's rows on the way.
+    missing: Vec<[f64; MOST_ROWS]>,
+    /// Wanted rates of zero.
+    still: Vec<f64>,
+    traces: Vec<Traces>,
 }
+
+/// Parts of the reply to an impulse on one row, from its bodies to the root: places of nodes, the outermost first.
+#[derive(Clone, Debug, Default)]
+struct Traces(Vec<(usize, Trace)>);
 
 /// Rows that close loops.
 #[derive(Clone, Debug, Default)]
@@ -93,22 +82,13 @@ impl Scene<'_> {
 impl Elimination {
     /// Room for a tree.
     pub fn new(tree: &Tree) -> Self {
-        let n = tree.place.len();
-        let zero = Vector6::zeros();
-        let node = Node {
-            rows: [0; MOST_ROWS],
-            n: 0,
-            own: [zero; MOST_ROWS],
-            other: [zero; MOST_ROWS],
-            mass: [0.0; 36],
-            reply: [zero; MOST_ROWS],
-            complement: [0.0; MOST_ROWS * MOST_ROWS],
-        };
         Self {
-            nodes: vec![node; tree.branches.len()],
-            mass: vec![Matrix6::zeros(); n],
+            nodes: vec![Node::new(); tree.branches.len()],
+            mass: vec![Matrix6::zeros(); tree.place.len()],
             loops: Loops::default(),
-            carried: vec![zero; n],
+            missing: vec![[0.0; MOST_ROWS]; tree.branches.len()],
+            still: Vec::new(),
+            traces: Vec::new(),
         }
     }
 
@@ -143,93 +123,50 @@ impl Elimination {
         compliance: &[f64],
     ) -> Result<(), usize> {
         let node = &mut self.nodes[place];
-        let joint = branch.joint.unwrap_or(0);
-        node.mass.copy_from_slice(self.mass[branch.body].as_slice());
-        cholesky(&mut node.mass, 6).map_err(|_| joint)?;
-        node.n = 0;
-        let Some(joint) = branch.joint else {
-            return Ok(());
-        };
-        for index in scene.rows_of(joint) {
-            if compliance[index].is_infinite() || node.n == MOST_ROWS {
-                continue;
-            }
-            let row = &rows[index];
-            let (own, other) = match branch.is_child {
-                true => (row.child, row.parent),
-                false => (row.parent, row.child),
-            };
-            let k = node.n;
-            (node.rows[k], node.own[k], node.other[k]) = (index, own, other);
-            let mut reply = own;
-            whiten(&node.mass, reply.as_mut_slice());
-            unwhiten(&node.mass, reply.as_mut_slice());
-            node.reply[k] = reply;
-            node.n += 1;
-        }
-        let n = node.n;
-        for j in 0..n {
-            for i in j..n {
-                node.complement[j * n + i] = node.own[i].dot(&node.reply[j]);
-            }
-            node.complement[j * n + j] += compliance[node.rows[j]];
-        }
-        cholesky(&mut node.complement[..n * n], n).map_err(|_| joint)?;
-        let Some(towards) = branch.towards else {
-            return Ok(());
-        };
-        // $J_p^T\hat SJ_p$ as a product of the whitened rows.
-        let mut white = [[0.0; MOST_ROWS]; 6];
-        for (column, of) in white.iter_mut().enumerate() {
-            for (k, entry) in of.iter_mut().enumerate().take(n) {
-                *entry = node.other[k][column];
-            }
-            whiten(&node.complement[..n * n], &mut of[..n]);
-        }
-        let mass = &mut self.mass[towards];
-        for i in 0..6 {
-            for j in 0..6 {
-                let product: f64 = (0..n).map(|k| white[i][k] * white[j][k]).sum();
-                mass[(i, j)] += product;
+        node.clear();
+        if let Some(joint) = branch.joint {
+            for index in scene.rows_of(joint) {
+                if compliance[index].is_infinite() {
+                    continue;
+                }
+                let row = &rows[index];
+                match branch.is_child {
+                    true => node.add(index, &row.child, &row.parent),
+                    false => node.add(index, &row.parent, &row.child),
+                }
             }
         }
-        Ok(())
+        let mass = self.mass[branch.body];
+        let towards = branch.towards.map(|body| &mut self.mass[body]);
+        match node.factor(&mass, compliance, towards) {
+            true => Ok(()),
+            false => Err(branch.joint.unwrap_or(0)),
+        }
     }
 
     /// Solves the tree alone: `momenta` becomes velocities, and the multipliers of the tree's rows are written.
-    fn sweep(&self, scene: &Scene<'_>, wanted: &[f64], f: &mut [Vector6<f64>], out: &mut [f64]) {
-        for (node, branch) in self.nodes.iter().zip(&scene.tree.branches).rev() {
+    fn sweep(
+        nodes: &[Node],
+        missing: &mut [[f64; MOST_ROWS]],
+        scene: &Scene<'_>,
+        wanted: &[f64],
+        f: &mut [Vector6<f64>],
+        out: &mut [f64],
+    ) {
+        let branches = &scene.tree.branches;
+        for ((node, branch), missing) in nodes.iter().zip(branches).zip(&mut *missing).rev() {
+            for k in 0..node.n {
+                missing[k] = wanted[node.rows[k]];
+            }
             let momentum = f[branch.body];
-            let mut velocity = momentum;
-            whiten(&node.mass, velocity.as_mut_slice());
-            unwhiten(&node.mass, velocity.as_mut_slice());
-            f[branch.body] = velocity;
-            let (Some(towards), n) = (branch.towards, node.n) else {
-                continue;
-            };
-            let mut push = [0.0; MOST_ROWS];
-            for k in 0..n {
-                push[k] = wanted[node.rows[k]] - node.own[k].dot(&velocity);
-            }
-            node.solve(&mut push);
-            for k in 0..n {
-                f[towards] += node.other[k] * push[k];
-            }
+            let towards = branch.towards.map(|body| &mut f[body]);
+            node.inward(&momentum, missing, towards);
         }
-        for (node, branch) in self.nodes.iter().zip(&scene.tree.branches) {
-            let n = node.n;
-            let velocity = f[branch.body];
-            let mut push = [0.0; MOST_ROWS];
-            for k in 0..n {
-                push[k] = wanted[node.rows[k]] - node.own[k].dot(&velocity);
-                if let Some(towards) = branch.towards {
-                    push[k] -= node.other[k].dot(&f[towards]);
-                }
-            }
-            node.solve(&mut push);
-            for k in 0..n {
-                f[branch.body] += node.reply[k] * push[k];
-                out[node.rows[k]] = push[k];
+        for ((node, branch), missing) in nodes.iter().zip(branches).zip(missing) {
+            let towards = branch.towards.map(|body| f[body]);
+            node.outward(&mut f[branch.body], missing, towards.as_ref());
+            for k in 0..node.n {
+                out[node.rows[k]] = missing[k];
             }
         }
     }
@@ -253,13 +190,21 @@ impl Elimination {
             return;
         }
         let zero = vec![0.0; rows.len()];
+        let bodies = scene.tree.place.len();
         loops.velocities.clear();
         loops.multipliers.clear();
         for (&index, ends) in loops.rows.iter().zip(&ends) {
-            let mut velocities = vec![Vector6::zeros(); self.carried.len()];
+            let mut velocities = vec![Vector6::zeros(); bodies];
             push(&rows[index], ends, 1.0, &mut velocities);
             let mut multipliers = vec![0.0; rows.len()];
-            self.sweep(scene, &zero, &mut velocities, &mut multipliers);
+            Self::sweep(
+                &self.nodes,
+                &mut self.missing,
+                scene,
+                &zero,
+                &mut velocities,
+                &mut multipliers,
+            );
             loops.velocities.push(velocities);
             loops.multipliers.push(multipliers);
         }
@@ -308,7 +253,7 @@ impl Elimination {
         out: &mut [f64],
     ) {
         out.fill(0.0);
-        self.sweep(scene, wanted, momenta, out);
+        Self::sweep(&self.nodes, &mut self.missing, scene, wanted, momenta, out);
         let n = self.loops.rows.len();
         if n == 0 {
             return;
@@ -338,6 +283,61 @@ impl Elimination {
         }
     }
 
+    /// Solves as [`solve`](Self::solve) does, with wanted rates of zero.
+    pub fn reply(
+        &mut self,
+        scene: &Scene<'_>,
+        rows: &[Row],
+        momenta: &mut [Vector6<f64>],
+        out: &mut [f64],
+    ) {
+        let mut still = std::mem::take(&mut self.still);
+        still.clear();
+        still.resize(rows.len(), 0.0);
+        self.solve(scene, rows, &still, momenta, out);
+        self.still = still;
+    }
+
+    /// Mobility $C\hat M^{-1}C^T$ of `n` more rows on the bodies, row by row: velocities along each of them for a unit
+    /// impulse on another, where the joints' conditions keep their rates. A row costs the path from its bodies to the root.
+    pub fn mobility<'r>(
+        &mut self,
+        scene: &Scene<'_>,
+        n: usize,
+        row: impl Fn(usize) -> (&'r Row, &'r [Option<usize>; 2]),
+        out: &mut Vec<f64>,
+    ) {
+        self.traces
+            .resize_with(self.traces.len().max(n), Traces::default);
+        for (i, traces) in self.traces.iter_mut().enumerate().take(n) {
+            let (row, ends) = row(i);
+            traces.follow(&self.nodes, scene, row, ends);
+        }
+        out.clear();
+        out.resize(n * n, 0.0);
+        for i in 0..n {
+            for j in i..n {
+                let entry = self.traces[i].product(&self.traces[j]);
+                (out[i * n + j], out[j * n + i]) = (entry, entry);
+            }
+        }
+        if self.loops.rows.is_empty() {
+            return;
+        }
+        let loops = &self.loops;
+        let moved = DMatrix::from_fn(loops.rows.len(), n, |k, i| {
+            let (row, ends) = row(i);
+            rate(row, ends, &loops.velocities[k])
+        });
+        let kept = &loops.inverse * &moved;
+        for i in 0..n {
+            for j in i..n {
+                let entry = out[i * n + j] - moved.column(i).dot(&kept.column(j));
+                (out[i * n + j], out[j * n + i]) = (entry, entry);
+            }
+        }
+    }
+
     /// Number of rows in use, and how many of them are independent.
     pub fn rank(&self) -> (usize, usize) {
         let tree: usize = self.nodes.iter().map(|node| node.n).sum();
@@ -352,11 +352,56 @@ impl Elimination {
     }
 }
 
-impl Node {
-    fn solve(&self, push: &mut [f64; MOST_ROWS]) {
-        let n = self.n;
-        whiten(&self.complement[..n * n], &mut push[..n]);
-        unwhiten(&self.complement[..n * n], &mut push[..n]);
+impl Traces {
+    /// Follows a unit impulse on a row from its bodies to the root.
+    fn follow(
+        &mut self,
+        nodes: &[Node],
+        scene: &Scene<'_>,
+        row: &Row,
+        [parent, child]: &[Option<usize>; 2],
+    ) {
+        self.0.clear();
+        let place = |body: Option<usize>| body.and_then(|body| scene.tree.place[body]);
+        let mut ends = [(place(*parent), row.parent), (place(*child), row.child)];
+        loop {
+            // Places of bodies are larger than those of the bodies towards the root: the larger one goes first.
+            ends.sort_unstable_by_key(|(place, _)| *place);
+            let [(before, other), (Some(at), mut momentum)] = ends else {
+                return;
+            };
+            if before == Some(at) {
+                momentum += other;
+            }
+            let trace = nodes[at].trace(&momentum);
+            self.0.push((at, trace));
+            ends[1] = (place(scene.tree.branches[at].towards), trace.passed);
+            if before == Some(at) {
+                ends[0].0 = None;
+            }
+        }
+    }
+
+    /// Velocity along one row for a unit impulse on the other.
+    fn product(&self, other: &Self) -> f64 {
+        let (mut a, mut b) = (self.0.iter().peekable(), other.0.iter().peekable());
+        let mut sum = 0.0;
+        while let (Some((i, own)), Some((j, theirs))) = (a.peek(), b.peek()) {
+            match i.cmp(j) {
+                std::cmp::Ordering::Greater => {
+                    a.next();
+                }
+                std::cmp::Ordering::Less => {
+                    b.next();
+                }
+                std::cmp::Ordering::Equal => {
+                    sum += own.share(theirs);
+                    a.next();
+                    b.next();
+                }
+            }
+        }
+        sum
     }
 }
 

@@ -5,6 +5,7 @@
 
 pub mod contacts;
 mod replies;
+mod second;
 
 pub use replies::History;
 
@@ -33,9 +34,6 @@ const MOST_ITERATIONS: usize = 60;
 /// Iterations of the first kick in a row that gain less than a factor of 2, before it is given up.
 const MOST_POOR: usize = 6;
 
-/// Changes of the set of actuators at their limits within the second kick.
-const MOST_CLAMPS: usize = 16;
-
 /// Suzuki's composition, order 4.
 const SUZUKI: f64 = 0.414_490_771_794_375_7;
 /// Fractions of Suzuki's five steps.
@@ -57,8 +55,12 @@ pub const YOSHIDA_6: [f64; 7] = [
 pub struct Modes {
     /// Value at which a coordinate is kept: it sticks, or rests at a limit.
     pub held: Vec<Option<f64>>,
-    /// Direction of sliding: 1, −1, or 0 without dry friction.
+    /// Dry friction against its coordinate, as a fraction of the largest: 1 or −1, the direction of sliding, or 0 without
+    /// friction; where friction is implicit, any value between them.
     pub slides: Vec<f64>,
+    /// True where dry friction is implicit: the first kick has the friction of `slides`, the second one lets the
+    /// coordinate stick or slide by what it finds.
+    pub implicit: Vec<bool>,
     /// Force of the caller along each coordinate, on top of the actuators.
     pub control: Vec<f64>,
 }
@@ -70,6 +72,7 @@ impl Modes {
         Self {
             held: vec![None; n],
             slides: vec![0.0; n],
+            implicit: vec![false; n],
             control: vec![0.0; n],
         }
     }
@@ -129,7 +132,7 @@ pub struct Step {
     pub works: Works,
     /// Impulses of the joints.
     pub loads: Vec<Load>,
-    /// Impulses that hold coordinates, of the first and of the second kick.
+    /// Impulses that hold coordinates, and those of implicit dry friction, of the first and of the second kick.
     pub holding: Vec<[f64; 2]>,
     /// Rates of the coordinates at the end.
     pub rates: Vec<f64>,
@@ -227,10 +230,14 @@ pub struct Stepper<'m> {
     wanted: Vec<f64>,
     correction: Vec<f64>,
     room: Room,
+    /// Velocities and multipliers that impulses of contacts add.
+    passed_on: (Vec<Vector6<f64>>, Vec<f64>),
     /// Forces along the coordinates in the kick that is made.
     pushes: Vec<Push>,
     /// Forces of actuators that push with their limit.
     clamped: Vec<Option<f64>>,
+    /// Directions in which coordinates with implicit dry friction slide; `None` where they stick, or have none.
+    rubbed: Vec<Option<f64>>,
     /// Impulses of the rows in the kick that is made.
     multipliers: Vec<f64>,
     /// Momenta of the explicit forces of the first kick.
@@ -278,8 +285,10 @@ impl<'m> Stepper<'m> {
             wanted: vec![0.0; rows],
             correction: vec![0.0; rows],
             room: Room::default(),
+            passed_on: (Vec::new(), Vec::new()),
             pushes: Vec::new(),
             clamped: Vec::new(),
+            rubbed: Vec::new(),
             multipliers: vec![0.0; rows],
             base: Vec::new(),
             balls: Vec::new(),
@@ -373,7 +382,7 @@ impl<'m> Stepper<'m> {
         };
         self.base = base;
         if made.is_ok() {
-            self.note_first(&pushes, half, step);
+            self.note_first(&pushes, half, modes, step);
         }
         self.pushes = pushes;
         made?;
@@ -770,7 +779,7 @@ impl<'m> Stepper<'m> {
     }
 
     /// Books the works of the first kick.
-    fn note_first(&mut self, pushes: &[Push], half: f64, step: &mut Step) {
+    fn note_first(&mut self, pushes: &[Push], half: f64, modes: &Modes, step: &mut Step) {
         let mb = self.multibody;
         let mut after = std::mem::take(&mut self.after);
         mb.velocities(&step.kicked, &mut after);
@@ -778,6 +787,9 @@ impl<'m> Stepper<'m> {
             let before = rate(&this.rows[row], mb.ends(joint), &this.velocities);
             let now = rate(&this.rows[row], mb.ends(joint), &after);
             pushes[k].book(half, 0.5 * (before + now), &mut step.works);
+            if modes.implicit[k] {
+                step.holding[k][0] = pushes[k].friction * half;
+            }
         });
         for &(row, impulse, before) in &self.balls {
             let joint = mb.joint_of_row(row);
@@ -785,200 +797,6 @@ impl<'m> Stepper<'m> {
             step.works.damper -= impulse * 0.5 * (before + now);
         }
         self.after = after;
-    }
-
-    /// The second kick: forces with implicit damping, and rates of all conditions 0.
-    fn second_kick(
-        &mut self,
-        time: f64,
-        length: f64,
-        modes: &Modes,
-        step: &mut Step,
-        mut contacts: Option<&mut dyn Contacts>,
-    ) -> Result<(), JointError> {
-        let mb = self.multibody;
-        let half = 0.5 * length;
-        mb.rows(&step.end.states, &step.end.q, &mut self.end_rows);
-        self.compliances(half, modes);
-        let n = mb.n_coordinates();
-        // Force of actuators that push with their limit.
-        let mut clamped = std::mem::take(&mut self.clamped);
-        clamped.clear();
-        clamped.resize(n, None);
-        let mut pushes = std::mem::take(&mut self.pushes);
-        pushes.clear();
-        pushes.resize(n, Push::default());
-        mb.velocities(&step.end.states, &mut self.velocities);
-        let mut multipliers = std::mem::take(&mut self.multipliers);
-        multipliers.clear();
-        multipliers.resize(mb.n_rows(), 0.0);
-        for _ in 0..MOST_CLAMPS {
-            let mut rates = std::mem::take(&mut step.rates);
-            self.solve_second(
-                time,
-                half,
-                modes,
-                &clamped,
-                &mut pushes,
-                &mut multipliers,
-                step,
-            )?;
-            if let Some(it) = &mut contacts
-                && !self.press(*it, &mut multipliers, step)
-            {
-                return Err(JointError::ContactForces { time });
-            }
-            self.check_forces(&pushes, time)?;
-            mb.coordinate_rates(&self.end_rows, &self.after, &mut rates);
-            step.rates = rates;
-            let mut changed = false;
-            self.each_coordinate(|_, _, _, k, c| {
-                let Some(actuator) = c.actuator.as_ref().filter(|a| a.limit.is_finite()) else {
-                    return;
-                };
-                let drive = actuator.drive(step.end.q[k], time, true);
-                let force = drive - actuator.derivative() * step.rates[k];
-                let limit = (force.abs() > actuator.limit).then(|| force.signum() * actuator.limit);
-                if limit != clamped[k] && actuator.derivative() > 0.0 {
-                    clamped[k] = limit;
-                    changed = true;
-                }
-            });
-            if !changed {
-                break;
-            }
-        }
-        mb.set_velocities(&self.after, &mut step.end.states);
-        // Forces that depend on the rate are known now.
-        let before = std::mem::take(&mut self.velocities);
-        if contacts.is_some() {
-            self.note_pressing(&before, step);
-        }
-        self.note_second(&pushes, &multipliers, half, step);
-        self.each_coordinate(|this, joint, row, k, c| {
-            let now = step.rates[k];
-            let p = &mut pushes[k];
-            p.damper = -c.damping * now;
-            if let (Some(actuator), None) = (&c.actuator, clamped[k]) {
-                p.actuator = modes.control[k] + actuator.drive(step.end.q[k], time, true)
-                    - actuator.derivative() * now;
-                p.actuator = match actuator.derivative() > 0.0 {
-                    true => p.actuator,
-                    false => modes.control[k] + actuator.force(step.end.q[k], now, time, true),
-                };
-            }
-            let earlier = rate(&this.end_rows[row], mb.ends(joint), &before);
-            p.book(half, 0.5 * (earlier + now), &mut step.works);
-            // The rotor moves with its coordinate.
-            let spins = c.armature > 0.0 && modes.held[k].is_none();
-            let turning = step.end.rotors[k][1];
-            step.end.rotors[k][1] = if spins { now } else { 0.0 };
-            if modes.held[k].is_some() {
-                step.holding[k][1] = multipliers[row] - c.armature * turning;
-            }
-        });
-        for (j, joint) in mb.joints().iter().enumerate() {
-            if joint.kind.is_spherical() && joint.ball.damping > 0.0 {
-                let (_, first) = mb.rows_of(j);
-                let first = first + joint.first_couple();
-                for row in first..first + 3 {
-                    let earlier = rate(&self.end_rows[row], mb.ends(j), &before);
-                    let now = rate(&self.end_rows[row], mb.ends(j), &self.after);
-                    step.works.damper += half * joint.ball.damping * now * 0.5 * (earlier + now);
-                }
-            }
-        }
-        self.velocities = before;
-        (self.clamped, self.pushes, self.multipliers) = (clamped, pushes, multipliers);
-        Ok(())
-    }
-
-    /// Books the impulses of the second kick: explicit forces, and all rows.
-    fn note_second(&self, pushes: &[Push], multipliers: &[f64], half: f64, step: &mut Step) {
-        let mb = self.multibody;
-        for (j, load) in step.loads.iter_mut().enumerate() {
-            let (first, rates) = mb.rows_of(j);
-            for row in first..rates {
-                load.force += self.end_rows[row].force * multipliers[row];
-                load.moment += self.end_rows[row].couple * multipliers[row];
-                load.total += self.end_rows[row].force * multipliers[row];
-            }
-            for (k, place) in mb.coordinates_of(j).enumerate() {
-                let row = rates + k;
-                let impulse = multipliers[row] + half * pushes[place].total();
-                load.total += self.end_rows[row].force * impulse;
-            }
-        }
-    }
-
-    #[allow(clippy::too_many_arguments)]
-    fn solve_second(
-        &mut self,
-        time: f64,
-        half: f64,
-        modes: &Modes,
-        clamped: &[Option<f64>],
-        pushes: &mut [Push],
-        multipliers: &mut [f64],
-        step: &Step,
-    ) -> Result<(), JointError> {
-        let mb = self.multibody;
-        self.wanted.fill(0.0);
-        for (momentum, state) in self.momenta.iter_mut().zip(&step.end.states) {
-            *momentum = crate::frames::stack(&state.linear_momentum, &state.angular_momentum);
-        }
-        self.each_coordinate(|this, joint, row, k, c| {
-            let q = step.end.q[k];
-            let mut force = Push {
-                spring: c.stiffness * (c.rest - q),
-                actuator: modes.control[k],
-                friction: -c.friction * modes.slides[k],
-                damper: 0.0,
-            };
-            let mut gain = 0.0;
-            if let Some(actuator) = &c.actuator {
-                match (clamped[k], actuator.derivative() > 0.0) {
-                    (Some(limit), _) => force.actuator += limit,
-                    (None, true) => {
-                        gain = actuator.derivative();
-                        force.actuator += actuator.drive(q, time, true);
-                    }
-                    (None, false) => force.actuator += actuator.force(q, 0.0, time, true),
-                }
-            }
-            push(
-                &this.end_rows[row],
-                mb.ends(joint),
-                half * force.total(),
-                &mut this.momenta,
-            );
-            let stiff = c.armature + half * (c.damping + gain);
-            if modes.held[k].is_none() {
-                this.compliance[row] = if stiff > 0.0 {
-                    1.0 / stiff
-                } else {
-                    f64::INFINITY
-                };
-                let turning = c.armature * step.end.rotors[k][1];
-                this.wanted[row] = if stiff > 0.0 { turning / stiff } else { 0.0 };
-            }
-            pushes[k] = force;
-        });
-        mb.factor(
-            &mut self.elimination,
-            &self.end_rows,
-            &self.compliance,
-            time,
-        )?;
-        self.after.copy_from_slice(&self.momenta);
-        self.elimination.solve(
-            &mb.scene(),
-            &self.end_rows,
-            &self.wanted,
-            &mut self.after,
-            multipliers,
-        );
-        Ok(())
     }
 }
 

@@ -1,37 +1,20 @@
 //! Answers of all laws to a judged impact.
 
-use super::explain;
-use super::fit::nearest_coefficient;
-use super::membership::{Known, Membership, Origin, SAME, SetVerdict, Witness};
+use super::Case;
+use super::acting::acting;
+use super::candidate::{Answer, Candidate, RestitutionFit};
+use super::explain::Explanation;
+use super::inelastic::Inelastic;
+use super::membership::{Membership, SAME, SetVerdict, Witness};
 use super::moreau_newton::moreau_newton;
-use super::{Case, TIE};
 use crate::tolerances::NO_RESTITUTION;
-use carom_impact::frictional::{
-    AnitescuPotra, FrictionCone, Sequential, SingleImpacts, all_simultaneous,
-};
 use carom_impact::two_body::{ImpactOptions, RestitutionLaw};
 use carom_impact::{
-    Contact, ContactSet, Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, Law,
-    NonholonomicNewton, NonholonomicProjectedNewton, Plastic, PlasticRule, Propagative, Rough,
-    Routh, SetValuedLaw,
+    ContactSet, Diagnostics, ImpactError, ImpactLaw, Law, NonholonomicNewton,
+    NonholonomicProjectedNewton, Plastic, PlasticRule, Propagative, Rough, Routh, SetValuedLaw,
 };
-use carom_metric::{Tangent, kernel};
+use carom_metric::Tangent;
 use nalgebra::DVector;
-
-/// Contacts whose orders the sequential law is asked for one by one: 120 of them.
-const MAX_PERMUTED: usize = 5;
-
-/// Planar contacts for which every simultaneous outcome is found: 64 modes.
-const MAX_MODE_CONTACTS: usize = 3;
-
-/// A coefficient of restitution that a law was given or fitted with.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct RestitutionFit {
-    /// The coefficient.
-    pub value: f64,
-    /// True if it was chosen to fit; otherwise it is the problem's or the law's own.
-    pub is_fitted: bool,
-}
 
 /// True if a law gives an outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,55 +73,20 @@ pub struct Refusal {
     pub error: ImpactError,
 }
 
-/// One answer of a law.
-#[derive(Clone)]
-pub(super) struct Candidate {
-    pub(super) distance: f64,
-    pub(super) restitution: Option<RestitutionFit>,
-    pub(super) restitutions: Option<Vec<Option<f64>>>,
-    pub(super) detail: String,
-    pub(super) velocity_plus: Tangent,
-    /// True if all answers of the law were looked at.
-    pub(super) is_all: bool,
-    /// True if the budget of work ended the search for its best answer.
-    pub(super) is_limited: bool,
-}
-
-pub(super) type Answer = Result<Candidate, ImpactError>;
-
-/// The answers of the laws without restitution, which are members of the set of outcomes.
-pub(super) struct Inelastic {
-    simultaneous: Option<Answer>,
-    sequential: Option<Answer>,
-    /// All of them.
-    pub(super) known: Vec<Known>,
-}
-
-impl Inelastic {
-    pub(super) fn of(case: &Case<'_>) -> Self {
-        let mut known = Vec::new();
-        Self {
-            simultaneous: case
-                .asks(AnitescuPotra::NAME)
-                .then(|| anitescu_potra(case, &mut known)),
-            sequential: case
-                .asks(Sequential::NAME)
-                .then(|| sequential(case, &mut known)),
-            known,
-        }
-    }
-}
-
 /// Every law of the crate, in the order of its list.
 pub(super) fn all(
     case: &Case<'_>,
+    explanation: &Explanation,
     inelastic: &Inelastic,
     set: Option<&SetVerdict>,
 ) -> (Vec<LawMatch>, Vec<Refusal>) {
     let mut laws = Vec::new();
     let mut refused = Vec::new();
-    // No law of dry contact leaves a contact approaching.
+    // No law of dry contact leaves a contact approaching, or changes the momentum where its rows do not.
     let is_open = case.is_open(case.velocity_plus);
+    let tolerance = case.options.tolerance;
+    let is_made = !explanation.proven.momentum || explanation.momentum_residual <= tolerance;
+    let may_be_some = is_open && is_made;
     let mut add = |law: &'static str, answer: Answer| match answer {
         // Neither a match nor the nearest.
         Ok(candidate) if !case.is_open(&candidate.velocity_plus) => {}
@@ -148,7 +96,7 @@ pub(super) fn all(
                 law,
                 distance: candidate.distance,
                 matches,
-                verdict: match (matches, candidate.is_all) {
+                verdict: match (matches, candidate.is_all || !may_be_some) {
                     (true, _) => LawVerdict::Match,
                     (false, true) => LawVerdict::NoMatch,
                     (false, false) => LawVerdict::Unknown,
@@ -187,6 +135,8 @@ fn ask(
     // Zero forms constrain nothing.
     let basis = contacts.constraint_basis();
     let has_constraints = is_named || basis.is_some_and(|basis| basis.ncols() > 0);
+    // Impacts of several contacts, one after the other, jump from order to order as their coefficient changes.
+    let is_single = acting(case.problem).len() < 2;
     let has_tangents = is_named || contacts.contacts().iter().any(|c| !c.tangents.is_empty());
     match law {
         Law::Propagative(_) => Some(propagative(case)),
@@ -209,17 +159,17 @@ fn ask(
         Law::NonholonomicElastic(law) => has_constraints.then(|| case.fixed(law, String::new())),
         Law::NonholonomicProjected(law) => has_constraints.then(|| case.fixed(law, String::new())),
         Law::NonholonomicNewton(_) => has_constraints.then(|| {
-            case.fitted(None, String::new(), |restitution| {
+            case.fitted(None, String::new(), is_single, |restitution| {
                 NonholonomicNewton { restitution }.resolve(case.problem)
             })
         }),
         Law::NonholonomicProjectedNewton(_) => has_constraints.then(|| {
-            case.fitted(None, String::new(), |restitution| {
+            case.fitted(None, String::new(), is_single, |restitution| {
                 NonholonomicProjectedNewton { restitution }.resolve(case.problem)
             })
         }),
         Law::NonholonomicRough(_) => has_tangents.then(|| {
-            case.fitted(None, String::new(), |e| {
+            case.fitted(None, String::new(), true, |e| {
                 Rough::new(e)?.resolve(case.problem)
             })
         }),
@@ -243,168 +193,6 @@ fn branch(case: &Case<'_>, own: Answer, set: Option<&SetVerdict>) -> Answer {
 
 fn two_tangents(contacts: &ContactSet<'_>) -> bool {
     matches!(contacts.contacts(), [contact] if contact.tangents.len() == 2)
-}
-
-impl Case<'_> {
-    /// True if a law is asked.
-    fn asks(&self, law: &str) -> bool {
-        let names = self.options.laws.as_ref();
-        names.is_none_or(|names| names.iter().any(|name| name == law))
-    }
-
-    pub(super) fn candidate(&self, velocity_plus: Tangent, detail: String) -> Candidate {
-        Candidate {
-            distance: self.distance(&velocity_plus),
-            restitution: None,
-            restitutions: None,
-            detail,
-            velocity_plus,
-            is_all: true,
-            is_limited: false,
-        }
-    }
-
-    /// The one answer of a law without a coefficient.
-    fn fixed(&self, law: &dyn ImpactLaw, detail: String) -> Answer {
-        Ok(self.candidate(law.resolve(self.problem)?.velocity_plus, detail))
-    }
-
-    /// The nearest answer of a law with a coefficient: the one given if that fits.
-    pub(super) fn fitted(
-        &self,
-        given: Option<f64>,
-        detail: String,
-        resolve: impl Fn(f64) -> Result<ImpactOutcome, ImpactError>,
-    ) -> Answer {
-        let answer = |value: f64, is_fitted: bool| -> Answer {
-            let outcome = resolve(value)?;
-            let restitution = Some(RestitutionFit { value, is_fitted });
-            Ok(Candidate {
-                restitution,
-                ..self.candidate(outcome.velocity_plus, detail.clone())
-            })
-        };
-        if let Some(given) = given {
-            let own = answer(given, false)?;
-            if self.is_same(own.distance) {
-                return Ok(own);
-            }
-        }
-        let mut found_at: Vec<(f64, Tangent)> = Vec::new();
-        let mut failed = None;
-        let guess = self.newton_ratio();
-        let found = nearest_coefficient(&self.after, self.reference, guess, |e| {
-            let velocity = match resolve(e) {
-                Ok(outcome) => outcome.velocity_plus,
-                Err(error) => {
-                    failed = Some(error);
-                    return None;
-                }
-            };
-            let whitened = self.whitened(&velocity);
-            found_at.push((e, velocity));
-            Some(whitened)
-        });
-        let best = match (found, failed) {
-            (Some(best), _) => best,
-            // The law says why.
-            (None, Some(error)) => return Err(error),
-            (None, None) => return answer(given.unwrap_or(1.0), true),
-        };
-        let at = |e: f64| found_at.iter().find(|(at, _)| *at == e).map(|(_, v)| v);
-        let restitution = RestitutionFit {
-            value: best,
-            is_fitted: Some(best) != given,
-        };
-        let mut best = match at(best) {
-            Some(velocity) => Candidate {
-                restitution: Some(restitution),
-                ..self.candidate(velocity.clone(), detail.clone())
-            },
-            None => answer(best, restitution.is_fitted)?,
-        };
-        let [plastic, elastic] = [0.0, 1.0].map(at);
-        if plastic.is_some() && plastic == elastic {
-            best.restitution = None;
-        }
-        Ok(best)
-    }
-
-    /// The outcome of a law on the same problem with another restitution at every contact.
-    pub(super) fn with_restitution(
-        &self,
-        restitution: f64,
-        resolve: impl Fn(&ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError>,
-    ) -> Result<ImpactOutcome, ImpactError> {
-        let set = self.problem.contacts();
-        let changed = |contact: &Contact| Contact {
-            restitution,
-            ..contact.clone()
-        };
-        let contacts = ContactSet::constrained(
-            set.metric(),
-            set.contacts().iter().map(changed).collect(),
-            set.constraint_forms().to_vec(),
-        )?;
-        resolve(&ImpactProblem::new(
-            &contacts,
-            self.problem.velocity_minus().clone(),
-        )?)
-    }
-
-    /// Newton's ratio of all contacts that approached, by least squares, in \[0, 1\].
-    fn newton_ratio(&self) -> f64 {
-        let contacts = self.problem.contacts();
-        let scale = self.problem.scale();
-        let (mut product, mut square) = (0.0, 0.0);
-        for i in 0..contacts.len() {
-            let rate = |v: &Tangent| contacts.normal_velocity(i, v.0.as_slice(), scale).rate;
-            let (before, after) = (rate(self.approach), rate(self.velocity_plus));
-            if before < 0.0 {
-                product += before * after;
-                square += before * before;
-            }
-        }
-        let ratio = -product / square;
-        if ratio.is_finite() {
-            ratio.clamp(0.0, 1.0)
-        } else {
-            0.0
-        }
-    }
-
-    /// The coefficient of all contacts, if they have one in common.
-    pub(super) fn common_restitution(&self) -> Option<f64> {
-        let mut all = self.problem.contacts().contacts().iter();
-        let first = all.next()?.restitution;
-        all.all(|contact| contact.restitution == first)
-            .then_some(first)
-    }
-}
-
-impl Case<'_> {
-    /// The better of two answers. Of those that match one whose coefficient was not fitted to do
-    /// so, then the first; of the others the nearer, the first if rounding decides.
-    pub(super) fn better(&self, best: Option<Answer>, next: Answer) -> Answer {
-        let rank = |candidate: &Candidate| {
-            let is_fitted = candidate.restitution.is_some_and(|r| r.is_fitted)
-                || candidate.restitutions.is_some();
-            match self.is_same(candidate.distance) {
-                true => (u8::from(is_fitted), 0.0),
-                false => (2, candidate.distance),
-            }
-        };
-        let is_better = |next: &Candidate, best: &Candidate| {
-            let ((kind, distance), (best_kind, least)) = (rank(next), rank(best));
-            kind < best_kind || kind == best_kind && distance < least - TIE
-        };
-        match (best, next) {
-            (None, next) => next,
-            (Some(Ok(best)), Ok(next)) if is_better(&next, &best) => Ok(next),
-            (Some(Err(_)), Ok(next)) => Ok(next),
-            (Some(best), _) => best,
-        }
-    }
 }
 
 /// All orders, and between each elastic outcome and the plastic ones every restitution.
@@ -513,146 +301,6 @@ fn plastic(case: &Case<'_>) -> Answer {
     case.better(Some(first), case.fixed(&all, "project-all".to_owned()))
 }
 
-/// Every outcome of a few planar contacts, else the one that the law finds, or, with round cones,
-/// another member of its continuum.
-fn anitescu_potra(case: &Case<'_>, known: &mut Vec<Known>) -> Answer {
-    let own = found_by_anitescu_potra(case, known)?;
-    let contacts = case.problem.contacts().contacts();
-    let is_spatial = contacts.iter().any(|c| c.tangents.len() == 2);
-    if !is_spatial || case.options.friction_cone != FrictionCone::Round || own.distance <= SAME {
-        return Ok(own);
-    }
-    let (impulses, velocity) = explain::in_one_step(case)?;
-    let member = case.candidate(velocity.clone(), "member of a family".to_owned());
-    if member.distance < own.distance && case.is_same(member.distance) {
-        known.push(Known {
-            velocity,
-            origin: Origin::Simultaneous(impulses),
-        });
-        if !case.is_same(own.distance) {
-            return Ok(member);
-        }
-    }
-    Ok(own)
-}
-
-fn found_by_anitescu_potra(case: &Case<'_>, known: &mut Vec<Known>) -> Answer {
-    let contacts = case.problem.contacts();
-    let is_planar = contacts.contacts().iter().all(|c| c.tangents.len() < 2);
-    let law = AnitescuPotra {
-        friction_cone: case.options.friction_cone,
-        ..AnitescuPotra::default()
-    };
-    let is_enumerable = is_planar && contacts.len() <= MAX_MODE_CONTACTS;
-    let mut candidate = |outcome: ImpactOutcome| {
-        known.push(Known {
-            velocity: outcome.velocity_plus.clone(),
-            origin: Origin::Simultaneous(outcome.impulses),
-        });
-        Candidate {
-            is_all: is_enumerable,
-            ..case.candidate(outcome.velocity_plus, String::new())
-        }
-    };
-    let own = candidate(law.resolve(case.problem)?);
-    // One branch is enough if it is the outcome.
-    if !is_enumerable || own.distance <= SAME {
-        return Ok(own);
-    }
-    let mut best = Ok(own);
-    for solution in all_simultaneous(case.problem)? {
-        let next = candidate(solution.outcome);
-        best = case.better(Some(best), Ok(next));
-    }
-    best
-}
-
-/// The nearest outcome of all orders of a few contacts, else of the order given, its reverse and
-/// their rotations.
-fn sequential(case: &Case<'_>, known: &mut Vec<Known>) -> Answer {
-    let m = case.problem.contacts().len();
-    let given: Vec<usize> = (0..m).collect();
-    let orders = if m <= MAX_PERMUTED {
-        permutations(&given)
-    } else {
-        let reverse: Vec<usize> = given.iter().rev().copied().collect();
-        let rotated = |order: &Vec<usize>, k: usize| [&order[k..], &order[..k]].concat();
-        (0..m)
-            .flat_map(|k| [rotated(&given, k), rotated(&reverse, k)])
-            .collect()
-    };
-    let friction_cone = case.options.friction_cone;
-    let singles = SingleImpacts::new(case.problem, friction_cone)?;
-    let mut best: Option<(f64, Sequential)> = None;
-    let mut failed = None;
-    let mut left = case.options.max_work;
-    for order in orders {
-        if left == 0 {
-            break;
-        }
-        let law = Sequential {
-            order,
-            friction_cone,
-            ..Sequential::default()
-        };
-        let found = match singles.run(&law.cycle(m)?, law.max_impacts, &mut left) {
-            Ok(found) => found,
-            Err(error) => {
-                failed = failed.or(Some(error));
-                continue;
-            }
-        };
-        let mut end = case.before();
-        kernel::add_scaled(
-            end.as_mut_slice(),
-            1.0,
-            &singles.space.change(&found.impulse),
-        );
-        let velocity = case.velocity(&end);
-        let distance = case.distance(&velocity);
-        let is_nearer = |least: f64| distance < least - TIE || distance <= SAME;
-        if best.as_ref().is_none_or(|(least, _)| is_nearer(*least)) {
-            best = Some((distance, law.clone()));
-        }
-        known.push(Known {
-            velocity,
-            origin: Origin::Sequential(found.sequence, law),
-        });
-        if distance <= SAME {
-            break;
-        }
-    }
-    let law = match (best, failed) {
-        (Some((_, law)), _) => law,
-        (None, Some(error)) => return Err(error),
-        (None, None) => Sequential::default(),
-    };
-    let detail = match m {
-        0 | 1 => String::new(),
-        _ => format!("order {:?}", law.order),
-    };
-    Ok(Candidate {
-        is_all: m <= MAX_PERMUTED && left > 0,
-        is_limited: left == 0,
-        ..case.fixed(&law, detail)?
-    })
-}
-
-fn permutations(items: &[usize]) -> Vec<Vec<usize>> {
-    if items.is_empty() {
-        return vec![Vec::new()];
-    }
-    let mut all = Vec::new();
-    for (k, first) in items.iter().enumerate() {
-        let rest: Vec<usize> = [&items[..k], &items[k + 1..]].concat();
-        for mut tail in permutations(&rest) {
-            tail.insert(0, *first);
-            all.push(tail);
-        }
-    }
-    all
-}
-
 /// Coulomb's impact of one contact under the three laws of restitution.
 fn routh(case: &Case<'_>) -> Answer {
     let mut best = None;
@@ -668,7 +316,7 @@ fn routh(case: &Case<'_>) -> Answer {
             },
         };
         let detail = format!("{} restitution", restitution_law.name());
-        let next = case.fitted(case.common_restitution(), detail, |e| {
+        let next = case.fitted(case.common_restitution(), detail, true, |e| {
             case.with_restitution(e, |problem| law.resolve(problem))
         });
         best = Some(case.better(best, next));

@@ -180,6 +180,14 @@ fn is_least(contacts: &ContactSet<'_>, left: &DVector<f64>, kind: Kind) -> bool 
 /// For dependent contacts that slide, [`AnitescuPotra`](carom_impact::frictional::AnitescuPotra) finds one
 /// answer of a continuum; this recognizes them all.
 pub(super) fn in_one_step(case: &Case<'_>) -> Result<(DVector<f64>, Tangent), ImpactError> {
+    in_one_step_of(case, |_| 0.0)
+}
+
+/// Steps as in `in_one_step` where the normal of a contact may leave with any velocity up to that of `rebound` (on unit rows) and push.
+pub(super) fn in_one_step_of(
+    case: &Case<'_>,
+    rebound: impl Fn(usize) -> f64,
+) -> Result<(DVector<f64>, Tangent), ImpactError> {
     let contacts = case.problem.contacts();
     let change = &case.after - case.before();
     let free = match contacts.constraint_basis() {
@@ -188,26 +196,32 @@ pub(super) fn in_one_step(case: &Case<'_>) -> Result<(DVector<f64>, Tangent), Im
     };
     let limit = |i: usize| case.limit_of(&contacts.contacts()[i].normal);
     let rate = |row: usize| kernel::dot(contacts.unit_row(row), case.after.as_slice());
-    let is_closed = |i: usize| rate(contacts.row(i)).abs() <= limit(i);
+    let may_push = |i: usize| {
+        let (rate, limit) = (rate(contacts.row(i)), limit(i));
+        -limit <= rate && rate <= rebound(i) + limit
+    };
+    // Direction of the sliding on the tangents as given; the second is zero in the plane.
     let sliding = |i: usize| {
         let row = contacts.row(i);
-        let is_round = contacts.contacts()[i].tangents.len() == 2;
-        let given = |row: usize| rate(row) * contacts.row_norm(row);
-        let [x, y] = match is_round {
-            true => [given(row + 1), given(row + 2)],
-            false => return None,
+        let tangents = row + 1..contacts.row(i + 1);
+        let slip = |at: usize, of: &dyn Fn(usize) -> f64| {
+            let row = tangents.clone().nth(at);
+            row.map_or(0.0, of)
         };
-        let is_sliding = libm::hypot(rate(row + 1), rate(row + 2)) > limit(i);
+        let given = |row: usize| rate(row) * contacts.row_norm(row);
+        let [x, y] = [slip(0, &given), slip(1, &given)];
+        let is_sliding = libm::hypot(slip(0, &rate), slip(1, &rate)) > limit(i);
         is_sliding.then(|| [x / libm::hypot(x, y), y / libm::hypot(x, y)])
     };
+    let is_whole = |i: usize| may_push(i) && sliding(i).is_none();
     let mut edges = Vec::new();
     for edge in cone_edges(contacts) {
         let contact = (0..contacts.len()).find(|i| contacts.row(*i) == edge.row);
-        if contact.is_some_and(|i| is_closed(i) && sliding(i).is_none()) {
+        if contact.is_some_and(is_whole) {
             edges.push(edge);
         }
     }
-    for i in (0..contacts.len()).filter(|i| is_closed(*i)) {
+    for i in (0..contacts.len()).filter(|i| may_push(*i)) {
         if let Some([x, y]) = sliding(i) {
             let friction = contacts.contacts()[i].friction;
             edges.push(Generator {
@@ -217,7 +231,6 @@ pub(super) fn in_one_step(case: &Case<'_>) -> Result<(DVector<f64>, Tangent), Im
             });
         }
     }
-    let is_whole = |i: usize| is_closed(i) && sliding(i).is_none();
     let fit = project(contacts, &free, &edges, is_whole)?;
     let end = case.velocity(&(&case.after + fit.residual));
     Ok((fit.impulses / case.problem.scale(), end))

@@ -19,6 +19,9 @@ const SECANTS: usize = 12;
 /// A secant step below this has arrived.
 const ARRIVED: f64 = 1e-12;
 
+/// Coefficients at which secants from two sides arrive that differ by less are one.
+const SAME: f64 = 1e-6;
+
 /// Reductions of the golden section: $0.618^{64}$ is beyond the last digit.
 const REDUCTIONS: usize = 64;
 
@@ -37,20 +40,30 @@ struct Curve<'t, F> {
     best: Option<(f64, f64)>,
 }
 
+/// A coefficient, and what is known of the curve that it lies on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Nearest {
+    pub(super) value: f64,
+    /// True if the curve is straight: no other coefficient comes nearer. A curve that jumps, as laws over sequences of
+    /// impacts do, may come nearer between the points that were looked at.
+    pub(super) is_proven: bool,
+}
+
 /// The coefficient in \[0, 1\] at which a law's `answer`, of the size `size`, comes nearest to the
 /// target. `answer` is `None` where the law has none; a law that has none at both ends and at the
 /// `guess` is asked no further.
 ///
 /// A curve that is straight between five points is followed along its chord, as laws are whose
-/// answer is linear in the coefficient. Else secants are followed from the best point, of a finer
-/// grid if they do not arrive, and then golden section: at a kink. Where the distance has several
-/// valleys narrower than the grid another one may be deeper; laws have none.
+/// answer is linear in the coefficient. Else secants are followed from the best point. Where these do not arrive at the
+/// target they are followed from the best point of a finer grid, from both sides, and golden section where these do not
+/// arrive at one point: at a kink or a jump. Where the distance has several
+/// valleys narrower than the grid another one may be deeper.
 pub(super) fn nearest_coefficient(
     target: &DVector<f64>,
     size: f64,
     guess: f64,
     answer: impl FnMut(f64) -> Option<DVector<f64>>,
-) -> Option<f64> {
+) -> Option<Nearest> {
     let mut curve = Curve {
         target,
         answer,
@@ -79,6 +92,7 @@ pub(super) fn nearest_coefficient(
         .into_iter()
         .flatten()
         .collect();
+    let nearest = |value: f64, is_proven: bool| Nearest { value, is_proven };
     if let Some(points) = &points
         && is_straight(points, limit)
         && let [first, .., last] = points.as_slice()
@@ -87,7 +101,8 @@ pub(super) fn nearest_coefficient(
         let promised = &first.at + (&last.at - &first.at) * x;
         let found = curve.point(x);
         if found.is_some_and(|p| (p.at - promised).norm() <= limit) {
-            return curve.refined(on_grid, limit);
+            let value = curve.refined(on_grid, limit);
+            return value.map(|value| nearest(value, true));
         }
     }
     let around = |(center, _): (f64, f64), steps: u32| {
@@ -95,19 +110,33 @@ pub(super) fn nearest_coefficient(
         (center, ((center - step).max(0.0), (center + step).min(1.0)))
     };
     if points.is_some() {
-        let (center, ends) = around(curve.best?, COARSE);
-        if curve.secants(center, ends) {
-            return curve.refined(on_grid, limit);
+        let (center, (low, high)) = around(curve.best?, COARSE);
+        let far = if center < 0.5 { high } else { low };
+        curve.secants((center, far), (low, high));
+        // A target that is not met may be met elsewhere.
+        if curve.best.is_some_and(|(_, least)| least <= limit) {
+            let value = curve.refined(on_grid, limit);
+            return value.map(|value| nearest(value, false));
         }
     }
     for k in (0..=GRID).filter(|k| k % (GRID / COARSE) != 0) {
         look(&mut curve, f64::from(k) / f64::from(GRID));
     }
-    let (center, ends) = around(curve.best?, GRID);
-    if !curve.secants(center, ends) {
-        curve.section(ends);
+    let (center, (low, high)) = around(curve.best?, GRID);
+    let sides = [low, high].into_iter().filter(|side| *side != center);
+    let arrived: Vec<Option<f64>> = sides
+        .map(|side| curve.secants((center, side), (low, high)))
+        .collect();
+    let is_one = match arrived.as_slice() {
+        [Some(x)] => Some(*x),
+        [Some(a), Some(b)] => ((a - b).abs() <= SAME).then_some(*a),
+        _ => None,
+    };
+    if is_one.is_none() {
+        curve.section((low, high));
     }
-    curve.refined(on_grid, limit)
+    let value = curve.refined(on_grid, limit);
+    value.map(|value| nearest(value, false))
 }
 
 /// True if all points lie on the chord between the first and the last, evenly.
@@ -151,27 +180,23 @@ impl<F: FnMut(f64) -> Option<DVector<f64>>> Curve<'_, F> {
         gained.or(on_grid).map(|(x, _)| x)
     }
 
-    /// Follows secants from a point between two ends; whether that arrived at a point that is no worse.
-    fn secants(&mut self, start: f64, (low, high): (f64, f64)) -> bool {
-        // Towards the inside, and not far, so that curves bend little.
-        let far = if start < 0.5 { high } else { low };
-        let next = start + 0.25 * (far - start);
-        let (Some(mut a), Some(mut b)) = (self.point(next), self.point(start)) else {
-            return false;
-        };
+    /// Follows secants from a point, the first towards a side, between two ends; where they arrived, if at a point that is
+    /// no worse.
+    fn secants(&mut self, (start, side): (f64, f64), (low, high): (f64, f64)) -> Option<f64> {
+        // Not far, so that curves bend little.
+        let next = start + 0.25 * (side - start);
+        let (mut a, mut b) = (self.point(next)?, self.point(start)?);
         let limit = b.distance;
         for _ in 0..SECANTS {
             let x = a.x + along(self.target, &a, &b) * (b.x - a.x);
             let x = x.clamp(low, high);
-            let Some(found) = self.point(x) else {
-                return false;
-            };
+            let found = self.point(x)?;
             if (x - b.x).abs() <= ARRIVED {
-                return found.distance <= limit;
+                return (found.distance <= limit).then_some(x);
             }
             (a, b) = (b, found);
         }
-        false
+        None
     }
 
     fn section(&mut self, (mut low, mut high): (f64, f64)) {
@@ -201,11 +226,15 @@ mod tests {
     use nalgebra::dvector;
     use std::cell::Cell;
 
+    fn value(nearest: Option<Nearest>) -> f64 {
+        nearest.map_or(f64::NAN, |nearest| nearest.value)
+    }
+
     /// The nearest coefficient; NaN if no coefficient has an answer.
     fn minimum(target: f64, mut curve: impl FnMut(f64) -> Option<f64>) -> f64 {
         let target = dvector![target];
         let answer = |x: f64| curve(x).map(|y| dvector![y]);
-        nearest_coefficient(&target, 1.0, 0.5, answer).unwrap_or(f64::NAN)
+        value(nearest_coefficient(&target, 1.0, 0.5, answer))
     }
 
     #[test]
@@ -225,12 +254,12 @@ mod tests {
     fn the_nearest_point_of_a_bend_that_is_not_met() {
         let target = dvector![0.3, 0.0];
         let parabola = |x: f64| Some(dvector![x, 1.0 + (x - 0.4) * (x - 0.4)]);
-        let x = nearest_coefficient(&target, 1.0, 0.0, parabola).unwrap_or(f64::NAN);
+        let x = value(nearest_coefficient(&target, 1.0, 0.0, parabola));
         // (x - 0.3) + 2 (x - 0.4) (1 + (x - 0.4)^2) = 0
         let y = x - 0.4;
         assert!((x - 0.3 + 2.0 * y * (1.0 + y * y)).abs() < 1e-8);
         let corner = |x: f64| Some(dvector![x, (x - 0.37).abs()]);
-        let x = nearest_coefficient(&dvector![0.37, -1.0], 1.0, 0.0, corner).unwrap_or(f64::NAN);
+        let x = value(nearest_coefficient(&dvector![0.37, -1.0], 1.0, 0.0, corner));
         assert!((x - 0.37).abs() < 1e-9);
     }
 
@@ -242,6 +271,20 @@ mod tests {
             Some(2.0 * x - 1.0)
         });
         assert!((x - 0.85).abs() < 1e-15 && count.get() <= 7);
+    }
+
+    /// A sequence of impacts jumps where another contact is next: the match lies in a valley that no coarse point sees.
+    #[test]
+    fn a_valley_behind_a_jump_is_found() {
+        let sawtooth = |x: f64| Some(dvector![(x / 0.15).fract() * 0.15 + 0.1 * (x - 0.15).abs()]);
+        let target = dvector![0.04];
+        let nearest = nearest_coefficient(&target, 1.0, 0.0, sawtooth).unwrap();
+        let at = sawtooth(nearest.value).unwrap();
+        assert!((at[0] - 0.04).abs() <= 1e-9 && !nearest.is_proven);
+        // A straight curve has no other valley.
+        let straight = |x: f64| Some(dvector![x, 2.0 * x]);
+        let nearest = nearest_coefficient(&dvector![0.3, 0.0], 1.0, 0.0, straight).unwrap();
+        assert!(nearest.is_proven);
     }
 
     #[test]
@@ -259,7 +302,7 @@ mod tests {
         // A guess is believed where the grid meets no answer.
         let target = dvector![0.31];
         let narrow = |x: f64| (0.305..0.31).contains(&x).then(|| dvector![x]);
-        let x = nearest_coefficient(&target, 1.0, 0.309, narrow).unwrap_or(f64::NAN);
+        let x = value(nearest_coefficient(&target, 1.0, 0.309, narrow));
         assert!((0.309..0.31).contains(&x));
     }
 }

@@ -37,9 +37,12 @@
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
+mod acting;
+mod candidate;
 mod compare;
 mod explain;
 mod fit;
+mod inelastic;
 mod membership;
 mod moreau_newton;
 mod parts;
@@ -49,7 +52,8 @@ mod tasks;
 mod tolerances;
 mod verdict;
 
-pub use compare::{LawMatch, LawVerdict, Refusal, RestitutionFit};
+pub use candidate::RestitutionFit;
+pub use compare::{LawMatch, LawVerdict, Refusal};
 pub use explain::Explanation;
 pub use membership::{Membership, OutsideReason, SetVerdict, Witness, WitnessCone, WitnessFault};
 #[cfg(feature = "bounds")]
@@ -343,7 +347,7 @@ pub fn judge_time_step(
     let posed = if parts.are_given() {
         problem
     } else {
-        own = ImpactProblem::new(contacts, raised(problem.velocity_minus()))?;
+        own = ImpactProblem::reposed(contacts, raised(problem.velocity_minus()))?;
         &own
     };
     let (from, to) = (raised(approach), raised(velocity_plus));
@@ -352,13 +356,13 @@ pub fn judge_time_step(
     case.measure(given);
     case.is_approaching = problem.is_approaching();
     let mut explanation = explain::explain(&case)?;
-    let inelastic = compare::Inelastic::of(&case);
+    let inelastic = inelastic::Inelastic::of(&case);
     let mut outcome_set = match options.samples {
         0 => None,
         _ if contacts.require_tangents().is_err() => None,
         _ => Some(membership::decide(&case, &explanation, &inelastic.known)?),
     };
-    let (mut laws, refused) = compare::all(&case, &inelastic, outcome_set.as_ref());
+    let (mut laws, refused) = compare::all(&case, &explanation, &inelastic, outcome_set.as_ref());
     // In the unit of the problem again.
     let lower = |velocity: &mut Tangent| velocity.0 = parts.restored(&velocity.0);
     explanation.lower(contacts, &parts);

@@ -1,10 +1,12 @@
 //! The restitutions with which Moreau's law comes nearest to an outcome.
 
 use super::Case;
-use super::compare::{Answer, Candidate, RestitutionFit};
-use carom_impact::frictional::MoreauNewton;
+use super::candidate::{Answer, Candidate, RestitutionFit};
+use super::explain;
+use carom_impact::frictional::{FrictionCone, MoreauNewton};
 use carom_impact::{Contact, ContactSet, ImpactError, ImpactOutcome, ImpactProblem};
 use carom_metric::Tangent;
+use nalgebra::DVector;
 use std::cell::Cell;
 
 /// Restitutions of contacts that differ by less are one.
@@ -53,8 +55,12 @@ pub(super) fn moreau_newton(case: &Case<'_>) -> Answer {
     if is_same(&own) {
         return own;
     }
+    // The law finds one of several answers.
+    if let Some(member) = by_member(case).filter(|_| given.is_ok()) {
+        return Ok(member);
+    }
     let asked = common.filter(|_| given.is_ok());
-    let fitted = case.fitted(asked, String::new(), |e| {
+    let fitted = case.fitted(asked, String::new(), true, |e| {
         case.with_restitution(e, resolve_within)
     });
     let is_limited = work.get() >= max_work;
@@ -70,25 +76,31 @@ pub(super) fn moreau_newton(case: &Case<'_>) -> Answer {
     })
 }
 
+/// Scaled rate of a contact's unit normal at a velocity (n).
+fn rate(case: &Case<'_>, i: usize, v: &Tangent) -> f64 {
+    let set = case.problem.contacts();
+    let velocity = v.0.as_slice();
+    set.normal_velocity(i, velocity, case.problem.scale()).rate
+}
+
+/// Restitution of a contact that an outcome shows, $-b^+/b^-$; `None` if it did not approach, for then it has none.
+fn ratio(case: &Case<'_>, i: usize) -> Option<f64> {
+    let before = rate(case, i, case.approach);
+    let normal = &case.problem.contacts().contacts()[i].normal;
+    if before >= -case.rounding_of(normal) {
+        return None;
+    }
+    let ratio = -rate(case, i, case.velocity_plus) / before;
+    ratio.is_finite().then(|| ratio.clamp(0.0, 1.0))
+}
+
 /// With a restitution of every contact of its own, read off the outcome: $e_i = -b_i^+/b_i^-$ where it approached.
 fn by_contact(
     case: &Case<'_>,
     resolve: impl Fn(&ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError>,
 ) -> Answer {
     let set = case.problem.contacts();
-    let scale = case.problem.scale();
-    let rate = |i: usize, v: &Tangent| set.normal_velocity(i, v.0.as_slice(), scale).rate;
-    let ratio = |i: usize, contact: &Contact| {
-        let before = rate(i, case.approach);
-        // A contact that did not approach has no restitution.
-        if before >= -case.rounding_of(&contact.normal) {
-            return None;
-        }
-        let ratio = -rate(i, case.velocity_plus) / before;
-        ratio.is_finite().then(|| ratio.clamp(0.0, 1.0))
-    };
-    let contacts = set.contacts().iter().enumerate();
-    let mut ratios: Vec<Option<f64>> = contacts.map(|(i, contact)| ratio(i, contact)).collect();
+    let ratios: Vec<Option<f64>> = (0..set.len()).map(|i| ratio(case, i)).collect();
     let given = set.contacts().iter().zip(&ratios);
     let changed = given.map(|(contact, ratio)| Contact {
         restitution: ratio.unwrap_or(0.0),
@@ -96,10 +108,44 @@ fn by_contact(
     });
     let forms = set.constraint_forms().to_vec();
     let contacts = ContactSet::constrained(set.metric(), changed.collect(), forms)?;
-    let problem = ImpactProblem::new(&contacts, case.problem.velocity_minus().clone())?;
+    let problem = ImpactProblem::reposed(&contacts, case.problem.velocity_minus().clone())?;
     let outcome = resolve(&problem)?;
+    Ok(with_ratios(
+        case,
+        ratios,
+        &outcome.impulses,
+        outcome.velocity_plus,
+    ))
+}
+
+/// An answer of the law by its conditions alone: a contact that approached pushes where it leaves with at most its speed,
+/// another one where it stays closed, each against its sliding or within its friction cone. Which of several answers the law
+/// itself finds does not matter. Only for cones whose friction opposes the sliding: round ones, and those in the plane.
+fn by_member(case: &Case<'_>) -> Option<Candidate> {
+    let set = case.problem.contacts();
+    let is_spatial = set.contacts().iter().any(|c| c.tangents.len() == 2);
+    if is_spatial && case.options.friction_cone != FrictionCone::Round {
+        return None;
+    }
+    set.require_tangents().ok()?;
+    let rebound = |i: usize| f64::max(-rate(case, i, case.approach), 0.0);
+    let (impulses, velocity) = explain::in_one_step_of(case, rebound).ok()?;
+    let ratios = (0..set.len()).map(|i| ratio(case, i)).collect();
+    let member = with_ratios(case, ratios, &impulses, velocity);
+    case.is_same(member.distance).then_some(member)
+}
+
+/// An answer with restitutions of its own contacts, `None` where the impulse (on rows as given) is rounding.
+fn with_ratios(
+    case: &Case<'_>,
+    mut ratios: Vec<Option<f64>>,
+    impulses: &DVector<f64>,
+    velocity: Tangent,
+) -> Candidate {
+    let set = case.problem.contacts();
+    let scale = case.problem.scale();
     for (i, (ratio, contact)) in ratios.iter_mut().zip(set.contacts()).enumerate() {
-        let momentum = outcome.impulses[set.row(i)] * set.row_norm(set.row(i)) * scale;
+        let momentum = impulses[set.row(i)] * set.row_norm(set.row(i)) * scale;
         if !(momentum.abs() > NO_IMPULSE * case.reference_of(&contact.normal)) {
             *ratio = None;
         }
@@ -110,12 +156,12 @@ fn by_contact(
         others.all(|e| (e - first).abs() <= EQUAL_RESTITUTIONS)
     });
     let detail = "restitution of each contact fitted".to_owned();
-    Ok(Candidate {
+    Candidate {
         restitution: one.map(|value| RestitutionFit {
             value,
             is_fitted: true,
         }),
         restitutions: Some(ratios),
-        ..case.candidate(outcome.velocity_plus, detail)
-    })
+        ..case.candidate(velocity, detail)
+    }
 }

@@ -171,7 +171,9 @@ fn impacts_at_a_limit_end_where_they_accumulate() {
         assert_eq!(contact["end"], Value::Null);
         let impacts = record["impacts"].as_array().unwrap().len();
         assert!((10..200).contains(&impacts), "{impacts}");
-        assert_eq!(number(&record["final_joints"][0]["velocity"]), 0.0);
+        // At rest, to the rounding of the velocity with which it first came down.
+        let velocity = number(&record["final_joints"][0]["velocity"]);
+        assert!(velocity.abs() <= 1e-15 * scale, "{velocity}");
     }
 }
 

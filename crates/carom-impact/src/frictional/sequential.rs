@@ -291,6 +291,7 @@ impl<'p> SingleImpacts<'p> {
                 // Else they go on in turn.
                 if event.close(&together).is_ok() {
                     event.found.closed_at_once = pushed.clone();
+                    event.keep_closed(&pushed);
                 }
             }
         }
@@ -328,6 +329,16 @@ impl<'e> Event<'e> {
 
     fn approaches(&self, contact: usize) -> bool {
         !(self.velocity[contact * self.space.width()] >= -self.grazing[contact])
+    }
+
+    /// Counts approaches of contacts that have just been closed at once as none: they are rounding of the solution, and
+    /// opposed contacts would pass it on to each other for ever.
+    fn keep_closed(&mut self, contacts: &[usize]) {
+        let width = self.space.width();
+        for contact in contacts {
+            let left = -self.velocity[contact * width];
+            self.grazing[*contact] = f64::max(self.grazing[*contact], left);
+        }
     }
 
     fn close(&mut self, closing: &Closing) -> Result<(), ImpactError> {

@@ -17,7 +17,7 @@ impl BuiltIn for Plastic {
             key: "plastic",
             default: "\"cone\"",
             unit: "",
-            meaning: "\"project-all\": every contact velocity becomes zero, even if that pulls",
+            meaning: "\"project-all\": every contact that the impact reaches stops, even if that pulls",
         }],
         example: r#"{"law":"plastic","mass_matrix":[[1,0,0],[0,1,0],[0,0,1]],"velocity":[1,0,0],"contacts":[{"normal":[-1,1,0]},{"normal":[0,-1,1]}]}"#,
     };

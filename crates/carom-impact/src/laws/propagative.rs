@@ -30,7 +30,7 @@ impl BuiltIn for Propagative {
                 key: "plastic",
                 default: "\"cone\"",
                 unit: "",
-                meaning: "the plastic outcome that restitution refers to; \"project-all\": every contact velocity zero, even if that pulls",
+                meaning: "the plastic outcome that restitution refers to; \"project-all\": every contact that the impact reaches stops, even if that pulls",
             },
             OptionInfo {
                 key: "outcomes",

@@ -30,6 +30,38 @@ fn adhesive(outcome: &carom_impact::ImpactOutcome) -> &[usize] {
     }
 }
 
+/// Two bodies, of which one hits its floor and the other leaves its own: whatever the coordinates, the one that leaves is no
+/// part of the impact. It was stopped, too.
+#[test]
+fn closing_every_contact_leaves_a_body_alone_that_the_impact_does_not_reach() {
+    let turns = [0.0, 0.7].map(|angle: f64| {
+        let (s, c) = angle.sin_cos();
+        nalgebra::dmatrix![c, -s; s, c]
+    });
+    for turn in turns {
+        let mass = &turn * nalgebra::dmatrix![2.0, 0.0; 0.0, 3.0] * turn.transpose();
+        let metric = carom_metric::KineticMetric::new(mass).unwrap();
+        let row = |k: usize| carom_metric::Covector(turn.column(k).into_owned());
+        let contacts = [0, 1].map(|k| carom_impact::Contact::frictionless(row(k)));
+        let contacts = carom_impact::ContactSet::new(&metric, contacts.to_vec()).unwrap();
+        let velocity = carom_metric::Tangent(&turn * nalgebra::dvector![-1.0, 5.0]);
+        let problem = carom_impact::ImpactProblem::new(&contacts, velocity).unwrap();
+        let half = Propagative {
+            restitution: EnergeticRestitution::new(0.5).unwrap(),
+            plastic: ADHESIVE.rule,
+            ..Propagative::default()
+        };
+        let laws: [(&dyn carom_impact::ImpactLaw, f64); 2] = [(&ADHESIVE, 0.0), (&half, 0.5)];
+        for (law, restitution) in laws {
+            let outcome = law.resolve(&problem).unwrap();
+            let after = turn.tr_mul(&outcome.velocity_plus.0);
+            assert!((after - nalgebra::dvector![restitution, 5.0]).norm() <= 1e-14);
+            assert!((outcome.impulses[0] - 2.0 * (1.0 + restitution)).abs() <= 1e-14);
+            assert!(outcome.impulses[1].abs() <= 1e-14);
+        }
+    }
+}
+
 /// Seghete & Murphey, Eq. (10b), asks for both contacts to close without pulling, which a spinning
 /// square block cannot do.
 #[test]

@@ -74,38 +74,13 @@ pub trait Contacts {
     fn second(&mut self, mobility: &[f64], velocities: &[f64], impulses: &mut [f64]) -> bool;
 }
 
-/// Replies of bodies and joints to unit impulses on contact rows.
-#[derive(Clone, Debug, Default)]
-pub struct Replies {
-    /// Velocities of all bodies, row by row.
-    pub velocities: Vec<Vec<Vector6<f64>>>,
-    /// Multipliers of all rows of the joints.
-    pub multipliers: Vec<Vec<f64>>,
-    /// $W$, row by row.
-    pub mobility: Vec<f64>,
-}
-
-impl Replies {
-    /// Adds the replies to some impulses to velocities and multipliers.
-    pub fn add(&self, impulses: &[f64], velocities: &mut [Vector6<f64>], multipliers: &mut [f64]) {
-        let all = self.velocities.iter().zip(&self.multipliers).zip(impulses);
-        for ((reply, moved), impulse) in all.filter(|(_, impulse)| **impulse != 0.0) {
-            for (velocity, reply) in velocities.iter_mut().zip(reply) {
-                *velocity += reply * *impulse;
-            }
-            for (multiplier, moved) in multipliers.iter_mut().zip(moved) {
-                *multiplier += moved * *impulse;
-            }
-        }
-    }
-}
-
 /// Room for the contacts of a step.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Room {
     pub(super) rows: Vec<ContactRow>,
     end_rows: Vec<ContactRow>,
-    replies: Replies,
+    /// $W$ of the points at the start, or of those closed at the end, row by row.
+    mobility: Vec<f64>,
     pub(super) impulses: Vec<f64>,
     next: Vec<f64>,
     before: Vec<f64>,
@@ -146,53 +121,60 @@ impl Stepper<'_> {
         Ok(step)
     }
 
-    /// Replies to unit impulses on contact rows, with the rows of the joints and the compliances that the last
-    /// factorization used.
-    fn reply_to(&mut self, joint_rows: &[Row], contact_rows: &[ContactRow], out: &mut Replies) {
-        let mb = self.multibody;
-        let scene = mb.scene();
-        let (n, bodies, rows) = (contact_rows.len(), mb.n_bodies(), mb.n_rows());
-        out.velocities.resize_with(n, Vec::new);
-        out.multipliers.resize_with(n, Vec::new);
-        let still = vec![0.0; rows];
-        for (k, contact) in contact_rows.iter().enumerate() {
-            let reply = &mut out.velocities[k];
-            reply.clear();
-            reply.resize(bodies, Vector6::zeros());
-            push(&contact.row, &contact.ends, 1.0, reply);
-            let moved = &mut out.multipliers[k];
-            moved.clear();
-            moved.resize(rows, 0.0);
-            self.elimination
-                .solve(&scene, joint_rows, &still, reply, moved);
-        }
-        out.mobility.clear();
-        for i in 0..n {
-            for j in 0..n {
-                // Symmetric to the last digit.
-                let (i, j) = (i.min(j), i.max(j));
-                out.mobility.push(contact_rows[i].rate(&out.velocities[j]));
-            }
-        }
+    /// Mobility of contact rows with the rows of the joints and the compliances that the last factorization used.
+    fn mobility_of(&mut self, contact_rows: &[ContactRow], out: &mut Vec<f64>) {
+        let scene = self.multibody.scene();
+        let row = |k: usize| (&contact_rows[k].row, &contact_rows[k].ends);
+        self.elimination
+            .mobility(&scene, contact_rows.len(), row, out);
     }
 
-    /// Replies of bodies and joints to unit impulses on contact rows at an instant.
+    /// Mobility $W$ of contact rows at an instant, row by row, where bodies and joints are otherwise free.
     ///
     /// # Errors
     ///
     /// [`JointError::SingularJoints`].
-    pub fn replies(
+    pub fn mobility(
         &mut self,
         joint_rows: &[Row],
         contact_rows: &[ContactRow],
         time: f64,
-    ) -> Result<Replies, JointError> {
+    ) -> Result<Vec<f64>, JointError> {
         let mb = self.multibody;
         self.compliances(0.0, &Modes::free(mb));
         mb.factor(&mut self.elimination, joint_rows, &self.compliance, time)?;
-        let mut out = Replies::default();
-        self.reply_to(joint_rows, contact_rows, &mut out);
+        let mut out = Vec::new();
+        self.mobility_of(contact_rows, &mut out);
         Ok(out)
+    }
+
+    /// Adds to velocities and multipliers what impulses on contact rows make of them, with the last factorization.
+    pub fn pass_on(
+        &mut self,
+        joint_rows: &[Row],
+        contact_rows: &[ContactRow],
+        impulses: &[f64],
+        velocities: &mut [Vector6<f64>],
+        multipliers: &mut [f64],
+    ) {
+        let mb = self.multibody;
+        let (mut change, mut moved) = std::mem::take(&mut self.passed_on);
+        change.clear();
+        change.resize(mb.n_bodies(), Vector6::zeros());
+        moved.clear();
+        moved.resize(mb.n_rows(), 0.0);
+        for (contact, impulse) in contact_rows.iter().zip(impulses) {
+            push(&contact.row, &contact.ends, *impulse, &mut change);
+        }
+        self.elimination
+            .reply(&mb.scene(), joint_rows, &mut change, &mut moved);
+        for (velocity, change) in velocities.iter_mut().zip(&change) {
+            *velocity += change;
+        }
+        for (multiplier, moved) in multipliers.iter_mut().zip(&moved) {
+            *multiplier += moved;
+        }
+        self.passed_on = (change, moved);
     }
 
     /// Finds the contacts at the start of a step.
@@ -200,9 +182,7 @@ impl Stepper<'_> {
         let mut room = std::mem::take(&mut self.room);
         room.rows.clear();
         it.start(&start.states, &mut room.rows);
-        let rows = std::mem::take(&mut self.rows);
-        self.reply_to(&rows, &room.rows, &mut room.replies);
-        self.rows = rows;
+        self.mobility_of(&room.rows, &mut room.mobility);
         room.impulses.clear();
         room.impulses.resize(room.rows.len(), 0.0);
         room.next.clone_from(&room.impulses);
@@ -243,7 +223,7 @@ impl Stepper<'_> {
         rates(&room.end_rows, &room.velocities, &mut room.end);
         rates(&room.rows, &self.after, &mut room.shift);
         let kick = FirstKick {
-            mobility: &room.replies.mobility,
+            mobility: &room.mobility,
             before: &room.before,
             begin: &room.begin,
             end: &room.end,
@@ -259,12 +239,18 @@ impl Stepper<'_> {
 
     /// Goes to the next impulses of the contacts, with what the joints make of them.
     pub(super) fn take_contacts(&mut self) {
-        let room = &mut self.room;
+        let mut room = std::mem::take(&mut self.room);
         for (now, next) in room.impulses.iter_mut().zip(&mut room.next) {
             (*now, *next) = (*next, *next - *now);
         }
-        room.replies
-            .add(&room.next, &mut self.after, &mut self.correction);
+        let (mut after, mut correction) = (
+            std::mem::take(&mut self.after),
+            std::mem::take(&mut self.correction),
+        );
+        let rows = std::mem::take(&mut self.rows);
+        self.pass_on(&rows, &room.rows, &room.next, &mut after, &mut correction);
+        (self.rows, self.after, self.correction) = (rows, after, correction);
+        self.room = room;
     }
 
     /// Books the first kick of the contacts.
@@ -287,15 +273,21 @@ impl Stepper<'_> {
         let mut room = std::mem::take(&mut self.room);
         room.end_rows.clear();
         it.closed(&step.end.states, &step.touching[0], &mut room.end_rows);
-        let rows = std::mem::take(&mut self.end_rows);
-        self.reply_to(&rows, &room.end_rows, &mut room.replies);
-        self.end_rows = rows;
+        self.mobility_of(&room.end_rows, &mut room.mobility);
         rates(&room.end_rows, &self.after, &mut room.begin);
         room.impulses.clear();
         room.impulses.resize(room.end_rows.len(), 0.0);
-        let found = it.second(&room.replies.mobility, &room.begin, &mut room.impulses);
-        room.replies
-            .add(&room.impulses, &mut self.after, multipliers);
+        let found = it.second(&room.mobility, &room.begin, &mut room.impulses);
+        let mut after = std::mem::take(&mut self.after);
+        let rows = std::mem::take(&mut self.end_rows);
+        self.pass_on(
+            &rows,
+            &room.end_rows,
+            &room.impulses,
+            &mut after,
+            multipliers,
+        );
+        (self.end_rows, self.after) = (rows, after);
         step.touching[1].clone_from(&room.impulses);
         rates(&room.end_rows, &self.after, &mut step.contact_rates);
         self.room = room;

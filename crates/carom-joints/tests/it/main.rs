@@ -1,6 +1,7 @@
 //! Integration tests of carom-joints, one binary.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod friction;
 mod robots;
 mod rows;
 mod steps;

@@ -1,8 +1,10 @@
 use crate::robots::{Numbers, at, joint, rigid, run, spec, unplaced};
 use carom_joints::coordinates::CoordinateSpec;
+use carom_joints::frames::Row;
 use carom_joints::kinds::KINDS;
 use carom_joints::lie::So3;
-use carom_joints::nalgebra::Vector3;
+use carom_joints::nalgebra::{DMatrix, DVector, Vector3, Vector6};
+use carom_joints::step::contacts::ContactRow;
 use carom_joints::step::{Modes, Stepper};
 use carom_joints::{Multibody, MultibodySpec, Posture};
 use std::f64::consts::PI;
@@ -278,8 +280,8 @@ fn dampers_decay_and_are_stable_however_stiff() {
 }
 
 /// Four bars in a tilted plane: 20 rows of rank 17.
-#[test]
-fn a_planar_loop_in_space_has_redundant_rows_and_keeps_its_order() {
+/// Four bars in a tilted plane, the first one fixed.
+fn four_bar() -> (Multibody, Posture) {
     let tilt = So3::exp(&Vector3::new(0.4, 0.7, -0.2));
     let corners = [[0.0, 0.0], [0.1, 0.3], [0.55, 0.4], [0.5, 0.0]]
         .map(|[x, y]| tilt.rotate(&Vector3::new(x, y, 0.0)));
@@ -304,6 +306,12 @@ fn a_planar_loop_in_space_has_redundant_rows_and_keeps_its_order() {
     let multibody = Multibody::new(&spec(bodies, joints)).unwrap();
     let placed: Vec<_> = (0..3).map(|i| at(center(i), So3::identity())).collect();
     let (start, _) = multibody.assemble(&placed).unwrap();
+    (multibody, start)
+}
+
+#[test]
+fn a_planar_loop_in_space_has_redundant_rows_and_keeps_its_order() {
+    let (multibody, start) = four_bar();
     let mut stepper = Stepper::new(&multibody);
     stepper
         .step(&start, 0.0, 1e-3, &Modes::free(&multibody))
@@ -323,4 +331,99 @@ fn a_planar_loop_in_space_has_redundant_rows_and_keeps_its_order() {
     });
     let ratio = apart(&ends[0], &ends[1]) / apart(&ends[1], &ends[2]);
     assert!((ratio - 4.0).abs() <= 0.05, "{ratio}");
+}
+
+/// Mobility of rows from dense matrices: $C(M^{-1} - M^{-1}J^T(JM^{-1}J^T + c)^+JM^{-1})C^T$.
+fn dense_mobility(
+    multibody: &Multibody,
+    joint_rows: &[Row],
+    contacts: &[ContactRow],
+) -> DMatrix<f64> {
+    let n = multibody.n_bodies();
+    let entries = |row: &Row, ends: &[Option<usize>; 2]| {
+        let mut out = DVector::zeros(6 * n);
+        for (body, part) in ends.iter().zip([row.parent, row.child]) {
+            if let Some(body) = body {
+                let mut own = out.rows_mut(6 * body, 6);
+                own += part;
+            }
+        }
+        out
+    };
+    let mut inverse = DMatrix::zeros(6 * n, 6 * n);
+    for body in 0..n {
+        let own = multibody.scene().masses[body].try_inverse().unwrap();
+        inverse
+            .view_mut((6 * body, 6 * body), (6, 6))
+            .copy_from(&own);
+    }
+    let (mut rows, mut compliances) = (Vec::new(), Vec::new());
+    for (j, joint) in multibody.joints().iter().enumerate() {
+        let (first, rates) = multibody.rows_of(j);
+        let of_rates = joint.coordinates.iter().enumerate();
+        let rotors = of_rates.filter(|(_, c)| c.armature > 0.0);
+        let used = (first..rates).map(|row| (row, 0.0));
+        for (row, compliance) in used.chain(rotors.map(|(k, c)| (rates + k, 1.0 / c.armature))) {
+            rows.push(entries(&joint_rows[row], multibody.ends(j)));
+            compliances.push(compliance);
+        }
+    }
+    let j = DMatrix::from_columns(&rows).transpose();
+    let s = &j * &inverse * j.transpose() + DMatrix::from_diagonal(&DVector::from_vec(compliances));
+    let most = s.amax();
+    let s = s.svd(true, true).pseudo_inverse(1e-11 * most).unwrap();
+    let c: Vec<DVector<f64>> = contacts.iter().map(|r| entries(&r.row, &r.ends)).collect();
+    let c = DMatrix::from_columns(&c);
+    let kept = &inverse - &inverse * j.transpose() * s * &j * &inverse;
+    c.transpose() * kept * c
+}
+
+#[test]
+fn mobility_along_the_paths_to_the_root_is_that_of_dense_matrices() {
+    for (multibody, posture) in [menagerie(false), four_bar()] {
+        let mut numbers = Numbers(11);
+        let n = multibody.n_bodies();
+        let contacts: Vec<ContactRow> = (0..12)
+            .map(|i| {
+                let mut row = Row::zeros();
+                for k in 0..6 {
+                    (row.parent[k], row.child[k]) = (numbers.next(), numbers.next());
+                }
+                let (first, second) = (i % n, (3 * i + 1) % n);
+                let parent = (i % 3 > 0 && first != second).then_some(second);
+                ContactRow {
+                    row,
+                    ends: [parent, Some(first)],
+                }
+            })
+            .collect();
+        let mut rows = Vec::new();
+        multibody.rows(&posture.states, &posture.q, &mut rows);
+        let mut stepper = Stepper::new(&multibody);
+        let found = stepper.mobility(&rows, &contacts, 0.0).unwrap();
+        let expected = dense_mobility(&multibody, &rows, &contacts);
+        for (i, row) in found.chunks(contacts.len()).enumerate() {
+            for (j, entry) in row.iter().enumerate() {
+                let error = (entry - expected[(i, j)]).abs();
+                assert!(error <= 1e-10 * expected.amax(), "{i} {j} {error}");
+            }
+        }
+        // Velocities after impulses are those of the mobility.
+        let impulses: Vec<f64> = contacts.iter().map(|_| numbers.next()).collect();
+        let mut velocities = vec![Vector6::zeros(); n];
+        let mut multipliers = vec![0.0; multibody.n_rows()];
+        stepper.pass_on(
+            &rows,
+            &contacts,
+            &impulses,
+            &mut velocities,
+            &mut multipliers,
+        );
+        let expected = expected * DVector::from_vec(impulses);
+        for (contact, expected) in contacts.iter().zip(expected.iter()) {
+            assert!(
+                (contact.rate(&velocities) - expected).abs() <= 1e-10 * expected.abs().max(1.0)
+            );
+        }
+    }
 }

@@ -634,7 +634,7 @@ fn one_after_the_other(
         let Some(set) = sets.get(*contact) else {
             continue;
         };
-        let outcome = single.resolve(&ImpactProblem::new(set, velocity)?)?;
+        let outcome = single.resolve(&ImpactProblem::reposed(set, velocity)?)?;
         let mut impulses = DVector::zeros(all.row(all.len()));
         for (k, l) in outcome.impulses.iter().enumerate() {
             impulses[all.row(*contact) + k] = *l;

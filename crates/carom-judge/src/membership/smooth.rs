@@ -1,13 +1,11 @@
 //! Sets that are known as a whole: contacts without friction, and one contact in the plane.
 
+use crate::acting::{is_smooth, with_copies};
 use crate::{Case, parts};
 use carom_impact::frictional::{ContactSpace, planar_contact};
-use carom_impact::{Contact, ContactSet, ImpactError, ImpactLaw, ImpactProblem, Plastic};
+use carom_impact::{ContactSet, ImpactError, ImpactLaw, ImpactProblem, Plastic};
 use carom_metric::{Tangent, kernel};
 use nalgebra::{DMatrix, DVector};
-
-/// Unit rows and coefficients of friction that differ by less are those of one contact.
-const SAME_CONTACT: f64 = 1e-12;
 
 /// The set as far as it is known whole. Contacts that change no velocity of others have a set of their own.
 pub(super) struct Exact {
@@ -24,11 +22,12 @@ pub(super) fn known(case: &Case<'_>, tolerance: f64) -> Result<Exact, ImpactErro
     let groups = parts::met(contacts);
     let (mut nearest, mut margin) = (Some(case.before()), 0.0f64);
     for members in &groups {
-        let kept = without_copies(contacts, members);
-        let kept = kept.into_iter().map(|i| contacts.contacts()[i].clone());
+        let kept = with_copies(contacts, members);
+        let kept = kept.iter().filter_map(|copies| copies.first());
+        let kept = kept.map(|i| contacts.contacts()[*i].clone());
         let forms = contacts.constraint_forms().to_vec();
         let set = ContactSet::constrained(contacts.metric(), kept.collect(), forms)?;
-        let problem = ImpactProblem::new(&set, case.problem.velocity_minus().clone())?;
+        let problem = ImpactProblem::reposed(&set, case.problem.velocity_minus().clone())?;
         let group = Group {
             target: &case.after * (problem.scale() / case.problem.scale()),
             problem: &problem,
@@ -59,44 +58,6 @@ pub(super) fn known(case: &Case<'_>, tolerance: f64) -> Result<Exact, ImpactErro
         nearest: nearest.map(|whitened| case.velocity(&whitened)),
         margin,
     })
-}
-
-/// Some contacts without those that repeat another of them.
-fn without_copies(contacts: &ContactSet<'_>, members: &[usize]) -> Vec<usize> {
-    let is_smooth = |i: usize| is_smooth(&contacts.contacts()[i]);
-    // Friction on unit rows.
-    let friction = |i: usize| {
-        let first = contacts.row(i);
-        contacts.contacts()[i].friction * contacts.row_norm(first + 1) / contacts.row_norm(first)
-    };
-    let is_along = |a: usize, b: usize, sign: f64| {
-        let mut pairs = contacts.unit_row(a).iter().zip(contacts.unit_row(b));
-        pairs.all(|(x, y)| (x - sign * y).abs() <= SAME_CONTACT)
-    };
-    let is_copy = |i: usize, j: usize| {
-        let (a, b) = (contacts.row(i), contacts.row(j));
-        if !is_along(a, b, 1.0) || is_smooth(i) != is_smooth(j) {
-            return false;
-        }
-        if is_smooth(i) {
-            return true;
-        }
-        let rows = [i, j].map(|i| contacts.contacts()[i].n_rows());
-        let [x, y] = [i, j].map(friction);
-        let is_tangent = is_along(a + 1, b + 1, 1.0) || is_along(a + 1, b + 1, -1.0);
-        rows == [2, 2] && is_tangent && (x - y).abs() <= SAME_CONTACT * x
-    };
-    let mut kept: Vec<usize> = Vec::with_capacity(members.len());
-    for &i in members {
-        if !kept.iter().any(|j| is_copy(i, *j)) {
-            kept.push(i);
-        }
-    }
-    kept
-}
-
-fn is_smooth(contact: &Contact) -> bool {
-    contact.friction == 0.0 || contact.tangents.is_empty()
 }
 
 /// Contacts that no other contact of a problem has to do with, and the whitened velocity whose nearest member is sought.

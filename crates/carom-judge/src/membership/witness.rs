@@ -198,7 +198,7 @@ fn distance(
         .map_err(ImpactError::from)?;
     let parts = Parts::new(problem, &[problem.velocity_minus(), velocity_plus]);
     let raised = |velocity: &Tangent| Tangent(parts.raised(&velocity.0));
-    let posed = ImpactProblem::new(problem.contacts(), raised(problem.velocity_minus()))?;
+    let posed = ImpactProblem::reposed(problem.contacts(), raised(problem.velocity_minus()))?;
     let after = raised(velocity_plus);
     let options = JudgeOptions::default();
     let mut case = Case::new(

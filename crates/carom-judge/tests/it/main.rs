@@ -1,6 +1,7 @@
 //! Integration tests of carom-judge, one binary: linking is most of what a test binary costs.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod answers;
 #[cfg(feature = "bounds")]
 mod bounds;
 mod relations;

@@ -3,6 +3,7 @@
 use crate::support::problems::{Posed, number, problem};
 use crate::support::random::Random;
 use crate::support::transforms::{redundant, relations};
+use carom_impact::frictional::Sequential;
 use carom_impact::{ContactCount, Law};
 use carom_judge::{JudgeOptions, Judgement, LawVerdict, Membership, judge};
 use carom_metric::{Covector, Tangent};
@@ -18,8 +19,7 @@ const FUZZED: u64 = 300;
 #[derive(Clone, Debug, PartialEq)]
 struct Words {
     matches: Vec<&'static str>,
-    /// Laws not all of whose answers were compared: of more than five contacts `sequential` is asked in the order given and
-    /// a few others, and does not deny the rest.
+    /// Laws not all of whose answers were compared.
     unknown: Vec<&'static str>,
     energy: &'static str,
     membership: &'static str,
@@ -55,12 +55,16 @@ fn words(judgement: &Judgement) -> Words {
     }
 }
 
-/// Leaves out what either judgement does not know.
-fn settled(mut one: Words, mut other: Words) -> [Words; 2] {
-    let unknown = [one.unknown.clone(), other.unknown.clone()].concat();
-    for words in [&mut one, &mut other] {
-        words.matches.retain(|law| !unknown.contains(law));
-        words.unknown.clear();
+/// Leaves out `sequential` where either judgement does not know: of more than five contacts it is asked in the order given and
+/// a few others, and the order given is what a relation changes. It never says no then.
+fn settled([mut one, mut other]: [Words; 2]) -> [Words; 2] {
+    let is_open = |words: &Words| words.unknown.contains(&Sequential::NAME);
+    if is_open(&one) || is_open(&other) {
+        for words in [&mut one, &mut other] {
+            assert!(is_open(words) || words.matches.contains(&Sequential::NAME));
+            words.matches.retain(|law| *law != Sequential::NAME);
+            words.unknown.retain(|law| *law != Sequential::NAME);
+        }
     }
     [one, other]
 }
@@ -122,25 +126,32 @@ fn faults(problems: std::ops::Range<u64>, seed: u64) -> Vec<String> {
                 // Laws of one contact do not answer for two.
                 for words in [&mut found, &mut own] {
                     words.matches.retain(|law| !is_single(law));
+                    words.unknown.retain(|law| !is_single(law));
                 }
             }
-            let [own, found] = settled(own, found);
+            let [own, found] = settled([own, found]);
             if found != own {
                 faults.push(format!(
-                    "{k}, {}: {own:?} became {found:?}\n{}",
+                    "{k}, {}: {own:?} became {found:?}\n{}\n{:?}",
                     other.name,
-                    posed.line()
+                    posed.line(),
+                    after.as_slice()
                 ));
             }
         }
         let Some(once) = constrained(&posed, &after, &mut random) else {
             continue;
         };
-        let often = redundant(&once, &mut random).posed;
+        let told = redundant(&once, &mut random).posed;
+        let often = told.clone();
         let [once, often] = [once, often].map(|posed| words(&judged(&posed, &after)));
-        let [once, often] = settled(once, often);
+        let [once, often] = settled([once, often]);
         if once != often {
-            faults.push(format!("{k}, constraints: {once:?} became {often:?}"));
+            faults.push(format!(
+                "{k}, constraints: {once:?} became {often:?}\n{}\n{:?}",
+                told.line(),
+                after.as_slice()
+            ));
         }
     }
     faults
@@ -158,6 +169,16 @@ fn no_judgement_changes_with_frame_coordinates_units_order_or_repetition() {
 fn parts_of_a_judgement_are_those_of_the_contacts_and_not_of_the_coordinates() {
     for k in [32, 651, 791] {
         let faults = faults(k..k + 1, 7000);
+        assert!(faults.is_empty(), "{}", faults.join("\n"));
+    }
+}
+
+/// A law over impacts one after the other comes to a velocity with a coefficient between two that were looked at; a far body
+/// beside two boxes leaves its floor. Both were once told "no match" in one frame and "match" in the other.
+#[test]
+fn a_match_is_found_whatever_constraints_and_far_bodies_are_told_with_it() {
+    for (seed, k) in [(7000, 608), (90_000, 46), (90_000, 54)] {
+        let faults = faults(k..k + 1, seed);
         assert!(faults.is_empty(), "{}", faults.join("\n"));
     }
 }

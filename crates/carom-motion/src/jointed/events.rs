@@ -1,20 +1,17 @@
-//! Events within a step: limits, touches, dry friction that stops or slips.
+//! Events that a step may contain: limits, touches, dry friction that stops or slips.
 
+use super::earliest::{Candidate, Gauge};
 use super::impact::LimitContact;
 use super::run::{INSTANT, Run};
+use super::touch::TouchPair;
 use crate::world::MotionError;
+use crate::world::pair::ContactPoint;
 use crate::world::search::Progress;
 use carom_joints::JointError;
 use carom_joints::step::Step;
 
-/// Evaluations of a shortened step for one event; each gains a digit or more.
-const MOST_EVALUATIONS: usize = 80;
-
 /// Looks at shortened steps for a touch that the flights show and the end of the step does not.
 const LOOKS: u32 = 8;
-
-/// Splits of one step of the grid by points that close; more are left to the impulses of the steps.
-const MOST_SPLITS: usize = 24;
 
 /// Dry friction holds up to its own force and this fraction more: rounding of the impulses is no slip.
 const SLIPS: f64 = 1e-9;
@@ -22,22 +19,8 @@ const SLIPS: f64 = 1e-9;
 /// A coordinate that slips within this fraction of a step slips at its start: the impulse changes by its square.
 pub(super) const AT_ONCE: f64 = 1e-2;
 
-/// Slips of a coordinate between two lines of the grid, before it sticks until the next: friction of joints in a loop with
-/// contacts that stick can pass on the load without end.
-const FLIPS: u8 = 4;
-
 /// Points that come this fraction of the contact tolerance too deep have closed.
 const SEEN: f64 = 1e-2;
-
-/// Lengths of steps about an event.
-#[derive(Clone, Copy, Debug, Default)]
-struct Bracket {
-    /// The event function is positive there.
-    low: f64,
-    high: f64,
-    /// Event function at `high`.
-    at_high: f64,
-}
 
 /// Change of a coordinate's mode within a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -52,73 +35,87 @@ pub(super) enum Change {
     Slip(usize),
 }
 
-/// An event function of the length of a step: positive before the event.
-type Gauge<'g> = &'g dyn Fn(&Step, f64) -> f64;
-
-impl Run<'_, '_> {
-    /// All events within a step, each with its time from the start of the step.
+impl<'w> Run<'w, '_> {
+    /// The first events within a step, each with its time from the start of the step; those at once among them.
     pub(super) fn events(
         &mut self,
         step: &Step,
         length: f64,
     ) -> Result<Vec<(f64, Change)>, MotionError> {
-        let mut events = Vec::new();
-        if let Some(slip) = self.slip(step, length)? {
-            events.push(slip);
-        }
+        let mut candidates = self.slips(step, length)?;
         for k in 0..self.rates.len() {
-            let (c, _) = self.coordinate(k);
-            let (lower, upper) = (c.lower, c.upper);
             if self.modes.held[k].is_some() {
                 continue;
             }
-            let slides = self.modes.slides[k];
-            if slides != 0.0 && step.rates[k] * slides < -self.still_rate(k) {
-                let rate = self.rates[k] * slides;
-                let at = match rate <= self.still_rate(k) {
-                    true => 0.0,
-                    false => self.root(&|step, _| step.rates[k] * slides, rate, length)?,
-                };
-                events.push((at, Change::Stop(k)));
-            }
-            for (bound, sign) in [(lower, 1.0), (upper, -1.0)] {
-                if bound.is_infinite() {
-                    continue;
-                }
-                let gap = |step: &Step, _: f64| sign * (step.end.q[k] - bound);
-                let now = sign * (self.posture.q[k] - bound);
-                let end = gap(step, length);
-                // A coordinate that leaves its limit may be beyond it by rounding.
-                let limit = LimitContact {
-                    coordinate: k,
-                    upper: sign < 0.0,
-                };
-                let flat = self.flat(limit);
-                let beyond = |step: &Step, s: f64| gap(step, s) + flat;
-                let reach = match end < -flat {
-                    true => Some(length),
-                    false => self.dip(k, sign, now, end, step, length, &beyond)?,
-                };
-                if let Some(reach) = reach {
-                    let at = self.root(&gap, now, reach)?;
-                    events.push((at, Change::Limit(limit)));
+            candidates.extend(self.stop(k, step, length));
+            let (c, _) = self.coordinate(k);
+            for (bound, sign) in [(c.lower, 1.0), (c.upper, -1.0)] {
+                if bound.is_finite() {
+                    candidates.extend(self.reach_limit(k, bound, sign, step, length)?);
                 }
             }
         }
-        self.touches(step, length, &mut events)?;
-        Ok(events)
+        self.touches(step, length, &mut candidates)?;
+        self.earliest(candidates, step, length)
     }
 
-    /// The coordinate whose sticking ends first: of those at once the one that is farthest beyond its friction. The others
-    /// may hold without it.
-    fn slip(&mut self, step: &Step, length: f64) -> Result<Option<(f64, Change)>, MotionError> {
-        let mut first: Option<(f64, f64, usize)> = None;
+    /// Stop of a coordinate that slides.
+    fn stop<'c>(&self, k: usize, step: &Step, length: f64) -> Option<Candidate<'c>> {
+        let (slides, still) = (self.modes.slides[k], self.still_rate(k));
+        if slides == 0.0 || self.modes.implicit[k] || step.rates[k] * slides >= -still {
+            return None;
+        }
+        let rate = self.rates[k] * slides;
+        Some(Candidate {
+            gauge: Box::new(move |step, _| step.rates[k] * slides),
+            at_once: rate <= still,
+            ..Candidate::new(Change::Stop(k), rate, length)
+        })
+    }
+
+    /// Limit that a coordinate reaches.
+    fn reach_limit<'c>(
+        &mut self,
+        k: usize,
+        bound: f64,
+        sign: f64,
+        step: &Step,
+        length: f64,
+    ) -> Result<Option<Candidate<'c>>, MotionError> {
+        let gap = move |step: &Step, _: f64| sign * (step.end.q[k] - bound);
+        let now = sign * (self.posture.q[k] - bound);
+        let end = gap(step, length);
+        // A coordinate that leaves its limit may be beyond it by rounding.
+        let limit = LimitContact {
+            coordinate: k,
+            upper: sign < 0.0,
+        };
+        let flat = self.flat(limit);
+        let beyond = |step: &Step, s: f64| gap(step, s) + flat;
+        let reach = match end < -flat {
+            true => Some(length),
+            false => self.dip(k, sign, now, end, step, length, &beyond)?,
+        };
+        Ok(reach.map(|reach| Candidate {
+            gauge: Box::new(gap),
+            slack: flat,
+            ..Candidate::new(Change::Limit(limit), now, reach)
+        }))
+    }
+
+    /// Coordinates whose sticking ends. Of those at once the one that is farthest beyond its friction: the others may hold
+    /// without it.
+    fn slips<'c>(&mut self, step: &Step, length: f64) -> Result<Vec<Candidate<'c>>, MotionError> {
+        let mut candidates = Vec::new();
+        let mut farthest: Option<(f64, usize)> = None;
+        let short = AT_ONCE * length;
+        let mut start: Option<Option<Step>> = None;
         for k in 0..self.rates.len() {
             let friction = self.coordinate(k).0.friction;
-            if self.modes.held[k].is_none() || self.at_limit(k).is_some() || self.flips[k] > FLIPS {
+            if self.modes.held[k].is_none() || self.at_limit(k).is_some() {
                 continue;
             }
-            let over = |step: &Step, s: f64| {
+            let over = move |step: &Step, s: f64| {
                 let [first, second] = step.holding[k];
                 (first + second).abs() / s - friction
             };
@@ -126,26 +123,37 @@ impl Run<'_, '_> {
             if beyond <= SLIPS * friction {
                 continue;
             }
-            let short = AT_ONCE * length;
-            let at_once = match self.step_for(short) {
-                Ok(step) => over(&step, short) > SLIPS * friction,
-                // A step as short as that has no impulses: then it slips at its start, too.
-                Err(MotionError::Joint(JointError::ContactForces { .. })) => true,
-                Err(error) => return Err(error),
-            };
-            let at = match at_once {
-                true => 0.0,
-                false => self.root(&|step, s| -over(step, s), friction, length)?,
-            };
-            let share = beyond / friction;
-            if first.is_none_or(|(t, most, _)| at < t || at == t && share > most) {
-                // The direction of what it can no longer hold.
-                let [one, two] = step.holding[k];
-                self.holding[k] = (one + two) / length;
-                first = Some((at, share, k));
+            // The direction of what it can no longer hold.
+            let [one, two] = step.holding[k];
+            self.holding[k] = (one + two) / length;
+            if start.is_none() {
+                start = Some(match self.step_for(short) {
+                    Ok(step) => Some(step),
+                    // A step as short as that has no impulses: then it slips at its start, too.
+                    Err(MotionError::Joint(JointError::ContactForces { .. })) => None,
+                    Err(error) => return Err(error),
+                });
+            }
+            let holds = |step: &Step| over(step, short) <= SLIPS * friction;
+            if start
+                .as_ref()
+                .is_some_and(|s| s.as_ref().is_some_and(holds))
+            {
+                candidates.push(Candidate {
+                    gauge: Box::new(move |step, s| -over(step, s)),
+                    ..Candidate::new(Change::Slip(k), friction, length)
+                });
+            } else if farthest.is_none_or(|(most, _)| beyond / friction > most) {
+                farthest = Some((beyond / friction, k));
             }
         }
-        Ok(first.map(|(at, _, k)| (at, Change::Slip(k))))
+        if let Some((_, k)) = farthest {
+            return Ok(vec![Candidate {
+                at_once: true,
+                ..Candidate::new(Change::Slip(k), 0.0, length)
+            }]);
+        }
+        Ok(candidates)
     }
 
     /// Touches of pairs within a step.
@@ -153,7 +161,7 @@ impl Run<'_, '_> {
         &mut self,
         step: &Step,
         length: f64,
-        events: &mut Vec<(f64, Change)>,
+        candidates: &mut Vec<Candidate<'w>>,
     ) -> Result<(), MotionError> {
         let touch = self.world.touch();
         let near: Vec<usize> = (0..touch.pairs.len())
@@ -171,7 +179,7 @@ impl Run<'_, '_> {
             let pair = &touch.pairs[index];
             let zero = touch.gap(pair, &self.posture.states).min(0.0);
             let lasting = self.lasting.contains_key(&index);
-            if lasting && (self.splits > MOST_SPLITS || self.is_held(index)) {
+            if lasting && self.is_held(index) {
                 continue;
             }
             // Another point of a pair that touches has closed if it comes deeper than rounding of the others.
@@ -184,19 +192,53 @@ impl Run<'_, '_> {
                     Progress::Contact(at) => self.confirm(index, zero, at, step, length)?,
                 },
             };
-            let gauge = |step: &Step, _: f64| touch.gap(pair, &step.end.states) - zero + margin;
             let Some(reach) = reach else { continue };
-            let deep = match reach == length {
-                true => gauge(step, length) < -touch.rounding(pair, &step.end.states),
-                false => true,
+            // The lowest gap of a pair that lasts stays where it is until another point closes: above it, the gap of the
+            // lowest point that is open says how far that is.
+            let open = match lasting {
+                true => self.open_points(pair, length),
+                false => Vec::new(),
             };
-            if deep {
-                let start = touch.gap(pair, &self.posture.states) - zero + margin;
-                let found = self.bracket(&gauge, start, reach)?;
-                events.push((found.low, Change::Touch(index)));
+            let lowest = |gaps: &mut dyn Iterator<Item = f64>| gaps.fold(f64::INFINITY, f64::min);
+            let start = lowest(&mut open.iter().map(|point| point.gap));
+            let gauge = move |step: &Step, _: f64| {
+                let deep = touch.gap(pair, &step.end.states) - zero + margin;
+                let moved = |point: &ContactPoint| touch.moved(pair, point, &step.end.states).gap;
+                match deep > 0.0 && !open.is_empty() {
+                    true => deep.max(lowest(&mut open.iter().map(moved))),
+                    false => deep,
+                }
+            };
+            let slack = touch.rounding(pair, &step.end.states);
+            if reach < length || gauge(step, length) < -slack {
+                let now = touch.gap(pair, &self.posture.states) - zero + margin;
+                candidates.push(Candidate {
+                    gauge: Box::new(gauge),
+                    slack,
+                    ends_before: true,
+                    ..Candidate::new(
+                        Change::Touch(index),
+                        if start.is_finite() {
+                            now.max(start)
+                        } else {
+                            now
+                        },
+                        reach,
+                    )
+                });
             }
         }
         Ok(())
+    }
+
+    /// Points of a pair that are open and could close within a step.
+    fn open_points(&self, pair: &TouchPair, length: f64) -> Vec<ContactPoint> {
+        let (touch, states) = (self.world.touch(), &self.posture.states);
+        let speed = touch.speed(pair, states) + touch.flights.gravity.norm() * length;
+        let mut points = Vec::new();
+        touch.points(pair, states, pair.tolerance + speed * length, &mut points);
+        points.retain(|point| point.gap > pair.tolerance);
+        points
     }
 
     /// Length of a step that ends beyond a touch of the flights, if there is one: the ends of steps are what counts.
@@ -269,83 +311,5 @@ impl Run<'_, '_> {
             }
         }
         Ok(None)
-    }
-
-    /// Length of the step that ends at an event: a root within (0, `length`], by false position with a bracket.
-    pub(super) fn root(
-        &mut self,
-        gauge: Gauge<'_>,
-        start: f64,
-        length: f64,
-    ) -> Result<f64, MotionError> {
-        Ok(match self.bracket(gauge, start, length)? {
-            Bracket { high, at_high, .. } if at_high >= 0.0 => high,
-            Bracket { low, high, .. } => 0.5 * (low + high),
-        })
-    }
-
-    /// Bracket of the length of the step that ends at an event: where the event function is positive, and where not.
-    fn bracket(
-        &mut self,
-        gauge: Gauge<'_>,
-        start: f64,
-        length: f64,
-    ) -> Result<Bracket, MotionError> {
-        let (mut low, mut at_low) = (0.0, start);
-        let mut high = length;
-        let mut budget = MOST_EVALUATIONS;
-        // After an event the function is about zero: it first must rise.
-        let mut probe = 0.5 * length;
-        while !(at_low > 0.0) || low == 0.0 && start <= f64::EPSILON {
-            if probe < INSTANT || budget == 0 {
-                return Ok(Bracket::default());
-            }
-            budget -= 1;
-            let step = self.step_for(probe)?;
-            let value = gauge(&step, probe);
-            if value > 0.0 {
-                (low, at_low) = (probe, value);
-                break;
-            }
-            high = probe;
-            probe *= 0.5;
-        }
-        let step = self.step_for(high)?;
-        let mut at_high = gauge(&step, high);
-        if at_high > 0.0 {
-            return Ok(Bracket {
-                low: high,
-                high,
-                at_high,
-            });
-        }
-        let mut side = 0;
-        while high - low > INSTANT && budget > 0 && at_high != 0.0 {
-            budget -= 1;
-            let mut next = (low * at_high - high * at_low) / (at_high - at_low);
-            // A step towards the middle where false position has stalled.
-            if !(next > low && next < high) || budget.is_multiple_of(8) {
-                next = 0.5 * (low + high);
-            }
-            // Close brackets from both sides.
-            let margin = 0.25 * INSTANT;
-            next = next.clamp(low + margin, high - margin);
-            let step = self.step_for(next)?;
-            let value = gauge(&step, next);
-            if value > 0.0 {
-                (low, at_low) = (next, value);
-                if side == 1 {
-                    at_high *= 0.5;
-                }
-                side = 1;
-            } else {
-                (high, at_high) = (next, value);
-                if side == -1 {
-                    at_low *= 0.5;
-                }
-                side = -1;
-            }
-        }
-        Ok(Bracket { low, high, at_high })
     }
 }

@@ -1,13 +1,13 @@
 //! Impacts of limits and of bodies that touch, in the velocities that all joints allow.
 
 use super::run::Run;
+use super::single;
 use crate::world::{MotionError, SingleLaw};
-use carom_impact::two_body::{ContactInertia, ContactResponse, solve_impact};
 use carom_impact::{Contact, ContactSet, ImpactError, ImpactLaw, ImpactProblem, TwoBody};
 use carom_joints::JointError;
 use carom_joints::frames::Row;
 use carom_joints::minimal::Basis;
-use carom_joints::step::contacts::{ContactRow, Replies};
+use carom_joints::step::contacts::ContactRow;
 use carom_metric::{Covector, KineticMetric, Tangent};
 use nalgebra::{Matrix3, Vector3, Vector6};
 
@@ -178,7 +178,9 @@ impl Posed {
 struct Instant {
     rows: Vec<Row>,
     velocities: Vec<Vector6<f64>>,
-    replies: Replies,
+    contact_rows: Vec<ContactRow>,
+    /// Mobility of the contacts' rows, row by row.
+    mobility: Vec<f64>,
 }
 
 impl Run<'_, '_> {
@@ -191,14 +193,15 @@ impl Run<'_, '_> {
             .iter()
             .flat_map(|p| p.rows[..p.n_rows()].iter().copied())
             .collect();
-        let replies = self
+        let mobility = self
             .stepper
-            .replies(&rows, &contact_rows, self.time)
+            .mobility(&rows, &contact_rows, self.time)
             .map_err(MotionError::Joint)?;
         let instant = Instant {
             rows,
             velocities: self.velocities(),
-            replies,
+            contact_rows,
+            mobility,
         };
         let (impulses, law) = self.answer(posed, &instant)?;
         Ok(self.apply(posed, &impulses, &instant, law))
@@ -242,7 +245,7 @@ impl Run<'_, '_> {
         let mut impulses = vec![0.0; n];
         if let ([index], SingleLaw::TwoBody(options)) = (members, self.laws.single) {
             let (p, first) = (&posed[*index], offsets[*index]);
-            let w = |i: usize, j: usize| instant.replies.mobility[(first + i) * n + first + j];
+            let w = |i: usize, j: usize| instant.mobility[(first + i) * n + first + j];
             if p.n_rows() == 1 {
                 impulses[first] = -(1.0 + p.restitution) * p.before[0] / w(0, 0);
                 return Ok((impulses, TwoBody::default().name()));
@@ -250,14 +253,10 @@ impl Run<'_, '_> {
             // The law counts the normal last.
             let order = [1, 2, 0];
             let matrix = Matrix3::from_fn(|i, j| w(order[i], order[j]));
-            let inertia = ContactInertia::from_matrix(&matrix).map_err(|e| at(e.into()))?;
             let velocity = Vector3::new(p.before[1], p.before[2], p.before[0]);
-            let response = solve_impact(&inertia, &velocity, p.friction, p.restitution, &options)
-                .map_err(|e| at(e.into()))?;
-            if let ContactResponse::Impact(impact) = response {
-                let given = [impact.impulse.z, impact.impulse.x, impact.impulse.y];
-                impulses[first..first + 3].copy_from_slice(&given);
-            }
+            let surface = (p.friction, p.restitution);
+            let found = single::impulse(&matrix, &velocity, surface, &options).map_err(at)?;
+            impulses[first..first + 3].copy_from_slice(&[found.z, found.x, found.y]);
             return Ok((impulses, TwoBody::default().name()));
         }
         let mb = self.world.multibody();
@@ -313,7 +312,13 @@ impl Run<'_, '_> {
         let energy_minus = mb.kinetic(&self.posture);
         let mut after = instant.velocities.clone();
         let mut multipliers = vec![0.0; mb.n_rows()];
-        instant.replies.add(impulses, &mut after, &mut multipliers);
+        self.stepper.pass_on(
+            rows,
+            &instant.contact_rows,
+            impulses,
+            &mut after,
+            &mut multipliers,
+        );
         mb.set_velocities(&after, &mut self.posture.states);
         mb.coordinate_rates(rows, &after, &mut self.rates);
         let rotors = self.posture.rotors.iter_mut().zip(&self.rates);

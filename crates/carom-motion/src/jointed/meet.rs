@@ -24,6 +24,33 @@ const REST: f64 = 1e-6;
 /// open and close without end within a time in which nothing moves.
 const MOST_TOUCHES: usize = 24;
 
+/// Impacts of a pair or limit without restitution between two lines of the grid, before it is held until the next line:
+/// contacts that lift each other meet again and again at shorter and shorter intervals.
+const MOST_PLASTIC_TOUCHES: usize = 3;
+
+/// A pair, by its index, or a limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Plastic {
+    Pair(usize),
+    Limit(LimitContact),
+}
+
+/// Impacts without restitution since the last line of the grid.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct PlasticTouches {
+    last: f64,
+    count: usize,
+}
+
+impl PlasticTouches {
+    /// Counts an impact; points of one pair are one.
+    fn note(&mut self, time: f64) {
+        if self.count == 0 || self.last != time {
+            (self.last, self.count) = (time, self.count + 1);
+        }
+    }
+}
+
 /// A pair that lasts.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Lasting {
@@ -202,7 +229,12 @@ impl Run<'_, '_> {
             return;
         }
         let accumulates = bounces.accumulates(self.world.touch().time_step);
-        let chatters = bounces.count > MOST_TOUCHES && bounces.shrunk == 0;
+        let plastic = self.plastic.entry(Plastic::Pair(pair)).or_default();
+        plastic.note(time);
+        let chatters = match posed.restitution > 0.0 {
+            true => bounces.count > MOST_TOUCHES && bounces.shrunk == 0,
+            false => plastic.count > MOST_PLASTIC_TOUCHES,
+        };
         if accumulates && self.laws.on_zeno == OnZeno::Stop && posed.restitution > 0.0 {
             let accumulation = time + bounces.left;
             self.ended = Some(Ending::Zeno { accumulation });
@@ -219,6 +251,15 @@ impl Run<'_, '_> {
     fn restitute_limit(&mut self, limit: LimitContact, approaches: bool, posed: &mut Posed) {
         if !approaches {
             posed.restitution = 0.0;
+        }
+        if approaches && posed.restitution == 0.0 {
+            let time = self.time;
+            let plastic = self.plastic.entry(Plastic::Limit(limit)).or_default();
+            plastic.note(time);
+            if plastic.count > MOST_PLASTIC_TOUCHES {
+                self.kept_limits.insert(limit.coordinate);
+                self.hold_limit(limit);
+            }
         }
         if posed.restitution == 0.0 || posed.restitution == 1.0 {
             return;
@@ -247,6 +288,15 @@ impl Run<'_, '_> {
         self.held_pairs.insert(pair);
         self.lasting.entry(pair).or_default();
         self.renew_pressing();
+    }
+
+    /// Holds all pairs that last until the next line of the grid.
+    pub(super) fn hold_lasting(&mut self) {
+        let before = self.held_pairs.len();
+        self.held_pairs.extend(self.lasting.keys());
+        if self.held_pairs.len() > before {
+            self.renew_pressing();
+        }
     }
 
     /// Impacts of what approaches, and contacts that begin to last; `changes` are the events that led here.
@@ -291,6 +341,7 @@ impl Run<'_, '_> {
                 Change::Limit(limit)
                     if !hit_limits.contains(limit) && self.at_limit(limit.coordinate).is_none() =>
                 {
+                    self.kept_limits.insert(limit.coordinate);
                     self.hold_limit(*limit);
                 }
                 _ => (),
@@ -302,9 +353,13 @@ impl Run<'_, '_> {
     /// Keeps a coordinate at its limit.
     fn hold_limit(&mut self, contact: LimitContact) {
         let k = contact.coordinate;
+        if self.at_limit(k) == Some(contact) {
+            return;
+        }
         let (c, _) = self.coordinate(k);
         self.modes.held[k] = Some(if contact.upper { c.upper } else { c.lower });
         self.modes.slides[k] = 0.0;
+        self.modes.implicit[k] = false;
         (self.observe)(super::JointEvent::Established {
             time: self.time,
             contact: JointContact::Limit(contact),
@@ -385,8 +440,10 @@ impl Run<'_, '_> {
         for k in 0..self.rates.len() {
             if let Some(contact) = self.at_limit(k)
                 && contact.sign() * self.rates[k] > self.still_rate(k)
+                && !self.kept_limits.contains(&k)
             {
                 self.modes.held[k] = None;
+                self.modes.implicit[k] = self.is_rubbing(k);
                 (self.observe)(super::JointEvent::Released {
                     time,
                     contact: JointContact::Limit(contact),

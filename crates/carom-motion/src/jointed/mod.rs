@@ -6,12 +6,15 @@
 //! velocities that all joints allow are the coordinates of the problem, so that every law answers. Contacts that last
 //! push in the kicks of the steps, together with the joints.
 
+mod earliest;
 mod events;
 mod impact;
 mod meet;
 mod pressing;
 mod release;
+mod rubbing;
 mod run;
+mod single;
 mod touch;
 
 pub use impact::{JointContact, JointImpact, LimitContact, LimitHit, Reaction, TouchHit};

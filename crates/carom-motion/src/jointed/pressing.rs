@@ -280,7 +280,7 @@ impl<'w> Pressing<'w> {
             friction: &self.laws,
             noise: self.noise,
         };
-        kick.solve(impulses)
+        kick.solve_softly(impulses)
     }
 }
 
@@ -416,6 +416,6 @@ impl Contacts for Pressing<'_> {
             friction: &friction,
             noise: ROUNDING * self.speed_noise,
         };
-        kick.solve(impulses)
+        kick.solve_softly(impulses)
     }
 }

@@ -64,7 +64,7 @@ impl Run<'_, '_> {
     fn pulls(&self, step: &Step, length: f64) -> Vec<Pull> {
         let mut pulls = Vec::new();
         for k in 0..self.rates.len() {
-            let Some(contact) = self.at_limit(k) else {
+            let Some(contact) = self.at_limit(k).filter(|_| !self.kept_limits.contains(&k)) else {
                 continue;
             };
             let friction = self.coordinate(k).0.friction;
@@ -105,6 +105,7 @@ impl Run<'_, '_> {
         let (k, sign) = (pull.contact.coordinate, pull.contact.sign());
         self.modes.held[k] = None;
         self.modes.slides[k] = if pull.friction > 0.0 { sign } else { 0.0 };
+        self.modes.implicit[k] = self.is_rubbing(k);
         (self.observe)(JointEvent::Released {
             time: self.time,
             contact: JointContact::Limit(pull.contact),

@@ -2,8 +2,9 @@
 
 use super::events::Change;
 use super::impact::{JointContact, JointImpact, LimitContact};
-use super::meet::{Bounces, Lasting};
+use super::meet::{Bounces, Lasting, Plastic, PlasticTouches};
 use super::pressing::{PairStep, Pressing};
+use super::rubbing::{MOST_TURNS, Rubbing};
 use super::touch::{Touch, TouchSpec};
 use crate::hybrid::{self, Ending, Limits};
 use crate::world::{FlightRule, Laws, MotionError};
@@ -33,6 +34,9 @@ pub(super) const EVENTS_PER_INSTANT: usize = 10_000;
 
 /// Halvings of a step whose contacts have no impulses: those that jam may have some for a shorter one.
 const SHORTENINGS: i32 = 4;
+
+/// Splits of one step of the grid, after which the points of pairs that last close by the impulses of the steps.
+const MOST_SPLITS: usize = 24;
 
 /// Jointed bodies as they are given.
 #[derive(Clone, Debug)]
@@ -333,11 +337,13 @@ impl JointedWorld {
             pressing: Pressing::new(&self.touch),
             lasting: BTreeMap::new(),
             held_pairs: BTreeSet::new(),
+            plastic: BTreeMap::new(),
+            kept_limits: BTreeSet::new(),
             bounces: BTreeMap::new(),
             limit_bounces: BTreeMap::new(),
             results: BTreeMap::new(),
             splits: 0,
-            flips: vec![0; mb.n_coordinates()],
+            rubbing: Rubbing::default(),
             ended: None,
             lowest_gap: self.touch.lowest_gap(&self.start.states, f64::INFINITY),
             residual: 0.0,
@@ -412,14 +418,17 @@ pub(super) struct Run<'w, 'o> {
     pub(super) lasting: BTreeMap<usize, Lasting>,
     /// Pairs that last until the next line of the grid, whatever they do.
     pub(super) held_pairs: BTreeSet<usize>,
+    /// Impacts without restitution since the last line of the grid.
+    pub(super) plastic: BTreeMap<Plastic, PlasticTouches>,
+    /// Coordinates that are held at a limit until the next line of the grid, whatever they do.
+    pub(super) kept_limits: BTreeSet<usize>,
     pub(super) bounces: BTreeMap<usize, Bounces>,
     pub(super) limit_bounces: BTreeMap<LimitContact, Bounces>,
     /// Results of the step that was made last, by pair.
     pub(super) results: BTreeMap<usize, PairStep>,
     /// Splits since the last line of the grid.
     pub(super) splits: usize,
-    /// Slips of each coordinate since the last line of the grid.
-    pub(super) flips: Vec<u8>,
+    pub(super) rubbing: Rubbing,
     pub(super) ended: Option<Ending<MotionError>>,
     pub(super) lowest_gap: f64,
     residual: f64,
@@ -517,24 +526,6 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Coordinates with dry friction slide or stick by their rates.
-    pub(super) fn refresh_friction(&mut self) {
-        for k in 0..self.rates.len() {
-            let (c, _) = self.coordinate(k);
-            if c.friction == 0.0 || self.at_limit(k).is_some() {
-                continue;
-            }
-            let rate = self.rates[k];
-            if rate.abs() > self.still_rate(k) {
-                self.modes.held[k] = None;
-                self.modes.slides[k] = rate.signum();
-            } else {
-                self.modes.held[k] = Some(self.posture.q[k]);
-                self.modes.slides[k] = 0.0;
-            }
-        }
-    }
-
     /// Unit of a coordinate: 1 rad, or the size (m).
     pub(super) fn unit(&self, k: usize) -> f64 {
         let mb = self.world.multibody();
@@ -624,36 +615,25 @@ impl Run<'_, '_> {
             }
             self.pressing.forget();
             self.stepper.forget();
+            if self.is_held_by_friction() {
+                break;
+            }
             made = self.attempt(begin + (target - begin) * carom_numeric::power(0.5, shortened));
         }
         if let Err(MotionError::Joint(JointError::ContactForces { .. })) = made
             && self.time <= begin
-            && self.let_slip()
+            && self.is_held_by_friction()
         {
-            self.pressing.forget();
-            self.stepper.forget();
+            self.rub();
             made = self.attempt(target);
         }
         made
     }
 
-    /// Lets all coordinates slip that dry friction holds; false if friction holds nothing. Together with contacts that stick they
-    /// can be more than a configuration has freedoms, and no impulses are found.
-    fn let_slip(&mut self) -> bool {
-        let mut any = false;
-        for k in 0..self.rates.len() {
-            if self.modes.held[k].is_none() || self.at_limit(k).is_some() {
-                continue;
-            }
-            self.modes.held[k] = None;
-            self.modes.slides[k] = -self.holding[k].signum();
-            self.flips[k] = self.flips[k].saturating_add(1);
-            any = true;
-        }
-        any
-    }
-
     fn attempt(&mut self, target: f64) -> Result<(), MotionError> {
+        if self.splits > MOST_SPLITS {
+            self.hold_lasting();
+        }
         let made = self.make(target - self.time);
         let (step, length) = (made?, target - self.time);
         if self.release(&step, length)? {
@@ -688,13 +668,17 @@ impl Run<'_, '_> {
                 Change::Stop(k) => {
                     self.modes.held[k] = Some(self.posture.q[k]);
                     self.modes.slides[k] = 0.0;
+                    self.rubbing.turns += 1;
                 }
                 Change::Slip(k) => {
                     self.modes.held[k] = None;
                     self.modes.slides[k] = -self.holding[k].signum();
-                    self.flips[k] = self.flips[k].saturating_add(1);
+                    self.rubbing.turns += 1;
                 }
             }
+        }
+        if self.rubbing.turns > MOST_TURNS {
+            self.rub();
         }
         self.meet(&touched)
     }
@@ -711,6 +695,7 @@ impl Run<'_, '_> {
         for (mean, [first, second]) in self.holding.iter_mut().zip(&step.holding) {
             *mean = (first + second) / length;
         }
+        self.note_rubbing();
         if !self.pressing.is_empty() {
             self.pressing.remember(&step, length);
         }
@@ -730,7 +715,9 @@ impl Run<'_, '_> {
         if end >= line - INSTANT {
             self.line += 1;
             self.splits = 0;
-            self.flips.fill(0);
+            self.plastic.clear();
+            self.kept_limits.clear();
+            self.end_rubbing();
             if !self.held_pairs.is_empty() {
                 self.held_pairs.clear();
                 self.renew_pressing();
@@ -826,6 +813,7 @@ impl Run<'_, '_> {
         let mb = self.world.multibody();
         let one = |(k, c): (usize, &CoordinateSpec)| {
             let friction = match (self.modes.held[k], self.at_limit(k)) {
+                _ if self.modes.implicit[k] => self.holding[k],
                 (Some(_), None) => self.holding[k],
                 (Some(_), Some(_)) => 0.0,
                 (None, _) => -c.friction * self.modes.slides[k],

@@ -12,6 +12,7 @@ use crate::world::pair_table::Pair;
 use crate::world::rows::{Rows, Side};
 use crate::world::run::{EVENTS_PER_INSTANT, Run};
 use crate::world::search::BAND;
+use crate::world::series::Interval;
 use crate::world::spec::{CONTACT_TOLERANCE, OnZeno, SingleLaw, Surface};
 use crate::world::time::Time;
 use carom_impact::two_body::{ContactInertia, ContactResponse, solve_impact};
@@ -601,13 +602,19 @@ impl Run<'_, '_> {
         let world = self.world;
         let (body, other) = (&world.bodies[pair.0], world.thing(pair.1));
         let closed_form = pair::has_closed_form(body, &other);
+        interval <= REST * world.time_step
+            || (!closed_form && velocity.abs() * interval <= 32.0 * self.gap_rounding(pair))
+    }
+
+    /// Gap of a pair that is contact but for rounding (m).
+    fn gap_rounding(&self, pair: Pair) -> f64 {
+        let world = self.world;
         let state = |thing: usize| {
             let motion = self.motions.get(thing).map(|motion| motion.state);
             motion.unwrap_or(*world.initial_of(thing))
         };
-        let scale = pair::gap_scale(body, &state(pair.0), &other, &state(pair.1));
-        interval <= REST * world.time_step
-            || (!closed_form && velocity.abs() * interval <= 32.0 * BAND * scale)
+        let (body, other) = (&world.bodies[pair.0], world.thing(pair.1));
+        BAND * pair::gap_scale(body, &state(pair.0), &other, &state(pair.1))
     }
 
     /// Keeps the times of the impacts of each pair.
@@ -639,7 +646,12 @@ impl Run<'_, '_> {
                 let short = self.is_short(*pair, touching.velocities[3 * c], interval);
                 bounces.short = if short { bounces.short + 1 } else { 0 };
                 if bounces.shrunk == 0 {
-                    bounces.series.end(time, self.world.time_step);
+                    let interval = Interval {
+                        length: interval,
+                        velocity: touching.velocities[3 * c],
+                        rounding: self.gap_rounding(*pair),
+                    };
+                    bounces.series.end(time, &interval);
                 } else if bounces.shrunk >= 2 {
                     bounces.series.add(time, interval, before);
                 }

@@ -184,4 +184,12 @@ pub enum StepFault {
         /// Energy that the order of the step explains, and that leaves the motion what it is (J).
         most: f64,
     },
+    /// The errors of the steps so far would take energy that neither friction nor landing points take.
+    #[error("errors of the steps would take {energy:e} J, at most {most:e} J are of their order")]
+    Loss {
+        /// Energy taken (J).
+        energy: f64,
+        /// Energy that the order of the step explains, and that leaves the motion what it is (J).
+        most: f64,
+    },
 }

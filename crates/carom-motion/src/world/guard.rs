@@ -36,10 +36,11 @@ const HALVINGS: usize = 12;
 /// Steps for which a step that would do is tried: bodies turn by more than a radian in so many fine steps.
 const TRIED: usize = 256;
 
-/// Energy that the errors of the steps of a body have added since it was lowest (J).
+/// Energy that the errors of the steps of a body have added since it was lowest, and taken since it was highest (J).
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Gained {
     energy: f64,
+    lost: f64,
     /// Energy that the order of the fine steps allows (J).
     allowed: f64,
     /// Largest sum of kinetic energy and $mgr$ (J).
@@ -134,6 +135,7 @@ impl StepScene<'_> {
         for (((body, state), most), gained) in bodies.zip(most).zip(gained) {
             let own = if all > 0.0 { gain * most / all } else { 0.0 };
             gained.energy = (gained.energy + own).max(0.0);
+            gained.lost = (gained.lost - own).max(0.0);
             if let Some(pace) = self.pace(body, state, step.length) {
                 if pace.is_fine(body.radius, step.length) {
                     gained.allowed += most;
@@ -179,11 +181,14 @@ impl StepScene<'_> {
         let mut after = gained.to_vec();
         self.add_gain(before, step, after.iter_mut());
         let sum = |value: fn(&Gained) -> f64| after.iter().map(value).sum::<f64>();
-        let (energy, scale) = (sum(|g| g.energy), sum(|g| g.scale));
+        let [energy, lost, scale] = [sum(|g| g.energy), sum(|g| g.lost), sum(|g| g.scale)];
         let rounding = ROUNDING * self.energy(before).abs();
         let allowed = sum(|g| g.allowed);
         let most = allowed.clamp(LEAST_GAINED * scale, MOST_GAINED * scale) + rounding;
-        (!(energy <= most)).then_some(StepFault::Gain { energy, most })
+        if !(energy <= most) {
+            return Some(StepFault::Gain { energy, most });
+        }
+        (!(lost <= most)).then_some(StepFault::Loss { energy: lost, most })
     }
 
     /// Checks a step before it is taken.

@@ -6,7 +6,9 @@
 
 use crate::hybrid::{Ending, Limits, drive};
 use crate::world::MotionError;
+use crate::world::body::Body;
 use crate::world::events::{Balance, Event, RunEnd};
+use crate::world::pair::Other;
 use crate::world::pair_table::Pair;
 use crate::world::run::Run;
 use crate::world::spec::{Laws, World};
@@ -48,8 +50,9 @@ pub(crate) struct Relay {
 impl World {
     /// Runs as [`run`](Self::run) does, and goes on as [`run_in_steps`](Self::run_in_steps) does where events crowd:
     /// where that run would be stopped by a law without an answer, by events without time between them, or by
-    /// lasting contacts whose forces are not found or whose step is too large. [`RunEnd::handed_over`] tells when and
-    /// why. A run that is not stopped has the same bits as one by `run`.
+    /// lasting contacts whose forces are not found or whose step is too large. A step that is too large for a body that
+    /// rolls or slides on a bent surface stops the run: time stepping would change its energy by more. [`RunEnd::handed_over`]
+    /// tells when and why. A run that is not stopped has the same bits as one by `run`.
     pub fn run_or_step<'o>(
         &self,
         laws: &Laws<'_>,
@@ -83,7 +86,7 @@ impl Run<'_, '_> {
             MotionError::Impact { .. }
             | MotionError::EventLimit { .. }
             | MotionError::ContactForces { .. } => true,
-            MotionError::StepTooLarge { .. } => self.resolves_falls(),
+            MotionError::StepTooLarge { .. } => self.resolves_falls() && !self.rests_on_rounding(),
             _ => false,
         }
     }
@@ -93,6 +96,23 @@ impl Run<'_, '_> {
         let gravity = self.world.flights.gravity.norm();
         let mut mobile = self.world.bodies.iter().filter(|body| body.is_mobile());
         mobile.all(|body| self.world.time_step <= RESOLVED * (body.radius / gravity).sqrt())
+    }
+
+    /// True if the surface that bends of a body is in lasting contact, so that the touching point moves over it. Steps of time
+    /// stepping open such a contact and close it again without restitution, which takes energy of the first order in the step
+    /// where the motion keeps it. Corners do not move over their body, and a ball does not rise from a plane by turning.
+    fn rests_on_rounding(&self) -> bool {
+        let is_rounded = |body: &Body| {
+            let mut parts = body.parts.iter();
+            parts.any(|part| !part.has_corners() || part.margin() > 0.0)
+        };
+        self.lasting.all().any(|((i, j), _)| {
+            let body = &self.world.bodies[i];
+            match self.world.thing(j) {
+                Other::Plane(_) => body.sphere.is_none() && is_rounded(body),
+                Other::Body(second) => is_rounded(body) || is_rounded(second),
+            }
+        })
     }
 
     /// The motion at the present time, with all steps of lasting contact ended, and why steps take over. `None` if the

@@ -53,9 +53,9 @@ pub(crate) struct Begin {
 /// Energy that both kicks take by friction and where points come down (J). A point lasts if it is closed at the start,
 /// its normal velocity there is at most `still` (m/s), so that it does not leave, and it comes back to the second
 /// kick no faster than it left the first one and accelerations can have made it: a faster one is another point of
-/// the pair that lands.
+/// the pair that lands. Landing takes no more than the work of all normal impulses: what others give back is no error.
 pub(crate) fn loss(contacts: &[Begin], first: &Kicked<'_>, second: &Kicked<'_>, still: f64) -> f64 {
-    let (mut rubbed, mut landed) = (0.0, 0.0);
+    let (mut rubbed, mut landed, mut pressed) = (0.0, 0.0, 0.0);
     for (c, contact) in contacts.iter().enumerate() {
         let at = 3 * c;
         let later = contact.second.map(|place| 3 * place);
@@ -64,6 +64,7 @@ pub(crate) fn loss(contacts: &[Begin], first: &Kicked<'_>, second: &Kicked<'_>, 
         let lasts = contact.closed
             && first.before(at).abs() <= still
             && back <= first.after(at).abs() + contact.gathered;
+        pressed += both(0);
         if !lasts {
             landed += both(0);
         }
@@ -78,7 +79,7 @@ pub(crate) fn loss(contacts: &[Begin], first: &Kicked<'_>, second: &Kicked<'_>, 
             rubbed += both(1) + both(2);
         }
     }
-    -rubbed - f64::min(landed, 0.0)
+    -rubbed - f64::min(f64::max(landed, pressed), 0.0)
 }
 
 #[cfg(test)]
@@ -143,6 +144,23 @@ mod tests {
             after: &[1.0, 0.0, 0.0],
         };
         assert!(loss(&[closed], &pushed, &stops, 1e-12).abs() <= 0.0);
+        // A point that lasts gives back 0.5 J of what the landing one takes.
+        let both = Kicked {
+            impulses: &[2.0, 0.0, 0.0, 1.0, 0.0, 0.0],
+            before: &[-2.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+            after: &[0.0, 0.0, 0.0, 1.0, 0.0, 0.0],
+        };
+        let idle = Kicked {
+            impulses: &[0.0; 6],
+            before: &[-2.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+            after: &[-2.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+        };
+        let resting = Begin {
+            closed: true,
+            second: Some(1),
+            ..open
+        };
+        assert!((loss(&[open, resting], &idle, &both, 1e-12) - 1.5).abs() <= 1e-15);
         // Accelerations cannot have made its speed: another point of the pair lands.
         let other = Begin {
             gathered: 0.5,

@@ -2,9 +2,28 @@
 
 use crate::world::time::Time;
 
-/// Time from the accumulation, as a fraction of the time step, within which intervals may be rounding: gaps of 1e-14 m, which are
-/// the rounding of a meter, are fallen through in 1e-7 s.
-const NEAR: f64 = 1e-3;
+/// Time from the accumulation, in units of the time in which the rounding of the gap is fallen through, within which
+/// intervals may be rounding: they go on for some more than one such time, at random.
+const NEAR: f64 = 20.0;
+
+/// An interval between two impacts of a pair, as rounding sees it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Interval {
+    /// Length (s).
+    pub(crate) length: f64,
+    /// Velocity of the gap at its end (m/s).
+    pub(crate) velocity: f64,
+    /// Rounding of the gap (m).
+    pub(crate) rounding: f64,
+}
+
+impl Interval {
+    /// Time in which the rounding of the gap is fallen through from rest, $\sqrt{2\delta/a}$ with the acceleration
+    /// $a = 2|v|/T$ of a bounce (s).
+    fn resolution(&self) -> f64 {
+        (self.rounding * self.length / self.velocity.abs()).sqrt()
+    }
+}
 
 /// Extrapolations of the time at which the impacts of a pair accumulate.
 ///
@@ -36,8 +55,8 @@ impl Series {
 
     /// Notes an impact whose interval has not shrunk: it begins another series, unless the accumulation is so near that
     /// rounding makes the intervals.
-    pub(crate) fn end(&mut self, time: Time, time_step: f64) {
-        let near = |point: Time| point.since(time).abs() <= NEAR * time_step;
+    pub(crate) fn end(&mut self, time: Time, interval: &Interval) {
+        let near = |point: Time| point.since(time).abs() <= NEAR * interval.resolution();
         if !self.point().is_some_and(near) {
             *self = Self::default();
         }
@@ -52,6 +71,30 @@ impl Series {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A bounce that grows in a world a billion times as small and as fast ends a series no other way: lengths and times do not
+    /// decide.
+    #[test]
+    fn a_series_ends_in_any_units() {
+        for (length, second) in [(1.0, 1.0), (1e-9, 1e-4), (1e6, 1e3)] {
+            for (late, is_kept) in [(1e-9, true), (1e-2, false)] {
+                let mut series = Series::default();
+                let (mut time, mut interval) = (0.0, second);
+                for _ in 0..30 {
+                    time += 0.5 * interval;
+                    series.add(Time::new(time), 0.5 * interval, interval);
+                    interval *= 0.5;
+                }
+                let last = Interval {
+                    length: interval,
+                    velocity: length * interval / (second * second),
+                    rounding: 1e-16 * length,
+                };
+                series.end(Time::new(second * (1.0 + late)), &last);
+                assert_eq!(series.point().is_some(), is_kept, "{length:e} {late:e}");
+            }
+        }
+    }
 
     /// Intervals of a half each, the late ones off by the rounding of a gap.
     #[test]

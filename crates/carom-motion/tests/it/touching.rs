@@ -339,14 +339,15 @@ fn a_falling_chain_of_balls_loses_energy_until_it_rests() {
 }
 
 /// A trunk on four legs with motors at hips and knees is dropped, lands on its four feet and stands.
-#[test]
-fn a_dropped_quadruped_lands_and_stands() {
+/// A quadruped whose motors hold its posture, with dry friction in its joints (N m), its trunk at 0.55 m.
+fn quadruped(friction: f64) -> Bodies {
     let mut bodies = Bodies::default();
     let trunk = Shape::Cuboid(Cuboid::new([0.2, 0.1, 0.04]).unwrap());
     let trunk = bodies.add(trunk, 6.0, Some(Vector3::new(0.0, 0.0, 0.55)));
     let drive = |target: f64| CoordinateSpec {
         position: Some(target),
         damping: 0.2,
+        friction,
         actuator: Some(Actuator {
             rule: Rule::Pd {
                 proportional: 120.0,
@@ -366,7 +367,12 @@ fn a_dropped_quadruped_lands_and_stands() {
         let knee = (Some(thigh), -half);
         bodies.join("revolute", knee, (shank, 2.0 * half), drive(-1.0));
     }
-    let world = bodies.world(0.6, 0.2, 1e-3);
+    bodies
+}
+
+#[test]
+fn a_dropped_quadruped_lands_and_stands() {
+    let world = quadruped(0.0).world(0.6, 0.2, 1e-3);
     let end = run(&world, 3.0, &[], &mut |_| {});
     assert_eq!(
         end.ending,
@@ -393,4 +399,62 @@ fn a_dropped_quadruped_lands_and_stands() {
     assert!(end.residual <= 1e-10 && momentum_error(&world, &end) <= 1e-9);
     // Errors of order 2 in the step, a ten-thousandth of the 40 J that the bodies have at the start.
     assert!(end.energy_error <= 5e-3, "{}", end.energy_error);
+}
+
+/// Legs that carry one trunk stick and slip in turn, feet and joints hold more than the robot has freedoms: friction becomes
+/// implicit, the robot comes to rest and stays there, and every joule is accounted for.
+#[test]
+fn dry_friction_in_the_joints_of_a_standing_quadruped_lets_it_rest() {
+    for friction in [0.1, 1.5] {
+        let world = quadruped(friction).world(0.6, 0.0, 1e-3);
+        let mut heights = Vec::new();
+        let end = run(&world, 2.0, &[1.5, 2.0], &mut |event| {
+            if let JointEvent::Sample(sample) = event {
+                heights.push(sample.posture.states[0].position);
+            }
+        });
+        assert_eq!(end.ending, Ending::Completed);
+        let mb = world.multibody();
+        assert!(
+            mb.kinetic(&end.posture) <= 1e-16,
+            "{}",
+            mb.kinetic(&end.posture)
+        );
+        let creep = (heights[1] - heights[0]).norm();
+        assert!(creep <= 1e-8, "{friction} {creep}");
+        assert!(end.works.friction > 0.0 && end.works.contact >= 0.0);
+        assert!(end.residual <= 1e-10 && momentum_error(&world, &end) <= 1e-9);
+        assert!(end.lowest_gap >= -1e-9, "{}", end.lowest_gap);
+        assert!(end.n_steps <= 4000, "{}", end.n_steps);
+    }
+}
+
+/// The far edge of a box that turns about its near one closes while the near one lasts: an impact of the same pair.
+#[test]
+fn the_far_edge_of_a_tipping_box_is_stopped_where_it_lands() {
+    let mut bodies = Bodies::default();
+    let half: [f64; 3] = [0.25, 0.12, 0.06];
+    let tilt = 0.3_f64;
+    let rotation = So3::exp(&Vector3::new(0.0, tilt, 0.0));
+    let center = Vector3::new(0.0, 0.0, half[0] * tilt.sin() + half[2] * tilt.cos());
+    let body = bodies.add(Shape::Cuboid(Cuboid::new(half).unwrap()), 6.0, Some(center));
+    bodies.placed[body].configuration = Some(Se3::new(rotation, center));
+    let world = bodies.world(0.7, 0.0, 1e-3);
+    let mut landings = Vec::new();
+    let end = run(&world, 1.0, &[], &mut |event| {
+        if let JointEvent::Impact(impact) = event {
+            landings.push(impact.energy_minus - impact.energy_plus);
+        }
+    });
+    assert_eq!(end.ending, Ending::Completed);
+    assert!(end.lowest_gap >= -1e-9, "{}", end.lowest_gap);
+    let energy = 6.0 * GRAVITY * (center.z - half[2]);
+    let taken = landings.iter().sum::<f64>();
+    assert!(
+        taken > 0.2 * energy && taken <= energy,
+        "{taken} of {energy}"
+    );
+    assert!(end.works.contact >= -1e-6 * energy, "{}", end.works.contact);
+    let height = end.posture.states[0].position.z;
+    assert!((height - half[2]).abs() <= 1e-8, "{height}");
 }

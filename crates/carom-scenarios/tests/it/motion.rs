@@ -144,6 +144,50 @@ fn two_boxes_that_events_cannot_follow_come_to_rest_in_steps() {
     }
 }
 
+/// An ellipsoid that rocks on a floor without friction, in steps within which gravity moves it by 0.8 % of its size: its energy stays
+/// or the run says so. Steps of time stepping took 15 % of it, which no contact takes.
+#[test]
+fn a_frictionless_ellipsoid_keeps_its_energy_or_the_run_stops() {
+    for (time_step, spin) in [(0.016, 2.0), (0.012, 2.0), (0.016, 4.0)] {
+        let run_with = |time_step: f64, duration: f64| {
+            let sets = [
+                format!("time_step={time_step:e}"),
+                format!("duration={duration:e}"),
+                format!(
+                    "bodies.0.angular_velocity=[{spin:?}, {:?}, 0.0]",
+                    0.5 * spin
+                ),
+            ];
+            let sets: Vec<&str> = sets.iter().map(String::as_str).collect();
+            run("world", &sets, ELLIPSOID)
+        };
+        let record = run_with(time_step, 1.0);
+        assert_eq!(record.status, "stopped");
+        assert_eq!(record.results["error"]["kind"], "step-too-large");
+        assert!(!record.results.contains_key("handed_over"));
+        let message = record.results["error"]["message"].as_str().unwrap();
+        let sufficient = message.split("a step of ").nth(1).unwrap();
+        let sufficient = sufficient.split(' ').next().unwrap();
+        let finer = run_with(sufficient.parse().unwrap(), 0.1);
+        assert_eq!(finer.status, "completed");
+        let energy = |key: &str| finer.results["energy"][key].as_f64().unwrap();
+        close(energy("final_j"), energy("initial_j"), 1e-3);
+        close(energy("contact_loss_j"), 0.0, 1e-15);
+    }
+}
+
+const ELLIPSOID: &str = r#"
+contact = { friction = 0.0, restitution = 0.0 }
+[[planes]]
+name = "floor"
+normal = [0.0, 0.0, 1.0]
+[[bodies]]
+name = "egg"
+mass = 1.0
+shape = { type = "ellipsoid", semi_axes = [0.08, 0.3, 0.2] }
+position = [0.0, 0.0, 0.2]
+"#;
+
 /// Steps in which the boxes turn by a quarter: places of contact mean nothing, and nothing is told as an answer.
 #[test]
 fn steps_that_press_bodies_into_each_other_end_the_run() {

@@ -216,3 +216,71 @@ fn frictions_of_any_size_together_are_resolved_with_every_contact_on_its_own_ter
         }
     }
 }
+
+/// Constraints that say the same twice leave two normals opposed but for rounding: closed at once they still approach by a
+/// trillionth, which they passed on to each other until the limit.
+#[test]
+fn opposed_contacts_that_are_closed_at_once_stay_closed() {
+    let mass = nalgebra::DMatrix::from_row_slice(
+        3,
+        3,
+        &[
+            1.3794447635889608,
+            1.043148155733376,
+            0.4103449623732839,
+            1.043148155733376,
+            1.4452131401571133,
+            0.48918537727436673,
+            0.4103449623732839,
+            0.48918537727436673,
+            1.275258006886285,
+        ],
+    );
+    let metric = carom_metric::KineticMetric::new(mass).unwrap();
+    let normals = [
+        [
+            0.0010276077777431859,
+            6.780066924265234e-06,
+            0.0009266683300855343,
+        ],
+        [-2.4568123864757356, 0.6072275586567426, 2.3207766391592592],
+        [7747.719053792611, -5443.756841284939, -6405.995196819601],
+    ];
+    let contacts = normals
+        .iter()
+        .map(|n| carom_impact::Contact::frictionless(carom_metric::Covector::from_slice(n)));
+    let forms = [
+        [
+            -0.11218624120482858,
+            -0.10969368590579763,
+            0.1415183538236419,
+        ],
+        [
+            0.0006919290759864864,
+            0.0006765557871911624,
+            -0.0008728402230496213,
+        ],
+        [0.0, 0.0, 0.0],
+    ];
+    let forms = forms
+        .iter()
+        .map(|n| carom_metric::Covector::from_slice(n))
+        .collect();
+    let contacts =
+        carom_impact::ContactSet::constrained(&metric, contacts.collect(), forms).unwrap();
+    let problem = carom_impact::ImpactProblem::new(
+        &contacts,
+        carom_metric::Tangent::from_slice(&[
+            0.6974558654908254,
+            0.5420591371421921,
+            0.9730569425597335,
+        ]),
+    )
+    .unwrap();
+    let law = carom_impact::frictional::Sequential::default();
+    let found = carom_impact::ImpactLaw::resolve(&law, &problem);
+    let found = found.unwrap();
+    let near = [0.974_040_788_5, 0.249_796_938_3, 0.965_776_650_5];
+    let off = &found.velocity_plus.0 - nalgebra::DVector::from_column_slice(&near);
+    assert!(off.norm() <= 2e-8);
+}

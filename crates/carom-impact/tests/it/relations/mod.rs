@@ -7,7 +7,7 @@ use crate::support::transforms::{Retold, back, relations, retold_law};
 use carom_impact::nonholonomic::Rough;
 use carom_impact::{
     ContactCount, EnergeticRestitution, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, Law,
-    LawInfo, Outcomes, Propagative,
+    LawInfo, Outcomes, Plastic, PlasticRule, Propagative,
 };
 use nalgebra::DVector;
 use std::collections::BTreeMap;
@@ -178,12 +178,21 @@ fn failures(posed: &Posed, retold: &[Retold], law: &Law) -> Vec<(&'static str, S
 
 /// All laws with their default options, and some with others.
 fn laws() -> Vec<Law> {
+    let rule = PlasticRule::ProjectAll {
+        allow_adhesion: true,
+    };
     let more = [
         Law::from(Propagative {
             restitution: EnergeticRestitution::new(0.6).unwrap(),
             ..Propagative::default()
         }),
         Law::from(Rough::new(0.7).unwrap()),
+        Law::from(Plastic { rule }),
+        Law::from(Propagative {
+            restitution: EnergeticRestitution::new(0.3).unwrap(),
+            plastic: rule,
+            ..Propagative::default()
+        }),
     ];
     Law::all().chain(more).collect()
 }

@@ -1,0 +1,266 @@
+//! The second kick: forces at the end of the flights, damping and dry friction implicit in the rates after it.
+
+use super::contacts::Contacts;
+use super::{Modes, Push, Step, Stepper};
+use crate::JointError;
+use crate::elimination::{push, rate};
+
+/// Changes of the sets of actuators at their limits, and of coordinates that stick, within the kick.
+const MOST_CHANGES: usize = 32;
+
+/// Changes after which one coordinate at a time, the first, sticks or slides: sets that change at once can alternate.
+const AT_ONCE: usize = 8;
+
+/// Implicit dry friction holds up to its own impulse and this fraction more, which is rounding.
+const HOLDS: f64 = 1e-9;
+
+impl Stepper<'_> {
+    /// The second kick: forces with implicit damping, and rates of all conditions 0.
+    pub(super) fn second_kick(
+        &mut self,
+        time: f64,
+        length: f64,
+        modes: &Modes,
+        step: &mut Step,
+        mut contacts: Option<&mut dyn Contacts>,
+    ) -> Result<(), JointError> {
+        let mb = self.multibody;
+        let half = 0.5 * length;
+        mb.rows(&step.end.states, &step.end.q, &mut self.end_rows);
+        self.compliances(half, modes);
+        let n = mb.n_coordinates();
+        self.clamped.clear();
+        self.clamped.resize(n, None);
+        let mut pushes = std::mem::take(&mut self.pushes);
+        pushes.clear();
+        pushes.resize(n, Push::default());
+        mb.velocities(&step.end.states, &mut self.velocities);
+        self.rub(modes);
+        let mut multipliers = std::mem::take(&mut self.multipliers);
+        multipliers.clear();
+        multipliers.resize(mb.n_rows(), 0.0);
+        for change in 0..MOST_CHANGES {
+            let mut rates = std::mem::take(&mut step.rates);
+            self.solve_second(time, half, modes, &mut pushes, &mut multipliers, step)?;
+            if let Some(it) = &mut contacts
+                && !self.press(*it, &mut multipliers, step)
+            {
+                return Err(JointError::ContactForces { time });
+            }
+            self.check_forces(&pushes, time)?;
+            mb.coordinate_rates(&self.end_rows, &self.after, &mut rates);
+            step.rates = rates;
+            let clamps = self.clamp(time, step);
+            let rubs = self.turn_rubbing(half, change >= AT_ONCE, modes, &multipliers, step);
+            if !clamps && !rubs {
+                break;
+            }
+        }
+        mb.set_velocities(&self.after, &mut step.end.states);
+        // Forces that depend on the rate are known now.
+        let before = std::mem::take(&mut self.velocities);
+        if contacts.is_some() {
+            self.note_pressing(&before, step);
+        }
+        self.note_second(&pushes, &multipliers, half, step);
+        self.each_coordinate(|this, joint, row, k, c| {
+            let now = step.rates[k];
+            let p = &mut pushes[k];
+            p.damper = -c.damping * now;
+            if let (Some(actuator), None) = (&c.actuator, this.clamped[k]) {
+                p.actuator = modes.control[k] + actuator.drive(step.end.q[k], time, true)
+                    - actuator.derivative() * now;
+                p.actuator = match actuator.derivative() > 0.0 {
+                    true => p.actuator,
+                    false => modes.control[k] + actuator.force(step.end.q[k], now, time, true),
+                };
+            }
+            let earlier = rate(&this.end_rows[row], mb.ends(joint), &before);
+            let turning = step.end.rotors[k][1];
+            if modes.implicit[k] {
+                if this.rubbed[k].is_none() {
+                    p.friction = (multipliers[row] - c.armature * turning) / half;
+                }
+                step.holding[k][1] = p.friction * half;
+            }
+            p.book(half, 0.5 * (earlier + now), &mut step.works);
+            // The rotor moves with its coordinate.
+            let spins = c.armature > 0.0 && modes.held[k].is_none();
+            step.end.rotors[k][1] = if spins { now } else { 0.0 };
+            if modes.held[k].is_some() {
+                step.holding[k][1] = multipliers[row] - c.armature * turning;
+            }
+        });
+        for (j, joint) in mb.joints().iter().enumerate() {
+            if joint.kind.is_spherical() && joint.ball.damping > 0.0 {
+                let (_, first) = mb.rows_of(j);
+                let first = first + joint.first_couple();
+                for row in first..first + 3 {
+                    let earlier = rate(&self.end_rows[row], mb.ends(j), &before);
+                    let now = rate(&self.end_rows[row], mb.ends(j), &self.after);
+                    step.works.damper += half * joint.ball.damping * now * 0.5 * (earlier + now);
+                }
+            }
+        }
+        self.velocities = before;
+        (self.pushes, self.multipliers) = (pushes, multipliers);
+        Ok(())
+    }
+
+    /// Coordinates with implicit friction that slide, to start from: those that slid in the step before and still do.
+    fn rub(&mut self, modes: &Modes) {
+        let mb = self.multibody;
+        let mut rubbed = std::mem::take(&mut self.rubbed);
+        rubbed.clear();
+        rubbed.resize(mb.n_coordinates(), None);
+        self.each_coordinate(|this, joint, row, k, _| {
+            let direction = modes.slides[k];
+            if modes.implicit[k] && direction.abs() >= 1.0 - HOLDS {
+                let direction = direction.signum();
+                let now = rate(&this.end_rows[row], mb.ends(joint), &this.velocities);
+                rubbed[k] = (now * direction > 0.0).then_some(direction);
+            }
+        });
+        self.rubbed = rubbed;
+    }
+
+    /// Lets actuators that are beyond their limit push with it; true if that changed.
+    fn clamp(&mut self, time: f64, step: &Step) -> bool {
+        let mut changed = false;
+        self.each_coordinate(|this, _, _, k, c| {
+            let Some(actuator) = c.actuator.as_ref().filter(|a| a.limit.is_finite()) else {
+                return;
+            };
+            let drive = actuator.drive(step.end.q[k], time, true);
+            let force = drive - actuator.derivative() * step.rates[k];
+            let limit = (force.abs() > actuator.limit).then(|| force.signum() * actuator.limit);
+            if limit != this.clamped[k] && actuator.derivative() > 0.0 {
+                this.clamped[k] = limit;
+                changed = true;
+            }
+        });
+        changed
+    }
+
+    /// Lets coordinates with implicit friction slide whose friction does not hold, and stick that slide back; true if
+    /// something changed. `first` changes one coordinate alone.
+    fn turn_rubbing(
+        &mut self,
+        half: f64,
+        first: bool,
+        modes: &Modes,
+        multipliers: &[f64],
+        step: &Step,
+    ) -> bool {
+        let mut changed = false;
+        self.each_coordinate(|this, _, row, k, c| {
+            if !modes.implicit[k] || (first && changed) {
+                return;
+            }
+            let next = match this.rubbed[k] {
+                Some(direction) => (step.rates[k] * direction >= 0.0).then_some(direction),
+                None => {
+                    let impulse = multipliers[row] - c.armature * step.end.rotors[k][1];
+                    let most = c.friction * half.abs() * (1.0 + HOLDS);
+                    (impulse.abs() > most).then(|| -impulse.signum())
+                }
+            };
+            changed |= next != this.rubbed[k];
+            this.rubbed[k] = next;
+        });
+        changed
+    }
+
+    /// Books the impulses of the second kick: explicit forces, and all rows.
+    fn note_second(&self, pushes: &[Push], multipliers: &[f64], half: f64, step: &mut Step) {
+        let mb = self.multibody;
+        for (j, load) in step.loads.iter_mut().enumerate() {
+            let (first, rates) = mb.rows_of(j);
+            for row in first..rates {
+                load.force += self.end_rows[row].force * multipliers[row];
+                load.moment += self.end_rows[row].couple * multipliers[row];
+                load.total += self.end_rows[row].force * multipliers[row];
+            }
+            for (k, place) in mb.coordinates_of(j).enumerate() {
+                let row = rates + k;
+                let impulse = multipliers[row] + half * pushes[place].total();
+                load.total += self.end_rows[row].force * impulse;
+            }
+        }
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn solve_second(
+        &mut self,
+        time: f64,
+        half: f64,
+        modes: &Modes,
+        pushes: &mut [Push],
+        multipliers: &mut [f64],
+        step: &Step,
+    ) -> Result<(), JointError> {
+        let mb = self.multibody;
+        self.wanted.fill(0.0);
+        for (momentum, state) in self.momenta.iter_mut().zip(&step.end.states) {
+            *momentum = crate::frames::stack(&state.linear_momentum, &state.angular_momentum);
+        }
+        self.each_coordinate(|this, joint, row, k, c| {
+            let q = step.end.q[k];
+            let mut force = Push {
+                spring: c.stiffness * (c.rest - q),
+                actuator: modes.control[k],
+                friction: match modes.implicit[k] {
+                    false => -c.friction * modes.slides[k],
+                    true => -c.friction * this.rubbed[k].unwrap_or(0.0),
+                },
+                damper: 0.0,
+            };
+            let mut gain = 0.0;
+            if let Some(actuator) = &c.actuator {
+                match (this.clamped[k], actuator.derivative() > 0.0) {
+                    (Some(limit), _) => force.actuator += limit,
+                    (None, true) => {
+                        gain = actuator.derivative();
+                        force.actuator += actuator.drive(q, time, true);
+                    }
+                    (None, false) => force.actuator += actuator.force(q, 0.0, time, true),
+                }
+            }
+            push(
+                &this.end_rows[row],
+                mb.ends(joint),
+                half * force.total(),
+                &mut this.momenta,
+            );
+            let stiff = c.armature + half * (c.damping + gain);
+            let sticks = modes.implicit[k] && this.rubbed[k].is_none();
+            if sticks {
+                this.compliance[row] = 0.0;
+            } else if modes.held[k].is_none() {
+                this.compliance[row] = if stiff > 0.0 {
+                    1.0 / stiff
+                } else {
+                    f64::INFINITY
+                };
+                let turning = c.armature * step.end.rotors[k][1];
+                this.wanted[row] = if stiff > 0.0 { turning / stiff } else { 0.0 };
+            }
+            pushes[k] = force;
+        });
+        mb.factor(
+            &mut self.elimination,
+            &self.end_rows,
+            &self.compliance,
+            time,
+        )?;
+        self.after.copy_from_slice(&self.momenta);
+        self.elimination.solve(
+            &mb.scene(),
+            &self.end_rows,
+            &self.wanted,
+            &mut self.after,
+            multipliers,
+        );
+        Ok(())
+    }
+}

@@ -1,0 +1,197 @@
+//! One answer of a law to a judged impact, and the coefficient of restitution that brings it nearest.
+
+use super::fit::nearest_coefficient;
+use super::{Case, TIE};
+use carom_impact::{Contact, ContactSet, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem};
+use carom_metric::Tangent;
+
+/// A coefficient of restitution that a law was given or fitted with.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RestitutionFit {
+    /// The coefficient.
+    pub value: f64,
+    /// True if it was chosen to fit; otherwise it is the problem's or the law's own.
+    pub is_fitted: bool,
+}
+
+/// One answer of a law.
+#[derive(Clone)]
+pub(super) struct Candidate {
+    pub(super) distance: f64,
+    pub(super) restitution: Option<RestitutionFit>,
+    pub(super) restitutions: Option<Vec<Option<f64>>>,
+    pub(super) detail: String,
+    pub(super) velocity_plus: Tangent,
+    /// True if all answers of the law were looked at.
+    pub(super) is_all: bool,
+    /// True if the budget of work ended the search for its best answer.
+    pub(super) is_limited: bool,
+}
+
+pub(super) type Answer = Result<Candidate, ImpactError>;
+
+impl Case<'_> {
+    /// True if a law is asked.
+    pub(super) fn asks(&self, law: &str) -> bool {
+        let names = self.options.laws.as_ref();
+        names.is_none_or(|names| names.iter().any(|name| name == law))
+    }
+
+    pub(super) fn candidate(&self, velocity_plus: Tangent, detail: String) -> Candidate {
+        Candidate {
+            distance: self.distance(&velocity_plus),
+            restitution: None,
+            restitutions: None,
+            detail,
+            velocity_plus,
+            is_all: true,
+            is_limited: false,
+        }
+    }
+
+    /// The one answer of a law without a coefficient.
+    pub(super) fn fixed(&self, law: &dyn ImpactLaw, detail: String) -> Answer {
+        Ok(self.candidate(law.resolve(self.problem)?.velocity_plus, detail))
+    }
+
+    /// The nearest answer of a law with a coefficient: the one given if that fits. Where the answer of the law does not
+    /// change continuously with the coefficient, another one may come nearer than those that were tried.
+    pub(super) fn fitted(
+        &self,
+        given: Option<f64>,
+        detail: String,
+        is_continuous: bool,
+        resolve: impl Fn(f64) -> Result<ImpactOutcome, ImpactError>,
+    ) -> Answer {
+        let answer = |value: f64, is_fitted: bool| -> Answer {
+            let outcome = resolve(value)?;
+            let restitution = Some(RestitutionFit { value, is_fitted });
+            Ok(Candidate {
+                restitution,
+                ..self.candidate(outcome.velocity_plus, detail.clone())
+            })
+        };
+        if let Some(given) = given {
+            let own = answer(given, false)?;
+            if self.is_same(own.distance) {
+                return Ok(own);
+            }
+        }
+        let mut found_at: Vec<(f64, Tangent)> = Vec::new();
+        let mut failed = None;
+        let guess = self.newton_ratio();
+        let found = nearest_coefficient(&self.after, self.reference, guess, |e| {
+            let velocity = match resolve(e) {
+                Ok(outcome) => outcome.velocity_plus,
+                Err(error) => {
+                    failed = Some(error);
+                    return None;
+                }
+            };
+            let whitened = self.whitened(&velocity);
+            found_at.push((e, velocity));
+            Some(whitened)
+        });
+        let best = match (found, failed) {
+            (Some(best), _) => best,
+            // The law says why.
+            (None, Some(error)) => return Err(error),
+            (None, None) => return answer(given.unwrap_or(1.0), true),
+        };
+        let at = |e: f64| found_at.iter().find(|(at, _)| *at == e).map(|(_, v)| v);
+        let restitution = RestitutionFit {
+            value: best.value,
+            is_fitted: Some(best.value) != given,
+        };
+        let is_all = best.is_proven || is_continuous;
+        let mut best = match at(best.value) {
+            Some(velocity) => Candidate {
+                restitution: Some(restitution),
+                ..self.candidate(velocity.clone(), detail.clone())
+            },
+            None => answer(best.value, restitution.is_fitted)?,
+        };
+        best.is_all = is_all;
+        let [plastic, elastic] = [0.0, 1.0].map(at);
+        if plastic.is_some() && plastic == elastic {
+            best.restitution = None;
+        }
+        Ok(best)
+    }
+
+    /// The outcome of a law on the same problem with another restitution at every contact.
+    pub(super) fn with_restitution(
+        &self,
+        restitution: f64,
+        resolve: impl Fn(&ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError>,
+    ) -> Result<ImpactOutcome, ImpactError> {
+        let set = self.problem.contacts();
+        let changed = |contact: &Contact| Contact {
+            restitution,
+            ..contact.clone()
+        };
+        let contacts = ContactSet::constrained(
+            set.metric(),
+            set.contacts().iter().map(changed).collect(),
+            set.constraint_forms().to_vec(),
+        )?;
+        resolve(&ImpactProblem::reposed(
+            &contacts,
+            self.problem.velocity_minus().clone(),
+        )?)
+    }
+
+    /// Newton's ratio of all contacts that approached, by least squares, in \[0, 1\].
+    fn newton_ratio(&self) -> f64 {
+        let contacts = self.problem.contacts();
+        let scale = self.problem.scale();
+        let (mut product, mut square) = (0.0, 0.0);
+        for i in 0..contacts.len() {
+            let rate = |v: &Tangent| contacts.normal_velocity(i, v.0.as_slice(), scale).rate;
+            let (before, after) = (rate(self.approach), rate(self.velocity_plus));
+            if before < 0.0 {
+                product += before * after;
+                square += before * before;
+            }
+        }
+        let ratio = -product / square;
+        if ratio.is_finite() {
+            ratio.clamp(0.0, 1.0)
+        } else {
+            0.0
+        }
+    }
+
+    /// The coefficient of all contacts, if they have one in common.
+    pub(super) fn common_restitution(&self) -> Option<f64> {
+        let mut all = self.problem.contacts().contacts().iter();
+        let first = all.next()?.restitution;
+        all.all(|contact| contact.restitution == first)
+            .then_some(first)
+    }
+}
+
+impl Case<'_> {
+    /// The better of two answers. Of those that match one whose coefficient was not fitted to do
+    /// so, then the first; of the others the nearer, the first if rounding decides.
+    pub(super) fn better(&self, best: Option<Answer>, next: Answer) -> Answer {
+        let rank = |candidate: &Candidate| {
+            let is_fitted = candidate.restitution.is_some_and(|r| r.is_fitted)
+                || candidate.restitutions.is_some();
+            match self.is_same(candidate.distance) {
+                true => (u8::from(is_fitted), 0.0),
+                false => (2, candidate.distance),
+            }
+        };
+        let is_better = |next: &Candidate, best: &Candidate| {
+            let ((kind, distance), (best_kind, least)) = (rank(next), rank(best));
+            kind < best_kind || kind == best_kind && distance < least - TIE
+        };
+        match (best, next) {
+            (None, next) => next,
+            (Some(Ok(best)), Ok(next)) if is_better(&next, &best) => Ok(next),
+            (Some(Err(_)), Ok(next)) => Ok(next),
+            (Some(best), _) => best,
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! Answers of the laws without restitution to a judged impact.
+
+use super::acting::acting;
+use super::candidate::{Answer, Candidate};
+use super::explain;
+use super::membership::{Known, Origin, SAME};
+use super::{Case, TIE};
+use carom_impact::frictional::{
+    AnitescuPotra, FrictionCone, Sequential, SingleImpacts, all_simultaneous,
+};
+use carom_impact::{ContactSet, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem};
+use carom_metric::kernel;
+use nalgebra::DVector;
+
+/// Contacts whose orders the sequential law is asked for one by one: 120 of them.
+const MAX_PERMUTED: usize = 5;
+
+/// Planar contacts for which every simultaneous outcome is found: 64 modes.
+const MAX_MODE_CONTACTS: usize = 3;
+
+/// The answers of the laws without restitution, which are members of the set of outcomes.
+pub(super) struct Inelastic {
+    pub(super) simultaneous: Option<Answer>,
+    pub(super) sequential: Option<Answer>,
+    /// All of them.
+    pub(super) known: Vec<Known>,
+}
+
+impl Inelastic {
+    pub(super) fn of(case: &Case<'_>) -> Self {
+        let mut known = Vec::new();
+        Self {
+            simultaneous: case
+                .asks(AnitescuPotra::NAME)
+                .then(|| anitescu_potra(case, &mut known)),
+            sequential: case
+                .asks(Sequential::NAME)
+                .then(|| sequential(case, &mut known)),
+            known,
+        }
+    }
+}
+
+/// Every outcome of a few planar contacts, else the one that the law finds, or, with round cones,
+/// another member of its continuum.
+fn anitescu_potra(case: &Case<'_>, known: &mut Vec<Known>) -> Answer {
+    let own = found_by_anitescu_potra(case, known)?;
+    let contacts = case.problem.contacts().contacts();
+    let is_spatial = contacts.iter().any(|c| c.tangents.len() == 2);
+    if !is_spatial || case.options.friction_cone != FrictionCone::Round || own.distance <= SAME {
+        return Ok(own);
+    }
+    let (impulses, velocity) = explain::in_one_step(case)?;
+    let member = case.candidate(velocity.clone(), "member of a family".to_owned());
+    if member.distance < own.distance && case.is_same(member.distance) {
+        known.push(Known {
+            velocity,
+            origin: Origin::Simultaneous(impulses),
+        });
+        if !case.is_same(own.distance) {
+            return Ok(member);
+        }
+    }
+    Ok(own)
+}
+
+fn found_by_anitescu_potra(case: &Case<'_>, known: &mut Vec<Known>) -> Answer {
+    let contacts = case.problem.contacts();
+    let is_planar = contacts.contacts().iter().all(|c| c.tangents.len() < 2);
+    let law = AnitescuPotra {
+        friction_cone: case.options.friction_cone,
+        ..AnitescuPotra::default()
+    };
+    let acting: Vec<usize> = firsts(&acting(case.problem)).collect();
+    let is_enumerable = is_planar && acting.len() <= MAX_MODE_CONTACTS;
+    let mut candidate = |outcome: ImpactOutcome| {
+        known.push(Known {
+            velocity: outcome.velocity_plus.clone(),
+            origin: Origin::Simultaneous(outcome.impulses),
+        });
+        Candidate {
+            is_all: is_enumerable,
+            ..case.candidate(outcome.velocity_plus, String::new())
+        }
+    };
+    let own = candidate(law.resolve(case.problem)?);
+    // One branch is enough if it is the outcome.
+    if !is_enumerable || own.distance <= SAME {
+        return Ok(own);
+    }
+    let mut best = Ok(own);
+    for outcome in simultaneous_outcomes(case.problem, &acting)? {
+        let next = candidate(outcome);
+        best = case.better(Some(best), Ok(next));
+    }
+    best
+}
+
+/// Every simultaneous outcome of some contacts, with no impulses on the others.
+fn simultaneous_outcomes(
+    problem: &ImpactProblem<'_>,
+    acting: &[usize],
+) -> Result<Vec<ImpactOutcome>, ImpactError> {
+    let all = problem.contacts();
+    if acting.len() == all.len() {
+        let found = all_simultaneous(problem)?.into_iter();
+        return Ok(found.map(|solution| solution.outcome).collect());
+    }
+    let kept = acting.iter().map(|i| all.contacts()[*i].clone());
+    let forms = all.constraint_forms().to_vec();
+    let contacts = ContactSet::constrained(all.metric(), kept.collect(), forms)?;
+    let part = ImpactProblem::reposed(&contacts, problem.velocity_minus().clone())?;
+    let whole = |mut outcome: ImpactOutcome| {
+        let mut impulses = DVector::zeros(all.row(all.len()));
+        for (place, contact) in acting.iter().enumerate() {
+            let own = contacts.row(place)..contacts.row(place + 1);
+            for (row, from) in (all.row(*contact)..all.row(contact + 1)).zip(own) {
+                impulses[row] = outcome.impulses[from];
+            }
+        }
+        outcome.impulses = impulses;
+        outcome
+    };
+    let found = all_simultaneous(&part)?.into_iter();
+    Ok(found.map(|solution| whole(solution.outcome)).collect())
+}
+
+/// The first contact of each with its copies.
+fn firsts(told: &[Vec<usize>]) -> impl Iterator<Item = usize> + '_ {
+    told.iter().filter_map(|copies| copies.first().copied())
+}
+
+/// The nearest outcome of all orders of a few contacts, else of the order given, its reverse and
+/// their rotations. Contacts that an impact does not reach come last, and a contact that is told twice follows itself.
+fn sequential(case: &Case<'_>, known: &mut Vec<Known>) -> Answer {
+    let m = case.problem.contacts().len();
+    let told = acting(case.problem);
+    let given: Vec<usize> = (0..told.len()).collect();
+    let orders = if given.len() <= MAX_PERMUTED {
+        permutations(&given)
+    } else {
+        let reverse: Vec<usize> = given.iter().rev().copied().collect();
+        let rotated = |order: &Vec<usize>, k: usize| [&order[k..], &order[..k]].concat();
+        let starts = given.iter();
+        starts
+            .flat_map(|k| [rotated(&given, *k), rotated(&reverse, *k)])
+            .collect()
+    };
+    let whole = |order: Vec<usize>| -> Vec<usize> {
+        let mut all: Vec<usize> = order.iter().flat_map(|k| told[*k].clone()).collect();
+        all.extend((0..m).filter(|i| !told.iter().any(|copies| copies.contains(i))));
+        all
+    };
+    let friction_cone = case.options.friction_cone;
+    let singles = SingleImpacts::new(case.problem, friction_cone)?;
+    let mut best: Option<(f64, Sequential)> = None;
+    let mut failed = None;
+    let mut left = case.options.max_work;
+    for order in orders {
+        if left == 0 {
+            break;
+        }
+        let law = Sequential {
+            order: whole(order),
+            friction_cone,
+            ..Sequential::default()
+        };
+        let found = match singles.run(&law.cycle(m)?, law.max_impacts, &mut left) {
+            Ok(found) => found,
+            Err(error) => {
+                failed = failed.or(Some(error));
+                continue;
+            }
+        };
+        let mut end = case.before();
+        kernel::add_scaled(
+            end.as_mut_slice(),
+            1.0,
+            &singles.space.change(&found.impulse),
+        );
+        let velocity = case.velocity(&end);
+        let distance = case.distance(&velocity);
+        let is_nearer = |least: f64| distance < least - TIE || distance <= SAME;
+        if best.as_ref().is_none_or(|(least, _)| is_nearer(*least)) {
+            best = Some((distance, law.clone()));
+        }
+        known.push(Known {
+            velocity,
+            origin: Origin::Sequential(found.sequence, law),
+        });
+        if distance <= SAME {
+            break;
+        }
+    }
+    let law = match (best, failed) {
+        (Some((_, law)), _) => law,
+        (None, Some(error)) => return Err(error),
+        (None, None) => Sequential::default(),
+    };
+    let detail = match m {
+        0 | 1 => String::new(),
+        _ => format!("order {:?}", law.order),
+    };
+    Ok(Candidate {
+        is_all: given.len() <= MAX_PERMUTED && left > 0,
+        is_limited: left == 0,
+        ..case.fixed(&law, detail)?
+    })
+}
+
+fn permutations(items: &[usize]) -> Vec<Vec<usize>> {
+    if items.is_empty() {
+        return vec![Vec::new()];
+    }
+    let mut all = Vec::new();
+    for (k, first) in items.iter().enumerate() {
+        let rest: Vec<usize> = [&items[..k], &items[k + 1..]].concat();
+        for mut tail in permutations(&rest) {
+            tail.insert(0, *first);
+            all.push(tail);
+        }
+    }
+    all
+}

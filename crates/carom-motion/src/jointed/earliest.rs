@@ -1,0 +1,213 @@
+//! The first of the events within a step: roots of event functions in the length of the step.
+
+use super::events::Change;
+use super::run::{INSTANT, Run};
+use crate::world::MotionError;
+use carom_joints::step::Step;
+
+/// Evaluations of a shortened step for one event; each gains a digit or more.
+const MOST_EVALUATIONS: usize = 120;
+
+/// Evaluations that do not halve the bracket, before its middle is looked at.
+const STALLED: usize = 3;
+
+/// Lengths of steps about an event.
+#[derive(Clone, Copy, Debug, Default)]
+struct Bracket {
+    /// The event function is positive there.
+    low: f64,
+    high: f64,
+    /// Event function at `high`.
+    at_high: f64,
+}
+
+/// An event function of the length of a step: positive before the event.
+pub(super) type Gauge<'g> = &'g dyn Fn(&Step, f64) -> f64;
+
+/// An event function that a candidate owns.
+type OwnGauge<'c> = Box<dyn Fn(&Step, f64) -> f64 + 'c>;
+
+/// An event that a step contains.
+pub(super) struct Candidate<'c> {
+    pub(super) change: Change,
+    /// Event function: positive before the event.
+    pub(super) gauge: OwnGauge<'c>,
+    /// Event function at the start of the step.
+    pub(super) start: f64,
+    /// Length of a step that ends beyond the event (s).
+    pub(super) reach: f64,
+    /// Rounding of the event function.
+    pub(super) slack: f64,
+    /// True if the step is to end before the event, false if at it.
+    pub(super) ends_before: bool,
+    /// True if the event is at the start of the step.
+    pub(super) at_once: bool,
+}
+
+impl Candidate<'_> {
+    /// A candidate without an event function.
+    pub(super) fn new(change: Change, start: f64, reach: f64) -> Self {
+        Self {
+            change,
+            gauge: Box::new(|_, _| 0.0),
+            start,
+            reach,
+            slack: 0.0,
+            ends_before: false,
+            at_once: false,
+        }
+    }
+
+    /// Estimate of the event's time, by the secant.
+    fn estimate(&self, step: &Step, length: f64) -> f64 {
+        let start = self.start.max(0.0);
+        match self.reach < length {
+            true => self.reach,
+            false => length * start / (start - (self.gauge)(step, length)).max(f64::MIN_POSITIVE),
+        }
+    }
+}
+
+impl Run<'_, '_> {
+    /// The first of the candidates, and those at the same instant, each with its time from the start of the step. A
+    /// candidate that has not happened at the end of a step to the first event so far is not looked for.
+    pub(super) fn earliest(
+        &mut self,
+        candidates: Vec<Candidate<'_>>,
+        step: &Step,
+        length: f64,
+    ) -> Result<Vec<(f64, Change)>, MotionError> {
+        if candidates.iter().any(|candidate| candidate.at_once) {
+            let at_once = candidates.iter().filter(|candidate| candidate.at_once);
+            return Ok(at_once.map(|candidate| (0.0, candidate.change)).collect());
+        }
+        let mut sorted: Vec<(f64, Candidate<'_>)> = candidates
+            .into_iter()
+            .map(|candidate| (candidate.estimate(step, length), candidate))
+            .collect();
+        sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let mut events: Vec<(f64, Change)> = Vec::new();
+        let mut first = f64::INFINITY;
+        let mut until: Option<Step> = None;
+        for (_, candidate) in sorted {
+            // One coordinate slips at a time: the others may hold without it.
+            let slips = |(_, change): &(f64, Change)| matches!(change, Change::Slip(_));
+            let is_slip = matches!(candidate.change, Change::Slip(_));
+            let mut reach = candidate.reach;
+            let end = first + INSTANT;
+            if end < reach {
+                let step = match until.take() {
+                    Some(step) => step,
+                    None => self.step_for(end)?,
+                };
+                let is_later = (candidate.gauge)(&step, end) > -candidate.slack;
+                until = Some(step);
+                if is_later {
+                    continue;
+                }
+                reach = end;
+            }
+            let gauge = candidate.gauge.as_ref();
+            let at = match candidate.ends_before {
+                true => self.bracket(gauge, candidate.start, reach)?.low,
+                false => self.root(gauge, candidate.start, reach)?,
+            };
+            if is_slip && let Some(other) = events.iter_mut().find(|e| slips(e)) {
+                if at < other.0 {
+                    *other = (at, candidate.change);
+                }
+            } else {
+                events.push((at, candidate.change));
+            }
+            if at < first {
+                first = at;
+                until = None;
+            }
+        }
+        Ok(events)
+    }
+
+    /// Length of the step that ends at an event: a root within (0, `length`], by false position with a bracket.
+    pub(super) fn root(
+        &mut self,
+        gauge: Gauge<'_>,
+        start: f64,
+        length: f64,
+    ) -> Result<f64, MotionError> {
+        Ok(match self.bracket(gauge, start, length)? {
+            Bracket { high, at_high, .. } if at_high >= 0.0 => high,
+            Bracket { low, high, .. } => 0.5 * (low + high),
+        })
+    }
+
+    /// Bracket of the length of the step that ends at an event: where the event function is positive, and where not.
+    fn bracket(
+        &mut self,
+        gauge: Gauge<'_>,
+        start: f64,
+        length: f64,
+    ) -> Result<Bracket, MotionError> {
+        let (mut low, mut at_low) = (0.0, start);
+        let mut high = length;
+        let mut budget = MOST_EVALUATIONS;
+        // After an event the function is about zero: it first must rise.
+        let mut probe = 0.5 * length;
+        while !(at_low > 0.0) || low == 0.0 && start <= f64::EPSILON {
+            if probe < INSTANT || budget == 0 {
+                return Ok(Bracket::default());
+            }
+            budget -= 1;
+            let step = self.step_for(probe)?;
+            let value = gauge(&step, probe);
+            if value > 0.0 {
+                (low, at_low) = (probe, value);
+                break;
+            }
+            high = probe;
+            probe *= 0.5;
+        }
+        let step = self.step_for(high)?;
+        let mut at_high = gauge(&step, high);
+        if at_high > 0.0 {
+            return Ok(Bracket {
+                low: high,
+                high,
+                at_high,
+            });
+        }
+        let mut side = 0;
+        let (mut stalled, mut width) = (0, high - low);
+        while high - low > INSTANT && budget > 0 && at_high != 0.0 {
+            budget -= 1;
+            let mut next = (low * at_high - high * at_low) / (at_high - at_low);
+            // A step towards the middle where false position has stalled.
+            stalled += 1;
+            if high - low <= 0.5 * width {
+                (stalled, width) = (0, high - low);
+            }
+            if !(next > low && next < high) || stalled >= STALLED {
+                next = 0.5 * (low + high);
+                stalled = 0;
+            }
+            // Close brackets from both sides.
+            let margin = 0.25 * INSTANT;
+            next = next.clamp(low + margin, high - margin);
+            let step = self.step_for(next)?;
+            let value = gauge(&step, next);
+            if value > 0.0 {
+                (low, at_low) = (next, value);
+                if side == 1 {
+                    at_high *= 0.5;
+                }
+                side = 1;
+            } else {
+                (high, at_high) = (next, value);
+                if side == -1 {
+                    at_low *= 0.5;
+                }
+                side = -1;
+            }
+        }
+        Ok(Bracket { low, high, at_high })
+    }
+}
