@@ -413,3 +413,32 @@ child_frame = {{ position = [-0.15, 0, 0] }}
     assert_eq!(found["error"]["kind"], "coarse-coordinates");
     record(&world(1e3));
 }
+
+/// The energy of an oscillation that a step of $h$ hardly resolves is off by $(h\omega)^2/4$: beyond a tenth the run ends, and
+/// the step that is named does.
+#[test]
+fn a_step_that_changes_the_energy_by_more_than_its_order_is_too_large() {
+    let text = |start: &str, h: f64| {
+        let keys = format!("stiffness = 2.0\n{start}");
+        let text = format!(
+            "time_step = {h}\ngravity = [0.0, 0.0, 0.0]\n{}",
+            slide(&keys)
+        );
+        text.replace("duration = 1.0", "duration = 40.0")
+    };
+    for (start, word) in [
+        ("velocity = 1.0", "would add"),
+        ("position = 1.0", "would take"),
+    ] {
+        let (output, error) = run(&text(start, 1.2));
+        let all = error + &String::from_utf8(output.stdout).unwrap();
+        assert!(all.contains(word), "{start}: {all}");
+        let named = all.split("a step of ").nth(1).unwrap();
+        let named: f64 = named.split(' ').next().unwrap().parse().unwrap();
+        for h in [named, 0.3] {
+            let found = record(&text(start, h));
+            let change = number(&found["energy"]["max_abs_error_j"]);
+            assert!(0.0 < change && change <= 0.1, "{start} {h}: {change}");
+        }
+    }
+}

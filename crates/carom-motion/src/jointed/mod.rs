@@ -7,6 +7,7 @@
 //! push in the kicks of the steps, together with the joints.
 
 mod earliest;
+mod energy;
 mod events;
 mod impact;
 mod meet;

@@ -120,7 +120,7 @@ pub struct JointedWorld {
     start: Posture,
     assembly: Assembly,
     fractions: &'static [f64],
-    time_step: f64,
+    pub(super) time_step: f64,
     rows: Vec<usize>,
     ranks: (usize, usize),
     corners: Vec<f64>,
@@ -332,6 +332,7 @@ impl JointedWorld {
             works: Works::default(),
             impact_loss: 0.0,
             energy_error: 0.0,
+            most_kinetic: mb.kinetic(&self.start),
             initial: mb.energy(&self.start),
             supports: vec![Vector3::zeros(); 1 + mb.n_bodies() + self.touch.n_planes()],
             pressing: Pressing::new(&self.touch),
@@ -405,13 +406,15 @@ pub(super) struct Run<'w, 'o> {
     pub(super) observe: &'o mut (dyn FnMut(JointEvent<'_>) + 'o),
     at_once: usize,
     /// Fastest speed of a body so far, rotation times size included, and gravity over a step (m/s).
-    fastest: f64,
+    pub(super) fastest: f64,
     pub(super) n_impacts: usize,
     n_steps: usize,
-    works: Works,
+    pub(super) works: Works,
     pub(super) impact_loss: f64,
-    energy_error: f64,
-    initial: f64,
+    pub(super) energy_error: f64,
+    /// Largest kinetic energy so far (J).
+    pub(super) most_kinetic: f64,
+    pub(super) initial: f64,
     supports: Vec<Vector3<f64>>,
     pub(super) pressing: Pressing<'w>,
     /// Pairs that last, by their index.
@@ -725,14 +728,7 @@ impl Run<'_, '_> {
             self.ask_control()?;
         }
         self.fastest = self.fastest.max(mb.fastest_speed(&self.posture.states));
-        let energy = mb.energy(&self.posture);
-        let works = &self.works;
-        let taken = self.impact_loss + works.damper + works.friction + works.contact;
-        let error = (energy - self.initial + taken - self.works.actuator).abs();
-        if error.is_finite() {
-            self.energy_error = self.energy_error.max(error);
-        }
-        Ok(())
+        self.note_energy()
     }
 
     /// Adds an impulse that a thing gave at a contact, if it never moves.

@@ -24,7 +24,7 @@ pub(crate) mod dependent;
 mod error;
 mod events;
 pub(crate) mod friction;
-mod guard;
+pub(crate) mod guard;
 mod handover;
 mod island;
 mod lasting;
