@@ -29,7 +29,7 @@ impl Run<'_, '_> {
             self.energy_error = self.energy_error.max(error.abs());
         }
         self.most_kinetic = self.most_kinetic.max(mb.kinetic(&self.posture));
-        // What contacts would have given is an error as well.
+        // An energy that contacts would have given is an error as well.
         let change = error + (-works.contact).max(0.0);
         let works = works.actuator.abs() + works.damper + works.friction + works.contact.abs();
         let most = MOST_CHANGED * (self.most_kinetic + self.impact_loss + works);
