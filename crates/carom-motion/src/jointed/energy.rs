@@ -13,6 +13,9 @@ const MOST_CHANGED: f64 = 0.1;
 /// at the fastest speed.
 const ROUNDING: f64 = 1e-9;
 
+/// Step that is named at least, as a fraction of the present one: beyond it the second order tells nothing.
+const LEAST_NAMED: f64 = 1e-3;
+
 impl Run<'_, '_> {
     /// Notes the error of the energy after a step.
     ///
@@ -29,8 +32,9 @@ impl Run<'_, '_> {
             self.energy_error = self.energy_error.max(error.abs());
         }
         self.most_kinetic = self.most_kinetic.max(mb.kinetic(&self.posture));
-        // An energy that contacts would have given is an error as well.
-        let change = error + (-works.contact).max(0.0);
+        // An energy that contacts would have given is an error as well: the larger of the two decides.
+        let given = -works.contact;
+        let change = if given > error.abs() { given } else { error };
         let works = works.actuator.abs() + works.damper + works.friction + works.contact.abs();
         let most = MOST_CHANGED * (self.most_kinetic + self.impact_loss + works);
         let masses = (0..mb.n_bodies()).filter_map(|i| Some(mb.rigid(i)?.mass()));
@@ -46,7 +50,7 @@ impl Run<'_, '_> {
             time: self.time,
             time_step: h,
             // Errors are of the second order.
-            sufficient: two_digits(0.5 * h * (most / size).sqrt().max(ROUNDING)),
+            sufficient: two_digits(0.5 * h * (most / size).sqrt().max(LEAST_NAMED)),
             fault: match change > 0.0 {
                 true => StepFault::Gain { energy: size, most },
                 false => StepFault::Loss { energy: size, most },

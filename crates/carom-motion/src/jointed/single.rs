@@ -6,8 +6,8 @@ use carom_impact::two_body::{
 };
 use nalgebra::{Matrix2, Matrix3, SymmetricEigen, Vector2, Vector3};
 
-/// Mobility along a tangent below this fraction of the contact's largest is rounding: the joints block that tangent. The
-/// elimination leaves some $10^{-15}$ of it, and bearings that are stiff by design $10^{-6}$.
+/// Mobility along a tangent, and its coupling with the normal, below this fraction of the contact's largest entry are rounding:
+/// the joints block that tangent. Sums over the links of a robot leave some thousand units in the last place at most.
 const BLOCKED: f64 = 1e-12;
 
 /// Impulse of a contact with the inverse inertia matrix `w` (tangents first, the normal last) at a velocity (m/s). Along
@@ -69,8 +69,7 @@ fn free_tangents(w: &Matrix3<f64>) -> Option<Vec<Vector2<f64>>> {
             continue;
         }
         let with_normal = w[(2, 0)] * axis.x + w[(2, 1)] * axis.y;
-        // A positive semidefinite matrix has no coupling beyond the root of its diagonal entries.
-        if with_normal.abs() > (least * w[(2, 2)]).sqrt() {
+        if with_normal.abs() > least {
             return None;
         }
     }

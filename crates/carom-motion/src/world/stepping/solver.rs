@@ -53,7 +53,8 @@ pub(super) struct Answer {
 pub(super) struct Solver {
     problem: SparseConeProblem,
     workspace: SparseConeWorkspace,
-    start: Vec<f64>,
+    /// Impulses from which the next search starts.
+    from: Vec<f64>,
     starts: Vec<Starts>,
     velocity: Vec<f64>,
     /// Rates at which gaps may close, $\max(g, 0)/h$, less what turning closes (m/s).
@@ -76,7 +77,7 @@ impl Default for Solver {
         Self {
             problem: SparseConeProblem::of_bodies(),
             workspace: SparseConeWorkspace::new(),
-            start: Vec::new(),
+            from: Vec::new(),
             starts: Vec::new(),
             velocity: Vec::new(),
             closing: Vec::new(),
@@ -95,14 +96,11 @@ impl Solver {
         self.starts.extend(contacts.map(|contact| contact.starts));
         if !self.restitutes() {
             let force = self.starts.iter().flat_map(|start| start.force);
-            self.start.clear();
-            self.start.extend(force);
+            self.from.clear();
+            self.from.extend(force);
             self.search(task)?;
-            for (start, l) in self
-                .starts
-                .iter_mut()
-                .zip(self.found.impulse.chunks_exact(3))
-            {
+            let impulses = self.found.impulse.chunks_exact(3);
+            for (start, l) in self.starts.iter_mut().zip(impulses) {
                 start.force.copy_from_slice(l);
                 start.compression.copy_from_slice(l);
             }
@@ -129,14 +127,11 @@ impl Solver {
         for growth in 1..=GROWTHS {
             self.shift(task)?;
             let compression = self.starts.iter().flat_map(|start| start.compression);
-            self.start.clear();
-            self.start.extend(compression);
+            self.from.clear();
+            self.from.extend(compression);
             self.search(task)?;
-            for (start, l) in self
-                .starts
-                .iter_mut()
-                .zip(self.found.impulse.chunks_exact(3))
-            {
+            let impulses = self.found.impulse.chunks_exact(3);
+            for (start, l) in self.starts.iter_mut().zip(impulses) {
                 start.compression.copy_from_slice(l);
             }
             if growth == GROWTHS || !self.grow(task) {
@@ -193,9 +188,9 @@ impl Solver {
     fn search(&mut self, task: &Task<'_>) -> Result<(), LcpError> {
         self.counts.n_problems += 1;
         self.found.residual = f64::INFINITY;
-        let start = std::mem::take(&mut self.start);
+        let start = std::mem::take(&mut self.from);
         self.attempt(task, &start)?;
-        self.start = start;
+        self.from = start;
         for from_zero in [false, true] {
             if self.found.residual <= task.tolerance {
                 break;
@@ -329,10 +324,10 @@ impl Solver {
         floors: &[f64],
     ) -> Result<Vec<f64>, LcpError> {
         self.problem.set_floors(floors)?;
-        self.start.clear();
+        self.from.clear();
         for (start, floor) in self.starts.iter().zip(floors) {
             let [n, x, y] = start.expansion;
-            self.start.extend([n.max(*floor), x, y]);
+            self.from.extend([n.max(*floor), x, y]);
         }
         self.search(task)?;
         let expansion = &self.found.impulse;
