@@ -409,7 +409,7 @@ impl<T: Table> PennyBilliard<T> {
     ) -> Option<Crossing> {
         match self.table.ellipse() {
             Some(ellipse) => Arc::new(ellipse, w, omega).first_exit(ellipse, point, value, rate),
-            None => self.march(point, w, omega, value, rate),
+            None => self.march(point, w, omega, value, rate, f64::INFINITY),
         }
     }
 
@@ -427,11 +427,11 @@ impl<T: Table> PennyBilliard<T> {
                 .crossings_ahead(ellipse, gradient, rate)
                 .first()
                 .copied(),
-            None => self.march(point, w, omega, 0.0, rate),
+            None => self.march(point, w, omega, 0.0, rate, f64::INFINITY),
         }
     }
 
-    /// Next hit on any table, by certified steps.
+    /// Next hit on any table within a time (s), by certified steps.
     fn march(
         &self,
         point: Vector2<f64>,
@@ -439,15 +439,17 @@ impl<T: Table> PennyBilliard<T> {
         omega: f64,
         value: f64,
         rate: f64,
+        within: f64,
     ) -> Option<Crossing> {
         let speed = w.norm();
         let bound = speed
             * (self.table.hessian_bound() * speed + self.table.gradient_bound() * omega.abs());
-        let horizon = if omega == 0.0 {
+        let return_time = if omega == 0.0 {
             2.0 * self.table.diameter() / speed
         } else {
             TAU / omega.abs()
         };
+        let horizon = return_time.min(within);
         let at = |t: f64| {
             let half = 0.5 * omega * t;
             let [sin, cos, sinc] = sin_cos_sinc(half);
@@ -574,26 +576,16 @@ impl<T: Table> PennyBilliard<T> {
         let opposite = contact.point - reach * contact.heading;
         let value = self.table.value(opposite).min(0.0);
         let rate = self.table.gradient(opposite).dot(&across);
-        let candidates = [
-            (
-                contact.rim,
-                contact.point,
-                w,
-                self.march(contact.point, w, omega, 0.0, contact.rate),
-            ),
-            (
-                other,
-                opposite,
-                across,
-                self.march(opposite, across, omega, value, rate),
-            ),
-        ];
-        let first = candidates
-            .into_iter()
-            .filter_map(|(rim, point, w, crossing)| Some((rim, point, w, crossing?)))
-            .min_by(|a, b| a.3.time.total_cmp(&b.3.time));
-        let Some((rim, point, w, crossing)) = first else {
-            return Next::End(Ending::NeverHits);
+        let near = self.march(contact.point, w, omega, 0.0, contact.rate, f64::INFINITY);
+        // The other rim counts only where it is the first to hit.
+        let within = near.as_ref().map_or(f64::INFINITY, |hit| hit.time);
+        let far = self
+            .march(opposite, across, omega, value, rate, within)
+            .filter(|hit| hit.time < within);
+        let (rim, point, w, crossing) = match (near, far) {
+            (_, Some(hit)) => (other, opposite, across, hit),
+            (Some(hit), None) => (contact.rim, contact.point, w, hit),
+            (None, None) => return Next::End(Ending::NeverHits),
         };
         let turn = rotate(crossing.half_turn, crossing.half_turn);
         let point = self.on_wall(point + crossing.chord);
