@@ -20,6 +20,7 @@ NEEDED = {
     "06-pool-break": ["matplotlib"],
     "07-dropped-phone": ["matplotlib"],
     "08-biped-landing": ["mujoco", "matplotlib"],
+    "09-quadruped-three-laws": ["mujoco", "matplotlib"],
 }
 
 

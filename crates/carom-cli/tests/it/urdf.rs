@@ -285,3 +285,17 @@ fn links_that_overlap_at_the_start_do_not_touch_each_other() {
         assert!(error.contains("overlap"), "{error}");
     }
 }
+
+/// The first robot of the book: in free fall motors and joints at rest have no work to do, and four feet land at once.
+#[test]
+fn the_quadruped_of_the_book_lands_on_its_feet() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/robots");
+    let read = |name: &str| std::fs::read_to_string(format!("{folder}/{name}")).unwrap();
+    let config = read("drop.toml").replace("duration = 1.5", "duration = 0.3");
+    let record = record(&read("quadruped.urdf"), &config);
+    assert_eq!(record["status"], "completed", "{record}");
+    let first = &record["impacts"][0];
+    let gap = 0.65 - 0.4 * 0.6_f64.cos() - 0.025;
+    close(&first["time"], &(2.0 * gap / 9.80665).sqrt().into(), 1e-9);
+    assert_eq!(first["contacts"].as_array().unwrap().len(), 4, "{first}");
+}
