@@ -6,6 +6,7 @@
 //! speeds first, then what tangents do, then how contacts act on each other. Contacts that all of these
 //! leave equal are images of each other under a symmetry of the problem; they stay as given.
 
+use super::friction_cone::FrictionCone;
 use super::space::ContactSpace;
 use carom_metric::kernel;
 
@@ -49,38 +50,10 @@ impl Canonical {
         let keys = Keys {
             space,
             before,
+            after: &[],
             rebounds,
         };
-        if let Some(sorted) = keys.by_speed(contacts) {
-            return Self {
-                signs: keys.signs(&sorted),
-                contacts: sorted,
-                copies: Vec::new(),
-            };
-        }
-        let mut kept: Vec<usize> = Vec::with_capacity(contacts.len());
-        let mut copies = Vec::new();
-        for &contact in contacts {
-            let copy = kept.iter().find_map(|of| {
-                let turn = keys.copied([*of, contact], cones_are_round)?;
-                Some(Copy {
-                    contact,
-                    of: *of,
-                    turn,
-                })
-            });
-            match copy {
-                Some(copy) => copies.push(copy),
-                None => kept.push(contact),
-            }
-        }
-        keys.sort(&mut kept);
-        let signs = keys.signs(&kept);
-        Self {
-            contacts: kept,
-            signs,
-            copies,
-        }
+        keys.canonical(contacts, cones_are_round)
     }
 
     /// For contacts without friction, whose velocities are unique: they stay as given, unless some may be copies.
@@ -187,14 +160,91 @@ impl Canonical {
     }
 }
 
+/// Contacts of an impact and an outcome of it, each told once, in an order that no coordinates, units, row lengths or
+/// tangent axes change.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ContactOrder(Canonical);
+
+impl ContactOrder {
+    /// Sorts some contacts of a space by their slot velocities before and after, then by how they act on each other.
+    pub fn new(
+        space: &ContactSpace,
+        contacts: &[usize],
+        [before, after]: [&[f64]; 2],
+        friction_cone: FrictionCone,
+    ) -> Self {
+        let keys = Keys {
+            space,
+            before,
+            after,
+            rebounds: &[],
+        };
+        Self(keys.canonical(contacts, friction_cone == FrictionCone::Round))
+    }
+
+    /// The contacts in their order.
+    pub fn contacts(&self) -> &[usize] {
+        &self.0.contacts
+    }
+
+    /// The contact that stands for a contact that was given; `None` for one that was not among those sorted.
+    pub fn stands_for(&self, contact: usize) -> Option<usize> {
+        let mut copies = self.0.copies();
+        let of = copies.find(|(copy, _)| *copy == contact);
+        of.map(|(_, of)| of)
+            .or_else(|| self.0.contacts.contains(&contact).then_some(contact))
+    }
+
+    /// Moves impulses on the slots of copies to the contacts that stand for them.
+    pub fn gather(&self, space: &ContactSpace, impulse: &mut [f64]) {
+        self.0.gather(space.width(), impulse);
+    }
+}
+
 /// Numbers of contacts that do not depend on how they are written.
 struct Keys<'k> {
     space: &'k ContactSpace,
     before: &'k [f64],
+    /// Slot velocities of an outcome that is asked about; empty without one.
+    after: &'k [f64],
     rebounds: &'k [f64],
 }
 
 impl Keys<'_> {
+    /// Contacts told once each and in their own order.
+    fn canonical(&self, contacts: &[usize], cones_are_round: bool) -> Canonical {
+        if let Some(sorted) = self.by_speed(contacts) {
+            return Canonical {
+                signs: self.signs(&sorted),
+                contacts: sorted,
+                copies: Vec::new(),
+            };
+        }
+        let mut kept: Vec<usize> = Vec::with_capacity(contacts.len());
+        let mut copies = Vec::new();
+        for &contact in contacts {
+            let copy = kept.iter().find_map(|of| {
+                let turn = self.copied([*of, contact], cones_are_round)?;
+                Some(Copy {
+                    contact,
+                    of: *of,
+                    turn,
+                })
+            });
+            match copy {
+                Some(copy) => copies.push(copy),
+                None => kept.push(contact),
+            }
+        }
+        self.sort(&mut kept);
+        let signs = self.signs(&kept);
+        Canonical {
+            contacts: kept,
+            signs,
+            copies,
+        }
+    }
+
     fn normal(&self, contact: usize) -> &[f64] {
         self.space.column(contact * self.space.width())
     }
@@ -332,6 +382,10 @@ impl Keys<'_> {
         classes.split(&|i| tangential(i, &|slot| self.space.gram[(slot, slot)].sqrt()));
         classes.split(&|i| tangential(i, &|slot| self.space.gram[(slot, i * width)]));
         classes.split(&|i| self.rebound(i));
+        if !self.after.is_empty() {
+            classes.split(&|i| self.after[i * width]);
+            classes.split(&|i| tangential(i, &|slot| self.after[slot]));
+        }
         while !classes.is_settled() {
             if !self.refine(&mut classes) {
                 classes.single_out();
@@ -347,7 +401,7 @@ impl Keys<'_> {
             let Some(members) = classes.members(class) else {
                 break;
             };
-            for kind in 0..Self::N_PAIRS {
+            for kind in 0..self.n_pairs() {
                 classes.split(&|i| members.iter().map(|j| self.pair(kind, i, *j)).sum());
                 classes.split(&|i| {
                     members
@@ -363,8 +417,10 @@ impl Keys<'_> {
         false
     }
 
-    /// Kinds of pair actions that no frame changes.
-    const N_PAIRS: usize = 5;
+    /// Number of kinds of [pair](Self::pair) actions.
+    fn n_pairs(&self) -> usize {
+        if self.after.is_empty() { 5 } else { 7 }
+    }
 
     /// Action of two contacts on each other: a number that no frame changes.
     fn pair(&self, kind: usize, i: usize, j: usize) -> f64 {
@@ -376,23 +432,27 @@ impl Keys<'_> {
                 .map(|slot| carom_numeric::power(gram[(slot, normal)], 2));
             carom_numeric::power(self.friction(i), 2) * squares.sum::<f64>()
         };
+        // Drag of the tangents of one contact on the normal, or the tangents, of the other.
+        let on_normal = |velocity: &[f64]| {
+            let drag = self.tangents(i);
+            let drag = drag.map(|slot| velocity[slot] * gram[(slot, normal_j)]);
+            self.friction(i) * drag.sum::<f64>()
+        };
+        let on_tangents = |velocity: &[f64]| {
+            let drag = self.tangents(i).flat_map(|s| {
+                self.tangents(j)
+                    .map(move |t| velocity[s] * gram[(s, t)] * velocity[t])
+            });
+            self.friction(i) * self.friction(j) * drag.sum::<f64>()
+        };
         match kind {
             0 => gram[(normal_i, normal_j)],
             1 => dragged(i, normal_j),
             2 => dragged(j, normal_i),
-            3 => {
-                let slots = self.tangents(i);
-                let drag = slots.map(|slot| self.before[slot] * gram[(slot, normal_j)]);
-                self.friction(i) * drag.sum::<f64>()
-            }
-            _ => {
-                let slots = self.tangents(i);
-                let drag = slots.flat_map(|s| {
-                    self.tangents(j)
-                        .map(move |t| self.before[s] * gram[(s, t)] * self.before[t])
-                });
-                self.friction(i) * self.friction(j) * drag.sum::<f64>()
-            }
+            3 => on_normal(self.before),
+            4 => on_tangents(self.before),
+            5 => on_normal(self.after),
+            _ => on_tangents(self.after),
         }
     }
 

@@ -75,6 +75,7 @@ pub use sequential::{InOrder, SingleImpacts};
 pub use space::ContactSpace;
 
 pub use bounds::{NetBound, TerminationBounds};
+pub use canonical::ContactOrder;
 pub use carom_lcp::cone::{ConeMode, ConeSelection};
 pub use carom_numeric::random::CounterRng;
 pub use choice::SampleChoice;

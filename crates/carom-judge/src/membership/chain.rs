@@ -3,8 +3,8 @@
 use super::linear_program::{Program, Rule, Solved, Vertex};
 use super::modes::{ModeSequence, StepMode};
 use super::witness::WitnessCone;
+use crate::parts::seen;
 use carom_impact::frictional::{ContactSpace, FrictionCone, directions};
-use carom_impact::own_terms::{linked, momentum_of};
 use carom_impact::{ImpactError, ImpactProblem};
 use carom_metric::kernel;
 use nalgebra::DMatrix;
@@ -38,8 +38,8 @@ pub(super) struct Edges {
     pub(super) before: Vec<f64>,
     /// Slot velocities of the outcome.
     pub(super) target: Vec<f64>,
-    /// Norm of the motion before: of the momentum of all that contacts touch, directly or through the mass matrix
-    /// and constraints. A body elsewhere, however fast, changes no tolerance.
+    /// Norm of the motion that contacts see before, or after if there is none: no coordinates, no frame and no body
+    /// elsewhere change it.
     pub(super) norm: f64,
 }
 
@@ -61,25 +61,11 @@ pub(super) struct Chain {
     pub(super) value: f64,
 }
 
-/// Norm of the whitened momentum before of the parts that contacts touch.
-fn touched_norm(problem: &ImpactProblem<'_>) -> f64 {
-    let contacts = problem.contacts();
-    let mut touched = vec![0.0; contacts.metric().dim()];
-    for contact in contacts.contacts() {
-        for row in std::iter::once(&contact.normal).chain(&contact.tangents) {
-            for (touched, a) in touched.iter_mut().zip(row.0.iter()) {
-                *touched += a.abs();
-            }
-        }
-    }
-    let links = contacts
-        .constraint_forms()
-        .iter()
-        .map(|form| form.0.as_slice());
-    momentum_of(
-        &linked(contacts.metric(), &touched, links),
-        problem.momentum(),
-    )
+/// Norm of the part of the whitened momentum that contacts see, of that after if it is zero before.
+fn seen_norm(problem: &ImpactProblem<'_>, after: &[f64]) -> f64 {
+    let norms =
+        [problem.momentum(), after].map(|momentum| seen(problem.contacts(), momentum).norm());
+    norms.into_iter().find(|norm| *norm > 0.0).unwrap_or(0.0)
 }
 
 /// Result of a sequence of modes.
@@ -124,7 +110,7 @@ impl Edges {
             effects: DMatrix::zeros(space.n_slots(), 0),
             before: space.velocity(problem.momentum()).as_slice().to_vec(),
             target: space.velocity(after).as_slice().to_vec(),
-            norm: touched_norm(problem),
+            norm: seen_norm(problem, after),
             space,
         };
         edges.add_rays();

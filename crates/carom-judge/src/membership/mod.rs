@@ -19,6 +19,8 @@
 mod chain;
 mod linear_program;
 mod modes;
+mod ordered;
+mod orders;
 mod outside;
 mod round;
 mod search;
@@ -87,7 +89,8 @@ pub struct SetVerdict {
     pub membership: Membership,
     /// Distance to the nearest member known, relative; the set may come nearer.
     pub distance: f64,
-    /// Velocity of that member (n).
+    /// Velocity of that member (n). A member of a family of simultaneous impulses keeps the rules of sliding and closing
+    /// within the tolerance of the judgement; all others keep them to rounding.
     pub nearest: Tangent,
     /// Members that were looked at.
     pub members: u64,
@@ -160,11 +163,16 @@ impl Nearest {
         if !case.is_open(&velocity) {
             return f64::INFINITY;
         }
-        if self.best.is_none() || distance < self.distance {
+        if self.is_nearer(distance) {
             self.distance = distance;
             self.best = Some(velocity);
         }
         distance
+    }
+
+    /// True if a member at a distance is nearer than those seen.
+    fn is_nearer(&self, distance: f64) -> bool {
+        self.best.is_none() || distance < self.distance
     }
 
     fn verdict(self, case: &Case<'_>, membership: Membership) -> SetVerdict {

@@ -2,16 +2,17 @@
 
 use super::chain::{Attempt, Chain, Edges};
 use super::modes::ModeSequence;
+use super::ordered::Ordered;
+use super::orders::{MAX_LISTED, in_some_order, one_after_the_other};
 use super::round::{Closings, Led, RoundChain};
 use super::witness::{Witness, WitnessCone};
 use super::{Known, Membership, Nearest, Origin, SAME, SetVerdict};
 use crate::Case;
 use crate::tasks::map;
 use carom_impact::frictional::{
-    AnitescuPotra, BranchPolicy, CAP_OFF, COVERING_SPREAD, CapDistribution, Draw, Sampler,
-    SetValued,
+    BranchPolicy, CAP_OFF, COVERING_SPREAD, CapDistribution, Draw, Sampler, SetValued,
 };
-use carom_impact::{ContactSet, ImpactError, ImpactLaw, ImpactProblem};
+use carom_impact::{ImpactError, ImpactProblem};
 use carom_metric::{Tangent, kernel};
 use nalgebra::DVector;
 use std::collections::{HashMap, HashSet};
@@ -33,9 +34,6 @@ const NEIGHBORS: usize = 16;
 
 /// Steps of the longest mode sequence that is tried.
 const MAX_STEPS: usize = 24;
-
-/// Steps of the longest chain that is listed as a witness.
-const MAX_LISTED: usize = 256;
 
 /// Multiply-adds in linear programs and Newton's method that any search may take.
 const LEAST_WORK: u64 = 20_000_000;
@@ -110,6 +108,64 @@ struct Search<'c, 'p> {
 
 /// Searches for a witness. Members met on the way are looked at.
 pub(super) fn search(
+    given: &Case<'_>,
+    known: &[Known],
+    nearest: Nearest,
+) -> Result<SetVerdict, ImpactError> {
+    let ordered = Ordered::new(given)?;
+    let velocity = given.problem.velocity_minus().clone();
+    let problem = ImpactProblem::reposed(&ordered.contacts, velocity)?;
+    let case = given.reposed(&problem);
+    let told: Vec<Known> = known
+        .iter()
+        .map(|known| ordered.of_known(known, problem.scale()))
+        .collect();
+    if ordered.contacts.is_empty() {
+        return Ok(nearest.verdict(given, Membership::Unknown));
+    }
+    if let Some(witness) = rerun(given, known, MAX_LISTED) {
+        return Ok(nearest.verdict(given, Membership::Inside(witness)));
+    }
+    let mut found = search_ordered(&case, &told, nearest)?;
+    if let Membership::Inside(Witness::Steps { steps, .. })
+    | Membership::Near(Witness::Steps { steps, .. }) = &mut found.membership
+    {
+        for step in steps {
+            *step = ordered.on_given(step);
+        }
+    }
+    if !matches!(found.membership, Membership::Inside(_))
+        && let Some(witness) = rerun(given, known, 0)
+    {
+        found.membership = Membership::Inside(witness);
+        found.is_limited = false;
+    }
+    Ok(found)
+}
+
+/// The sequential law itself, if it answers the velocity by a chain longer than `listed`: too long to be listed, or one
+/// that ends in ever smaller steps.
+fn rerun(case: &Case<'_>, known: &[Known], listed: usize) -> Option<Witness> {
+    known.iter().find_map(|member| match &member.origin {
+        Origin::Sequential(contacts, law)
+            if contacts.len() > listed && case.distance(&member.velocity) <= SAME =>
+        {
+            let witness = Witness::Sequential(law.clone());
+            is_good(case, &witness).then_some(witness)
+        }
+        _ => None,
+    })
+}
+
+/// True if a witness keeps the rules and ends at the velocity.
+fn is_good(case: &Case<'_>, witness: &Witness) -> bool {
+    // The rounding of the velocities as given counts, which the problem in the frames of its parts does not have.
+    let end = witness.end(case.problem);
+    end.is_ok_and(|end| case.distance(&end) <= SAME)
+}
+
+/// Searches for a witness among contacts in their own order.
+fn search_ordered(
     case: &Case<'_>,
     known: &[Known],
     nearest: Nearest,
@@ -146,7 +202,10 @@ pub(super) fn search(
             Some(witness) => Some(witness),
             None => match search.samples()? {
                 Some(witness) => Some(witness),
-                None => search.local().or_else(|| search.rerun(known)),
+                None => match search.local() {
+                    Some(witness) => Some(witness),
+                    None => search.orders()?,
+                },
             },
         },
     };
@@ -195,12 +254,6 @@ impl Search<'_, '_> {
                 }
                 Origin::Sequential(contacts, law) => (contacts, law),
             };
-            if distance <= SAME && contacts.len() > MAX_LISTED {
-                let witness = Witness::Sequential(law.clone());
-                if self.is_good(&witness) {
-                    return Some(witness);
-                }
-            }
             let Ok(steps) = one_after_the_other(self.case.problem, contacts, law) else {
                 continue;
             };
@@ -222,16 +275,16 @@ impl Search<'_, '_> {
         None
     }
 
-    /// The sequential law itself, if it answers the velocity by a chain that is too long, or ends in ever smaller
-    /// steps.
-    fn rerun(&self, known: &[Known]) -> Option<Witness> {
-        known.iter().find_map(|member| match &member.origin {
-            Origin::Sequential(_, law) if self.case.distance(&member.velocity) <= SAME => {
-                let witness = Witness::Sequential(law.clone());
-                self.is_good(&witness).then_some(witness)
+    /// Single impacts in orders that the sequential law was not asked for.
+    fn orders(&mut self) -> Result<Option<Witness>, ImpactError> {
+        let budget = self.case.options.max_work.saturating_sub(self.sampling);
+        match in_some_order(self.case, budget, &mut self.work)? {
+            Some(known) => {
+                self.nearest.see(self.case, known.velocity.clone());
+                Ok(self.known(&[known]))
             }
-            _ => None,
-        })
+            None => Ok(None),
+        }
     }
 
     /// The witness of a chain of impulses on the rows, if it keeps the rules.
@@ -245,11 +298,7 @@ impl Search<'_, '_> {
 
     /// Remembers a chain that ends within the tolerance, if it is nearer than those before and keeps the rules.
     fn remember(&mut self, distance: f64, steps: impl FnOnce(&Self) -> Vec<DVector<f64>>) {
-        let is_nearer = self
-            .near
-            .as_ref()
-            .is_none_or(|(least, _)| distance < *least);
-        if distance > SAME && self.case.is_same(distance) && is_nearer {
+        if distance > SAME && self.case.is_same(distance) && self.is_nearer_than_near(distance) {
             let witness = Witness::Steps {
                 cone: self.edges.cone,
                 steps: steps(self),
@@ -261,10 +310,13 @@ impl Search<'_, '_> {
         }
     }
 
+    fn is_nearer_than_near(&self, distance: f64) -> bool {
+        let near = self.near.as_ref();
+        near.is_none_or(|(least, _)| distance < *least)
+    }
+
     fn is_good(&self, witness: &Witness) -> bool {
-        // The rounding of the velocities as given counts, which the problem in the frames of its parts does not have.
-        let end = witness.end(self.case.problem);
-        end.is_ok_and(|end| self.case.distance(&end) <= SAME)
+        is_good(self.case, witness)
     }
 
     /// Modes of steps given by their impulses on the rows and the velocities after.
@@ -326,12 +378,25 @@ impl Search<'_, '_> {
         }
         let mut end = self.case.before();
         kernel::add_scaled(end.as_mut_slice(), 1.0, &self.edges.space.change(&total));
-        let distance = self.nearest.see(self.case, self.case.velocity(&end));
-        if distance > SAME {
-            self.remember(distance, |search| search.on_rows(&chain.steps));
+        let velocity = self.case.velocity(&end);
+        let distance = self.case.distance(&velocity);
+        if distance > SAME && !self.nearest.is_nearer(distance) {
             return None;
         }
-        self.proven(self.on_rows(&chain.steps))
+        // A chain that a method found may break a rule: then it ends at no member.
+        let witness = Witness::Steps {
+            cone: self.edges.cone,
+            steps: self.on_rows(&chain.steps),
+        };
+        let end = witness.end(self.case.problem).ok()?;
+        self.nearest.see(self.case, velocity);
+        if self.case.distance(&end) <= SAME {
+            return Some(witness);
+        }
+        if distance > SAME && self.case.is_same(distance) && self.is_nearer_than_near(distance) {
+            self.near = Some((distance, witness));
+        }
+        None
     }
 
     /// Impulses on the rows as given from scaled impulses on the slots.
@@ -599,48 +664,4 @@ fn one_sample(
         work: draw.work,
         is_plain: sample.is_multiple_of(kinds),
     })
-}
-
-/// Single impacts in a given order: impulses on all rows, and the velocity after each.
-fn one_after_the_other(
-    problem: &ImpactProblem<'_>,
-    order: &[usize],
-    law: &carom_impact::frictional::Sequential,
-) -> Result<Vec<(DVector<f64>, Tangent)>, ImpactError> {
-    let all = problem.contacts();
-    let single = AnitescuPotra {
-        friction_cone: law.friction_cone,
-        ..AnitescuPotra::default()
-    };
-    let alone = |contact: &usize| match all.contacts().get(*contact) {
-        Some(given) => ContactSet::constrained(
-            all.metric(),
-            vec![given.clone()],
-            all.constraint_forms().to_vec(),
-        ),
-        None => Err(ImpactError::InvalidContact {
-            what: "order",
-            contact: *contact,
-            contacts: all.len(),
-        }),
-    };
-    let mut sets = Vec::with_capacity(all.len());
-    for contact in 0..all.len() {
-        sets.push(alone(&contact)?);
-    }
-    let mut velocity = problem.velocity_minus().clone();
-    let mut steps = Vec::with_capacity(order.len());
-    for contact in order.iter().take(MAX_LISTED) {
-        let Some(set) = sets.get(*contact) else {
-            continue;
-        };
-        let outcome = single.resolve(&ImpactProblem::reposed(set, velocity)?)?;
-        let mut impulses = DVector::zeros(all.row(all.len()));
-        for (k, l) in outcome.impulses.iter().enumerate() {
-            impulses[all.row(*contact) + k] = *l;
-        }
-        velocity = outcome.velocity_plus.clone();
-        steps.push((impulses, outcome.velocity_plus));
-    }
-    Ok(steps)
 }

@@ -1,6 +1,8 @@
 //! Integration tests of carom-judge, one binary: linking is most of what a test binary costs.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+#[cfg(feature = "bounds")]
+mod agreement;
 mod answers;
 #[cfg(feature = "bounds")]
 mod bounds;

@@ -183,6 +183,16 @@ fn a_match_is_found_whatever_constraints_and_far_bodies_are_told_with_it() {
     }
 }
 
+/// Answers of the sequential law to six contacts are found in whichever order the contacts are told: the order that gave them
+/// is among the first that are asked in one telling only.
+#[test]
+fn a_witness_is_found_in_any_order_of_six_contacts() {
+    for (seed, k) in [(200_000, 363), (640_011, 954)] {
+        let faults = faults(k..k + 1, seed);
+        assert!(faults.is_empty(), "{}", faults.join("\n"));
+    }
+}
+
 /// A thousand problems, or `COUNT` of them from number `FIRST` on, of `SEED`.
 #[test]
 #[ignore = "minutes: the scheduled job runs it"]

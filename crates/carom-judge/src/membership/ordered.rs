@@ -1,0 +1,207 @@
+//! Contacts as the search for a witness sees them: none that the change did not reach, each once, in an order and with
+//! tangents that do not depend on how the impact is written.
+//!
+//! Steps of contacts that do not change each other's velocities are steps of each group alone, so that a group in which
+//! no contact approaches and no velocity changes has a chain without steps. Tangents of round cones are turned, and those
+//! in the plane reversed, until they point along the sliding before or after, or along motion that normal impulses make.
+
+use super::{Known, Origin, SAME};
+use crate::Case;
+use crate::parts::met;
+use carom_impact::frictional::{ContactOrder, ContactSpace, FrictionCone};
+use carom_impact::{Contact, ContactSet, ImpactError};
+use carom_metric::{Covector, kernel};
+use nalgebra::DVector;
+
+/// Velocities along tangents below this fraction of the motion, and products of unit rows below it, tell no direction.
+const NO_DIRECTION: f64 = 1e-6;
+
+/// Tangent axes of a contact in those given: a rotation or reflection.
+type Turn = [[f64; 2]; 2];
+
+/// Axes as they are given.
+const AS_GIVEN: Turn = [[1.0, 0.0], [0.0, 1.0]];
+
+/// Contacts in their own order, and the way back to those given.
+pub(super) struct Ordered<'a> {
+    /// The contacts of the search.
+    pub(super) contacts: ContactSet<'a>,
+    given: &'a ContactSet<'a>,
+    space: ContactSpace,
+    order: ContactOrder,
+    turns: Vec<Turn>,
+}
+
+impl<'a> Ordered<'a> {
+    /// The contacts of a case, with the velocities that it asks about.
+    pub(super) fn new(case: &Case<'a>) -> Result<Self, ImpactError> {
+        let given = case.problem.contacts();
+        let space = ContactSpace::new(given);
+        let before = space.velocity(case.problem.momentum());
+        let after = space.velocity(case.after.as_slice());
+        let velocities = [before.as_slice(), after.as_slice()];
+        let cone = case.options.friction_cone;
+        let order = ContactOrder::new(&space, &reached(case), velocities, cone);
+        let axes = Axes {
+            space: &space,
+            velocities,
+            order: order.contacts(),
+            slow: NO_DIRECTION * case.reference,
+        };
+        let turn_of = |contact: &usize| match given.contacts()[*contact].tangents.len() {
+            1 => [[axes.sign(*contact), 0.0], [0.0, 1.0]],
+            2 if cone == FrictionCone::Round => axes.turn(*contact),
+            _ => AS_GIVEN,
+        };
+        let turns: Vec<Turn> = order.contacts().iter().map(turn_of).collect();
+        let own = order.contacts().iter().zip(&turns);
+        let own = own.map(|(contact, turn)| turned(&given.contacts()[*contact], turn));
+        let forms = given.constraint_forms().to_vec();
+        Ok(Self {
+            contacts: ContactSet::constrained(given.metric(), own.collect(), forms)?,
+            given,
+            space,
+            order,
+            turns,
+        })
+    }
+
+    /// Impulses on the rows as given from those on the rows of the search.
+    pub(super) fn on_given(&self, impulses: &DVector<f64>) -> DVector<f64> {
+        let mut all = DVector::zeros(self.given.row(self.given.len()));
+        for (place, (contact, turn)) in self.order.contacts().iter().zip(&self.turns).enumerate() {
+            let (to, from) = (self.given.row(*contact), self.contacts.row(place));
+            all[to] = impulses[from];
+            let n_tangents = self.contacts.row(place + 1) - from - 1;
+            for t in 0..n_tangents {
+                let terms = (0..n_tangents).map(|s| turn[s][t] * impulses[from + 1 + s]);
+                all[to + 1 + t] = terms.sum();
+            }
+        }
+        all
+    }
+
+    /// Impulses on the rows of the search from those on the rows as given.
+    fn gathered(&self, impulses: &DVector<f64>, scale: f64) -> DVector<f64> {
+        let mut slots = self.space.of_rows(impulses.as_slice(), scale);
+        self.order.gather(&self.space, &mut slots);
+        let given = self.space.on_rows(&slots, scale, self.given);
+        let mut own = DVector::zeros(self.contacts.row(self.contacts.len()));
+        for (place, (contact, turn)) in self.order.contacts().iter().zip(&self.turns).enumerate() {
+            let (from, to) = (self.given.row(*contact), self.contacts.row(place));
+            own[to] = given[from];
+            let n_tangents = self.contacts.row(place + 1) - to - 1;
+            for s in 0..n_tangents {
+                let terms = (0..n_tangents).map(|t| turn[s][t] * given[from + 1 + t]);
+                own[to + 1 + s] = terms.sum();
+            }
+        }
+        own
+    }
+
+    /// A member that is known, with its origin told for the contacts of the search.
+    pub(super) fn of_known(&self, known: &Known, scale: f64) -> Known {
+        let place = |contact: &usize| {
+            let of = self.order.stands_for(*contact)?;
+            self.order.contacts().iter().position(|i| *i == of)
+        };
+        let origin = match &known.origin {
+            Origin::Simultaneous(impulses) => Origin::Simultaneous(self.gathered(impulses, scale)),
+            Origin::Sequential(contacts, law) => {
+                Origin::Sequential(contacts.iter().filter_map(place).collect(), law.clone())
+            }
+        };
+        Known {
+            velocity: known.velocity.clone(),
+            origin,
+        }
+    }
+}
+
+/// A contact with other tangent axes.
+fn turned(contact: &Contact, turn: &Turn) -> Contact {
+    let axis = |row: &[f64; 2]| {
+        let terms = contact.tangents.iter().zip(row);
+        let zero = DVector::zeros(contact.normal.0.len());
+        Covector(terms.fold(zero, |sum, (tangent, factor)| sum + &tangent.0 * *factor))
+    };
+    let tangents = match contact.tangents.len() {
+        _ if *turn == AS_GIVEN => contact.tangents.clone(),
+        n => turn.iter().take(n).map(axis).collect(),
+    };
+    Contact {
+        tangents,
+        ..contact.clone()
+    }
+}
+
+/// The contacts of groups in which one approaches or some velocity changes.
+fn reached(case: &Case<'_>) -> Vec<usize> {
+    let contacts = case.problem.contacts();
+    let change = &case.after - case.before();
+    let is_changed = |contact: &usize| {
+        let normal = &contacts.contacts()[*contact].normal;
+        (contacts.row(*contact)..contacts.row(contact + 1)).any(|row| {
+            let along = kernel::dot(contacts.unit_row(row), change.as_slice());
+            case.relative_rate(normal, along.abs()) > SAME
+        })
+    };
+    let groups = met(contacts).into_iter().filter(|group| {
+        group.iter().any(|i| case.problem.approaches(*i)) || group.iter().any(is_changed)
+    });
+    groups.flatten().collect()
+}
+
+/// Directions in the tangent planes of contacts that no axes change.
+struct Axes<'s> {
+    space: &'s ContactSpace,
+    velocities: [&'s [f64]; 2],
+    order: &'s [usize],
+    /// A velocity below it tells no direction.
+    slow: f64,
+}
+
+impl Axes<'_> {
+    /// Vectors in the tangent plane of a contact that tell a direction.
+    fn directions(&self, contact: usize) -> impl Iterator<Item = [f64; 2]> {
+        let width = self.space.width();
+        let slot = contact * width;
+        let along = move |t: usize, of: &dyn Fn(usize) -> f64| match t < width {
+            true => of(slot + t),
+            false => 0.0,
+        };
+        let sliding = self.velocities.iter().map(move |velocity| {
+            let of = |slot: usize| velocity[slot];
+            ([along(1, &of), along(2, &of)], self.slow)
+        });
+        let own = std::iter::once(&contact).chain(self.order);
+        let normals: Vec<usize> = own.map(|i| i * width).collect();
+        let made = normals.into_iter().map(move |normal| {
+            let of = |slot: usize| self.space.gram[(slot, normal)];
+            ([along(1, &of), along(2, &of)], NO_DIRECTION)
+        });
+        let all = sliding.chain(made);
+        all.filter(|(x, least)| kernel::norm(x) > *least)
+            .map(|(x, _)| x)
+    }
+
+    /// Sign that makes a tangent in the plane point along the first direction.
+    fn sign(&self, contact: usize) -> f64 {
+        let first = self.directions(contact).next();
+        first.map_or(1.0, |[x, _]| x.signum())
+    }
+
+    /// The axis along the first direction, and the one across it to the side of the next.
+    fn turn(&self, contact: usize) -> Turn {
+        let mut all = self.directions(contact);
+        let Some(first) = all.next() else {
+            return AS_GIVEN;
+        };
+        let speed = kernel::norm(&first);
+        let [x, y] = first.map(|x| x / speed);
+        let across = all.map(|[p, q]| (x * q - y * p, kernel::norm(&[p, q])));
+        let mut across = across.filter(|(side, size)| side.abs() > NO_DIRECTION * size);
+        let side = across.next().map_or(1.0, |(side, _)| side.signum());
+        [[x, y], [-side * y, side * x]]
+    }
+}

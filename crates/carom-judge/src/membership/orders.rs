@@ -1,0 +1,174 @@
+//! Chains of single impacts, one contact after the other, and orders that are tried where nothing else led to the velocity.
+//!
+//! The sequential law answers in the order of the contacts that it is given, and a judge does not know it. All orders of
+//! up to five contacts are asked before the search begins; those of more cost more than most searches.
+
+use super::{Known, Origin, SAME};
+use crate::Case;
+use crate::tasks::map;
+use carom_impact::frictional::{AnitescuPotra, CounterRng, Sequential, SingleImpacts};
+use carom_impact::{ContactSet, ImpactError, ImpactLaw, ImpactProblem};
+use carom_metric::{Tangent, kernel};
+use nalgebra::DVector;
+
+/// Contacts all of whose orders were asked already.
+const ASKED: usize = 5;
+
+/// Contacts all of whose orders are tried: 720 of them. Of more contacts so many are drawn.
+const MAX_ALL: usize = 6;
+
+/// Orders that are drawn of more contacts, and those of six.
+const N_ORDERS: u64 = 720;
+
+/// Steps of the longest chain that is listed as a witness.
+pub(super) const MAX_LISTED: usize = 256;
+
+/// Impacts in one of these orders at most.
+const MAX_IMPACTS: u64 = 64;
+
+/// Orders in a task.
+const TASK: u64 = 24;
+
+/// Seed of orders that are drawn.
+const SEED: u64 = 0x5e90;
+
+/// The first order of single impacts that ends at the velocity, with its impacts as an answer of the sequential law;
+/// multiply-adds are added to `work`, and an order that is begun beyond `budget` of them is not finished.
+pub(super) fn in_some_order(
+    case: &Case<'_>,
+    budget: u64,
+    work: &mut u64,
+) -> Result<Option<Known>, ImpactError> {
+    let m = case.problem.contacts().len();
+    if m <= ASKED {
+        return Ok(None);
+    }
+    let singles = SingleImpacts::new(case.problem, case.options.friction_cone)?;
+    let mut first = 0;
+    while first < N_ORDERS && *work < budget {
+        let end = N_ORDERS.min(first + 4 * TASK);
+        let tasks = (end - first).div_ceil(TASK);
+        let left = budget - *work;
+        let found = map(tasks as usize, |task| {
+            let start = first + task as u64 * TASK;
+            let mut used = 0;
+            let mut orders = start..end.min(start + TASK);
+            let known = orders.find_map(|k| along(case, &singles, &order(m, k), left, &mut used));
+            (known, used)
+        });
+        let mut witness = None;
+        for (known, used) in found {
+            *work = work.saturating_add(used);
+            witness = witness.or(known);
+        }
+        if witness.is_some() {
+            return Ok(witness);
+        }
+        first = end;
+    }
+    Ok(None)
+}
+
+/// The impacts in an order, if they end at the velocity.
+fn along(
+    case: &Case<'_>,
+    singles: &SingleImpacts<'_>,
+    order: &[usize],
+    budget: u64,
+    work: &mut u64,
+) -> Option<Known> {
+    let mut left = budget.saturating_sub(*work);
+    let before = left;
+    let found = singles.run(order, MAX_IMPACTS, &mut left);
+    *work += before - left;
+    let found = found.ok()?;
+    let mut end = case.before();
+    let change = singles.space.change(&found.impulse);
+    kernel::add_scaled(end.as_mut_slice(), 1.0, &change);
+    let velocity = case.velocity(&end);
+    let law = Sequential {
+        order: order.to_vec(),
+        friction_cone: case.options.friction_cone,
+        ..Sequential::default()
+    };
+    (case.distance(&velocity) <= SAME).then_some(Known {
+        velocity,
+        origin: Origin::Sequential(found.sequence, law),
+    })
+}
+
+/// The k-th order of m contacts: of all of them, or drawn.
+fn order(m: usize, k: u64) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..m).collect();
+    let mut rng = CounterRng::new(SEED, k, 0);
+    let mut rest = k;
+    for i in (1..m).rev() {
+        let places = i as u64 + 1;
+        let place = if m <= MAX_ALL {
+            let place = rest % places;
+            rest /= places;
+            place
+        } else {
+            rng.next_bits() % places
+        };
+        order.swap(i, place as usize);
+    }
+    order
+}
+
+/// Single impacts in a given order: impulses on all rows, and the velocity after each.
+pub(super) fn one_after_the_other(
+    problem: &ImpactProblem<'_>,
+    order: &[usize],
+    law: &Sequential,
+) -> Result<Vec<(DVector<f64>, Tangent)>, ImpactError> {
+    let all = problem.contacts();
+    let single = AnitescuPotra {
+        friction_cone: law.friction_cone,
+        ..AnitescuPotra::default()
+    };
+    let alone = |contact: &usize| match all.contacts().get(*contact) {
+        Some(given) => ContactSet::constrained(
+            all.metric(),
+            vec![given.clone()],
+            all.constraint_forms().to_vec(),
+        ),
+        None => Err(ImpactError::InvalidContact {
+            what: "order",
+            contact: *contact,
+            contacts: all.len(),
+        }),
+    };
+    let mut sets = Vec::with_capacity(all.len());
+    for contact in 0..all.len() {
+        sets.push(alone(&contact)?);
+    }
+    let mut velocity = problem.velocity_minus().clone();
+    let mut steps = Vec::with_capacity(order.len());
+    for contact in order.iter().take(MAX_LISTED) {
+        let Some(set) = sets.get(*contact) else {
+            continue;
+        };
+        let outcome = single.resolve(&ImpactProblem::reposed(set, velocity)?)?;
+        let mut impulses = DVector::zeros(all.row(all.len()));
+        for (k, l) in outcome.impulses.iter().enumerate() {
+            impulses[all.row(*contact) + k] = *l;
+        }
+        velocity = outcome.velocity_plus.clone();
+        steps.push((impulses, outcome.velocity_plus));
+    }
+    Ok(steps)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_orders_of_six_contacts_are_tried() {
+        let mut all: Vec<Vec<usize>> = (0..N_ORDERS).map(|k| order(MAX_ALL, k)).collect();
+        all.sort();
+        all.dedup();
+        assert_eq!(all.len() as u64, N_ORDERS);
+    }
+}
