@@ -31,6 +31,7 @@
 pub mod dense;
 pub mod expression;
 pub mod kernel;
+pub mod orthogonal;
 pub mod polynomial;
 mod power;
 pub mod quadrature;

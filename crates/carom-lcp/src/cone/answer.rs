@@ -63,6 +63,8 @@ pub enum ConeStart {
     Compliant,
     /// Gauss-Seidel sweeps.
     GaussSeidel,
+    /// The impulses that the method for many contacts finds, by interior and proximal points.
+    Sparse,
     /// Polygons of eight directions in place of the cones.
     Polygon,
     /// Polygons with a vertex against the sliding of the polygon before.

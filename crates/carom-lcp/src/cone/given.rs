@@ -3,6 +3,7 @@
 use super::answer::{ConeAnswer, ConeMode, ConeSelection, ConeStart};
 use super::even::Even;
 use super::problem::{ConeProblem, WIDTH};
+use super::weak::solve_weak;
 use super::workspace::{ConeWorkspace, GOOD_RESIDUAL};
 use crate::{LcpError, LcpStatus};
 
@@ -115,6 +116,14 @@ impl ConeWorkspace {
         branch: fn(&mut Self, &ConeProblem<'_>, &mut ConeAnswer) -> bool,
     ) -> Result<ConeAnswer, LcpError> {
         let mut answer = self.judge_given(problem, impulse)?;
+        let mut mended = Vec::new();
+        if answer.status != LcpStatus::Solved {
+            mended.extend_from_slice(impulse);
+            if solve_weak(problem, &mut mended, self.depth)? {
+                answer = self.judge_given(problem, &mended)?;
+            }
+        }
+        let impulse = if mended.is_empty() { impulse } else { &mended };
         if selection == ConeSelection::First || answer.status != LcpStatus::Solved {
             return Ok(answer);
         }

@@ -19,8 +19,8 @@
 //!
 //! (Alart & Curnier 1991) with steps of least norm, because $G$ is singular where contacts
 //! depend on each other. It starts from zero, from compliant contacts that become stiffer, from a
-//! few Gauss-Seidel sweeps of exact one-contact solutions, and from the solution of the linear
-//! complementarity problem with polygons in place of the cones, which are turned until a vertex
+//! few Gauss-Seidel sweeps of exact one-contact solutions, from what the method for many contacts (below) finds, and from
+//! the solution of the linear complementarity problem with polygons in place of the cones, which are turned until a vertex
 //! opposes the sliding (see [`ConeStart`]). One contact is solved in closed form
 //! ([`single_contact`]).
 //!
@@ -55,6 +55,7 @@ mod problem;
 mod residual;
 mod single;
 mod sparse;
+mod weak;
 mod workspace;
 
 pub use answer::{ConeAnswer, ConeMode, ConeSelection, ConeStart};

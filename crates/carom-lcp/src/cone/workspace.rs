@@ -8,6 +8,7 @@ use super::polygon::{DIRECTIONS, Polygons};
 use super::problem::{ConeProblem, WIDTH};
 use super::residual::{CONE_RESIDUAL, onto_disc, own_residual_of};
 use super::single::single_contact;
+use super::sparse::SparseConeWorkspace;
 use crate::{LcpError, LcpStatus};
 
 /// An answer of this residual is not sought further.
@@ -94,16 +95,27 @@ pub struct ConeWorkspace {
     pub(super) system: Scaled,
     pub(super) newton: Newton,
     pub(super) sweeps: Sweeps,
+    pub(super) sparse: SparseConeWorkspace,
     polygons: Polygons,
     pub(super) even: Even,
     pub(super) n_newton_steps: usize,
     n_pivots: usize,
+    /// Sizes of contacts that were told apart above this problem.
+    pub(super) depth: usize,
 }
 
 impl ConeWorkspace {
     /// An empty workspace.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// An empty workspace for the weak contacts of a problem.
+    pub(super) fn below(depth: usize) -> Self {
+        Self {
+            depth,
+            ..Self::default()
+        }
     }
 
     /// Impulses of the last solve on the rows as given (3m), N·s.
@@ -154,6 +166,7 @@ impl ConeWorkspace {
         let _ = self.attempt(problem, ConeStart::Zero, &mut answer)
             || self.try_compliant(problem, &mut answer)
             || self.try_sweeps(problem, &mut answer)
+            || self.try_sparse(problem, &mut answer)?
             || self.try_polygons(problem, &mut answer)?
             || answer.residual <= CONE_RESIDUAL
             || self.try_subdivisions(problem, &mut answer)?;

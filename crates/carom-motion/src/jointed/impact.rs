@@ -221,7 +221,10 @@ impl Run<'_, '_> {
         };
         let some: Vec<usize> = all
             .into_iter()
-            .filter(|c| posed[*c].before[0] < 0.0)
+            .filter(|c| {
+                let still = posed[*c].pair().map_or(0.0, |pair| self.still(pair));
+                posed[*c].before[0] < -still
+            })
             .collect();
         match some.is_empty() || some.len() == posed.len() {
             true => Err(refused),

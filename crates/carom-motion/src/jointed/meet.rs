@@ -104,7 +104,7 @@ impl Run<'_, '_> {
     }
 
     /// Speed below which a contact of a pair rests (m/s).
-    fn still(&self, pair: usize) -> f64 {
+    pub(super) fn still(&self, pair: usize) -> f64 {
         let touch = self.world.touch();
         let gravity = touch.flights.gravity.norm() * touch.time_step;
         STILL * (touch.speed(&touch.pairs[pair], &self.posture.states) + gravity)

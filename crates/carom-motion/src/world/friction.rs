@@ -7,7 +7,7 @@
 
 use carom_lcp::LcpStatus;
 use carom_lcp::cone::{ConeProblem, ConeSelection, ConeWorkspace};
-use carom_numeric::svd::Svd;
+use carom_numeric::orthogonal::Orthogonal;
 use nalgebra::{DMatrix, Matrix3, Vector2, Vector3};
 
 /// Sweeps over all contacts before the modes are taken from what was found.
@@ -42,6 +42,10 @@ const JOINING: usize = 4;
 
 /// A slip that is given, in units of the largest velocity, where the method for round cones is used.
 const GIVEN_SLIP: f64 = 1e4;
+
+/// Columns of the contacts' mobility of which less than this fraction of the longest is left, once others are taken out,
+/// depend on them: the corners of a face share one load.
+const DEPENDENT: f64 = 1e-11;
 
 /// Compliances of contacts, as fractions of the largest entry of the mobility, with which impulses are looked for where
 /// rows nearly depend on each other: legs that carry one body press and pull each other by what is left of a
@@ -403,13 +407,13 @@ impl Kick<'_> {
             let (c, x) = columns[j];
             (0..3).map(|k| self.entry(rows[i], 3 * c + k) * x[k]).sum()
         });
-        let svd = Svd::new(matrix.as_slice(), rows.len());
+        let factors = Orthogonal::new(matrix.as_slice(), rows.len(), DEPENDENT);
         for _ in 0..2 {
             let all: Vec<Vector3<f64>> = (0..self.friction.len())
                 .map(|c| self.velocity_of(c, impulses))
                 .collect();
             let rhs: Vec<f64> = rows.iter().map(|r| -all[r / 3][r % 3]).collect();
-            let change = svd.least_norm(&rhs, 1e-11);
+            let change = factors.least_norm(&rhs);
             for ((c, x), change) in columns.iter().zip(change) {
                 for k in 0..3 {
                     impulses[3 * c + k] += x[k] * change;

@@ -89,6 +89,24 @@ fn stack(s: &mut Stream, n_boxes: usize) -> Scene {
     scene
 }
 
+/// A tower of five boxes at rest, or moved by rounding, whose middle box a heavy ball strikes from the side at a height
+/// above its center, or below, and takes along upwards.
+pub fn struck_tower(seed: u64, height: f64, rounding: f64) -> Scene {
+    let mut stream = Stream(seed);
+    let mut scene = stack(&mut stream, 5);
+    let ball = scene.body(20.0, [0.3; 3]);
+    let side = frame_of(Vector3::x());
+    scene.contact(
+        (2, [-0.5, 0.0, height]),
+        Some((ball, [0.3, 0.0, 0.0])),
+        side,
+        0.5,
+    );
+    scene.velocity = DVector::from_fn(6 * scene.n_bodies(), |_, _| rounding * stream.normal());
+    (scene.velocity[6 * ball], scene.velocity[6 * ball + 2]) = (6.0, 6.0);
+    scene
+}
+
 /// Rows of balls between two walls: their contacts oppose each other.
 fn jam(s: &mut Stream, n: usize) -> Scene {
     let mut scene = Scene::default();

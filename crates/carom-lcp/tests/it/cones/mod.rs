@@ -11,6 +11,7 @@ use carom_lcp::cone::{
     contact_residual, single_contact,
 };
 use carom_lcp::{LcpError, LcpStatus};
+use heaps::struck_tower;
 use nalgebra::{DMatrix, DVector, Matrix3, Rotation2};
 use scene::{FAMILIES, Posed, four_corners, heavy_on_light, random};
 
@@ -22,6 +23,28 @@ fn assert_close(found: &[f64], expected: &[f64], tolerance: f64) {
             "{found:?} instead of {expected:?}"
         );
     }
+}
+
+/// A blow lifts what stands above, and what stands below keeps the size of its own velocities: rounding, or nothing.
+#[test]
+fn contacts_that_a_blow_does_not_reach_are_solved_on_their_own_terms() {
+    let mut unreached = 0;
+    for seed in 0..40 {
+        let height = 0.02 * (seed % 13) as f64 - 0.13;
+        for rounding in [0.0, 1e-18] {
+            let posed = struck_tower(seed, height, rounding).pose();
+            let problem = posed.problem();
+            let mut workspace = ConeWorkspace::new();
+            let answer = workspace.solve(&problem, ConeSelection::Even).unwrap();
+            let told = contact_residual(&problem, workspace.impulse()).unwrap();
+            assert!(told <= CONE_RESIDUAL, "{seed}: {answer:?}");
+            let foot = workspace.impulse()[..12]
+                .iter()
+                .fold(0.0, |a: f64, b| a.max(b.abs()));
+            unreached += usize::from(foot < 1e-15);
+        }
+    }
+    assert!(unreached >= 8, "{unreached}");
 }
 
 /// A contact that slides straight on four corners loses $\mu |v_z|$ of its speed.

@@ -1,0 +1,115 @@
+//! Contacts that a strong impact hardly reaches.
+//!
+//! Beside a blow of 1 N·s a contact whose velocities are rounding has its answer in the last digits of everybody's
+//! numbers. Nothing of the blow arrives there: its block of the problem is solved by itself, with its own sizes.
+
+use super::answer::{ConeAnswer, ConeSelection, ConeStart};
+use super::problem::{ConeProblem, WIDTH};
+use super::sparse::{SparseConeOptions, SparseConeProblem};
+use super::workspace::{ConeWorkspace, GOOD_RESIDUAL};
+use crate::{LcpError, LcpStatus};
+
+/// Residual at which the method for many contacts ends its search: rounding, so that what it finds is as good as an answer of
+/// Newton's method.
+const SPARSE_TOLERANCE: f64 = 1e-14;
+
+/// A contact is weak if the terms of its velocities are below this fraction of the largest: half of the digits are left
+/// between the two sizes.
+const WEAK: f64 = 1e-8;
+
+/// Most sizes that are told apart, one below the other: three times eight digits are more than numbers have.
+const MAX_DEPTH: usize = 3;
+
+impl ConeWorkspace {
+    /// Newton's method from the impulses that the method for many contacts finds. It knows no caps.
+    pub(super) fn try_sparse(
+        &mut self,
+        problem: &ConeProblem<'_>,
+        answer: &mut ConeAnswer,
+    ) -> Result<bool, LcpError> {
+        if (0..problem.n_contacts()).any(|i| problem.cap(i).is_finite()) {
+            return Ok(false);
+        }
+        let sparse = SparseConeProblem::of_dense(problem)?;
+        let options = SparseConeOptions::new(SPARSE_TOLERANCE, GOOD_RESIDUAL)?;
+        let found = self.sparse.solve_from(&sparse, &[], &options)?;
+        self.n_newton_steps += found.n_newton_steps;
+        let mut impulse = self.sparse.impulse().to_vec();
+        let is_reached = found.status == LcpStatus::Solved;
+        for _ in 0..2 {
+            self.start.clear();
+            let scaled = impulse.iter().zip(&self.system.factors);
+            self.start.extend(scaled.map(|(l, factor)| l / factor));
+            if self.attempt(problem, ConeStart::Sparse, answer) {
+                return Ok(true);
+            }
+            if !is_reached || !solve_weak(problem, &mut impulse, self.depth)? {
+                break;
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// Solves for the impulses of the weak contacts with the others' kept, and takes them over; false if there are none, or no
+/// answer is found. `depth` counts the sizes above.
+///
+/// # Errors
+///
+/// Those of [`ConeWorkspace::solve`].
+pub(super) fn solve_weak(
+    problem: &ConeProblem<'_>,
+    impulse: &mut [f64],
+    depth: usize,
+) -> Result<bool, LcpError> {
+    let (mut after, mut terms) = (Vec::new(), Vec::new());
+    problem.velocity_and_terms(impulse, &mut after, &mut terms);
+    let size = |i: usize| {
+        let row = |k: usize| terms[i * WIDTH + k] / problem.diagonal(i)[0].sqrt();
+        row(0).max(row(1)).max(row(2))
+    };
+    let n = problem.n_contacts();
+    let largest = (0..n).map(size).fold(0.0, f64::max);
+    let weak: Vec<usize> = (0..n).filter(|i| size(*i) < WEAK * largest).collect();
+    let is_plain = |i: &usize| problem.floor(*i) == 0.0 && !problem.cap(*i).is_finite();
+    if weak.is_empty() || depth >= MAX_DEPTH || !weak.iter().all(is_plain) {
+        return Ok(false);
+    }
+    let rows: Vec<usize> = weak
+        .iter()
+        .flat_map(|i| i * WIDTH..(i + 1) * WIDTH)
+        .collect();
+    let mut kept = impulse.to_vec();
+    for row in &rows {
+        kept[*row] = 0.0;
+    }
+    problem.velocity_and_terms(&kept, &mut after, &mut terms);
+    // Newton's restitution multiplies the velocity before, not what the others change.
+    let velocity: Vec<f64> = rows
+        .iter()
+        .map(|r| after[*r] + bounce(problem, *r))
+        .collect();
+    let friction: Vec<f64> = weak.iter().map(|i| problem.friction(*i)).collect();
+    let columns = rows.iter().map(|j| problem.column(*j));
+    let delassus: Vec<f64> = columns
+        .flat_map(|column| rows.iter().map(|i| column[*i]))
+        .collect();
+    let part = ConeProblem::new(&delassus, &velocity, &friction, &[])?;
+    let mut workspace = ConeWorkspace::below(depth + 1);
+    let answer = workspace.solve(&part, ConeSelection::Even)?;
+    if answer.status != LcpStatus::Solved {
+        return Ok(false);
+    }
+    for (row, l) in rows.iter().zip(workspace.impulse()) {
+        impulse[*row] = *l;
+    }
+    Ok(true)
+}
+
+/// $e b_n$ of a normal row, 0 of a tangent.
+fn bounce(problem: &ConeProblem<'_>, row: usize) -> f64 {
+    match row % WIDTH {
+        0 => problem.restitution(row / WIDTH) * problem.velocity()[row],
+        _ => 0.0,
+    }
+}
