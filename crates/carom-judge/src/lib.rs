@@ -463,22 +463,6 @@ impl<'a> Case<'a> {
         Ok(case)
     }
 
-    /// The case with other contacts of its own: the same velocities and measures.
-    fn reposed<'b>(&'b self, problem: &'b ImpactProblem<'b>) -> Case<'b> {
-        Case {
-            problem,
-            approach: self.approach,
-            velocity_plus: self.velocity_plus,
-            options: self.options.clone(),
-            after: self.after.clone(),
-            parts: self.parts.clone(),
-            is_approaching: self.is_approaching,
-            references: self.references.clone(),
-            rounding: self.rounding.clone(),
-            reference: self.reference,
-        }
-    }
-
     /// Measures the motion of every part, from the velocities before and after as given, whose rounding counts.
     fn measure(&mut self, given: [&Tangent; 2]) {
         let whitened = given.map(|velocity| self.whitened(velocity));

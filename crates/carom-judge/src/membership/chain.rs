@@ -38,7 +38,7 @@ pub(super) struct Edges {
     pub(super) before: Vec<f64>,
     /// Slot velocities of the outcome.
     pub(super) target: Vec<f64>,
-    /// Norm of the motion that contacts see before, or after if there is none: no coordinates, no frame and no body
+    /// Norm of the motion that contacts see before, or after if they see nothing before: no coordinates, no frame and no body
     /// elsewhere change it.
     pub(super) norm: f64,
 }

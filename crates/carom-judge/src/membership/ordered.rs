@@ -9,7 +9,7 @@ use super::{Known, Origin, SAME};
 use crate::Case;
 use crate::parts::met;
 use carom_impact::frictional::{ContactOrder, ContactSpace, FrictionCone};
-use carom_impact::{Contact, ContactSet, ImpactError};
+use carom_impact::{Contact, ContactSet, ImpactError, ImpactProblem};
 use carom_metric::{Covector, kernel};
 use nalgebra::DVector;
 
@@ -114,6 +114,24 @@ impl<'a> Ordered<'a> {
         Known {
             velocity: known.velocity.clone(),
             origin,
+        }
+    }
+}
+
+impl Case<'_> {
+    /// The case with other contacts of its own: the same velocities and measures.
+    pub(super) fn reposed<'b>(&'b self, problem: &'b ImpactProblem<'b>) -> Case<'b> {
+        Case {
+            problem,
+            approach: self.approach,
+            velocity_plus: self.velocity_plus,
+            options: self.options.clone(),
+            after: self.after.clone(),
+            parts: self.parts.clone(),
+            is_approaching: self.is_approaching,
+            references: self.references.clone(),
+            rounding: self.rounding.clone(),
+            reference: self.reference,
         }
     }
 }

@@ -14,7 +14,7 @@ use nalgebra::DVector;
 /// Contacts all of whose orders were asked already.
 const ASKED: usize = 5;
 
-/// Contacts all of whose orders are tried: 720 of them. Of more contacts so many are drawn.
+/// Contacts all of whose orders are tried: 720 orders. Of more contacts 720 orders are drawn.
 const MAX_ALL: usize = 6;
 
 /// Orders that are drawn of more contacts, and those of six.

@@ -18,9 +18,9 @@ const SEEN: f64 = 1e-2;
 /// each other may have impulses for a shorter one.
 const SHORTENINGS: i32 = 4;
 
-/// Rate at which the first kick may lift a closed point that was at rest, in units of what accelerations ask for: twice
-/// as much leaves room for the forces of other contacts. Steps that jump beyond it, however short they are, keep off
-/// another feature of the pair, which lands then.
+/// Rate at which the first kick may lift a closed point that was at rest, and by which it may come back faster to the
+/// second, in units of what accelerations can make: twice as much leaves room for the forces of other contacts. Steps
+/// that jump beyond it, however short they are, meet another feature of the pair, which lands then.
 const MOST_LIFTED: f64 = 2.0;
 
 /// Accuracy of that rate where a step is to end at it.

@@ -86,8 +86,9 @@ pub(crate) struct PairStep {
     pub(crate) impulse: Vector3<f64>,
     /// Gap at the end, of all features (m).
     pub(crate) gap: f64,
-    /// Largest rate at which the first kick lifts a point that was closed and at rest, over what accelerations within
-    /// the step ask for. More than 1 holds off another feature of the pair, to which the closest point jumps.
+    /// Largest rate at which the first kick lifts a point that was closed and at rest, or by which the point comes back
+    /// to the second kick faster than it left, over what accelerations within the step can make. More than 1 is another
+    /// feature of the pair, to which the closest point jumps: held off by the first kick, or landing in the second.
     pub(crate) lifted: f64,
 }
 
@@ -712,7 +713,12 @@ impl StepScene<'_> {
                 && point.follow == Follow::Closest
                 && begin.gathered > 0.0
             {
-                pair.lifted = pair.lifted.max(start_kick.after[3 * c] / begin.gathered);
+                let leaves = start_kick.after[3 * c];
+                let back = begin
+                    .second
+                    .map_or(0.0, |place| -end_kick.before[3 * place]);
+                let unlike = leaves.max(back - leaves.abs());
+                pair.lifted = pair.lifted.max(unlike / begin.gathered);
             }
         }
         let mut of_end = vec![0.0; rows];

@@ -83,6 +83,32 @@ impl Cage {
     }
 }
 
+/// Box of the path of a center that falls from `x` with the velocity `v` for a time, with a margin around it: a radius and a
+/// slack.
+fn path(
+    x: &Vector3<f64>,
+    v: &Vector3<f64>,
+    gravity: &Vector3<f64>,
+    time: f64,
+    [radius, slack]: [f64; 2],
+) -> Bounds {
+    let end = match time.is_finite() {
+        true => x + v * time + gravity * (0.5 * time * time),
+        false => *x,
+    };
+    let mut bounds = Bounds::around(x, &end, radius + slack);
+    for k in 0..3 {
+        let turns = -v[k] / gravity[k];
+        if turns > 0.0 && turns < time {
+            let apex = x[k] + 0.5 * v[k] * turns;
+            let about = radius * (1.0 + 1e-9) + slack;
+            bounds.low[k] = bounds.low[k].min(apex - about);
+            bounds.high[k] = bounds.high[k].max(apex + about);
+        }
+    }
+    bounds
+}
+
 impl Run<'_, '_> {
     /// Gives new boxes to bodies whose flights begin, or go on, at a time, and looks for their contacts.
     pub(crate) fn look_around(&mut self, bodies: &[usize], from: Time) -> Result<(), MotionError> {
@@ -137,17 +163,38 @@ impl Run<'_, '_> {
         let about = &self.world.bodies[body];
         let motion = &mut self.motions[body];
         motion.tumbled += about.tumbling(&motion.state) * time.since(motion.time);
-        if motion.tumbled <= MOST_TUMBLED {
-            return Ok(());
-        }
+        let tumbled = motion.tumbled;
+        let angle = match tumbled > MOST_TUMBLED {
+            true => tumbled,
+            false if self.tumbles_alone(body, time) => MOST_TUMBLED,
+            false => return Ok(()),
+        };
         Err(MotionError::Flight {
             body: about.name.clone(),
             time: time.high,
             source: VariationalError::FlightTooLong {
-                angle: motion.tumbled,
+                angle,
                 limit: MOST_TUMBLED,
             },
         })
+    }
+
+    /// True if a body meets nothing until it has tumbled too far: it is the only one that moves, and the box of its path
+    /// until then meets nothing. Such a flight is not followed to where it ends in an error.
+    fn tumbles_alone(&self, body: usize, time: Time) -> bool {
+        let world = self.world;
+        let (about, motion) = (&world.bodies[body], &self.motions[body]);
+        let rest = (MOST_TUMBLED - motion.tumbled) / about.tumbling(&motion.state);
+        let mobile = world.bodies.iter().filter(|other| other.is_mobile());
+        if mobile.count() > 1 || !(time.high + rest < self.limits.duration) {
+            return false;
+        }
+        let since = time.since(motion.time);
+        let (x, v) = world.flights.center(about, &motion.state, since);
+        let bounds = path(&x, &v, &world.flights.gravity, rest, [about.radius, 0.0]);
+        let mut met = Vec::new();
+        self.within(&bounds, &mut met);
+        met.iter().all(|thing| *thing == body)
     }
 
     /// Everything whose box meets that of a body, and the planes that do.
@@ -237,20 +284,7 @@ impl Run<'_, '_> {
             }
             let until = left.min(limit);
             let time = until.since(from);
-            let end = match time.is_finite() {
-                true => x + v * time + g * (0.5 * time * time),
-                false => x,
-            };
-            let mut bounds = Bounds::around(&x, &end, about.radius + slack);
-            for k in 0..3 {
-                let turns = -v[k] / g[k];
-                if turns > 0.0 && turns < time {
-                    let apex = x[k] + 0.5 * v[k] * turns;
-                    let about = about.radius * (1.0 + 1e-9) + slack;
-                    bounds.low[k] = bounds.low[k].min(apex - about);
-                    bounds.high[k] = bounds.high[k].max(apex + about);
-                }
-            }
+            let bounds = path(&x, &v, &g, time, [about.radius, slack]);
             (bounds, until, left.compare(&limit).is_lt())
         };
         self.cells.put(body, bounds);

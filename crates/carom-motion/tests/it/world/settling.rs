@@ -99,3 +99,71 @@ fn bodies_that_tip_do_not_sink_in() {
         assert!(gap >= -1e-8, "{gap:e} at {time}");
     }
 }
+
+/// A box slides along another on one corner, then lands on it with an edge near the end of a step: an impact, and no loss of
+/// the contact that lasts. Without friction that takes nothing.
+#[test]
+fn an_edge_that_lands_late_in_a_step_rebounds() {
+    let turned = |mut body: BodySpec, [w, x, y, z]: [f64; 4]| {
+        let axis = v(x, y, z);
+        let angle = 2.0 * axis.norm().atan2(w);
+        body.configuration.rotation = So3::exp(&(axis.normalize() * angle));
+        body
+    };
+    let lower = cuboid(
+        "lower",
+        [0.08796994582320528, 0.10683187333878963, 0.2446902809776053],
+        v(0.024373065529319823, -0.0095711906147644, 0.4),
+    );
+    let lower = moving(
+        turned(
+            lower,
+            [
+                -0.7718572463852983,
+                0.003093859001879024,
+                -0.49831350778694017,
+                0.39485499515145644,
+            ],
+        ),
+        v(0.3294870432169348, -0.2657523371458239, 0.7654640481329076),
+        v(1.6550258997597913, 1.4292927849905048, -2.48119446163051),
+    );
+    let upper = cuboid(
+        "upper",
+        [
+            0.18275156096879613,
+            0.07158625241881998,
+            0.08273965942999484,
+        ],
+        v(0.03483015744625606, 0.01148107170550803, 1.1),
+    );
+    let upper = moving(
+        turned(
+            upper,
+            [
+                0.3479738565654322,
+                -0.5486882627674263,
+                -0.0821544859936548,
+                -0.755715572076798,
+            ],
+        ),
+        v(0.15635181059836856, 0.2943123306386053, -0.662811405923388),
+        v(-1.638375923838766, -2.926190490848282, -1.8029017955255562),
+    );
+    let heavy = |mut body: BodySpec, mass: f64| {
+        body.mass = Some(body.shape.mass_properties(mass).unwrap());
+        body
+    };
+    let bodies = vec![
+        heavy(lower, 1.2203404595264042),
+        heavy(upper, 0.9627941403915965),
+    ];
+    let mut spec = spec(bodies, vec![floor()], 0.0, 0.3);
+    spec.gravity = v(0.0, 0.0, -9.81);
+    let (world, end, log) = run(&spec, 0.4);
+    assert_eq!(end.ending, Ending::Completed);
+    assert!(!log.established.is_empty());
+    let loss = end.balance.contact_loss;
+    assert!(loss <= STEP_ERROR * energy(&world), "{loss:e}");
+    assert!(end.balance.energy_error <= STEP_ERROR * energy(&world));
+}
