@@ -277,6 +277,9 @@ scenarios! {
         "space-pendulum" motion::space_pendulum::run,
             "a double pendulum in space swings against a wall",
             "beyond the papers: impacts of jointed bodies";
+        "chain-over-edge" motion::chain_over_edge::run,
+            "a chain of fifty links falls over an edge",
+            "beyond the papers: jointed bodies whose impacts crowd";
         "slider-crank-clearance" motion::slider_crank_clearance::run,
             "a slider-crank whose slider rattles in its guide: clearance against peak load",
             "beyond the papers: clearance joints (Flores, Leine & Glocker)";

@@ -78,6 +78,11 @@ impl Stepper<'_> {
         History(self.history.clone())
     }
 
+    /// Impulses of the last step alone.
+    pub fn latest(&self) -> History {
+        History(self.history.iter().take(1).cloned().collect())
+    }
+
     /// Goes back to the impulses of earlier steps.
     pub fn restore(&mut self, history: History) {
         self.history = history.0;

@@ -8,9 +8,6 @@ use carom_joints::step::Step;
 /// Evaluations of a shortened step for one event; each gains a digit or more.
 const MOST_EVALUATIONS: usize = 120;
 
-/// Evaluations that do not halve the bracket, before its middle is looked at.
-const STALLED: usize = 3;
-
 /// Lengths of steps about an event.
 #[derive(Clone, Copy, Debug, Default)]
 struct Bracket {
@@ -175,39 +172,44 @@ impl Run<'_, '_> {
                 at_high,
             });
         }
-        let mut side = 0;
-        let (mut stalled, mut width) = (0, high - low);
+        // The two ends of the bracket, the one found last first, and the end before it.
+        let (mut ends, mut before) = ([(low, at_low), (high, at_high)], None);
         while high - low > INSTANT && budget > 0 && at_high != 0.0 {
             budget -= 1;
-            let mut next = (low * at_high - high * at_low) / (at_high - at_low);
-            // A step towards the middle where false position has stalled.
-            stalled += 1;
-            if high - low <= 0.5 * width {
-                (stalled, width) = (0, high - low);
-            }
-            if !(next > low && next < high) || stalled >= STALLED {
-                next = 0.5 * (low + high);
-                stalled = 0;
-            }
             // Close brackets from both sides.
             let margin = 0.25 * INSTANT;
-            next = next.clamp(low + margin, high - margin);
+            let next = interpolate(ends, before).clamp(low + margin, high - margin);
             let step = self.step_for(next)?;
             let value = gauge(&step, next);
+            let [last, other] = ends;
+            if (value > 0.0) == (last.1 > 0.0) {
+                (ends, before) = ([(next, value), other], Some(last));
+            } else {
+                (ends, before) = ([(next, value), last], Some(other));
+            }
             if value > 0.0 {
-                (low, at_low) = (next, value);
-                if side == 1 {
-                    at_high *= 0.5;
-                }
-                side = 1;
+                low = next;
             } else {
                 (high, at_high) = (next, value);
-                if side == -1 {
-                    at_low *= 0.5;
-                }
-                side = -1;
             }
         }
         Ok(Bracket { low, high, at_high })
     }
+}
+
+/// Next place at which a root is looked for, after Chandrupatla (1997): the inverse quadratic through three points where it is
+/// monotonic, else the middle; at first the secant.
+fn interpolate([(a, fa), (b, fb)]: [(f64, f64); 2], before: Option<(f64, f64)>) -> f64 {
+    let Some((c, fc)) = before else {
+        return (a * fb - b * fa) / (fb - fa);
+    };
+    let xi = (a - b) / (c - b);
+    let phi = (fa - fb) / (fc - fb);
+    let is_monotonic = phi * phi < xi && (1.0 - phi) * (1.0 - phi) < 1.0 - xi;
+    if !is_monotonic {
+        return 0.5 * (a + b);
+    }
+    let t =
+        fa / (fb - fa) * (fc / (fb - fc)) + (c - a) / (b - a) * (fa / (fc - fa)) * (fb / (fc - fb));
+    a + t * (b - a)
 }

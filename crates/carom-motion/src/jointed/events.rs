@@ -212,6 +212,13 @@ impl<'w> Run<'w, '_> {
             let slack = touch.rounding(pair, &step.end.states);
             if reach < length || gauge(step, length) < -slack {
                 let now = touch.gap(pair, &self.posture.states) - zero + margin;
+                if self.closes_slowly(now - gauge(step, length), length) {
+                    candidates.push(Candidate {
+                        at_once: true,
+                        ..Candidate::new(Change::Touch(index), now, 0.0)
+                    });
+                    continue;
+                }
                 candidates.push(Candidate {
                     gauge: Box::new(gauge),
                     slack,

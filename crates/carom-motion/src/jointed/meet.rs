@@ -28,11 +28,12 @@ const MOST_TOUCHES: usize = 24;
 /// contacts that lift each other meet again and again at shorter and shorter intervals.
 const MOST_PLASTIC_TOUCHES: usize = 3;
 
-/// A pair, by its index, or a limit.
+/// A pair, by its index, or a limit; a limit that closes at once where a step begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Plastic {
     Pair(usize),
     Limit(LimitContact),
+    Again(LimitContact),
 }
 
 /// Impacts without restitution since the last line of the grid.
@@ -284,7 +285,7 @@ impl Run<'_, '_> {
     }
 
     /// Holds a pair in lasting contact until the next line of the grid.
-    fn hold(&mut self, pair: usize) {
+    pub(super) fn hold(&mut self, pair: usize) {
         self.held_pairs.insert(pair);
         self.lasting.entry(pair).or_default();
         self.renew_pressing();
@@ -344,6 +345,14 @@ impl Run<'_, '_> {
                     self.kept_limits.insert(limit.coordinate);
                     self.hold_limit(*limit);
                 }
+                // A limit that opens by what it would pull and closes at once, again and again.
+                Change::Limit(limit) => {
+                    let again = self.plastic.entry(Plastic::Again(*limit)).or_default();
+                    again.count += 1;
+                    if again.count > MOST_PLASTIC_TOUCHES {
+                        self.kept_limits.insert(limit.coordinate);
+                    }
+                }
                 _ => (),
             }
         }
@@ -387,7 +396,11 @@ impl Run<'_, '_> {
             if self.ended.is_some() {
                 return Ok(());
             }
+            if self.leave_to_steps(&members) {
+                continue;
+            }
             let impact = self.resolve(&members)?;
+            self.note_impact(&members);
             self.impact_loss += impact.energy_minus - impact.energy_plus;
             self.n_impacts += 1;
             self.stepper.forget();
@@ -395,6 +408,26 @@ impl Run<'_, '_> {
         }
         self.refresh_friction();
         Ok(())
+    }
+
+    /// Holds the pairs that approach until the next line of the grid, if all may be left to the steps; false if not.
+    fn leave_to_steps(&mut self, members: &[Posed]) -> bool {
+        let approach = |run: &Self, posed: &Posed| run.approaches(posed);
+        if !members
+            .iter()
+            .all(|posed| !approach(self, posed) || self.is_left_to_steps(posed))
+        {
+            return false;
+        }
+        let pairs: Vec<usize> = members
+            .iter()
+            .filter(|posed| approach(self, posed))
+            .filter_map(Posed::pair)
+            .collect();
+        for pair in pairs {
+            self.hold(pair);
+        }
+        true
     }
 
     /// A number for each contact, the same where joints or contacts connect their bodies.

@@ -6,6 +6,7 @@
 //! velocities that all joints allow are the coordinates of the problem, so that every law answers. Contacts that last
 //! push in the kicks of the steps, together with the joints.
 
+mod crowding;
 mod earliest;
 mod energy;
 mod events;

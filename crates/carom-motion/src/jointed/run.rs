@@ -1,5 +1,6 @@
 //! The run of jointed bodies: steps, limits, dry friction, samples.
 
+use super::crowding::Crowding;
 use super::events::Change;
 use super::impact::{JointContact, JointImpact, LimitContact};
 use super::meet::{Bounces, Lasting, Plastic, PlasticTouches};
@@ -9,7 +10,7 @@ use super::touch::{Touch, TouchSpec};
 use crate::hybrid::{self, Ending, Limits};
 use crate::world::{FlightRule, Laws, MotionError};
 use carom_joints::coordinates::{Actuator, CoordinateSpec};
-use carom_joints::step::{Load, Modes, SUZUKI_4, Step, Stepper, Works, YOSHIDA_6};
+use carom_joints::step::{History, Load, Modes, SUZUKI_4, Step, Stepper, Works, YOSHIDA_6};
 use carom_joints::{Assembly, JointError, Multibody, MultibodySpec, Placed, Posture};
 use nalgebra::Vector3;
 use std::collections::{BTreeMap, BTreeSet};
@@ -37,6 +38,9 @@ const SHORTENINGS: i32 = 4;
 
 /// Splits of one step of the grid, after which the points of pairs that last close by the impulses of the steps.
 const MOST_SPLITS: usize = 24;
+
+/// Length of a step that starts from the impulses of one that was thrown away, in units of that one's.
+const MOST_STRETCHED: f64 = 4.0;
 
 /// Jointed bodies as they are given.
 #[derive(Clone, Debug)]
@@ -345,6 +349,8 @@ impl JointedWorld {
             results: BTreeMap::new(),
             splits: 0,
             rubbing: Rubbing::default(),
+            crowding: Crowding::default(),
+            previewed: None,
             ended: None,
             lowest_gap: self.touch.lowest_gap(&self.start.states, f64::INFINITY),
             residual: 0.0,
@@ -432,6 +438,9 @@ pub(super) struct Run<'w, 'o> {
     /// Splits since the last line of the grid.
     pub(super) splits: usize,
     pub(super) rubbing: Rubbing,
+    pub(super) crowding: Crowding,
+    /// Length of the last step that was thrown away, if it began at this posture, and its impulses.
+    previewed: Option<(f64, History)>,
     pub(super) ended: Option<Ending<MotionError>>,
     pub(super) lowest_gap: f64,
     residual: f64,
@@ -584,9 +593,29 @@ impl Run<'_, '_> {
     /// A step that is thrown away.
     pub(super) fn step_for(&mut self, length: f64) -> Result<Step, MotionError> {
         let history = self.stepper.history();
+        self.start_from_preview(length);
         let step = self.make(length);
+        if let Ok(step) = &step
+            && !self.pressing.is_short(length)
+        {
+            self.previewed = Some((length, self.stepper.latest()));
+            if !self.pressing.is_empty() {
+                self.pressing.remember(step, length);
+            }
+        }
         self.stepper.restore(history);
         step
+    }
+
+    /// Lets the next step start from the impulses of the last one that was thrown away, which began at the same posture. Those
+    /// of a much shorter one tell little: corrections of what is left of residuals are large for a unit of time.
+    fn start_from_preview(&mut self, length: f64) {
+        if let Some((of, previewed)) = &self.previewed
+            && length <= MOST_STRETCHED * of
+            && !self.is_composed()
+        {
+            self.stepper.restore(previewed.clone());
+        }
     }
 
     /// A step, with what it does to lasting contacts in `results`.
@@ -610,10 +639,7 @@ impl Run<'_, '_> {
         let begin = self.time;
         let mut made = self.attempt(target);
         for shortened in 1..=SHORTENINGS {
-            let Err(MotionError::Joint(JointError::ContactForces { .. })) = made else {
-                break;
-            };
-            if self.time > begin {
+            if self.time > begin || !self.may_be_shorter(&made) {
                 break;
             }
             self.pressing.forget();
@@ -631,6 +657,16 @@ impl Run<'_, '_> {
             made = self.attempt(target);
         }
         made
+    }
+
+    /// True if a step has failed that a shorter one may replace: contacts have no impulses, or those alternate with those
+    /// of the joints. Joints alone that do not settle are a matter of the step that was given.
+    fn may_be_shorter(&self, made: &Result<(), MotionError>) -> bool {
+        match made {
+            Err(MotionError::Joint(JointError::ContactForces { .. })) => true,
+            Err(MotionError::Joint(JointError::StepTooLarge { .. })) => !self.pressing.is_empty(),
+            _ => false,
+        }
     }
 
     fn attempt(&mut self, target: f64) -> Result<(), MotionError> {
@@ -654,11 +690,13 @@ impl Run<'_, '_> {
         };
         self.stepper.forget();
         if first > INSTANT {
+            self.start_from_preview(first);
             let part = self.make(first)?;
             self.accept(part, first, self.time + first)?;
         }
         self.splits += 1;
         self.stepper.forget();
+        self.previewed = None;
         self.pressing.forget();
         let mut touched = Vec::new();
         for (at, change) in events {
@@ -703,6 +741,7 @@ impl Run<'_, '_> {
             self.pressing.remember(&step, length);
         }
         (self.posture, self.rates) = (step.end, step.rates);
+        self.previewed = None;
         self.last = Some((step.loads, length));
         let begin = self.time;
         self.time = end;
@@ -721,8 +760,9 @@ impl Run<'_, '_> {
             self.plastic.clear();
             self.kept_limits.clear();
             self.end_rubbing();
-            if !self.held_pairs.is_empty() {
-                self.held_pairs.clear();
+            let held = self.held_pairs.len();
+            self.end_crowding();
+            if held > 0 {
                 self.renew_pressing();
             }
             self.ask_control()?;

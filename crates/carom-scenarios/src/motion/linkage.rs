@@ -80,6 +80,29 @@ impl Linkage {
         self.placed.len() - 1
     }
 
+    /// Adds a body that never moves; returns its number.
+    pub(super) fn fixed(&mut self, name: &str, shape: Shape, place: Se3) -> usize {
+        self.spec.bodies.push(BodySpec {
+            name: name.to_owned(),
+            mass: None,
+            shape,
+            configuration: place,
+            velocity: Vector3::zeros(),
+            angular_velocity: Vector3::zeros(),
+        });
+        self.placed.push(Placed {
+            configuration: Some(place),
+            velocity: Vector3::zeros(),
+            angular_velocity: Vector3::zeros(),
+        });
+        self.placed.len() - 1
+    }
+
+    /// Lets two bodies touch.
+    pub(super) fn touch(&mut self, first: usize, second: usize) {
+        self.touching.push([first, second]);
+    }
+
     /// Adds a plane, which the bodies of a list may touch.
     pub(super) fn plane(
         &mut self,

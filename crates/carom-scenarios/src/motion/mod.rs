@@ -3,6 +3,7 @@
 pub(crate) mod ball_pit;
 pub(crate) mod box_stack;
 pub(crate) mod cat;
+pub(crate) mod chain_over_edge;
 pub(crate) mod cradle_in_space;
 pub(crate) mod dominoes;
 pub(crate) mod elastic_gas;

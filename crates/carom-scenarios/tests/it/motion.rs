@@ -478,6 +478,29 @@ fn a_pendulum_in_space_keeps_its_momentum_about_the_vertical() {
     close(quantity(&record, "energy_max_error_j"), 0.0, 1e-4);
 }
 
+/// A chain falls freely until its bead above the edge lands; then the edge and gravity alone change its momentum, and the losses
+/// are all the energy that is gone.
+#[test]
+fn a_chain_over_an_edge_has_the_momentum_that_the_edge_gave() {
+    let small = [
+        "links=12",
+        "over=5",
+        "length=0.5",
+        "duration=0.3",
+        "mass=0.24",
+    ];
+    let record = run("chain-over-edge", &small, "");
+    assert_eq!(record.status, "completed");
+    let drop = (2.0 * (0.05 - 0.006) / 9.80665_f64).sqrt();
+    close(quantity(&record, "first_impact_s"), drop, 1e-9);
+    assert!(quantity(&record, "impacts") >= 10.0);
+    assert!(quantity(&record, "contact_loss_j") > 0.0);
+    close(quantity(&record, "momentum_error_ns"), 0.0, 1e-12);
+    close(quantity(&record, "joint_residual_m"), 0.0, 1e-12);
+    let moved = quantity(&record, "energy_initial_j") - quantity(&record, "energy_final_j");
+    close(quantity(&record, "energy_max_error_j"), 0.0, 2e-3 * moved);
+}
+
 /// A slider with clearance stays in its guide, and the error of the energy falls with the square of the step.
 #[test]
 fn a_slider_with_clearance_rattles_in_its_guide() {

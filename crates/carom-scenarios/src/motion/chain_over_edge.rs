@@ -1,0 +1,174 @@
+//! A chain falls over an edge.
+
+use crate::ScenarioError;
+use crate::config::{Count, Fraction, Input, NonNegative, Positive};
+use crate::motion::figures::{Series, against_time};
+use crate::motion::linkage::{Course, Linkage, mass};
+use crate::motion::playback::playback;
+use crate::motion::scene::GRAVITY;
+use carom_geometry::{Cuboid, Ellipsoid, Rounded, Shape};
+use carom_lie::{Se3, So3};
+use carom_motion::joints::coordinates::CoordinateSpec;
+use carom_report::record::{Quantity, Record};
+use carom_variational::State;
+use nalgebra::Vector3;
+use serde::Deserialize;
+
+const FRAMES: usize = 120;
+
+/// Half extents of the beam without its rounding, one of whose edges is up (m).
+const BEAM: [f64; 3] = [0.2, 0.3, 0.2];
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Config {
+    duration: Positive,
+    time_step: Positive,
+    links: Count<2, 200>,
+    over: usize,
+    length: Positive,
+    mass: Positive,
+    radius: Positive,
+    height: Positive,
+    edge: Positive,
+    damping: NonNegative,
+    friction: NonNegative,
+    restitution: Fraction,
+}
+
+pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
+    let (config, mut record) = input.begin::<Config>()?;
+    let steps = (*config.duration / *config.time_step).ceil() as usize;
+    crate::config::count("duration", steps, 0, 100_000)?;
+    crate::config::count("over", config.over, 0, *config.links - 1)?;
+    if *config.radius >= *config.height {
+        let message = "the balls must be above the edge at the start: below `height`";
+        return Err(ScenarioError::value("radius", message));
+    }
+    let (linkage, beam) = linkage(&config)?;
+    let course = linkage.run(*config.duration, FRAMES)?;
+    record.quantities = quantities(&config, &course, beam);
+    let times = course.times();
+    let height = |body: usize| {
+        course
+            .frames
+            .iter()
+            .map(|(_, s)| s[body].position.z)
+            .collect()
+    };
+    record.figures.push(against_time(
+        [
+            "heights",
+            "Heights",
+            "Both ends of the chain, and the link above the edge.",
+        ],
+        ("height", "m"),
+        &times,
+        &[
+            Series::new("first", height(0)),
+            Series::new("over the edge", height(config.over)),
+            Series::new("last", height(*config.links - 1)),
+        ],
+        &[],
+    ));
+    record.figures.push(against_time(
+        [
+            "energy",
+            "Energy",
+            "Impacts, friction at the edge and the hinges' dampers take it.",
+        ],
+        ("energy", "J"),
+        &times,
+        &[Series::new("total", course.energies.clone())],
+        &[],
+    ));
+    playback(&linkage.spec, &course.frames, &course.hits(), &mut record);
+    Ok(record)
+}
+
+/// Links on hinges in a level row, each with a ball at its middle, above the upper edge of a beam; the number of the beam.
+fn linkage(config: &Config) -> Result<(Linkage, usize), ScenarioError> {
+    let mut linkage = Linkage::new(GRAVITY, *config.restitution, *config.time_step);
+    linkage.spec.surface.friction = *config.friction;
+    let n = *config.links;
+    let pitch = *config.length / n as f64;
+    let ball = Ellipsoid::sphere(*config.radius, Vector3::zeros())
+        .map_err(|error| ScenarioError::value("radius", error))?;
+    let link = *config.mass / n as f64;
+    // The inertia of a thin rod, about every axis: rods that hardly turn about themselves take up spin.
+    let moments = Vector3::repeat(link * pitch * pitch / 12.0);
+    for k in 0..n {
+        let along = pitch * (k as f64 - config.over as f64);
+        let body = linkage.body(
+            &format!("link{k}"),
+            Shape::Ellipsoid(ball),
+            mass(link, moments)?,
+            Some(Vector3::new(along, 0.0, *config.height)),
+        );
+        if k == 0 {
+            continue;
+        }
+        let half = Vector3::x() * (0.5 * pitch);
+        let hinge = CoordinateSpec {
+            damping: *config.damping,
+            ..CoordinateSpec::default()
+        };
+        linkage.join(
+            &format!("hinge{k}"),
+            "revolute",
+            (Some(body - 1), half),
+            (body, -half),
+            vec![Vector3::y()],
+            vec![hinge],
+        )?;
+    }
+    let turned = So3::exp(&(Vector3::y() * std::f64::consts::FRAC_PI_4));
+    let down = Vector3::z() * -(std::f64::consts::SQRT_2 * BEAM[0] + *config.edge);
+    let core = Cuboid::new(BEAM).map_err(|error| ScenarioError::value("beam", error))?;
+    let shape = Rounded::new(Shape::Cuboid(core), *config.edge)
+        .map_err(|error| ScenarioError::value("edge", error))?;
+    let place = Se3::new(turned, down);
+    let beam = linkage.fixed("beam", Shape::Rounded(Box::new(shape)), place);
+    for k in 0..n {
+        linkage.touch(k, beam);
+    }
+    Ok((linkage, beam))
+}
+
+fn quantities(config: &Config, course: &Course, beam: usize) -> Vec<Quantity> {
+    let end = &course.end;
+    let momentum = |states: &[State]| {
+        states
+            .iter()
+            .map(|s| s.linear_momentum)
+            .sum::<Vector3<f64>>()
+    };
+    let last = course
+        .frames
+        .last()
+        .map_or(Vector3::zeros(), |(_, s)| momentum(s));
+    let fall = Vector3::z() * (-*config.mass * GRAVITY * end.time);
+    let given = end.supports[1 + beam] + fall;
+    let drop = libm::sqrt(2.0 * (*config.height - *config.radius) / GRAVITY);
+    let first = course.impacts.first().map_or(f64::NAN, |i| i.time);
+    let works = &end.works;
+    let taken = end.impact_loss + works.contact + works.damper + works.friction;
+    let after = course.energies.last().copied().unwrap_or_default();
+    vec![
+        Quantity::new("impacts", course.impacts.len() as f64, ""),
+        Quantity::new("steps", end.n_steps as f64, ""),
+        Quantity::new("first_impact_s", first, "s").closed_form(drop, "a free fall onto the edge"),
+        Quantity::new("energy_initial_j", course.initial, "J"),
+        Quantity::new("energy_final_j", after, "J"),
+        Quantity::new("impact_loss_j", end.impact_loss, "J"),
+        Quantity::new("contact_loss_j", works.contact, "J"),
+        Quantity::new("damper_loss_j", works.damper, "J"),
+        Quantity::new("energy_taken_j", course.initial - after, "J")
+            .independent(taken, "losses of impacts, contacts and dampers"),
+        Quantity::new("energy_max_error_j", end.energy_error, "J"),
+        Quantity::new("vertical_momentum_ns", last.z, "N s")
+            .independent(given.z, "impulses of the edge and the weight's"),
+        Quantity::new("momentum_error_ns", (last - given).norm(), "N s"),
+        Quantity::new("joint_residual_m", end.residual, "m"),
+    ]
+}
