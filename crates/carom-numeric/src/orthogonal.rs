@@ -201,11 +201,9 @@ mod tests {
     /// A matrix of a rank as a product.
     fn of_rank(rows: usize, n: usize, rank: usize, random: &mut CounterRng) -> Vec<f64> {
         let a: Vec<f64> = (0..rows * rank)
-            .map(|_| (random.next_uniform() - 0.5))
+            .map(|_| random.next_uniform() - 0.5)
             .collect();
-        let b: Vec<f64> = (0..rank * n)
-            .map(|_| (random.next_uniform() - 0.5))
-            .collect();
+        let b: Vec<f64> = (0..rank * n).map(|_| random.next_uniform() - 0.5).collect();
         let mut out = vec![0.0; rows * n];
         for j in 0..n {
             for k in 0..rank {
@@ -235,7 +233,7 @@ mod tests {
             for size in [1.0, 1e-200, 1e150] {
                 let matrix = of_rank(rows, n, rank, &mut random);
                 let matrix: Vec<f64> = matrix.iter().map(|x| x * size).collect();
-                let b: Vec<f64> = (0..rows).map(|_| (random.next_uniform() - 0.5)).collect();
+                let b: Vec<f64> = (0..rows).map(|_| random.next_uniform() - 0.5).collect();
                 let factors = Orthogonal::new(&matrix, rows, 1e-10);
                 assert_eq!(factors.rank(), rank, "{rows} {n}");
                 let found = factors.least_norm(&b);
