@@ -152,7 +152,6 @@ fn quantities(config: &Config, course: &Course, beam: usize) -> Vec<Quantity> {
     let drop = libm::sqrt(2.0 * (*config.height - *config.radius) / GRAVITY);
     let first = course.impacts.first().map_or(f64::NAN, |i| i.time);
     let works = &end.works;
-    let taken = end.impact_loss + works.contact + works.damper + works.friction;
     let after = course.energies.last().copied().unwrap_or_default();
     vec![
         Quantity::new("impacts", course.impacts.len() as f64, ""),
@@ -163,8 +162,6 @@ fn quantities(config: &Config, course: &Course, beam: usize) -> Vec<Quantity> {
         Quantity::new("impact_loss_j", end.impact_loss, "J"),
         Quantity::new("contact_loss_j", works.contact, "J"),
         Quantity::new("damper_loss_j", works.damper, "J"),
-        Quantity::new("energy_taken_j", course.initial - after, "J")
-            .independent(taken, "losses of impacts, contacts and dampers"),
         Quantity::new("energy_max_error_j", end.energy_error, "J"),
         Quantity::new("vertical_momentum_ns", last.z, "N s")
             .independent(given.z, "impulses of the edge and the weight's"),
