@@ -5,9 +5,9 @@ use crate::kernel;
 /// Times that a solution is corrected by what it misses.
 const MAX_CORRECTIONS: usize = 2;
 
-/// The complete orthogonal decomposition $AP = Q \begin{pmatrix} L & 0 \\ 0 & 0 \end{pmatrix} Z^T$ of a matrix
-/// (rows × n, column-major): Householder reflections with the longest remaining column first, then reflections of
-/// the trapezoid from the right (Golub & Van Loan, *Matrix Computations*, 5.4).
+/// The complete orthogonal decomposition $AP = Q_r L Z_r^T$ of a matrix of rank r (rows × n, column-major), with a lower
+/// triangle L between columns of orthogonal matrices: Householder reflections with the longest remaining column first,
+/// then reflections of the trapezoid from the right (Golub & Van Loan, *Matrix Computations*, 5.4).
 ///
 /// It costs a tenth of [`Svd`](crate::svd::Svd) or less, and decides the rank as well where there is a gap; without one
 /// singular values say more.

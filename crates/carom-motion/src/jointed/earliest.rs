@@ -193,6 +193,14 @@ impl Run<'_, '_> {
                 (high, at_high) = (next, value);
             }
         }
+        // A place that is hit exactly ends the search from one side: the other end may still be far.
+        let near = high - 0.5 * INSTANT;
+        if at_high == 0.0 && near > low {
+            let step = self.step_for(near)?;
+            if gauge(&step, near) > 0.0 {
+                low = near;
+            }
+        }
         Ok(Bracket { low, high, at_high })
     }
 }
