@@ -34,7 +34,7 @@ const MOST_ITERATIONS: usize = 60;
 /// Iterations of the first kick in a row that gain too little, before it is given up.
 const MOST_POOR: usize = 6;
 
-/// What is left after an iteration of the first kick that gains too little, as a fraction of what was. Residuals fall by
+/// Residuals after an iteration of the first kick that gains too little, as a fraction of those before it. Residuals fall by
 /// the angle that bodies turn within a step, and by less in long chains: a whip that turns by 0.3 rad halves them.
 const POOR: f64 = 0.9;
 

@@ -335,3 +335,41 @@ damping = 0.05
     assert!(record["max_joint_residual_m"].as_f64().unwrap() <= 1e-12);
     assert!(record["momentum"]["max_abs_error"].as_f64().unwrap() <= 1e-10);
 }
+
+/// A ball on a rope strikes a tower of boxes that rest on each other: the boxes below the blow keep the size of their own
+/// velocities, which is rounding.
+#[test]
+fn a_ball_on_a_rope_strikes_a_tower() {
+    let mut text = r#"duration = 0.02
+contact = { friction = 0.5, restitution = 0.2 }
+planes = [{ name = "floor", normal = [0.0, 0.0, 1.0], offset = 0.0 }]
+[[bodies]]
+name = "ball"
+mass = 20.0
+shape = { type = "sphere", radius = 0.25 }
+[[joints]]
+name = "rope"
+type = "spherical"
+child = "ball"
+parent_frame = { position = [0.0, 0.0, 3.0] }
+child_frame = { position = [0.0, 0.0, 2.3] }
+position = [0.9982005399352042, 0.0, -0.059964006479444595, 0.0]
+velocity = [0.0, -2.5, 0.0]
+"#
+    .to_owned();
+    for i in 0..5 {
+        text += &format!(
+            "[[bodies]]\nname = \"box{i}\"\nmass = 1.0\nshape = {{ type = \"box\", half_extents = [0.2, 0.2, 0.15] }}\n\
+             position = [0.76, 0.0, {}]\n",
+            0.15 + 0.3 * f64::from(i)
+        );
+    }
+    let (status, out, error) = run(&text);
+    assert_eq!(status, Some(0), "{error}");
+    let record: Value = serde_json::from_str(&out).unwrap();
+    let first = &record["impacts"][0];
+    let contacts = first["contacts"].as_array().unwrap();
+    assert_eq!(contacts.len(), 21, "{first}");
+    let [minus, plus] = ["energy_minus_j", "energy_plus_j"].map(|key| first[key].as_f64().unwrap());
+    assert!(plus < minus, "{minus} {plus}");
+}

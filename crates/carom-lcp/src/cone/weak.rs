@@ -51,12 +51,12 @@ impl ConeWorkspace {
     }
 }
 
-/// Solves for the impulses of the weak contacts with the others' kept, and takes them over; false if there are none, or no
-/// answer is found. `depth` counts the sizes above.
+/// Solves for the impulses of the weak contacts with the others' kept, and takes them over; false without weak contacts, or
+/// without an answer. `depth` counts the sizes above.
 ///
 /// # Errors
 ///
-/// Those of [`ConeWorkspace::solve`].
+/// The errors of [`ConeWorkspace::solve`].
 pub(super) fn solve_weak(
     problem: &ConeProblem<'_>,
     impulse: &mut [f64],

@@ -14,7 +14,7 @@ use carom_variational::State;
 use nalgebra::Vector3;
 use serde::Deserialize;
 
-const FRAMES: usize = 60;
+const FRAMES: usize = 120;
 
 /// Half extents of the beam without its rounding, one of whose edges is up (m).
 const BEAM: [f64; 3] = [0.2, 0.3, 0.2];
