@@ -533,19 +533,29 @@ fn figures(jointed: &Jointed, log: &Log<'_>, record: &mut Record) {
         (false, "displacements", "Displacements", "displacement", "m"),
     ] {
         let kinds = mb.joints().iter().flat_map(|joint| joint.kind.coordinates);
-        let chosen = kinds
+        let chosen: Vec<usize> = kinds
             .enumerate()
-            .filter(|(_, kind)| kind.is_angle == is_angle);
+            .filter(|(_, kind)| kind.is_angle == is_angle)
+            .map(|(k, _)| k)
+            .collect();
         let series: Vec<Series> = chosen
+            .iter()
             .take(MOST_LINES)
-            .map(|(k, _)| {
-                let values = log.coordinates.iter().map(|q| q[k]).collect();
-                Series::new(jointed.coordinates[k].as_str(), values)
+            .map(|k| {
+                let values = log.coordinates.iter().map(|q| q[*k]).collect();
+                Series::new(jointed.coordinates[*k].as_str(), values)
             })
             .collect();
         if !series.is_empty() {
-            let caption = "Coordinates of the joints against time.";
-            let of = [name, title, caption];
+            let caption = match chosen.len() > series.len() {
+                false => "Coordinates of the joints against time.".to_owned(),
+                true => format!(
+                    "Coordinates of the joints against time, the first {} of {}; `joint_trajectory` in the record has all.",
+                    series.len(),
+                    chosen.len()
+                ),
+            };
+            let of = [name, title, &caption];
             record
                 .figures
                 .push(against_time(of, (label, unit), &log.times, &series, &[]));
