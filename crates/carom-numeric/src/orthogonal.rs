@@ -9,8 +9,8 @@ const MAX_CORRECTIONS: usize = 2;
 /// triangle L between columns of orthogonal matrices: Householder reflections with the longest remaining column first,
 /// then reflections of the trapezoid from the right (Golub & Van Loan, *Matrix Computations*, 5.4).
 ///
-/// It costs a tenth of [`Svd`](crate::svd::Svd) or less, and decides the rank as well where there is a gap; without one
-/// singular values say more.
+/// It needs one pass where [`Svd`](crate::svd::Svd) needs several sweeps over all pairs of columns. The rank that it decides means
+/// something only where the lengths of what is left of the columns have a gap; without one singular values say more.
 ///
 /// # Examples
 ///

@@ -58,7 +58,8 @@ enum Polygonal {
 }
 
 /// Memory that solves reuse: none is allocated for a problem not larger than an earlier one that
-/// needed the same methods.
+/// needed the same methods, unless Newton's method fails from zero, compliant contacts and sweeps, or contacts are solved on
+/// their own beside a blow.
 ///
 /// # Examples
 ///
