@@ -6,7 +6,7 @@
 
 use super::touch::{Touch, TouchPair};
 use crate::world::dependent::Dependent;
-use crate::world::friction::{Friction, Kick, SOFT};
+use crate::world::friction::{Friction, Kick};
 use crate::world::pair::ContactPoint;
 use crate::world::step::{CLOSED, SETTLED, SHORT, STALE, STILL};
 use carom_joints::step::Step;
@@ -275,16 +275,13 @@ impl<'w> Pressing<'w> {
     }
 
     fn kick(&self, mobility: &[f64], velocity: &[f64], impulses: &mut [f64]) -> bool {
-        self.as_kick(mobility, velocity).solve_softly(impulses)
-    }
-
-    fn as_kick<'a>(&'a self, mobility: &'a [f64], velocity: &'a [f64]) -> Kick<'a> {
-        Kick {
+        let kick = Kick {
             mobility,
             velocity,
             friction: &self.laws,
             noise: self.noise,
-        }
+        };
+        kick.solve_softly(impulses)
     }
 }
 
@@ -376,14 +373,10 @@ impl Contacts for Pressing<'_> {
             self.stale += 1;
         }
         let gained = size <= SETTLED * self.scale && self.stale >= STALE;
-        // Impulses that yield are not better than that, and may alternate within it.
-        let soft = self.stale > 0
-            && size <= SOFT * self.scale
-            && self.as_kick(kick.mobility, &velocity).is_off(next, LEAST);
         Some(Change {
             size,
             settled: size <= SETTLED_ROUNDING * self.scale + SETTLED_NOISE * self.noise || gained,
-            tolerable: soft || size <= LEAST * self.scale,
+            tolerable: size <= LEAST * self.scale,
         })
     }
 

@@ -54,7 +54,7 @@ const SOFTENINGS: [f64; 2] = [1e-10, 1e-8];
 
 /// Impulses whose velocities are off by this fraction of the largest one are an answer where rows nearly depend on each
 /// other: in a step of 1 ms at 1 m/s that is a tenth of a nanometre.
-pub(crate) const SOFT: f64 = 1e-7;
+const SOFT: f64 = 1e-7;
 
 /// Mode of friction at a contact.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -114,12 +114,6 @@ impl Kick<'_> {
     /// Finds the impulses from those of a start; whether they were found.
     pub(crate) fn solve(&self, impulses: &mut [f64]) -> bool {
         self.solve_by(impulses, false)
-    }
-
-    /// True if the velocities under impulses that were found softly are off by more than a fraction of the largest velocity.
-    pub(crate) fn is_off(&self, impulses: &[f64], fraction: f64) -> bool {
-        let scale = self.velocity.iter().fold(0.0, |s: f64, x| s.max(x.abs()));
-        self.residual(impulses) > fraction * scale + self.noise
     }
 
     /// Finds the impulses as [`solve`](Self::solve) does; where rows nearly depend on each other with contacts that yield
