@@ -23,7 +23,7 @@ use std::path::PathBuf;
 /// Changes that a user makes to a scenario's default configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Overrides {
-    /// TOML text of a file; keys left out keep their defaults.
+    /// TOML text of a file; keys left out keep their defaults. Its key `title` becomes the record's summary.
     pub toml: String,
     /// File that the text was read from, for messages.
     pub file: Option<PathBuf>,
@@ -39,6 +39,8 @@ pub struct Overrides {
 /// A scenario's defaults as overridden.
 #[derive(Debug)]
 pub(crate) struct Input<'a> {
+    /// Title that the file gives.
+    pub(crate) title: Option<String>,
     value: Value,
     defaults: Value,
     overrides: &'a Overrides,
@@ -62,11 +64,13 @@ impl<'a> Input<'a> {
         let mut value = defaults.clone();
         let mut file = parse(&overrides.toml, FILE).map_err(named)?;
         take_name(&mut file, name).map_err(named)?;
+        let title = take_title(&mut file).map_err(named)?;
         value.merge(file);
         for (source, assignment) in (ASSIGNMENTS..).zip(&overrides.assignments) {
             assign::assign(&mut value, assignment, source).map_err(named)?;
         }
         Ok(Self {
+            title,
             value,
             defaults,
             overrides,
@@ -131,31 +135,54 @@ impl<'a> Input<'a> {
     }
 }
 
-/// Removes the key `scenario` of a file, which must name this scenario.
-fn take_name(file: &mut Value, name: &str) -> Result<(), Fault> {
+/// Longest title of a file (characters).
+const MOST_TITLE: usize = 200;
+
+/// Removes a key with a text from a file; gives the text as `accept` has it.
+fn take<T>(
+    file: &mut Value,
+    key: &str,
+    accept: impl Fn(&str) -> Result<T, String>,
+) -> Result<Option<T>, Fault> {
     let Kind::Table(entries) = &mut file.kind else {
-        return Ok(());
+        return Ok(None);
     };
-    let Some(at) = entries.iter().position(|entry| entry.key == "scenario") else {
-        return Ok(());
+    let Some(at) = entries.iter().position(|entry| entry.key == key) else {
+        return Ok(None);
     };
     let entry = entries.remove(at);
-    match entry.value.text() {
-        Ok(text) if text == name => Ok(()),
-        Ok(text) => {
-            let message = format!("the file is a configuration of `{text}`, not of `{name}`");
-            Err(Fault {
-                path: vec![entry.key],
-                place: Some(entry.place),
-                message,
-            })
+    let text = entry.value.text();
+    let taken = text.and_then(|text| accept(text));
+    taken.map(Some).map_err(|message| Fault {
+        path: vec![entry.key],
+        place: Some(entry.place),
+        message,
+    })
+}
+
+/// Removes the key `scenario` of a file, which must name this scenario.
+fn take_name(file: &mut Value, name: &str) -> Result<(), Fault> {
+    let accept = |text: &str| match text == name {
+        true => Ok(()),
+        false => Err(format!(
+            "the file is a configuration of `{text}`, not of `{name}`"
+        )),
+    };
+    take(file, "scenario", accept).map(|_| ())
+}
+
+/// Removes the key `title` of a file: what its record and page are called instead of the scenario's summary.
+fn take_title(file: &mut Value) -> Result<Option<String>, Fault> {
+    let accept = |text: &str| {
+        let n = text.chars().count();
+        match text.trim().is_empty() || n > MOST_TITLE || text.contains(char::is_control) {
+            true => Err(format!(
+                "is a line of 1 to {MOST_TITLE} characters, not one of {n}"
+            )),
+            false => Ok(text.trim().to_owned()),
         }
-        Err(message) => Err(Fault {
-            path: vec![entry.key],
-            place: Some(entry.place),
-            message,
-        }),
-    }
+    };
+    take(file, "title", accept)
 }
 
 /// Name of the scenario that a configuration is of: its key `scenario`; else `world` if it has `[[bodies]]` or

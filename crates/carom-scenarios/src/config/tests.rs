@@ -62,6 +62,26 @@ fn assignments_come_after_the_file_and_bare_words_are_strings() {
 }
 
 #[test]
+fn a_title_is_taken_from_the_file_alone() {
+    let input = |toml: &str| {
+        let overrides = Overrides {
+            toml: toml.to_owned(),
+            ..Overrides::default()
+        };
+        let input = Input::new("any", "mass = 1.0", &overrides);
+        input.map(|input| (input.title.clone(), input.value.json().to_string()))
+    };
+    let titled = input("title = \" A ball \"\nmass = 2.0").unwrap();
+    let expected = (Some("A ball".to_owned()), r#"{"mass":2.0}"#.to_owned());
+    assert_eq!(titled, expected);
+    assert_eq!(input("mass = 2.0").unwrap().0, None);
+    for bad in ["title = 3", "title = \"\"", "title = \"a\\nb\""] {
+        let text = input(bad).unwrap_err().to_string();
+        assert!(text.contains("line 1, column 9: key `title`"), "{text}");
+    }
+}
+
+#[test]
 fn an_element_of_a_list_can_be_set_alone() {
     let read = parameters("masses = [2.0, 3.0]", &["masses.1=7"]);
     assert!(read.contains(r#""masses":[2.0,7.0]"#), "{read}");

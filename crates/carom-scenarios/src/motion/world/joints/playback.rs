@@ -1,17 +1,17 @@
-//! The motion of jointed bodies to play: their shapes, rods between the joints of bodies without a shape, and pins along
-//! the axes of joints.
+//! The motion of jointed bodies to play: their shapes, rods to the joints outside them, pins along the axes of joints,
+//! and the rods of joints that hold a distance.
 
 use super::Jointed;
 use crate::motion::playback::{Hit, between, playback};
 use carom_geometry::{Ellipsoid, MassProperties, Rounded, Segment, Shape, SupportMap, Union};
-use carom_lie::Se3;
+use carom_lie::{Se3, So3};
 use carom_motion::jointed::{JointEvent, JointedEnd, Reaction};
 use carom_motion::joints::kinds::Axes;
 use carom_motion::joints::{Joint, Multibody};
 use carom_motion::world::{BodySpec, WorldSpec};
 use carom_report::Record;
 use carom_variational::State;
-use nalgebra::{Unit, Vector3};
+use nalgebra::{Matrix3, Rotation3, Unit, Vector3};
 
 /// Frames that are kept.
 const FRAMES: usize = 300;
@@ -21,6 +21,9 @@ const SHOWN: usize = 5_000;
 
 /// Radius of a rod, over the size of its body.
 const ROD: f64 = 0.04;
+
+/// Least radius of a rod outside its body's shape, over its length.
+const THINNEST: f64 = 0.012;
 
 /// Half length and radius of a pin, over the size of its body.
 const PIN: [f64; 2] = [0.25, 0.05];
@@ -80,6 +83,15 @@ impl<'w> Film<'w> {
             return;
         }
         let hits: Vec<Hit> = self.hits.iter().map(|hit| self.hit(hit)).collect();
+        let mut spec = spec;
+        for joint in mb.joints().iter().filter(|j| j.kind.name == "distance") {
+            let of = |states: &[State]| stretched(joint, states);
+            let Some(rod) = of(start).and_then(|state| distance_rod(joint, &state, start)) else {
+                continue;
+            };
+            spec.bodies.push(rod);
+            append(&mut self.frames, of);
+        }
         playback(&spec, &self.frames, &hits, record);
     }
 
@@ -95,7 +107,7 @@ impl<'w> Film<'w> {
             let nodes = frames.filter_map(|(t, states)| Some((*t, states.get(joint.child)?)));
             let nodes: Vec<(f64, &State)> = nodes.collect();
             let (position, [x, y, z, w]) = between(&nodes, *time, mass);
-            let turn = carom_lie::So3::from_quaternion(w, &Vector3::new(x, y, z))?;
+            let turn = So3::from_quaternion(w, &Vector3::new(x, y, z))?;
             Some((
                 Vector3::from(position) + turn.rotate(&arm),
                 reaction.impulse,
@@ -137,7 +149,17 @@ fn drawn(mb: &Multibody, body: usize, shape: Option<&Shape>, start: &[State]) ->
     };
     let mut parts: Vec<Shape> = Vec::new();
     match shape {
-        Some(shape) => parts.push(shape.clone()),
+        Some(shape) => {
+            parts.push(shape.clone());
+            // The largest value of `end` on the body is less the smallest of its opposite.
+            let outside = |end: &&Vector3<f64>| {
+                let highest = -shape.support(&-**end).value;
+                end.norm_squared() > highest
+            };
+            let outside = ends.iter().filter(outside);
+            let radius = |end: &Vector3<f64>| (ROD * size).max(THINNEST * end.norm());
+            parts.extend(outside.filter_map(|end| rod(&(end * 0.5), &(end * 0.5), radius(end))));
+        }
         None => {
             let mass = Ellipsoid::sphere(2.0 * ROD * size, Vector3::zeros()).ok()?;
             parts.push(Shape::Ellipsoid(mass));
@@ -160,6 +182,51 @@ fn drawn(mb: &Multibody, body: usize, shape: Option<&Shape>, start: &[State]) ->
         velocity: Vector3::zeros(),
         angular_velocity: Vector3::zeros(),
     })
+}
+
+/// Where the rod of a joint that holds a distance is: its center, and its axis as the third of the body.
+fn stretched(joint: &Joint, states: &[State]) -> Option<State> {
+    let frames = joint.frames(states);
+    let axis = frames.separation();
+    let turn = Rotation3::rotation_between(&Vector3::z(), &axis)
+        .unwrap_or_else(|| Rotation3::from_axis_angle(&Vector3::x_axis(), std::f64::consts::PI));
+    Some(State {
+        position: (frames.parent.origin + frames.child.origin) * 0.5,
+        rotation: So3::nearest(turn.matrix()).ok()?,
+        linear_momentum: Vector3::zeros(),
+        angular_momentum: Vector3::zeros(),
+    })
+}
+
+/// The rod of a joint that holds a distance, as a body of mass 1 to draw.
+fn distance_rod(joint: &Joint, state: &State, start: &[State]) -> Option<BodySpec> {
+    let length = joint.frames(start).separation().norm();
+    let half = Vector3::z() * (0.5 * length);
+    Some(BodySpec {
+        name: joint.name.clone(),
+        mass: MassProperties::new(1.0, Matrix3::identity()).ok(),
+        shape: rod(&Vector3::zeros(), &half, 0.5 * ROD * length)?,
+        configuration: state.configuration(),
+        velocity: Vector3::zeros(),
+        angular_velocity: Vector3::zeros(),
+    })
+}
+
+/// Adds one more body to every frame; it moves straight from one to the next.
+fn append(frames: &mut [(f64, Vec<State>)], of: impl Fn(&[State]) -> Option<State>) {
+    let mut later: Option<(f64, Vector3<f64>)> = None;
+    for (time, states) in frames.iter_mut().rev() {
+        let Some(mut state) = of(states) else {
+            continue;
+        };
+        if let Some((next, position)) = later
+            && next > *time
+        {
+            state.linear_momentum = (position - state.position) / (next - *time);
+        }
+        later = Some((*time, state.position));
+        states.push(state);
+    }
 }
 
 /// A capsule about a point, along a vector of half its length; `None` if that has none.
