@@ -36,6 +36,9 @@ pub struct KineticMetric {
     mass: DMatrix<f64>,
     /// Cholesky factor in the lower triangle; what stands above the diagonal is not read.
     lower: DMatrix<f64>,
+    /// Rows down to the last entry of each column of the factor that is not zero. Bodies that no constraint and no joint
+    /// couples have blocks on the diagonal, and zeros below them.
+    reach: Vec<usize>,
 }
 
 impl KineticMetric {
@@ -60,7 +63,11 @@ impl KineticMetric {
         validate(&mass)?;
         symmetrize(&mut mass)?;
         let lower = factor(&mass).map_err(|size| MetricError::NotPositiveDefinite { size })?;
-        Ok(Self { mass, lower })
+        let columns = lower.as_slice().chunks_exact(lower.nrows());
+        let reach =
+            columns.map(|column| column.iter().rposition(|x| *x != 0.0).map_or(0, |k| k + 1));
+        let reach = reach.collect();
+        Ok(Self { mass, lower, reach })
     }
 
     /// Dimension n of the configuration space.
@@ -154,15 +161,22 @@ impl KineticMetric {
     ///
     /// Entries beyond [`dim`](Self::dim) are left alone, and so is a slice shorter than that.
     pub fn whiten_in_place(&self, a: &mut [f64]) {
-        if let Some(a) = a.get_mut(..self.dim()) {
-            dense::whiten(self.lower.as_slice(), a);
+        let Some(a) = a.get_mut(..self.dim()) else {
+            return;
+        };
+        for j in 0..a.len() {
+            let (diagonal, below) = self.column(j);
+            a[j] /= diagonal;
+            let (head, tail) = a.split_at_mut(j + 1);
+            kernel::add_scaled(tail, -head[j], below);
         }
     }
 
     /// Writes the whitened coordinates $L^T v$ of a velocity into `out`.
     pub fn whiten_velocity_into(&self, velocity: &[f64], out: &mut [f64]) {
         for (j, out) in out.iter_mut().enumerate().take(self.dim()) {
-            *out = kernel::dot(&self.column(j)[j..], &velocity[j.min(velocity.len())..]);
+            let column = &self.lower.as_slice()[j * self.dim() + j..j * self.dim() + self.reach[j]];
+            *out = kernel::dot(column, &velocity[j.min(velocity.len())..]);
         }
     }
 
@@ -170,8 +184,12 @@ impl KineticMetric {
     ///
     /// Entries beyond [`dim`](Self::dim) are left alone, and so is a slice shorter than that.
     pub fn unwhiten_velocity_in_place(&self, z: &mut [f64]) {
-        if let Some(z) = z.get_mut(..self.dim()) {
-            dense::unwhiten(self.lower.as_slice(), z);
+        let Some(z) = z.get_mut(..self.dim()) else {
+            return;
+        };
+        for j in (0..z.len()).rev() {
+            let (diagonal, below) = self.column(j);
+            z[j] = (z[j] - kernel::dot(below, &z[j + 1..])) / diagonal;
         }
     }
 
@@ -183,10 +201,10 @@ impl KineticMetric {
             return;
         };
         for j in (0..self.dim()).rev() {
-            let (to, below) = z[j..].split_at_mut(1);
-            let column = self.column(j);
-            kernel::add_scaled(below, to[0], &column[j + 1..]);
-            to[0] *= column[j];
+            let (to, rest) = z[j..].split_at_mut(1);
+            let (diagonal, below) = self.column(j);
+            kernel::add_scaled(rest, to[0], below);
+            to[0] *= diagonal;
         }
     }
 
@@ -200,10 +218,10 @@ impl KineticMetric {
         for j in (0..self.dim().min(rows.ncols())).rev() {
             let (before, from) = rows.as_mut_slice().split_at_mut(j * k);
             let column = &mut from[..k];
-            let diagonal = self.column(j)[j];
+            let (diagonal, _) = self.column(j);
             column.iter_mut().for_each(|x| *x *= diagonal);
-            for i in 0..j {
-                kernel::add_scaled(column, self.column(i)[j], &before[i * k..(i + 1) * k]);
+            for i in (0..j).filter(|i| self.reach[*i] > j) {
+                kernel::add_scaled(column, self.lower[(j, i)], &before[i * k..(i + 1) * k]);
             }
         }
     }
@@ -255,10 +273,15 @@ impl KineticMetric {
         }
     }
 
+    /// Entry of the factor on the diagonal, and those below it down to the last that is not zero.
     #[inline]
-    fn column(&self, j: usize) -> &[f64] {
-        let n = self.dim();
-        &self.lower.as_slice()[j * n..(j + 1) * n]
+    fn column(&self, j: usize) -> (f64, &[f64]) {
+        let first = j * self.dim();
+        let lower = self.lower.as_slice();
+        (
+            lower[first + j],
+            &lower[first + j + 1..first + self.reach[j]],
+        )
     }
 }
 

@@ -68,7 +68,10 @@ impl Scenario {
         let input = Input::new(self.name, self.default_toml, overrides)?;
         let mut record = runner(&input).map_err(|error| input.locate(error))?;
         record.scenario = self.name.to_owned();
-        record.summary = input.title.clone().unwrap_or_else(|| self.summary.to_owned());
+        record.summary = input
+            .title
+            .clone()
+            .unwrap_or_else(|| self.summary.to_owned());
         record.citations = citations(self.paper);
         record.animations.iter_mut().for_each(Animation::round);
         if !input.is_default_but_for(&[]) {

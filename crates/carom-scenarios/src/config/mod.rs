@@ -152,7 +152,7 @@ fn take<T>(
     };
     let entry = entries.remove(at);
     let text = entry.value.text();
-    let taken = text.and_then(|text| accept(text));
+    let taken = text.and_then(accept);
     taken.map(Some).map_err(|message| Fault {
         path: vec![entry.key],
         place: Some(entry.place),

@@ -9,15 +9,20 @@
 //!
 //! Clark & Bloch, *The bouncing penny and nonholonomic impacts*, Eqs. (22)-(33).
 
+mod arrival;
 mod flow;
 mod law;
+mod orbit;
 mod run;
 mod sensitivity;
+mod setup;
 mod shared_circle;
 
 pub use law::PennyImpact;
-pub use run::{Event, PennyBilliard, Run};
+pub use orbit::Event;
+pub use run::Run;
 pub use sensitivity::{Lyapunov, SectionPoint, flow_jacobian};
+pub use setup::PennyBilliard;
 
 use crate::billiard::BilliardError;
 use crate::billiard::error::{finite, positive};

@@ -295,7 +295,7 @@ mod tests {
             let crossing = arc.crossings_ahead(&table, gradient, rate)[0];
             let turned = rotate(crossing.half_turn, rotate(crossing.half_turn, w));
             let direct = table.gradient(point + crossing.chord).dot(&turned);
-            let carried = super::super::run::carried_rate(&table, &crossing, w, rate);
+            let carried = super::super::arrival::carried_rate(&table, &crossing, w, rate);
             assert!(
                 (direct - carried).abs() < 1e-14,
                 "{omega}: {direct} {carried}"

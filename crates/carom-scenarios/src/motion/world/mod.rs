@@ -1,5 +1,6 @@
 //! `carom run world`: rigid bodies, planes and impact laws of one's own.
 
+mod body;
 mod config;
 mod fill;
 mod joints;

@@ -8,7 +8,8 @@ mod robot;
 pub(super) use config::JointConfig;
 pub use robot::Robot;
 
-use super::config::{BodyConfig, Config, Setup};
+use super::body::BodyConfig;
+use super::config::{Config, Setup};
 use crate::ScenarioError;
 use crate::config::Input;
 use carom_geometry::{MassProperties, Shape};

@@ -4,7 +4,8 @@ mod build;
 mod read;
 mod tree;
 
-use super::config::{BodyConfig, PairConfig};
+use super::body::BodyConfig;
+use super::config::PairConfig;
 use super::joints::JointConfig;
 use crate::ScenarioError;
 use carom_report::input::read_text;

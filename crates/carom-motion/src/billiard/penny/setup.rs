@@ -1,0 +1,92 @@
+//! A penny on a table.
+
+use super::RollingPenny;
+use crate::billiard::{BilliardError, Table};
+use carom_impact::Restitution;
+
+/// A penny on a table, with a law of impact.
+///
+/// # Examples
+///
+/// The paper's penny on its elliptical table; the first impact:
+///
+/// ```
+/// use carom_motion::billiard::penny::{PennyBilliard, PennyState, Rim, RollingPenny};
+/// use carom_motion::billiard::Ellipse;
+/// use carom_motion::hybrid::Limits;
+/// use carom_impact::Restitution;
+/// let penny = RollingPenny::thin_disk(0.01, 0.0025)?;
+/// let billiard = PennyBilliard::new(penny, Ellipse::new(0.15, 0.2)?, Restitution::Elastic)?;
+/// let start = PennyState {
+///     phi: std::f64::consts::FRAC_PI_2,
+///     theta_dot: 10.0,
+///     phi_dot: 0.2,
+///     ..PennyState::default()
+/// };
+/// let run = billiard.run(start, Limits::impacts(20))?;
+/// let first = &run.events[0];
+/// assert_eq!(first.rim, Rim::Front);
+/// assert!((first.time - 1.8834069201978127).abs() < 1e-14);
+/// # Ok::<(), carom_motion::billiard::BilliardError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct PennyBilliard<T> {
+    pub(super) penny: RollingPenny,
+    pub(super) table: T,
+    pub(super) restitution: Restitution,
+    /// Fraction of the rim's speed below which a normal velocity ends an orbit.
+    pub(super) graze: f64,
+}
+
+impl<T: Table> PennyBilliard<T> {
+    /// A penny on a table.
+    ///
+    /// # Errors
+    ///
+    /// [`BilliardError::TableTooSmall`] if the disk does not fit, and
+    /// [`BilliardError::Impact`] for an invalid restitution.
+    pub fn new(
+        penny: RollingPenny,
+        table: T,
+        restitution: Restitution,
+    ) -> Result<Self, BilliardError> {
+        restitution.validate()?;
+        let semi_axis = 0.5 * table.width();
+        if semi_axis <= penny.radius() {
+            return Err(BilliardError::TableTooSmall {
+                semi_axis,
+                radius: penny.radius(),
+            });
+        }
+        Ok(Self {
+            penny,
+            table,
+            restitution,
+            graze: 1e-12,
+        })
+    }
+
+    /// Sets the fraction of the rim's speed below which a normal velocity ends the orbit as
+    /// [`Ending::GrazingCascade`]; $10^{-12}$ by default, 0 to follow the cascade as far as it
+    /// goes.
+    #[must_use]
+    pub fn with_graze(mut self, graze: f64) -> Self {
+        self.graze = graze.max(0.0);
+        self
+    }
+
+    /// The penny.
+    pub fn penny(&self) -> &RollingPenny {
+        &self.penny
+    }
+
+    /// The table.
+    pub fn table(&self) -> &T {
+        &self.table
+    }
+
+    /// The law of impact.
+    pub fn restitution(&self) -> Restitution {
+        self.restitution
+    }
+}

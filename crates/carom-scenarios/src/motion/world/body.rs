@@ -1,0 +1,230 @@
+//! A body of a world as a file gives it.
+
+use super::joints::Part;
+use crate::ScenarioError;
+use crate::lie_group::bouncing::ShapeConfig;
+use carom_geometry::{GeometryError, MassProperties, Shape};
+use carom_lie::{Se3, So3};
+use carom_motion::joints::Placed;
+use carom_motion::world::BodySpec;
+use nalgebra::{Matrix3, Vector3};
+use serde::Deserialize;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct BodyConfig {
+    pub(super) name: String,
+    #[serde(default)]
+    mass: Option<f64>,
+    #[serde(default)]
+    pub(super) shape: Option<ShapeConfig>,
+    #[serde(default)]
+    inertia: Option<[[f64; 3]; 3]>,
+    #[serde(default)]
+    position: Option<[f64; 3]>,
+    #[serde(default)]
+    quaternion: Option<[f64; 4]>,
+    #[serde(default)]
+    rotation: Option<[[f64; 3]; 3]>,
+    #[serde(default)]
+    velocity: Option<[f64; 3]>,
+    #[serde(default)]
+    angular_velocity: Option<[f64; 3]>,
+    #[serde(default)]
+    fixed: bool,
+}
+
+impl BodyConfig {
+    pub(super) fn build(&self, key: &str) -> Result<BodySpec, ScenarioError> {
+        let of = |part: &str| format!("{key}.{part}");
+        let named = |message: String| format!("`{}`: {message}", self.name);
+        let Some(position) = self.position else {
+            return Err(ScenarioError::value(
+                &of("position"),
+                named("missing".to_owned()),
+            ));
+        };
+        let (velocity, angular_velocity) = self.velocities(key)?;
+        crate::motion::finite(&of("position"), &position)?;
+        let Some(shape) = &self.shape else {
+            return Err(ScenarioError::value(
+                &of("shape"),
+                named("missing".to_owned()),
+            ));
+        };
+        let shape = shape.build(&of("shape"))?;
+        let wrong = |error: GeometryError| {
+            let part = match error {
+                GeometryError::NonPositiveMass { .. }
+                | GeometryError::NonFinite { what: "mass" } => "mass",
+                _ => "inertia",
+            };
+            ScenarioError::value(&of(part), named(error.to_string()))
+        };
+        let (mass, shape) = match (self.fixed, self.mass, &self.inertia) {
+            (true, _, _) => (None, self.centered(shape)),
+            (false, None, _) => {
+                return Err(ScenarioError::value(
+                    &of("mass"),
+                    named("missing".to_owned()),
+                ));
+            }
+            (false, Some(mass), Some(rows)) => {
+                let inertia = Matrix3::from_fn(|i, j| rows[i][j]);
+                (
+                    Some(MassProperties::new(mass, inertia).map_err(wrong)?),
+                    shape,
+                )
+            }
+            (false, Some(mass), None) => {
+                let properties = shape.mass_properties(mass).map_err(wrong)?;
+                let shape = shape.translated(&-properties.center());
+                (Some(properties), shape)
+            }
+        };
+        Ok(BodySpec {
+            name: self.name.clone(),
+            mass,
+            shape,
+            configuration: Se3::new(self.attitude(key)?, Vector3::from(position)),
+            velocity,
+            angular_velocity,
+        })
+    }
+
+    /// Velocities, which a fixed body has none of.
+    fn velocities(&self, key: &str) -> Result<(Vector3<f64>, Vector3<f64>), ScenarioError> {
+        let of = |part: &str| format!("{key}.{part}");
+        let velocity = self.velocity.unwrap_or_default();
+        let angular_velocity = self.angular_velocity.unwrap_or_default();
+        crate::motion::finite(&of("velocity"), &velocity)?;
+        crate::motion::finite(&of("angular_velocity"), &angular_velocity)?;
+        let still = velocity == [0.0; 3] && angular_velocity == [0.0; 3];
+        if self.fixed && !still {
+            let which = if velocity == [0.0; 3] {
+                "angular_velocity"
+            } else {
+                "velocity"
+            };
+            let message = format!("`{}`: a fixed body cannot move", self.name);
+            return Err(ScenarioError::value(&of(which), message));
+        }
+        Ok((Vector3::from(velocity), Vector3::from(angular_velocity)))
+    }
+
+    /// Mass and place of a body in a world with joints; without `joints` nothing places it.
+    pub(super) fn part(&self, key: &str, alone: bool) -> Result<Part, ScenarioError> {
+        let of = |part: &str| format!("{key}.{part}");
+        let fault = |part: &str, message: &str| {
+            Err(ScenarioError::value(
+                &of(part),
+                format!("`{}`: {message}", self.name),
+            ))
+        };
+        let (velocity, angular_velocity) = self.velocities(key)?;
+        let Some(position) = self.position else {
+            if self.fixed || alone {
+                return fault("position", "missing");
+            }
+            for (part, given) in [
+                ("quaternion", self.quaternion.is_some()),
+                ("rotation", self.rotation.is_some()),
+                ("velocity", self.velocity.is_some()),
+                ("angular_velocity", self.angular_velocity.is_some()),
+            ] {
+                if given {
+                    return fault(part, "given without a position, which a joint places");
+                }
+            }
+            let place = Placed {
+                configuration: None,
+                velocity,
+                angular_velocity,
+            };
+            return Ok((self.mass_of(key)?, place));
+        };
+        crate::motion::finite(&of("position"), &position)?;
+        let place = Placed {
+            configuration: Some(Se3::new(self.attitude(key)?, Vector3::from(position))),
+            velocity,
+            angular_velocity,
+        };
+        Ok((self.mass_of(key)?, place))
+    }
+
+    /// Mass and inertia about the center of mass; `None` if the body is fixed.
+    fn mass_of(&self, key: &str) -> Result<Option<MassProperties>, ScenarioError> {
+        let of = |part: &str| format!("{key}.{part}");
+        let named = |message: String| format!("`{}`: {message}", self.name);
+        let shape = match &self.shape {
+            Some(shape) => Some(shape.build(&of("shape"))?),
+            None => None,
+        };
+        if self.fixed {
+            return Ok(None);
+        }
+        let Some(mass) = self.mass else {
+            return Err(ScenarioError::value(
+                &of("mass"),
+                named("missing".to_owned()),
+            ));
+        };
+        let made = match (&self.inertia, shape) {
+            (Some(rows), _) => MassProperties::new(mass, Matrix3::from_fn(|i, j| rows[i][j])),
+            (None, Some(shape)) => shape.mass_properties(mass),
+            (None, None) => {
+                let message = named("a body without a shape needs its inertia".to_owned());
+                return Err(ScenarioError::value(&of("inertia"), message));
+            }
+        };
+        made.map(Some).map_err(|error| {
+            let part = match error {
+                GeometryError::NonPositiveMass { .. }
+                | GeometryError::NonFinite { what: "mass" } => "mass",
+                _ => "inertia",
+            };
+            ScenarioError::value(&of(part), named(error.to_string()))
+        })
+    }
+
+    /// The shape in body axes about the center of mass, if there is one.
+    pub(super) fn own_shape(&self, key: &str) -> Result<Option<Shape>, ScenarioError> {
+        let Some(shape) = &self.shape else {
+            return Ok(None);
+        };
+        let shape = shape.build(&format!("{key}.shape"))?;
+        let shape = match (self.fixed, self.inertia.is_some()) {
+            (true, _) => self.centered(shape),
+            (false, true) => shape,
+            (false, false) => match shape.mass_properties(1.0) {
+                Ok(properties) => shape.translated(&-properties.center()),
+                Err(_) => shape,
+            },
+        };
+        Ok(Some(shape))
+    }
+
+    /// A fixed body's shape about its center of mass, as if it had one, unless an inertia says that its
+    /// frame counts.
+    fn centered(&self, shape: Shape) -> Shape {
+        match (self.inertia.is_none(), shape.mass_properties(1.0)) {
+            (true, Ok(properties)) => shape.translated(&-properties.center()),
+            _ => shape,
+        }
+    }
+
+    fn attitude(&self, key: &str) -> Result<So3, ScenarioError> {
+        match (&self.quaternion, &self.rotation) {
+            (None, None) => Ok(So3::identity()),
+            (Some(_), Some(_)) => {
+                let message = "give either a quaternion or a rotation";
+                Err(ScenarioError::value(&format!("{key}.quaternion"), message))
+            }
+            (Some(quaternion), None) => {
+                crate::motion::unit_quaternion(&format!("{key}.quaternion"), *quaternion)
+            }
+            (None, Some(rows)) => So3::from_matrix(&Matrix3::from_fn(|i, j| rows[i][j]))
+                .map_err(|error| ScenarioError::value(&format!("{key}.rotation"), error)),
+        }
+    }
+}
