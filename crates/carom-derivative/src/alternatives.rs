@@ -5,12 +5,13 @@
 //! velocities. Within the distance of the nearest polyhedron of another map the answer is unique, whatever solver
 //! looks for it.
 
-use super::branch::{CONSTANT, Form, Workspace, distance, interior};
+use super::branch::{CONSTANT, Form, Walk, Workspace, distance, interior};
 use super::frame::Frame;
 use super::friction::{Contacts, Event, combination};
-use super::reading::Reading;
+use super::reading::{Cones, Reading};
 use super::shift::Sorted;
 use super::stage::Stage;
+use super::{StepContacts, Steps};
 use carom_impact::nnls::nonnegative_least_squares;
 use carom_metric::kernel;
 use nalgebra::{DMatrix, DVector};
@@ -41,6 +42,64 @@ pub(super) struct Step<'s> {
     pub(super) slopes_after: &'s DMatrix<f64>,
     /// Caps on the impulses on the normals; empty for none.
     pub(super) caps: &'s [f64],
+}
+
+/// Complementarity problems whose answers make up an outcome, stage by stage.
+pub(super) struct Modes<'m> {
+    pub(super) cones: Cones,
+    /// True if contacts may ask for restitution.
+    pub(super) rebounds: bool,
+    pub(super) steps: &'m Steps,
+}
+
+impl Modes<'_> {
+    /// Distance of the nearest velocity for which another map than that of a stage of a way may answer, infinite beyond
+    /// `within` and zero within the tolerance; `None` if it is not known.
+    pub(super) fn nearest_other(
+        &self,
+        frame: &Frame<'_>,
+        way: &Walk,
+        within: f64,
+        tolerance: f64,
+    ) -> Option<f64> {
+        let at_once;
+        let steps = match self.steps {
+            Steps::Each(steps) => steps.as_slice(),
+            Steps::AtOnce => {
+                at_once = [StepContacts {
+                    members: (0..frame.problem.contacts().len()).collect(),
+                    caps: Vec::new(),
+                }];
+                &at_once
+            }
+        };
+        let mut nearest = f64::INFINITY;
+        let mut slopes_before = frame.admissible();
+        if way.stages.len() != steps.len() {
+            return None;
+        }
+        for (stage, step) in way.stages.iter().zip(steps) {
+            let mut slopes_after = slopes_before.clone();
+            let mut impulses = DMatrix::zeros(frame.n_rows(), frame.dim());
+            stage.advance(&mut slopes_after, &mut impulses);
+            let members = step.members.clone();
+            let contacts = Contacts::new(frame, members, self.cones, self.rebounds).ok()?;
+            if contacts.have_friction() {
+                let before = DVector::from_column_slice(stage.before());
+                let after = DVector::from_column_slice(stage.after());
+                let at = Step {
+                    before: &before,
+                    after: &after,
+                    slopes_before: &slopes_before,
+                    slopes_after: &slopes_after,
+                    caps: &step.caps,
+                };
+                nearest = nearest.min(contacts.exclusion(&at, within.min(nearest), tolerance)?);
+            }
+            slopes_before = slopes_after;
+        }
+        Some(nearest)
+    }
 }
 
 impl Contacts<'_> {

@@ -1,13 +1,11 @@
 //! From the ways of an impact to its derivative: class, pieces, Jacobians, and what is proven around them.
 
-use super::alternatives::Step;
+use super::alternatives::Modes;
 use super::branch::Walk;
 use super::frame::{Frame, Variation};
-use super::friction::Contacts;
-use super::reading::Cones;
 use super::{
     Answers, Branches, Derivative, Differentiability, Jacobians, Piece, SAME_OUTCOME, SAME_WAY,
-    Scope, StepContacts, Steps, Wrt, are_one,
+    Scope, Wrt, are_one,
 };
 use carom_impact::{ImpactError, ImpactOutcome, ImpactStatus};
 use carom_numeric::random::CounterRng;
@@ -251,7 +249,14 @@ impl<'p> Derivative<'p> {
                 cones,
                 rebounds,
                 steps,
-            } => self.nearest_other(way, *cones, *rebounds, steps),
+            } => {
+                let modes = Modes {
+                    cones: *cones,
+                    rebounds: *rebounds,
+                    steps,
+                };
+                modes.nearest_other(frame, way, self.nearest, self.tolerance)
+            }
         };
         Scope {
             is_unique: nearest_other.map(|other| other >= INSIDE * self.nearest),
@@ -260,55 +265,5 @@ impl<'p> Derivative<'p> {
                 (proven > 0.0).then(|| part(proven))
             }),
         }
-    }
-
-    /// Distance of the nearest velocity for which another map than that of a stage may answer; `None` if it is
-    /// not known.
-    fn nearest_other(
-        &self,
-        way: &Walk,
-        cones: Cones,
-        rebounds: bool,
-        steps: &Steps,
-    ) -> Option<f64> {
-        let frame = &self.frame;
-        let at_once;
-        let steps = match steps {
-            Steps::Each(steps) => steps.as_slice(),
-            Steps::AtOnce => {
-                at_once = [StepContacts {
-                    members: (0..frame.problem.contacts().len()).collect(),
-                    caps: Vec::new(),
-                }];
-                &at_once
-            }
-        };
-        let mut nearest = f64::INFINITY;
-        let mut slopes_before = frame.admissible();
-        if way.stages.len() != steps.len() {
-            return None;
-        }
-        for (stage, step) in way.stages.iter().zip(steps) {
-            let mut slopes_after = slopes_before.clone();
-            let mut impulses = DMatrix::zeros(frame.n_rows(), frame.dim());
-            stage.advance(&mut slopes_after, &mut impulses);
-            let members = step.members.clone();
-            let contacts = Contacts::new(frame, members, cones, rebounds).ok()?;
-            if contacts.have_friction() {
-                let before = DVector::from_column_slice(stage.before());
-                let after = DVector::from_column_slice(stage.after());
-                let at = Step {
-                    before: &before,
-                    after: &after,
-                    slopes_before: &slopes_before,
-                    slopes_after: &slopes_after,
-                    caps: &step.caps,
-                };
-                let within = self.nearest.min(nearest);
-                nearest = nearest.min(contacts.exclusion(&at, within, self.tolerance)?);
-            }
-            slopes_before = slopes_after;
-        }
-        Some(nearest)
     }
 }

@@ -45,7 +45,7 @@ impl AtOnce<'_> {
             drop(contacts);
             return Ok(Branches::of_chains(frame, found));
         }
-        let is_continuous = self.settle(outcome, &contacts, &mut found)?;
+        let (is_continuous, is_kink) = self.settle(outcome, &contacts, &mut found)?;
         let answers = match outcome.status {
             ImpactStatus::Resolved => Answers::Modes {
                 cones: self.cones,
@@ -58,6 +58,7 @@ impl AtOnce<'_> {
         Ok(Branches {
             answers,
             is_continuous,
+            is_kink,
             ..Branches::of_chains(frame, found)
         })
     }
@@ -92,25 +93,25 @@ impl AtOnce<'_> {
     }
 
     /// Asks the law itself where other answers than the ways found may exist; says whether it answered in every
-    /// direction without a jump, `None` if it was not asked.
+    /// direction without a jump, `None` if it was not asked, and whether it answered on a way that is not among them.
     fn settle(
         self,
         outcome: &ImpactOutcome,
         contacts: &Contacts<'_>,
         found: &mut Found,
-    ) -> Result<Option<bool>, ImpactError> {
+    ) -> Result<(Option<bool>, bool), ImpactError> {
         let frame = contacts.frame;
         let Some(own) = found.walks.first() else {
-            return Ok(None);
+            return Ok((None, false));
         };
         let is_tied = found.walks.len() > 1 || own.is_tied();
         let is_shared = own.stages.iter().any(|stage| stage.is_dependent);
         if !is_tied && !is_shared {
-            return Ok(None);
+            return Ok((None, false));
         }
         let has_others = has_others(contacts, own, self.tolerance);
         if !is_tied && has_others == Some(false) {
-            return Ok(None);
+            return Ok((None, false));
         }
         let mut ways = std::mem::take(&mut found.walks);
         let mut own_ties = Vec::new();
@@ -118,7 +119,7 @@ impl AtOnce<'_> {
             let is_one = own.walks.len() == 1 && !own.walks[0].is_tied();
             if is_one && !is_tied && has_others.is_none() {
                 found.walks = own.walks;
-                return Ok(None);
+                return Ok((None, false));
             }
             found.is_complete &= own.is_complete;
             own_ties.extend(own.walks.iter().flat_map(Walk::ties).cloned());
@@ -128,12 +129,12 @@ impl AtOnce<'_> {
         let Some(probe) = probe else {
             found.walks = ways;
             found.is_complete = false;
-            return Ok(None);
+            return Ok((None, !own_ties.is_empty()));
         };
         let asked = probe.ask(ways, &own_ties)?;
         found.walks = asked.walks;
         found.is_complete &= asked.is_complete;
-        Ok(Some(asked.is_continuous))
+        Ok((Some(asked.is_continuous), asked.is_elsewhere))
     }
 }
 

@@ -1,5 +1,6 @@
 //! Stages and decisions of each law.
 
+use super::alternatives::Modes;
 use super::at_once::{AtOnce, simultaneous};
 use super::blend::Blend;
 use super::branch::{Choices, Form, Found, Test, Ties, Walk};
@@ -300,14 +301,18 @@ impl DifferentiableLaw for SetValued {
             });
         }
         let cones = self.friction_cone.into();
-        let ties = Ties::within(tolerance);
         let step = |event: &Event| StepContacts {
             members: (0..contacts.len()).collect(),
             caps: event.caps.clone(),
         };
         let steps = Steps::Each(events.iter().map(step).collect());
         let all = Contacts::all(&frame, cones, false)?;
-        let found = simultaneous(&all, &events, ties)?;
+        let modes = Modes {
+            cones,
+            rebounds: false,
+            steps: &steps,
+        };
+        let found = of_sample(&all, &events, &modes, tolerance)?;
         drop(all);
         let Some(found) = found else {
             return Ok(Branches::family(frame));
@@ -327,6 +332,38 @@ impl DifferentiableLaw for SetValued {
             ..Branches::of_chains(frame, found)
         })
     }
+}
+
+/// The ways of a sample of the set-valued law. Where contacts depend on each other, its own impulses are tied and other answers
+/// are possible, these are the ways with the impulses that its steps have, of which none may be shifted to pass a test.
+fn of_sample(
+    contacts: &Contacts<'_>,
+    events: &[Event],
+    modes: &Modes<'_>,
+    tolerance: f64,
+) -> Result<Option<Found>, ImpactError> {
+    let ties = Ties::within(tolerance);
+    let Some(found) = simultaneous(contacts, events, ties)? else {
+        return Ok(None);
+    };
+    let shared = |way: &&Walk| way.stages.iter().any(|stage| stage.is_dependent);
+    let Some(way) = found.walks.first().filter(shared) else {
+        return Ok(Some(found));
+    };
+    let without_shifts = Ties {
+        may_shift: false,
+        ..ties
+    };
+    let Some(own) = simultaneous(contacts, events, without_shifts)? else {
+        return Ok(Some(found));
+    };
+    let is_tied = own.walks.len() != 1 || own.walks.iter().any(Walk::is_tied);
+    let near = contacts.frame.scales().whole(tolerance);
+    let is_unique = || {
+        let other = modes.nearest_other(contacts.frame, way, 2.0 * near, tolerance);
+        other.is_some_and(|other| other > 0.0)
+    };
+    Ok(Some(if is_tied && !is_unique() { own } else { found }))
 }
 
 /// Position in a cycle of single contacts.

@@ -46,6 +46,8 @@ pub(super) struct Asked {
     pub(super) is_complete: bool,
     /// True if the law had an answer in every direction, and none was far from that at the velocity itself.
     pub(super) is_continuous: bool,
+    /// True if an answer was on none of the ways told: the law takes another one there, be its derivatives known or not.
+    pub(super) is_elsewhere: bool,
 }
 
 /// An answer near the velocity: velocity after, and its derivatives.
@@ -87,6 +89,7 @@ impl<'f, 'l> Probe<'f, 'l> {
             walks: Vec::new(),
             is_complete: true,
             is_continuous: true,
+            is_elsewhere: false,
         };
         let mut others: Vec<Walk> = Vec::new();
         for (number, direction) in directions.into_iter().enumerate() {
@@ -116,6 +119,7 @@ impl<'f, 'l> Probe<'f, 'l> {
                 let moved = &answer.after - &ways[0].velocity;
                 asked.is_continuous &= self.frame.is_within(&moved, FAR * self.step);
                 let Some([jacobian, impulses]) = answer.jacobians else {
+                    asked.is_elsewhere = true;
                     continue;
                 };
                 let mut after = answer.after - &jacobian * (self.step * &direction);

@@ -10,7 +10,7 @@ use super::moreau_newton::moreau_newton;
 use crate::tolerances::NO_RESTITUTION;
 use carom_impact::two_body::{ImpactOptions, RestitutionLaw};
 use carom_impact::{
-    ContactSet, Diagnostics, ImpactError, ImpactLaw, Law, NonholonomicNewton,
+    ContactSet, Diagnostics, GateRule, ImpactError, ImpactLaw, Law, NonholonomicNewton,
     NonholonomicProjectedNewton, Plastic, PlasticRule, Propagative, Rough, Routh, SetValuedLaw,
 };
 use carom_metric::Tangent;
@@ -89,7 +89,14 @@ pub(super) fn all(
     let may_be_some = is_open && is_made;
     let mut add = |law: &'static str, answer: Answer| match answer {
         // Neither a match nor the nearest.
-        Ok(candidate) if !case.is_open(&candidate.velocity_plus) => {}
+        Ok(candidate) if !case.is_open(&candidate.velocity_plus) => refused.push(Refusal {
+            law,
+            error: ImpactError::Inaccurate {
+                rule: GateRule::Approach,
+                measure: case.penetration_of(&candidate.velocity_plus),
+                contacts: case.approaching_at(&candidate.velocity_plus),
+            },
+        }),
         Ok(candidate) => {
             let matches = is_open && case.is_same(candidate.distance);
             laws.push(LawMatch {

@@ -175,11 +175,11 @@ fn is_least(contacts: &ContactSet<'_>, left: &DVector<f64>, kind: Kind) -> bool 
 
 /// The impulses on the rows as given that lead in one step with round cones as near to the velocity
 /// as any, and where they lead: none where a contact opens, against the sliding where it slides, anywhere in the cone where
-/// it sticks, within the tolerance.
+/// it sticks, within the tolerance. `None` where a contact approaches at the velocity: no step leads there.
 ///
 /// For dependent contacts that slide, [`AnitescuPotra`](carom_impact::frictional::AnitescuPotra) finds one
 /// answer of a continuum; this recognizes them all.
-pub(super) fn in_one_step(case: &Case<'_>) -> Result<(DVector<f64>, Tangent), ImpactError> {
+pub(super) fn in_one_step(case: &Case<'_>) -> Result<Option<(DVector<f64>, Tangent)>, ImpactError> {
     in_one_step_of(case, |_| 0.0)
 }
 
@@ -187,7 +187,10 @@ pub(super) fn in_one_step(case: &Case<'_>) -> Result<(DVector<f64>, Tangent), Im
 pub(super) fn in_one_step_of(
     case: &Case<'_>,
     rebound: impl Fn(usize) -> f64,
-) -> Result<(DVector<f64>, Tangent), ImpactError> {
+) -> Result<Option<(DVector<f64>, Tangent)>, ImpactError> {
+    if !case.is_open(case.velocity_plus) {
+        return Ok(None);
+    }
     let contacts = case.problem.contacts();
     let change = &case.after - case.before();
     let free = match contacts.constraint_basis() {
@@ -233,7 +236,7 @@ pub(super) fn in_one_step_of(
     }
     let fit = project(contacts, &free, &edges, is_whole)?;
     let end = case.velocity(&(&case.after + fit.residual));
-    Ok((fit.impulses / case.problem.scale(), end))
+    Ok(Some((fit.impulses / case.problem.scale(), end)))
 }
 
 /// Impulses with pulling normal parts set to zero and tangential ones shortened to the friction cones.

@@ -50,7 +50,9 @@ fn anitescu_potra(case: &Case<'_>, known: &mut Vec<Known>) -> Answer {
     if !is_spatial || case.options.friction_cone != FrictionCone::Round || own.distance <= SAME {
         return Ok(own);
     }
-    let (impulses, velocity) = explain::in_one_step(case)?;
+    let Some((impulses, velocity)) = explain::in_one_step(case)? else {
+        return Ok(own);
+    };
     let member = case.candidate(velocity.clone(), "member of a family".to_owned());
     if member.distance < own.distance && case.is_same(member.distance) {
         known.push(Known {

@@ -12,9 +12,6 @@ use std::cell::Cell;
 /// Restitutions of contacts that differ by less are one.
 const EQUAL_RESTITUTIONS: f64 = 1e-9;
 
-/// Impulses below this fraction of the motion are rounding: the restitution of such a contact makes no difference.
-const NO_IMPULSE: f64 = 1e-12;
-
 /// With the restitution of every contact as given; else with one fitted to each contact; else with one fitted to all.
 pub(super) fn moreau_newton(case: &Case<'_>) -> Answer {
     let law = MoreauNewton {
@@ -129,13 +126,15 @@ fn by_member(case: &Case<'_>) -> Option<Candidate> {
     }
     set.require_tangents().ok()?;
     let rebound = |i: usize| f64::max(-rate(case, i, case.approach), 0.0);
-    let (impulses, velocity) = explain::in_one_step_of(case, rebound).ok()?;
+    let (impulses, velocity) = explain::in_one_step_of(case, rebound).ok()??;
     let ratios = (0..set.len()).map(|i| ratio(case, i)).collect();
     let member = with_ratios(case, ratios, &impulses, velocity);
     case.is_same(member.distance).then_some(member)
 }
 
-/// An answer with restitutions of its own contacts, `None` where the impulse (on rows as given) is rounding.
+/// An answer with restitutions of its own contacts, `None` where the impulse (on rows as given) is no more than the tolerance:
+/// a smaller restitution makes no difference there that counts. A contact that leaves faster than its restitution asks for
+/// has such an impulse.
 fn with_ratios(
     case: &Case<'_>,
     mut ratios: Vec<Option<f64>>,
@@ -146,7 +145,7 @@ fn with_ratios(
     let scale = case.problem.scale();
     for (i, (ratio, contact)) in ratios.iter_mut().zip(set.contacts()).enumerate() {
         let momentum = impulses[set.row(i)] * set.row_norm(set.row(i)) * scale;
-        if !(momentum.abs() > NO_IMPULSE * case.reference_of(&contact.normal)) {
+        if !(momentum.abs() > case.limit_of(&contact.normal)) {
             *ratio = None;
         }
     }

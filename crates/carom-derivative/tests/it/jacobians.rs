@@ -674,6 +674,52 @@ fn the_edge_of_sticking_under_a_facing_contact_is_a_kink() {
     }
 }
 
+/// The same in space, with the ground told once or twice in units of its own: none of its answers nearby is on the way on which it
+/// sticks. A sample of the set-valued law is tied in its last step.
+#[test]
+fn the_edge_of_sticking_in_space_is_a_kink_however_often_the_ground_is_told() {
+    for k in 0..24 {
+        let turn = f64::from(k) * 0.618;
+        let friction = 0.2 + 0.07 * f64::from(k);
+        let (sin, cos) = turn.sin_cos();
+        let normal = [0.0, 0.0, 1.0];
+        let tangents: [&[f64]; 2] = [&[1.0, 0.0, 0.0], &[0.0, 1.0, 0.0]];
+        let ground = pushing(&normal, &tangents, friction, 0.0);
+        let scaled = |row: &Covector| Covector(&row.0 * 0.06);
+        let again = Contact {
+            normal: scaled(&ground.normal),
+            tangents: ground.tangents.iter().map(scaled).collect(),
+            ..ground.clone()
+        };
+        let wall = pushing(&[0.0, 0.0, -1.0], &[], 0.0, 0.0);
+        let data = |contacts: Vec<Contact>| Data {
+            mass: DMatrix::identity(3, 3),
+            velocity: dvector![friction * cos, friction * sin, -1.0],
+            contacts,
+            forms: Vec::new(),
+        };
+        let once = data(vec![ground.clone(), wall.clone()]);
+        let twice = data(vec![ground, again, wall]);
+        let sample = SetValued {
+            samples: 1,
+            seed: k as u64,
+            ..SetValued::default()
+        };
+        for law in [
+            Law::from(AnitescuPotra::default()),
+            MoreauNewton::default().into(),
+            sample.into(),
+        ] {
+            for told in [&once, &twice] {
+                told.differentiated(&law, |derivative, _| {
+                    let class = derivative.class();
+                    assert_ne!(class, Some(Differentiability::Smooth), "{k} {}", law.name());
+                });
+            }
+        }
+    }
+}
+
 /// One contact with orthogonal rows along the axes, of given inverse inertia.
 fn contact(inverse: DMatrix<f64>, velocity: DVector<f64>, friction: f64, restitution: f64) -> Data {
     let n = inverse.nrows();

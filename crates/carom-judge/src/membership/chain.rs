@@ -117,6 +117,25 @@ impl Edges {
         Ok(edges)
     }
 
+    /// The cones with another outcome: every contact that hardly moves along its normal there, by at most `closed` times the
+    /// motion, is closed. `None` if all of these are closed already.
+    pub(super) fn snapped(&self, closed: f64) -> Option<Self> {
+        let (exact, loose) = (CLOSED * self.norm, closed * self.norm);
+        let is_loose = |b: &f64| b.abs() > exact && b.abs() <= loose;
+        let mut normals = self.target.iter().step_by(self.space.width());
+        if !normals.any(is_loose) {
+            return None;
+        }
+        let mut snapped = self.clone();
+        let normals = snapped.target.iter_mut().step_by(self.space.width());
+        for b in normals {
+            if b.abs() <= loose {
+                *b = 0.0;
+            }
+        }
+        Some(snapped)
+    }
+
     fn add_rays(&mut self) {
         let width = self.space.width();
         let mut effects: Vec<f64> = Vec::new();

@@ -87,9 +87,21 @@ pub(super) struct Path {
 pub(super) struct Led {
     chain: RoundChain,
     path: Path,
+    /// Number of the target that it was led to.
+    target: usize,
 }
 
 impl Led {
+    /// A chain that was led to another of several targets.
+    pub(super) fn to(self, target: usize) -> Self {
+        Self { target, ..self }
+    }
+
+    /// Number of the target that it was led to.
+    pub(super) fn target(&self) -> usize {
+        self.target
+    }
+
     /// The largest velocity by which a rule or the end is missed.
     pub(super) fn missed(&self) -> f64 {
         self.path.missed
@@ -119,7 +131,11 @@ impl Led {
         let start = refined.follow(edges, None, &mut cone, work)?;
         let (chain, path) =
             refined.approach(edges, start, Closings::Free, &mut cone, (work, budget));
-        Some(Self { chain, path })
+        Some(Self {
+            chain,
+            path,
+            target: self.target,
+        })
     }
 }
 
@@ -175,7 +191,11 @@ impl RoundChain {
             }
             (chain, path) = next;
         }
-        Some(Led { chain, path })
+        Some(Led {
+            chain,
+            path,
+            target: 0,
+        })
     }
     /// The chain with an additional step after each except the last, in which nothing happens yet.
     fn refined(&self) -> Self {

@@ -90,6 +90,9 @@ struct Ranked {
 struct Search<'c, 'p> {
     case: &'c Case<'p>,
     edges: &'c Edges,
+    /// The same with an outcome at which contacts are closed that are so within the tolerance, if there are any: the
+    /// velocity may have been told too coarsely.
+    snapped: Option<&'c Edges>,
     nearest: Nearest,
     /// Sequences that were tried.
     seen: HashSet<ModeSequence>,
@@ -177,6 +180,10 @@ fn search_ordered(
     if last.first() != Some(&loose) {
         last.push(loose);
     }
+    let snapped = match edges.cone {
+        WitnessCone::Round => edges.snapped(case.options.tolerance),
+        WitnessCone::Polygon(_) => None,
+    };
     let pace = match edges.cone {
         WitnessCone::Round => &ROUND,
         WitnessCone::Polygon(_) => &LINEAR,
@@ -184,6 +191,7 @@ fn search_ordered(
     let mut search = Search {
         case,
         edges: &edges,
+        snapped: snapped.as_ref(),
         nearest,
         seen: HashSet::new(),
         ranked: Vec::new(),
@@ -414,25 +422,28 @@ impl Search<'_, '_> {
         if self.edges.cone != WitnessCone::Round {
             return None;
         }
-        let edges = self.edges;
+        let targets: Vec<&Edges> = std::iter::once(self.edges).chain(self.snapped).collect();
+        let ways = 2 * targets.len();
         // The nearest alone, because it often leads there.
         let (first, others) = samples.split_at(samples.len().min(1));
         for some in std::iter::once(first).chain(others.chunks(AT_ONCE)) {
             let budget = self.round_budget()?;
-            let chains = map(2 * some.len(), |i| {
+            let chains = map(ways * some.len(), |i| {
                 let mut work = 0;
                 let closings = [Closings::Free, Closings::Kept][i % 2];
-                let chain = some.get(i / 2).and_then(|sampled| {
+                let target = i % ways / 2;
+                let edges = targets[target];
+                let chain = some.get(i / ways).and_then(|sampled| {
                     let start = RoundChain::new(edges, &sampled.steps);
                     start.lead(edges, closings, budget, &mut work)
                 });
-                (chain, work)
+                (chain.map(|led| led.to(target)), work)
             });
             if let Some(witness) = self.keep(chains, led) {
                 return Some(witness);
             }
         }
-        led.retain(|led| led.is_near(edges));
+        led.retain(|led| led.is_near(self.edges));
         led.sort_by(|a, b| a.missed().total_cmp(&b.missed()));
         led.truncate(4 * REFINED);
         let budget = self.round_budget()?;
@@ -440,7 +451,7 @@ impl Search<'_, '_> {
         let chains = map(nearest.len(), |i| {
             let mut work = 0;
             let led = nearest.get(i);
-            let chain = led.and_then(|led| led.refine(edges, budget, &mut work));
+            let chain = led.and_then(|led| led.refine(targets[led.target()], budget, &mut work));
             (chain, work)
         });
         self.keep(chains, led)

@@ -6,6 +6,7 @@ mod agreement;
 mod answers;
 #[cfg(feature = "bounds")]
 mod bounds;
+mod faults;
 mod relations;
 mod set;
 #[path = "../../../carom-impact/tests/support/mod.rs"]

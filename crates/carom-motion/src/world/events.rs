@@ -33,7 +33,7 @@ pub struct Impact {
     pub time: f64,
     /// Name of the law that answered; `accumulated` where infinitely many impacts end.
     pub law: &'static str,
-    /// Kinetic energy of the bodies involved before (J).
+    /// Kinetic energy of the bodies involved before (J); in time stepping with the work of gravity in the step.
     pub energy_minus: f64,
     /// Kinetic energy of the bodies involved after (J).
     pub energy_plus: f64,
@@ -60,13 +60,17 @@ pub type Event<'e> = hybrid::Event<'e, Sample<'e>, Impact, (usize, usize)>;
 pub struct Balance {
     /// Energy that impacts took (J).
     pub impact_loss: f64,
-    /// Energy that lasting contacts took by friction and where points came down within a step (J).
+    /// Energy that lasting contacts took by friction and where points came down within a step (J). In time stepping: what
+    /// all impulses took that are no impacts.
     pub contact_loss: f64,
     /// Largest difference of the energy and its losses from the energy at the start (J): rounding, and the error of
-    /// the steps of lasting contact.
+    /// the steps of lasting contact. In time stepping rounding alone, because `contact_loss` has all work of the impulses.
     pub energy_error: f64,
     /// Potential energy that time stepping added by taking overlaps out of positions (J).
     pub projection: f64,
+    /// Work of the normal impulses of contacts that lasted, in time stepping (J). A contact that lasts does none: this part
+    /// of `contact_loss`, with the other sign, is the error of the steps, which is of first order.
+    pub lasting_work: f64,
     /// Impulses of planes and fixed bodies on the others, by thing (N s).
     pub supports: Vec<Vector3<f64>>,
 }

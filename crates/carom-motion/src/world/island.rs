@@ -2,7 +2,7 @@
 
 use crate::world::MotionError;
 use crate::world::events::{Entry, Event, Next};
-use crate::world::guard::Gained;
+use crate::world::guard::{Gained, SHORTENINGS};
 use crate::world::run::{Island, Run};
 use crate::world::step::{PairStep, Step, StepScene};
 use crate::world::time::Time;
@@ -13,10 +13,6 @@ const MAX_SPLITS: usize = 100;
 
 /// Points that come this fraction of the contact tolerance too deep have closed.
 const SEEN: f64 = 1e-2;
-
-/// Halvings of a step whose impulses are not found or leave an overlap, before the run is given up: contacts that jam
-/// each other may have impulses for a shorter one.
-const SHORTENINGS: i32 = 4;
 
 /// Rate at which the first kick may lift a closed point that was at rest, and by which it may come back faster to the
 /// second, in units of what accelerations can make: twice as much leaves room for the forces of other contacts. Steps
@@ -134,7 +130,8 @@ impl Run<'_, '_> {
         };
         let rests = !lands && splits == 0 && is_still(&scene, &before, &step);
         let mut gained = self.gained(&bodies);
-        scene.check(&before, &step, &gained)?;
+        let left = self.limits.duration - begin.high;
+        scene.check(&before, &step, &gained, left)?;
         if !rests {
             scene.add_gain(&before, &step, gained.iter_mut());
         }
@@ -220,7 +217,8 @@ impl Run<'_, '_> {
                 if !island.rests {
                     let scene = self.scene(&island.bodies, &island.pairs, island.begin);
                     if is_checked {
-                        scene.check(&island.before, &step, &gained)?;
+                        let left = self.limits.duration - island.begin.high;
+                        scene.check(&island.before, &step, &gained, left)?;
                     }
                     scene.add_gain(&island.before, &step, gained.iter_mut());
                 }

@@ -187,7 +187,10 @@ impl StepRun<'_, '_> {
             }
             match island.pressed.iter().any(|pressed| pressed.restitutes) {
                 true => self.impact(island, &step.kicked, middle),
-                false => self.balance.contact_loss -= island.work,
+                false => {
+                    self.balance.contact_loss -= island.work;
+                    self.balance.lasting_work += island.lasting_work;
+                }
             }
         }
         // Impulses at a start are no forces; contacts that lasted before do not end there.
@@ -234,8 +237,9 @@ impl StepRun<'_, '_> {
         let impact = Impact {
             time,
             law: LAW,
-            energy_minus: island.energy,
-            energy_plus: island.energy + island.work,
+            // With the work of gravity in the step, so that the difference is the work of the impulses.
+            energy_minus: island.energy_plus - island.work,
+            energy_plus: island.energy_plus,
             contacts,
             states: bodies
                 .into_iter()

@@ -85,10 +85,12 @@ impl Phases {
 /// Results of an island.
 #[derive(Clone, Debug)]
 pub(super) struct IslandStep {
-    /// Kinetic energy of its bodies before the step (J).
-    pub(super) energy: f64,
+    /// Kinetic energy of its bodies after the impulses (J).
+    pub(super) energy_plus: f64,
     /// Work of its impulses (J).
     pub(super) work: f64,
+    /// Work of the normal impulses at points that pressed in the step before, too, and did not come down (J).
+    pub(super) lasting_work: f64,
     /// Points that pressed.
     pub(super) pressed: Vec<Pressed>,
 }
@@ -471,10 +473,10 @@ impl<'w> Stepper<'w> {
         self.check_overlaps(&draft)?;
         for (island, answer) in draft.islands.iter().zip(&draft.answers) {
             self.check(island, answer, middle.time, draft.h)?;
-            let energy = island
+            let energy_plus = island
                 .bodies
                 .iter()
-                .map(|i| Flights::kinetic(&world.bodies[*i], &middle.states[*i]));
+                .map(|i| Flights::kinetic(&world.bodies[*i], &draft.kicked[*i]));
             let pressed = island.contacts.iter().filter_map(|&c| {
                 let contact = contacts[c];
                 let l = contact.impulse?;
@@ -489,8 +491,9 @@ impl<'w> Stepper<'w> {
                 })
             });
             found.push(IslandStep {
-                energy: energy.sum(),
+                energy_plus: energy_plus.sum(),
                 work: answer.work,
+                lasting_work: self.lasting_work(&draft, island, &contacts),
                 pressed: pressed.collect(),
             });
         }
@@ -522,6 +525,21 @@ impl<'w> Stepper<'w> {
                     .collect(),
             },
         })
+    }
+
+    /// Work of the normal impulses of an island at points that pressed in the step before, too, and close no faster than
+    /// what does not restitute. Nothing moves along the normals of contacts that last, so that this is an error (J).
+    fn lasting_work(&self, draft: &Draft<'_>, island: &Island, contacts: &[&Contact]) -> f64 {
+        let fall = self.world.flights.gravity.norm() * self.world.time_step;
+        let slow = self.options.impact_speed() * fall;
+        let works = island.contacts.iter().filter_map(|&c| {
+            let contact = contacts[c];
+            let [normal, ..] = contact.impulse?;
+            let before = draft.row_velocities[3 * c];
+            let lasts = contact.last_force[0] > 0.0 && -before <= slow;
+            lasts.then_some(0.5 * normal * (before + contact.opening))
+        });
+        works.sum()
     }
 
     /// Points that press, pair by pair, with the forces from which the next step's searches start. An impact has none that

@@ -137,6 +137,36 @@ fn a_coarse_step_adds_no_energy_unnoticed() {
     assert!(n_stopped >= 12, "{n_stopped}");
 }
 
+/// The step that is named does for the rest of the run, and one a few times as long does not: an egg on the floor that rocks,
+/// from steps at which the energy rises by the hundredth that is allowed to ones at which it jumps.
+#[test]
+fn the_step_that_is_named_does_and_a_few_times_of_it_do_not() {
+    let (mut named, mut too_small) = (0, 0);
+    for k in 0..12u32 {
+        let friction = if k % 3 == 2 { 0.3 } else { 0.0 };
+        let spec = rocking(10.0, friction, 0.02 * 1.25f64.powi(k as i32));
+        let run_at = |time_step: f64| {
+            let finer = WorldSpec {
+                time_step,
+                ..spec.clone()
+            };
+            run(&finer, 4.0).1.ending
+        };
+        let Ending::Stopped(MotionError::StepTooLarge { sufficient, .. }) = run_at(spec.time_step)
+        else {
+            continue;
+        };
+        named += 1;
+        assert_eq!(run_at(sufficient), Ending::Completed, "{k}: {sufficient:e}");
+        let coarser = [2.0, 4.0, 6.0].map(|times| run_at(times * sufficient));
+        too_small += u32::from(coarser.iter().all(|ending| *ending == Ending::Completed));
+    }
+    assert!(
+        named >= 6 && 4 * too_small <= named,
+        "{too_small} of {named}"
+    );
+}
+
 /// Balls and boxes are moved exactly by any step.
 #[test]
 fn a_step_is_not_too_large_where_it_is_exact() {

@@ -1,6 +1,7 @@
 //! Time stepping against closed forms and its own balance.
 
-use super::common::{G, ball, close, cuboid, floor, limits, moving, plane, spec, v};
+use super::common::{G, ball, body, close, cuboid, floor, limits, moving, plane, spec, v};
+use carom_geometry::{Ellipsoid, Shape};
 use carom_motion::hybrid::Ending;
 use carom_motion::world::{Event, Executor, RunEnd, Scheme, Serial, Stepping, World, WorldSpec};
 use carom_variational::State;
@@ -101,6 +102,66 @@ fn a_resting_ball_is_carried_by_its_weight_and_does_not_move() {
     close(end.balance.supports[1].z, 2.0 * G * 0.5, 1e-10);
     close(end.states[0].position.z, 0.1, 1e-13);
     assert_eq!(end.n_impacts, 0);
+}
+
+/// An egg that rocks on a floor without friction: nothing takes energy, so that all that its steps take is their error, and it
+/// is told. It falls with the step, which `max_abs_error_j` does not show.
+#[test]
+fn the_error_of_steps_is_told_as_work_of_lasting_contacts() {
+    let errors = [4e-3, 2e-3, 1e-3].map(|time_step| {
+        let shape = Ellipsoid::new([0.2, 0.15, 0.1], v(0.0, 0.0, 0.0)).unwrap();
+        let egg = body("egg", Shape::Ellipsoid(shape), 1.0, v(0.0, 0.0, 0.1));
+        let egg = moving(egg, v(0.1, 0.0, 0.0), v(1.0, 2.0, 0.0));
+        let spec = WorldSpec {
+            time_step,
+            ..spec(vec![egg], vec![floor()], 0.0, 0.0)
+        };
+        let (world, end, energies) = run(&spec, 1.0, &Serial);
+        let balance = &end.balance;
+        let first = energies.first().unwrap();
+        let lost = first + balance.projection - energy(&world, &end.states);
+        assert!(balance.energy_error <= 1e-12 * first);
+        close(balance.contact_loss, lost, 1e-12 * first);
+        // What is no work of lasting contacts is that of contacts that opened before.
+        let told = -balance.lasting_work;
+        assert!((told - lost).abs() <= 0.25 * lost, "{told:e} {lost:e}");
+        told
+    });
+    for pair in errors.windows(2) {
+        let ratio = pair[0] / pair[1];
+        assert!(ratio >= 1.5, "{ratio}");
+    }
+}
+
+/// The impact of a fast heavy ball: kinetic energies before and after are none below zero, and differ by the work of the impulses.
+#[test]
+fn energies_of_an_impact_in_a_step_are_kinetic() {
+    let heavy = |at: f64, speed: f64| {
+        let ball = ball("b", 0.1, 1e4, v(0.0, 0.0, at));
+        moving(ball, v(0.0, 0.0, -speed), v(0.0, 0.0, 0.0))
+    };
+    for speed in [0.05, 0.5, 5.0] {
+        let spec = WorldSpec {
+            time_step: 1e-2,
+            ..spec(vec![heavy(0.1 + 1e-3, speed)], vec![floor()], 0.0, 0.5)
+        };
+        let world = World::new(&spec).unwrap();
+        let mut seen = 0;
+        let stepping = Stepping::new(1e-9, 0.1).unwrap();
+        world.run_in_steps(&stepping, &limits(0.1), &[], &Serial, &mut |event| {
+            if let Event::Impact(impact) = event {
+                seen += 1;
+                let [(body, state)] = impact.states.as_slice() else {
+                    panic!("{:?}", impact.states);
+                };
+                let kinetic = 0.5 * state.linear_momentum.norm_squared() / 1e4;
+                assert_eq!(*body, 0);
+                close(impact.energy_plus, kinetic, 1e-9 * kinetic.max(1.0));
+                assert!(impact.energy_plus >= 0.0 && impact.energy_minus >= impact.energy_plus);
+            }
+        });
+        assert!(seen > 0);
+    }
 }
 
 #[test]

@@ -376,6 +376,7 @@ fn results(
                 "impact_loss_j": balance.impact_loss,
                 "contact_loss_j": balance.contact_loss,
                 "projection_j": balance.projection,
+                "lasting_work_j": balance.lasting_work,
                 "max_abs_error_j": balance.energy_error,
             }),
         ),
@@ -420,7 +421,13 @@ fn quantities(log: &Log<'_>, end: &RunEnd, totals: &Totals) -> Vec<Quantity> {
         Quantity::new("impact_loss_j", balance.impact_loss, "J"),
         Quantity::new("contact_loss_j", balance.contact_loss, "J"),
         Quantity::new("energy_max_error_j", balance.energy_error, "J")
-            .note("the energy with what impacts and lasting contacts took, against the start"),
+            .note(match end.stepping {
+                None => "the energy with what impacts and lasting contacts took, against the start",
+                Some(_) => {
+                    "the energy with what impacts and lasting contacts took, against the start: rounding where all is \
+                     stepped in time, for the error of these steps is part of contact_loss_j (energy.lasting_work_j)"
+                }
+            }),
         Quantity::new("momentum_error_ns", totals.momentum.error, "N s"),
     ];
     if totals.lowest.is_finite() {

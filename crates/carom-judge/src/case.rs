@@ -1,0 +1,293 @@
+//! An outcome to be judged, and the scales that it is measured by.
+
+use crate::JudgeOptions;
+use crate::parts::{self, Parts};
+use carom_impact::event_scale::ROUNDING;
+use carom_impact::{ImpactError, ImpactProblem, own_terms};
+use carom_metric::{Covector, Tangent, kernel};
+use nalgebra::DVector;
+
+/// An outcome to be judged, in whitened coordinates scaled like its problem, which is posed in the units of
+/// its parts.
+pub(crate) struct Case<'a> {
+    pub(crate) problem: &'a ImpactProblem<'a>,
+    /// The velocity that coefficients of restitution refer to.
+    pub(crate) approach: &'a Tangent,
+    pub(crate) velocity_plus: &'a Tangent,
+    pub(crate) options: JudgeOptions,
+    /// Whitened velocity after.
+    pub(crate) after: DVector<f64>,
+    pub(crate) parts: Parts,
+    /// True if a contact approached in the problem as given.
+    pub(crate) is_approaching: bool,
+    /// Motion that contacts see in each part, $\rho_c$.
+    pub(crate) references: Vec<f64>,
+    /// Part of each norm that rounding of the velocities as given hides, $r_c$.
+    pub(crate) rounding: Vec<f64>,
+    /// Motion of all parts together.
+    pub(crate) reference: f64,
+}
+
+impl<'a> Case<'a> {
+    pub(crate) fn new(
+        problem: &'a ImpactProblem<'a>,
+        approach: &'a Tangent,
+        velocity_plus: &'a Tangent,
+        parts: Parts,
+        options: JudgeOptions,
+    ) -> Result<Self, ImpactError> {
+        let mut case = Self {
+            problem,
+            approach,
+            velocity_plus,
+            options,
+            after: DVector::zeros(velocity_plus.0.len()),
+            parts,
+            is_approaching: problem.is_approaching(),
+            references: Vec::new(),
+            rounding: Vec::new(),
+            reference: 1.0,
+        };
+        case.after = case.whitened(velocity_plus);
+        let norm_plus = kernel::norm(case.after.as_slice());
+        if !norm_plus.is_finite() {
+            return Err(ImpactError::Overflow);
+        }
+        Ok(case)
+    }
+
+    /// Measures the motion of every part, from the velocities before and after as given, whose rounding counts.
+    pub(crate) fn measure(&mut self, given: [&Tangent; 2]) {
+        let whitened = given.map(|velocity| self.whitened(velocity));
+        let sizes = whitened.map(|whitened| self.parts.norms_around(whitened.as_slice()));
+        let [minus, plus] = sizes;
+        let largest = minus.iter().zip(&plus).map(|(a, b)| a.max(*b));
+        self.rounding = self.parts.raised_sizes(largest.map(|size| ROUNDING * size));
+        let (before, after) = self.norms();
+        let moving = |sizes: [f64; 2], rounding: f64| {
+            let moves = |size: &f64| *size > rounding;
+            sizes.into_iter().find(moves).unwrap_or(1.0)
+        };
+        let wholes = [&before, &after].map(|norms| self.parts.whole_of_event(norms));
+        let whole = moving(wholes, self.parts.whole_of_event(&self.rounding));
+        self.reference = moving(
+            [self.problem.norm(), kernel::norm(self.after.as_slice())],
+            0.0,
+        );
+        let own = before.iter().zip(&after).zip(&self.rounding);
+        let own = own.zip(&self.parts.is_touched);
+        // A part that no contact touches has no motion of its own that contacts see.
+        let references = own.zip(self.parts.in_parts(whole));
+        let references = references.map(|((((before, after), rounding), is_touched), whole)| {
+            if *is_touched {
+                moving([*before, *after], *rounding)
+            } else {
+                whole
+            }
+        });
+        self.references = references.collect();
+    }
+
+    /// The largest rounding of the touched parts over their motion.
+    pub(crate) fn largest_rounding(&self) -> f64 {
+        let parts = self.rounding.iter().zip(&self.references);
+        let parts = parts.zip(&self.parts.is_touched);
+        let touched = parts.filter(|(_, is_touched)| **is_touched);
+        touched
+            .map(|((rounding, reference), _)| rounding / reference)
+            .fold(0.0, f64::max)
+    }
+
+    /// A velocity in the coordinates of the case.
+    pub(crate) fn whitened(&self, velocity: &Tangent) -> DVector<f64> {
+        let mut whitened = DVector::zeros(velocity.0.len());
+        let metric = self.problem.contacts().metric();
+        metric.whiten_velocity_into(velocity.0.as_slice(), whitened.as_mut_slice());
+        whitened * self.problem.scale()
+    }
+
+    /// Whitened momentum before.
+    pub(crate) fn before(&self) -> DVector<f64> {
+        DVector::from_column_slice(self.problem.momentum())
+    }
+
+    /// The velocity that a whitened one stands for.
+    pub(crate) fn velocity(&self, whitened: &DVector<f64>) -> Tangent {
+        let mut velocity = whitened / self.problem.scale();
+        let metric = self.problem.contacts().metric();
+        metric.unwhiten_velocity_in_place(velocity.as_mut_slice());
+        Tangent(velocity)
+    }
+
+    /// Norms of the whitened momenta of the parts, before and after.
+    pub(crate) fn norms(&self) -> (Vec<f64>, Vec<f64>) {
+        let before = self.parts.norms(self.problem.momentum());
+        (before, self.parts.norms(self.after.as_slice()))
+    }
+
+    /// The largest norm of the parts of a whitened vector, less its rounding and over the motion of its part.
+    pub(crate) fn relative(&self, whitened: &DVector<f64>) -> f64 {
+        let norms = self.parts.norms(whitened.as_slice());
+        let all = norms.iter().zip(&self.rounding).zip(&self.references);
+        all.map(|((norm, rounding), reference)| (norm - rounding) / reference)
+            .fold(0.0, f64::max)
+    }
+
+    /// The norm of a part of a whitened vector, less its rounding and over the motion of the part.
+    pub(crate) fn relative_of(&self, part: usize, whitened: &DVector<f64>) -> f64 {
+        let norms = self.parts.norms(whitened.as_slice());
+        let sizes = [&norms, &self.rounding, &self.references];
+        let [norm, rounding, reference] =
+            sizes.map(|sizes| sizes.get(part).copied().unwrap_or(1.0));
+        ((norm - rounding) / reference).max(0.0)
+    }
+
+    /// The largest norm of the parts of a whitened vector over the motion of its part.
+    pub(crate) fn told(&self, whitened: &DVector<f64>) -> f64 {
+        let norms = self.parts.norms(whitened.as_slice());
+        let all = norms.iter().zip(&self.references);
+        all.map(|(norm, reference)| norm / reference)
+            .fold(0.0, f64::max)
+    }
+
+    /// The size of a row's velocity, less its rounding and over the motion of its part; at least 0.
+    pub(crate) fn relative_rate(&self, row: &Covector, size: f64) -> f64 {
+        ((size - self.rounding_of(row)) / self.reference_of(row)).max(0.0)
+    }
+
+    /// Rounding of the velocities of the part of a row.
+    pub(crate) fn rounding_of(&self, row: &Covector) -> f64 {
+        let part = self.parts.of_row(row.0.as_slice());
+        self.rounding.get(part).copied().unwrap_or(0.0)
+    }
+
+    /// Velocity of a row up to which it counts as zero.
+    pub(crate) fn limit_of(&self, row: &Covector) -> f64 {
+        self.options.tolerance * self.reference_of(row) + self.rounding_of(row)
+    }
+
+    /// Motion that contacts see in the part of a row.
+    pub(crate) fn reference_of(&self, row: &Covector) -> f64 {
+        let part = self.parts.of_row(row.0.as_slice());
+        self.references.get(part).copied().unwrap_or(self.reference)
+    }
+
+    /// Distance of the outcome from another velocity after (n), less its rounding.
+    pub(crate) fn distance(&self, velocity: &Tangent) -> f64 {
+        self.relative(&(self.whitened(velocity) - &self.after))
+    }
+
+    /// Distance of the outcome from another velocity after (n).
+    pub(crate) fn told_distance(&self, velocity: &Tangent) -> f64 {
+        self.told(&(self.whitened(velocity) - &self.after))
+    }
+
+    /// The largest velocity at which a contact approaches afterwards, per kinetic length of its normal, less its
+    /// rounding.
+    pub(crate) fn penetration(&self) -> f64 {
+        self.penetration_of(self.velocity_plus)
+    }
+
+    /// Contacts that approach at a velocity (n) by more than the tolerance, ascending.
+    pub(crate) fn approaching_at(&self, velocity: &Tangent) -> Vec<usize> {
+        let contacts = self.problem.contacts();
+        let (after, scale) = (velocity.0.as_slice(), self.problem.scale());
+        let approaches = |i: &usize| {
+            let rate = contacts.normal_velocity(*i, after, scale).rate;
+            -rate > self.limit_of(&contacts.contacts()[*i].normal)
+        };
+        (0..contacts.len()).filter(approaches).collect()
+    }
+
+    /// True if no contact approaches at a velocity (n) by more than the tolerance.
+    pub(crate) fn is_open(&self, velocity: &Tangent) -> bool {
+        self.penetration_of(velocity) <= self.options.tolerance
+    }
+
+    /// The largest velocity at which a contact approaches at a velocity (n), per kinetic length of its normal, less
+    /// its rounding.
+    pub(crate) fn penetration_of(&self, velocity: &Tangent) -> f64 {
+        self.fastest_approach(velocity, |normal, size| self.relative_rate(normal, size))
+    }
+
+    /// The largest velocity at which a contact approaches at a velocity (n), by a measure of a row and the size of its
+    /// velocity.
+    pub(crate) fn fastest_approach(
+        &self,
+        velocity: &Tangent,
+        measure: impl Fn(&Covector, f64) -> f64,
+    ) -> f64 {
+        let contacts = self.problem.contacts();
+        let (after, scale) = (velocity.0.as_slice(), self.problem.scale());
+        let normals = contacts.contacts().iter().enumerate();
+        let approaching = normals.map(|(i, contact)| {
+            let rate = contacts.normal_velocity(i, after, scale).rate;
+            measure(&contact.normal, -rate)
+        });
+        approaching.fold(0.0, f64::max)
+    }
+
+    /// The largest velocity of a constraint afterwards, per kinetic length of its form, by a measure of a row and the
+    /// size of its velocity.
+    pub(crate) fn violation(
+        &self,
+        measure: impl Fn(&Covector, f64) -> f64,
+    ) -> Result<f64, ImpactError> {
+        let contacts = self.problem.contacts();
+        let (after, scale) = (self.velocity_plus.0.as_slice(), self.problem.scale());
+        let mut largest = 0.0f64;
+        for form in contacts.constraint_forms() {
+            let norm = contacts.metric().norm(form)?;
+            if norm == 0.0 {
+                continue;
+            }
+            let velocity = own_terms::row_velocity(form.0.as_slice(), after, norm, scale);
+            largest = largest.max(measure(form, velocity.rate.abs()));
+        }
+        Ok(largest)
+    }
+
+    /// Norms of the parts of the motion that contacts see, before and after.
+    pub(crate) fn seen_norms(&self) -> [Vec<f64>; 2] {
+        let contacts = self.problem.contacts();
+        let seen = |momentum: &[f64]| self.parts.norms(parts::seen(contacts, momentum).as_slice());
+        [seen(self.problem.momentum()), seen(self.after.as_slice())]
+    }
+
+    /// Energies before and after of the motion that contacts see, J.
+    pub(crate) fn relative_energies_j(&self) -> [f64; 2] {
+        self.seen_norms().map(|norms| {
+            let speed = self.parts.whole(&norms) / self.problem.scale();
+            0.5 * speed * speed
+        })
+    }
+
+    /// $E^+/E^-$ of the motion that contacts see, of the whole and of each part that contacts touch.
+    pub(crate) fn energy_ratios(&self) -> Vec<f64> {
+        let [before, after] = self.seen_norms();
+        let ratio = |before: f64, after: f64, rounding: f64| {
+            if (before - after).abs() <= rounding {
+                1.0
+            } else {
+                carom_numeric::power(after / before, 2)
+            }
+        };
+        let [minus, plus, rounding] =
+            [&before, &after, &self.rounding].map(|norms| self.parts.whole(norms));
+        let touched = before.into_iter().zip(after).zip(&self.rounding);
+        let touched = touched.zip(&self.parts.is_touched);
+        let touched = touched.filter(|(_, is_touched)| **is_touched);
+        std::iter::once(ratio(minus, plus, rounding))
+            .chain(touched.map(|(((before, after), rounding), _)| ratio(before, after, *rounding)))
+            .collect()
+    }
+
+    /// True if the velocity before is not the one that restitution refers to.
+    pub(crate) fn is_step(&self) -> bool {
+        self.approach != self.problem.velocity_minus()
+    }
+
+    pub(crate) fn is_same(&self, distance: f64) -> bool {
+        distance <= self.options.tolerance
+    }
+}
