@@ -155,7 +155,8 @@ impl Run<'_, '_> {
         // A step that ends deeper has gone through the touch, whatever its last kick made of the rate.
         let deep = DEEP * world.tolerance(pair.0, pair.1);
         let touches = |gap: f64, rate: f64| gap <= rounding && (rate < 0.0 || gap < -deep);
-        let was = match rate >= 0.0 && touches(gap, rate) {
+        // One that was deep from the start has not come so now, whatever its rate.
+        let was = match touches(gap, rate) && (rate >= 0.0 || gap < -deep) {
             true => look(earliest)?.0.min(0.0),
             false => 0.0,
         };

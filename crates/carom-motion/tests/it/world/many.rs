@@ -56,3 +56,18 @@ fn a_disk_of_many_corners_comes_to_rest() {
     close(end.states[0].position.z, 0.0064, 1e-9);
     assert!(end.lowest_gap >= -1e-10);
 }
+
+/// A heavy box falls askew onto a light one on the floor. After an impact it leaves from a depth within the contact tolerance, by less
+/// than the rounding of the gap: that is no touch until it comes back, and no ten thousand of them (the run ended with `event-limit`).
+#[test]
+fn a_heavy_box_comes_to_rest_on_a_light_one() {
+    let low = cuboid("low", [0.3, 0.25, 0.1], v(0.0, 0.0, 0.1));
+    let shape = cuboid("", [0.2, 0.2, 0.1], v(0.0, 0.0, 0.0)).shape;
+    let up = body("up", shape, 3e4, v(0.05, 0.02, 0.35));
+    let up = moving(up, v(0.0, 0.0, 0.0), v(0.3, 0.2, 0.1));
+    let mut spec = spec(vec![low, up], vec![floor()], 0.3, 0.3);
+    spec.time_step = 1e-3;
+    let (_, end, _) = run(&spec, 0.2);
+    assert_eq!(end.ending, Ending::Completed);
+    assert!(end.lowest_gap >= -1e-9);
+}
