@@ -9,8 +9,9 @@
 //! no resampling of impacts alone would show it.
 
 use crate::FitError;
-use crate::gravity::{FlightGravity, pooled, standard_error};
+use crate::gravity::{pooled, standard_error};
 use crate::likelihood::best_scale;
+use crate::noise::FlightGravity;
 use crate::objective::Model;
 use crate::predict::Case;
 use crate::robust::quantile;

@@ -1,11 +1,11 @@
 //! Figures of a fit.
 
+use crate::analysis::Analysis;
 use crate::fit::{Cases, LawFit};
 use crate::impact::Kind;
 use crate::law::{FitLaw, Parameter};
 use crate::likelihood::best_scale;
 use crate::objective::Model;
-use crate::report::Analysis;
 use crate::simplex::Domain;
 use crate::surrogate::Surrogate;
 use carom_report::record::{Axis, Color, Figure, Mark};

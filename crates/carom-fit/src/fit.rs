@@ -2,11 +2,10 @@
 
 use crate::FitError;
 use crate::bootstrap::{interval, resampled_optima};
-use crate::gravity::FlightGravity;
 use crate::impact::{Impact, Kind};
 use crate::law::{FitLaw, Parameter, Parameters};
 use crate::likelihood::log_density;
-use crate::noise::NoiseModel;
+use crate::noise::{FlightGravity, NoiseModel};
 use crate::objective::Model;
 use crate::predict::Case;
 use crate::robust::median;

@@ -2,7 +2,7 @@
 
 use crate::Poses;
 use crate::episode::flags;
-use crate::noise::NoiseModel;
+use crate::noise::{FlightGravity, NoiseModel};
 use crate::robust::{MEDIAN_LENGTH, center_of, median};
 use crate::setup::Setup;
 use nalgebra::{Matrix3, Vector3};
@@ -15,17 +15,6 @@ const LEAST_NOISE: f64 = 1e-13;
 const HALVINGS: usize = 60;
 /// Deviations longer than this, in standard deviations of a component and over $\sqrt3$, count as that long.
 const HUBER: f64 = 1.5;
-
-/// Gravity as estimated from one flight.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct FlightGravity {
-    /// Number of the toss.
-    pub toss: u64,
-    /// Twice the quadratic coefficient of the parabola through its positions (m/s²).
-    pub gravity: Vector3<f64>,
-    /// Variance of a component (m²/s⁴): of the noise, and of what differs from flight to flight beyond it.
-    pub variance: f64,
-}
 
 /// Gravity in every flight between episodes.
 ///

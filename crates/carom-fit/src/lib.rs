@@ -35,10 +35,12 @@
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
+mod analysis;
 mod bootstrap;
 mod config;
 mod episode;
 mod error;
+mod estimate;
 mod explain;
 mod figures;
 mod fit;
@@ -62,18 +64,19 @@ pub mod synthetic;
 mod tolerances;
 mod units;
 
+pub use analysis::Analysis;
 pub use error::{FitError, PoseError};
+pub use estimate::estimate_noise;
 pub use explain::OuterBound;
 pub use fit::{Cases, Estimate, FitOptions, KindFit, LawFit, Score, TossFits, Variation};
-pub use gravity::FlightGravity;
 pub use impact::{Census, Excluded, Impact, Kind, find_impacts};
 pub use law::{FitLaw, Parameter, Parameters};
 pub use likelihood::log_density;
 pub use nalgebra;
-pub use noise::{NoiseModel, estimate_noise, tangents};
+pub use noise::{FlightGravity, NoiseModel, tangents};
 pub use poses::{PoseTable, Poses, read_poses};
 pub use predict::predict;
-pub use report::{Analysis, Request, analyze};
+pub use report::{Request, analyze};
 pub use setup::{Body, DetectOptions, Plane, PlaneSetup, Setup};
 pub use units::unit_warnings;
 

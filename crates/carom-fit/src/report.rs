@@ -1,11 +1,12 @@
 //! A fit as a record: what the command line prints and writes.
 
-use crate::explain::{OuterBound, outer_bound};
+use crate::analysis::Analysis;
+use crate::estimate::estimate_noise;
+use crate::explain::outer_bound;
 use crate::figures::figures;
 use crate::fit::{Cases, Estimate, FitOptions, LawFit, Score};
-use crate::impact::{Census, Impact, Kind, find_impacts};
+use crate::impact::{Impact, Kind, find_impacts};
 use crate::law::{FitLaw, Parameter, Parameters};
-use crate::noise::{NoiseModel, estimate_noise};
 use crate::objective::failed;
 use crate::robust::quantile;
 use crate::setup::Setup;
@@ -42,29 +43,6 @@ pub struct Request {
     pub fixed: Parameters,
     /// Scale of the distribution, if it is given too: then nothing is fitted.
     pub scale: Option<f64>,
-}
-
-/// Analysis of poses: impacts, noise, and one fit for each law asked for.
-#[derive(Clone, Debug)]
-pub struct Analysis {
-    /// Noise, gravity and plane.
-    pub noise: NoiseModel,
-    /// Impacts.
-    pub census: Census,
-    /// Fits, in the order of the requests; empty with fewer than ten impacts.
-    pub fits: Vec<LawFit>,
-    /// Baselines: stick and no impact.
-    pub baselines: Vec<LawFit>,
-    /// Bounds that hold for every law, impact by impact, with the inertia of the best law.
-    pub bounds: Vec<OuterBound>,
-    /// Distances to the nearest sampled outcome of the set-valued law, if it was asked for.
-    pub set_distances: Option<Vec<f64>>,
-    cases: Cases,
-    published: Option<[f64; 2]>,
-    is_evaluation: bool,
-    samples: usize,
-    tosses: usize,
-    rate_hz: f64,
 }
 
 /// Finds the impacts of poses and fits or scores the laws asked for.

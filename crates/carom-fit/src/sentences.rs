@@ -1,7 +1,7 @@
 //! A fit in sentences: estimates with their intervals, and which law predicts best.
 
+use crate::analysis::Analysis;
 use crate::fit::{Estimate, LawFit};
-use crate::report::Analysis;
 
 /// A difference of Akaike's criterion beyond which the data give the law behind no support (Burnham & Anderson,
 /// *Model Selection and Multimodel Inference*, 2002, section 2.6).

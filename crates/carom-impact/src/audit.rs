@@ -2,7 +2,7 @@
 
 use crate::event_scale::part_in_span;
 use crate::gate::{GATE_TOLERANCE, ROUNDING};
-use crate::problem::Numbers;
+use crate::numbers::Numbers;
 use crate::{ImpactError, ImpactProblem};
 use carom_metric::{Covector, Tangent, kernel};
 use nalgebra::DVector;

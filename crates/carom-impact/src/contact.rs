@@ -3,8 +3,8 @@
 use crate::ImpactError;
 use crate::constraints::Constraints;
 use crate::margin::{self, Margin};
+use crate::numbers::Numbers;
 use crate::own_terms::{self, RowVelocity};
-use crate::problem::Numbers;
 use carom_metric::{Covector, KineticMetric, MetricError, UnitNormals, kernel};
 use carom_two_body::BodyPair;
 use nalgebra::{DMatrix, DVector};

@@ -4,8 +4,8 @@ use crate::event_scale::rates;
 use crate::gate::{
     Answer, Breach, GATE_TOLERANCE, GateRule, Moved, OwnTerms, REFINED, Rules, inspect,
 };
+use crate::numbers::Numbers;
 use crate::own_terms::dot_and_size;
-use crate::problem::Numbers;
 use crate::twice::{Twice, dot_of_sum};
 use crate::{
     ContactSet, Diagnostics, ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus, audit,

@@ -8,7 +8,7 @@
 //! most of the velocity given, laws are asked about the rest (`seen_velocity`). Rounding of the given velocity stays
 //! hidden: it is added to the velocities that graze.
 
-use crate::problem::Numbers;
+use crate::numbers::Numbers;
 use crate::twice::dot_of_sum;
 use crate::{ContactSet, ImpactProblem};
 use carom_metric::{Tangent, kernel};

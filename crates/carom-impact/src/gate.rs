@@ -23,8 +23,8 @@
 //! Velocities are rounded numbers. Where an impact is so gentle that the last digit of $v^+$ is more
 //! than $10^{-9}$ of what changed, two units of that digit are allowed in rules 2 and 5.
 
+use crate::numbers::Numbers;
 use crate::own_terms::{dot_and_size, groups};
-use crate::problem::Numbers;
 use crate::{ContactSet, ImpactProblem};
 use carom_metric::kernel;
 use smallvec::smallvec;

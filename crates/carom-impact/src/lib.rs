@@ -69,6 +69,7 @@ mod margin;
 pub mod momentum_change;
 pub mod nnls;
 pub mod nonholonomic;
+mod numbers;
 mod outcome;
 pub mod own_terms;
 pub mod plastic;
@@ -92,6 +93,7 @@ pub use laws::{
 };
 pub use margin::{JAM_MARGIN, Margin};
 pub use nonholonomic::{Nonholonomic, NonholonomicDiagnostics, Restitution, Rough};
+pub use numbers::Numbers;
 pub use outcome::{
     ConeDiagnostics, Diagnostics, DrawnOrders, FamilyMember, FrictionalDiagnostics, ImpactOutcome,
     ImpactStatus, OutcomeSet, PoissonDiagnostics, PolygonDiagnostics, PropagativeDiagnostics,
@@ -99,7 +101,7 @@ pub use outcome::{
 };
 pub use own_terms::GRAZING_TOLERANCE;
 pub use plastic::{Plastic, PlasticRule};
-pub use problem::{ImpactProblem, Numbers};
+pub use problem::ImpactProblem;
 pub use propagative::{Propagative, Selection, SequenceFilter};
 pub use restitution::EnergeticRestitution;
 pub use routh::{ContactMode, Routh, TwoBody, contact_space};

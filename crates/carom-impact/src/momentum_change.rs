@@ -2,8 +2,8 @@
 
 use crate::draft::{Basis, Draft, Opening};
 use crate::gate::Rules;
+use crate::numbers::Numbers;
 use crate::own_terms::{GRAZING_TOLERANCE, dot_and_size};
-use crate::problem::Numbers;
 use crate::{Diagnostics, ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus};
 use carom_metric::kernel;
 use smallvec::smallvec;

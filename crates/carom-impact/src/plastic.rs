@@ -6,8 +6,8 @@ use crate::gate::Rules;
 use crate::laws::BuiltIn;
 use crate::momentum_change::{MomentumChange, separating};
 use crate::nnls::nonnegative_least_squares;
+use crate::numbers::Numbers;
 use crate::own_terms::{GRAZING_TOLERANCE, groups};
-use crate::problem::Numbers;
 use crate::{
     ContactSet, Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus,
 };

@@ -1,15 +1,13 @@
 //! One impact: contacts at a configuration and the velocity before.
 
+use crate::numbers::Numbers;
 use crate::own_terms::{self, GRAZING_TOLERANCE, RowVelocity};
 use crate::{Contact, ContactSet, ImpactError, event_scale};
 use carom_metric::{Covector, Tangent, kernel};
-use smallvec::{SmallVec, smallvec};
+use smallvec::smallvec;
 
 /// Four times the least positive number.
 const LEAST: f64 = f64::from_bits(4);
-
-/// Numbers of one small problem, without a heap allocation.
-pub type Numbers = SmallVec<[f64; 8]>;
 
 /// An impact to be resolved.
 ///

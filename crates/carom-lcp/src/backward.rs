@@ -1,8 +1,8 @@
 //! The backward error of an answer, row by row.
 
 use crate::LcpRef;
-use crate::certificate::max_abs;
 use crate::exact::ProductSum;
+use crate::size::max_abs;
 use carom_numeric::sums::{two_product, two_sum};
 
 /// Backward error up to which an answer counts as a solution.

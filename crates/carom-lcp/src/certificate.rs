@@ -3,6 +3,7 @@
 use crate::LcpRef;
 use crate::backward::{SOLVED_ERROR, backward_error};
 use crate::scalar::{exponent, larger, reduce, scale_by_power, smaller};
+use crate::size::max_abs;
 
 /// Outside this range of $\omega$ products may overflow or vanish, and all numbers are scaled.
 const SAFE: std::ops::Range<f64> = 1e-270..1e270;
@@ -313,18 +314,4 @@ impl Worst<1> {
 /// The divisor that makes 0/0 = 0.
 fn unit(size: f64) -> f64 {
     if size == 0.0 { 1.0 } else { size }
-}
-
-/// Largest absolute entry, in independent lanes.
-#[inline]
-pub(crate) fn max_abs(values: &[f64]) -> f64 {
-    let (chunks, rest) = values.as_chunks::<4>();
-    let mut lanes = [0.0f64; 4];
-    for chunk in chunks {
-        for (lane, x) in lanes.iter_mut().zip(chunk) {
-            *lane = if x.abs() > *lane { x.abs() } else { *lane };
-        }
-    }
-    let most = |m: f64, x: &f64| if x.abs() > m { x.abs() } else { m };
-    rest.iter().fold(lanes.iter().fold(0.0, most), most)
 }

@@ -94,6 +94,7 @@ mod lemke;
 mod pivoting;
 mod problem;
 mod scalar;
+mod size;
 mod small_enclosure;
 mod status;
 mod tolerances;

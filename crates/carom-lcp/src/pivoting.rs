@@ -1,9 +1,9 @@
 //! Principal pivoting: one negative variable at a time, no artificial variable.
 
-use crate::certificate::max_abs;
 use crate::gate::{decided, judged};
 use crate::lemke::basic_solution;
 use crate::scalar::larger;
+use crate::size::max_abs;
 use crate::work::{DEFAULT_MAX_WORK, Work};
 use crate::{Lcp, LcpRef, LcpSolution, LcpStatus, LemkeWorkspace};
 use nalgebra::DVector;

@@ -19,7 +19,8 @@ pub use space::{PointImpulse, Solid, SpaceBody, Wall};
 
 use serde::{Deserialize, Serialize};
 
-use crate::record::{Color, Column};
+use crate::record::figure::Color;
+use crate::record::table::Column;
 
 /// Most frames of an animation.
 pub const MOST_FRAMES: usize = 600;

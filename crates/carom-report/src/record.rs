@@ -4,11 +4,13 @@
 //! what `record.json` holds, so that a run can be compared, redrawn, or checked
 //! against a paper without running it again.
 
-mod figure;
+pub(crate) mod figure;
 mod quantity;
+pub(crate) mod table;
 
 pub use figure::{Axis, Color, Figure, LineStyle, Mark, PointShape, Scale};
 pub use quantity::{Quantity, Reference, ReferenceKind};
+pub use table::{Column, RowLabels, Table};
 
 use crate::animation::Animation;
 use carom_numeric::NUMERICS_VERSION;
@@ -115,110 +117,6 @@ fn first_bad<T>(
     items
         .iter()
         .find_map(|item| bad(item).map(|path| format!("{list}.{}.{path}", name(item))))
-}
-
-/// Path of the first non-finite number of a named list.
-fn bad_number(field: &str, values: &[f64]) -> Option<String> {
-    let at = values.iter().position(|v| !v.is_finite())?;
-    Some(format!("{field}[{at}]"))
-}
-
-/// Path of the first non-finite number of a named grid.
-fn bad_cell(field: &str, rows: &[Vec<f64>]) -> Option<String> {
-    rows.iter()
-        .enumerate()
-        .find_map(|(i, row)| bad_number(&format!("{field}[{i}]"), row))
-}
-
-/// A table of numbers; also holds time series, one row per sample.
-///
-/// # Examples
-///
-/// ```
-/// use carom_report::export::csv::csv;
-/// use carom_report::record::{Column, Table};
-/// let columns = vec![Column::new("time", "s"), Column::new("height", "m")];
-/// let mut table = Table::new("rebounds", "Tops of a ball with restitution 1/2", columns);
-/// table.rows = (0..3).map(|k| vec![f64::from(k), 0.25_f64.powi(k)]).collect();
-/// assert!(csv(&table)?.trim_end().ends_with(",0.0625"));
-/// # Ok::<(), carom_report::export::ExportError>(())
-/// ```
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Table {
-    /// Name, from which the file name is made.
-    pub name: String,
-    /// Caption of the table.
-    pub caption: String,
-    /// Columns.
-    pub columns: Vec<Column>,
-    /// Rows, each with a number for every column.
-    pub rows: Vec<Vec<f64>>,
-    /// Names of the rows, where they have any: a first column of text.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub labels: Option<RowLabels>,
-}
-
-/// Names of a table's rows.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RowLabels {
-    /// Heading of the column of names.
-    pub heading: String,
-    /// A name for every row.
-    pub names: Vec<String>,
-}
-
-impl Table {
-    /// A table without rows.
-    pub fn new(name: impl Into<String>, caption: impl Into<String>, columns: Vec<Column>) -> Self {
-        Self {
-            name: name.into(),
-            caption: caption.into(),
-            columns,
-            rows: Vec::new(),
-            labels: None,
-        }
-    }
-
-    /// Adds a row with a name under a heading, which all rows of the table share.
-    pub fn push_named(&mut self, heading: &str, name: impl Into<String>, row: Vec<f64>) {
-        let labels = self.labels.get_or_insert_with(|| RowLabels {
-            heading: heading.to_owned(),
-            names: Vec::new(),
-        });
-        labels.names.push(name.into());
-        self.rows.push(row);
-    }
-
-    /// Name of a row; empty if rows have none.
-    pub(crate) fn label(&self, row: usize) -> &str {
-        let labels = self.labels.as_ref();
-        labels
-            .and_then(|l| l.names.get(row))
-            .map_or("", String::as_str)
-    }
-
-    fn non_finite(&self) -> Option<String> {
-        bad_cell("rows", &self.rows)
-    }
-}
-
-/// Heading of a table's column.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Column {
-    /// Name.
-    pub name: String,
-    /// Unit; empty if dimensionless.
-    pub unit: String,
-}
-
-impl Column {
-    /// A column heading.
-    pub fn new(name: impl Into<String>, unit: impl Into<String>) -> Self {
-        Self {
-            name: name.into(),
-            unit: unit.into(),
-        }
-    }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use super::own::own_residual;
 use super::space::ContactSpace;
-use super::stepper::StepProblem;
+use super::stepper::{StepProblem, StepWorkspace};
 use crate::ContactSet;
 use crate::draft::{Basis, unit, worst};
 use crate::gate::Breach;
@@ -14,6 +14,22 @@ pub(super) struct LcpBasis<'a> {
     pub(super) space: &'a ContactSpace,
     pub(super) z: Vec<f64>,
     pub(super) is_basic: Vec<bool>,
+}
+
+impl StepProblem {
+    /// Decisions of the last solve, without caps.
+    pub(super) fn basis<'a>(
+        &'a self,
+        space: &'a ContactSpace,
+        workspace: &StepWorkspace,
+    ) -> LcpBasis<'a> {
+        LcpBasis {
+            problem: self,
+            space,
+            z: workspace.memory.z().to_vec(),
+            is_basic: workspace.memory.basis().to_vec(),
+        }
+    }
 }
 
 impl Basis for LcpBasis<'_> {

@@ -44,6 +44,7 @@ mod bounds;
 mod canonical;
 mod choice;
 mod contradiction;
+mod end_mode;
 mod friction_cone;
 mod impact_stepper;
 mod inclusion;
@@ -62,6 +63,7 @@ mod probe;
 mod refuted;
 mod regular;
 mod round;
+mod sampled;
 mod sampler;
 mod samples;
 mod sequential;
@@ -79,11 +81,12 @@ pub use canonical::ContactOrder;
 pub use carom_lcp::cone::{ConeMode, ConeSelection};
 pub use carom_numeric::random::CounterRng;
 pub use choice::SampleChoice;
+pub use end_mode::EndMode;
 pub use friction_cone::FrictionCone;
 pub use impact_stepper::{ImpactStepper, Step};
 pub use inclusion::{InclusionPath, RatePiece, integrate_elastic_inclusion, integrate_inclusion};
 pub use lipschitz::{MAX_CONE_UNKNOWNS, StepLipschitz};
-pub use modes::{EndMode, MAX_MODE_CONTACTS, ModeSolution, all_simultaneous, all_steps};
+pub use modes::{MAX_MODE_CONTACTS, ModeSolution, all_simultaneous, all_steps};
 #[cfg(feature = "bounds")]
 pub use outer::{
     BoundCertificate, BoundMethod, BoundedSet, ConeCertificate, Moment, OuterBound, OuterBounds,

@@ -3,7 +3,7 @@
 use super::space::ContactSpace;
 use crate::ContactSet;
 use crate::draft::{unit, worst};
-use crate::problem::Numbers;
+use crate::numbers::Numbers;
 use carom_metric::kernel;
 use smallvec::smallvec;
 

@@ -1,6 +1,7 @@
 //! Planar contacts whose complementarity problem leaves a choice, or was not solved.
 
-use super::modes::{EndMode, check_planar, solutions};
+use super::end_mode::EndMode;
+use super::modes::{check_planar, solutions};
 use super::round::{RoundStep, RoundWorkspace};
 use super::space::ContactSpace;
 use super::stepper::StepWorkspace;

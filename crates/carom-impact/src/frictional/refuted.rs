@@ -1,6 +1,6 @@
 //! Modes of planar contacts that elimination refutes: most of them, without least squares.
 
-use super::modes::EndMode;
+use super::end_mode::EndMode;
 use super::space::ContactSpace;
 use smallvec::{SmallVec, smallvec};
 

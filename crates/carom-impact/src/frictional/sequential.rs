@@ -6,8 +6,8 @@ use super::space::ContactSpace;
 use super::stepper::{StepProblem, StepWorkspace};
 use crate::laws::BuiltIn;
 use crate::momentum_change::separating;
+use crate::numbers::Numbers;
 use crate::own_terms::GRAZING_TOLERANCE;
-use crate::problem::Numbers;
 use crate::{Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus};
 use nalgebra::DVector;
 

@@ -2,8 +2,8 @@
 
 use crate::draft::{Draft, Opening};
 use crate::gate::Rules;
+use crate::numbers::Numbers;
 use crate::own_terms::{GRAZING_TOLERANCE, dot_and_size, groups};
-use crate::problem::Numbers;
 use crate::{ContactSet, Diagnostics, ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus};
 use carom_lcp::ContactRows;
 use carom_metric::kernel;

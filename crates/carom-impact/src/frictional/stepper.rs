@@ -1,6 +1,5 @@
 //! One step of a frictional impact as a complementarity problem.
 
-use super::basis::LcpBasis;
 use super::round::{RoundStep, RoundWorkspace};
 use super::space::ContactSpace;
 use crate::ImpactError;
@@ -356,20 +355,6 @@ impl StepProblem {
         DMatrix::from_column_slice(n, n, &self.matrix)
     }
 
-    /// Decisions of the last solve, without caps.
-    pub(super) fn basis<'a>(
-        &'a self,
-        space: &'a ContactSpace,
-        workspace: &StepWorkspace,
-    ) -> LcpBasis<'a> {
-        LcpBasis {
-            problem: self,
-            space,
-            z: workspace.memory.z().to_vec(),
-            is_basic: workspace.memory.basis().to_vec(),
-        }
-    }
-
     /// The scaled rows $w$ of the problem without caps, for velocities of the slots and unknowns whose multipliers count.
     pub(super) fn rows(&self, slots: &[f64], z: &[f64]) -> Vec<f64> {
         let n = self.dim();
@@ -448,7 +433,7 @@ const ATTEMPT_WORK: u64 = 1000;
 #[derive(Clone, Debug)]
 pub struct StepWorkspace {
     pub(super) lemke: Lemke,
-    memory: LemkeWorkspace,
+    pub(super) memory: LemkeWorkspace,
     vector: Vec<f64>,
     /// Impulses on the slots that the last solve found.
     pub(super) impulse: Vec<f64>,

@@ -3,8 +3,8 @@
 use super::selection::Selector;
 use super::{DEFAULT_MAX_IMPACTS, Elastic, Propagative, SEQUENCE_LIMIT};
 use crate::momentum_change::MomentumChange;
+use crate::numbers::Numbers;
 use crate::own_terms::{GRAZING_TOLERANCE, dot_and_size};
-use crate::problem::Numbers;
 use crate::{ContactSet, ImpactError, ImpactProblem};
 use carom_metric::kernel;
 use smallvec::smallvec;

@@ -1,7 +1,7 @@
 //! Minimal sequences of impacts, taken literally.
 
 use super::chain::reflect;
-use crate::problem::Numbers;
+use crate::numbers::Numbers;
 use crate::{ImpactError, ImpactProblem};
 
 /// Longest sequence whose minimality is tested: there are $2^{16}$ subsequences.

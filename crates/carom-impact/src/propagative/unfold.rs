@@ -3,8 +3,8 @@
 use super::tree::merge_tolerances;
 use super::{Elastic, Propagative, SEQUENCE_LIMIT};
 use crate::momentum_change::MomentumChange;
+use crate::numbers::Numbers;
 use crate::own_terms::GRAZING_TOLERANCE;
-use crate::problem::Numbers;
 use crate::{ContactSet, ImpactError, ImpactProblem};
 use carom_metric::{Wedge, kernel};
 use smallvec::smallvec;

@@ -2,6 +2,7 @@
 
 use super::answer::{ConeAnswer, ConeMode, ConeSelection, ConeStart};
 use super::even::Even;
+use super::problem::no_floors;
 use super::problem::{ConeProblem, WIDTH};
 use super::weak::solve_weak;
 use super::workspace::{ConeWorkspace, GOOD_RESIDUAL};
@@ -242,17 +243,5 @@ impl ConeWorkspace {
             }
         }
         false
-    }
-}
-
-/// Refuses floors, which sparse problems alone have a method for.
-pub(super) fn no_floors(problem: &ConeProblem<'_>) -> Result<(), LcpError> {
-    match (0..problem.n_contacts()).find(|i| problem.floor(*i) > 0.0) {
-        None => Ok(()),
-        Some(contact) => Err(LcpError::OutOfRange {
-            what: "floor",
-            value: problem.floor(contact),
-            allowed: "0 here: SparseConeProblem::of_dense takes floors",
-        }),
     }
 }

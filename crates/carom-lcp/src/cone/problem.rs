@@ -232,3 +232,15 @@ fn check_range(
         }),
     }
 }
+
+/// Refuses floors, which sparse problems alone have a method for.
+pub(super) fn no_floors(problem: &ConeProblem<'_>) -> Result<(), LcpError> {
+    match (0..problem.n_contacts()).find(|i| problem.floor(*i) > 0.0) {
+        None => Ok(()),
+        Some(contact) => Err(LcpError::OutOfRange {
+            what: "floor",
+            value: problem.floor(contact),
+            allowed: "0 here: SparseConeProblem::of_dense takes floors",
+        }),
+    }
+}

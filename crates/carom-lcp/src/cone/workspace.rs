@@ -145,7 +145,7 @@ impl ConeWorkspace {
         problem: &ConeProblem<'_>,
         selection: ConeSelection,
     ) -> Result<ConeAnswer, LcpError> {
-        super::given::no_floors(problem)?;
+        super::problem::no_floors(problem)?;
         if problem.n_contacts() == 1
             && let Some(answer) = self.closed_form(problem, selection)
         {

@@ -5,7 +5,7 @@
 //! column when it is needed does the same operations in the same order as updating the whole
 //! tableau at every pivot, but only for the columns that ever enter.
 
-use super::tableau::reserve;
+use super::room::reserve;
 use crate::scalar::Scalar;
 
 /// Pivots in the order in which they were made, and room for the next column.

@@ -5,6 +5,7 @@
 
 mod etas;
 mod ratio;
+mod room;
 mod scales;
 mod search;
 mod small;
@@ -210,10 +211,10 @@ impl LemkeWorkspace {
             &mut answers.w_other,
             &mut answers.cover,
         ] {
-            tableau::reserve(vector, n);
+            room::reserve(vector, n);
         }
-        tableau::reserve(&mut answers.basis, n);
-        tableau::reserve(&mut answers.basis_other, n);
+        room::reserve(&mut answers.basis, n);
+        room::reserve(&mut answers.basis_other, n);
         answers.balance.reserve(n);
     }
 

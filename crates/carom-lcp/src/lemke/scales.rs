@@ -1,6 +1,6 @@
 //! Powers of two that bring a problem to about one, without rounding.
 
-use super::tableau::reserve;
+use super::room::reserve;
 use crate::LcpRef;
 use crate::scalar::{Scalar, exponent, power_of_two, scale_by_power};
 

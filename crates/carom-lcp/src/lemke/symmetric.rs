@@ -6,7 +6,7 @@
 //! changes sides once or twice, and no column has to be computed for an artificial variable. A pair whose diagonal entry has vanished depends
 //! on those that have changed: where they are closed, so is it.
 
-use super::tableau::reserve;
+use super::room::reserve;
 use crate::LcpRef;
 use crate::balance::{Balance, LIGHT, root};
 use crate::scalar::larger;

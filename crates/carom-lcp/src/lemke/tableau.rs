@@ -6,6 +6,7 @@ use super::etas::Etas;
 use super::ratio::{
     Ratios, advance, keep_smallest, largest, ratios, smallest, stablest, tie_rounding,
 };
+use super::room::reserve;
 use super::scales::{Scales, Scaling};
 use crate::LcpRef;
 use crate::scalar::{Scalar, larger};
@@ -115,11 +116,6 @@ fn longest_list(n: usize) -> usize {
 /// The length of a column of n entries in memory.
 fn padded(n: usize) -> usize {
     n.next_multiple_of(4).max(4)
-}
-
-/// Room for `n` entries in all.
-pub(super) fn reserve<T>(vector: &mut Vec<T>, n: usize) {
-    vector.reserve(n.saturating_sub(vector.len()));
 }
 
 impl<T: Scalar> Tableau<T> {

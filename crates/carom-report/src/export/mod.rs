@@ -1,6 +1,7 @@
 //! Writes a [`Record`] for people and programs: JSON, CSV, SVG, HTML, and text.
 
 pub mod csv;
+mod escape;
 mod film;
 mod folder;
 pub mod html;

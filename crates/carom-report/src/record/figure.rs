@@ -1,6 +1,6 @@
 //! Figures as data: axes and marks.
 
-use super::{bad_cell, bad_number};
+use super::table::{bad_cell, bad_number};
 use serde::{Deserialize, Serialize};
 
 /// A figure: two axes and the marks drawn on them.

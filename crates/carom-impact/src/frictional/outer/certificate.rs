@@ -1,21 +1,11 @@
 //! Proofs of bounds, checked in outward-rounded arithmetic on the numbers as they stand.
 
+use super::bounded::{BoundedSet, is_signed, pushed};
 use super::given::Given;
 use super::interval::{Interval, dot, exact};
 use super::moment::Moment;
 use crate::{ImpactError, ImpactProblem};
 use std::ops::Add;
-
-/// Set of velocities after an impact for which a bound holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
-pub enum BoundedSet {
-    /// Ends of finite chains of steps: the set of `carom-judge`, which holds the answers of all
-    /// inelastic frictional laws.
-    #[default]
-    Steps,
-    /// Ends of the paths of Halm & Posa's differential inclusion, the limit of small steps.
-    Paths,
-}
 
 /// Proof of an upper bound of $c\cdot v^+$ over all outcomes in which a given contact closes last.
 ///
@@ -131,22 +121,4 @@ impl ConeCertificate {
         let bound = Interval::from(norm) * Interval::from(given.speed) - work;
         bound.high.is_finite().then_some(bound.high)
     }
-}
-
-/// True if multipliers of normal velocities have the signs that they need.
-pub(super) fn is_signed(nu: &[f64], last: usize, given: &Given) -> bool {
-    let is_right = |(i, x): (usize, &f64)| x.is_finite() && (i == last || *x >= 0.0);
-    nu.len() == given.contacts.len() && last < nu.len() && nu.iter().enumerate().all(is_right)
-}
-
-/// $c + J_n^T\nu$.
-pub(super) fn pushed(given: &Given, direction: &[f64], nu: &[f64]) -> Vec<Interval> {
-    (0..direction.len())
-        .map(|k| {
-            let terms = given.contacts.iter().zip(nu);
-            terms
-                .map(|(contact, nu)| Interval::from(contact.normal[k]) * Interval::from(*nu))
-                .fold(Interval::from(direction[k]), Add::add)
-        })
-        .collect()
 }

@@ -36,6 +36,7 @@
 //! Paths of the inclusion of Halm & Posa are limits of small steps. [`OuterBound::paths`] tells a bound of
 //! them where it is narrower.
 
+mod bounded;
 mod budget;
 mod certificate;
 mod exact;
@@ -44,7 +45,8 @@ mod interval;
 mod moment;
 mod program;
 
-pub use certificate::{BoundCertificate, BoundedSet, ConeCertificate};
+pub use bounded::BoundedSet;
+pub use certificate::{BoundCertificate, ConeCertificate};
 pub use moment::Moment;
 
 use super::DEFAULT_SAMPLING_WORK;

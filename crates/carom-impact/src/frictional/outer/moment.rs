@@ -1,8 +1,8 @@
 //! Theorem 2: bounds for planar contacts from a quadratic function that no push increases.
 
 use super::OuterBounds;
+use super::bounded::{BoundedSet, is_signed, pushed};
 use super::budget::Budget;
-use super::certificate::{BoundedSet, is_signed, pushed};
 use super::given::{Definite, Given, GivenContact};
 use super::interval::{Interval, dot, exact, up};
 use super::program::{ConicProgram, Whitened, place, symmetric};

@@ -24,12 +24,13 @@ mod span;
 mod text;
 mod ticks;
 mod title;
+mod transform;
 
 use canvas::{Canvas, fine};
 use layout::{Layout, Room};
 
 use super::ExportError;
-use super::html::escape;
+use super::escape::escape;
 use crate::record::Figure;
 
 type Done = Result<(), ExportError>;

@@ -1,16 +1,8 @@
 //! From values to pixels along one axis.
 
 use super::span::Span;
+use super::transform::{edges, transform};
 use crate::record::Scale;
-
-/// Quantity that an axis is linear in: the value, or its decimal logarithm.
-pub(super) fn transform(scale: Scale, value: f64) -> f64 {
-    match scale {
-        Scale::Linear => value,
-        Scale::Log if value > 0.0 => value.log10(),
-        Scale::Log => f64::NAN,
-    }
-}
 
 /// Map from the values of an axis to the canvas.
 #[derive(Clone, Copy)]
@@ -37,27 +29,6 @@ impl Map {
             f64::NAN
         }
     }
-}
-
-/// Transformed edges of cells, half way between their centers.
-pub(super) fn edges(centers: &[f64], scale: Scale) -> Vec<f64> {
-    let at: Vec<f64> = centers.iter().map(|v| transform(scale, *v)).collect();
-    let inner: Vec<f64> = at
-        .iter()
-        .zip(at.iter().skip(1))
-        .map(|(a, b)| 0.5 * (a + b))
-        .collect();
-    let mirror = |end: Option<&f64>, next: Option<&f64>, alone: f64| match (end, next) {
-        (Some(end), Some(next)) => 2.0 * end - next,
-        (Some(end), None) => end + alone,
-        _ => f64::NAN,
-    };
-    let first = mirror(at.first(), inner.first(), -0.5);
-    let last = mirror(at.last(), inner.last(), 0.5);
-    std::iter::once(first)
-        .chain(inner)
-        .chain(std::iter::once(last))
-        .collect()
 }
 
 /// First and last pixel of each cell.

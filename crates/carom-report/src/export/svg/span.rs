@@ -1,6 +1,6 @@
 //! Ranges of the axes.
 
-use super::scale::{edges, transform};
+use super::transform::{edges, transform};
 use crate::export::ExportError;
 use crate::record::{Axis, Figure, Mark, Scale};
 

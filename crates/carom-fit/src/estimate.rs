@@ -1,0 +1,139 @@
+//! Estimates of noise, gravity and the plane from the poses themselves.
+
+use crate::gravity::{flights, pooled};
+use crate::noise::{NoiseModel, bend, tangents};
+use crate::robust::{Cloud, mad_sigma, median};
+use crate::setup::{Plane, Setup};
+use crate::{FitError, Poses};
+use nalgebra::{Matrix3, Vector3};
+
+/// Fewest second differences from which noise is estimated.
+const FEWEST_TRIPLES: usize = 12;
+
+/// Estimates noise and gravity from second differences in flight, and the plane from the last poses.
+///
+/// With $h$ the median time step of a toss and $a_k = (p_{k+1} - 2p_k + p_{k-1})/h^2$ in flight,
+/// a position's noise is the spread of $a_kh^2$ over $\sqrt6$; an attitude's noise is that of the differences of
+/// $\log(R_k^TR_{k+1})$, less what Euler's equations say of them, over $\sqrt6$. Per axis a spread is 1.4826 times
+/// the median absolute deviation; those without axes turn with the world.
+///
+/// Huber's mean of $a_k$ is a first estimate of gravity, by which flights are recognized. The
+/// estimate is Huber's mean of the parabolas through whole flights, each with the weight of what it tells. An
+/// error of gravity is an error of all velocities at the impacts, of the same sign before and of the other one after.
+///
+/// # Errors
+///
+/// [`FitError::NoRestingPose`] and [`FitError::NoFlight`].
+pub fn estimate_noise(poses: &[Poses], setup: &Setup) -> Result<NoiseModel, FitError> {
+    let (plane, tilt) = estimate_plane(poses, setup)?;
+    let (mut accelerations, mut bends, mut turns) = (Vec::new(), Vec::new(), Vec::new());
+    for toss in poses {
+        let h = toss.time_step();
+        let is_free = setup.flying(toss, &plane);
+        for k in 1..toss.position.len().saturating_sub(1) {
+            if !is_free[k - 1..=k + 1].iter().all(|free| *free) {
+                continue;
+            }
+            let bend = bend(toss, k);
+            accelerations.push(bend / (h * h));
+            bends.push(bend);
+            turns.push(setup.body.excess_turn(&toss.rotation[k - 1..=k + 1], h));
+        }
+    }
+    let found = bends.len();
+    if found < FEWEST_TRIPLES {
+        return Err(FitError::NoFlight { found });
+    }
+    let none = || FitError::NoFlight { found };
+    let per_axis = |vectors: &[Vector3<f64>]| -> Result<[f64; 3], FitError> {
+        let mut sigma = [0.0; 3];
+        for (axis, sigma) in sigma.iter_mut().enumerate() {
+            let values: Vec<f64> = vectors.iter().map(|v| v[axis]).collect();
+            *sigma = mad_sigma(&values).ok_or_else(none)? / 6.0_f64.sqrt();
+        }
+        Ok(sigma)
+    };
+    let cloud = |vectors: &[Vector3<f64>]| Cloud::new(vectors).ok_or_else(none);
+    let bent = cloud(&bends)?;
+    let mut noise = NoiseModel {
+        position_m: per_axis(&bends)?,
+        rotation_rad: per_axis(&turns)?,
+        position_spread: bent.spread / 6.0_f64.sqrt(),
+        widest_position_spread: bent.widest / 6.0_f64.sqrt(),
+        rotation_spread: cloud(&turns)?.spread / 6.0_f64.sqrt(),
+        gravity: match setup.gravity {
+            Some(gravity) => gravity,
+            None => cloud(&accelerations)?.center,
+        },
+        flights: Vec::new(),
+        plane,
+        tilt,
+        samples: found,
+    };
+    if setup.gravity.is_none() {
+        let flights = flights(poses, setup, &noise);
+        if let Some(gravity) = pooled(&flights, |_| 1.0) {
+            noise.gravity = gravity;
+            noise.flights = flights;
+        }
+    }
+    Ok(noise)
+}
+
+/// The plane through the resting faces of the last poses: the median over the tosses.
+fn estimate_plane(poses: &[Poses], setup: &Setup) -> Result<(Plane, [f64; 2]), FitError> {
+    let normal = setup.plane.normal;
+    let [first, second] = tangents(&normal);
+    let mut heights = Vec::new();
+    let mut places = Vec::new();
+    for toss in poses {
+        let (Some(position), Some(rotation)) = (toss.position.last(), toss.rotation.last()) else {
+            continue;
+        };
+        if let Some(height) = resting_height(setup, position, rotation) {
+            heights.push(height);
+            places.push((first.dot(position), second.dot(position), height));
+        }
+    }
+    let offset = match setup.plane.offset {
+        Some(offset) => offset,
+        None => -median(&mut heights).ok_or(FitError::NoRestingPose)?,
+    };
+    Ok((Plane { normal, offset }, slopes(&places)))
+}
+
+/// Mean height of the vertices of the face on which a body rests, if at least three are within the
+/// contact band.
+fn resting_height(
+    setup: &Setup,
+    position: &Vector3<f64>,
+    rotation: &carom_lie::So3,
+) -> Option<f64> {
+    let normal = setup.plane.normal;
+    let lowest = setup.body.lowest(&normal, position, rotation);
+    let (mut sum, mut count) = (0.0, 0);
+    for height in setup.body.heights(&normal, position, rotation) {
+        if height <= lowest + setup.options.band {
+            sum += height;
+            count += 1;
+        }
+    }
+    (count >= 3).then(|| sum / f64::from(count))
+}
+
+/// Slopes of heights over two coordinates, by least squares; zero if they are not determined.
+fn slopes(places: &[(f64, f64, f64)]) -> [f64; 2] {
+    let (mut normal, mut right) = (Matrix3::zeros(), Vector3::zeros());
+    for &(x, y, z) in places {
+        let row = Vector3::new(1.0, x, y);
+        normal += row * row.transpose();
+        right += row * z;
+    }
+    match normal.cholesky() {
+        Some(factor) if places.len() >= 3 => {
+            let solution = factor.solve(&right);
+            [solution.y, solution.z]
+        }
+        _ => [0.0; 2],
+    }
+}

@@ -1,0 +1,34 @@
+//! Sets for which bounds hold, and parts of their proofs.
+
+use super::given::Given;
+use super::interval::Interval;
+use std::ops::Add;
+
+/// Set of velocities after an impact for which a bound holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum BoundedSet {
+    /// Ends of finite chains of steps: the set of `carom-judge`, which holds the answers of all
+    /// inelastic frictional laws.
+    #[default]
+    Steps,
+    /// Ends of the paths of Halm & Posa's differential inclusion, the limit of small steps.
+    Paths,
+}
+
+/// True if multipliers of normal velocities have the signs that they need.
+pub(super) fn is_signed(nu: &[f64], last: usize, given: &Given) -> bool {
+    let is_right = |(i, x): (usize, &f64)| x.is_finite() && (i == last || *x >= 0.0);
+    nu.len() == given.contacts.len() && last < nu.len() && nu.iter().enumerate().all(is_right)
+}
+
+/// $c + J_n^T\nu$.
+pub(super) fn pushed(given: &Given, direction: &[f64], nu: &[f64]) -> Vec<Interval> {
+    (0..direction.len())
+        .map(|k| {
+            let terms = given.contacts.iter().zip(nu);
+            terms
+                .map(|(contact, nu)| Interval::from(contact.normal[k]) * Interval::from(*nu))
+                .fold(Interval::from(direction[k]), Add::add)
+        })
+        .collect()
+}

@@ -1,0 +1,125 @@
+//! The set-valued law, by samples.
+
+use super::probe::ambiguous_steps;
+use super::sampler::{Draw, Sampler};
+use super::samples::{SampleSummary, sampled_outcomes};
+use super::set_valued::{BranchPolicy, CAP_OFF, COVERING_SPREAD, CapDistribution, SetValued};
+use crate::laws::BuiltIn;
+use crate::momentum_change::separating;
+use crate::{
+    Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, OutcomeSet, SetValuedLaw,
+};
+
+/// Part of the budget for the choice of policies that depend on the problem.
+const SETTLING_PART: u64 = 8;
+
+impl SetValued {
+    /// The options with policies in place of those that depend on the problem.
+    pub(super) fn settled(&self, problem: &ImpactProblem<'_>) -> Result<Self, ImpactError> {
+        let (branch, caps) = (
+            self.branch == BranchPolicy::Auto,
+            self.caps == CapDistribution::Auto,
+        );
+        let mut settled = self.clone();
+        if branch {
+            settled.branch = BranchPolicy::Fixed;
+        }
+        if caps {
+            settled.caps = CapDistribution::Uniform;
+        }
+        // A part of the budget suffices to see whether there are several solutions.
+        let probed = Self {
+            max_work: self.max_work / SETTLING_PART,
+            ..settled.clone()
+        };
+        if (branch || caps) && ambiguous_steps(&Sampler::new(problem, &probed)?)? > 0.0 {
+            if branch {
+                settled.branch = BranchPolicy::RandomCovering {
+                    spread: COVERING_SPREAD,
+                };
+            }
+            if caps {
+                settled.caps = CapDistribution::Mixed { off: CAP_OFF };
+            }
+        }
+        Ok(settled)
+    }
+
+    /// The error that none of the samples of a summary has ended.
+    pub fn none_of(&self, summary: &SampleSummary) -> ImpactError {
+        if summary.is_limited {
+            return ImpactError::WorkLimit {
+                samples: summary.samples,
+                max_work: self.max_work,
+            };
+        }
+        self.none_ended()
+    }
+}
+
+impl ImpactLaw for SetValued {
+    fn name(&self) -> &'static str {
+        Self::INFO.name
+    }
+
+    /// The first sample that ends.
+    fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
+        let problem = problem.event();
+        let sampler = Sampler::new(problem, self)?;
+        if !problem.is_approaching() {
+            let diagnostics = Diagnostics::SetValued {
+                sample: 0,
+                steps: 0,
+                pivots: 0,
+                velocity_residual: 0.0,
+            };
+            return separating(problem, diagnostics);
+        }
+        let mut draw = Draw::default();
+        let mut left = self.max_work;
+        for sample in 0..self.samples {
+            sampler.draw_within(left, sample, &mut draw, |_| {})?;
+            if draw.is_ended {
+                return sampler.outcome(&draw);
+            }
+            left = left.saturating_sub(draw.work);
+            if left == 0 {
+                return Err(ImpactError::WorkLimit {
+                    samples: sample + 1,
+                    max_work: self.max_work,
+                });
+            }
+        }
+        Err(self.none_ended())
+    }
+}
+
+impl SetValuedLaw for SetValued {
+    /// Every sample that ends, in the order of the samples. The set is never complete: it is a
+    /// sample.
+    fn resolve_all(&self, problem: &ImpactProblem<'_>) -> Result<OutcomeSet, ImpactError> {
+        let sampler = Sampler::new(problem, self)?;
+        let (summary, outcomes) = sampled_outcomes(&sampler, &|_, _| {})?;
+        if outcomes.is_empty() {
+            return Err(self.none_of(&summary));
+        }
+        let metric = problem.contacts().metric();
+        let mut diameter = 0.0;
+        for (i, a) in outcomes.iter().enumerate() {
+            for b in &outcomes[i + 1..] {
+                let difference = &a.velocity_plus.0 - &b.velocity_plus.0;
+                let energy = metric.energy(&carom_metric::Tangent(difference))?;
+                diameter = f64::max(diameter, (2.0 * energy).sqrt());
+            }
+        }
+        let norm = problem.norm() / problem.scale();
+        Ok(OutcomeSet {
+            outcomes,
+            preferred: Some(0),
+            indeterminacy: if norm > 0.0 { diameter / norm } else { 0.0 },
+            complete: false,
+            omitted: 0,
+            drawn: None,
+        })
+    }
+}
