@@ -224,6 +224,24 @@ def test_what_is_left_out_has_a_name() -> None:
     assert (drive["type"], drive["proportional"], drive["derivative"]) == ("pd", 0.4, 0.01)
 
 
+def test_bodies_that_are_posed_from_outside_never_move() -> None:
+    xml = """
+    <mujoco><worldbody>
+      <body name="hand" mocap="true" pos="0 0 -0.5"><geom type="sphere" size="0.1"/>
+        <body name="finger" pos="0.2 0 0"><geom type="box" size="0.05 0.05 0.05"/></body></body>
+      <body name="ball" pos="0 0 0.3"><joint name="slide" type="slide" axis="0 0 1"/><geom type="sphere" size="0.1"/></body>
+    </worldbody></mujoco>
+    """
+    model = mujoco.MjModel.from_xml_string(xml)
+    world = engine.world(model, mujoco.MjData(model), duration=1.0)
+    fixed = {body["name"] for body in world.config["bodies"] if body.get("fixed")}
+    assert fixed == {"hand", "finger"}
+    assert ("mocap", "hand") in {(what, name) for what, name, _ in world.ignored}
+    # It falls on the hand, 0.6 m below its center.
+    motion = world.run()
+    assert abs(motion.impacts[0]["time"] - np.sqrt(2.0 * 0.6 / 9.81)) <= 1e-9
+
+
 def test_joints_that_are_none_together_get_a_link_in_between() -> None:
     xml = """
     <mujoco><worldbody><body name="slab"><joint name="a" axis="1 0 0"/><joint name="b" axis="1 1 0"/>

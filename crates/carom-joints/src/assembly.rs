@@ -278,7 +278,7 @@ impl Multibody {
             }
             last = relative;
             self.rows(states, near, &mut rows);
-            self.factor(&mut elimination, &rows, &compliance, 0.0)?;
+            self.factor(&mut elimination, states, &rows, &compliance, 0.0)?;
             for (j, joint) in self.joints().iter().enumerate() {
                 let frames = joint.frames(states);
                 let (first, _) = self.rows_of(j);
@@ -323,12 +323,13 @@ impl Multibody {
     pub(crate) fn factor(
         &self,
         elimination: &mut Elimination,
+        states: &[State],
         rows: &[crate::frames::Row],
         compliance: &[f64],
         time: f64,
     ) -> Result<(), JointError> {
         elimination
-            .factor(&self.scene(), rows, compliance)
+            .factor(&self.scene(), states, rows, compliance)
             .map_err(|joint| JointError::SingularJoints {
                 joint: self
                     .joints()
@@ -432,7 +433,13 @@ impl Multibody {
             }
         }
         let mut elimination = Elimination::new(self.tree());
-        self.factor(&mut elimination, &rows, &self.conditions_only(), 0.0)?;
+        self.factor(
+            &mut elimination,
+            states,
+            &rows,
+            &self.conditions_only(),
+            0.0,
+        )?;
         let mut change = vec![Vector6::zeros(); states.len()];
         let mut out = vec![0.0; self.n_rows()];
         elimination.solve(&self.scene(), &rows, &wanted, &mut change, &mut out);

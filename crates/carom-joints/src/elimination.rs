@@ -4,7 +4,8 @@
 //!
 //! $$ Mw = f + J^TL, \qquad Jw + cL = b. $$
 //!
-//! From the leaves inward every body is eliminated with the joint $J_c, J_p$ towards the root,
+//! From the leaves inward every body is eliminated with the joint $J_c, J_p$ towards the root: by its free directions where
+//! the rows are three forces and three couples, else row by row,
 //!
 //! $$ \hat S = (J_c\hat M_c^{-1}J_c^T + c)^{-1}, \qquad \hat M_p \mathrel{+}= J_p^T\hat SJ_p, \qquad
 //!    \hat f_p \mathrel{+}= J_p^T\hat S(b - J_c\hat M_c^{-1}\hat f_c), $$
@@ -15,12 +16,19 @@
 // Loops over entries read like the formulas.
 #![allow(clippy::needless_range_loop)]
 
+mod dual;
+mod hinged;
+mod inertia;
+mod lower;
 mod node;
 
 use crate::frames::Row;
 use crate::tree::{Branch, Tree};
-use nalgebra::{DMatrix, Matrix6, SymmetricEigen, Vector6};
-use node::{MOST_ROWS, Node, Trace};
+use carom_variational::State;
+use hinged::Joint;
+use inertia::{Inertia, Twist};
+use nalgebra::{DMatrix, Matrix3, Matrix6, SymmetricEigen, Vector3, Vector6};
+use node::{Node, Scratch, Trace};
 
 /// Eigenvalues of the scaled complement below this fraction of the largest count as redundant rows. Rounding of the
 /// sweeps is some 1e-16 for equal masses and grows with their ratio.
@@ -33,14 +41,25 @@ const FIXED_ROW: f64 = 1e-5;
 /// Factors of the joints' equations at a configuration.
 #[derive(Clone, Debug)]
 pub struct Elimination {
-    nodes: Vec<Node>,
-    mass: Vec<Matrix6<f64>>,
+    branches: Branches,
     loops: Loops,
-    /// Missing rates and, in the end, multipliers of each node's rows on the way.
-    missing: Vec<[f64; MOST_ROWS]>,
     /// Wanted rates of zero.
     still: Vec<f64>,
     traces: Vec<Traces>,
+}
+
+/// Bodies of the tree in the order of its branches.
+#[derive(Clone, Debug)]
+struct Branches {
+    nodes: Vec<Node>,
+    inertia: Vec<Inertia>,
+    /// Attitudes of the bodies.
+    turns: Vec<Matrix3<f64>>,
+    /// Branch on the other side of each joint.
+    towards: Vec<Option<usize>>,
+    scratch: Vec<Scratch>,
+    /// Momenta and, in the end, velocities.
+    twists: Vec<Twist>,
 }
 
 /// Parts of the reply to an impulse on one row, from its bodies to the root: places of nodes, the outermost first.
@@ -69,6 +88,8 @@ pub struct Scene<'a> {
     pub masses: &'a [Matrix6<f64>],
     /// Bodies of each joint: parent and child, `None` where it is fixed.
     pub ends: &'a [[Option<usize>; 2]],
+    /// Child of each joint, and the joint's origin there, in body axes (m).
+    pub anchors: &'a [(usize, Vector3<f64>)],
     /// First row of each joint, and the number of all rows.
     pub offsets: &'a [usize],
 }
@@ -82,18 +103,25 @@ impl Scene<'_> {
 impl Elimination {
     /// Room for a tree.
     pub fn new(tree: &Tree) -> Self {
+        let n = tree.branches.len();
+        let towards = |branch: &Branch| branch.towards.and_then(|body| tree.place[body]);
         Self {
-            nodes: vec![Node::new(); tree.branches.len()],
-            mass: vec![Matrix6::zeros(); tree.place.len()],
+            branches: Branches {
+                nodes: vec![Node::new(); n],
+                inertia: vec![Inertia::zero(); n],
+                turns: vec![Matrix3::identity(); n],
+                towards: tree.branches.iter().map(towards).collect(),
+                scratch: vec![Scratch::default(); n],
+                twists: vec![Twist::default(); n],
+            },
             loops: Loops::default(),
-            missing: vec![[0.0; MOST_ROWS]; tree.branches.len()],
             still: Vec::new(),
             traces: Vec::new(),
         }
     }
 
-    /// Factors the equations. `compliance` of a row is 0 for a condition, positive for a force that yields, and
-    /// infinite for a row that is not there.
+    /// Factors the equations at the states of all bodies. `compliance` of a row is 0 for a condition, positive for a force that
+    /// yields, and infinite for a row that is not there.
     ///
     /// # Errors
     ///
@@ -101,74 +129,13 @@ impl Elimination {
     pub fn factor(
         &mut self,
         scene: &Scene<'_>,
+        states: &[State],
         rows: &[Row],
         compliance: &[f64],
     ) -> Result<(), usize> {
-        for branch in &scene.tree.branches {
-            self.mass[branch.body] = scene.masses[branch.body];
-        }
-        for (place, branch) in scene.tree.branches.iter().enumerate().rev() {
-            self.eliminate(place, branch, scene, rows, compliance)?;
-        }
+        self.branches.factor(scene, states, rows, compliance)?;
         self.close(scene, rows, compliance);
         Ok(())
-    }
-
-    fn eliminate(
-        &mut self,
-        place: usize,
-        branch: &Branch,
-        scene: &Scene<'_>,
-        rows: &[Row],
-        compliance: &[f64],
-    ) -> Result<(), usize> {
-        let node = &mut self.nodes[place];
-        node.clear();
-        if let Some(joint) = branch.joint {
-            for index in scene.rows_of(joint) {
-                if compliance[index].is_infinite() {
-                    continue;
-                }
-                let row = &rows[index];
-                match branch.is_child {
-                    true => node.add(index, &row.child, &row.parent),
-                    false => node.add(index, &row.parent, &row.child),
-                }
-            }
-        }
-        let mass = self.mass[branch.body];
-        let towards = branch.towards.map(|body| &mut self.mass[body]);
-        match node.factor(&mass, compliance, towards) {
-            true => Ok(()),
-            false => Err(branch.joint.unwrap_or(0)),
-        }
-    }
-
-    /// Solves the tree alone: `momenta` becomes velocities, and the multipliers of the tree's rows are written.
-    fn sweep(
-        nodes: &[Node],
-        missing: &mut [[f64; MOST_ROWS]],
-        scene: &Scene<'_>,
-        wanted: &[f64],
-        f: &mut [Vector6<f64>],
-        out: &mut [f64],
-    ) {
-        let branches = &scene.tree.branches;
-        for ((node, branch), missing) in nodes.iter().zip(branches).zip(&mut *missing).rev() {
-            for k in 0..node.n {
-                missing[k] = wanted[node.rows[k]];
-            }
-            let momentum = f[branch.body];
-            let towards = branch.towards.map(|body| &mut f[body]);
-            node.inward(&momentum, missing, towards);
-        }
-        for ((node, branch), missing) in nodes.iter().zip(branches).zip(missing) {
-            let towards = branch.towards.map(|body| f[body]);
-            node.outward(&mut f[branch.body], missing, towards.as_ref());
-            for k in 0..node.n {
-                out[node.rows[k]] = missing[k];
-            }
-        }
     }
 
     /// The complement of the rows that close loops.
@@ -197,14 +164,8 @@ impl Elimination {
             let mut velocities = vec![Vector6::zeros(); bodies];
             push(&rows[index], ends, 1.0, &mut velocities);
             let mut multipliers = vec![0.0; rows.len()];
-            Self::sweep(
-                &self.nodes,
-                &mut self.missing,
-                scene,
-                &zero,
-                &mut velocities,
-                &mut multipliers,
-            );
+            self.branches
+                .sweep(scene, &zero, &mut velocities, &mut multipliers);
             loops.velocities.push(velocities);
             loops.multipliers.push(multipliers);
         }
@@ -253,7 +214,7 @@ impl Elimination {
         out: &mut [f64],
     ) {
         out.fill(0.0);
-        Self::sweep(&self.nodes, &mut self.missing, scene, wanted, momenta, out);
+        self.branches.sweep(scene, wanted, momenta, out);
         let n = self.loops.rows.len();
         if n == 0 {
             return;
@@ -311,7 +272,7 @@ impl Elimination {
             .resize_with(self.traces.len().max(n), Traces::default);
         for (i, traces) in self.traces.iter_mut().enumerate().take(n) {
             let (row, ends) = row(i);
-            traces.follow(&self.nodes, scene, row, ends);
+            traces.follow(&self.branches, scene, row, ends);
         }
         out.clear();
         out.resize(n * n, 0.0);
@@ -340,7 +301,7 @@ impl Elimination {
 
     /// Number of rows in use, and how many of them are independent.
     pub fn rank(&self) -> (usize, usize) {
-        let tree: usize = self.nodes.iter().map(|node| node.n).sum();
+        let tree: usize = self.branches.nodes.iter().map(Node::n_rows).sum();
         (
             tree + self.loops.rows.len(),
             tree + if self.loops.rows.is_empty() {
@@ -352,18 +313,93 @@ impl Elimination {
     }
 }
 
+impl Branches {
+    fn factor(
+        &mut self,
+        scene: &Scene<'_>,
+        states: &[State],
+        rows: &[Row],
+        compliance: &[f64],
+    ) -> Result<(), usize> {
+        for (place, branch) in scene.tree.branches.iter().enumerate() {
+            let turn = states[branch.body].rotation.matrix();
+            self.inertia[place] = Inertia::of_body(&scene.masses[branch.body], &turn);
+            self.turns[place] = turn;
+        }
+        for (place, branch) in scene.tree.branches.iter().enumerate().rev() {
+            let (before, rest) = self.inertia.split_at_mut(place);
+            let (inertia, node) = (&rest[0], &mut self.nodes[place]);
+            let Some(joint) = branch.joint else {
+                match node.free(inertia) {
+                    true => continue,
+                    false => return Err(0),
+                }
+            };
+            let (child, origin) = &scene.anchors[joint];
+            let at = states[*child].position + states[*child].rotation.rotate(origin);
+            let center = states[branch.body].position;
+            let range = scene.rows_of(joint);
+            let towards = self.towards[place];
+            let made = Joint {
+                first: range.start,
+                is_child: branch.is_child,
+                arm: at - center,
+                offset: branch
+                    .towards
+                    .map_or_else(Vector3::zeros, |body| center - states[body].position),
+            };
+            let other = towards.unwrap_or(place);
+            let turns = [&self.turns[place], &self.turns[other]];
+            let towards = towards.map(|other| &mut before[other]);
+            if !node.join(&made, &rows[range], compliance, turns, inertia, towards) {
+                return Err(joint);
+            }
+        }
+        Ok(())
+    }
+
+    /// Solves the tree alone: `momenta` becomes velocities, and the multipliers of the tree's rows are written.
+    fn sweep(
+        &mut self,
+        scene: &Scene<'_>,
+        wanted: &[f64],
+        momenta: &mut [Vector6<f64>],
+        out: &mut [f64],
+    ) {
+        let branches = &scene.tree.branches;
+        for (place, branch) in branches.iter().enumerate() {
+            self.twists[place] = Twist::from_body(&momenta[branch.body], &self.turns[place]);
+        }
+        for place in (0..branches.len()).rev() {
+            let (before, rest) = self.twists.split_at_mut(place);
+            let towards = self.towards[place].map(|other| &mut before[other]);
+            self.nodes[place].inward(&rest[0], wanted, &mut self.scratch[place], towards);
+        }
+        for (place, branch) in branches.iter().enumerate() {
+            let (before, rest) = self.twists.split_at_mut(place);
+            let towards = self.towards[place].map(|other| &before[other]);
+            self.nodes[place].outward(&mut rest[0], wanted, &self.scratch[place], towards, out);
+            momenta[branch.body] = rest[0].to_body(&self.turns[place]);
+        }
+    }
+}
+
 impl Traces {
     /// Follows a unit impulse on a row from its bodies to the root.
     fn follow(
         &mut self,
-        nodes: &[Node],
+        branches: &Branches,
         scene: &Scene<'_>,
         row: &Row,
         [parent, child]: &[Option<usize>; 2],
     ) {
         self.0.clear();
-        let place = |body: Option<usize>| body.and_then(|body| scene.tree.place[body]);
-        let mut ends = [(place(*parent), row.parent), (place(*child), row.child)];
+        let end = |body: Option<usize>, entries: &Vector6<f64>| {
+            let place = body.and_then(|body| scene.tree.place[body]);
+            let twist = place.map(|place| Twist::from_body(entries, &branches.turns[place]));
+            (place, twist.unwrap_or_default())
+        };
+        let mut ends = [end(*parent, &row.parent), end(*child, &row.child)];
         loop {
             // Places of bodies are larger than those of the bodies towards the root: the larger one goes first.
             ends.sort_unstable_by_key(|(place, _)| *place);
@@ -371,11 +407,11 @@ impl Traces {
                 return;
             };
             if before == Some(at) {
-                momentum += other;
+                momentum.add(1.0, &other);
             }
-            let trace = nodes[at].trace(&momentum);
+            let trace = branches.nodes[at].trace(&momentum);
             self.0.push((at, trace));
-            ends[1] = (place(scene.tree.branches[at].towards), trace.passed);
+            ends[1] = (branches.towards[at], trace.passed);
             if before == Some(at) {
                 ends[0].0 = None;
             }

@@ -197,6 +197,12 @@ impl Joint {
         rows
     }
 
+    /// Adds the rows of the conditions and those of the rates.
+    pub(crate) fn add_rows(&self, frames: &Frames, q: &[f64], out: &mut Rows) {
+        out.extend(self.kind.conditions.iter().map(|it| it.row(frames)));
+        (self.kind.rates)(&self.geometry, frames, q, out);
+    }
+
     /// Number of rows of rates.
     pub fn n_rates(&self) -> usize {
         if self.kind.is_spherical() {

@@ -2,7 +2,7 @@
 
 use crate::JointError;
 use crate::elimination::{Scene, rate};
-use crate::frames::{Row, stack};
+use crate::frames::{Frames, Row, stack};
 use crate::joint::{Joint, JointSpec};
 use crate::tree::Tree;
 use carom_lie::So3;
@@ -88,6 +88,8 @@ pub struct Multibody {
     tree: Tree,
     masses: Vec<Matrix6<f64>>,
     ends: Vec<[Option<usize>; 2]>,
+    /// Child of each joint, and the joint's origin there, in body axes.
+    anchors: Vec<(usize, Vector3<f64>)>,
     offsets: Vec<usize>,
     coordinate_offsets: Vec<usize>,
     gravity: Vector3<f64>,
@@ -145,6 +147,10 @@ impl Multibody {
             ends: joints
                 .iter()
                 .map(|joint| [movable(joint.parent), movable(Some(joint.child))])
+                .collect(),
+            anchors: joints
+                .iter()
+                .map(|joint| (joint.child, joint.frame(1).position))
                 .collect(),
             parts: spec.bodies.iter().map(part).collect(),
             joints,
@@ -224,6 +230,7 @@ impl Multibody {
             tree: &self.tree,
             masses: &self.masses,
             ends: &self.ends,
+            anchors: &self.anchors,
             offsets: &self.offsets,
         }
     }
@@ -233,8 +240,21 @@ impl Multibody {
         out.clear();
         for (j, joint) in self.joints.iter().enumerate() {
             let frames = joint.frames(states);
-            out.extend(joint.rows(&frames));
-            out.extend(joint.rates(&frames, &q[self.coordinates_of(j)]));
+            joint.add_rows(&frames, &q[self.coordinates_of(j)], out);
+        }
+    }
+
+    /// Frames of all joints in space.
+    pub(crate) fn frames(&self, states: &[State], out: &mut Vec<Frames>) {
+        out.clear();
+        out.extend(self.joints.iter().map(|joint| joint.frames(states)));
+    }
+
+    /// All rows at the frames of all joints, as [`rows`](Self::rows) gives them.
+    pub(crate) fn rows_at(&self, frames: &[Frames], q: &[f64], out: &mut Vec<Row>) {
+        out.clear();
+        for (j, (joint, frames)) in self.joints.iter().zip(frames).enumerate() {
+            joint.add_rows(frames, &q[self.coordinates_of(j)], out);
         }
     }
 
@@ -266,6 +286,14 @@ impl Multibody {
         for (j, joint) in self.joints.iter().enumerate() {
             let range = self.coordinates_of(j);
             joint.measure(&joint.frames(states), &near[range.clone()], &mut out[range]);
+        }
+    }
+
+    /// Coordinates at the frames of all joints, continued from those nearby.
+    pub(crate) fn measure_at(&self, frames: &[Frames], near: &[f64], out: &mut [f64]) {
+        for (j, (joint, frames)) in self.joints.iter().zip(frames).enumerate() {
+            let range = self.coordinates_of(j);
+            joint.measure(frames, &near[range.clone()], &mut out[range]);
         }
     }
 

@@ -4,6 +4,8 @@
 #![allow(clippy::needless_range_loop)]
 
 pub mod contacts;
+mod first;
+mod kept;
 mod replies;
 mod second;
 
@@ -12,31 +14,12 @@ pub use replies::History;
 use crate::JointError;
 use crate::coordinates::{Actuator, CoordinateSpec};
 use crate::elimination::{Elimination, push, rate};
-use crate::frames::Row;
+use crate::frames::{Frames, Row};
 use crate::multibody::{Multibody, Posture};
 use carom_variational::State;
 use contacts::{Contacts, Room};
+use kept::Kept;
 use nalgebra::{Vector3, Vector6};
-
-/// Residuals at the end of a step below this are rounding: lengths against the size and the largest coordinate, cosines
-/// as they are.
-const ROUNDING: f64 = 4e-15;
-
-/// A step whose residuals stay above this against the size has failed.
-const CLOSED: f64 = 1e-12;
-
-/// Residual against the size that redundant rows may leave.
-const CONSISTENT: f64 = 1e-9;
-
-/// Iterations of the first kick; some five are needed at usual steps.
-const MOST_ITERATIONS: usize = 60;
-
-/// Iterations of the first kick in a row that gain too little, before it is given up.
-const MOST_POOR: usize = 6;
-
-/// Residuals after an iteration of the first kick that gains too little, as a fraction of those before it. Residuals fall by
-/// the angle that bodies turn within a step, and by less in long chains: a whip that turns by 0.3 rad halves them.
-const POOR: f64 = 0.9;
 
 /// Suzuki's composition, order 4.
 const SUZUKI: f64 = 0.414_490_771_794_375_7;
@@ -225,6 +208,12 @@ pub struct Stepper<'m> {
     elimination: Elimination,
     rows: Vec<Row>,
     end_rows: Vec<Row>,
+    /// Frames of all joints at the end of the flights.
+    frames: Vec<Frames>,
+    /// End of the last step, whose rows and factors the next one may begin with.
+    kept: Kept,
+    /// True if the first kick depends on coordinates: some are held, or have rotors.
+    measures: bool,
     compliance: Vec<f64>,
     /// Multipliers of the first kicks of the last steps per unit of time, latest first.
     history: Vec<Vec<f64>>,
@@ -281,6 +270,9 @@ impl<'m> Stepper<'m> {
             elimination: Elimination::new(multibody.tree()),
             rows: Vec::with_capacity(rows),
             end_rows: Vec::with_capacity(rows),
+            frames: Vec::with_capacity(multibody.joints().len()),
+            kept: Kept::default(),
+            measures: false,
             compliance: vec![0.0; rows],
             history: Vec::new(),
             velocities: Vec::with_capacity(n),
@@ -354,7 +346,7 @@ impl<'m> Stepper<'m> {
     ) -> Result<(), JointError> {
         let mb = self.multibody;
         let half = 0.5 * length;
-        mb.rows(&start.states, &start.q, &mut self.rows);
+        self.begin_rows(start);
         check_gimbals(mb, &self.rows, modes, time)?;
         mb.velocities(&start.states, &mut self.velocities);
         step.begin(start, mb);
@@ -376,6 +368,8 @@ impl<'m> Stepper<'m> {
             step.loads[joint].total += this.rows[row].force * (half * force.total());
         });
         self.damp_balls(half);
+        let holds = |(held, c): (&Option<f64>, &CoordinateSpec)| held.is_some() || c.armature > 0.0;
+        self.measures = modes.held.iter().zip(mb.coordinates()).any(holds);
         let mut base = std::mem::take(&mut self.base);
         base.clone_from(&self.momenta);
         let at = (time, length);
@@ -391,6 +385,7 @@ impl<'m> Stepper<'m> {
         self.pushes = pushes;
         made?;
         self.second_kick(time + length, length, modes, step, contacts)?;
+        self.kept.keep(&step.end);
         for (body, state) in step.end.states.iter().enumerate() {
             if !finite(state) {
                 return Err(JointError::NonFinite {
@@ -453,180 +448,6 @@ impl<'m> Stepper<'m> {
         }
     }
 
-    /// The first kick, such that all residuals vanish at the end of the flights.
-    fn first_kick(
-        &mut self,
-        start: &Posture,
-        (time, length): (f64, f64),
-        modes: &Modes,
-        base: &[Vector6<f64>],
-        step: &mut Step,
-    ) -> Result<(), JointError> {
-        let mb = self.multibody;
-        self.compliances(0.0, modes);
-        mb.factor(&mut self.elimination, &self.rows, &self.compliance, time)?;
-        let mut multipliers = self.guess(length);
-        let rounding = self.rounding(start);
-        let mut last = f64::INFINITY;
-        let mut poor = 0;
-        for iteration in 1..=MOST_ITERATIONS {
-            step.iterations = iteration;
-            self.fly(start, length, modes, base, &multipliers, step)?;
-            let (error, joint) = self.residuals(length, modes, step);
-            step.residual = error;
-            let stalls = !(error <= 0.5 * last);
-            if error <= rounding || (error <= CLOSED && stalls) {
-                self.remember(&multipliers, length);
-                self.note_rows(&multipliers, modes, start, length, step);
-                self.multipliers = multipliers;
-                return Ok(());
-            }
-            poor = if error <= POOR * last { 0 } else { poor + 1 };
-            if !error.is_finite() || poor > MOST_POOR || iteration == MOST_ITERATIONS {
-                return Err(self.failed(joint, error, time, length));
-            }
-            last = error;
-            self.after.fill(Vector6::zeros());
-            self.elimination.solve(
-                &mb.scene(),
-                &self.rows,
-                &self.wanted,
-                &mut self.after,
-                &mut self.correction,
-            );
-            for (multiplier, change) in multipliers.iter_mut().zip(&self.correction) {
-                *multiplier += change;
-            }
-        }
-        Ok(())
-    }
-
-    /// The first kick with contacts: those and the joints take turns in one iteration.
-    fn first_kick_with(
-        &mut self,
-        start: &Posture,
-        (time, length): (f64, f64),
-        modes: &Modes,
-        base: &[Vector6<f64>],
-        step: &mut Step,
-        contacts: &mut dyn Contacts,
-    ) -> Result<(), JointError> {
-        let mb = self.multibody;
-        self.compliances(0.0, modes);
-        mb.factor(&mut self.elimination, &self.rows, &self.compliance, time)?;
-        let mut multipliers = self.guess(length);
-        let rounding = self.rounding(start);
-        self.begin_contacts(start, length, contacts);
-        let (mut last, mut last_change) = (f64::INFINITY, f64::INFINITY);
-        let mut poor = 0;
-        for iteration in 1..=MOST_ITERATIONS {
-            step.iterations = iteration;
-            let kicked = self.with_contacts(base);
-            self.fly(start, length, modes, &kicked, &multipliers, step)?;
-            self.keep_base(kicked);
-            let (error, joint) = self.residuals(length, modes, step);
-            step.residual = error;
-            self.after.fill(Vector6::zeros());
-            self.correction.fill(0.0);
-            // In a short step the rounding of residuals would be worth any speed.
-            if !(error <= rounding) {
-                self.elimination.solve(
-                    &mb.scene(),
-                    &self.rows,
-                    &self.wanted,
-                    &mut self.after,
-                    &mut self.correction,
-                );
-            }
-            let change = self.next_contacts(step, length, contacts);
-            let change = change.ok_or(JointError::ContactForces { time })?;
-            let stalls = !(error <= 0.5 * last || change.size <= 0.5 * last_change);
-            let closed = error <= rounding || (error <= CLOSED && stalls);
-            if closed && (change.settled || (stalls && change.tolerable)) {
-                self.remember(&multipliers, length);
-                self.note_rows(&multipliers, modes, start, length, step);
-                self.note_contacts(step);
-                self.multipliers = multipliers;
-                return Ok(());
-            }
-            let gains = error <= POOR * last || change.size <= POOR * last_change;
-            poor = if gains { 0 } else { poor + 1 };
-            if !error.is_finite() || poor > MOST_POOR || iteration == MOST_ITERATIONS {
-                return Err(match error <= CLOSED {
-                    true => JointError::ContactForces { time },
-                    false => self.failed(joint, error, time, length),
-                });
-            }
-            (last, last_change) = (error, change.size);
-            self.take_contacts();
-            for (multiplier, change) in multipliers.iter_mut().zip(&self.correction) {
-                *multiplier += change;
-            }
-        }
-        Ok(())
-    }
-
-    /// Residual that is rounding at a posture, against the size.
-    fn rounding(&self, start: &Posture) -> f64 {
-        let places = start.states.iter().map(|s| s.position.amax());
-        let largest = places.fold(0.0, f64::max);
-        ROUNDING * (1.0 + largest / self.multibody.size())
-    }
-
-    fn failed(&self, joint: usize, error: f64, time: f64, length: f64) -> JointError {
-        let name = self
-            .multibody
-            .joints()
-            .get(joint)
-            .map_or_else(String::new, |j| j.name.clone());
-        let (rows, rank) = self.elimination.rank();
-        match (rank < rows, error <= 1e-3) {
-            (true, true) if error > CONSISTENT => JointError::InconsistentJoints {
-                joint: name,
-                time,
-                residual: error,
-            },
-            (true, false) => JointError::SingularJoints { joint: name, time },
-            _ => JointError::StepTooLarge {
-                joint: name,
-                step: length,
-                time,
-                reason: format!("its first kick does not settle (residual {error:e})"),
-            },
-        }
-    }
-
-    /// Multipliers to start from: extrapolated from the last three steps.
-    fn guess(&mut self, length: f64) -> Vec<f64> {
-        let n = self.multibody.n_rows();
-        let mut guess = std::mem::take(&mut self.multipliers);
-        guess.clear();
-        guess.resize(n, 0.0);
-        let at = |k: usize| self.history.get(k);
-        let (Some(a), b, c) = (at(0), at(1), at(2)) else {
-            return guess;
-        };
-        for (i, guess) in guess.iter_mut().enumerate() {
-            let value = match (b, c) {
-                (Some(b), Some(c)) => 3.0 * (a[i] - b[i]) + c[i],
-                (Some(b), None) => 2.0 * a[i] - b[i],
-                _ => a[i],
-            };
-            *guess = value * length;
-        }
-        guess
-    }
-
-    fn remember(&mut self, multipliers: &[f64], length: f64) {
-        let mut entry = match self.history.len() < 3 {
-            true => Vec::with_capacity(multipliers.len()),
-            false => self.history.pop().unwrap_or_default(),
-        };
-        entry.clear();
-        entry.extend(multipliers.iter().map(|x| x / length));
-        self.history.insert(0, entry);
-    }
-
     /// Compliances of all rows for the inertia of rotors and `half` a step of damping.
     fn compliances(&mut self, half: f64, modes: &Modes) {
         let mb = self.multibody;
@@ -651,157 +472,6 @@ impl<'m> Stepper<'m> {
                 None => f64::INFINITY,
             };
         });
-    }
-
-    /// Bodies and rotors at the end, for some multipliers.
-    fn fly(
-        &mut self,
-        start: &Posture,
-        length: f64,
-        modes: &Modes,
-        base: &[Vector6<f64>],
-        multipliers: &[f64],
-        step: &mut Step,
-    ) -> Result<(), JointError> {
-        let mb = self.multibody;
-        self.momenta.copy_from_slice(base);
-        for j in 0..mb.joints().len() {
-            let (first, _) = mb.rows_of(j);
-            let end = first + mb.joints()[j].kind.conditions.len() + mb.joints()[j].n_rates();
-            for row in first..end {
-                if multipliers[row] != 0.0 {
-                    push(
-                        &self.rows[row],
-                        mb.ends(j),
-                        multipliers[row],
-                        &mut self.momenta,
-                    );
-                }
-            }
-        }
-        for body in 0..mb.n_bodies() {
-            if mb.rigid(body).is_none() {
-                continue;
-            }
-            let (from, kick) = (&start.states[body], &self.momenta[body]);
-            let kicked = State {
-                linear_momentum: from.linear_momentum + kick.fixed_rows::<3>(0),
-                angular_momentum: from.angular_momentum + kick.fixed_rows::<3>(3),
-                ..*from
-            };
-            step.kicked[body] = kicked;
-            step.end.states[body] = mb.fly(body, &kicked, length)?;
-        }
-        mb.measure(&step.end.states, &start.q, &mut step.end.q);
-        self.each_coordinate(|_, _, row, k, c| {
-            let [place, rate] = start.rotors[k];
-            step.end.rotors[k] = match modes.held[k] {
-                Some(held) => [held, (held - place) / length],
-                None if c.armature > 0.0 => {
-                    let rate = rate - multipliers[row] / c.armature;
-                    [place + length * rate, rate]
-                }
-                None => [step.end.q[k], 0.0],
-            };
-        });
-        Ok(())
-    }
-
-    /// Writes the rates that close the residuals, and returns the largest residual against the size with its joint.
-    fn residuals(&mut self, length: f64, modes: &Modes, step: &Step) -> (f64, usize) {
-        let mb = self.multibody;
-        let mut worst = (0.0_f64, 0);
-        let mut note = |error: f64, joint: usize| {
-            if !(error <= worst.0) {
-                worst = (error, joint);
-            }
-        };
-        for (j, joint) in mb.joints().iter().enumerate() {
-            let (first, rates) = mb.rows_of(j);
-            self.wanted[rates..rates + joint.n_rates()].fill(0.0);
-            let frames = joint.frames(&step.end.states);
-            let conditions = joint.kind.conditions.iter();
-            for (k, (condition, r)) in conditions.zip(joint.residuals(&frames)).enumerate() {
-                self.wanted[first + k] = -r / length;
-                let unit = if condition.is_length() {
-                    mb.size()
-                } else {
-                    1.0
-                };
-                note(r.abs() / unit, j);
-            }
-            for (k, c) in joint.coordinates.iter().enumerate() {
-                let place = mb.coordinates_of(j).start + k;
-                let r = match modes.held[place] {
-                    Some(held) => step.end.q[place] - held,
-                    None if c.armature > 0.0 => step.end.q[place] - step.end.rotors[place][0],
-                    None => continue,
-                };
-                self.wanted[rates + k] = -r / length;
-                let unit = if joint.kind.coordinates[k].is_angle {
-                    1.0
-                } else {
-                    mb.size()
-                };
-                // Angles have their own rounding.
-                note(r.abs() / unit / (1.0 + step.end.q[place].abs()), j);
-            }
-        }
-        worst
-    }
-
-    /// Books the impulses of the first kick's rows.
-    fn note_rows(
-        &self,
-        multipliers: &[f64],
-        modes: &Modes,
-        start: &Posture,
-        length: f64,
-        step: &mut Step,
-    ) {
-        let mb = self.multibody;
-        let rows = &self.rows;
-        for (j, joint) in mb.joints().iter().enumerate() {
-            let (first, rates) = mb.rows_of(j);
-            let load = &mut step.loads[j];
-            for row in first..rates {
-                load.force += rows[row].force * multipliers[row];
-                load.moment += rows[row].couple * multipliers[row];
-                load.total += rows[row].force * multipliers[row];
-            }
-            for (k, c) in joint.coordinates.iter().enumerate() {
-                let place = mb.coordinates_of(j).start + k;
-                load.total += rows[rates + k].force * multipliers[rates + k];
-                if modes.held[place].is_some() {
-                    // The impulse that brings the rotor to rest is not part of the force that holds.
-                    let [at, rate] = start.rotors[place];
-                    let arrives = step.end.rotors[place][0] - at;
-                    let rotor = c.armature * (rate - arrives / length);
-                    step.holding[place][0] = multipliers[rates + k] - rotor;
-                }
-            }
-        }
-    }
-
-    /// Books the works of the first kick.
-    fn note_first(&mut self, pushes: &[Push], half: f64, modes: &Modes, step: &mut Step) {
-        let mb = self.multibody;
-        let mut after = std::mem::take(&mut self.after);
-        mb.velocities(&step.kicked, &mut after);
-        self.each_coordinate(|this, joint, row, k, _| {
-            let before = rate(&this.rows[row], mb.ends(joint), &this.velocities);
-            let now = rate(&this.rows[row], mb.ends(joint), &after);
-            pushes[k].book(half, 0.5 * (before + now), &mut step.works);
-            if modes.implicit[k] {
-                step.holding[k][0] = pushes[k].friction * half;
-            }
-        });
-        for &(row, impulse, before) in &self.balls {
-            let joint = mb.joint_of_row(row);
-            let now = rate(&self.rows[row], mb.ends(joint), &after);
-            step.works.damper -= impulse * 0.5 * (before + now);
-        }
-        self.after = after;
     }
 }
 

@@ -280,6 +280,9 @@ scenarios! {
         "chain-over-edge" motion::chain_over_edge::run,
             "a chain of fifty links falls over an edge",
             "beyond the papers: jointed bodies whose impacts crowd";
+        "quadruped-landing" motion::quadruped_landing::run,
+            "a quadruped lands on four feet at once: three laws, and all orders in which the feet may strike",
+            "beyond the papers: jointed bodies that land";
         "slider-crank-clearance" motion::slider_crank_clearance::run,
             "a slider-crank whose slider rattles in its guide: clearance against peak load",
             "beyond the papers: clearance joints (Flores, Leine & Glocker)";

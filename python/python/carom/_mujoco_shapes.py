@@ -207,7 +207,7 @@ class Shapes:
         model, body = self.model, thing.weld
         if body == 0:
             return 0
-        while (parent := int(model.body_weldid[model.body_parentid[body]])) != 0:
+        while (parent := int(self.of.weld[model.body_parentid[body]])) != 0:
             body = parent
         kind = int(model.jnt_type[int(model.body_jntadr[body])])
         return body if kind == int(mj.mjtJoint.mjJNT_FREE) else 0

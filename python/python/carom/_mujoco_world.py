@@ -30,6 +30,9 @@ class Importer:
             self.data.eq_active[:] = data.eq_active
         mj.mj_normalizeQuat(model, self.data.qpos)
         mj.mj_forward(model, self.data)
+        #: Body that each is welded to; 0 for those that never move, to which those that are posed from outside belong.
+        self.weld = np.array(model.body_weldid)
+        self.weld[np.asarray(model.body_mocapid)[self.weld] >= 0] = 0
         self.ignored: Ignored = []
         self.bodies: list[dict[str, Any]] = []
         self.joints: list[dict[str, Any]] = []
@@ -43,7 +46,7 @@ class Importer:
     def read(self, restitution: float, keys: dict[str, Any]) -> dict[str, Any]:
         model = self.model
         for body in range(1, int(model.nbody)):
-            if int(model.body_weldid[body]) == body:
+            if int(self.weld[body]) == body:
                 self._body(body)
         shapes = Shapes(self)
         planes = shapes.add()
@@ -73,8 +76,7 @@ class Importer:
         return name
 
     def members(self, body: int) -> list[int]:
-        weld = np.asarray(self.model.body_weldid)
-        return [int(b) for b in np.flatnonzero(weld == body)]
+        return [int(b) for b in np.flatnonzero(self.weld == body)]
 
     def _inertia(self, body: int) -> tuple[float, Pose, Floats]:
         """Mass, center and axes, and inertia of a body with all that is welded to it."""
@@ -102,12 +104,12 @@ class Importer:
     def _body(self, body: int) -> None:
         """A body with the joints that carry it."""
         model = self.model
-        if int(model.body_weldid[body]) == 0:
+        if int(self.weld[body]) == 0:
             return
         name = self.unique(name_of(model, mj.mjtObj.mjOBJ_BODY, body, "body"))
         mass, pose, inertia = self._inertia(body)
         entry: dict[str, Any] = {"name": name, "mass": mass, "inertia": inertia.tolist()}
-        parent = int(model.body_weldid[model.body_parentid[body]])
+        parent = int(self.weld[model.body_parentid[body]])
         first = int(model.body_jntadr[body])
         if int(model.jnt_type[first]) == FREE:
             entry |= self._free(body, first, pose)
@@ -262,7 +264,7 @@ class Importer:
         """A joint that closes a loop."""
         model, data = self.model, self.data
         bodies = [int(model.eq_obj1id[e]), int(model.eq_obj2id[e])]
-        welds = [int(model.body_weldid[b]) for b in bodies]
+        welds = [int(self.weld[b]) for b in bodies]
         if welds[0] == welds[1]:
             self.ignored.append(("equality", name, "both ends are one body"))
             return

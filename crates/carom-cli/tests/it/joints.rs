@@ -106,6 +106,66 @@ fn a_fault_of_a_joint_is_named_with_its_key() {
             "`rod` and `floor` overlap",
         ),
     ];
+    let more = |keys: &str| format!("{ROD}[[joints]]\nname = \"more\"\n{keys}\n");
+    let lone = "[[bodies]]\nname = \"lone\"\nmass = 1.0\ninertia = [[0.1, 0, 0], [0, 0.1, 0], [0, 0, 0.1]]\n";
+    let post = "[[bodies]]\nname = \"post\"\nfixed = true\nposition = [3.0, 0.0, 0.0]\nshape = { type = \"sphere\", radius = 0.1 }\n";
+    let faults = faults.into_iter().chain([
+        (format!("{ROD}{lone}"), "`lone`"),
+        (
+            format!("{}{post}", more("type = \"spherical\"\nchild = \"post\"")),
+            "joints[1].child",
+        ),
+        (
+            more("type = \"universal\"\nchild = \"rod\"\naxis = [1, 0, 0]\naxis2 = [1, 1, 0]"),
+            "joints[1].axis2",
+        ),
+        (
+            more("type = \"gimbal\"\nchild = \"rod\"\naxes = [[1, 0, 0], [1, 1, 0], [0, 0, 1]]"),
+            "joints[1].axes",
+        ),
+        (more("type = \"distance\"\nchild = \"rod\""), "joints[1].length"),
+        (
+            more("type = \"distance\"\nchild = \"rod\"\nlength = 0.0"),
+            "joints[1].length",
+        ),
+        (
+            more("type = \"fixed\"\nchild = \"rod\"\nlimits = { lower = 0.0 }"),
+            "joints[1].limits",
+        ),
+        (
+            more("type = \"spherical\"\nchild = \"rod\"\naxis = [0, 0, 1]"),
+            "joints[1].axis",
+        ),
+        (changed("[0, 0, 0.02]", "[0, 0, 0.0]"), "bodies[0].inertia"),
+        (
+            changed("[0.0, 1.0, 0.0]", "[0.0, 1.0]"),
+            "joints[0].axis",
+        ),
+        (
+            added("limits = { lower = -1.0, upper = 0.2 }"),
+            "the upper limit 0.2",
+        ),
+        (added("damping = -1.0"), "joints[0].damping"),
+        (added("friction = -1.0"), "joints[0].friction"),
+        (added("armature = -1.0"), "joints[0].armature"),
+        (
+            added("actuator = { type = \"pd\", proportional = -1.0, derivative = 0.0, times = [0.0], values = [0.0] }"),
+            "joints[0].actuator.proportional",
+        ),
+        (
+            added("actuator = { type = \"pd\", proportional = 1.0, derivative = -1.0, times = [0.0], values = [0.0] }"),
+            "joints[0].actuator.derivative",
+        ),
+        (
+            added("actuator = { type = \"constant\", value = 1.0, limit = 0.0 }"),
+            "joints[0].actuator.limit",
+        ),
+        (
+            changed("child_frame", "velocity = 1.0\nchild_frame")
+                .replace("[[joints]]", "position = [0.0, 0.0, -0.4]\n[[joints]]"),
+            "not-assembled",
+        ),
+    ]);
     for (text, words) in faults {
         let (status, out, error) = run(&text);
         assert_eq!((status, out.len()), (Some(2), 0), "{error}");
@@ -372,4 +432,110 @@ velocity = [0.0, -2.5, 0.0]
     assert_eq!(contacts.len(), 21, "{first}");
     let [minus, plus] = ["energy_minus_j", "energy_plus_j"].map(|key| first[key].as_f64().unwrap());
     assert!(plus < minus, "{minus} {plus}");
+}
+
+/// Angles and rates of a double pendulum at the end, as a planar mechanism and as bodies in space, both extrapolated from two
+/// steps.
+#[test]
+fn a_planar_linkage_in_space_moves_as_the_planar_mechanism_does() {
+    let mechanism = |step: f64| {
+        let text = format!(
+            r#"duration = 0.6
+time_step = {step}
+gravity = [0.0, -9.80665]
+[law]
+name = "moreau-newton"
+options = {{}}
+[[links]]
+name = "upper"
+joint = "hinge"
+angle = -1.5707963267948966
+mass = 1.2
+center = [0.25, 0.0]
+inertia = 0.03
+position = 0.9
+velocity = 1.0
+[[links]]
+name = "lower"
+parent = "upper"
+joint = "hinge"
+anchor = [0.5, 0.0]
+mass = 0.7
+center = [0.2, 0.0]
+inertia = 0.01
+position = -0.4
+spring = {{ stiffness = 1.5, damping = 0.0, rest = 0.2 }}
+"#
+        );
+        let record = record_of("mechanism", &text);
+        let numbers = |key: &str| numbers(&record["final"][key]);
+        [numbers("q"), numbers("v")].concat()
+    };
+    let world = |step: f64| {
+        let text = format!(
+            r#"duration = 0.6
+time_step = {step}
+flight = "lgvi"
+gravity = [0.0, -9.80665, 0.0]
+[[bodies]]
+name = "upper"
+mass = 1.2
+inertia = [[0.02, 0, 0], [0, 0.025, 0], [0, 0, 0.03]]
+[[bodies]]
+name = "lower"
+mass = 0.7
+inertia = [[0.006, 0, 0], [0, 0.009, 0], [0, 0, 0.01]]
+[[joints]]
+name = "upper"
+type = "revolute"
+child = "upper"
+parent_frame = {{ quaternion = [0.7071067811865476, 0, 0, -0.7071067811865476] }}
+child_frame = {{ position = [-0.25, 0, 0] }}
+position = 0.9
+velocity = 1.0
+[[joints]]
+name = "lower"
+type = "revolute"
+parent = "upper"
+child = "lower"
+parent_frame = {{ position = [0.25, 0, 0] }}
+child_frame = {{ position = [-0.2, 0, 0] }}
+position = -0.4
+stiffness = 1.5
+rest = 0.2
+"#
+        );
+        let record = record_of("world", &text);
+        let joints = record["final_joints"].as_array().unwrap();
+        let of =
+            |key: &str| -> Vec<f64> { joints.iter().map(|j| j[key].as_f64().unwrap()).collect() };
+        [of("position"), of("velocity")].concat()
+    };
+    let extrapolated = |run: &dyn Fn(f64) -> Vec<f64>| -> Vec<f64> {
+        let (coarse, fine) = (run(1e-3), run(5e-4));
+        { coarse.iter().zip(&fine) }
+            .map(|(c, f)| (4.0 * f - c) / 3.0)
+            .collect()
+    };
+    let (plane, space) = (extrapolated(&mechanism), extrapolated(&world));
+    for (a, b) in plane.iter().zip(&space) {
+        assert!((a - b).abs() <= 1e-7, "{plane:?} {space:?}");
+    }
+}
+
+/// The record of a scenario that runs to its end.
+fn record_of(scenario: &str, text: &str) -> Value {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.toml");
+    std::fs::write(&path, text).unwrap();
+    let path = path.to_str().unwrap();
+    let output = carom(&["run", scenario, "--config", path, "--json"], "");
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{error}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn numbers(list: &Value) -> Vec<f64> {
+    let list = list.as_array().unwrap();
+    list.iter().map(|x| x.as_f64().unwrap()).collect()
 }

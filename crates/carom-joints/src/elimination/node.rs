@@ -1,250 +1,51 @@
-//! One body of the tree with its joint towards the root: factors with a constant number of rows.
+//! One body of the tree with its joint towards the root.
 
-use carom_numeric::dense::is_regular;
-use nalgebra::{Matrix6, Vector6};
+use super::dual::Dual;
+use super::hinged::{Hinged, Joint};
+use super::inertia::{Inertia, Twist};
+use super::lower::Lower;
+use crate::frames::Row;
+use nalgebra::{Matrix3, Vector6};
 
 /// Rows of one joint in use at once: three conditions, a limit and three damped rates of a spherical joint.
 pub(super) const MOST_ROWS: usize = 7;
 
-/// Calls a function of a constant number of rows.
-macro_rules! with_size {
-    ($n:expr, $call:ident($($argument:expr),* $(,)?)) => {
-        match $n {
-            0 => $call::<0>($($argument),*),
-            1 => $call::<1>($($argument),*),
-            2 => $call::<2>($($argument),*),
-            3 => $call::<3>($($argument),*),
-            4 => $call::<4>($($argument),*),
-            5 => $call::<5>($($argument),*),
-            6 => $call::<6>($($argument),*),
-            _ => $call::<MOST_ROWS>($($argument),*),
-        }
-    };
-}
-
-/// Cholesky factor of a positive definite matrix, column by column, with the inverses of its diagonal.
-#[derive(Clone, Copy, Debug)]
-struct Lower<const N: usize> {
-    columns: [[f64; N]; N],
-    inverse: [f64; N],
-}
-
-impl<const N: usize> Lower<N> {
-    fn zero() -> Self {
-        Self {
-            columns: [[0.0; N]; N],
-            inverse: [0.0; N],
-        }
-    }
-
-    /// Factors the matrix whose lower triangle stands in `columns`; `None` if it is not positive definite.
-    #[inline]
-    fn factor(mut columns: [[f64; N]; N]) -> Option<Self> {
-        let given: [f64; N] = std::array::from_fn(|j| columns[j][j]);
-        let mut inverse = [0.0; N];
-        for j in 0..N {
-            let pivot = columns[j][j];
-            if !is_regular(pivot, given[j], N) {
-                return None;
-            }
-            let root = pivot.sqrt();
-            inverse[j] = 1.0 / root;
-            columns[j][j] = root;
-            for i in j + 1..N {
-                columns[j][i] *= inverse[j];
-            }
-            let done = columns[j];
-            for k in j + 1..N {
-                for i in k..N {
-                    columns[k][i] -= done[k] * done[i];
-                }
-            }
-        }
-        Some(Self { columns, inverse })
-    }
-
-    /// $x \leftarrow L^{-1}x$ with the leading block of the length of `x`, for several vectors at once: `x[i]` holds
-    /// the i-th entries of all.
-    #[inline]
-    fn whiten<const K: usize, const L: usize>(&self, x: &mut [[f64; K]; L]) {
-        for j in 0..L {
-            let mut head = x[j];
-            for entry in &mut head {
-                *entry *= self.inverse[j];
-            }
-            x[j] = head;
-            for i in j + 1..L {
-                let l = self.columns[j][i];
-                for k in 0..K {
-                    x[i][k] -= l * head[k];
-                }
-            }
-        }
-    }
-
-    /// $x \leftarrow L^{-T}x$ likewise.
-    #[inline]
-    fn unwhiten<const K: usize, const L: usize>(&self, x: &mut [[f64; K]; L]) {
-        for j in (0..L).rev() {
-            let mut sum = x[j];
-            for i in j + 1..L {
-                let l = self.columns[j][i];
-                for k in 0..K {
-                    sum[k] -= l * x[i][k];
-                }
-            }
-            for entry in &mut sum {
-                *entry *= self.inverse[j];
-            }
-            x[j] = sum;
-        }
-    }
-
-    /// $x \leftarrow L^{-T}L^{-1}x$ with the leading block.
-    #[inline]
-    fn solve<const L: usize>(&self, x: &mut [f64; L]) {
-        for j in 0..L {
-            x[j] *= self.inverse[j];
-            for i in j + 1..L {
-                x[i] -= self.columns[j][i] * x[j];
-            }
-        }
-        for j in (0..L).rev() {
-            for i in j + 1..L {
-                x[j] -= self.columns[j][i] * x[i];
-            }
-            x[j] *= self.inverse[j];
-        }
-    }
-}
-
-/// One body with the rows of its joint towards the root.
+/// Factors of one body with its joint towards the root, and room for those of each kind.
 #[derive(Clone, Debug)]
 pub(super) struct Node {
-    /// Rows in use.
-    pub(super) rows: [usize; MOST_ROWS],
-    pub(super) n: usize,
-    /// $J_c$ and $J_p$.
-    own: [Vector6<f64>; MOST_ROWS],
-    other: [Vector6<f64>; MOST_ROWS],
-    /// Factor of $\hat M_c$.
-    mass: Lower<6>,
-    /// $J_c\hat M_c^{-1}$ and $\hat SJ_p$.
-    reply: [Vector6<f64>; MOST_ROWS],
-    passed: [Vector6<f64>; MOST_ROWS],
-    /// Factor of $\hat S^{-1}$ in the first rows and columns.
-    complement: Lower<MOST_ROWS>,
+    kind: Kind,
+    free: Lower<6>,
+    hinged: Hinged,
+    dual: Option<Box<Dual>>,
 }
 
-impl Node {
-    pub(super) fn new() -> Self {
-        let zero = [Vector6::zeros(); MOST_ROWS];
-        Self {
-            rows: [0; MOST_ROWS],
-            n: 0,
-            own: zero,
-            other: zero,
-            mass: Lower::zero(),
-            reply: zero,
-            passed: zero,
-            complement: Lower::zero(),
-        }
-    }
+/// Elimination of a body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// A root without a joint: the factor of its inertia.
+    Free,
+    /// Three forces and three couples.
+    Hinged,
+    /// Any other rows.
+    Dual,
+}
 
-    /// Forgets the rows.
-    pub(super) fn clear(&mut self) {
-        self.n = 0;
-    }
-
-    /// Adds a row with its entries of the body and of the other side, if there is room.
-    pub(super) fn add(&mut self, row: usize, own: &Vector6<f64>, other: &Vector6<f64>) {
-        if self.n < MOST_ROWS {
-            (self.rows[self.n], self.own[self.n], self.other[self.n]) = (row, *own, *other);
-            self.n += 1;
-        }
-    }
-
-    /// Factors for a mass $\hat M_c$ and the compliances of all rows, and adds $J_p^T\hat SJ_p$ to the mass of the
-    /// other side. False if the rows are dependent.
-    pub(super) fn factor(
-        &mut self,
-        mass: &Matrix6<f64>,
-        compliance: &[f64],
-        towards: Option<&mut Matrix6<f64>>,
-    ) -> bool {
-        let Some(lower) = Lower::factor(mass.data.0) else {
-            return false;
-        };
-        self.mass = lower;
-        with_size!(self.n, complement(self, compliance, towards))
-    }
-
-    /// Carries momenta from the body to the other side: `missing` becomes $b - J_c\hat M_c^{-1}\hat f_c$.
-    #[inline]
-    pub(super) fn inward(
-        &self,
-        momentum: &Vector6<f64>,
-        missing: &mut [f64; MOST_ROWS],
-        towards: Option<&mut Vector6<f64>>,
-    ) {
-        for k in 0..self.n {
-            missing[k] -= self.reply[k].dot(momentum);
-        }
-        if let Some(towards) = towards {
-            for k in 0..self.n {
-                *towards += self.passed[k] * missing[k];
-            }
-        }
-    }
-
-    /// Replaces what is missing by the multipliers, and the momentum of the body by its velocity.
-    #[inline]
-    pub(super) fn outward(
-        &self,
-        momentum: &mut Vector6<f64>,
-        missing: &mut [f64; MOST_ROWS],
-        towards: Option<&Vector6<f64>>,
-    ) {
-        if let Some(velocity) = towards {
-            for k in 0..self.n {
-                missing[k] -= self.other[k].dot(velocity);
-            }
-        }
-        with_size!(self.n, multipliers(self, missing));
-        for k in 0..self.n {
-            *momentum += self.own[k] * missing[k];
-        }
-        self.mass.solve(&mut momentum.data.0[0]);
-    }
-
-    /// Whitened momentum $\hat L^{-1}\hat f_c$ and whitened rates $\hat S^{1/2}J_c\hat M_c^{-1}\hat f_c$ of the body's
-    /// joint, of which the energy of a reply consists; the momentum of the other side.
-    #[inline]
-    pub(super) fn trace(&self, momentum: &Vector6<f64>) -> Trace {
-        let mut own = momentum.data.0[0].map(|x| [x]);
-        self.mass.whiten(&mut own);
-        let mut rates = [[0.0]; MOST_ROWS];
-        let mut passed = Vector6::zeros();
-        for k in 0..self.n {
-            rates[k] = [self.reply[k].dot(momentum)];
-            passed -= self.passed[k] * rates[k][0];
-        }
-        with_size!(self.n, whitened(self, &mut rates));
-        Trace {
-            own: own.map(|[x]| x),
-            rates: rates.map(|[x]| x),
-            passed,
-        }
-    }
+/// Numbers that the way inward leaves for the way outward.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Scratch {
+    /// Rates of free directions, or what is missing of the wanted rates of rows.
+    pub(super) values: [f64; MOST_ROWS],
+    /// Velocity of the body against the other side with the wanted rates of its conditions; `None` for zero.
+    pub(super) bias: Option<Twist>,
 }
 
 /// Part of the reply to a momentum that one body and its joint make.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Trace {
-    own: [f64; 6],
-    rates: [f64; MOST_ROWS],
+    pub(super) own: [f64; 6],
+    pub(super) rates: [f64; MOST_ROWS],
     /// Momentum that the joint carries to the other side.
-    pub(super) passed: Vector6<f64>,
+    pub(super) passed: Twist,
 }
 
 impl Trace {
@@ -257,73 +58,120 @@ impl Trace {
     }
 }
 
-fn complement<const N: usize>(
-    node: &mut Node,
-    compliance: &[f64],
-    towards: Option<&mut Matrix6<f64>>,
-) -> bool {
-    // Rows in columns: `white[i][k]` is the i-th entry of row k.
-    let mut white = [[0.0; N]; 6];
-    for k in 0..N {
-        for i in 0..6 {
-            white[i][k] = node.own[k][i];
+impl Node {
+    pub(super) fn new() -> Self {
+        Self {
+            kind: Kind::Free,
+            free: Lower::zero(),
+            hinged: Hinged::new(),
+            dual: None,
         }
     }
-    node.mass.whiten(&mut white);
-    let mut columns = [[0.0; N]; N];
-    for row in &white {
-        for j in 0..N {
-            for i in j..N {
-                columns[j][i] += row[i] * row[j];
+
+    /// Number of rows in use.
+    pub(super) fn n_rows(&self) -> usize {
+        match self.kind {
+            Kind::Free => 0,
+            Kind::Hinged => self.hinged.n_used,
+            Kind::Dual => self.dual.as_ref().map_or(0, |node| node.n),
+        }
+    }
+
+    /// Factors a root without a joint. False if its inertia is not positive.
+    pub(super) fn free(&mut self, inertia: &Inertia) -> bool {
+        self.kind = Kind::Free;
+        let lower = Lower::factor(inertia.dense().data.0);
+        self.free = lower.unwrap_or_else(Lower::zero);
+        lower.is_some()
+    }
+
+    /// Factors a body with the rows of its joint, and adds what moves with the other side to the inertia there. `turns` are
+    /// the attitudes of the body and of the other side. False if the rows are dependent.
+    pub(super) fn join(
+        &mut self,
+        joint: &Joint,
+        rows: &[Row],
+        compliance: &[f64],
+        turns: [&Matrix3<f64>; 2],
+        inertia: &Inertia,
+        towards: Option<&mut Inertia>,
+    ) -> bool {
+        if self.hinged.take(joint, rows, compliance) {
+            self.kind = Kind::Hinged;
+            return self.hinged.factor(inertia, towards);
+        }
+        self.kind = Kind::Dual;
+        let node = self.dual.get_or_insert_with(|| Box::new(Dual::new()));
+        node.clear();
+        let [own, other] = turns;
+        for (k, row) in rows.iter().enumerate() {
+            let index = joint.first + k;
+            if compliance[index].is_infinite() {
+                continue;
+            }
+            let (here, there) = match joint.is_child {
+                true => (&row.child, &row.parent),
+                false => (&row.parent, &row.child),
+            };
+            let dense = |entries: &Vector6<f64>, turn| {
+                Vector6::from(Twist::from_body(entries, turn).dense())
+            };
+            node.add(index, &dense(here, own), &dense(there, other));
+        }
+        node.factor(inertia, compliance, towards)
+    }
+
+    /// Carries a momentum from the body to the other side.
+    #[inline]
+    pub(super) fn inward(
+        &self,
+        momentum: &Twist,
+        wanted: &[f64],
+        scratch: &mut Scratch,
+        towards: Option<&mut Twist>,
+    ) {
+        match (self.kind, &self.dual) {
+            (Kind::Hinged, _) => self.hinged.inward(momentum, wanted, scratch, towards),
+            (Kind::Dual, Some(node)) => node.inward(momentum, wanted, scratch, towards),
+            _ => (),
+        }
+    }
+
+    /// Replaces the momentum of the body by its velocity, and writes the impulses of the joint's rows.
+    #[inline]
+    pub(super) fn outward(
+        &self,
+        momentum: &mut Twist,
+        wanted: &[f64],
+        scratch: &Scratch,
+        towards: Option<&Twist>,
+        out: &mut [f64],
+    ) {
+        match (self.kind, &self.dual) {
+            (Kind::Hinged, _) => self.hinged.outward(momentum, wanted, scratch, towards, out),
+            (Kind::Dual, Some(node)) => node.outward(momentum, scratch, towards, out),
+            _ => {
+                let mut dense = momentum.dense();
+                self.free.solve(&mut dense);
+                *momentum = Twist::from_dense(dense);
             }
         }
     }
-    for k in 0..N {
-        columns[k][k] += compliance[node.rows[k]];
-    }
-    let Some(lower) = Lower::factor(columns) else {
-        return false;
-    };
-    node.mass.unwhiten(&mut white);
-    for k in 0..N {
-        for i in 0..6 {
-            node.reply[k][i] = white[i][k];
-        }
-        for i in 0..N {
-            node.complement.columns[k][i] = lower.columns[k][i];
-        }
-        node.complement.inverse[k] = lower.inverse[k];
-    }
-    let Some(towards) = towards else {
-        return true;
-    };
-    // $J_p^T\hat SJ_p$ as a product of the whitened rows.
-    let mut passed: [[f64; 6]; N] = std::array::from_fn(|k| node.other[k].data.0[0]);
-    lower.whiten(&mut passed);
-    for row in &passed {
-        for j in 0..6 {
-            for i in 0..6 {
-                towards.data.0[j][i] += row[i] * row[j];
+
+    /// Parts of the reply to a momentum of the body, of which its energy consists.
+    #[inline]
+    pub(super) fn trace(&self, momentum: &Twist) -> Trace {
+        match (self.kind, &self.dual) {
+            (Kind::Hinged, _) => self.hinged.trace(momentum),
+            (Kind::Dual, Some(node)) => node.trace(momentum),
+            _ => {
+                let mut white = momentum.dense().map(|x| [x]);
+                self.free.whiten(&mut white);
+                Trace {
+                    own: white.map(|[x]| x),
+                    ..Trace::default()
+                }
             }
         }
     }
-    lower.unwhiten(&mut passed);
-    for k in 0..N {
-        node.passed[k].data.0[0] = passed[k];
-    }
-    true
-}
-
-#[inline]
-fn multipliers<const N: usize>(node: &Node, missing: &mut [f64; MOST_ROWS]) {
-    let mut x: [f64; N] = std::array::from_fn(|k| missing[k]);
-    node.complement.solve(&mut x);
-    missing[..N].copy_from_slice(&x);
-}
-
-#[inline]
-fn whitened<const N: usize>(node: &Node, rates: &mut [[f64; 1]; MOST_ROWS]) {
-    let mut x: [[f64; 1]; N] = std::array::from_fn(|k| rates[k]);
-    node.complement.whiten(&mut x);
-    rates[..N].copy_from_slice(&x);
 }

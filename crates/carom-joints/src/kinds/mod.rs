@@ -13,7 +13,6 @@ mod universal;
 
 use crate::frames::{Frames, Row};
 use nalgebra::{Matrix3, Vector3};
-use smallvec::SmallVec;
 
 /// All types of joints.
 pub static KINDS: &[&Kind] = &[
@@ -29,8 +28,8 @@ pub static KINDS: &[&Kind] = &[
     &free::KIND,
 ];
 
-/// Rows of one joint, at most six.
-pub type Rows = SmallVec<[Row; 6]>;
+/// Rows of joints.
+pub type Rows = Vec<Row>;
 
 /// Separation $d$ and relative attitude $D$ of two frames.
 pub(crate) type Relative = (Vector3<f64>, Matrix3<f64>);

@@ -136,13 +136,16 @@ impl Stepper<'_> {
     /// [`JointError::SingularJoints`].
     pub fn mobility(
         &mut self,
+        states: &[State],
         joint_rows: &[Row],
         contact_rows: &[ContactRow],
         time: f64,
     ) -> Result<Vec<f64>, JointError> {
         let mb = self.multibody;
         self.compliances(0.0, &Modes::free(mb));
-        mb.factor(&mut self.elimination, joint_rows, &self.compliance, time)?;
+        self.kept.forget();
+        let elimination = &mut self.elimination;
+        mb.factor(elimination, states, joint_rows, &self.compliance, time)?;
         let mut out = Vec::new();
         self.mobility_of(contact_rows, &mut out);
         Ok(out)

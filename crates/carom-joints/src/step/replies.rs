@@ -97,7 +97,9 @@ impl Stepper<'_> {
         let mb = self.multibody;
         let mut rows = Vec::new();
         mb.rows(&posture.states, &posture.q, &mut rows);
-        mb.factor(&mut self.elimination, &rows, &mb.conditions_only(), 0.0)?;
+        let (states, only) = (&posture.states, mb.conditions_only());
+        self.kept.forget();
+        mb.factor(&mut self.elimination, states, &rows, &only, 0.0)?;
         Ok(self.elimination.rank())
     }
 
@@ -115,7 +117,9 @@ impl Stepper<'_> {
     ) -> Result<(Vec<Vector6<f64>>, Vec<f64>), JointError> {
         let mb = self.multibody;
         self.compliances(0.0, &Modes::free(mb));
-        mb.factor(&mut self.elimination, rows, &self.compliance, time)?;
+        self.kept.forget();
+        let (elimination, states) = (&mut self.elimination, &posture.states);
+        mb.factor(elimination, states, rows, &self.compliance, time)?;
         let mut change = vec![Vector6::zeros(); mb.n_bodies()];
         for (row, impulse) in impulses.iter().enumerate().filter(|(_, p)| **p != 0.0) {
             let ends = mb.ends(mb.joint_of_row(row));

@@ -26,7 +26,7 @@ impl Stepper<'_> {
     ) -> Result<(), JointError> {
         let mb = self.multibody;
         let half = 0.5 * length;
-        mb.rows(&step.end.states, &step.end.q, &mut self.end_rows);
+        mb.rows_at(&self.frames, &step.end.q, &mut self.end_rows);
         self.compliances(half, modes);
         let n = mb.n_coordinates();
         self.clamped.clear();
@@ -56,6 +56,7 @@ impl Stepper<'_> {
                 break;
             }
         }
+        hold(modes, step);
         mb.set_velocities(&self.after, &mut step.end.states);
         // Forces that depend on the rate are known now.
         let before = std::mem::take(&mut self.velocities);
@@ -247,12 +248,9 @@ impl Stepper<'_> {
             }
             pushes[k] = force;
         });
-        mb.factor(
-            &mut self.elimination,
-            &self.end_rows,
-            &self.compliance,
-            time,
-        )?;
+        let (elimination, states) = (&mut self.elimination, &step.end.states);
+        mb.factor(elimination, states, &self.end_rows, &self.compliance, time)?;
+        self.kept.note_factors(&self.compliance);
         self.after.copy_from_slice(&self.momenta);
         self.elimination.solve(
             &mb.scene(),
@@ -262,5 +260,15 @@ impl Stepper<'_> {
             multipliers,
         );
         Ok(())
+    }
+}
+
+/// Coordinates that are held are where they are held, and do not move: what is measured has rounding.
+fn hold(modes: &Modes, step: &mut Step) {
+    for (k, held) in modes.held.iter().enumerate() {
+        if let Some(place) = held {
+            step.end.q[k] = *place;
+            step.rates[k] = 0.0;
+        }
     }
 }

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod friction;
+mod independent;
 mod robots;
 mod rows;
 mod steps;

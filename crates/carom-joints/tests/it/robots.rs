@@ -3,7 +3,7 @@
 use carom_geometry::MassProperties;
 use carom_joints::coordinates::CoordinateSpec;
 use carom_joints::frames::Frame;
-use carom_joints::kinds::Kind;
+use carom_joints::kinds::{KINDS, Kind};
 use carom_joints::lie::{Se3, So3};
 use carom_joints::nalgebra::{Matrix3, Vector3};
 use carom_joints::step::{Modes, Stepper};
@@ -96,4 +96,119 @@ pub fn run(
         posture = step.end;
     }
     posture
+}
+
+/// A floating tree with every type of joint that holds bodies together.
+pub fn menagerie(exact: bool) -> (Multibody, Posture) {
+    let mut numbers = Numbers(3);
+    let kinds: Vec<&str> = KINDS
+        .iter()
+        .map(|k| k.name)
+        .filter(|k| *k != "free")
+        .collect();
+    let mut bodies = vec![rigid(2.0, [0.11, 0.13, 0.17])];
+    let mut joints = Vec::new();
+    let mut placed = vec![at(
+        Vector3::new(0.1, -0.2, 0.3),
+        So3::exp(&Vector3::new(0.3, 0.2, 0.1)),
+    )];
+    placed[0].angular_velocity = Vector3::new(0.5, -1.0, 0.8);
+    for (i, kind) in kinds.iter().enumerate() {
+        bodies.push(rigid(
+            0.5 + 0.1 * i as f64,
+            [0.011, 0.013 + 0.001 * i as f64, 0.016],
+        ));
+        let mut one = joint(kind, kind, Some(i / 2), i + 1);
+        one.parent_frame.position = numbers.vector() * 0.3;
+        one.parent_frame.axes = numbers.rotation().matrix();
+        one.child_frame.position = numbers.vector() * 0.2;
+        for c in &mut one.coordinates {
+            c.position = Some(0.4 * numbers.next());
+            c.velocity = Some(numbers.next());
+            c.stiffness = 1.5;
+            c.rest = 0.1;
+        }
+        if *kind == "spherical" {
+            one.ball.velocity = Some(numbers.vector());
+        }
+        placed.push(unplaced());
+        if *kind == "distance" {
+            // A body at the rod's end, at rest against what carries it.
+            let carried = MultibodySpec {
+                exact,
+                ..spec(bodies[..=i].to_vec(), joints.clone())
+            };
+            let multibody = Multibody::new(&carried).unwrap();
+            let (posture, _) = multibody.assemble(&placed[..=i]).unwrap();
+            let parent = posture.states[i / 2];
+            let end = parent.position
+                + parent
+                    .rotation
+                    .rotate(&(one.parent_frame.position + Vector3::new(0.0, 0.4, 0.0)));
+            let child = at(end - one.child_frame.position, So3::identity());
+            placed[i + 1] = child;
+            let spin = parent.rotation.rotate(
+                &multibody
+                    .rigid(i / 2)
+                    .unwrap()
+                    .angular_velocity(&parent.angular_momentum),
+            );
+            let velocity = parent.linear_momentum / multibody.rigid(i / 2).unwrap().mass();
+            let center = placed[i + 1].configuration.unwrap().translation;
+            placed[i + 1].velocity = velocity + spin.cross(&(center - parent.position));
+            placed[i + 1].angular_velocity = spin;
+        }
+        joints.push(one);
+    }
+    let multibody = Multibody::new(&MultibodySpec {
+        exact,
+        ..spec(bodies, joints)
+    })
+    .unwrap();
+    let (posture, _) = multibody.assemble(&placed).unwrap();
+    (multibody, posture)
+}
+
+pub fn positions(posture: &Posture) -> Vec<f64> {
+    posture
+        .states
+        .iter()
+        .flat_map(|s| s.position.iter().copied().collect::<Vec<_>>())
+        .collect()
+}
+
+pub fn apart(a: &[f64], b: &[f64]) -> f64 {
+    a.iter()
+        .zip(b)
+        .map(|(a, b)| (a - b).abs())
+        .fold(0.0, f64::max)
+}
+
+/// Four bars in a tilted plane, the first one fixed.
+pub fn four_bar() -> (Multibody, Posture) {
+    let tilt = So3::exp(&Vector3::new(0.4, 0.7, -0.2));
+    let corners = [[0.0, 0.0], [0.1, 0.3], [0.55, 0.4], [0.5, 0.0]]
+        .map(|[x, y]| tilt.rotate(&Vector3::new(x, y, 0.0)));
+    let normal = tilt.rotate(&Vector3::z());
+    let center = |i: usize| (corners[i] + corners[i + 1]) * 0.5;
+    let bodies = (0..3)
+        .map(|i| rigid(0.5 + 0.2 * f64::from(i), [0.01, 0.012, 0.015]))
+        .collect();
+    let mut joints = Vec::new();
+    for (i, corner) in corners.iter().enumerate() {
+        let (parent, child) = match i {
+            0 => (None, 0),
+            3 => (None, 2),
+            i => (Some(i - 1), i),
+        };
+        let mut hinge = joint(&format!("hinge{i}"), "revolute", parent, child);
+        hinge.axes = vec![normal];
+        hinge.parent_frame.position = corner - parent.map_or(Vector3::zeros(), center);
+        hinge.child_frame.position = corner - center(child);
+        joints.push(hinge);
+    }
+    let multibody = Multibody::new(&spec(bodies, joints)).unwrap();
+    let placed: Vec<_> = (0..3).map(|i| at(center(i), So3::identity())).collect();
+    let (start, _) = multibody.assemble(&placed).unwrap();
+    (multibody, start)
 }

@@ -195,7 +195,7 @@ impl Run<'_, '_> {
             .collect();
         let mobility = self
             .stepper
-            .mobility(&rows, &contact_rows, self.time)
+            .mobility(&self.posture.states, &rows, &contact_rows, self.time)
             .map_err(MotionError::Joint)?;
         let instant = Instant {
             rows,

@@ -5,7 +5,7 @@ use carom_impact::frictional::MoreauNewton;
 use carom_impact::two_body::ImpactOptions;
 use carom_motion::hybrid::{Ending, Limits};
 use carom_motion::jointed::{JointEvent, JointedEnd, JointedSpec, JointedWorld, TouchSpec};
-use carom_motion::joints::coordinates::CoordinateSpec;
+use carom_motion::joints::coordinates::{Actuator, CoordinateSpec, Rule, Table};
 use carom_motion::joints::frames::Frame;
 use carom_motion::joints::kinds::Kind;
 use carom_motion::joints::variational::RigidBody;
@@ -57,13 +57,22 @@ fn world(bodies: Vec<RigidBody>, joints: Vec<JointSpec>, gravity: Vector3<f64>) 
 }
 
 fn run(world: &JointedWorld, duration: f64, observe: &mut dyn FnMut(JointEvent<'_>)) -> JointedEnd {
+    run_at(world, duration, &[0.0], observe)
+}
+
+fn run_at(
+    world: &JointedWorld,
+    duration: f64,
+    samples: &[f64],
+    observe: &mut dyn FnMut(JointEvent<'_>),
+) -> JointedEnd {
     let several = |_| Box::new(MoreauNewton::default()) as Box<dyn carom_impact::ImpactLaw>;
     let laws = Laws {
         single: SingleLaw::TwoBody(ImpactOptions::default()),
         several: &several,
         on_zeno: OnZeno::Rest,
     };
-    world.run(&laws, &Limits::duration(duration), &[0.0], None, observe)
+    world.run(&laws, &Limits::duration(duration), samples, None, observe)
 }
 
 /// With $m = 2$, $f = 3.7$ and $v = 1$ it stops after $v^2m/2f$, and all its energy went to friction.
@@ -160,6 +169,117 @@ fn a_plastic_limit_locks() {
         end.posture.q[0]
     );
     assert!(end.rates[0].abs() <= 1e-13);
+}
+
+/// A knee on the ground, driven by a table.
+fn knee(restitution: f64, velocity: f64, times: Vec<f64>, values: Vec<f64>) -> JointedWorld {
+    let hinge = joint(
+        "revolute",
+        Vector3::y(),
+        CoordinateSpec {
+            position: Some(0.9),
+            velocity: Some(velocity),
+            lower: 0.2,
+            restitution,
+            actuator: Some(Actuator {
+                rule: Rule::Table(Table::new(times, values).unwrap()),
+                limit: f64::INFINITY,
+            }),
+            ..CoordinateSpec::default()
+        },
+    );
+    let mut thigh = joint("prismatic", Vector3::z(), CoordinateSpec::default());
+    thigh.coordinates[0].position = Some(0.0);
+    let mut shank = hinge;
+    (shank.parent, shank.child) = (Some(0), 1);
+    shank.parent_frame.position = Vector3::new(0.0, 0.0, -0.2);
+    shank.child_frame.position = Vector3::new(0.0, 0.0, 0.2);
+    let bodies = vec![rigid(2.0, [0.02; 3]), rigid(1.0, [0.01, 0.01, 0.002])];
+    world(bodies, vec![thigh, shank], Vector3::zeros())
+}
+
+/// A knee without restitution that reaches its limit locks there: coordinate and rate do not move until the load turns, and the
+/// knee opens when it does. The load is a couple, so that the knee's is the whole of it.
+#[test]
+fn a_plastic_knee_locks_until_its_load_turns() {
+    let world = knee(0.0, -2.0, vec![0.0, 1.0, 2.0], vec![-1.0, -1.0, 1.0]);
+    let (mut locked, mut released, mut hits) = (f64::NAN, f64::NAN, 0);
+    let mut seen = Vec::new();
+    let samples: Vec<f64> = (0..200).map(|k| 0.0101 * f64::from(k)).collect();
+    let end = run_at(&world, 2.0, &samples, &mut |event| match event {
+        JointEvent::Impact(_) => hits += 1,
+        JointEvent::Established { time, .. } => locked = time,
+        JointEvent::Released { time, .. } => released = time,
+        JointEvent::Sample(it) => seen.push((it.time, it.posture.q[1], it.rates[1])),
+        _ => (),
+    });
+    assert_eq!(end.ending, Ending::Completed);
+    assert_eq!(hits, 1);
+    assert!(locked < 0.7, "{locked}");
+    assert!((released - 1.5).abs() <= 1e-3, "{released}");
+    for (time, q, rate) in seen {
+        if time > locked && time < released {
+            assert_eq!((q, rate), (0.2, 0.0), "{time}");
+        }
+        if time > released + 0.01 {
+            assert!(q > 0.2 && rate > 0.0, "{time} {q} {rate}");
+        }
+    }
+}
+
+/// An elastic limit keeps the energy: at every impact to 1e-11.
+#[test]
+fn elastic_limits_keep_the_energy() {
+    let world = knee(1.0, -2.0, vec![0.0, 1.0], vec![-3.0, -3.0]);
+    let mut hits = 0;
+    let end = run(&world, 2.0, &mut |event| {
+        if let JointEvent::Impact(impact) = event {
+            hits += 1;
+            let change = impact.energy_plus - impact.energy_minus;
+            assert!(change.abs() <= 1e-11 * impact.energy_minus, "{change}");
+        }
+    });
+    assert_eq!(end.ending, Ending::Completed);
+    assert!(hits >= 3, "{hits}");
+    assert!(end.impact_loss.abs() <= 1e-11, "{}", end.impact_loss);
+}
+
+/// Joints of a chain that hangs at rest carry the weights below them.
+#[test]
+fn a_hanging_chain_carries_the_weights_below_each_joint() {
+    let masses = [0.3, 1.1, 0.05, 2.0, 0.7, 0.4];
+    let mut joints = Vec::new();
+    let kinds = ["revolute", "spherical", "universal"];
+    for (k, kind) in (0..masses.len()).zip(kinds.into_iter().cycle()) {
+        let mut link = joint(kind, Vector3::y(), CoordinateSpec::default());
+        link.name = format!("joint{k}");
+        match kind {
+            "spherical" => (link.axes, link.coordinates) = (Vec::new(), Vec::new()),
+            "universal" => {
+                link.axes = vec![Vector3::x(), Vector3::y()];
+                link.coordinates = vec![CoordinateSpec::default(); 2];
+            }
+            _ => (),
+        }
+        (link.parent, link.child) = (k.checked_sub(1), k);
+        link.parent_frame.position = Vector3::new(0.0, 0.0, if k == 0 { 0.0 } else { -0.1 });
+        link.child_frame.position = Vector3::new(0.0, 0.0, 0.1);
+        joints.push(link);
+    }
+    let bodies = masses
+        .iter()
+        .map(|m| rigid(*m, [0.004 * m, 0.004 * m, 0.001 * m]))
+        .collect();
+    let world = world(bodies, joints, Vector3::new(0.0, 0.0, -9.80665));
+    let end = run(&world, 1.0, &mut |_| {});
+    assert_eq!(end.ending, Ending::Completed);
+    let (loads, length) = end.loads.unwrap();
+    for (k, load) in loads.iter().enumerate() {
+        let below: f64 = masses[k..].iter().sum();
+        let force = load.force / length - Vector3::new(0.0, 0.0, below * 9.80665);
+        assert!(force.amax() <= 1e-8, "{k} {force}");
+        assert!((load.moment / length).amax() <= 1e-8, "{k}");
+    }
 }
 
 /// Two arms of a floating trunk, mirror images, reach their limits at once.

@@ -338,7 +338,6 @@ fn a_falling_chain_of_balls_loses_energy_until_it_rests() {
     );
 }
 
-/// A trunk on four legs with motors at hips and knees is dropped, lands on its four feet and stands.
 /// A quadruped whose motors hold its posture, with dry friction in its joints (N m), its trunk at 0.55 m.
 fn quadruped(friction: f64) -> Bodies {
     let mut bodies = Bodies::default();
@@ -370,6 +369,34 @@ fn quadruped(friction: f64) -> Bodies {
     bodies
 }
 
+/// Motors hold a quadruped that stands: after 5 s nothing moves, and in the last second the floor gave its weight, but for the
+/// momentum that was left at its begin.
+#[test]
+fn a_standing_quadruped_is_at_rest_and_the_floor_carries_its_weight() {
+    for friction in [0.0, 0.1] {
+        let world = quadruped(friction).world(0.6, 0.0, 1e-3);
+        let ends = [4.0, 5.0].map(|duration| run(&world, duration, &[], &mut |_| {}));
+        let mb = world.multibody();
+        let [before, end] = &ends;
+        assert_eq!(end.ending, Ending::Completed);
+        let mut mass = 0.0;
+        for (body, state) in end.posture.states.iter().enumerate() {
+            let rigid = mb.rigid(body).unwrap();
+            mass += rigid.mass();
+            let speed = state.linear_momentum.norm() / rigid.mass();
+            let spin = rigid.angular_velocity(&state.angular_momentum).norm();
+            assert!(speed <= 1e-8 && spin <= 1e-8, "{body}: {speed} {spin}");
+        }
+        let states = |end: &JointedEnd| -> Vector3<f64> {
+            end.posture.states.iter().map(|s| s.linear_momentum).sum()
+        };
+        let total = |end: &JointedEnd| end.supports.iter().sum::<Vector3<f64>>() - states(end);
+        let given = total(end) - total(before) - Vector3::new(0.0, 0.0, mass * GRAVITY);
+        assert!(given.amax() <= 1e-9, "{friction} {given}");
+    }
+}
+
+/// A quadruped is dropped, lands on its four feet and stands.
 #[test]
 fn a_dropped_quadruped_lands_and_stands() {
     let world = quadruped(0.0).world(0.6, 0.2, 1e-3);

@@ -4,6 +4,7 @@ use crate::ScenarioError;
 use crate::motion::playback::Hit;
 use crate::motion::scene::moreau;
 use carom_geometry::{HalfSpace, MassProperties, Shape};
+use carom_impact::ImpactLaw;
 use carom_impact::two_body::ImpactOptions;
 use carom_lie::{Se3, So3};
 use carom_motion::hybrid::{Ending, Limits};
@@ -98,6 +99,15 @@ impl Linkage {
         self.placed.len() - 1
     }
 
+    /// Lets a body move at the start; joints carry the others along.
+    pub(super) fn push(&mut self, body: usize, velocity: Vector3<f64>) {
+        if let (Some(spec), Some(placed)) =
+            (self.spec.bodies.get_mut(body), self.placed.get_mut(body))
+        {
+            (spec.velocity, placed.velocity) = (velocity, velocity);
+        }
+    }
+
     /// Lets two bodies touch.
     pub(super) fn touch(&mut self, first: usize, second: usize) {
         self.touching.push([first, second]);
@@ -168,6 +178,20 @@ impl Linkage {
     ///
     /// [`ScenarioError::Motion`] for bodies that do not fit, and for a run that stops on its way.
     pub(super) fn run(&self, duration: f64, frames: usize) -> Result<Course, ScenarioError> {
+        self.run_by(&moreau, duration, frames)
+    }
+
+    /// Runs the bodies with a law for several contacts.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`run`](Self::run).
+    pub(super) fn run_by(
+        &self,
+        several: &dyn Fn(usize) -> Box<dyn ImpactLaw>,
+        duration: f64,
+        frames: usize,
+    ) -> Result<Course, ScenarioError> {
         let bodies = self.spec.bodies.iter();
         let surface = self.spec.surface;
         let world = JointedWorld::new(&JointedSpec {
@@ -196,7 +220,7 @@ impl Linkage {
             .collect();
         let laws = Laws {
             single: SingleLaw::TwoBody(ImpactOptions::default()),
-            several: &moreau,
+            several,
             on_zeno: match surface.restitution < 1.0 {
                 true => OnZeno::Rest,
                 false => OnZeno::Continue,

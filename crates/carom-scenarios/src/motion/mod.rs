@@ -15,6 +15,7 @@ mod linkage;
 pub(crate) mod mechanism;
 mod pivot;
 mod playback;
+pub(crate) mod quadruped_landing;
 pub(crate) mod rocking_motion;
 mod scene;
 pub(crate) mod slider_crank_clearance;

@@ -501,6 +501,38 @@ fn a_chain_over_an_edge_has_the_momentum_that_the_edge_gave() {
     close(quantity(&record, "energy_max_error_j"), 0.0, 2e-3 * moved);
 }
 
+/// A quadruped falls freely until its feet land, all four at once; then the floor and gravity alone change its momentum. Impacts
+/// without restitution keep the least energy, and no order of the feet gains any.
+#[test]
+fn a_quadruped_lands_on_four_feet_at_once() {
+    let record = run("quadruped-landing", &["duration=0.3", "samples=64"], "");
+    assert_eq!(record.status, "completed");
+    let fall = (2.0 * 0.2 / 9.80665_f64).sqrt();
+    close(quantity(&record, "landing_s"), fall, 1e-9);
+    close(quantity(&record, "feet_at_once"), 4.0, 0.0);
+    close(quantity(&record, "orders_drawn"), 64.0, 0.0);
+    let [least, most] = ["least_energy_kept", "largest_energy_kept"].map(|k| quantity(&record, k));
+    assert!(
+        0.0 <= least && least < most && most <= 1.0,
+        "{least} {most}"
+    );
+    let [low, high] =
+        ["slowest_rise_m_per_s", "fastest_rise_m_per_s"].map(|k| quantity(&record, k));
+    assert!(low < high, "{low} {high}");
+    close(quantity(&record, "momentum_error_ns"), 0.0, 1e-9);
+    close(quantity(&record, "joint_residual_m"), 0.0, 1e-12);
+    let laws = &record.tables[0].rows;
+    assert_eq!(laws.len(), 3);
+    // Moreau's and Poisson's feet bounce, Anitescu's and Potra's stay.
+    for row in laws {
+        assert!(0.0 < row[0] && row[0] <= 1.0, "{row:?}");
+    }
+    assert!(
+        laws[2][0] < laws[0][0] && laws[2][0] < laws[1][0],
+        "{laws:?}"
+    );
+}
+
 /// A slider with clearance stays in its guide, and the error of the energy falls with the square of the step.
 #[test]
 fn a_slider_with_clearance_rattles_in_its_guide() {

@@ -1,0 +1,220 @@
+//! One body with any rows of its joint towards the root, in the axes of space: elimination row by row, with a constant number of
+//! rows.
+
+use super::inertia::{Inertia, Twist};
+use super::lower::Lower;
+use super::node::{MOST_ROWS, Scratch, Trace};
+use nalgebra::Vector6;
+
+/// Calls a function of a constant number of rows.
+macro_rules! with_size {
+    ($n:expr, $call:ident($($argument:expr),* $(,)?)) => {
+        match $n {
+            0 => $call::<0>($($argument),*),
+            1 => $call::<1>($($argument),*),
+            2 => $call::<2>($($argument),*),
+            3 => $call::<3>($($argument),*),
+            4 => $call::<4>($($argument),*),
+            5 => $call::<5>($($argument),*),
+            6 => $call::<6>($($argument),*),
+            _ => $call::<MOST_ROWS>($($argument),*),
+        }
+    };
+}
+
+/// One body with the rows of its joint towards the root, in the axes of space.
+#[derive(Clone, Debug)]
+pub(super) struct Dual {
+    /// Rows in use.
+    pub(super) rows: [usize; MOST_ROWS],
+    pub(super) n: usize,
+    /// $J_c$ and $J_p$.
+    own: [Vector6<f64>; MOST_ROWS],
+    other: [Vector6<f64>; MOST_ROWS],
+    /// Factor of $\hat M_c$.
+    mass: Lower<6>,
+    /// $J_c\hat M_c^{-1}$ and $\hat SJ_p$.
+    reply: [Vector6<f64>; MOST_ROWS],
+    passed: [Vector6<f64>; MOST_ROWS],
+    /// Factor of $\hat S^{-1}$ in the first rows and columns.
+    complement: Lower<MOST_ROWS>,
+}
+
+impl Dual {
+    pub(super) fn new() -> Self {
+        let zero = [Vector6::zeros(); MOST_ROWS];
+        Self {
+            rows: [0; MOST_ROWS],
+            n: 0,
+            own: zero,
+            other: zero,
+            mass: Lower::zero(),
+            reply: zero,
+            passed: zero,
+            complement: Lower::zero(),
+        }
+    }
+
+    /// Forgets the rows.
+    pub(super) fn clear(&mut self) {
+        self.n = 0;
+    }
+
+    /// Adds a row with its entries of the body and of the other side, if there is room.
+    pub(super) fn add(&mut self, row: usize, own: &Vector6<f64>, other: &Vector6<f64>) {
+        if self.n < MOST_ROWS {
+            (self.rows[self.n], self.own[self.n], self.other[self.n]) = (row, *own, *other);
+            self.n += 1;
+        }
+    }
+
+    /// Factors for a mass $\hat M_c$ and the compliances of all rows, and adds $J_p^T\hat SJ_p$ to the mass of the
+    /// other side. False if the rows are dependent.
+    pub(super) fn factor(
+        &mut self,
+        inertia: &Inertia,
+        compliance: &[f64],
+        towards: Option<&mut Inertia>,
+    ) -> bool {
+        let Some(lower) = Lower::factor(inertia.dense().data.0) else {
+            return false;
+        };
+        self.mass = lower;
+        with_size!(self.n, complement(self, compliance, towards))
+    }
+
+    /// Carries momenta from the body to the other side: `missing` becomes $b - J_c\hat M_c^{-1}\hat f_c$.
+    #[inline]
+    pub(super) fn inward(
+        &self,
+        momentum: &Twist,
+        wanted: &[f64],
+        scratch: &mut Scratch,
+        towards: Option<&mut Twist>,
+    ) {
+        let momentum = Vector6::from(momentum.dense());
+        let missing = &mut scratch.values;
+        for k in 0..self.n {
+            missing[k] = wanted[self.rows[k]] - self.reply[k].dot(&momentum);
+        }
+        if let Some(towards) = towards {
+            for k in 0..self.n {
+                towards.add(missing[k], &Twist::from_dense(self.passed[k].data.0[0]));
+            }
+        }
+    }
+
+    /// Replaces the momentum of the body by its velocity, and writes the impulses of the joint's rows.
+    #[inline]
+    pub(super) fn outward(
+        &self,
+        momentum: &mut Twist,
+        scratch: &Scratch,
+        towards: Option<&Twist>,
+        out: &mut [f64],
+    ) {
+        let mut missing = scratch.values;
+        if let Some(velocity) = towards {
+            let velocity = Vector6::from(velocity.dense());
+            for k in 0..self.n {
+                missing[k] -= self.other[k].dot(&velocity);
+            }
+        }
+        with_size!(self.n, multipliers(self, &mut missing));
+        let mut momenta = Vector6::from(momentum.dense());
+        for k in 0..self.n {
+            momenta += self.own[k] * missing[k];
+            out[self.rows[k]] = missing[k];
+        }
+        self.mass.solve(&mut momenta.data.0[0]);
+        *momentum = Twist::from_dense(momenta.data.0[0]);
+    }
+
+    /// Whitened momentum $\hat L^{-1}\hat f_c$ and whitened rates $\hat S^{1/2}J_c\hat M_c^{-1}\hat f_c$ of the body's
+    /// joint, of which the energy of a reply consists; the momentum of the other side.
+    #[inline]
+    pub(super) fn trace(&self, momentum: &Twist) -> Trace {
+        let momentum = Vector6::from(momentum.dense());
+        let mut own = momentum.data.0[0].map(|x| [x]);
+        self.mass.whiten(&mut own);
+        let mut rates = [[0.0]; MOST_ROWS];
+        let mut passed = Vector6::zeros();
+        for k in 0..self.n {
+            rates[k] = [self.reply[k].dot(&momentum)];
+            passed -= self.passed[k] * rates[k][0];
+        }
+        with_size!(self.n, whitened(self, &mut rates));
+        Trace {
+            own: own.map(|[x]| x),
+            rates: rates.map(|[x]| x),
+            passed: Twist::from_dense(passed.data.0[0]),
+        }
+    }
+}
+
+fn complement<const N: usize>(
+    node: &mut Dual,
+    compliance: &[f64],
+    towards: Option<&mut Inertia>,
+) -> bool {
+    // Rows in columns: `white[i][k]` is the i-th entry of row k.
+    let mut white = [[0.0; N]; 6];
+    for k in 0..N {
+        for i in 0..6 {
+            white[i][k] = node.own[k][i];
+        }
+    }
+    node.mass.whiten(&mut white);
+    let mut columns = [[0.0; N]; N];
+    for row in &white {
+        for j in 0..N {
+            for i in j..N {
+                columns[j][i] += row[i] * row[j];
+            }
+        }
+    }
+    for k in 0..N {
+        columns[k][k] += compliance[node.rows[k]];
+    }
+    let Some(lower) = Lower::factor(columns) else {
+        return false;
+    };
+    node.mass.unwhiten(&mut white);
+    for k in 0..N {
+        for i in 0..6 {
+            node.reply[k][i] = white[i][k];
+        }
+        for i in 0..N {
+            node.complement.columns[k][i] = lower.columns[k][i];
+        }
+        node.complement.inverse[k] = lower.inverse[k];
+    }
+    let Some(towards) = towards else {
+        return true;
+    };
+    // $J_p^T\hat SJ_p$ as a product of the whitened rows.
+    let mut passed: [[f64; 6]; N] = std::array::from_fn(|k| node.other[k].data.0[0]);
+    lower.whiten(&mut passed);
+    for row in &passed {
+        towards.add_square(&Twist::from_dense(*row));
+    }
+    lower.unwhiten(&mut passed);
+    for k in 0..N {
+        node.passed[k].data.0[0] = passed[k];
+    }
+    true
+}
+
+#[inline]
+fn multipliers<const N: usize>(node: &Dual, missing: &mut [f64; MOST_ROWS]) {
+    let mut x: [f64; N] = std::array::from_fn(|k| missing[k]);
+    node.complement.solve(&mut x);
+    missing[..N].copy_from_slice(&x);
+}
+
+#[inline]
+fn whitened<const N: usize>(node: &Dual, rates: &mut [[f64; 1]; MOST_ROWS]) {
+    let mut x: [[f64; 1]; N] = std::array::from_fn(|k| rates[k]);
+    node.complement.whiten(&mut x);
+    rates[..N].copy_from_slice(&x);
+}

@@ -1,0 +1,361 @@
+//! One body whose joint towards the root has three forces and three couples as rows: elimination by the directions that are
+//! free.
+//!
+//! With $S$ the free directions, $\beta$ a velocity with the wanted rates of the others, $\hat M$ and $\hat f$ the inertia and
+//! momentum of the body with all that hangs on it, $g = 1/c$ of compliances $c$, and $X$ the rigid motion with the other side,
+//!
+//! $$ w = Xw_p + \beta + S\dot q, \qquad (S^T\hat MS + g)\dot q = S^T\hat f + gb - S^T\hat M(Xw_p + \beta), $$
+//!
+//! and what is left, $\hat M - \hat MS(S^T\hat MS + g)^{-1}S^T\hat M$, moves with the other side. The impulses of the rows are
+//! those of the momentum $\hat Mw - \hat f$ that the joint gives (Featherstone, *Rigid Body Dynamics Algorithms*, 2008,
+//! section 7.3).
+
+use super::inertia::{Inertia, Twist};
+use super::lower::Lower;
+use super::node::{Scratch, Trace};
+use crate::frames::Row;
+use nalgebra::{Matrix3, Vector3};
+
+/// Volume of three forces, or of three couples, against that of orthogonal ones of the same sizes, below which they are
+/// eliminated row by row instead: their inverse would lose as many digits.
+const FLAT: f64 = 1e-3;
+
+/// Free directions of a joint at most.
+const MOST_FREE: usize = 3;
+
+/// Rows of the joint in their order: three forces, three couples.
+const ROWS: usize = 6;
+
+/// Calls a function of a constant number of free directions.
+macro_rules! with_free {
+    ($n:expr, $call:ident($($argument:expr),* $(,)?)) => {
+        match $n {
+            0 => $call::<0>($($argument),*),
+            1 => $call::<1>($($argument),*),
+            2 => $call::<2>($($argument),*),
+            _ => $call::<MOST_FREE>($($argument),*),
+        }
+    };
+}
+
+/// One body with its joint towards the root.
+#[derive(Clone, Debug)]
+pub(super) struct Hinged {
+    rows: [usize; ROWS],
+    /// True for rows that are conditions.
+    fixed: [bool; ROWS],
+    /// Rows that are conditions or yield.
+    pub(super) n_used: usize,
+    /// 1 if the body is the joint's child, −1 if it is the parent.
+    sign: f64,
+    /// The joint from the body's center, and that center from the other body's.
+    arm: Vector3<f64>,
+    offset: Vector3<f64>,
+    /// Inverses of the matrices whose columns are the forces and the couples.
+    forces: Matrix3<f64>,
+    couples: Matrix3<f64>,
+    inertia: Inertia,
+    /// Free directions: their rows, $1/c$, $S$ and $\hat MS$.
+    n_free: usize,
+    free: [usize; MOST_FREE],
+    gains: [f64; MOST_FREE],
+    directions: [Twist; MOST_FREE],
+    moved: [Twist; MOST_FREE],
+    /// Factor of $S^T\hat MS + g$.
+    factor: Lower<MOST_FREE>,
+}
+
+/// Places of a joint.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Joint {
+    /// First row.
+    pub(super) first: usize,
+    /// True if the body is the joint's child.
+    pub(super) is_child: bool,
+    /// The joint from the body's center, and that center from the other body's, in space (m).
+    pub(super) arm: Vector3<f64>,
+    pub(super) offset: Vector3<f64>,
+}
+
+/// Inverse of the matrix of three columns; `None` if they are nearly in a plane.
+#[inline]
+fn inverse(columns: [&Vector3<f64>; 3]) -> Option<Matrix3<f64>> {
+    let [x, y, z] = columns;
+    let rows = [y.cross(z), z.cross(x), x.cross(y)];
+    let volume = x.dot(&rows[0]);
+    let most = x.norm_squared() * y.norm_squared() * z.norm_squared();
+    if !(volume * volume > FLAT * FLAT * most) {
+        return None;
+    }
+    let scale = 1.0 / volume;
+    Some(Matrix3::from_rows(
+        &rows.map(|row| (row * scale).transpose()),
+    ))
+}
+
+/// Places of three forces and three couples among rows; `None` if they are others.
+#[inline]
+fn order(rows: &[Row]) -> Option<[usize; ROWS]> {
+    if rows.len() != ROWS {
+        return None;
+    }
+    let zero = Vector3::zeros();
+    let (mut order, mut n_forces, mut n_couples) = ([0; ROWS], 0, 0);
+    for (k, row) in rows.iter().enumerate() {
+        if row.couple == zero && n_forces < 3 {
+            order[n_forces] = k;
+            n_forces += 1;
+        } else if row.force == zero && n_couples < 3 {
+            order[3 + n_couples] = k;
+            n_couples += 1;
+        } else {
+            return None;
+        }
+    }
+    Some(order)
+}
+
+impl Hinged {
+    pub(super) fn new() -> Self {
+        Self {
+            rows: [0; ROWS],
+            fixed: [true; ROWS],
+            n_used: 0,
+            sign: 1.0,
+            arm: Vector3::zeros(),
+            offset: Vector3::zeros(),
+            forces: Matrix3::identity(),
+            couples: Matrix3::identity(),
+            inertia: Inertia::zero(),
+            n_free: 0,
+            free: [0; MOST_FREE],
+            gains: [0.0; MOST_FREE],
+            directions: [Twist::default(); MOST_FREE],
+            moved: [Twist::default(); MOST_FREE],
+            factor: Lower::zero(),
+        }
+    }
+
+    /// Takes over the rows of a joint; false unless they are three forces and three couples that are independent.
+    pub(super) fn take(&mut self, joint: &Joint, rows: &[Row], compliance: &[f64]) -> bool {
+        let Some(order) = order(rows) else {
+            return false;
+        };
+        let (Some(forces), Some(couples)) = (
+            inverse([0, 1, 2].map(|k| &rows[order[k]].force)),
+            inverse([3, 4, 5].map(|k| &rows[order[k]].couple)),
+        ) else {
+            return false;
+        };
+        self.sign = if joint.is_child { 1.0 } else { -1.0 };
+        (self.arm, self.offset) = (joint.arm, joint.offset);
+        (self.forces, self.couples) = (forces, couples);
+        (self.n_used, self.n_free) = (0, 0);
+        for slot in 0..ROWS {
+            let row = joint.first + order[slot];
+            let compliance = compliance[row];
+            self.rows[slot] = row;
+            self.n_used += usize::from(compliance.is_finite());
+            self.fixed[slot] = compliance == 0.0;
+            if self.fixed[slot] {
+                continue;
+            }
+            let k = self.n_free;
+            if k == MOST_FREE {
+                return false;
+            }
+            self.free[k] = slot;
+            self.gains[k] = 1.0 / compliance;
+            self.directions[k] = self.direction(slot);
+            self.n_free += 1;
+        }
+        true
+    }
+
+    /// Velocity of the body at which the rate of one row is 1 and those of all others are 0.
+    #[inline]
+    fn direction(&self, slot: usize) -> Twist {
+        if slot < 3 {
+            return Twist {
+                linear: self.forces.row(slot).transpose() * self.sign,
+                angular: Vector3::zeros(),
+            };
+        }
+        let angular = self.couples.row(slot - 3).transpose() * self.sign;
+        Twist {
+            linear: self.arm.cross(&angular),
+            angular,
+        }
+    }
+
+    /// Factors for an inertia, and adds what moves with the other side to its inertia. False if a free direction has no
+    /// inertia.
+    #[inline]
+    pub(super) fn factor(&mut self, inertia: &Inertia, towards: Option<&mut Inertia>) -> bool {
+        self.inertia = *inertia;
+        for k in 0..self.n_free {
+            self.moved[k] = inertia.times(&self.directions[k]);
+        }
+        with_free!(self.n_free, eliminate(self, towards))
+    }
+
+    /// Carries a momentum from the body to the other side.
+    #[inline]
+    pub(super) fn inward(
+        &self,
+        momentum: &Twist,
+        wanted: &[f64],
+        scratch: &mut Scratch,
+        towards: Option<&mut Twist>,
+    ) {
+        let mut left = *momentum;
+        scratch.bias = self.bias(wanted);
+        let mut rates = [0.0; MOST_FREE];
+        for k in 0..self.n_free {
+            let b = wanted[self.rows[self.free[k]]];
+            rates[k] = self.directions[k].dot(momentum) + self.gains[k] * b;
+        }
+        if let Some(bias) = &scratch.bias {
+            left.add(-1.0, &self.inertia.times(bias));
+            for k in 0..self.n_free {
+                rates[k] -= self.moved[k].dot(bias);
+            }
+        }
+        with_free!(self.n_free, solve(&self.factor, &mut rates));
+        scratch.values[..MOST_FREE].copy_from_slice(&rates);
+        if let Some(towards) = towards {
+            for k in 0..self.n_free {
+                left.add(-rates[k], &self.moved[k]);
+            }
+            towards.add(1.0, &left.about(&self.offset));
+        }
+    }
+
+    /// Velocity with the wanted rates of the conditions and none of the free directions; `None` if all are 0.
+    #[inline]
+    fn bias(&self, wanted: &[f64]) -> Option<Twist> {
+        let mut rates = [0.0; ROWS];
+        let mut moves = false;
+        for slot in 0..ROWS {
+            if self.fixed[slot] {
+                rates[slot] = wanted[self.rows[slot]];
+                moves |= rates[slot] != 0.0;
+            }
+        }
+        moves.then(|| {
+            let [a, b, c, d, e, f] = rates.map(|rate| rate * self.sign);
+            let angular = self.couples.tr_mul(&Vector3::new(d, e, f));
+            Twist {
+                linear: self.forces.tr_mul(&Vector3::new(a, b, c)) + self.arm.cross(&angular),
+                angular,
+            }
+        })
+    }
+
+    /// Replaces the momentum of the body by its velocity, and writes the impulses of the joint's rows.
+    #[inline]
+    pub(super) fn outward(
+        &self,
+        momentum: &mut Twist,
+        wanted: &[f64],
+        scratch: &Scratch,
+        towards: Option<&Twist>,
+        out: &mut [f64],
+    ) {
+        let mut velocity = towards.map_or_else(Twist::default, |it| it.carried(&self.offset));
+        let mut back = [0.0; MOST_FREE];
+        for k in 0..self.n_free {
+            back[k] = self.moved[k].dot(&velocity);
+        }
+        with_free!(self.n_free, solve(&self.factor, &mut back));
+        if let Some(bias) = &scratch.bias {
+            velocity.add(1.0, bias);
+        }
+        let mut rates = [0.0; MOST_FREE];
+        for k in 0..self.n_free {
+            rates[k] = scratch.values[k] - back[k];
+            velocity.add(rates[k], &self.directions[k]);
+        }
+        let mut given = self.inertia.times(&velocity);
+        given.add(-1.0, momentum);
+        let moment = given.angular - self.arm.cross(&given.linear);
+        let force = self.forces * given.linear * self.sign;
+        let couple = self.couples * moment * self.sign;
+        for k in 0..3 {
+            out[self.rows[k]] = force[k];
+            out[self.rows[3 + k]] = couple[k];
+        }
+        for k in 0..self.n_free {
+            let row = self.rows[self.free[k]];
+            out[row] = match self.gains[k] > 0.0 {
+                true => self.gains[k] * (wanted[row] - rates[k]),
+                false => 0.0,
+            };
+        }
+        *momentum = velocity;
+    }
+
+    /// Whitened rates of the free directions for a momentum, of which the energy of a reply consists, and the momentum of the
+    /// other side.
+    #[inline]
+    pub(super) fn trace(&self, momentum: &Twist) -> Trace {
+        let mut rates = [0.0; MOST_FREE];
+        for k in 0..self.n_free {
+            rates[k] = self.directions[k].dot(momentum);
+        }
+        let mut trace = Trace::default();
+        let mut white = rates;
+        with_free!(self.n_free, whitened(&self.factor, &mut white));
+        trace.own[..MOST_FREE].copy_from_slice(&white);
+        with_free!(self.n_free, solve(&self.factor, &mut rates));
+        let mut left = *momentum;
+        for k in 0..self.n_free {
+            left.add(-rates[k], &self.moved[k]);
+        }
+        trace.passed = left.about(&self.offset);
+        trace
+    }
+}
+
+fn eliminate<const N: usize>(node: &mut Hinged, towards: Option<&mut Inertia>) -> bool {
+    let mut columns = [[0.0; N]; N];
+    for j in 0..N {
+        for i in j..N {
+            columns[j][i] = node.directions[i].dot(&node.moved[j]);
+        }
+        columns[j][j] += node.gains[j];
+    }
+    let Some(lower) = Lower::factor(columns) else {
+        return false;
+    };
+    for k in 0..N {
+        node.factor.columns[k][..N].copy_from_slice(&lower.columns[k]);
+        node.factor.inverse[k] = lower.inverse[k];
+    }
+    if let Some(towards) = towards {
+        let mut white: [[f64; 6]; N] = std::array::from_fn(|k| node.moved[k].dense());
+        lower.whiten(&mut white);
+        let mut left = node.inertia;
+        for p in white {
+            left.subtract_square(&Twist::from_dense(p));
+        }
+        towards.add_carried(&left, &node.offset);
+    }
+    true
+}
+
+#[inline]
+fn solve<const N: usize>(factor: &Lower<MOST_FREE>, x: &mut [f64; MOST_FREE]) {
+    let mut y: [f64; N] = std::array::from_fn(|k| x[k]);
+    factor.solve(&mut y);
+    x[..N].copy_from_slice(&y);
+}
+
+#[inline]
+fn whitened<const N: usize>(factor: &Lower<MOST_FREE>, x: &mut [f64; MOST_FREE]) {
+    let mut y: [[f64; 1]; N] = std::array::from_fn(|k| [x[k]]);
+    factor.whiten(&mut y);
+    for k in 0..N {
+        x[k] = y[k][0];
+    }
+}

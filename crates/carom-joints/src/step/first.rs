@@ -1,0 +1,382 @@
+//! The first kick: impulses of joints and contacts at the start, such that all residuals vanish at the end of the flights.
+
+// Rows have the same index in several lists.
+#![allow(clippy::needless_range_loop)]
+
+use super::contacts::Contacts;
+use super::{Modes, Push, Step, Stepper};
+use crate::JointError;
+use crate::elimination::{push, rate};
+use crate::multibody::Posture;
+use carom_variational::State;
+use nalgebra::Vector6;
+
+/// Residuals at the end of a step below this are rounding: lengths against the size and the largest coordinate, cosines
+/// as they are.
+const ROUNDING: f64 = 4e-15;
+
+/// A step whose residuals stay above this against the size has failed.
+const CLOSED: f64 = 1e-12;
+
+/// Residual against the size that redundant rows may leave.
+const CONSISTENT: f64 = 1e-9;
+
+/// Iterations of the first kick; some five are needed at usual steps.
+const MOST_ITERATIONS: usize = 60;
+
+/// Iterations of the first kick in a row that gain too little, before it is given up.
+const MOST_POOR: usize = 6;
+
+/// Residuals after an iteration of the first kick that gains too little, as a fraction of those before it. Residuals fall by
+/// the angle that bodies turn within a step, and by less in long chains: a whip that turns by 0.3 rad halves them.
+const POOR: f64 = 0.9;
+
+impl Stepper<'_> {
+    /// The first kick, such that all residuals vanish at the end of the flights.
+    pub(super) fn first_kick(
+        &mut self,
+        start: &Posture,
+        (time, length): (f64, f64),
+        modes: &Modes,
+        base: &[Vector6<f64>],
+        step: &mut Step,
+    ) -> Result<(), JointError> {
+        let mb = self.multibody;
+        self.compliances(0.0, modes);
+        self.factor_start(start, time)?;
+        let mut multipliers = self.guess(length);
+        let rounding = self.rounding(start);
+        let mut last = f64::INFINITY;
+        let mut poor = 0;
+        for iteration in 1..=MOST_ITERATIONS {
+            step.iterations = iteration;
+            self.fly(start, length, modes, base, &multipliers, step)?;
+            let (error, joint) = self.residuals(length, modes, step);
+            step.residual = error;
+            let stalls = !(error <= 0.5 * last);
+            if error <= rounding || (error <= CLOSED && stalls) {
+                self.measure_end(start, step);
+                self.remember(&multipliers, length);
+                self.note_rows(&multipliers, modes, start, length, step);
+                self.multipliers = multipliers;
+                return Ok(());
+            }
+            poor = if error <= POOR * last { 0 } else { poor + 1 };
+            if !error.is_finite() || poor > MOST_POOR || iteration == MOST_ITERATIONS {
+                return Err(self.failed(joint, error, time, length));
+            }
+            last = error;
+            self.after.fill(Vector6::zeros());
+            self.elimination.solve(
+                &mb.scene(),
+                &self.rows,
+                &self.wanted,
+                &mut self.after,
+                &mut self.correction,
+            );
+            for (multiplier, change) in multipliers.iter_mut().zip(&self.correction) {
+                *multiplier += change;
+            }
+        }
+        Ok(())
+    }
+
+    /// The first kick with contacts: those and the joints take turns in one iteration.
+    pub(super) fn first_kick_with(
+        &mut self,
+        start: &Posture,
+        (time, length): (f64, f64),
+        modes: &Modes,
+        base: &[Vector6<f64>],
+        step: &mut Step,
+        contacts: &mut dyn Contacts,
+    ) -> Result<(), JointError> {
+        let mb = self.multibody;
+        self.compliances(0.0, modes);
+        self.factor_start(start, time)?;
+        let mut multipliers = self.guess(length);
+        let rounding = self.rounding(start);
+        self.begin_contacts(start, length, contacts);
+        let (mut last, mut last_change) = (f64::INFINITY, f64::INFINITY);
+        let mut poor = 0;
+        for iteration in 1..=MOST_ITERATIONS {
+            step.iterations = iteration;
+            let kicked = self.with_contacts(base);
+            self.fly(start, length, modes, &kicked, &multipliers, step)?;
+            self.keep_base(kicked);
+            let (error, joint) = self.residuals(length, modes, step);
+            step.residual = error;
+            self.after.fill(Vector6::zeros());
+            self.correction.fill(0.0);
+            // In a short step the rounding of residuals would be worth any speed.
+            if !(error <= rounding) {
+                self.elimination.solve(
+                    &mb.scene(),
+                    &self.rows,
+                    &self.wanted,
+                    &mut self.after,
+                    &mut self.correction,
+                );
+            }
+            let change = self.next_contacts(step, length, contacts);
+            let change = change.ok_or(JointError::ContactForces { time })?;
+            let stalls = !(error <= 0.5 * last || change.size <= 0.5 * last_change);
+            let closed = error <= rounding || (error <= CLOSED && stalls);
+            if closed && (change.settled || (stalls && change.tolerable)) {
+                self.measure_end(start, step);
+                self.remember(&multipliers, length);
+                self.note_rows(&multipliers, modes, start, length, step);
+                self.note_contacts(step);
+                self.multipliers = multipliers;
+                return Ok(());
+            }
+            let gains = error <= POOR * last || change.size <= POOR * last_change;
+            poor = if gains { 0 } else { poor + 1 };
+            if !error.is_finite() || poor > MOST_POOR || iteration == MOST_ITERATIONS {
+                return Err(match error <= CLOSED {
+                    true => JointError::ContactForces { time },
+                    false => self.failed(joint, error, time, length),
+                });
+            }
+            (last, last_change) = (error, change.size);
+            self.take_contacts();
+            for (multiplier, change) in multipliers.iter_mut().zip(&self.correction) {
+                *multiplier += change;
+            }
+        }
+        Ok(())
+    }
+
+    /// Residual that is rounding at a posture, against the size.
+    fn rounding(&self, start: &Posture) -> f64 {
+        let places = start.states.iter().map(|s| s.position.amax());
+        let largest = places.fold(0.0, f64::max);
+        ROUNDING * (1.0 + largest / self.multibody.size())
+    }
+
+    fn failed(&self, joint: usize, error: f64, time: f64, length: f64) -> JointError {
+        let name = self
+            .multibody
+            .joints()
+            .get(joint)
+            .map_or_else(String::new, |j| j.name.clone());
+        let (rows, rank) = self.elimination.rank();
+        match (rank < rows, error <= 1e-3) {
+            (true, true) if error > CONSISTENT => JointError::InconsistentJoints {
+                joint: name,
+                time,
+                residual: error,
+            },
+            (true, false) => JointError::SingularJoints { joint: name, time },
+            _ => JointError::StepTooLarge {
+                joint: name,
+                step: length,
+                time,
+                reason: format!("its first kick does not settle (residual {error:e})"),
+            },
+        }
+    }
+
+    /// Multipliers to start from: extrapolated from the last three steps.
+    fn guess(&mut self, length: f64) -> Vec<f64> {
+        let n = self.multibody.n_rows();
+        let mut guess = std::mem::take(&mut self.multipliers);
+        guess.clear();
+        guess.resize(n, 0.0);
+        let at = |k: usize| self.history.get(k);
+        let (Some(a), b, c) = (at(0), at(1), at(2)) else {
+            return guess;
+        };
+        for (i, guess) in guess.iter_mut().enumerate() {
+            let value = match (b, c) {
+                (Some(b), Some(c)) => 3.0 * (a[i] - b[i]) + c[i],
+                (Some(b), None) => 2.0 * a[i] - b[i],
+                _ => a[i],
+            };
+            *guess = value * length;
+        }
+        guess
+    }
+
+    fn remember(&mut self, multipliers: &[f64], length: f64) {
+        let mut entry = match self.history.len() < 3 {
+            true => Vec::with_capacity(multipliers.len()),
+            false => self.history.pop().unwrap_or_default(),
+        };
+        entry.clear();
+        entry.extend(multipliers.iter().map(|x| x / length));
+        self.history.insert(0, entry);
+    }
+
+    /// Bodies and rotors at the end, for some multipliers.
+    fn fly(
+        &mut self,
+        start: &Posture,
+        length: f64,
+        modes: &Modes,
+        base: &[Vector6<f64>],
+        multipliers: &[f64],
+        step: &mut Step,
+    ) -> Result<(), JointError> {
+        let mb = self.multibody;
+        self.momenta.copy_from_slice(base);
+        for j in 0..mb.joints().len() {
+            let (first, _) = mb.rows_of(j);
+            let end = first + mb.joints()[j].kind.conditions.len() + mb.joints()[j].n_rates();
+            for row in first..end {
+                if multipliers[row] != 0.0 {
+                    push(
+                        &self.rows[row],
+                        mb.ends(j),
+                        multipliers[row],
+                        &mut self.momenta,
+                    );
+                }
+            }
+        }
+        for body in 0..mb.n_bodies() {
+            if mb.rigid(body).is_none() {
+                continue;
+            }
+            let (from, kick) = (&start.states[body], &self.momenta[body]);
+            let kicked = State {
+                linear_momentum: from.linear_momentum + kick.fixed_rows::<3>(0),
+                angular_momentum: from.angular_momentum + kick.fixed_rows::<3>(3),
+                ..*from
+            };
+            step.kicked[body] = kicked;
+            step.end.states[body] = mb.fly(body, &kicked, length)?;
+        }
+        mb.frames(&step.end.states, &mut self.frames);
+        if self.measures {
+            mb.measure_at(&self.frames, &start.q, &mut step.end.q);
+        }
+        self.each_coordinate(|_, _, row, k, c| {
+            let [place, rate] = start.rotors[k];
+            step.end.rotors[k] = match modes.held[k] {
+                Some(held) => [held, (held - place) / length],
+                None if c.armature > 0.0 => {
+                    let rate = rate - multipliers[row] / c.armature;
+                    [place + length * rate, rate]
+                }
+                None => [step.end.q[k], 0.0],
+            };
+        });
+        Ok(())
+    }
+
+    /// Measures the coordinates at the end of the flights, unless the first kick has.
+    fn measure_end(&mut self, start: &Posture, step: &mut Step) {
+        if self.measures {
+            return;
+        }
+        let mb = self.multibody;
+        mb.measure_at(&self.frames, &start.q, &mut step.end.q);
+        for (rotor, q) in step.end.rotors.iter_mut().zip(&step.end.q) {
+            *rotor = [*q, 0.0];
+        }
+    }
+
+    /// Writes the rates that close the residuals, and returns the largest residual against the size with its joint.
+    fn residuals(&mut self, length: f64, modes: &Modes, step: &Step) -> (f64, usize) {
+        let mb = self.multibody;
+        let mut worst = (0.0_f64, 0);
+        let mut note = |error: f64, joint: usize| {
+            if !(error <= worst.0) {
+                worst = (error, joint);
+            }
+        };
+        for (j, joint) in mb.joints().iter().enumerate() {
+            let (first, rates) = mb.rows_of(j);
+            self.wanted[rates..rates + joint.n_rates()].fill(0.0);
+            let frames = &self.frames[j];
+            let conditions = joint.kind.conditions.iter();
+            for (k, (condition, r)) in conditions.zip(joint.residuals(frames)).enumerate() {
+                self.wanted[first + k] = -r / length;
+                let unit = if condition.is_length() {
+                    mb.size()
+                } else {
+                    1.0
+                };
+                note(r.abs() / unit, j);
+            }
+            for (k, c) in joint.coordinates.iter().enumerate() {
+                let place = mb.coordinates_of(j).start + k;
+                let r = match modes.held[place] {
+                    Some(held) => step.end.q[place] - held,
+                    None if c.armature > 0.0 => step.end.q[place] - step.end.rotors[place][0],
+                    None => continue,
+                };
+                self.wanted[rates + k] = -r / length;
+                let unit = if joint.kind.coordinates[k].is_angle {
+                    1.0
+                } else {
+                    mb.size()
+                };
+                // Angles have their own rounding.
+                note(r.abs() / unit / (1.0 + step.end.q[place].abs()), j);
+            }
+        }
+        worst
+    }
+
+    /// Books the impulses of the first kick's rows.
+    fn note_rows(
+        &self,
+        multipliers: &[f64],
+        modes: &Modes,
+        start: &Posture,
+        length: f64,
+        step: &mut Step,
+    ) {
+        let mb = self.multibody;
+        let rows = &self.rows;
+        for (j, joint) in mb.joints().iter().enumerate() {
+            let (first, rates) = mb.rows_of(j);
+            let load = &mut step.loads[j];
+            for row in first..rates {
+                load.force += rows[row].force * multipliers[row];
+                load.moment += rows[row].couple * multipliers[row];
+                load.total += rows[row].force * multipliers[row];
+            }
+            for (k, c) in joint.coordinates.iter().enumerate() {
+                let place = mb.coordinates_of(j).start + k;
+                load.total += rows[rates + k].force * multipliers[rates + k];
+                if modes.held[place].is_some() {
+                    // The impulse that brings the rotor to rest is not part of the force that holds.
+                    let [at, rate] = start.rotors[place];
+                    let arrives = step.end.rotors[place][0] - at;
+                    let rotor = c.armature * (rate - arrives / length);
+                    step.holding[place][0] = multipliers[rates + k] - rotor;
+                }
+            }
+        }
+    }
+
+    /// Books the works of the first kick.
+    pub(super) fn note_first(
+        &mut self,
+        pushes: &[Push],
+        half: f64,
+        modes: &Modes,
+        step: &mut Step,
+    ) {
+        let mb = self.multibody;
+        let mut after = std::mem::take(&mut self.after);
+        mb.velocities(&step.kicked, &mut after);
+        self.each_coordinate(|this, joint, row, k, _| {
+            let before = rate(&this.rows[row], mb.ends(joint), &this.velocities);
+            let now = rate(&this.rows[row], mb.ends(joint), &after);
+            pushes[k].book(half, 0.5 * (before + now), &mut step.works);
+            if modes.implicit[k] {
+                step.holding[k][0] = pushes[k].friction * half;
+            }
+        });
+        for &(row, impulse, before) in &self.balls {
+            let joint = mb.joint_of_row(row);
+            let now = rate(&self.rows[row], mb.ends(joint), &after);
+            step.works.damper -= impulse * 0.5 * (before + now);
+        }
+        self.after = after;
+    }
+}
