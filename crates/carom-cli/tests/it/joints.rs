@@ -30,6 +30,15 @@ fn run(text: &str) -> (Option<i32>, String, String) {
     (output.status.code(), out, error)
 }
 
+fn refused_in_a_line(faults: &[(String, &str)]) {
+    for (text, words) in faults {
+        let (status, out, error) = run(text);
+        assert_eq!((status, out.len()), (Some(2), 0), "{error}");
+        assert_eq!(error.lines().count(), 1, "{error}");
+        assert!(error.contains(words), "no `{words}` in {error}");
+    }
+}
+
 /// Each fault is one line that names key and joint, with status 2 and nothing on stdout.
 #[test]
 fn a_fault_of_a_joint_is_named_with_its_key() {
@@ -106,10 +115,20 @@ fn a_fault_of_a_joint_is_named_with_its_key() {
             "`rod` and `floor` overlap",
         ),
     ];
+    refused_in_a_line(&faults);
+}
+
+/// So is each of a second joint, a second body and the start.
+#[test]
+fn a_fault_beside_a_joint_is_named_with_its_key() {
+    let changed = |from: &str, to: &str| {
+        assert!(ROD.contains(from), "{from}");
+        ROD.replace(from, to)
+    };
     let more = |keys: &str| format!("{ROD}[[joints]]\nname = \"more\"\n{keys}\n");
     let lone = "[[bodies]]\nname = \"lone\"\nmass = 1.0\ninertia = [[0.1, 0, 0], [0, 0.1, 0], [0, 0, 0.1]]\n";
     let post = "[[bodies]]\nname = \"post\"\nfixed = true\nposition = [3.0, 0.0, 0.0]\nshape = { type = \"sphere\", radius = 0.1 }\n";
-    let faults = faults.into_iter().chain([
+    let faults = [
         (format!("{ROD}{lone}"), "`lone`"),
         (
             format!("{}{post}", more("type = \"spherical\"\nchild = \"post\"")),
@@ -123,7 +142,10 @@ fn a_fault_of_a_joint_is_named_with_its_key() {
             more("type = \"gimbal\"\nchild = \"rod\"\naxes = [[1, 0, 0], [1, 1, 0], [0, 0, 1]]"),
             "joints[1].axes",
         ),
-        (more("type = \"distance\"\nchild = \"rod\""), "joints[1].length"),
+        (
+            more("type = \"distance\"\nchild = \"rod\""),
+            "joints[1].length",
+        ),
         (
             more("type = \"distance\"\nchild = \"rod\"\nlength = 0.0"),
             "joints[1].length",
@@ -137,10 +159,7 @@ fn a_fault_of_a_joint_is_named_with_its_key() {
             "joints[1].axis",
         ),
         (changed("[0, 0, 0.02]", "[0, 0, 0.0]"), "bodies[0].inertia"),
-        (
-            changed("[0.0, 1.0, 0.0]", "[0.0, 1.0]"),
-            "joints[0].axis",
-        ),
+        (changed("[0.0, 1.0, 0.0]", "[0.0, 1.0]"), "joints[0].axis"),
         (
             added("limits = { lower = -1.0, upper = 0.2 }"),
             "the upper limit 0.2",
@@ -149,11 +168,15 @@ fn a_fault_of_a_joint_is_named_with_its_key() {
         (added("friction = -1.0"), "joints[0].friction"),
         (added("armature = -1.0"), "joints[0].armature"),
         (
-            added("actuator = { type = \"pd\", proportional = -1.0, derivative = 0.0, times = [0.0], values = [0.0] }"),
+            added(
+                "actuator = { type = \"pd\", proportional = -1.0, derivative = 0.0, times = [0.0], values = [0.0] }",
+            ),
             "joints[0].actuator.proportional",
         ),
         (
-            added("actuator = { type = \"pd\", proportional = 1.0, derivative = -1.0, times = [0.0], values = [0.0] }"),
+            added(
+                "actuator = { type = \"pd\", proportional = 1.0, derivative = -1.0, times = [0.0], values = [0.0] }",
+            ),
             "joints[0].actuator.derivative",
         ),
         (
@@ -165,13 +188,8 @@ fn a_fault_of_a_joint_is_named_with_its_key() {
                 .replace("[[joints]]", "position = [0.0, 0.0, -0.4]\n[[joints]]"),
             "not-assembled",
         ),
-    ]);
-    for (text, words) in faults {
-        let (status, out, error) = run(&text);
-        assert_eq!((status, out.len()), (Some(2), 0), "{error}");
-        assert_eq!(error.lines().count(), 1, "{error}");
-        assert!(error.contains(words), "no `{words}` in {error}");
-    }
+    ];
+    refused_in_a_line(&faults);
 }
 
 /// Two rods on hinges with a spring, a damper and a rotor at the first one.

@@ -5,7 +5,6 @@ use super::given::Given;
 use super::interval::{Interval, dot, exact};
 use super::moment::Moment;
 use crate::{ImpactError, ImpactProblem};
-use std::ops::Add;
 
 /// Proof of an upper bound of $c\cdot v^+$ over all outcomes in which a given contact closes last.
 ///
