@@ -121,6 +121,7 @@ fn a_fault_of_a_joint_is_named_with_its_key() {
 /// So is each of a second joint, a second body and the start.
 #[test]
 fn a_fault_beside_a_joint_is_named_with_its_key() {
+    let added = |line: &str| format!("{ROD}{line}\n");
     let changed = |from: &str, to: &str| {
         assert!(ROD.contains(from), "{from}");
         ROD.replace(from, to)
