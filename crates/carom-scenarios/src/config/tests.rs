@@ -77,7 +77,7 @@ fn a_title_is_taken_from_the_file_alone() {
     assert_eq!(input("mass = 2.0").unwrap().0, None);
     for bad in ["title = 3", "title = \"\"", "title = \"a\\nb\""] {
         let text = input(bad).unwrap_err().to_string();
-        assert!(text.contains("line 1, column 9: key `title`"), "{text}");
+        assert!(text.contains("line 1, column 1: key `title`"), "{text}");
     }
 }
 
