@@ -1,4 +1,4 @@
-//! What an analysis of poses finds.
+//! Results of an analysis of poses.
 
 use crate::explain::OuterBound;
 use crate::fit::{Cases, LawFit};

@@ -674,7 +674,7 @@ fn the_edge_of_sticking_under_a_facing_contact_is_a_kink() {
     }
 }
 
-/// The same in space, with the ground told once or twice in units of its own: none of its answers nearby is on the way on which it
+/// A block in space, with the ground told once or twice in units of its own: none of its answers nearby is on the way on which it
 /// sticks. A sample of the set-valued law is tied in its last step.
 #[test]
 fn the_edge_of_sticking_in_space_is_a_kink_however_often_the_ground_is_told() {

@@ -90,7 +90,7 @@ struct Ranked {
 struct Search<'c, 'p> {
     case: &'c Case<'p>,
     edges: &'c Edges,
-    /// The same with an outcome at which contacts are closed that are so within the tolerance, if there are any: the
+    /// Edges of an outcome at which contacts are closed that are so within the tolerance, if there are any: the
     /// velocity may have been told too coarsely.
     snapped: Option<&'c Edges>,
     nearest: Nearest,

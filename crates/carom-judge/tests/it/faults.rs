@@ -85,7 +85,7 @@ fn a_missed_impact_is_compared_with_every_law() {
     }
 }
 
-/// Where a contact leaves faster than its restitution asks for, the coefficient has no effect, whatever fits.
+/// A contact leaves faster than its restitution asks for: the coefficient has no effect, whatever fits.
 #[test]
 fn a_restitution_without_effect_is_not_told() {
     // The second ball is pushed by the first contact beyond any restitution of the second one.

@@ -122,7 +122,7 @@ fn the_error_of_steps_is_told_as_work_of_lasting_contacts() {
         let lost = first + balance.projection - energy(&world, &end.states);
         assert!(balance.energy_error <= 1e-12 * first);
         close(balance.contact_loss, lost, 1e-12 * first);
-        // What is no work of lasting contacts is that of contacts that opened before.
+        // Work that lasting contacts did not do was done by contacts that opened before.
         let told = -balance.lasting_work;
         assert!((told - lost).abs() <= 0.25 * lost, "{told:e} {lost:e}");
         told
@@ -133,7 +133,7 @@ fn the_error_of_steps_is_told_as_work_of_lasting_contacts() {
     }
 }
 
-/// The impact of a fast heavy ball: kinetic energies before and after are none below zero, and differ by the work of the impulses.
+/// The impact of a fast heavy ball: kinetic energies before and after are not below zero, and differ by the work of the impulses.
 #[test]
 fn energies_of_an_impact_in_a_step_are_kinetic() {
     let heavy = |at: f64, speed: f64| {

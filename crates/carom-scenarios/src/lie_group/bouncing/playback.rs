@@ -20,7 +20,7 @@ const IMPACTS: usize = 200;
 const VISIBLE: f64 = 0.01;
 
 /// Directions across and down the sphere that sample a rounded shape.
-const DIRECTIONS: [usize; 2] = [32, 16];
+const DIRECTIONS: [usize; 2] = [24, 12];
 
 pub(super) fn playback<F: Flight>(
     system: &System,

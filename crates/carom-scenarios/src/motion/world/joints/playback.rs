@@ -184,7 +184,7 @@ fn drawn(mb: &Multibody, body: usize, shape: Option<&Shape>, start: &[State]) ->
     })
 }
 
-/// Where the rod of a joint that holds a distance is: its center, and its axis as the third of the body.
+/// Place of the rod of a joint that holds a distance: its center, and its axis as the third of the body.
 fn stretched(joint: &Joint, states: &[State]) -> Option<State> {
     let frames = joint.frames(states);
     let axis = frames.separation();
