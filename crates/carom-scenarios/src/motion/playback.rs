@@ -14,7 +14,7 @@ const MOST_DRAWN: usize = 400;
 const MOST_FRAMES: usize = 300;
 
 /// Poses of moving bodies in all frames: less than half a megabyte of a page.
-const MOST_POSES: usize = 5_500;
+const MOST_POSES: usize = 4_000;
 
 /// Impulses that are shown, the largest first.
 const MOST_IMPULSES: usize = 500;
