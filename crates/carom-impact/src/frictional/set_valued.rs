@@ -55,7 +55,7 @@ pub enum CapDistribution {
 ///
 /// Algorithms 1 and 2 of Halm & Posa. A sample is a sequence of steps with random caps until no
 /// contact approaches; it depends on the problem, the options and its index alone. Kinetic energy
-/// never grows. [`ImpactLaw::resolve`] gives the first sample that ends.
+/// never grows. [`ImpactLaw::resolve`](crate::ImpactLaw::resolve) gives the first sample that ends.
 ///
 /// # Departure from the source
 ///

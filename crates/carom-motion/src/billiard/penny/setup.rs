@@ -67,7 +67,7 @@ impl<T: Table> PennyBilliard<T> {
     }
 
     /// Sets the fraction of the rim's speed below which a normal velocity ends the orbit as
-    /// [`Ending::GrazingCascade`]; $10^{-12}$ by default, 0 to follow the cascade as far as it
+    /// [`Ending::GrazingCascade`](crate::hybrid::Ending::GrazingCascade); $10^{-12}$ by default, 0 to follow the cascade as far as it
     /// goes.
     #[must_use]
     pub fn with_graze(mut self, graze: f64) -> Self {
