@@ -190,13 +190,14 @@ mod tests {
         assert!(found > 8.0 && found < 27.0, "{found}");
     }
 
-    /// A prism of 32 sides has sin(2π/32) 32/2π of the volume of its cylinder; its faces look outward.
+    /// A prism of n sides has sin(2π/n) n/2π of the volume of its cylinder; its faces look outward.
     #[test]
     fn a_cylinder_is_drawn_as_a_prism() {
         let axis = nalgebra::Unit::new_normalize(Vector3::new(1.0, 0.2, -0.4));
         let center = Vector3::new(0.3, 0.1, 0.0);
         let cylinder = Shape::Cylinder(Cylinder::new(0.5, 0.7, &axis, center).unwrap());
-        let exact = 0.25 * 1.4 * 16.0 * (TAU / 32.0).sin();
+        let sides = DIRECTIONS[0] as f64;
+        let exact = 0.25 * 1.4 * 0.5 * sides * (TAU / sides).sin();
         let found = volume(&solids(&cylinder)[0]);
         assert!((found - exact).abs() <= 1e-14, "{found} of {exact}");
     }
