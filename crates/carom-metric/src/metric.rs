@@ -165,18 +165,14 @@ impl KineticMetric {
             return;
         };
         for j in 0..a.len() {
-            let (diagonal, below) = self.column(j);
-            a[j] /= diagonal;
-            let (head, tail) = a.split_at_mut(j + 1);
-            kernel::add_scaled(tail, -head[j], below);
+            dense::whiten_column(self.column(j), &mut a[j..]);
         }
     }
 
     /// Writes the whitened coordinates $L^T v$ of a velocity into `out`.
     pub fn whiten_velocity_into(&self, velocity: &[f64], out: &mut [f64]) {
         for (j, out) in out.iter_mut().enumerate().take(self.dim()) {
-            let column = &self.lower.as_slice()[j * self.dim() + j..j * self.dim() + self.reach[j]];
-            *out = kernel::dot(column, &velocity[j.min(velocity.len())..]);
+            *out = kernel::dot(self.column(j), &velocity[j.min(velocity.len())..]);
         }
     }
 
@@ -188,8 +184,7 @@ impl KineticMetric {
             return;
         };
         for j in (0..z.len()).rev() {
-            let (diagonal, below) = self.column(j);
-            z[j] = (z[j] - kernel::dot(below, &z[j + 1..])) / diagonal;
+            dense::unwhiten_column(self.column(j), &mut z[j..]);
         }
     }
 
@@ -202,9 +197,9 @@ impl KineticMetric {
         };
         for j in (0..self.dim()).rev() {
             let (to, rest) = z[j..].split_at_mut(1);
-            let (diagonal, below) = self.column(j);
-            kernel::add_scaled(rest, to[0], below);
-            to[0] *= diagonal;
+            let column = self.column(j);
+            kernel::add_scaled(rest, to[0], &column[1..]);
+            to[0] *= column[0];
         }
     }
 
@@ -218,7 +213,7 @@ impl KineticMetric {
         for j in (0..self.dim().min(rows.ncols())).rev() {
             let (before, from) = rows.as_mut_slice().split_at_mut(j * k);
             let column = &mut from[..k];
-            let (diagonal, _) = self.column(j);
+            let diagonal = self.column(j)[0];
             column.iter_mut().for_each(|x| *x *= diagonal);
             for i in (0..j).filter(|i| self.reach[*i] > j) {
                 kernel::add_scaled(column, self.lower[(j, i)], &before[i * k..(i + 1) * k]);
@@ -273,15 +268,11 @@ impl KineticMetric {
         }
     }
 
-    /// Entry of the factor on the diagonal, and those below it down to the last that is not zero.
+    /// Column of the factor from its diagonal down to its last entry that is not zero.
     #[inline]
-    fn column(&self, j: usize) -> (f64, &[f64]) {
+    fn column(&self, j: usize) -> &[f64] {
         let first = j * self.dim();
-        let lower = self.lower.as_slice();
-        (
-            lower[first + j],
-            &lower[first + j + 1..first + self.reach[j]],
-        )
+        &self.lower.as_slice()[first + j..first + self.reach[j]]
     }
 }
 

@@ -51,10 +51,17 @@ pub fn cholesky(matrix: &mut [f64], n: usize) -> Result<(), usize> {
 pub fn whiten(lower: &[f64], x: &mut [f64]) {
     let n = x.len();
     for j in 0..n {
-        let column = &lower[j * n..(j + 1) * n];
-        x[j] /= column[j];
-        let (head, tail) = x.split_at_mut(j + 1);
-        kernel::add_scaled(tail, -head[j], &column[j + 1..]);
+        whiten_column(&lower[j * n + j..(j + 1) * n], &mut x[j..]);
+    }
+}
+
+/// Divides the first entry by that of a column of the factor from its diagonal on, and takes it out of those after it. The
+/// column may end at its last entry that is not zero.
+#[inline]
+pub fn whiten_column(column: &[f64], x: &mut [f64]) {
+    if let ([diagonal, below @ ..], [first, rest @ ..]) = (column, x) {
+        *first /= diagonal;
+        kernel::add_scaled(rest, -*first, below);
     }
 }
 
@@ -62,8 +69,15 @@ pub fn whiten(lower: &[f64], x: &mut [f64]) {
 pub fn unwhiten(lower: &[f64], z: &mut [f64]) {
     let n = z.len();
     for j in (0..n).rev() {
-        let column = &lower[j * n..(j + 1) * n];
-        z[j] = (z[j] - kernel::dot(&column[j + 1..], &z[j + 1..])) / column[j];
+        unwhiten_column(&lower[j * n + j..(j + 1) * n], &mut z[j..]);
+    }
+}
+
+/// Takes what follows out of the first entry and divides it, by a column of the factor as [`whiten_column`] has it.
+#[inline]
+pub fn unwhiten_column(column: &[f64], z: &mut [f64]) {
+    if let ([diagonal, below @ ..], [first, rest @ ..]) = (column, z) {
+        *first = (*first - kernel::dot(below, rest)) / diagonal;
     }
 }
 

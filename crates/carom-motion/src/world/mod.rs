@@ -15,6 +15,8 @@
 //!
 //! Energy and momentum are accounted for on the way: [`Balance`].
 
+mod accumulation;
+mod answer;
 mod ball;
 pub(crate) mod body;
 mod cells;
@@ -33,12 +35,14 @@ pub(crate) mod pair;
 mod pair_table;
 mod rows;
 mod run;
+mod scratch;
 pub(crate) mod search;
 mod series;
 pub(crate) mod spec;
 pub(crate) mod step;
 mod stepping;
 mod time;
+mod touching;
 mod vicinity;
 
 pub use body::{BodySpec, FlightRule, PlaneSpec};

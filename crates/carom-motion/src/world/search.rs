@@ -23,6 +23,9 @@ use carom_geometry::pair::Part;
 use carom_variational::{PathRate, State, VariationalError};
 use nalgebra::Vector3;
 
+/// Points that come this fraction of the contact tolerance too deep have touched.
+pub(crate) const DEEP: f64 = 1e-2;
+
 /// Gaps within this many units of rounding are contact.
 pub(crate) const BAND: f64 = 64.0 * f64::EPSILON;
 

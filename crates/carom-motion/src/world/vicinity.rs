@@ -7,12 +7,11 @@
 use crate::world::MotionError;
 use crate::world::ball::Ball;
 use crate::world::cells::Bounds;
-use crate::world::collision::DEEP;
 use crate::world::events::{Entry, Next};
 use crate::world::pair::{self, Other, PairMemory};
 use crate::world::pair_table::Pair;
 use crate::world::run::Run;
-use crate::world::search::{BAND, Launch, Progress, Search};
+use crate::world::search::{BAND, DEEP, Launch, Progress, Search};
 use crate::world::time::Time;
 use carom_variational::{State, VariationalError};
 use nalgebra::Vector3;

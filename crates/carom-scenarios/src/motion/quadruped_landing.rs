@@ -56,16 +56,18 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     }
     let linkage = linkage(&config)?;
     let mut runs = Vec::new();
+    let mut draws = Some(Spread {
+        samples: *config.samples as u64,
+        seed: config.seed,
+    });
     for law in LAWS {
         let landing = Arc::new(Mutex::new(None));
-        let spread = Spread {
-            samples: *config.samples as u64,
-            seed: config.seed,
-        };
+        // All runs land alike: the orders are drawn at the first.
+        let drawn = draws.take();
         let several = |_: usize| -> Box<dyn ImpactLaw> {
             Box::new(Watched {
                 law: law_named(law),
-                spread,
+                spread: drawn,
                 landing: Arc::clone(&landing),
             })
         };
@@ -109,7 +111,7 @@ struct Landing {
     contacts: usize,
     /// By the law of the run.
     by_law: After,
-    /// By the orders that were drawn.
+    /// By the orders that were drawn, at the landing of the first run.
     drawn: Vec<After>,
 }
 
@@ -117,7 +119,7 @@ struct Landing {
 #[derive(Debug)]
 struct Watched {
     law: Box<dyn ImpactLaw>,
-    spread: Spread,
+    spread: Option<Spread>,
     landing: Arc<Mutex<Option<Result<Landing, ImpactError>>>>,
 }
 
@@ -131,18 +133,18 @@ impl ImpactLaw for Watched {
         if let Ok(mut landing) = self.landing.lock()
             && landing.is_none()
         {
-            *landing = Some(self.spread.landing(problem, &outcome));
+            *landing = Some(Landing::new(problem, &outcome, self.spread));
         }
         Ok(outcome)
     }
 }
 
-impl Spread {
-    fn landing(
-        self,
+impl Landing {
+    fn new(
         problem: &ImpactProblem<'_>,
         by_law: &ImpactOutcome,
-    ) -> Result<Landing, ImpactError> {
+        spread: Option<Spread>,
+    ) -> Result<Self, ImpactError> {
         let metric = problem.contacts().metric();
         let before = metric.energy(problem.velocity_minus())?;
         let after = |outcome: &ImpactOutcome| -> Result<After, ImpactError> {
@@ -151,6 +153,20 @@ impl Spread {
             let rises = feet.map(|foot| foot.normal.0.dot(&velocity.0));
             Ok([metric.energy(velocity)? / before, rises.fold(0.0, f64::max)])
         };
+        let outcomes = match spread {
+            Some(spread) => spread.outcomes(problem)?,
+            None => Vec::new(),
+        };
+        Ok(Self {
+            contacts: problem.contacts().len(),
+            by_law: after(by_law)?,
+            drawn: outcomes.iter().map(after).collect::<Result<_, _>>()?,
+        })
+    }
+}
+
+impl Spread {
+    fn outcomes(self, problem: &ImpactProblem<'_>) -> Result<Vec<ImpactOutcome>, ImpactError> {
         let law = SetValued {
             samples: self.samples,
             seed: self.seed,
@@ -158,11 +174,7 @@ impl Spread {
             ..SetValued::default()
         };
         let (_, outcomes) = sampled_outcomes(&Sampler::new(problem, &law)?, &|_, _| {})?;
-        Ok(Landing {
-            contacts: problem.contacts().len(),
-            by_law: after(by_law)?,
-            drawn: outcomes.iter().map(after).collect::<Result<_, _>>()?,
-        })
+        Ok(outcomes)
     }
 }
 

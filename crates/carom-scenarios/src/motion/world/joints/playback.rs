@@ -85,12 +85,10 @@ impl<'w> Film<'w> {
         let hits: Vec<Hit> = self.hits.iter().map(|hit| self.hit(hit)).collect();
         let mut spec = spec;
         for joint in mb.joints().iter().filter(|j| j.kind.name == "distance") {
-            let of = |states: &[State]| stretched(joint, states);
-            let Some(rod) = of(start).and_then(|state| distance_rod(joint, &state, start)) else {
-                continue;
-            };
-            spec.bodies.push(rod);
-            append(&mut self.frames, of);
+            if let Some(rod) = distance_rod(joint, start) {
+                spec.bodies.push(rod);
+                append(&mut self.frames, joint);
+            }
         }
         playback(&spec, &self.frames, &hits, record);
     }
@@ -185,40 +183,38 @@ fn drawn(mb: &Multibody, body: usize, shape: Option<&Shape>, start: &[State]) ->
 }
 
 /// Place of the rod of a joint that holds a distance: its center, and its axis as the third of the body.
-fn stretched(joint: &Joint, states: &[State]) -> Option<State> {
+fn stretched(joint: &Joint, states: &[State]) -> State {
     let frames = joint.frames(states);
     let axis = frames.separation();
     let turn = Rotation3::rotation_between(&Vector3::z(), &axis)
         .unwrap_or_else(|| Rotation3::from_axis_angle(&Vector3::x_axis(), std::f64::consts::PI));
-    Some(State {
+    State {
         position: (frames.parent.origin + frames.child.origin) * 0.5,
-        rotation: So3::nearest(turn.matrix()).ok()?,
+        rotation: So3::nearest(turn.matrix()).unwrap_or_else(|_| So3::identity()),
         linear_momentum: Vector3::zeros(),
         angular_momentum: Vector3::zeros(),
-    })
+    }
 }
 
 /// The rod of a joint that holds a distance, as a body of mass 1 to draw.
-fn distance_rod(joint: &Joint, state: &State, start: &[State]) -> Option<BodySpec> {
+fn distance_rod(joint: &Joint, start: &[State]) -> Option<BodySpec> {
     let length = joint.frames(start).separation().norm();
     let half = Vector3::z() * (0.5 * length);
     Some(BodySpec {
         name: joint.name.clone(),
         mass: MassProperties::new(1.0, Matrix3::identity()).ok(),
         shape: rod(&Vector3::zeros(), &half, 0.5 * ROD * length)?,
-        configuration: state.configuration(),
+        configuration: stretched(joint, start).configuration(),
         velocity: Vector3::zeros(),
         angular_velocity: Vector3::zeros(),
     })
 }
 
-/// Adds one more body to every frame; it moves straight from one to the next.
-fn append(frames: &mut [(f64, Vec<State>)], of: impl Fn(&[State]) -> Option<State>) {
+/// Adds the rod of a joint to every frame; it moves straight from one to the next.
+fn append(frames: &mut [(f64, Vec<State>)], joint: &Joint) {
     let mut later: Option<(f64, Vector3<f64>)> = None;
     for (time, states) in frames.iter_mut().rev() {
-        let Some(mut state) = of(states) else {
-            continue;
-        };
+        let mut state = stretched(joint, states);
         if let Some((next, position)) = later
             && next > *time
         {

@@ -1,0 +1,167 @@
+//! Impacts that accumulate: their times, and where infinitely many end.
+
+use crate::hybrid::Ending;
+use crate::world::MotionError;
+use crate::world::pair::{self, ContactPoint};
+use crate::world::pair_table::Pair;
+use crate::world::run::{EVENTS_PER_INSTANT, Run};
+use crate::world::scratch::Touching;
+use crate::world::search::BAND;
+use crate::world::series::Interval;
+use crate::world::spec::OnZeno;
+use crate::world::time::Time;
+
+/// An interval between impacts that shrinks by less than this does not accumulate.
+const SHRINKING: f64 = 0.999;
+
+/// Impacts of a pair that can be an accumulation.
+const ACCUMULATING: usize = 4;
+
+/// Impacts accumulate once what is left until then is this fraction of the time step.
+const REST: f64 = 1e-6;
+
+impl Run<'_, '_> {
+    /// Ends the run where the impacts of some pairs accumulate: what is left of their series after the latest impact is
+    /// less than a millionth of a step, so that the bodies go on from there as they are.
+    pub(super) fn end_at_accumulation(&mut self, pairs: impl Iterator<Item = Pair>, time: Time) {
+        let points = pairs.filter_map(|pair| self.bounces.get(pair)?.series.point());
+        let end = Time::new(self.limits.duration);
+        let last = points.reduce(Time::max).unwrap_or(time).min(end);
+        // Impacts go on for a while where the rounding of gaps makes their intervals.
+        self.now = last.max(time);
+        let accumulation = last.high;
+        self.ended = Some(Ending::Zeno { accumulation });
+    }
+
+    /// True if the impacts of a contact that approaches accumulate here: at least four whose intervals
+    /// shrink geometrically and that lose energy, with next to nothing left; or whose intervals are too
+    /// short.
+    pub(super) fn accumulates(&self, touching: &Touching, still: f64, time: Time) -> bool {
+        if self.laws.on_zeno == OnZeno::Continue {
+            return false;
+        }
+        touching.points.iter().enumerate().any(|(c, (pair, _))| {
+            let Some(bounces) = self.bounces.get(*pair) else {
+                return false;
+            };
+            let Some(last) = bounces.last else {
+                return false;
+            };
+            let velocity = touching.velocities[3 * c];
+            if velocity >= -still && touching.points.len() > 1 {
+                return false;
+            }
+            let interval = time.since(last);
+            let ratio = interval / bounces.interval;
+            let left = interval * ratio / (1.0 - ratio);
+            let shrinks = bounces.shrunk >= 2 && ratio < SHRINKING;
+            (shrinks && left <= REST * self.world.time_step)
+                || (bounces.short >= 2 && self.is_short(*pair, velocity, interval))
+        })
+    }
+
+    /// True if a pair that touches at a time is on its way to an accumulation of its impacts: at least four
+    /// with this one, in intervals that shrink geometrically.
+    pub(crate) fn shrinks(&self, pair: Pair, time: Time) -> bool {
+        let Some(bounces) = self.bounces.get(pair) else {
+            return false;
+        };
+        let interval = bounces.last.map_or(f64::INFINITY, |last| time.since(last));
+        bounces.shrunk >= 2 && interval < SHRINKING * bounces.interval
+    }
+
+    /// True if nothing can happen between two impacts of a pair: no time passes, or the gap between
+    /// them, about an eighth of $\lvert u\rvert t$, is rounding. Gaps of spheres have closed forms.
+    pub(super) fn is_short(&self, pair: (usize, usize), velocity: f64, interval: f64) -> bool {
+        let world = self.world;
+        let (body, other) = (&world.bodies[pair.0], world.thing(pair.1));
+        let closed_form = pair::has_closed_form(body, &other);
+        interval <= REST * world.time_step
+            || (!closed_form && velocity.abs() * interval <= 32.0 * self.gap_rounding(pair))
+    }
+
+    /// Gap of a pair that is contact but for rounding (m).
+    pub(super) fn gap_rounding(&self, pair: Pair) -> f64 {
+        let world = self.world;
+        let state = |thing: usize| {
+            let motion = self.motions.get(thing).map(|motion| motion.state);
+            motion.unwrap_or(*world.initial_of(thing))
+        };
+        let (body, other) = (&world.bodies[pair.0], world.thing(pair.1));
+        BAND * pair::gap_scale(body, &state(pair.0), &other, &state(pair.1))
+    }
+
+    /// Keeps the times of the impacts of each pair.
+    pub(super) fn remember(
+        &mut self,
+        touching: &Touching,
+        impulses: &[f64],
+        lossy: bool,
+        time: Time,
+    ) -> Result<(), MotionError> {
+        let hit = |c: usize| impulses.get(3 * c).is_some_and(|x| *x > 0.0);
+        for (c, (pair, _)) in touching.points.iter().enumerate() {
+            let done = |(k, (other, _)): (usize, &(Pair, ContactPoint))| other == pair && hit(k);
+            if !hit(c) || touching.points.iter().take(c).enumerate().any(done) {
+                continue;
+            }
+            // Late impacts lose little of all the energy, but all that they have.
+            if !lossy && self.world.surface(pair.0, pair.1).restitution == 1.0 {
+                self.bounces.remove(*pair);
+                continue;
+            }
+            let mut bounces = self.bounces.get(*pair).copied().unwrap_or_default();
+            bounces.count += 1;
+            if let Some(last) = bounces.last.replace(time) {
+                let interval = time.since(last);
+                let before = bounces.interval;
+                let shrinks = before > 0.0 && interval < SHRINKING * before;
+                bounces.shrunk = if shrinks { bounces.shrunk + 1 } else { 0 };
+                let short = self.is_short(*pair, touching.velocities[3 * c], interval);
+                bounces.short = if short { bounces.short + 1 } else { 0 };
+                if bounces.shrunk == 0 {
+                    let interval = Interval {
+                        length: interval,
+                        velocity: touching.velocities[3 * c],
+                        rounding: self.gap_rounding(*pair),
+                    };
+                    bounces.series.end(time, &interval);
+                } else if bounces.shrunk >= 2 {
+                    bounces.series.add(time, interval, before);
+                }
+                bounces.interval = interval;
+            }
+            // An interval that has not begun to shrink, or cannot shrink any more, can begin anew.
+            self.bounces.insert(*pair, bounces, |_, b| {
+                let passed = b.last.map_or(0.0, |last| time.since(last));
+                (b.shrunk == 0 && b.short == 0) || passed > b.interval
+            });
+            if bounces.short > EVENTS_PER_INSTANT {
+                return Err(MotionError::EventLimit {
+                    limit: EVENTS_PER_INSTANT,
+                    time: time.high,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// True if the rebounds of a pair are never taken for rest, however low they are: it restitutes, and impacts
+    /// are never merged.
+    pub(super) fn bounces_on(&self, pair: Pair) -> bool {
+        let restitution = self.world.surface(pair.0, pair.1).restitution;
+        self.laws.on_zeno == OnZeno::Continue
+            && restitution > 0.0
+            && restitution < 1.0
+            && self.bounces.get(pair).is_some()
+            && !self.lasting.contains(pair)
+    }
+
+    /// True if a pair that lasts from here on restitutes and had so many impacts that their rebounds were lost one
+    /// after the other: exactly, there were infinitely many.
+    pub(super) fn has_accumulated(&self, pair: Pair) -> bool {
+        let bounces = self.bounces.get(pair);
+        self.world.surface(pair.0, pair.1).restitution > 0.0
+            && bounces.is_some_and(|bounces| bounces.count >= ACCUMULATING)
+    }
+}
