@@ -1,9 +1,9 @@
 //! Event-wide restitution between a plastic and an elastic outcome.
 
-use super::adjoint::{Adjoint, chain_pull_back};
+use super::adjoint::Adjoint;
 use super::branch::Walk;
 use super::frame::{Frame, Variation};
-use super::stage::Stage;
+use super::stage::{Stage, chain_pull_back};
 use carom_impact::plastic::PlasticRule;
 use nalgebra::{DMatrix, DVector};
 use std::sync::Arc;

@@ -1,7 +1,6 @@
 //! Stages and decisions of each law.
 
 use super::alternatives::Modes;
-use super::at_once::{AtOnce, simultaneous};
 use super::blend::Blend;
 use super::branch::{Choices, Form, Found, Test, Ties, Walk};
 use super::chain::{self, Rule, Strike};
@@ -10,6 +9,7 @@ use super::friction::{Contacts, Event};
 use super::mode::{Mode, Rebound, of_row};
 use super::reading::Cones;
 use super::stage::Stage;
+use super::ways::{AtOnce, simultaneous};
 use super::{Answers, Branches, DifferentiableLaw, Map, StepContacts, Steps, ToPlastic, sliding};
 use carom_impact::frictional::{
     AnitescuPotra, MoreauNewton, Poisson, Sampler, Sequential, SetValued, SingleImpacts,

@@ -56,6 +56,7 @@ mod friction;
 mod laws;
 mod mode;
 mod probe;
+mod pull_back;
 mod reading;
 mod saltation;
 mod scale;
@@ -63,6 +64,7 @@ pub mod sensitivity;
 mod shift;
 mod sliding;
 mod stage;
+mod ways;
 
 pub use adjoint::{Cotangent, Gradient};
 pub use saltation::saltation;

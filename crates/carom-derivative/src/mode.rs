@@ -1,6 +1,5 @@
 //! Modes of a stage: unknown impulses, and the equations that they hold.
 
-use super::adjoint::Adjoint;
 use super::frame::Variation;
 use smallvec::{SmallVec, smallvec};
 
@@ -35,15 +34,6 @@ impl Rebound {
             Self::Fixed(_) => 0.0,
             Self::Contact(contact, _) => variation.restitution(contact),
             Self::Event(_) => variation.event,
-        }
-    }
-
-    /// Adds a cotangent of the coefficient.
-    pub(super) fn pull_back(self, cotangent: f64, adjoint: &mut Adjoint) {
-        match self {
-            Self::Fixed(_) => {}
-            Self::Contact(contact, _) => adjoint.add_restitution(contact, cotangent),
-            Self::Event(_) => adjoint.event += cotangent,
         }
     }
 }

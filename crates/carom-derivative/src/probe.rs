@@ -2,10 +2,10 @@
 
 use super::Map;
 use super::are_one;
-use super::at_once::AtOnce;
 use super::branch::Walk;
 use super::frame::Frame;
 use super::friction::Contacts;
+use super::ways::AtOnce;
 use carom_impact::{ImpactError, ImpactProblem};
 use carom_metric::Tangent;
 use carom_numeric::random::CounterRng;

@@ -365,7 +365,7 @@ impl Stage {
                 adjoint.add_seen(frame, *row, m * t, after);
                 adjoint.add_seen(frame, *row, m * t * e, before);
             }
-            equation.rebound.pull_back(m * rate, adjoint);
+            adjoint.add_rebound(equation.rebound, m * rate);
             for (row, q) in &equation.impulses {
                 loaded[*row] += m * q;
             }
@@ -594,4 +594,16 @@ fn invert_independent(given: &[f64], preferred: &[bool], inverse: &mut [f64]) ->
         }
     }
     free.len()
+}
+
+/// Takes a cotangent of the velocity after a chain of stages back to that before it.
+pub(super) fn chain_pull_back(
+    frame: &Frame<'_>,
+    stages: &[Arc<Stage>],
+    velocity: &mut DVector<f64>,
+    adjoint: &mut Adjoint,
+) {
+    for stage in stages.iter().rev() {
+        stage.pull_back(frame, velocity, adjoint);
+    }
 }

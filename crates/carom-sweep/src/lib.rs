@@ -47,6 +47,7 @@
 
 mod answer;
 mod ask;
+mod cell;
 mod derived;
 mod error;
 mod estimate;
@@ -65,11 +66,12 @@ mod table;
 
 pub use ask::{Asked, Told};
 pub use carom_wire::WireError;
+pub use cell::Cell;
 pub use error::SweepError;
 pub use estimate::{Estimate, estimate};
 pub use figure::map;
 pub use merge::{MergeOptions, Merged, merge};
-pub use plan::{Cell, Plan};
+pub use plan::Plan;
 pub use run::{Monitor, RunOptions, Shard, Summary, prepare, run, run_shard, run_shard_until};
 pub use shards::ShardSet;
 pub use status::{Status, status};

@@ -5,7 +5,6 @@ use crate::error::WireError;
 use crate::frictional::in_axes;
 use crate::options::{Asked, known_law, refused};
 use crate::outcome::{audit_fields, warn};
-use crate::resolve::at;
 use carom_impact::two_body::{BodyPair, RigidBody, TwoBodyError};
 use carom_impact::{Contact, ContactSet, Diagnostics, ImpactError, ImpactLaw, ImpactProblem, Law};
 use carom_metric::KineticMetric;
@@ -86,12 +85,13 @@ pub(crate) fn pair(
         TwoBodyError::InvalidBody { body, what } => {
             WireError::new(e.kind(), format!("body{body}: {what}"))
         }
-        _ => at("contact", &e.into()),
+        _ => WireError::at("contact", &e.into()),
     })
 }
 
 pub(crate) fn metric(pair: &BodyPair) -> Result<KineticMetric, WireError> {
-    KineticMetric::new(pair.mass_matrix()).map_err(|e| at("body masses and inertias", &e.into()))
+    KineticMetric::new(pair.mass_matrix())
+        .map_err(|e| WireError::at("body masses and inertias", &e.into()))
 }
 
 pub(crate) fn contact_set<'m>(
@@ -106,8 +106,8 @@ pub(crate) fn contact_set<'m>(
             e.kind(),
             format!("friction: {value} must be finite and at least 0"),
         ),
-        ImpactError::InvalidRestitution { .. } => at("restitution", &e),
-        _ => at("contact", &e),
+        ImpactError::InvalidRestitution { .. } => WireError::at("restitution", &e),
+        _ => WireError::at("contact", &e),
     })
 }
 
@@ -115,7 +115,7 @@ pub(crate) fn pose<'a>(
     contacts: &'a ContactSet<'a>,
     pair: &BodyPair,
 ) -> Result<ImpactProblem<'a>, WireError> {
-    ImpactProblem::new(contacts, pair.velocity()).map_err(|e| at("velocities", &e))
+    ImpactProblem::new(contacts, pair.velocity()).map_err(|e| WireError::at("velocities", &e))
 }
 
 pub(crate) fn resolve(input: &BodiesInput) -> Result<Map<String, Value>, WireError> {

@@ -2,7 +2,8 @@
 
 use crate::error::{WireError, typed};
 use crate::limits::check_length;
-use crate::outcome::{by_contact, rows};
+use crate::matrix::rows;
+use crate::outcome::by_contact;
 use carom_derivative::{Derivative, Direction, Wrt, of_outcome};
 use carom_impact::{ImpactOutcome, ImpactProblem, Law};
 use nalgebra::{DMatrix, DVector, Matrix3};

@@ -2,7 +2,8 @@
 
 use crate::derivative::check_size;
 use crate::error::WireError;
-use crate::resolve::{Request, Single, Solved};
+use crate::resolve::Request;
+use crate::solved::{Single, Solved};
 use carom_derivative::{Derivative, DifferentiableLaw, Wrt, of_outcome};
 use carom_impact::{ImpactProblem, Law};
 

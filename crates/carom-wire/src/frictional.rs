@@ -1,6 +1,6 @@
 //! Diagnostics of the laws for one frictional contact, `routh` and `two-body`.
 
-use crate::outcome::rows;
+use crate::matrix::rows;
 use carom_impact::two_body::{ContactInertia, InvariantDirections, invariant_directions};
 use carom_impact::{ContactMode, FrictionalDiagnostics};
 use nalgebra::{DMatrix, Matrix3, Vector3};

@@ -1,8 +1,10 @@
 //! Several time steps of an engine, judged one by one and as a whole, as JSON.
 
 use crate::error::WireError;
-use crate::judge::{OptionsInput, TimeStep, balance, judged, verdict};
-use crate::resolve::{ContactInput, at, contact_set, metric};
+use crate::judge_options::OptionsInput;
+use crate::problem::{ContactInput, contact_set, metric};
+use crate::time_step::TimeStep;
+use crate::verdict::{balance, judged, verdict};
 use carom_judge::JudgeOptions;
 use carom_metric::{KineticMetric, Tangent};
 use serde::Deserialize;
@@ -96,7 +98,7 @@ pub(crate) fn of_steps(input: &StepsInput) -> Result<Map<String, Value>, WireErr
             after.0 -= external.0;
         }
         let law = input.law.as_deref();
-        let wrong = |e| at("steps", &e);
+        let wrong = |e| WireError::at("steps", &e);
         let whole = verdict(&whole, &after, &input.options, wrong, law)?;
         put("whole", Value::Object(whole));
     }
@@ -119,14 +121,18 @@ impl Totals {
             input.external_impulse.as_deref(),
         )?;
         let after = Tangent::from_slice(&input.velocity_plus);
-        let judgement = judged(&step, &after, options, |e| at("velocity_plus", &e))?;
+        let judgement = judged(&step, &after, options, |e| {
+            WireError::at("velocity_plus", &e)
+        })?;
         let mut fields = balance(&step.problem, &judgement);
         step.energies(&mut fields);
         self.answers.push(Value::Object(fields));
         self.energy_contact_j += judgement.audit.energy_change_j();
         self.external_work_j += step.external_work_j();
         let norm = |v: &Tangent| -> Result<f64, WireError> {
-            let energy = metric.energy(v).map_err(|e| at("velocity", &e.into()))?;
+            let energy = metric
+                .energy(v)
+                .map_err(|e| WireError::at("velocity", &e.into()))?;
             Ok((2.0 * energy).sqrt())
         };
         if let Some(before) = &self.after {

@@ -33,16 +33,23 @@ mod error;
 mod frictional;
 mod ignored;
 mod judge;
+mod judge_options;
 mod judge_steps;
 mod keys;
 mod lcp;
 mod limits;
 mod line;
+mod matrix;
 mod nearest;
 mod options;
 mod outcome;
+mod problem;
+mod propagative;
 mod resolve;
 mod simultaneous;
+mod solved;
+mod time_step;
+mod verdict;
 mod zeros;
 
 pub use choice::{Choice, choice, choices};
@@ -55,9 +62,9 @@ pub use limits::{
 };
 pub use line::{answer_line, answer_line_with_progress, refuse, refuse_long_line};
 pub use nearest::nearest_name;
-pub use resolve::{
-    ContactInput, Problem, Request, Resolved, Single, Solved, contact_set, metric, pose, resolve,
-};
+pub use problem::{ContactInput, Problem, contact_set, metric, pose};
+pub use resolve::{Request, Resolved, resolve};
+pub use solved::{Single, Solved};
 
 use serde_json::{Map, Value};
 

@@ -19,6 +19,14 @@ pub(crate) fn known_law(name: &str) -> Result<Law, WireError> {
     })
 }
 
+/// Refuses a law that does not exist before anything else: the other keys depend on the law.
+pub(crate) fn check_law(value: &Value) -> Result<(), WireError> {
+    match value.get("law").and_then(Value::as_str) {
+        Some(law) => known_law(law).map(|_| ()),
+        _ => Ok(()),
+    }
+}
+
 /// A law with its options, and what is asked of it.
 #[derive(Clone, Debug)]
 pub(crate) struct Asked {

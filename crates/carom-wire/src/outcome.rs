@@ -5,7 +5,6 @@ use carom_impact::frictional::FrictionCone;
 use carom_impact::{
     Audit, ConeDiagnostics, ContactSet, Diagnostics, ImpactOutcome, OutcomeSet, PoissonDiagnostics,
 };
-use nalgebra::DMatrix;
 use serde_json::{Map, Value, json};
 
 /// Completeness of a set of outcomes: `true` if it has all, else a bound of the missing part.
@@ -32,13 +31,6 @@ pub(crate) fn set_fields(set: &OutcomeSet) -> Map<String, Value> {
         Value::Object(fields) => fields,
         _ => Map::new(),
     }
-}
-
-pub(crate) fn rows(matrix: &DMatrix<f64>) -> Vec<Vec<f64>> {
-    matrix
-        .row_iter()
-        .map(|row| row.iter().copied().collect())
-        .collect()
 }
 
 pub(crate) fn outcome_fields(

@@ -7,7 +7,7 @@ use crate::error::{WireError, typed};
 use crate::limits::check_written;
 use crate::options::refused;
 use crate::outcome::{by_contact, outcome_fields};
-use crate::resolve::{Solved, differentiated_fields, differentiated_within, one};
+use crate::solved::{Solved, differentiated_fields, differentiated_within, one};
 use carom_impact::frictional::{
     AnitescuPotra, EndMode, ModeSolution, SampleSummary, Sampler, SamplingProbe, SetValued,
     all_simultaneous, sampled_outcomes, summarize,

@@ -283,7 +283,7 @@ impl Edges {
     /// (scaled).
     ///
     /// In round cones only chains of sticking contacts are linear programs, with polygons inscribed; for the
-    /// others see [`RoundChain`](super::round::RoundChain).
+    /// others see [`RoundChain`](super::round_chain::RoundChain).
     pub(super) fn attempt(&self, sequence: &ModeSequence, cutoff: f64, work: &mut u64) -> Attempt {
         let slides = |mode: &StepMode| matches!(mode, StepMode::Slide(_) | StepMode::Edge(_));
         if self.cone == WitnessCone::Round && sequence.steps().flatten().any(slides) {

@@ -17,15 +17,17 @@
 //! given by its normal impulses, and Newton's method leads the nearest samples to the velocity.
 
 mod chain;
+mod least_squares;
 mod linear_program;
+mod linearization;
 mod modes;
+mod newton;
 mod ordered;
 mod orders;
 mod outside;
-mod round;
+mod round_chain;
 mod search;
 mod smooth;
-mod steer;
 mod witness;
 
 pub use outside::OutsideReason;

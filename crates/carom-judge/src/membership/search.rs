@@ -2,9 +2,10 @@
 
 use super::chain::{Attempt, Chain, Edges};
 use super::modes::ModeSequence;
+use super::newton::Led;
 use super::ordered::Ordered;
 use super::orders::{MAX_LISTED, in_some_order, one_after_the_other};
-use super::round::{Closings, Led, RoundChain};
+use super::round_chain::{Closings, RoundChain};
 use super::witness::{Witness, WitnessCone};
 use super::{Known, Membership, Nearest, Origin, SAME, SetVerdict};
 use crate::Case;

@@ -14,12 +14,11 @@ pub(crate) use states::States;
 pub(crate) use template::{Template, json, lay_over, non_finite};
 
 use crate::SweepError;
-use crate::evaluate::Evaluator;
 use crate::table::{Field, Schema};
 use carom_numeric::expression::Expression;
 use carom_report::input::{MAX_TOML_BYTES, read_file};
 use carom_scenarios::Scenario;
-use carom_wire::{Command, WireError};
+use carom_wire::Command;
 use serde_json::{Map, Value};
 use std::ops::Range;
 use std::path::Path;
@@ -87,28 +86,6 @@ pub(crate) enum CellKind {
     },
     /// A run of a scenario.
     Scenario(&'static Scenario),
-}
-
-/// A cell: the line that is answered for it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Cell {
-    /// Its number.
-    pub index: u64,
-    /// The line, as JSON; or the reason that it could not be made.
-    pub input: Result<Value, WireError>,
-}
-
-impl Cell {
-    /// The line as text: what `carom resolve` and its like take, or `{"id", "error"}`.
-    pub fn line(&self) -> String {
-        match &self.input {
-            Ok(value) => value.to_string(),
-            Err(error) => {
-                let id = format!("cell-{}", self.index);
-                serde_json::json!({ "id": id, "error": error.to_value() }).to_string()
-            }
-        }
-    }
 }
 
 impl Plan {
@@ -193,19 +170,5 @@ impl Plan {
         }
         let start = shard * self.cells_per_shard;
         Ok(start..(start + self.cells_per_shard).min(self.n_cells))
-    }
-
-    /// A cell.
-    ///
-    /// # Errors
-    ///
-    /// [`SweepError::OutOfRange`]; [`SweepError::File`] if the file of states has gone.
-    pub fn cell(&self, index: u64) -> Result<Cell, SweepError> {
-        let mut evaluator = Evaluator::new(self)?;
-        evaluator.move_to(index)?;
-        Ok(Cell {
-            index,
-            input: evaluator.line()?,
-        })
     }
 }

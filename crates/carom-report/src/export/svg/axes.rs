@@ -4,8 +4,8 @@ use plotters::style::text_anchor::HPos;
 
 use super::Done;
 use super::canvas::{Canvas, Look};
-use super::clip::Rect;
 use super::color::{FRAME, GRID, MINOR_GRID};
+use super::labels::{factor_above, upright_label};
 use super::layout::Layout;
 use super::text::{LABEL_SIZE, TICK_SIZE};
 use super::ticks::Ticks;
@@ -80,26 +80,4 @@ impl Layout<'_> {
         let x = frame.left - 9.0 - self.y_ticks.width() - 9.0 - LABEL_SIZE / 2.0;
         upright_label(&figure.y.label, &figure.y.unit, x, frame, canvas)
     }
-}
-
-/// The power of ten taken out of a vertical axis, above the frame.
-pub(super) fn factor_above(frame: Rect, ticks: &Ticks, canvas: &mut Canvas) -> Done {
-    let Some(factor) = &ticks.factor else {
-        return Ok(());
-    };
-    let at = [frame.left, frame.top - 11.0];
-    canvas.text(factor, at, TICK_SIZE, Look::new(HPos::Left))
-}
-
-/// Label of a vertical axis, half way up the frame.
-pub(super) fn upright_label(
-    label: &str,
-    unit: &str,
-    x: f64,
-    frame: Rect,
-    canvas: &mut Canvas,
-) -> Done {
-    let at = [x, 0.5 * (frame.top + frame.bottom)];
-    let look = Look::new(HPos::Center).upright();
-    canvas.text(&with_unit(label, unit), at, LABEL_SIZE, look)
 }

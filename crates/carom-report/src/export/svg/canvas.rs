@@ -13,6 +13,9 @@ use super::round::whole;
 use crate::export::ExportError;
 use crate::record::{LineStyle, PointShape};
 
+/// Cells overlap by more than a pixel, as renderers leave seams between them.
+pub(super) const OVERLAP: f64 = 1.2;
+
 /// Units of the backend in a pixel.
 const FINE: f64 = 10.0;
 pub(super) const LINE_WIDTH: f64 = 2.0;

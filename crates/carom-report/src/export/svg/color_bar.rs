@@ -3,12 +3,10 @@
 use plotters::style::text_anchor::HPos;
 
 use super::Done;
-use super::axes::{factor_above, upright_label};
-use super::canvas::{Canvas, Look};
+use super::canvas::{Canvas, Look, OVERLAP};
 use super::clip::Rect;
 use super::color::{FRAME, viridis};
-use super::layout::Layout;
-use super::marks::OVERLAP;
+use super::labels::{factor_above, upright_label};
 use super::scale::Map;
 use super::span::Span;
 use super::text::{LABEL_SIZE, TICK_SIZE};
@@ -58,18 +56,14 @@ impl<'a> Bar<'a> {
     pub(super) fn reserve(&self) -> f64 {
         Self::GAP + Self::WIDTH + 9.0 + self.ticks.width() + 10.0 + LABEL_SIZE + 6.0
     }
-}
 
-impl Layout<'_> {
-    pub(super) fn color_bar(&self, canvas: &mut Canvas) -> Done {
-        let Some(bar) = &self.bar else {
-            return Ok(());
-        };
-        let left = self.frame.right + Bar::GAP;
+    /// Draws the bar beside a plot.
+    pub(super) fn draw(&self, plot: Rect, canvas: &mut Canvas) -> Done {
+        let left = plot.right + Self::GAP;
         let frame = Rect {
             left,
-            right: left + Bar::WIDTH,
-            ..self.frame
+            right: left + Self::WIDTH,
+            ..plot
         };
         let steps = 128;
         for i in 0..steps {
@@ -88,11 +82,11 @@ impl Layout<'_> {
         canvas.outline(frame)?;
         let map = Map {
             scale: Scale::Linear,
-            span: bar.span,
+            span: self.span,
             start: frame.bottom,
             end: frame.top,
         };
-        for (value, label) in &bar.ticks.major {
+        for (value, label) in &self.ticks.major {
             let y = map.place(*value);
             canvas.path(&[[frame.right, y], [frame.right + 5.0, y]], FRAME, 1.0)?;
             canvas.text(
@@ -102,8 +96,8 @@ impl Layout<'_> {
                 Look::new(HPos::Left),
             )?;
         }
-        factor_above(frame, &bar.ticks, canvas)?;
-        let x = frame.right + 9.0 + bar.ticks.width() + 10.0 + LABEL_SIZE / 2.0;
-        upright_label(bar.label, bar.unit, x, frame, canvas)
+        factor_above(frame, &self.ticks, canvas)?;
+        let x = frame.right + 9.0 + self.ticks.width() + 10.0 + LABEL_SIZE / 2.0;
+        upright_label(self.label, self.unit, x, frame, canvas)
     }
 }

@@ -1,9 +1,6 @@
 //! Layout of a figure: places of frame, ticks, labels and legend.
 
-use super::Done;
-use super::canvas::Canvas;
 use super::clip::Rect;
-use super::color::PAPER;
 use super::color_bar::Bar;
 use super::geometry::Point;
 use super::legend::{Entry, legend};
@@ -13,7 +10,7 @@ use super::text::{LABEL_SIZE, TICK_SIZE};
 use super::ticks::Ticks;
 use super::title::{title_height, title_lines};
 use crate::export::ExportError;
-use crate::record::{Figure, Mark, Scale};
+use crate::record::{Figure, Scale};
 
 /// Room for a figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -135,38 +132,6 @@ impl<'a> Layout<'a> {
         })
     }
 
-    pub(super) fn draw(&self, figure: &Figure, canvas: &mut Canvas) -> Done {
-        let page = [
-            [0.0, 0.0],
-            [self.width, 0.0],
-            [self.width, self.height],
-            [0.0, self.height],
-        ];
-        canvas.fill(&page, PAPER, 1.0)?;
-        self.grid(canvas)?;
-        for mark in figure
-            .marks
-            .iter()
-            .filter(|m| matches!(m, Mark::Heatmap { .. }))
-        {
-            self.mark(mark, canvas)?;
-        }
-        for mark in figure
-            .marks
-            .iter()
-            .filter(|m| !matches!(m, Mark::Heatmap { .. }))
-        {
-            self.mark(mark, canvas)?;
-        }
-        for mark in &figure.marks {
-            self.annotation(figure, mark, canvas)?;
-        }
-        self.axes(figure, canvas)?;
-        self.draw_title(canvas)?;
-        self.color_bar(canvas)?;
-        self.draw_legend(canvas)
-    }
-
     /// Pixel of a point in the axes' units.
     pub(super) fn pixel(&self, x: f64, y: f64) -> Point {
         [self.x.pixel(x), self.y.pixel(y)]
@@ -205,7 +170,7 @@ fn x_tick_count(figure: &Figure, span: Span, width: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{Axis, Color};
+    use crate::record::{Axis, Color, Mark};
 
     #[test]
     fn equal_aspect_gives_equal_lengths() -> Result<(), ExportError> {

@@ -5,7 +5,7 @@ use plotters::style::text_anchor::HPos;
 use super::Done;
 use super::canvas::{Canvas, Look};
 use super::color::rgb;
-use super::layout::Layout;
+use super::geometry::Point;
 use super::text::{NOTE_SIZE, text_width, wrap};
 use crate::record::{Figure, Mark};
 
@@ -67,36 +67,36 @@ pub(super) fn legend(figure: &Figure) -> Vec<Entry<'_>> {
         .collect()
 }
 
-impl Layout<'_> {
-    pub(super) fn draw_legend(&self, canvas: &mut Canvas) -> Done {
-        let [left, mut top] = self.legend_at;
-        for entry in &self.legend {
-            let mut y = top + 0.5 * Entry::LINE_HEIGHT;
-            entry
-                .marks
-                .iter()
-                .try_for_each(|m| self.swatch(m, y, canvas))?;
-            for line in &entry.lines {
-                let at = [left + SWATCH + 9.0, y];
-                canvas.text(line, at, NOTE_SIZE, Look::new(HPos::Left))?;
-                y += Entry::LINE_HEIGHT;
-            }
-            top += entry.height();
+/// Draws entries below each other, from the upper left corner of the first.
+pub(super) fn draw_legend(
+    entries: &[Entry<'_>],
+    [left, mut top]: Point,
+    canvas: &mut Canvas,
+) -> Done {
+    for entry in entries {
+        let mut y = top + 0.5 * Entry::LINE_HEIGHT;
+        let swatches = &mut entry.marks.iter();
+        swatches.try_for_each(|mark| swatch(mark, [left, y], canvas))?;
+        for line in &entry.lines {
+            let at = [left + SWATCH + 9.0, y];
+            canvas.text(line, at, NOTE_SIZE, Look::new(HPos::Left))?;
+            y += Entry::LINE_HEIGHT;
         }
-        Ok(())
+        top += entry.height();
     }
+    Ok(())
+}
 
-    fn swatch(&self, mark: &Mark, y: f64, canvas: &mut Canvas) -> Done {
-        let [left, _] = self.legend_at;
-        match mark {
-            Mark::Line { style, color, .. } => {
-                let line = [[left, y], [left + SWATCH, y]];
-                canvas.line(&line, *style, rgb(*color))
-            }
-            Mark::Points { shape, color, .. } => {
-                canvas.symbol([left + SWATCH / 2.0, y], *shape, rgb(*color))
-            }
-            _ => Ok(()),
+/// Draws a sample of a mark, whose left end is given.
+fn swatch(mark: &Mark, [left, y]: Point, canvas: &mut Canvas) -> Done {
+    match mark {
+        Mark::Line { style, color, .. } => {
+            let line = [[left, y], [left + SWATCH, y]];
+            canvas.line(&line, *style, rgb(*color))
         }
+        Mark::Points { shape, color, .. } => {
+            canvas.symbol([left + SWATCH / 2.0, y], *shape, rgb(*color))
+        }
+        _ => Ok(()),
     }
 }

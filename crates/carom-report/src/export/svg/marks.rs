@@ -3,7 +3,7 @@
 use plotters::style::RGBColor;
 
 use super::Done;
-use super::canvas::{Canvas, LINE_WIDTH};
+use super::canvas::{Canvas, LINE_WIDTH, OVERLAP};
 use super::clip::{Rect, clip_polygon, visible_runs};
 use super::color::{rgb, viridis};
 use super::geometry::{Point, direction, is_finite, simplified};
@@ -13,9 +13,6 @@ use crate::record::{LineStyle, Mark};
 
 /// Shades that a heat map tells apart; the eye sees no step between two of them.
 const SHADES: f64 = 64.0;
-
-/// Cells overlap by more than a pixel, as renderers leave seams between them.
-pub(super) const OVERLAP: f64 = 1.2;
 
 impl Layout<'_> {
     pub(super) fn mark(&self, mark: &Mark, canvas: &mut Canvas) -> Done {

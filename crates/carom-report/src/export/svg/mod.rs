@@ -15,6 +15,7 @@ mod color_bar;
 mod compact;
 mod decimal;
 mod geometry;
+mod labels;
 mod layout;
 mod legend;
 mod marks;
@@ -27,11 +28,14 @@ mod title;
 mod transform;
 
 use canvas::{Canvas, fine};
+use color::PAPER;
 use layout::{Layout, Room};
+use legend::draw_legend;
+use title::draw_title;
 
 use super::ExportError;
 use super::escape::escape;
-use crate::record::Figure;
+use crate::record::{Figure, Mark};
 
 type Done = Result<(), ExportError>;
 
@@ -66,10 +70,38 @@ fn drawn(figure: &Figure, room: Room) -> Result<String, ExportError> {
     );
     let mut text = String::new();
     let mut canvas = Canvas::new(&mut text, size);
-    layout.draw(figure, &mut canvas)?;
+    draw(figure, &layout, &mut canvas)?;
     canvas.finish()?;
     let text = compact::compact(&without_defaults(&text));
     Ok(with_header(&text, figure, &layout))
+}
+
+/// Draws a figure from back to front: grid, heat maps, other marks, notes, axes, title, legend.
+fn draw(figure: &Figure, layout: &Layout<'_>, canvas: &mut Canvas) -> Done {
+    let page = [
+        [0.0, 0.0],
+        [layout.width, 0.0],
+        [layout.width, layout.height],
+        [0.0, layout.height],
+    ];
+    canvas.fill(&page, PAPER, 1.0)?;
+    layout.grid(canvas)?;
+    let is_map = |mark: &&Mark| matches!(mark, Mark::Heatmap { .. });
+    for mark in figure.marks.iter().filter(is_map) {
+        layout.mark(mark, canvas)?;
+    }
+    for mark in figure.marks.iter().filter(|mark| !is_map(mark)) {
+        layout.mark(mark, canvas)?;
+    }
+    for mark in &figure.marks {
+        layout.annotation(figure, mark, canvas)?;
+    }
+    layout.axes(figure, canvas)?;
+    draw_title(&layout.title, layout.frame.left, layout.width, canvas)?;
+    if let Some(bar) = &layout.bar {
+        bar.draw(layout.frame, canvas)?;
+    }
+    draw_legend(&layout.legend, layout.legend_at, canvas)
 }
 
 /// Attributes that the backend writes and that say what holds without them.
@@ -101,7 +133,7 @@ fn with_header(text: &str, figure: &Figure, layout: &Layout) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{Axis, Color, Mark, Scale};
+    use crate::record::{Axis, Color, Scale};
 
     fn figure(marks: Vec<Mark>) -> Figure {
         let (x, y) = (Axis::linear("Time", "s"), Axis::linear("Speed", "m/s"));

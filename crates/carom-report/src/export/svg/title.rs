@@ -4,7 +4,6 @@ use plotters::style::text_anchor::HPos;
 
 use super::Done;
 use super::canvas::{Canvas, Look};
-use super::layout::Layout;
 use super::text::{text_width, wrap};
 
 const SIZE: f64 = 18.0;
@@ -21,23 +20,18 @@ pub(super) fn title_height(lines: &[String]) -> f64 {
     LINE_HEIGHT * lines.len() as f64 + 6.0
 }
 
-impl Layout<'_> {
-    pub(super) fn draw_title(&self, canvas: &mut Canvas) -> Done {
-        for (line, y) in self.title.iter().zip(1_i32..) {
-            let at = [
-                12.0_f64.max(self.title_left()),
-                4.0 + f64::from(y) * LINE_HEIGHT - 11.0,
-            ];
-            canvas.text(line, at, SIZE, Look::new(HPos::Left).bold())?;
-        }
-        Ok(())
+/// Draws the title flush with the plot if it fits there, else within the page.
+pub(super) fn draw_title(
+    lines: &[String],
+    plot_left: f64,
+    page_width: f64,
+    canvas: &mut Canvas,
+) -> Done {
+    let widths = lines.iter().map(|line| BOLD * text_width(line, SIZE));
+    let left = plot_left.min(page_width - 12.0 - widths.fold(0.0, f64::max));
+    for (line, y) in lines.iter().zip(1_i32..) {
+        let at = [12.0_f64.max(left), 4.0 + f64::from(y) * LINE_HEIGHT - 11.0];
+        canvas.text(line, at, SIZE, Look::new(HPos::Left).bold())?;
     }
-
-    /// Flush with the plot if the title fits there.
-    fn title_left(&self) -> f64 {
-        let widths = self.title.iter().map(|line| BOLD * text_width(line, SIZE));
-        self.frame
-            .left
-            .min(self.width - 12.0 - widths.fold(0.0, f64::max))
-    }
+    Ok(())
 }

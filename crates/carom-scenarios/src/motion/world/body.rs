@@ -1,6 +1,5 @@
 //! A body of a world as a file gives it.
 
-use super::joints::Part;
 use crate::ScenarioError;
 use crate::lie_group::bouncing::ShapeConfig;
 use carom_geometry::{GeometryError, MassProperties, Shape};
@@ -9,6 +8,9 @@ use carom_motion::joints::Placed;
 use carom_motion::world::BodySpec;
 use nalgebra::{Matrix3, Vector3};
 use serde::Deserialize;
+
+/// Mass and place of a body.
+pub(super) type Part = (Option<MassProperties>, Placed);
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -1,25 +1,14 @@
-//! The configuration of a world, and what can be wrong with it.
+//! Keys of `carom run world`.
 
 use super::body::BodyConfig;
+use super::contact::{ContactConfig, PairConfig};
 use super::fill::FillConfig;
 use super::joints::JointConfig;
 use super::output::OutputConfig;
-use super::scheme::{self, SchemeConfig, SteppingConfig};
+use super::scheme::{SchemeConfig, SteppingConfig};
 use super::urdf::{Imported, UrdfConfig};
 use crate::ScenarioError;
-use carom_geometry::HalfSpace;
-use carom_impact::frictional::SetValued;
-use carom_impact::two_body::{ImpactOptions, RestitutionLaw};
-use carom_impact::{ContactCount, ImpactLaw, LAWS, Law, Routh};
-use carom_motion::hybrid::Limits;
-use carom_motion::world::{
-    BodySpec, FlightRule, MotionError, OnZeno, PlaneSpec, SingleLaw, Stepping, Surface, WorldSpec,
-};
-use nalgebra::Vector3;
 use serde::Deserialize;
-
-/// Rows of a trajectory.
-const MAX_ROWS: usize = 5_000_000;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -27,40 +16,40 @@ pub(crate) struct Config {
     #[serde(default = "defaults::duration")]
     pub(super) duration: f64,
     #[serde(default = "defaults::gravity")]
-    gravity: [f64; 3],
+    pub(super) gravity: [f64; 3],
     #[serde(default)]
-    flight: FlightConfig,
+    pub(super) flight: FlightConfig,
     #[serde(default = "defaults::time_step")]
     pub(super) time_step: f64,
     #[serde(default)]
-    max_impacts: Option<usize>,
+    pub(super) max_impacts: Option<usize>,
     #[serde(default)]
-    on_zeno: Option<ZenoConfig>,
+    pub(super) on_zeno: Option<ZenoConfig>,
     #[serde(default)]
-    seed: u64,
+    pub(super) seed: u64,
     #[serde(default)]
     pub(super) scheme: SchemeConfig,
     #[serde(default)]
-    stepping: SteppingConfig,
+    pub(super) stepping: SteppingConfig,
     #[serde(default)]
-    law: LawConfig,
+    pub(super) law: LawConfig,
     #[serde(default)]
-    contact: Option<ContactConfig>,
+    pub(super) contact: Option<ContactConfig>,
     #[serde(default)]
-    pairs: Option<Vec<PairConfig>>,
+    pub(super) pairs: Option<Vec<PairConfig>>,
     #[serde(default)]
     pub(super) bodies: Option<Vec<BodyConfig>>,
     #[serde(default)]
     pub(super) joints: Option<Vec<JointConfig>>,
     #[serde(default)]
-    urdf: Option<UrdfConfig>,
+    pub(super) urdf: Option<UrdfConfig>,
     /// The robot of `urdf`, once it has been read; its bodies, joints and pairs have been moved to those above.
     #[serde(skip)]
     pub(super) imported: Option<Imported>,
     #[serde(default)]
-    fill: Option<Vec<FillConfig>>,
+    pub(super) fill: Option<Vec<FillConfig>>,
     #[serde(default)]
-    planes: Option<Vec<PlaneConfig>>,
+    pub(super) planes: Option<Vec<PlaneConfig>>,
     #[serde(default)]
     pub(super) output: OutputConfig,
 }
@@ -84,14 +73,11 @@ mod defaults {
     pub(super) fn several() -> String {
         MoreauNewton::NAME.to_owned()
     }
-    pub(super) fn is_true() -> bool {
-        true
-    }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum FlightConfig {
+pub(super) enum FlightConfig {
     #[default]
     Exact,
     Lgvi,
@@ -101,7 +87,7 @@ enum FlightConfig {
 
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum ZenoConfig {
+pub(super) enum ZenoConfig {
     Rest,
     Stop,
     Error,
@@ -110,7 +96,7 @@ enum ZenoConfig {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum RestitutionConfig {
+pub(super) enum RestitutionConfig {
     #[default]
     Energetic,
     Poisson,
@@ -119,15 +105,15 @@ enum RestitutionConfig {
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct LawConfig {
+pub(super) struct LawConfig {
     #[serde(default = "defaults::single")]
-    single: String,
+    pub(super) single: String,
     #[serde(default = "defaults::several")]
-    several: String,
+    pub(super) several: String,
     #[serde(default)]
-    restitution_law: RestitutionConfig,
+    pub(super) restitution_law: RestitutionConfig,
     #[serde(default)]
-    options: toml::Table,
+    pub(super) options: toml::Table,
 }
 
 impl Default for LawConfig {
@@ -141,125 +127,13 @@ impl Default for LawConfig {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ContactConfig {
-    friction: f64,
-    restitution: f64,
-    /// True if bodies that a joint connects touch each other.
-    #[serde(default)]
-    adjacent: bool,
-    /// True if bodies that joints connect, not through the ground, touch each other.
-    #[serde(rename = "self", default = "defaults::is_true")]
-    within: bool,
-}
-
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct PairConfig {
-    between: [String; 2],
+pub(super) struct PlaneConfig {
+    pub(super) name: String,
+    pub(super) normal: [f64; 3],
     #[serde(default)]
-    friction: Option<f64>,
-    #[serde(default)]
-    restitution: Option<f64>,
-    #[serde(default = "defaults::is_true")]
-    collide: bool,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct PlaneConfig {
-    name: String,
-    normal: [f64; 3],
-    #[serde(default)]
-    offset: f64,
-}
-
-/// A world ready to run.
-#[derive(Debug)]
-pub(super) struct Setup {
-    pub(super) spec: WorldSpec,
-    pub(super) gravity: Vector3<f64>,
-    pub(super) limits: Limits,
-    pub(super) on_zeno: OnZeno,
-    pub(super) samples: Vec<f64>,
-    pub(super) zeno_is_error: bool,
-    pub(super) output: OutputConfig,
-    pub(super) stepping: Stepping,
-    pub(super) zeno_is_given: bool,
-    /// Keys that the user gives and that only events heed.
-    pub(super) given_of_events: Vec<&'static str>,
-    law: LawConfig,
-    pub(super) several: Law,
-    seed: u64,
-    options: ImpactOptions,
-}
-
-/// The law for one contact.
-pub(super) enum Single {
-    TwoBody(ImpactOptions),
-    Any(Box<dyn ImpactLaw>),
-}
-
-impl Single {
-    pub(super) fn as_law(&self) -> SingleLaw<'_> {
-        match self {
-            Self::TwoBody(options) => SingleLaw::TwoBody(*options),
-            Self::Any(law) => SingleLaw::Any(law.as_ref()),
-        }
-    }
-}
-
-impl Setup {
-    pub(super) fn single(&self) -> Single {
-        match Law::named(&self.law.single) {
-            Some(Law::TwoBody(_)) | None => Single::TwoBody(self.options),
-            Some(Law::Routh(_)) => Single::Any(Box::new(Routh {
-                options: self.options,
-            })),
-            Some(law) => Single::Any(Box::new(law)),
-        }
-    }
-
-    /// Name of the law for several contacts.
-    pub(super) fn several_name(&self) -> &str {
-        &self.law.several
-    }
-
-    /// The law for several contacts; samples of a set-valued one are numbered by the impacts.
-    pub(super) fn several(&self, index: usize) -> Box<dyn ImpactLaw> {
-        match &self.several {
-            Law::SetValued(law) => Box::new(SetValued {
-                seed: self.seed.wrapping_add(index as u64),
-                ..law.clone()
-            }),
-            law => Box::new(law.clone()),
-        }
-    }
-
-    /// Coefficients of the contacts that a law does not use.
-    pub(super) fn ignored(&self) -> Vec<String> {
-        let single = Law::named(&self.law.single);
-        let laws = [
-            ("law.single", single.as_ref()),
-            ("law.several", Some(&self.several)),
-        ];
-        let all = laws.into_iter();
-        all.filter_map(|(key, law)| crate::motion::ignored(key, law?))
-            .collect()
-    }
-
-    /// Names the key at fault, where one is.
-    pub(super) fn name_key(&self, error: &MotionError) -> ScenarioError {
-        let key = match error {
-            MotionError::InitialPenetration { .. } | MotionError::CoarseCoordinates { .. } => {
-                "bodies.position"
-            }
-            MotionError::Shape { .. } => "bodies.shape",
-            _ => "bodies",
-        };
-        ScenarioError::value(key, format!("{}: {error}", error.kind()))
-    }
+    pub(super) offset: f64,
 }
 
 impl Config {
@@ -354,271 +228,4 @@ impl Config {
         self.contact
             .map_or((false, true), |contact| (contact.adjacent, contact.within))
     }
-
-    pub(super) fn setup(&self, given: &dyn Fn(&str) -> bool) -> Result<Setup, ScenarioError> {
-        let bodies = self.bodies()?;
-        let names: Vec<String> = bodies.iter().map(|body| body.name.clone()).collect();
-        self.setup_of(bodies, &names, given)
-    }
-
-    /// The setup of bodies with these names; with joints the bodies are not in it.
-    pub(super) fn setup_of(
-        &self,
-        bodies: Vec<BodySpec>,
-        body_names: &[String],
-        given: &dyn Fn(&str) -> bool,
-    ) -> Result<Setup, ScenarioError> {
-        crate::motion::finite("gravity", &self.gravity)?;
-        crate::motion::positive("time_step", &[self.time_step])?;
-        let steps = self.duration / self.time_step;
-        if !(self.duration >= 0.0 && steps <= 1e12) {
-            let message = format!(
-                "{} must be at least 0 and at most 1e12 steps",
-                self.duration
-            );
-            return Err(ScenarioError::value("duration", message));
-        }
-        let surface = self.surface()?;
-        let planes = self.planes()?;
-        let names: Vec<&str> = body_names
-            .iter()
-            .map(String::as_str)
-            .chain(planes.iter().map(|plane| plane.name.as_str()))
-            .collect();
-        for (i, name) in names.iter().enumerate() {
-            let fault = if name.is_empty() {
-                "a name is needed".to_owned()
-            } else if names.iter().take(i).any(|other| other == name) {
-                format!("`{name}` is there twice")
-            } else {
-                continue;
-            };
-            let key = match i.checked_sub(body_names.len()) {
-                None => format!("bodies[{i}].name"),
-                Some(place) => format!("planes[{place}].name"),
-            };
-            return Err(ScenarioError::value(&key, fault));
-        }
-        let pairs = self.pairs(&names, surface)?;
-        let spec = WorldSpec {
-            bodies,
-            planes,
-            gravity: Vector3::from(self.gravity),
-            flight: match self.flight {
-                FlightConfig::Exact => FlightRule::Exact,
-                FlightConfig::Lgvi => FlightRule::Lgvi,
-                FlightConfig::Lgvi4 => FlightRule::Lgvi4,
-                FlightConfig::Lgvi6 => FlightRule::Lgvi6,
-            },
-            time_step: self.time_step,
-            surface,
-            pairs,
-        };
-        let several = self.check_laws(&spec)?;
-        let restitutes = |s: &Surface| s.collide && s.restitution < 1.0;
-        let lossy = restitutes(&surface) || spec.pairs.iter().any(|(_, s)| restitutes(s));
-        let on_zeno = match self.on_zeno {
-            Some(ZenoConfig::Rest) => OnZeno::Rest,
-            Some(ZenoConfig::Stop | ZenoConfig::Error) => OnZeno::Stop,
-            Some(ZenoConfig::Continue) => OnZeno::Continue,
-            None if lossy => OnZeno::Rest,
-            None => OnZeno::Continue,
-        };
-        Ok(Setup {
-            samples: self.samples(body_names.len())?,
-            gravity: spec.gravity,
-            spec,
-            limits: Limits {
-                duration: self.duration,
-                impacts: self.max_impacts.unwrap_or(usize::MAX),
-            },
-            on_zeno,
-            zeno_is_error: self.on_zeno == Some(ZenoConfig::Error),
-            output: self.output,
-            stepping: self.stepping.options()?,
-            zeno_is_given: self.on_zeno.is_some(),
-            given_of_events: scheme::given_of_events(given),
-            law: self.law.clone(),
-            several,
-            seed: self.seed,
-            options: ImpactOptions {
-                restitution_law: match self.law.restitution_law {
-                    RestitutionConfig::Energetic => RestitutionLaw::Energetic,
-                    RestitutionConfig::Poisson => RestitutionLaw::Poisson,
-                    RestitutionConfig::Newton => RestitutionLaw::Newton,
-                },
-                ..ImpactOptions::default()
-            },
-        })
-    }
-
-    /// Start, multiples of the sample step, end.
-    fn samples(&self, bodies: usize) -> Result<Vec<f64>, ScenarioError> {
-        let step = self.output.sample_step;
-        if !(step >= 0.0 && step.is_finite()) {
-            let message = format!("{step} must be at least 0 and finite");
-            return Err(ScenarioError::value("output.sample_step", message));
-        }
-        if step == 0.0 {
-            return Ok(vec![0.0]);
-        }
-        let count = self.duration / step;
-        if count * bodies as f64 > MAX_ROWS as f64 {
-            let message = format!("{step} makes more than {MAX_ROWS} rows");
-            return Err(ScenarioError::value("output.sample_step", message));
-        }
-        let count = (count * (1.0 + 1e-12)).floor() as usize;
-        let times = (0..=count).map(|k| k as f64 * step);
-        let margin = 1e-9 * step;
-        Ok(times
-            .filter(|t| *t == 0.0 || *t < self.duration - margin)
-            .collect())
-    }
-
-    fn surface(&self) -> Result<Surface, ScenarioError> {
-        let Some(contact) = &self.contact else {
-            return Err(ScenarioError::value("contact", "missing"));
-        };
-        let friction = friction("contact.friction", contact.friction)?;
-        let restitution = restitution("contact.restitution", contact.restitution)?;
-        Ok(Surface {
-            friction,
-            restitution,
-            collide: true,
-        })
-    }
-
-    fn pairs(
-        &self,
-        names: &[&str],
-        surface: Surface,
-    ) -> Result<Vec<([usize; 2], Surface)>, ScenarioError> {
-        let one = |(i, pair): (usize, &PairConfig)| {
-            let key = |of: &str| format!("pairs[{i}].{of}");
-            let find = |name: &String| {
-                let found = names.iter().position(|n| n == name);
-                found.ok_or_else(|| {
-                    let message = format!("no body or plane is called `{name}`");
-                    ScenarioError::value(&key("between"), message)
-                })
-            };
-            let [a, b] = &pair.between;
-            let things = [find(a)?, find(b)?];
-            if things[0] == things[1] {
-                let message = format!("`{a}` cannot touch itself");
-                return Err(ScenarioError::value(&key("between"), message));
-            }
-            let sorted =
-                |[a, b]: &'_ [String; 2]| (a.clone().min(b.clone()), a.clone().max(b.clone()));
-            let mut earlier = self.pairs.iter().flatten().take(i);
-            if earlier.any(|other| sorted(&other.between) == sorted(&pair.between)) {
-                let message = format!("`{a}` and `{b}` are there twice");
-                return Err(ScenarioError::value(&key("between"), message));
-            }
-            let of_pair = Surface {
-                friction: match pair.friction {
-                    Some(value) => friction(&key("friction"), value)?,
-                    None => surface.friction,
-                },
-                restitution: match pair.restitution {
-                    Some(value) => restitution(&key("restitution"), value)?,
-                    None => surface.restitution,
-                },
-                collide: pair.collide,
-            };
-            Ok((things, of_pair))
-        };
-        self.pairs.iter().flatten().enumerate().map(one).collect()
-    }
-
-    fn check_laws(&self, spec: &WorldSpec) -> Result<Law, ScenarioError> {
-        let rubs = |s: &Surface| s.collide && s.friction > 0.0;
-        let friction = rubs(&spec.surface) || spec.pairs.iter().any(|(_, s)| rubs(s));
-        for (key, name) in [
-            ("law.single", &self.law.single),
-            ("law.several", &self.law.several),
-        ] {
-            let Some(law) = Law::named(name) else {
-                let known: Vec<&str> = LAWS.iter().map(|entry| entry.name).collect();
-                let message = format!("unknown law `{name}`; known: {}", known.join(", "));
-                return Err(ScenarioError::value(key, message));
-            };
-            let of_constraints = matches!(
-                law,
-                Law::NonholonomicElastic(_)
-                    | Law::NonholonomicProjected(_)
-                    | Law::NonholonomicNewton(_)
-                    | Law::NonholonomicProjectedNewton(_)
-            );
-            if of_constraints {
-                let message = format!(
-                    "`{name}` is about constraints, and a world has none: without them `propagative` \
-                     keeps the energy, and `moreau-newton` restitutes"
-                );
-                return Err(ScenarioError::value(key, message));
-            }
-            if friction && !law.info().uses.friction {
-                let message =
-                    format!("`{name}` cannot take friction; set it to 0 or choose another law");
-                return Err(ScenarioError::value(key, message));
-            }
-        }
-        let Some(law) = Law::named(&self.law.several) else {
-            return Err(ScenarioError::value("law.several", "unknown law"));
-        };
-        if law.info().contacts == ContactCount::One {
-            let message = format!("`{}` resolves one contact only", self.law.several);
-            return Err(ScenarioError::value("law.several", message));
-        }
-        law.with_options(self.law.options.clone())
-            .map_err(|error| ScenarioError::value("law.options", error.message()))
-    }
-
-    fn bodies(&self) -> Result<Vec<BodySpec>, ScenarioError> {
-        let list = self.bodies.as_deref().unwrap_or_default();
-        let all = list.iter().enumerate();
-        let mut bodies = all
-            .map(|(i, body)| body.build(&format!("bodies[{i}]")))
-            .collect::<Result<Vec<_>, _>>()?;
-        for (index, fill) in self.fill.iter().flatten().enumerate() {
-            bodies.extend(fill.bodies(index)?);
-        }
-        match bodies.is_empty() {
-            true => Err(ScenarioError::value("bodies", "at least one is needed")),
-            false => Ok(bodies),
-        }
-    }
-
-    fn planes(&self) -> Result<Vec<PlaneSpec>, ScenarioError> {
-        let one = |(i, plane): (usize, &PlaneConfig)| {
-            let key = format!("planes[{i}].normal");
-            let half_space = HalfSpace::new(Vector3::from(plane.normal), plane.offset)
-                .map_err(|error| ScenarioError::value(&key, error))?;
-            Ok(PlaneSpec {
-                name: plane.name.clone(),
-                half_space,
-            })
-        };
-        self.planes.iter().flatten().enumerate().map(one).collect()
-    }
-}
-
-fn friction(key: &str, value: f64) -> Result<f64, ScenarioError> {
-    if value >= 0.0 && value.is_finite() {
-        return Ok(value);
-    }
-    Err(ScenarioError::value(
-        key,
-        format!("{value} must be at least 0 and finite"),
-    ))
-}
-
-fn restitution(key: &str, value: f64) -> Result<f64, ScenarioError> {
-    if (0.0..=1.0).contains(&value) {
-        return Ok(value);
-    }
-    Err(ScenarioError::value(
-        key,
-        format!("{value} must lie in [0, 1]"),
-    ))
 }

@@ -1,12 +1,15 @@
 //! `carom run world`: rigid bodies, planes and impact laws of one's own.
 
 mod body;
+mod choice;
 mod config;
+mod contact;
 mod fill;
 mod joints;
 mod output;
 mod report;
 mod scheme;
+mod setup;
 mod threads;
 mod urdf;
 
@@ -18,8 +21,9 @@ use carom_motion::jointed::Control;
 use carom_motion::world::{Event, Executor, RunEnd, Scheme};
 use carom_report::Record;
 use carom_variational::State;
-use config::{Config, Setup};
+use config::Config;
 use report::Log;
+use setup::Setup;
 use std::path::Path;
 use threads::Threads;
 

@@ -1,10 +1,7 @@
-//! Scheme of motion: from event to event, or in steps.
+//! Keys of the scheme of motion: from event to event, or in steps.
 
-use super::config::{Config, Setup};
 use crate::ScenarioError;
-use carom_impact::Law;
-use carom_impact::frictional::Poisson;
-use carom_motion::world::{FlightRule, MotionError, OnZeno, Scheme, Stepping, Surface};
+use carom_motion::world::{MotionError, Stepping};
 use serde::Deserialize;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -70,92 +67,4 @@ const LAWS: [&str; 4] = [
 /// Keys that the user gives and that only events heed.
 pub(super) fn given_of_events(given: &dyn Fn(&str) -> bool) -> Vec<&'static str> {
     LAWS.into_iter().filter(|key| given(key)).collect()
-}
-
-impl Setup {
-    /// The scheme of a world. Left to choose, worlds whose laws, flights or accumulations steps cannot heed
-    /// move from event to event.
-    ///
-    /// # Errors
-    ///
-    /// [`ScenarioError`] for steps that were asked for together with something that they cannot heed.
-    pub(super) fn choose(
-        &self,
-        config: &Config,
-        world: &carom_motion::world::World,
-    ) -> Result<Scheme, ScenarioError> {
-        match config.scheme {
-            SchemeConfig::Events => Ok(Scheme::Events),
-            SchemeConfig::TimeStepping => match self.obstacle(config) {
-                Some((key, message)) => Err(ScenarioError::value(key, message)),
-                None => Ok(Scheme::TimeStepping),
-            },
-            SchemeConfig::Auto => {
-                let others = self
-                    .given_of_events
-                    .iter()
-                    .any(|key| !self.is_of_steps(key));
-                let fits = self.obstacle(config).is_none() && !others;
-                let continues = self.on_zeno == OnZeno::Continue && config.has_zeno();
-                match fits && !continues {
-                    true => Ok(world.suitable_scheme()),
-                    false => Ok(Scheme::Events),
-                }
-            }
-        }
-    }
-
-    /// True if a motion from event to event goes on in steps where events crowd: nothing is given that steps cannot
-    /// heed, and accumulations end in rest.
-    pub(super) fn hands_over(&self, config: &Config) -> bool {
-        let mut given = self.given_of_events.iter();
-        self.on_zeno == OnZeno::Rest
-            && self.obstacle(config).is_none()
-            && given.all(|key| self.is_of_steps(key))
-    }
-
-    /// True if what a key of laws says is what steps do anyway.
-    fn is_of_steps(&self, key: &str) -> bool {
-        key == "law.several"
-            && matches!(&self.several, Law::Poisson(law) if *law == Poisson::default())
-    }
-
-    /// Something given that steps cannot heed: its key, and why.
-    fn obstacle(&self, config: &Config) -> Option<(&'static str, String)> {
-        if self.on_zeno == OnZeno::Stop {
-            let message =
-                "steps have no accumulations to end at; choose \"rest\", or scheme = \"events\"";
-            return Some(("on_zeno", message.to_owned()));
-        }
-        let elastic = |s: &Surface| s.collide && s.restitution == 1.0;
-        let surfaces = self.spec.pairs.iter().map(|(_, surface)| surface);
-        let is_elastic = surfaces.chain([&self.spec.surface]).any(elastic);
-        if is_elastic && self.spec.flight != FlightRule::Exact {
-            let message = "only \"exact\" flights keep the energy of elastic impacts in steps (restitution = 1)";
-            return Some(("flight", message.to_owned()));
-        }
-        if let Law::SetValued(_) = &self.several {
-            let message = format!(
-                "`{}` draws samples, and steps have one answer; leave it out, or choose scheme = \"events\"",
-                config.several_name()
-            );
-            return Some(("law.several", message));
-        }
-        None
-    }
-
-    /// Keys that steps leave out, for the record.
-    pub(super) fn left_out_by_steps(&self) -> Vec<String> {
-        let laws = self
-            .given_of_events
-            .iter()
-            .filter(|key| !self.is_of_steps(key));
-        let mut out: Vec<String> = laws
-            .map(|key| format!("{key}: steps answer with `poisson`"))
-            .collect();
-        if self.zeno_is_given && self.on_zeno == OnZeno::Continue {
-            out.push("on_zeno: steps have no accumulations".to_owned());
-        }
-        out
-    }
 }

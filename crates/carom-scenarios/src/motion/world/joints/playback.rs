@@ -1,7 +1,7 @@
 //! The motion of jointed bodies to play: their shapes, rods to the joints outside them, pins along the axes of joints,
 //! and the rods of joints that hold a distance.
 
-use super::Jointed;
+use super::setup::Jointed;
 use crate::motion::playback::{Hit, between, playback};
 use carom_geometry::{Ellipsoid, MassProperties, Rounded, Segment, Shape, SupportMap, Union};
 use carom_lie::{Se3, So3};

@@ -1,6 +1,6 @@
 //! The record of a world with joints.
 
-use super::Jointed;
+use super::setup::Jointed;
 use crate::motion::figures::{MOST_LINES, Series, against_time};
 use crate::motion::world::World;
 use crate::motion::world::output::ImpactOutput;

@@ -1,6 +1,6 @@
 //! A robot from its URDF, for programs that run it themselves.
 
-use super::Jointed;
+use super::setup::Jointed;
 use crate::ScenarioError;
 use crate::motion::world::config::Config;
 use carom_motion::jointed::{Control, JointEvent, JointedEnd, JointedWorld};

@@ -5,7 +5,7 @@ mod read;
 mod tree;
 
 use super::body::BodyConfig;
-use super::config::PairConfig;
+use super::contact::PairConfig;
 use super::joints::JointConfig;
 use crate::ScenarioError;
 use carom_report::input::read_text;

@@ -1,13 +1,11 @@
-//! Newton steps on the normal impulses of a chain in round friction cones.
+//! First-order changes of a chain in round friction cones by changes of its normal impulses.
 
 use super::chain::{CLOSED, Edges};
-use super::round::{Closings, Path, RoundChain};
+use super::least_squares::{LEAST_DAMPING, LeastSquares};
+use super::round_chain::{Closings, Path, RoundChain, WIDTH};
 use carom_lcp::cone::{ConeMode, ConeWorkspace};
 use carom_metric::kernel;
 use nalgebra::{DMatrix, DVector};
-
-/// Rows of a contact.
-pub(super) const WIDTH: usize = 3;
 
 /// Unknowns of the largest problem.
 const MAX_UNKNOWNS: usize = 96;
@@ -30,18 +28,6 @@ const COMPLIANCE: f64 = 1e-10;
 /// Damping of the changes, over the root of the sum of the squares of what they do: the one that is tried first if they
 /// need any, the least and the largest, and the ratio of one trial to the next.
 pub(super) const FIRST_DAMPING: f64 = 1e-2;
-/// Least damping of a trial.
-const LEAST_DAMPING: f64 = 1e-8;
-/// Largest damping of a trial.
-const MOST_DAMPING: f64 = 10.0;
-/// Ratio of the dampings of a trial and the next.
-const DAMPING_STEP: f64 = 4.0;
-
-/// Sets of active conditions that are tried before only one condition changes at a time.
-const MAX_BLOCKS: usize = 8;
-
-/// Such changes.
-const MAX_SINGLE: usize = 16;
 
 /// The share of what was missed that may be left before what is not linear is looked at again.
 const SHORT: f64 = 0.1;
@@ -50,7 +36,7 @@ const SHORT: f64 = 0.1;
 const N_CORRECTIONS: usize = 4;
 
 /// A chain and what small changes of its normal impulses do.
-pub(super) struct Steering<'a> {
+pub(super) struct Linearization<'a> {
     edges: &'a Edges,
     chain: &'a RoundChain,
     path: &'a Path,
@@ -61,11 +47,11 @@ pub(super) struct Steering<'a> {
     /// Slot velocities after each step that unit changes make, slots × unknowns.
     effects: Vec<DMatrix<f64>>,
     /// Slot velocities after each step without changes, as far as effects are linear.
-    bent: Vec<Vec<f64>>,
+    base: Vec<Vec<f64>>,
 }
 
 /// A changed chain.
-pub(super) struct Step {
+pub(super) struct NewtonStep {
     pub(super) chain: RoundChain,
     /// Its path, if it was found.
     pub(super) path: Option<Path>,
@@ -75,7 +61,7 @@ pub(super) struct Step {
     pub(super) size: f64,
 }
 
-impl<'a> Steering<'a> {
+impl<'a> Linearization<'a> {
     /// `None` if nothing may change, or too much.
     pub(super) fn new(
         edges: &'a Edges,
@@ -91,7 +77,7 @@ impl<'a> Steering<'a> {
             unknowns: Vec::new(),
             room: Vec::new(),
             effects: Vec::new(),
-            bent: path.after.clone(),
+            base: path.after.clone(),
         };
         steering.add_unknowns(closings);
         if steering.unknowns.is_empty() || steering.unknowns.len() > MAX_UNKNOWNS {
@@ -162,7 +148,7 @@ impl<'a> Steering<'a> {
     }
 
     /// The contacts on which friction acts in a step, or may, and what they do.
-    fn frictional(&self, step: usize) -> Vec<(usize, Motion)> {
+    fn frictional(&self, step: usize) -> Vec<(usize, FrictionMode)> {
         let slow = SLOW * self.edges.norm;
         let mut frictional = Vec::new();
         for (contact, friction) in self.edges.space.friction.iter().enumerate() {
@@ -176,9 +162,9 @@ impl<'a> Steering<'a> {
             let speed = kernel::norm(&[x, y]);
             let sticks = self.path.modes[step][contact] == ConeMode::Stick || speed <= slow;
             let motion = if sticks {
-                Motion::Stick
+                FrictionMode::Stick
             } else {
-                Motion::Slide {
+                FrictionMode::Slide {
                     direction: [x / speed, y / speed],
                     ratio: friction * l / speed,
                 }
@@ -189,7 +175,7 @@ impl<'a> Steering<'a> {
     }
 
     /// The equations of friction, differentiated with respect to it.
-    fn friction_matrix(&self, frictional: &[(usize, Motion)]) -> DMatrix<f64> {
+    fn friction_matrix(&self, frictional: &[(usize, FrictionMode)]) -> DMatrix<f64> {
         let gram = &self.edges.space.gram;
         let n = 2 * frictional.len();
         let mut matrix = DMatrix::zeros(n, n);
@@ -205,8 +191,10 @@ impl<'a> Steering<'a> {
                 }
             }
             let diagonal = match motion {
-                Motion::Stick => COMPLIANCE * (gram[(slot, slot)] + gram[(slot + 1, slot + 1)]),
-                Motion::Slide { .. } => 1.0,
+                FrictionMode::Stick => {
+                    COMPLIANCE * (gram[(slot, slot)] + gram[(slot + 1, slot + 1)])
+                }
+                FrictionMode::Slide { .. } => 1.0,
             };
             for k in 0..2 {
                 matrix[(2 * row + k, 2 * row + k)] += diagonal;
@@ -219,7 +207,7 @@ impl<'a> Steering<'a> {
     fn friction_rhs(
         &self,
         step: usize,
-        frictional: &[(usize, Motion)],
+        frictional: &[(usize, FrictionMode)],
         effect: &DMatrix<f64>,
     ) -> DMatrix<f64> {
         let mut rhs = DMatrix::zeros(2 * frictional.len(), effect.ncols());
@@ -231,7 +219,7 @@ impl<'a> Steering<'a> {
                     rhs[(2 * row + k, column)] = -x;
                 }
             }
-            if let Motion::Slide { direction, .. } = motion {
+            if let FrictionMode::Slide { direction, .. } = motion {
                 for (j, _) in self.own(step).filter(|(_, contact)| contact == i) {
                     for (k, d) in direction.iter().enumerate() {
                         rhs[(2 * row + k, j)] -= self.edges.space.friction[*i] * d;
@@ -246,7 +234,7 @@ impl<'a> Steering<'a> {
     fn condition(&self, step: usize, slot: usize, wanted: f64) -> (f64, impl Iterator<Item = f64>) {
         let row = self.effects[step].row(slot);
         let changes = (0..self.room.len()).map(move |j| row[j] * self.room[j]);
-        (wanted - self.bent[step][slot], changes)
+        (wanted - self.base[step][slot], changes)
     }
 
     /// The velocities that the changes must bring about: the end, and normal velocities of contacts that close.
@@ -275,7 +263,7 @@ impl<'a> Steering<'a> {
     }
 
     /// First-order effects of changes, and their targets.
-    fn linear(&self, work: &mut u64) -> Linear {
+    fn least_squares(&self, work: &mut u64) -> LeastSquares {
         let n = self.unknowns.len();
         let mut entries: Vec<f64> = Vec::new();
         let mut lacking: Vec<f64> = Vec::new();
@@ -289,7 +277,7 @@ impl<'a> Steering<'a> {
         let rows = DMatrix::from_vec(n, lacking.len(), entries);
         let size = rows.columns(0, n_targets).norm_squared();
         *work += (n * lacking.len()) as u64;
-        Linear {
+        LeastSquares {
             size,
             n_targets,
             rows,
@@ -306,19 +294,20 @@ impl<'a> Steering<'a> {
         damping: &mut f64,
         cone: &mut ConeWorkspace,
         work: &mut u64,
-    ) -> Option<Step> {
-        let (found, mut changes, mut promised) = self.linear(work).within(reach, *damping, work)?;
+    ) -> Option<NewtonStep> {
+        let (found, mut changes, mut promised) =
+            self.least_squares(work).within(reach, *damping, work)?;
         if found > LEAST_DAMPING {
             *damping = found;
         }
-        let mut best: Option<Step> = None;
+        let mut best: Option<NewtonStep> = None;
         for _ in 0..N_CORRECTIONS {
             let chain = self.changed(&changes);
             let path = chain.follow(self.edges, Some(self.path), cone, work);
             if let Some(path) = &path {
-                self.bend(path, &changes);
+                self.update_base(path, &changes);
             }
-            let step = Step {
+            let step = NewtonStep {
                 chain,
                 path,
                 promised,
@@ -333,7 +322,7 @@ impl<'a> Steering<'a> {
                 break;
             }
             // The nonlinear part is known better now.
-            match self.linear(work).minimized(found, work) {
+            match self.least_squares(work).minimized(found, work) {
                 Some((corrected, misses)) if corrected.amax() <= 2.0 * reach => {
                     (changes, promised) = (corrected, misses);
                 }
@@ -358,266 +347,20 @@ impl<'a> Steering<'a> {
         chain
     }
 
-    /// Updates the linearized path from the exact one: `bent` = path − effects · changes, the path at zero change.
-    fn bend(&mut self, path: &Path, changes: &DVector<f64>) {
-        let steps = self.bent.iter_mut().zip(&path.after).zip(&self.effects);
-        for ((bent, after), effects) in steps {
-            bent.copy_from_slice(after);
+    /// Updates the linearized path from the exact one: `base` = path − effects · changes, the path at zero change.
+    fn update_base(&mut self, path: &Path, changes: &DVector<f64>) {
+        let steps = self.base.iter_mut().zip(&path.after).zip(&self.effects);
+        for ((base, after), effects) in steps {
+            base.copy_from_slice(after);
             let changes = changes.iter().zip(&self.room);
             for (effect, (change, room)) in effects.column_iter().zip(changes) {
-                kernel::add_scaled(bent, -change * room, effect.as_slice());
+                kernel::add_scaled(base, -change * room, effect.as_slice());
             }
         }
     }
 }
 
-/// Changes to first order: those that are least in the sum of squares are sought that bring about the targets, open
-/// no contact that pushes, and leave no impulse below its floor.
-struct Linear {
-    /// Effects of unit changes, unknowns × conditions: the targets, then the velocities of contacts that push.
-    rows: DMatrix<f64>,
-    n_targets: usize,
-    /// Deficits of the conditions' velocities.
-    lacking: Vec<f64>,
-    /// The least changes.
-    floor: Vec<f64>,
-    /// The sum of the squares of the rows of the targets.
-    size: f64,
-}
-
-/// Active set of a minimum.
-struct Active {
-    /// Unknowns at their floor.
-    is_low: Vec<bool>,
-    /// Contacts that push and would open.
-    opens: Vec<bool>,
-}
-
-impl Active {
-    /// Unknowns come first, then contacts that push.
-    fn set(&mut self, condition: usize, is_active: bool) {
-        let mut all = self.is_low.iter_mut().chain(&mut self.opens);
-        if let Some(entry) = all.nth(condition) {
-            *entry = is_active;
-        }
-    }
-}
-
-impl Linear {
-    /// The changes within reach, damped as little as that allows: the damping, the changes and what they miss.
-    fn within(&self, reach: f64, guess: f64, work: &mut u64) -> Option<(f64, DVector<f64>, f64)> {
-        let mut active = self.nothing_active();
-        let mut damped = |damping: f64| {
-            let (changes, misses) = self.least(damping, &mut active, work)?;
-            (changes.amax() <= reach).then_some((damping, changes, misses))
-        };
-        if let Some(found) = damped(LEAST_DAMPING) {
-            return Some(found);
-        }
-        let mut damping = guess;
-        let mut found = damped(damping);
-        if found.is_some() {
-            while damping > LEAST_DAMPING * DAMPING_STEP {
-                damping /= DAMPING_STEP;
-                match damped(damping) {
-                    Some(longer) => found = Some(longer),
-                    None => break,
-                }
-            }
-            return found;
-        }
-        while damping < MOST_DAMPING && found.is_none() {
-            damping *= DAMPING_STEP;
-            found = damped(damping);
-        }
-        found
-    }
-
-    /// The minimum for a damping, without a guess at what is active.
-    fn minimized(&self, damping: f64, work: &mut u64) -> Option<(DVector<f64>, f64)> {
-        self.least(damping, &mut self.nothing_active(), work)
-    }
-
-    /// Minimizes the sum of squares of what is missed, and of the changes times the damping (over the root of the sum
-    /// of the squares of the rows): the changes and the largest velocity missed. `active` is a guess at the conditions
-    /// that are active, and what is found.
-    fn least(
-        &self,
-        damping: f64,
-        active: &mut Active,
-        work: &mut u64,
-    ) -> Option<(DVector<f64>, f64)> {
-        let soft = damping * damping * self.size;
-        let (changes, is_minimum) = self.in_blocks(soft, active, work)?;
-        let misses = self.misses(&changes);
-        if is_minimum || misses < self.misses(&DVector::zeros(changes.len())) {
-            return Some((changes, misses));
-        }
-        let changes = self.one_by_one(soft, active, work)?;
-        let misses = self.misses(&changes);
-        Some((changes, misses))
-    }
-
-    /// The largest velocity that is missed after changes, to first order.
-    fn misses(&self, changes: &DVector<f64>) -> f64 {
-        let targets = (0..self.n_targets).map(|r| self.left(r, changes).abs());
-        let opened = self.pushing().map(|r| -self.left(r, changes));
-        targets.chain(opened).fold(0.0, f64::max)
-    }
-
-    /// The conditions of contacts that push.
-    fn pushing(&self) -> std::ops::Range<usize> {
-        self.n_targets..self.lacking.len()
-    }
-
-    /// No conditions but the targets are active, and those contacts that open already.
-    fn nothing_active(&self) -> Active {
-        Active {
-            is_low: vec![false; self.floor.len()],
-            opens: self.pushing().map(|r| self.lacking[r] < 0.0).collect(),
-        }
-    }
-
-    /// The minimum by active sets, of which all that are wrong change at once; they and whether that ended. If it did
-    /// not, they keep above their floors.
-    fn in_blocks(
-        &self,
-        soft: f64,
-        active: &mut Active,
-        work: &mut u64,
-    ) -> Option<(DVector<f64>, bool)> {
-        let mut last = None;
-        for _ in 0..MAX_BLOCKS {
-            let (mut changes, gradient) = self.minimum(active, soft, work)?;
-            let mut is_same = true;
-            for (j, is_low) in active.is_low.iter_mut().enumerate() {
-                let is_lower = if *is_low {
-                    gradient[j] >= 0.0
-                } else {
-                    changes[j] < self.floor[j]
-                };
-                is_same &= is_lower == *is_low;
-                *is_low = is_lower;
-            }
-            for (r, opens) in self.pushing().zip(&mut active.opens) {
-                let is_opening = self.left(r, &changes) < 0.0;
-                is_same &= is_opening == *opens;
-                *opens = is_opening;
-            }
-            if is_same {
-                return Some((changes, true));
-            }
-            for (y, floor) in changes.iter_mut().zip(&self.floor) {
-                *y = y.max(*floor);
-            }
-            last = Some((changes, false));
-        }
-        last
-    }
-
-    /// The minimum by active sets, of which one condition changes at a time, so that what is minimized falls.
-    fn one_by_one(&self, soft: f64, active: &mut Active, work: &mut u64) -> Option<DVector<f64>> {
-        let n = self.floor.len();
-        *active = self.nothing_active();
-        let mut changes = DVector::zeros(n);
-        for _ in 0..MAX_SINGLE {
-            let (best, gradient) = self.minimum(active, soft, work)?;
-            let way = &best - &changes;
-            // The first condition that is met on the way.
-            let (mut part, mut met) = (1.0, None);
-            for j in (0..n).filter(|j| !active.is_low[*j] && best[*j] < self.floor[*j]) {
-                let to_floor = ((self.floor[j] - changes[j]) / way[j]).max(0.0);
-                if to_floor < part {
-                    (part, met) = (to_floor, Some(j));
-                }
-            }
-            for (k, r) in self.pushing().enumerate() {
-                let (now, then) = (self.left(r, &changes), self.left(r, &best));
-                if !active.opens[k] && then < 0.0 {
-                    let to_zero = (now / (now - then)).max(0.0);
-                    if to_zero < part {
-                        (part, met) = (to_zero, Some(n + k));
-                    }
-                }
-            }
-            changes.axpy(part, &way, 1.0);
-            if let Some(condition) = met {
-                active.set(condition, true);
-                continue;
-            }
-            // The condition that hinders most.
-            let low = (0..n)
-                .filter(|j| active.is_low[*j])
-                .map(|j| (j, -gradient[j]));
-            let opens = self.pushing().enumerate().filter(|(k, _)| active.opens[*k]);
-            let opens = opens.map(|(k, r)| (n + k, self.left(r, &changes)));
-            let hinders = low.chain(opens).filter(|(_, much)| *much > 0.0);
-            let Some((condition, _)) = hinders.max_by(|a, b| a.1.total_cmp(&b.1)) else {
-                break;
-            };
-            active.set(condition, false);
-        }
-        Some(changes)
-    }
-
-    /// The minimum with given active conditions, and its gradient.
-    fn minimum(
-        &self,
-        active: &Active,
-        soft: f64,
-        work: &mut u64,
-    ) -> Option<(DVector<f64>, DVector<f64>)> {
-        let opens = self.pushing().zip(&active.opens);
-        let opens = opens.filter(|(_, opens)| **opens).map(|(r, _)| r);
-        let conditions: Vec<usize> = (0..self.n_targets).chain(opens).collect();
-        let free: Vec<usize> = (0..self.floor.len())
-            .filter(|j| !active.is_low[*j])
-            .collect();
-        let mut changes = DVector::zeros(self.floor.len());
-        for (j, floor) in self
-            .floor
-            .iter()
-            .enumerate()
-            .filter(|(j, _)| active.is_low[*j])
-        {
-            changes[j] = *floor;
-        }
-        let (k, n) = (conditions.len(), free.len());
-        let rows = DMatrix::from_fn(n, k, |j, r| self.rows[(free[j], conditions[r])]);
-        let lacking = DVector::from_fn(k, |r, _| self.left(conditions[r], &changes));
-        // The smaller of the two systems.
-        let found = if n <= k {
-            let mut system = &rows * rows.transpose();
-            (0..n).for_each(|j| system[(j, j)] += soft);
-            system.cholesky()?.solve(&(rows * lacking))
-        } else {
-            let mut system = rows.tr_mul(&rows);
-            (0..k).for_each(|r| system[(r, r)] += soft);
-            rows * system.cholesky()?.solve(&lacking)
-        };
-        let small = n.min(k);
-        *work += (small * small * (n.max(k) + small / 3) + 2 * n * k) as u64;
-        // Written so that NaN ends it.
-        if !found.iter().all(|y| y.is_finite()) {
-            return None;
-        }
-        for (j, y) in free.iter().zip(found.iter()) {
-            changes[*j] = *y;
-        }
-        let mut gradient = soft * &changes;
-        for r in conditions {
-            gradient.axpy(-self.left(r, &changes), &self.rows.column(r), 1.0);
-        }
-        Some((changes, gradient))
-    }
-
-    /// Deficit of a condition after changes.
-    fn left(&self, r: usize, changes: &DVector<f64>) -> f64 {
-        self.lacking[r] - self.rows.column(r).dot(changes)
-    }
-}
-
-impl Step {
+impl NewtonStep {
     fn missed(&self) -> f64 {
         self.path.as_ref().map_or(f64::INFINITY, |path| path.missed)
     }
@@ -625,7 +368,7 @@ impl Step {
 
 /// Mode of a contact with friction in a step.
 #[derive(Clone, Copy, Debug)]
-enum Motion {
+enum FrictionMode {
     Stick,
     /// It slides in a direction; the ratio is that of its friction to its speed.
     Slide {
@@ -634,7 +377,7 @@ enum Motion {
     },
 }
 
-impl Motion {
+impl FrictionMode {
     /// Components of a change of the sliding velocity in the equations of friction.
     fn sees(&self, [x, y]: [f64; 2]) -> [f64; 2] {
         match self {

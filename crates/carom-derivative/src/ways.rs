@@ -1,0 +1,95 @@
+//! Ways of an impact whose contacts act at once, in the modes that its outcome shows.
+
+use super::branch::{Found, Test, Ties, Walk};
+use super::frame::Frame;
+use super::friction::{Contacts, Event};
+use super::reading::Cones;
+use carom_impact::{Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactStatus};
+
+/// A law whose contacts act at once.
+#[derive(Clone, Copy)]
+pub(super) struct AtOnce<'l> {
+    pub(super) law: &'l dyn ImpactLaw,
+    pub(super) cones: Cones,
+    /// True if contacts ask for Newton's restitution.
+    pub(super) rebounds: bool,
+    pub(super) tolerance: f64,
+}
+
+impl AtOnce<'_> {
+    /// All ways that ties allow, the law's own first; `None` if the outcome is a member of a continuum.
+    pub(super) fn ways(
+        self,
+        contacts: &Contacts<'_>,
+        outcome: &ImpactOutcome,
+        may_shift: bool,
+    ) -> Result<Option<Found>, ImpactError> {
+        let frame = contacts.frame;
+        let (after, impulse) = frame.of_outcome(outcome);
+        let event = Event {
+            before: frame.before.clone(),
+            after,
+            impulse,
+            caps: Vec::new(),
+        };
+        let ties = Ties {
+            tolerance: self.tolerance,
+            may_shift,
+        };
+        let found = simultaneous(contacts, &[event], ties)?;
+        let Some(mut found) = found else {
+            return Ok(None);
+        };
+        if outcome.status == ImpactStatus::Resolved {
+            found.walks.extend(nothing_happens(frame, ties)?);
+        }
+        Ok(Some(found))
+    }
+}
+
+/// Events of contacts that act at once, one after the other, in the modes that their impulses and
+/// velocities show; `None` if they lead to a member of a continuum.
+pub(super) fn simultaneous(
+    contacts: &Contacts<'_>,
+    events: &[Event],
+    ties: Ties,
+) -> Result<Option<Found>, ImpactError> {
+    let mut is_complete = true;
+    let mut is_family = false;
+    let mut found = ties.follow(contacts.frame, 0, |walk, step: &usize, tie, out| {
+        let Some(event) = events.get(*step) else {
+            out.add([], None, None);
+            return Ok(());
+        };
+        let tolerance = tie.map(|_| ties.tolerance);
+        let (stages, all) = contacts.stages(event, &walk.jacobian, tolerance, ties.may_shift);
+        is_complete &= all;
+        is_family |= tie.is_none() && stages.iter().any(|(stage, _)| stage.is_loose());
+        for stage in stages {
+            out.add([], Some(stage), Some(step + 1));
+        }
+        Ok(())
+    })?;
+    found.is_complete &= is_complete;
+    Ok((!is_family).then_some(found))
+}
+
+/// True if the outcome is a member of a continuum.
+pub(super) fn is_family(outcome: &ImpactOutcome) -> bool {
+    matches!(&outcome.diagnostics, Diagnostics::Cone(cone) if cone.family > 0)
+}
+
+/// The way on which no contact approaches, if all contacts nearly do so. With friction another answer may exist
+/// that pushes.
+fn nothing_happens(frame: &Frame<'_>, ties: Ties) -> Result<Option<Walk>, ImpactError> {
+    let contacts = frame.problem.contacts();
+    if !frame.is_all_but_separating(ties.tolerance) {
+        return Ok(None);
+    }
+    let found = ties.follow(frame, (), |_, (), _, out| {
+        let normals = (0..contacts.len()).map(|i| Test::Separates(contacts.row(i)));
+        out.add(normals, None, None);
+        Ok(())
+    })?;
+    Ok(found.walks.into_iter().next())
+}

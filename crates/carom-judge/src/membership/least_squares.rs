@@ -1,0 +1,274 @@
+//! Damped least squares with one-sided conditions, by active sets.
+
+use nalgebra::{DMatrix, DVector};
+
+/// Least damping of a trial.
+pub(super) const LEAST_DAMPING: f64 = 1e-8;
+
+/// Largest damping of a trial.
+const MOST_DAMPING: f64 = 10.0;
+
+/// Ratio of the dampings of a trial and the next.
+const DAMPING_STEP: f64 = 4.0;
+
+/// Sets of active conditions that are tried before only one condition changes at a time.
+const MAX_BLOCKS: usize = 8;
+
+/// Such changes.
+const MAX_SINGLE: usize = 16;
+
+/// Changes to first order: those that are least in the sum of squares are sought that bring about the targets, open
+/// no contact that pushes, and leave no impulse below its floor.
+pub(super) struct LeastSquares {
+    /// Effects of unit changes, unknowns × conditions: the targets, then the velocities of contacts that push.
+    pub(super) rows: DMatrix<f64>,
+    pub(super) n_targets: usize,
+    /// Deficits of the conditions' velocities.
+    pub(super) lacking: Vec<f64>,
+    /// The least changes.
+    pub(super) floor: Vec<f64>,
+    /// The sum of the squares of the rows of the targets.
+    pub(super) size: f64,
+}
+
+/// ActiveSet set of a minimum.
+struct ActiveSet {
+    /// Unknowns at their floor.
+    is_low: Vec<bool>,
+    /// Contacts that push and would open.
+    opens: Vec<bool>,
+}
+
+impl ActiveSet {
+    /// Unknowns come first, then contacts that push.
+    fn set(&mut self, condition: usize, is_active: bool) {
+        let mut all = self.is_low.iter_mut().chain(&mut self.opens);
+        if let Some(entry) = all.nth(condition) {
+            *entry = is_active;
+        }
+    }
+}
+
+impl LeastSquares {
+    /// The changes within reach, damped as little as that allows: the damping, the changes and what they miss.
+    pub(super) fn within(
+        &self,
+        reach: f64,
+        guess: f64,
+        work: &mut u64,
+    ) -> Option<(f64, DVector<f64>, f64)> {
+        let mut active = self.nothing_active();
+        let mut damped = |damping: f64| {
+            let (changes, misses) = self.least(damping, &mut active, work)?;
+            (changes.amax() <= reach).then_some((damping, changes, misses))
+        };
+        if let Some(found) = damped(LEAST_DAMPING) {
+            return Some(found);
+        }
+        let mut damping = guess;
+        let mut found = damped(damping);
+        if found.is_some() {
+            while damping > LEAST_DAMPING * DAMPING_STEP {
+                damping /= DAMPING_STEP;
+                match damped(damping) {
+                    Some(longer) => found = Some(longer),
+                    None => break,
+                }
+            }
+            return found;
+        }
+        while damping < MOST_DAMPING && found.is_none() {
+            damping *= DAMPING_STEP;
+            found = damped(damping);
+        }
+        found
+    }
+
+    /// The minimum for a damping, without a guess at what is active.
+    pub(super) fn minimized(&self, damping: f64, work: &mut u64) -> Option<(DVector<f64>, f64)> {
+        self.least(damping, &mut self.nothing_active(), work)
+    }
+
+    /// Minimizes the sum of squares of what is missed, and of the changes times the damping (over the root of the sum
+    /// of the squares of the rows): the changes and the largest velocity missed. `active` is a guess at the conditions
+    /// that are active, and what is found.
+    fn least(
+        &self,
+        damping: f64,
+        active: &mut ActiveSet,
+        work: &mut u64,
+    ) -> Option<(DVector<f64>, f64)> {
+        let soft = damping * damping * self.size;
+        let (changes, is_minimum) = self.in_blocks(soft, active, work)?;
+        let misses = self.misses(&changes);
+        if is_minimum || misses < self.misses(&DVector::zeros(changes.len())) {
+            return Some((changes, misses));
+        }
+        let changes = self.one_by_one(soft, active, work)?;
+        let misses = self.misses(&changes);
+        Some((changes, misses))
+    }
+
+    /// The largest velocity that is missed after changes, to first order.
+    fn misses(&self, changes: &DVector<f64>) -> f64 {
+        let targets = (0..self.n_targets).map(|r| self.left(r, changes).abs());
+        let opened = self.pushing().map(|r| -self.left(r, changes));
+        targets.chain(opened).fold(0.0, f64::max)
+    }
+
+    /// The conditions of contacts that push.
+    fn pushing(&self) -> std::ops::Range<usize> {
+        self.n_targets..self.lacking.len()
+    }
+
+    /// No conditions but the targets are active, and those contacts that open already.
+    fn nothing_active(&self) -> ActiveSet {
+        ActiveSet {
+            is_low: vec![false; self.floor.len()],
+            opens: self.pushing().map(|r| self.lacking[r] < 0.0).collect(),
+        }
+    }
+
+    /// The minimum by active sets, of which all that are wrong change at once; they and whether that ended. If it did
+    /// not, they keep above their floors.
+    fn in_blocks(
+        &self,
+        soft: f64,
+        active: &mut ActiveSet,
+        work: &mut u64,
+    ) -> Option<(DVector<f64>, bool)> {
+        let mut last = None;
+        for _ in 0..MAX_BLOCKS {
+            let (mut changes, gradient) = self.minimum(active, soft, work)?;
+            let mut is_same = true;
+            for (j, is_low) in active.is_low.iter_mut().enumerate() {
+                let is_lower = if *is_low {
+                    gradient[j] >= 0.0
+                } else {
+                    changes[j] < self.floor[j]
+                };
+                is_same &= is_lower == *is_low;
+                *is_low = is_lower;
+            }
+            for (r, opens) in self.pushing().zip(&mut active.opens) {
+                let is_opening = self.left(r, &changes) < 0.0;
+                is_same &= is_opening == *opens;
+                *opens = is_opening;
+            }
+            if is_same {
+                return Some((changes, true));
+            }
+            for (y, floor) in changes.iter_mut().zip(&self.floor) {
+                *y = y.max(*floor);
+            }
+            last = Some((changes, false));
+        }
+        last
+    }
+
+    /// The minimum by active sets, of which one condition changes at a time, so that what is minimized falls.
+    fn one_by_one(
+        &self,
+        soft: f64,
+        active: &mut ActiveSet,
+        work: &mut u64,
+    ) -> Option<DVector<f64>> {
+        let n = self.floor.len();
+        *active = self.nothing_active();
+        let mut changes = DVector::zeros(n);
+        for _ in 0..MAX_SINGLE {
+            let (best, gradient) = self.minimum(active, soft, work)?;
+            let way = &best - &changes;
+            // The first condition that is met on the way.
+            let (mut part, mut met) = (1.0, None);
+            for j in (0..n).filter(|j| !active.is_low[*j] && best[*j] < self.floor[*j]) {
+                let to_floor = ((self.floor[j] - changes[j]) / way[j]).max(0.0);
+                if to_floor < part {
+                    (part, met) = (to_floor, Some(j));
+                }
+            }
+            for (k, r) in self.pushing().enumerate() {
+                let (now, then) = (self.left(r, &changes), self.left(r, &best));
+                if !active.opens[k] && then < 0.0 {
+                    let to_zero = (now / (now - then)).max(0.0);
+                    if to_zero < part {
+                        (part, met) = (to_zero, Some(n + k));
+                    }
+                }
+            }
+            changes.axpy(part, &way, 1.0);
+            if let Some(condition) = met {
+                active.set(condition, true);
+                continue;
+            }
+            // The condition that hinders most.
+            let low = (0..n)
+                .filter(|j| active.is_low[*j])
+                .map(|j| (j, -gradient[j]));
+            let opens = self.pushing().enumerate().filter(|(k, _)| active.opens[*k]);
+            let opens = opens.map(|(k, r)| (n + k, self.left(r, &changes)));
+            let hinders = low.chain(opens).filter(|(_, much)| *much > 0.0);
+            let Some((condition, _)) = hinders.max_by(|a, b| a.1.total_cmp(&b.1)) else {
+                break;
+            };
+            active.set(condition, false);
+        }
+        Some(changes)
+    }
+
+    /// The minimum with given active conditions, and its gradient.
+    fn minimum(
+        &self,
+        active: &ActiveSet,
+        soft: f64,
+        work: &mut u64,
+    ) -> Option<(DVector<f64>, DVector<f64>)> {
+        let opens = self.pushing().zip(&active.opens);
+        let opens = opens.filter(|(_, opens)| **opens).map(|(r, _)| r);
+        let conditions: Vec<usize> = (0..self.n_targets).chain(opens).collect();
+        let free: Vec<usize> = (0..self.floor.len())
+            .filter(|j| !active.is_low[*j])
+            .collect();
+        let mut changes = DVector::zeros(self.floor.len());
+        for (j, floor) in self
+            .floor
+            .iter()
+            .enumerate()
+            .filter(|(j, _)| active.is_low[*j])
+        {
+            changes[j] = *floor;
+        }
+        let (k, n) = (conditions.len(), free.len());
+        let rows = DMatrix::from_fn(n, k, |j, r| self.rows[(free[j], conditions[r])]);
+        let lacking = DVector::from_fn(k, |r, _| self.left(conditions[r], &changes));
+        // The smaller of the two systems.
+        let found = if n <= k {
+            let mut system = &rows * rows.transpose();
+            (0..n).for_each(|j| system[(j, j)] += soft);
+            system.cholesky()?.solve(&(rows * lacking))
+        } else {
+            let mut system = rows.tr_mul(&rows);
+            (0..k).for_each(|r| system[(r, r)] += soft);
+            rows * system.cholesky()?.solve(&lacking)
+        };
+        let small = n.min(k);
+        *work += (small * small * (n.max(k) + small / 3) + 2 * n * k) as u64;
+        // Written so that NaN ends it.
+        if !found.iter().all(|y| y.is_finite()) {
+            return None;
+        }
+        for (j, y) in free.iter().zip(found.iter()) {
+            changes[*j] = *y;
+        }
+        let mut gradient = soft * &changes;
+        for r in conditions {
+            gradient.axpy(-self.left(r, &changes), &self.rows.column(r), 1.0);
+        }
+        Some((changes, gradient))
+    }
+
+    /// Deficit of a condition after changes.
+    fn left(&self, r: usize, changes: &DVector<f64>) -> f64 {
+        self.lacking[r] - self.rows.column(r).dot(changes)
+    }
+}

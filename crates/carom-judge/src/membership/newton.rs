@@ -1,0 +1,206 @@
+//! Newton's method on the normal impulses of a chain, which leads it to a velocity.
+
+use super::chain::{CLOSED, Chain, Edges};
+use super::linearization::{FIRST_DAMPING, Linearization};
+use super::round_chain::{Closings, Path, RoundChain};
+use carom_lcp::cone::ConeWorkspace;
+
+/// Newton steps for one chain.
+const MAX_STEPS: usize = 40;
+
+/// Share of itself by which an impulse may change in a step, at first.
+const FIRST_REACH: f64 = 0.1;
+
+/// Share of itself by which an impulse may change in a step, at most.
+const REACH: f64 = 0.3;
+
+/// A share by which nothing is gained.
+const LEAST_REACH: f64 = 1e-12;
+
+/// Distance, over the norm of the motion, at which a chain is good.
+const ENOUGH: f64 = 1e-13;
+
+/// A step may miss more than the best one so far by this factor: the next may find the way back.
+const RISE: f64 = 3.0;
+
+/// Fraction of the distance that a step may leave so that its reach grows.
+const SHORT: f64 = 0.3;
+
+/// If less than this is missed, over the norm of the motion, a chain is worth refining, and contacts whose normal velocities, or impulses,
+/// are below so many times what is missed are made to close, or let go, this often.
+const NEAR: f64 = 1e-3;
+
+/// Contacts whose normal velocities, or impulses, are below so many times what is missed are made to close, or let go.
+const NEARLY: f64 = 30.0;
+
+/// Times that such contacts are made to close or let go.
+const MAX_SNAPS: usize = 3;
+
+/// A change after which there is nothing more to gain.
+const STILL: f64 = 1e-9;
+
+/// Newton steps in turn that may gain too little.
+const MAX_IDLE: usize = 8;
+
+/// Factor by which a Newton step has to gain not to be idle.
+const GAIN: f64 = 0.9;
+
+/// A chain that was led to the velocity, as near as that went.
+#[derive(Clone, Debug)]
+pub(super) struct Led {
+    chain: RoundChain,
+    path: Path,
+    /// Number of the target that it was led to.
+    target: usize,
+}
+
+impl Led {
+    /// A chain that was led to another of several targets.
+    pub(super) fn to(self, target: usize) -> Self {
+        Self { target, ..self }
+    }
+
+    /// Number of the target that it was led to.
+    pub(super) fn target(&self) -> usize {
+        self.target
+    }
+
+    /// The largest velocity by which a rule or the end is missed.
+    pub(super) fn missed(&self) -> f64 {
+        self.path.missed
+    }
+
+    /// The impulses.
+    pub(super) fn found(&self) -> Chain {
+        let steps = self.path.impulses.iter();
+        Chain {
+            steps: steps
+                .filter(|step| step.iter().any(|l| *l != 0.0))
+                .cloned()
+                .collect(),
+            value: self.path.missed,
+        }
+    }
+
+    /// True if a refined chain may come to the velocity.
+    pub(super) fn is_near(&self, edges: &Edges) -> bool {
+        self.path.missed <= NEAR * edges.norm
+    }
+
+    /// Leads the chain on, with steps between its steps.
+    pub(super) fn refine(&self, edges: &Edges, budget: u64, work: &mut u64) -> Option<Self> {
+        let mut cone = ConeWorkspace::new();
+        let refined = self.chain.refined();
+        let start = refined.follow(edges, None, &mut cone, work)?;
+        let (chain, path) =
+            refined.approach(edges, start, Closings::Free, &mut cone, (work, budget));
+        Some(Self {
+            chain,
+            path,
+            target: self.target,
+        })
+    }
+}
+
+impl RoundChain {
+    /// Changes the normal impulses until the chain ends as near to the velocity as this finds with about
+    /// `budget` multiply-adds.
+    pub(super) fn lead(
+        mut self,
+        edges: &Edges,
+        closings: Closings,
+        budget: u64,
+        work: &mut u64,
+    ) -> Option<Led> {
+        let mut cone = ConeWorkspace::new();
+        let path = self.follow(edges, None, &mut cone, work)?;
+        if closings == Closings::Kept {
+            self.close(&path, CLOSED * edges.norm);
+        }
+        let (mut chain, mut path) =
+            self.approach(edges, path, closings, &mut cone, (&mut *work, budget));
+        for _ in 0..MAX_SNAPS {
+            let missed = path.missed;
+            if missed <= ENOUGH * edges.norm || missed > NEAR * edges.norm {
+                break;
+            }
+            let mut snapped = chain.clone();
+            snapped.close(&path, NEARLY * missed);
+            for l in snapped.normals.iter_mut().flatten() {
+                if *l < NEARLY * missed {
+                    *l = 0.0;
+                }
+            }
+            let Some(start) = snapped.follow(edges, Some(&path), &mut cone, work) else {
+                break;
+            };
+            let next = snapped.approach(edges, start, closings, &mut cone, (&mut *work, budget));
+            if next.1.missed >= missed {
+                break;
+            }
+            (chain, path) = next;
+        }
+        Some(Led {
+            chain,
+            path,
+            target: 0,
+        })
+    }
+
+    /// Newton's method: the best chain met and what becomes of it.
+    fn approach(
+        mut self,
+        edges: &Edges,
+        mut path: Path,
+        closings: Closings,
+        cone: &mut ConeWorkspace,
+        (work, budget): (&mut u64, u64),
+    ) -> (Self, Path) {
+        let mut reach = FIRST_REACH;
+        let mut damping = FIRST_DAMPING;
+        let mut best = (self.clone(), path.clone());
+        let (mut idle, mut gained) = (0, path.missed);
+        for _ in 0..MAX_STEPS {
+            if path.missed <= ENOUGH * edges.norm
+                || reach < LEAST_REACH
+                || *work > budget
+                || idle > MAX_IDLE
+            {
+                break;
+            }
+            idle += 1;
+            let Some(mut linearization) = Linearization::new(edges, &self, &path, closings, work)
+            else {
+                break;
+            };
+            let Some(step) = linearization.step(reach, &mut damping, cone, work) else {
+                break;
+            };
+            let size = step.size;
+            match step.path {
+                // Written so that NaN fails.
+                Some(found) if found.missed < RISE * best.1.missed => {
+                    let is_short = step.promised > SHORT * path.missed;
+                    (self, path) = (step.chain, found);
+                    if path.missed < best.1.missed {
+                        best = (self.clone(), path.clone());
+                    }
+                    if best.1.missed < GAIN * gained {
+                        (idle, gained) = (0, best.1.missed);
+                    }
+                    let wanted = if is_short {
+                        2.0 * reach
+                    } else {
+                        4.0 * step.size
+                    };
+                    reach = wanted.max(10.0 * path.missed / edges.norm).min(REACH);
+                }
+                _ => reach = 0.25 * step.size,
+            }
+            if size < STILL {
+                break;
+            }
+        }
+        best
+    }
+}

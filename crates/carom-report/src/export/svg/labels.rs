@@ -1,0 +1,32 @@
+//! Labels of vertical axes and color bars.
+
+use plotters::style::text_anchor::HPos;
+
+use super::Done;
+use super::canvas::{Canvas, Look};
+use super::clip::Rect;
+use super::text::{LABEL_SIZE, TICK_SIZE};
+use super::ticks::Ticks;
+use crate::export::with_unit;
+
+/// The power of ten taken out of a vertical axis, above the frame.
+pub(super) fn factor_above(frame: Rect, ticks: &Ticks, canvas: &mut Canvas) -> Done {
+    let Some(factor) = &ticks.factor else {
+        return Ok(());
+    };
+    let at = [frame.left, frame.top - 11.0];
+    canvas.text(factor, at, TICK_SIZE, Look::new(HPos::Left))
+}
+
+/// Label of a vertical axis, half way up the frame.
+pub(super) fn upright_label(
+    label: &str,
+    unit: &str,
+    x: f64,
+    frame: Rect,
+    canvas: &mut Canvas,
+) -> Done {
+    let at = [x, 0.5 * (frame.top + frame.bottom)];
+    let look = Look::new(HPos::Center).upright();
+    canvas.text(&with_unit(label, unit), at, LABEL_SIZE, look)
+}

@@ -1,0 +1,64 @@
+//! Runs of worlds with joints.
+
+use super::super::config::Config;
+use super::setup::Jointed;
+use super::{playback, report};
+use crate::ScenarioError;
+use crate::config::Input;
+use carom_motion::jointed::{Control, JointEvent};
+use carom_motion::world::Laws;
+use carom_report::Record;
+
+/// Runs a world with joints; a control sets forces along the coordinates.
+pub(in super::super) fn run<'c>(
+    config: &Config,
+    input: &Input<'_>,
+    mut record: Record,
+    control: Option<&'c mut Control<'c>>,
+) -> Result<Record, ScenarioError> {
+    let jointed = Jointed::new(config, &|key| input.is_given(key))?;
+    let bodies = config.bodies.iter().flatten().enumerate();
+    let shapes = bodies.map(|(i, body)| body.own_shape(&format!("bodies[{i}]")));
+    let shapes = shapes.collect::<Result<Vec<_>, _>>()?;
+    let mut log = report::Log::new(&jointed);
+    let mut film = playback::Film::new(&jointed);
+    let (mut impacts, duration) = (0, jointed.setup.limits.duration);
+    let single = jointed.setup.single();
+    let several = |index: usize| jointed.setup.several(index);
+    let laws = Laws {
+        single: single.as_law(),
+        several: &several,
+        on_zeno: jointed.setup.on_zeno,
+    };
+    let mut observe = |event: JointEvent<'_>| {
+        impacts += usize::from(matches!(event, JointEvent::Impact(_)));
+        if let JointEvent::Sample(sample) = &event {
+            input.progress.simulated(sample.time, duration, impacts);
+        }
+        log.note(&event);
+        film.note(&event);
+    };
+    let (limits, samples) = (&jointed.setup.limits, &jointed.setup.samples);
+    // A closure of its own lives as long as the run.
+    let open: Vec<usize> = report::open_coordinates(jointed.world.multibody()).collect();
+    let mut forwarded = control.map(|control| {
+        move |time: f64, q: &[f64], rates: &[f64]| {
+            let seen = |list: &[f64]| -> Vec<f64> { open.iter().map(|k| list[*k]).collect() };
+            let mut forces = vec![0.0; q.len()];
+            for (k, force) in open.iter().zip(control(time, &seen(q), &seen(rates))) {
+                forces[*k] = force;
+            }
+            forces
+        }
+    });
+    let control = forwarded.as_mut().map(|f| f as &mut Control<'_>);
+    let end = jointed
+        .world
+        .run(&laws, limits, samples, control, &mut observe);
+    report::report(&jointed, &log, &end, &mut record);
+    film.show(&shapes, &end, &mut record);
+    if let Some(imported) = &config.imported {
+        imported.report(&jointed.overlapping(), &mut record.results);
+    }
+    Ok(record)
+}

@@ -1,0 +1,223 @@
+//! Worlds with joints ready to run, from their keys.
+
+use super::super::body::BodyConfig;
+use super::super::config::Config;
+use super::super::setup::Setup;
+use super::config::{JointConfig, Things};
+use crate::ScenarioError;
+use carom_geometry::Shape;
+use carom_motion::jointed::{JointedSpec, JointedWorld, TouchSpec};
+use carom_motion::joints::variational::RigidBody;
+use carom_motion::joints::{JointError, JointSpec, MultibodySpec};
+use carom_motion::world::{MotionError, Surface};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Jointed bodies ready to run.
+#[derive(Debug)]
+pub(super) struct Jointed {
+    pub(super) setup: Setup,
+    pub(super) world: JointedWorld,
+    /// Names of the coordinates.
+    pub(super) coordinates: Vec<String>,
+}
+
+impl Jointed {
+    /// Names of the pairs of an imported robot that overlap at the start.
+    pub(super) fn overlapping(&self) -> Vec<[&str; 2]> {
+        let pairs = self.world.overlapping().iter();
+        pairs
+            .map(|pair| pair.map(|thing| self.world.thing_name(thing)))
+            .collect()
+    }
+
+    pub(super) fn new(
+        config: &Config,
+        given: &dyn Fn(&str) -> bool,
+    ) -> Result<Self, ScenarioError> {
+        for key in ["fill", "scheme", "stepping"] {
+            if given(key) {
+                let message = "worlds with joints do not take it yet";
+                return Err(ScenarioError::value(key, message));
+            }
+        }
+        let bodies = config.bodies.as_deref().unwrap_or_default();
+        if bodies.is_empty() {
+            return Err(ScenarioError::value("bodies", "at least one is needed"));
+        }
+        let joints = config.joints.as_deref().unwrap_or_default();
+        let mut parts = Vec::new();
+        let mut placed = Vec::new();
+        let mut shapes = Vec::new();
+        for (i, body) in bodies.iter().enumerate() {
+            let key = format!("bodies[{i}]");
+            let (mass, place) = body.part(&key, joints.is_empty())?;
+            parts.push((body.name.clone(), mass.as_ref().map(RigidBody::new)));
+            placed.push(place);
+            shapes.push(body.own_shape(&key)?);
+        }
+        let names: Vec<String> = bodies.iter().map(|body| body.name.clone()).collect();
+        let setup = config.setup_of(Vec::new(), &names, given)?;
+        let planes: Vec<String> = setup
+            .spec
+            .planes
+            .iter()
+            .map(|plane| plane.name.clone())
+            .collect();
+        let mobile: Vec<(String, bool)> = parts
+            .iter()
+            .map(|(name, rigid)| (name.clone(), rigid.is_some()))
+            .collect();
+        let things = Things {
+            bodies: &mobile,
+            planes: &planes,
+        };
+        let mut specs: Vec<JointSpec> = Vec::new();
+        let mut coordinates = Vec::new();
+        for (i, joint) in joints.iter().enumerate() {
+            let key = format!("joints[{i}]");
+            let named = format!("{key}.name");
+            if joint.name.is_empty() {
+                return Err(ScenarioError::value(&named, "a name is needed"));
+            }
+            if specs.iter().any(|earlier| earlier.name == joint.name) {
+                return Err(ScenarioError::value(
+                    &named,
+                    format!("`{}` is there twice", joint.name),
+                ));
+            }
+            let built = joint.build(&key, &things)?;
+            specs.push(built.spec);
+            for name in built.names {
+                if coordinates.contains(&name) {
+                    let message = format!("two coordinates are called `{name}`");
+                    return Err(ScenarioError::value(&format!("{key}.names"), message));
+                }
+                coordinates.push(name);
+            }
+        }
+        let touch = TouchSpec {
+            pairs: touching_pairs(config, &shapes, planes.len(), &specs, &mobile, &setup),
+            may_overlap: may_overlap(config, &setup),
+            shapes,
+            planes: setup.spec.planes.clone(),
+        };
+        let spec = JointedSpec {
+            multibody: MultibodySpec {
+                bodies: parts,
+                joints: specs,
+                gravity: setup.gravity,
+                exact: setup.spec.flight == carom_motion::world::FlightRule::Exact,
+            },
+            placed,
+            flight: setup.spec.flight,
+            time_step: setup.spec.time_step,
+            touch,
+        };
+        let world = JointedWorld::new(&spec).map_err(|error| named(&error, joints, bodies))?;
+        Ok(Self {
+            setup,
+            world,
+            coordinates,
+        })
+    }
+}
+
+/// Names the joint or body at fault.
+fn named(error: &MotionError, joints: &[JointConfig], bodies: &[BodyConfig]) -> ScenarioError {
+    let message = format!("{}: {error}", error.kind());
+    let of_joint = |name: &str| joints.iter().position(|joint| joint.name == name);
+    let of_body = |name: &str| bodies.iter().position(|body| body.name == name);
+    let key = match error {
+        MotionError::Joint(JointError::NotPlaced { body }) => {
+            of_body(body).map(|i| format!("bodies[{i}].position"))
+        }
+        MotionError::Joint(JointError::StepTooLarge { .. }) => Some("time_step".to_owned()),
+        MotionError::Joint(
+            JointError::InvalidValue { joint, what, .. }
+            | JointError::InvalidKey { joint, what, .. },
+        ) => of_joint(joint).map(|i| format!("joints[{i}].{what}")),
+        MotionError::Joint(
+            JointError::NotAssembled { joint, .. }
+            | JointError::SingularJoints { joint, .. }
+            | JointError::InconsistentJoints { joint, .. },
+        ) => of_joint(joint).map(|i| format!("joints[{i}]")),
+        MotionError::InitialPenetration { .. } | MotionError::CoarseCoordinates { .. } => {
+            Some("bodies.position".to_owned())
+        }
+        MotionError::Shape { body, .. } => of_body(body).map(|i| format!("bodies[{i}].shape")),
+        _ => None,
+    };
+    ScenarioError::value(&key.unwrap_or_else(|| "joints".to_owned()), message)
+}
+
+/// Pairs of an imported robot, but for those that the user gives: parts of a model often overlap where they are joined.
+fn may_overlap(config: &Config, setup: &Setup) -> BTreeSet<[usize; 2]> {
+    let n = config.imported.as_ref().map_or(0, |robot| robot.n_bodies);
+    let given = |[i, j]: &[usize; 2]| {
+        let mut pairs = setup.spec.pairs.iter();
+        pairs.any(|(pair, _)| pair.contains(i) && pair.contains(j))
+    };
+    let all = (0..n).flat_map(|i| (i + 1..n).map(move |j| [i, j]));
+    all.filter(|pair| !given(pair)).collect()
+}
+
+/// Pairs of things that may touch: bodies in their order, then planes.
+fn touching_pairs(
+    config: &Config,
+    shapes: &[Option<Shape>],
+    n_planes: usize,
+    joints: &[JointSpec],
+    mobile: &[(String, bool)],
+    setup: &Setup,
+) -> Vec<([usize; 2], Surface)> {
+    let n = shapes.len();
+    let moves = |thing: usize| mobile.get(thing).is_some_and(|(_, moves)| *moves);
+    let has_shape = |thing: usize| shapes.get(thing).is_none_or(Option::is_some);
+    // Articulations: bodies that joints connect, not through the ground.
+    let mut group: Vec<usize> = (0..n).collect();
+    for joint in joints
+        .iter()
+        .filter(|joint| !joint.kind.conditions.is_empty())
+    {
+        if let Some(parent) = joint.parent.filter(|parent| moves(*parent)) {
+            let (from, to) = (group[parent], group[joint.child]);
+            group
+                .iter_mut()
+                .filter(|g| **g == from)
+                .for_each(|g| *g = to);
+        }
+    }
+    let adjacent: BTreeSet<(usize, usize)> = joints
+        .iter()
+        .filter_map(|joint| {
+            let parent = joint.parent?;
+            Some((parent.min(joint.child), parent.max(joint.child)))
+        })
+        .collect();
+    let (beside, within) = config.self_contact();
+    let given: BTreeMap<(usize, usize), Surface> = setup
+        .spec
+        .pairs
+        .iter()
+        .map(|([i, j], surface)| ((*i.min(j), *i.max(j)), *surface))
+        .collect();
+    let mut pairs = Vec::new();
+    for i in 0..n {
+        for j in i + 1..n + n_planes {
+            if !(moves(i) || moves(j)) || !has_shape(i) || !has_shape(j) {
+                continue;
+            }
+            let surface = given.get(&(i, j));
+            let collide = match surface {
+                Some(surface) => surface.collide,
+                None if adjacent.contains(&(i, j)) => beside,
+                None if j < n && moves(i) && moves(j) && group[i] == group[j] => within,
+                None => true,
+            };
+            if collide {
+                pairs.push(([i, j], *surface.unwrap_or(&setup.spec.surface)));
+            }
+        }
+    }
+    pairs
+}

@@ -1,0 +1,48 @@
+//! Options of a judgement.
+
+use crate::error::WireError;
+use crate::options::known_law;
+use carom_impact::frictional::FrictionCone;
+use carom_judge::JudgeOptions;
+use serde::Deserialize;
+
+#[derive(Clone, Debug, Deserialize, Default)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct OptionsInput {
+    tolerance: Option<f64>,
+    samples: Option<u64>,
+    seed: u64,
+    max_nodes: Option<usize>,
+    max_work: Option<u64>,
+    laws: Option<Vec<String>>,
+    friction_directions: Option<usize>,
+    friction_cone: Option<FrictionCone>,
+}
+
+impl OptionsInput {
+    pub(crate) fn options(&self) -> Result<JudgeOptions, WireError> {
+        for name in self.laws.iter().flatten() {
+            known_law(name)?;
+        }
+        let friction_cone = match (self.friction_cone, self.friction_directions) {
+            (None, None) => FrictionCone::default(),
+            (Some(cone), None) => cone,
+            (None, Some(k)) => FrictionCone::Polygon(k),
+            (Some(cone), Some(k)) if cone == FrictionCone::Polygon(k) => cone,
+            (Some(_), Some(_)) => {
+                let message = "options: friction_cone and friction_directions mean different cones";
+                return Err(WireError::new("invalid-option", message));
+            }
+        };
+        let defaults = JudgeOptions::default();
+        Ok(JudgeOptions {
+            tolerance: self.tolerance.unwrap_or(defaults.tolerance),
+            samples: self.samples.unwrap_or(defaults.samples),
+            seed: self.seed,
+            max_nodes: self.max_nodes.unwrap_or(defaults.max_nodes),
+            max_work: self.max_work.unwrap_or(defaults.max_work),
+            laws: self.laws.clone(),
+            friction_cone,
+        })
+    }
+}

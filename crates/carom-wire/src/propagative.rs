@@ -1,0 +1,126 @@
+//! Outcomes of the propagative law: of one order of impacts, of all, or of sampled ones.
+
+use crate::derivative::Wanted;
+use crate::error::{WireError, typed};
+use crate::matrix::rows;
+use crate::options::refused;
+use crate::outcome::set_fields;
+use crate::solved::{Solved, differentiated_within, one};
+use carom_impact::frictional::DEFAULT_SAMPLING_WORK;
+use carom_impact::propagative::OrderSample;
+use carom_impact::{
+    ContactSet, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, Law, OutcomeSet, Propagative,
+    SetValuedLaw,
+};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+/// Outcomes of a set that are asked for.
+#[derive(Deserialize, Clone, Copy)]
+#[serde(
+    untagged,
+    expecting = "expected \"one\", \"all\" or {\"sample\": N, \"seed\": s}"
+)]
+enum OutcomesInput {
+    Named(OutcomesName),
+    Sample(SampleInput),
+}
+
+#[derive(Deserialize, Clone, Copy)]
+#[serde(rename_all = "kebab-case")]
+enum OutcomesName {
+    One,
+    All,
+}
+
+#[derive(Deserialize, Clone, Copy)]
+#[serde(deny_unknown_fields)]
+struct SampleInput {
+    sample: u64,
+    #[serde(default)]
+    seed: u64,
+}
+
+pub(crate) fn propagative(
+    problem: &ImpactProblem<'_>,
+    law: &Propagative,
+    outcomes_asked: Option<Value>,
+    wanted: Option<&Wanted>,
+) -> Result<Solved, WireError> {
+    let asked: Option<OutcomesInput> = outcomes_asked
+        .map(|value| typed(value, "options.outcomes"))
+        .transpose()?;
+    let as_law = Law::from(law.clone());
+    let refused = |error| refused(&as_law, error);
+    let set = match asked {
+        None | Some(OutcomesInput::Named(OutcomesName::One)) => {
+            let (outcome, indeterminacy) = one_order(problem, law).map_err(refused)?;
+            let mut solved = one(problem, &as_law, outcome, wanted)?;
+            if let Solved::One(single) = &mut solved {
+                single.indeterminacy = indeterminacy;
+            }
+            return Ok(solved);
+        }
+        Some(OutcomesInput::Named(OutcomesName::All)) => {
+            law.resolve_all(problem).map_err(refused)?
+        }
+        Some(OutcomesInput::Sample(SampleInput { sample, seed })) => {
+            let orders = OrderSample {
+                orders: sample,
+                seed,
+            };
+            law.sample(problem, orders).map_err(refused)?
+        }
+    };
+    let all = outcomes(problem, &as_law, &set, wanted)?;
+    let preferred = set.preferred.and_then(|i| all.get(i));
+    let mut fields = preferred.cloned().unwrap_or_default();
+    let all = all.into_iter().map(Value::Object).collect();
+    fields.insert("outcomes".to_owned(), Value::Array(all));
+    if set.omitted > 0 {
+        fields.insert("omitted".to_owned(), set.omitted.into());
+    }
+    tell_of_set(&mut fields, problem.contacts(), set_fields(&set));
+    Ok(Solved::Set(fields))
+}
+
+/// Adds to the diagnostics of the propagative law what does not depend on the order of impacts.
+pub(crate) fn tell_of_set(
+    fields: &mut Map<String, Value>,
+    contacts: &ContactSet<'_>,
+    mut of_set: Map<String, Value>,
+) {
+    if let Some(Value::Object(diagnostics)) = fields.get_mut("diagnostics") {
+        diagnostics.insert("cosines".to_owned(), json!(rows(&contacts.cosines())));
+        diagnostics.append(&mut of_set);
+    }
+}
+
+/// The outcomes of a set.
+fn outcomes(
+    problem: &ImpactProblem<'_>,
+    law: &Law,
+    set: &OutcomeSet,
+    wanted: Option<&Wanted>,
+) -> Result<Vec<Map<String, Value>>, WireError> {
+    let mut budget = DEFAULT_SAMPLING_WORK;
+    set.outcomes
+        .iter()
+        .map(|outcome| differentiated_within(problem, law, outcome, true, wanted, &mut budget))
+        .collect()
+}
+
+/// The outcome of the order that a law selects, and the indeterminacy over all orders where it is
+/// cheap, for up to two contacts; for more, ask for all outcomes.
+fn one_order(
+    problem: &ImpactProblem<'_>,
+    law: &Propagative,
+) -> Result<(ImpactOutcome, Option<f64>), ImpactError> {
+    let outcome = law.resolve(problem)?;
+    let indeterminacy = if problem.contacts().n_distinct() <= 2 {
+        Some(law.resolve_all(problem)?.indeterminacy)
+    } else {
+        None
+    };
+    Ok((outcome, indeterminacy))
+}
