@@ -2,6 +2,7 @@
 
 mod address;
 mod bits;
+mod circles;
 mod commands;
 mod elementary;
 mod engines;
@@ -47,7 +48,7 @@ enum Command {
     Knobs(knobs::Args),
     /// Check, or write, the page of the book that lists the laws.
     Laws(laws::Args),
-    /// Check that dependencies between the crates point down the levels.
+    /// Check that dependencies between the crates point down the levels, and count circles of files.
     Layers,
     /// Check that the version of the numbers moves exactly when golden numbers move.
     Numerics(numerics::Args),
@@ -82,7 +83,11 @@ fn main() -> anyhow::Result<()> {
         Command::Gallery(args) => gallery::gallery(&root, &args),
         Command::Knobs(args) => finish("knobs", &knobs::knobs(&root, &args)?),
         Command::Laws(args) => finish("laws", &laws::laws(&root, &args)?),
-        Command::Layers => finish("layers", &layers::violations(&root)?),
+        Command::Layers => {
+            let mut violations = layers::violations(&root)?;
+            violations.extend(circles::violations(&root)?);
+            finish("layers", &violations)
+        }
         Command::Header => header::write(&root),
         Command::Numerics(args) => finish("numerics", &numerics::numerics(&root, &args)?),
         Command::Packages => finish("packages", &packages::violations(&root)?),

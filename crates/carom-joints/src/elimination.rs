@@ -21,6 +21,7 @@ mod hinged;
 mod inertia;
 mod lower;
 mod node;
+mod passed;
 
 use crate::frames::Row;
 use crate::tree::{Branch, Tree};
@@ -28,7 +29,8 @@ use carom_variational::State;
 use hinged::Joint;
 use inertia::{Inertia, Twist};
 use nalgebra::{DMatrix, Matrix3, Matrix6, SymmetricEigen, Vector3, Vector6};
-use node::{Node, Scratch, Trace};
+use node::Node;
+use passed::{Scratch, Trace};
 
 /// Eigenvalues of the scaled complement below this fraction of the largest count as redundant rows. Rounding of the
 /// sweeps is some 1e-16 for equal masses and grows with their ratio.

@@ -3,7 +3,7 @@
 
 use super::inertia::{Inertia, Twist};
 use super::lower::Lower;
-use super::node::{MOST_ROWS, Scratch, Trace};
+use super::passed::{MOST_ROWS, Scratch, Trace};
 use nalgebra::Vector6;
 
 /// Calls a function of a constant number of rows.

@@ -12,7 +12,7 @@
 
 use super::inertia::{Inertia, Twist};
 use super::lower::Lower;
-use super::node::{Scratch, Trace};
+use super::passed::{Scratch, Trace};
 use crate::frames::Row;
 use nalgebra::{Matrix3, Vector3};
 

@@ -32,17 +32,6 @@ const NEAR: f64 = 10.0;
 /// The short flights before a hit that make it plastic are two.
 const SHORT_FLIGHTS: usize = 3;
 
-/// History of a contact's hits.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct History {
-    /// Time of the last hit (s).
-    last: Option<f64>,
-    /// Hits in a row after short flights.
-    short: usize,
-    /// True if the last hit lost energy.
-    lossy: bool,
-}
-
 impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
     /// Contacts that are closed at the start, ascending.
     fn closed(&self) -> Vec<usize> {

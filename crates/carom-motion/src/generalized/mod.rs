@@ -38,22 +38,25 @@
 //!
 //! Seghete & Murphey, *A propagative model of simultaneous impact*, Sec. VI.
 
+mod carried;
 mod error;
 mod event;
 mod flight;
+mod hits;
 mod impact;
 mod locate;
 mod modes;
 mod options;
 mod path;
+mod projection;
 mod run;
 mod sensitivity;
 mod trajectory;
 
 pub use carom_variational::generalized::ContactMode;
+pub use carried::ForceParameter;
 pub use error::IntegratorError;
 pub use event::{Balance, Event, Grid, Impact, Reaction, State};
 pub use options::IntegratorOptions;
 pub use run::{CollisionIntegrator, RunEnd};
-pub use sensitivity::ForceParameter;
 pub use trajectory::{LogEntry, Trajectory};

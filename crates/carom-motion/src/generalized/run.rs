@@ -1,9 +1,9 @@
 //! The hybrid run: flights on a uniform grid of time, with events between.
 
+use super::carried::{Carried, ForceParameter};
 use super::event::{Balance, Event, Grid, Reaction, State};
-use super::flight::Projection;
-use super::impact::History;
-use super::sensitivity::{Carried, ForceParameter};
+use super::hits::HitHistory;
+use super::projection::Projection;
 use super::{IntegratorError, IntegratorOptions};
 use crate::hybrid::{Ending, Hybrid, Limits, drive};
 use carom_derivative::DifferentiableLaw;
@@ -388,7 +388,7 @@ pub(crate) struct Run<'r, 's, 'o, S: ?Sized> {
     pub(crate) reactions: Vec<Reaction>,
     pub(crate) rows: Rows,
     pub(crate) projection: Projection,
-    pub(crate) history: Vec<History>,
+    pub(crate) history: Vec<HitHistory>,
     pub(crate) middle_gaps: Vec<f64>,
     pub(crate) buffers: [Vec<f64>; 3],
     /// Contacts released on the way of the present flight.
@@ -502,7 +502,7 @@ impl<'r, 's, 'o, S: MechanicalSystem + ?Sized> Run<'r, 's, 'o, S> {
             reactions: Vec::new(),
             rows: Rows::default(),
             projection: Projection::default(),
-            history: vec![History::default(); contacts],
+            history: vec![HitHistory::default(); contacts],
             middle_gaps: vec![0.0; contacts],
             buffers: std::array::from_fn(|_| vec![0.0; n]),
             released: Vec::new(),

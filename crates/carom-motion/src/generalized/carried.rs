@@ -1,0 +1,428 @@
+//! Derivatives of runs, carried along with them.
+//!
+//! Differences $(\delta q, \delta p)$ follow every step by the implicit function theorem on its
+//! residual $r(w; q_0, p_0, h)$: with $S = T_{qq} - V_{qq} + f_q$ and
+//! $B = \partial(Mw)/\partial q$ at the midpoint, and the drive
+//! $D = \partial T/\partial q - \partial V/\partial q + f$,
+//!
+//! $$ -\frac{\partial r}{\partial w}\delta w = \left(\tfrac h2S - B\right)\delta q_0 + \delta p_0 +
+//!    \frac{\partial r}{\partial h}\delta h, \qquad \delta q_1 = \delta q_0 + h\delta w + w\delta h,
+//!    \qquad \delta p_1 = \delta p_0 + h\delta D + D\delta h. $$
+//!
+//! An impact splits a step: its first part becomes longer by $\delta\tau$, so that the gap that
+//! closed stays closed, and its last part shorter. The law is differentiated with
+//! $\mathrm{d}M = (\partial M/\partial q)\delta q$ and $\mathrm{d}J = \mathrm{D}^2\phi\delta q$.
+
+use carom_derivative::sensitivity::{Regularity, Sensitivity, SensitivityEvent};
+use carom_derivative::{Derivative, DifferentiableLaw, Direction, Wrt, of_outcome, saltation};
+use carom_impact::{ImpactError, ImpactOutcome, ImpactProblem};
+use carom_mechanism::MechanicalSystem;
+use carom_metric::kernel;
+use carom_variational::generalized::{Point, Stepper};
+use nalgebra::{DMatrix, DVector, RowDVector};
+use std::fmt;
+
+/// Decisions of a law that are missed by less of the velocity before are ties.
+const TIE: f64 = 1e-9;
+
+/// A rate of the gap below this fraction of gradient times velocity grazes.
+const GRAZING: f64 = 1e-9;
+
+/// A parameter that acts through a force.
+#[derive(Clone, Copy)]
+pub struct ForceParameter<'a> {
+    /// Name, as it stands in the answer.
+    pub name: &'static str,
+    /// Derivative of the generalized force $f - \partial V/\partial q$ (n) by the parameter, at a
+    /// configuration (n).
+    pub force: &'a dyn Fn(&[f64], &mut [f64]),
+}
+
+impl fmt::Debug for ForceParameter<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ForceParameter").field(&self.name).finish()
+    }
+}
+
+/// Differences on their way along a run.
+///
+/// Columns: by the initial configuration and velocity (2n), by the restitution, by the force
+/// parameters, and last the length of the present flight.
+pub(crate) struct Carried<'r> {
+    law: &'r dyn DifferentiableLaw,
+    parameters: &'r [ForceParameter<'r>],
+    /// $(\delta q; \delta p)$.
+    columns: DMatrix<f64>,
+    /// Change of the time that is left in the present step.
+    left: Vec<f64>,
+    /// Change of the length of the present flight.
+    longer: Vec<f64>,
+    /// True if every law on the way knew its derivative by the restitution.
+    knows_restitution: bool,
+    pub(crate) sensitivity: Sensitivity,
+}
+
+impl fmt::Debug for Carried<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Carried")
+            .field("columns", &self.columns)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'r> Carried<'r> {
+    /// At the start of a run: $\delta p = M\delta v + B\delta q$.
+    pub(crate) fn new<S: MechanicalSystem + ?Sized>(
+        law: &'r dyn DifferentiableLaw,
+        parameters: &'r [ForceParameter<'r>],
+        stepper: &mut Stepper<'_, S>,
+        start: &Point,
+    ) -> Self {
+        let n = start.configuration.len();
+        let width = 2 * n + 2 + parameters.len();
+        let mut columns = DMatrix::zeros(2 * n, width);
+        columns.fill_diagonal(1.0);
+        let by_configuration = stepper.momentum_derivative(start, &start.velocity);
+        columns
+            .view_mut((n, 0), (n, n))
+            .copy_from(&by_configuration);
+        let mass = mass_matrix(stepper, &start.configuration);
+        columns.view_mut((n, n), (n, n)).copy_from(&mass);
+        columns.columns_mut(2 * n, width - 2 * n).fill(0.0);
+        Self {
+            law,
+            parameters,
+            columns,
+            left: vec![0.0; width],
+            longer: vec![0.0; width],
+            knows_restitution: true,
+            sensitivity: Sensitivity::default(),
+        }
+    }
+
+    fn last(&self) -> usize {
+        self.columns.ncols() - 1
+    }
+
+    /// Carries the differences over a flight from `start` without bonds, whose length changes by
+    /// [`longer`](Self::longer).
+    fn fly<S: MechanicalSystem + ?Sized>(
+        &mut self,
+        stepper: &mut Stepper<'_, S>,
+        start: &Point,
+        h: f64,
+        mean: &[f64],
+    ) {
+        let n = mean.len();
+        if !stepper.linearize(start, h, mean) {
+            self.sensitivity.refuse("not-differentiated");
+            return;
+        }
+        let half = 0.5 * h;
+        let (d, drive) = stepper.linearized();
+        let second = &d.kinetic_hessian - &d.potential_hessian + &d.force_by_configuration;
+        let b = &d.momentum_derivative;
+        let by_velocity = b.transpose() + &d.force_by_velocity;
+        let by_time = &d.force_by_time;
+        let w = DVector::from_column_slice(mean);
+        let drive = DVector::from_column_slice(drive);
+        let by_length = (&second * &w + by_time) * (0.5 * half) + (&drive - b * &w) * 0.5;
+        let middle: Vec<f64> = start
+            .configuration
+            .iter()
+            .zip(mean)
+            .map(|(q, w)| q + half * w)
+            .collect();
+        let forces = self.forces(&middle);
+        for (k, mut column) in self.columns.column_iter_mut().enumerate() {
+            let (longer, later) = (self.longer[k], -self.left[k]);
+            let dq: DVector<f64> = column.rows(0, n).into_owned();
+            let dp: DVector<f64> = column.rows(n, n).into_owned();
+            let mut pull = by_time * later;
+            if let Some(force) = k.checked_sub(2 * n + 1).and_then(|i| forces.get(i)) {
+                pull += force;
+            }
+            let mut change = (&second * &dq + &pull) * half - b * &dq + &dp + &by_length * longer;
+            stepper.solve_linearized(change.as_mut_slice());
+            let dw = -change;
+            let at_middle = &dq + &dw * half + &w * (0.5 * longer);
+            let of_drive =
+                &second * at_middle + &by_velocity * &dw + pull + by_time * (0.5 * longer);
+            column
+                .rows_mut(0, n)
+                .copy_from(&(dq + dw * h + &w * longer));
+            column
+                .rows_mut(n, n)
+                .copy_from(&(dp + of_drive * h + &drive * longer));
+        }
+        for (left, longer) in self.left.iter_mut().zip(&self.longer) {
+            *left -= longer;
+        }
+    }
+
+    fn forces(&self, configuration: &[f64]) -> Vec<DVector<f64>> {
+        let force = |parameter: &ForceParameter<'_>| {
+            let mut out = DVector::zeros(configuration.len());
+            (parameter.force)(configuration, out.as_mut_slice());
+            out
+        };
+        self.parameters.iter().map(force).collect()
+    }
+
+    /// A flight whose length is a fixed part of what is left of the step.
+    pub(super) fn follow<S: MechanicalSystem + ?Sized>(
+        &mut self,
+        stepper: &mut Stepper<'_, S>,
+        start: &Point,
+        (h, part): (f64, f64),
+        mean: &[f64],
+    ) {
+        for (longer, left) in self.longer.iter_mut().zip(&self.left) {
+            *longer = part * left;
+        }
+        self.fly(stepper, start, h, mean);
+    }
+
+    /// A flight that ends where a gap with the given gradient closes.
+    pub(super) fn arrive<S: MechanicalSystem + ?Sized>(
+        &mut self,
+        stepper: &mut Stepper<'_, S>,
+        start: &Point,
+        h: f64,
+        mean: &[f64],
+        gradient: &[f64],
+    ) {
+        let (n, last) = (mean.len(), self.last());
+        // The last column becomes the rate of the path at its end.
+        self.columns.column_mut(last).fill(0.0);
+        self.longer.fill(0.0);
+        self.longer[last] = 1.0;
+        self.fly(stepper, start, h, mean);
+        self.left[last] = 0.0;
+        let path = self.columns.column(last).into_owned();
+        let rate = kernel::dot(gradient, &path.as_slice()[..n]);
+        if !is_transversal(rate, gradient, mean) {
+            // The impact says so, too.
+            self.sensitivity.class = Regularity::Singular;
+            self.sensitivity.refuse("grazing");
+            return;
+        }
+        for k in 0..last {
+            let mut column = self.columns.column_mut(k);
+            let change = -kernel::dot(gradient, &column.as_slice()[..n]) / rate;
+            column.axpy(change, &path, 1.0);
+            self.left[k] -= change;
+        }
+    }
+
+    /// Carries the differences through an impact, and adds it to the answer.
+    pub(super) fn strike<S: MechanicalSystem + ?Sized>(
+        &mut self,
+        stepper: &mut Stepper<'_, S>,
+        start: &Point,
+        hit: &Struck<'_, '_>,
+    ) -> Result<(), ImpactError> {
+        let mut event = SensitivityEvent {
+            time: start.time,
+            saltation: None,
+            class: Regularity::Smooth,
+            margin: None,
+        };
+        let derivative = match of_outcome(self.law, hit.problem, hit.outcome, false, &Wrt::ALL, TIE)
+        {
+            Ok(derivative) => derivative,
+            Err(ImpactError::NotDifferentiated { .. }) => {
+                self.sensitivity.refuse("not-differentiated");
+                return Ok(());
+            }
+            Err(error) => return Err(error),
+        };
+        if let Some(reason) = derivative.reason() {
+            self.sensitivity.refuse(reason);
+        }
+        event.margin = derivative.margin();
+        event.class = derivative
+            .class()
+            .map_or(Regularity::Kink, Regularity::from);
+        let gradient = hit.gradient;
+        let rate = kernel::dot(gradient, &start.velocity);
+        if !is_transversal(rate, gradient, &start.velocity) {
+            event.class = Regularity::Singular;
+        }
+        if hit.others_struck {
+            self.sensitivity.refuse("simultaneous-contacts");
+        } else if event.class == Regularity::Smooth {
+            match reset(stepper, start, hit, &derivative)? {
+                Some(reset) => {
+                    event.saltation = continuous(stepper, start, hit, &reset)?;
+                    self.jump(stepper, start, hit, &reset, &derivative);
+                }
+                None => self.sensitivity.refuse("not-differentiated"),
+            }
+        }
+        self.sensitivity.add(event);
+        Ok(())
+    }
+
+    /// $\delta v = M^{-1}(\delta p - B\delta q)$, the reset, and $\delta p = M\delta v + B^+\delta q$.
+    fn jump<S: MechanicalSystem + ?Sized>(
+        &mut self,
+        stepper: &mut Stepper<'_, S>,
+        start: &Point,
+        hit: &Struck<'_, '_>,
+        reset: &DMatrix<f64>,
+        derivative: &Derivative<'_>,
+    ) {
+        let n = start.configuration.len();
+        let plus = hit.outcome.velocity_plus.0.as_slice();
+        let before = stepper.momentum_derivative(start, &start.velocity);
+        let after = stepper.momentum_derivative(start, plus);
+        let mass = mass_matrix(stepper, &start.configuration);
+        let by_restitution = derivative.dv_drestitution().map(DMatrix::column_sum);
+        self.knows_restitution &= by_restitution.is_some();
+        for (k, mut column) in self.columns.column_iter_mut().enumerate() {
+            let dq: DVector<f64> = column.rows(0, n).into_owned();
+            let mut dv: DVector<f64> = column.rows(n, n) - &before * &dq;
+            start.sharpen(dv.as_mut_slice());
+            let mut dv = reset.view((n, 0), (n, n)) * &dq + reset.view((n, n), (n, n)) * dv;
+            if let Some(change) = by_restitution.as_ref().filter(|_| k == 2 * n) {
+                dv += change;
+            }
+            column.rows_mut(n, n).copy_from(&(&mass * dv + &after * dq));
+        }
+    }
+
+    /// Completes the answer at the end of a run, in configuration and velocity.
+    pub(crate) fn finish<S: MechanicalSystem + ?Sized>(
+        mut self,
+        stepper: &mut Stepper<'_, S>,
+        end: &Point,
+    ) -> Sensitivity {
+        let n = end.configuration.len();
+        let by_configuration = stepper.momentum_derivative(end, &end.velocity);
+        for mut column in self.columns.column_iter_mut() {
+            let dq: DVector<f64> = column.rows(0, n).into_owned();
+            let mut dv: DVector<f64> = column.rows(n, n) - &by_configuration * dq;
+            end.sharpen(dv.as_mut_slice());
+            column.rows_mut(n, n).copy_from(&dv);
+        }
+        let column = |k: usize| self.columns.column(k).into_owned();
+        let mut parameters = Vec::new();
+        if self.knows_restitution {
+            parameters.push(("restitution", column(2 * n)));
+        }
+        for (k, parameter) in self.parameters.iter().enumerate() {
+            parameters.push((parameter.name, column(2 * n + 1 + k)));
+        }
+        let initial = self.columns.columns(0, 2 * n).into_owned();
+        self.sensitivity.complete(initial, parameters);
+        self.sensitivity
+    }
+}
+
+/// True if a gap closes at a rate that is not lost against its gradient and the velocity.
+fn is_transversal(rate: f64, gradient: &[f64], velocity: &[f64]) -> bool {
+    rate.abs() > GRAZING * kernel::norm(gradient) * kernel::norm(velocity)
+}
+
+fn mass_matrix<S: MechanicalSystem + ?Sized>(
+    stepper: &Stepper<'_, S>,
+    configuration: &[f64],
+) -> DMatrix<f64> {
+    let n = configuration.len();
+    let mut mass = DMatrix::zeros(n, n);
+    stepper.system().mass_matrix(configuration, &mut mass);
+    mass
+}
+
+/// An impact as the run poses it.
+pub(crate) struct Struck<'h, 'p> {
+    pub(crate) problem: &'h ImpactProblem<'p>,
+    pub(crate) outcome: &'h ImpactOutcome,
+    /// The closed contacts, as the problem numbers them.
+    pub(crate) contacts: &'h [usize],
+    /// Gradient of the gap that closed.
+    pub(crate) gradient: &'h [f64],
+    /// True if more contacts than that one take part.
+    pub(crate) others_struck: bool,
+}
+
+/// Jacobian of the reset on $(q, v)$: the identity, and the law along every coordinate; `None` if
+/// the law or the system does not know it.
+fn reset<S: MechanicalSystem + ?Sized>(
+    stepper: &mut Stepper<'_, S>,
+    start: &Point,
+    hit: &Struck<'_, '_>,
+    derivative: &Derivative<'_>,
+) -> Result<Option<DMatrix<f64>>, ImpactError> {
+    let n = start.configuration.len();
+    let Some(dv_dv) = derivative.dv_dv() else {
+        return Ok(None);
+    };
+    let system = stepper.system();
+    let set = hit.problem.contacts();
+    let n_rows = set.row(set.len());
+    let mut hessians = Vec::with_capacity(n_rows);
+    for (place, &contact) in hit.contacts.iter().enumerate() {
+        let (mut gap, mut slide) = (DMatrix::zeros(n, n), DMatrix::zeros(n, n));
+        if !system.contact_hessians(contact, &start.configuration, &mut gap, &mut slide) {
+            return Ok(None);
+        }
+        hessians.push(gap);
+        if set.row(place + 1) - set.row(place) > 1 {
+            hessians.push(slide);
+        }
+    }
+    // Columns of ∂M/∂q: the derivative of the momentum of each unit velocity.
+    let mass_columns: Vec<DMatrix<f64>> = (0..n)
+        .map(|k| {
+            let mut unit = vec![0.0; n];
+            unit[k] = 1.0;
+            stepper.momentum_derivative(start, &unit)
+        })
+        .collect();
+    let mut reset = DMatrix::identity(2 * n, 2 * n);
+    reset.view_mut((n, n), (n, n)).copy_from(dv_dv);
+    for j in 0..n {
+        let mass = DMatrix::from_fn(n, n, |i, k| mass_columns[k][(i, j)]);
+        let rows: Vec<RowDVector<f64>> = hessians.iter().map(|h| h.row(j).into_owned()).collect();
+        let along = derivative.along(&Direction {
+            mass: Some((&mass + mass.transpose()) * 0.5),
+            rows: Some(DMatrix::from_rows(&rows)),
+            ..Direction::default()
+        })?;
+        let Some(velocity) = along.and_then(|along| along.velocity_plus) else {
+            return Ok(None);
+        };
+        reset.view_mut((n, j), (n, 1)).copy_from(&velocity);
+    }
+    Ok(Some(reset))
+}
+
+/// Saltation matrix of the continuous flows on $(q, v)$, whose accelerations are
+/// $M^{-1}(D - Bv)$.
+fn continuous<S: MechanicalSystem + ?Sized>(
+    stepper: &mut Stepper<'_, S>,
+    start: &Point,
+    hit: &Struck<'_, '_>,
+    reset: &DMatrix<f64>,
+) -> Result<Option<DMatrix<f64>>, ImpactError> {
+    let n = start.configuration.len();
+    let mut flow = |velocity: &[f64]| {
+        stepper.linearize(start, 0.0, velocity);
+        let (d, drive) = stepper.linearized();
+        let v = DVector::from_column_slice(velocity);
+        let mut acceleration = DVector::from_column_slice(drive) - &d.momentum_derivative * &v;
+        start.sharpen(acceleration.as_mut_slice());
+        DVector::from_iterator(2 * n, v.iter().chain(&acceleration).copied())
+    };
+    let minus = flow(&start.velocity);
+    let plus = flow(hit.outcome.velocity_plus.0.as_slice());
+    let mut guard = DVector::zeros(2 * n);
+    guard.as_mut_slice()[..n].copy_from_slice(hit.gradient);
+    match saltation(reset, &minus, &plus, &guard, 0.0) {
+        Ok(saltation) => Ok(Some(saltation)),
+        Err(ImpactError::Grazing { .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,367 @@
+//! Circles of files: files of a crate that need each other, directly or by way of others.
+//!
+//! An arrow goes from a file to the file of the module that a path names, in `use` or in code. A file that lists its
+//! folder's modules needs them by definition, and that arrow counts in neither direction of a circle; nor do tests, and
+//! names that the root of a folder or of the crate re-exports count as arrows to that root.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, anyhow};
+use syn::visit::{self, Visit};
+
+use crate::tidy::collect;
+
+/// The most circles of files in the workspace.
+const MOST: usize = 5;
+
+/// The folders whose files may need each other, with the number of files in their circle. ARCHITECTURE.md says why each
+/// is there.
+const KNOWN: [(&str, usize); MOST] = [
+    ("carom-derivative/src", 2),
+    ("carom-joints/src/elimination", 3),
+    ("carom-motion/src/generalized", 4),
+    ("carom-motion/src/jointed", 7),
+    ("carom-motion/src/world", 6),
+];
+
+/// Path of a module from the root of its crate.
+type Module = Vec<String>;
+
+/// A circle: its folder from `crates/`, or `None` if it leaves a folder, and its modules.
+#[derive(Debug, PartialEq, Eq)]
+struct Circle {
+    folder: Option<String>,
+    modules: Vec<String>,
+}
+
+/// Prints the circles of all crates; one line for each that is not known, has grown, or leaves its folder.
+pub(crate) fn violations(root: &Path) -> anyhow::Result<Vec<String>> {
+    let mut names = Vec::new();
+    let crates = root.join("crates");
+    for entry in fs::read_dir(&crates).with_context(|| format!("reading {}", crates.display()))? {
+        names.push(entry?.file_name().to_string_lossy().into_owned());
+    }
+    names.sort();
+    let mut found = Vec::new();
+    for name in names {
+        let source = crates.join(&name).join("src");
+        if source.is_dir() {
+            found.extend(circles(&arrows(&source)?, &format!("{name}/src")));
+        }
+    }
+    println!("{} circles of files of at most {MOST}", found.len());
+    let architecture = fs::read_to_string(root.join("ARCHITECTURE.md"))?;
+    let mut lines: Vec<String> = found.iter().filter_map(fault).collect();
+    for (folder, _) in KNOWN {
+        if !found
+            .iter()
+            .any(|circle| circle.folder.as_deref() == Some(folder))
+        {
+            lines.push(format!(
+                "xtask/src/circles.rs: no circle is left in {folder}"
+            ));
+        }
+        if !architecture.contains(&format!("`{folder}`")) {
+            lines.push(format!(
+                "ARCHITECTURE.md: no reason for the circle in `{folder}`"
+            ));
+        }
+    }
+    Ok(lines)
+}
+
+/// The fault of a circle that may not be.
+fn fault(circle: &Circle) -> Option<String> {
+    let modules = circle.modules.join(", ");
+    let Some(folder) = &circle.folder else {
+        return Some(format!("a circle leaves its folder: {modules}"));
+    };
+    let most = KNOWN.iter().find(|(known, _)| known == folder);
+    match most {
+        Some((_, most)) if circle.modules.len() <= *most => None,
+        Some((_, most)) => Some(format!(
+            "{folder}: a circle of more than {most} files: {modules}"
+        )),
+        None => Some(format!("{folder}: a circle of files: {modules}")),
+    }
+}
+
+/// The modules of a crate that have a file, each with those that it needs.
+fn arrows(source: &Path) -> anyhow::Result<BTreeMap<Module, BTreeSet<Module>>> {
+    let mut files = Vec::new();
+    collect(source, &mut files)?;
+    let mut texts = BTreeMap::new();
+    for file in files {
+        let text =
+            fs::read_to_string(&file).with_context(|| format!("reading {}", file.display()))?;
+        let parsed = syn::parse_file(&text).map_err(|e| anyhow!("{}: {e}", file.display()))?;
+        let place = file.strip_prefix(source)?.with_extension("");
+        let mut module: Module = place
+            .iter()
+            .map(|part| part.to_string_lossy().into_owned())
+            .collect();
+        if module
+            .last()
+            .is_some_and(|last| ["mod", "lib", "main"].contains(&last.as_str()))
+        {
+            module.pop();
+        }
+        texts.insert(module, parsed);
+    }
+    let tests = test_modules(&texts);
+    texts.retain(|module, _| !tests.iter().any(|test| module.starts_with(test)));
+    let known: BTreeSet<Module> = texts.keys().cloned().collect();
+    Ok(texts
+        .into_iter()
+        .map(|(module, file)| {
+            let mut reader = Reader {
+                known: &known,
+                here: module.clone(),
+                found: BTreeSet::new(),
+            };
+            reader.visit_file(&file);
+            reader.found.retain(|needed| !needed.starts_with(&module));
+            (module, reader.found)
+        })
+        .collect())
+}
+
+/// Modules that only tests have.
+fn test_modules(texts: &BTreeMap<Module, syn::File>) -> Vec<Module> {
+    let declared = texts.iter().flat_map(|(module, file)| {
+        file.items.iter().filter_map(move |item| match item {
+            syn::Item::Mod(inner) if is_for_tests(&inner.attrs) => {
+                Some([module.as_slice(), &[inner.ident.to_string()]].concat())
+            }
+            _ => None,
+        })
+    });
+    declared.collect()
+}
+
+fn is_for_tests(attributes: &[syn::Attribute]) -> bool {
+    attributes.iter().any(|attribute| {
+        attribute.path().is_ident("cfg")
+            && attribute
+                .parse_args::<syn::Path>()
+                .is_ok_and(|path| path.is_ident("test"))
+    })
+}
+
+/// Collects the modules that a file names.
+struct Reader<'k> {
+    known: &'k BTreeSet<Module>,
+    /// Path of the module whose items are read.
+    here: Module,
+    found: BTreeSet<Module>,
+}
+
+impl Reader<'_> {
+    /// Adds the longest beginning of a path that is a module with a file.
+    fn add(&mut self, path: &[String]) {
+        let mut at = match path.first().map(String::as_str) {
+            Some("crate") => Vec::new(),
+            Some("self" | "super") => self.here.clone(),
+            Some(name)
+                if self
+                    .known
+                    .contains(&[self.here.as_slice(), &[name.to_owned()]].concat()) =>
+            {
+                self.here.clone()
+            }
+            _ => return,
+        };
+        for name in path {
+            match name.as_str() {
+                "crate" | "self" => {}
+                "super" => {
+                    at.pop();
+                }
+                _ => {
+                    at.push(name.clone());
+                    if !self.known.contains(&at) {
+                        at.pop();
+                        break;
+                    }
+                }
+            }
+        }
+        self.found.insert(at);
+    }
+
+    fn add_tree(&mut self, before: &[String], tree: &syn::UseTree) {
+        let with = |name: &syn::Ident| [before, &[name.to_string()]].concat();
+        match tree {
+            syn::UseTree::Path(path) => self.add_tree(&with(&path.ident), &path.tree),
+            syn::UseTree::Name(name) => self.add(&with(&name.ident)),
+            syn::UseTree::Rename(name) => self.add(&with(&name.ident)),
+            syn::UseTree::Glob(_) => self.add(before),
+            syn::UseTree::Group(group) => {
+                for tree in &group.items {
+                    self.add_tree(before, tree);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+impl<'ast> Visit<'ast> for Reader<'_> {
+    fn visit_item_mod(&mut self, item: &'ast syn::ItemMod) {
+        if !is_for_tests(&item.attrs) {
+            self.here.push(item.ident.to_string());
+            visit::visit_item_mod(self, item);
+            self.here.pop();
+        }
+    }
+
+    fn visit_item_use(&mut self, item: &'ast syn::ItemUse) {
+        if item.leading_colon.is_none() && !is_for_tests(&item.attrs) {
+            self.add_tree(&[], &item.tree);
+        }
+    }
+
+    fn visit_path(&mut self, path: &'ast syn::Path) {
+        if path.leading_colon.is_none() {
+            let names: Vec<String> = path
+                .segments
+                .iter()
+                .map(|part| part.ident.to_string())
+                .collect();
+            self.add(&names);
+        }
+        visit::visit_path(self, path);
+    }
+}
+
+/// The circles: sets of modules each of which reaches all others of its set.
+fn circles(arrows: &BTreeMap<Module, BTreeSet<Module>>, source: &str) -> Vec<Circle> {
+    let reached: BTreeMap<&Module, BTreeSet<&Module>> = arrows
+        .keys()
+        .map(|module| (module, reached_from(arrows, module)))
+        .collect();
+    let mut seen: BTreeSet<&Module> = BTreeSet::new();
+    let mut found = Vec::new();
+    for (module, from_here) in &reached {
+        if seen.contains(module) {
+            continue;
+        }
+        let back = |other: &&&Module| {
+            reached
+                .get(**other)
+                .is_some_and(|from| from.contains(module))
+        };
+        let circle: Vec<&Module> = from_here.iter().filter(back).copied().collect();
+        if circle.len() > 1 {
+            let folders: BTreeSet<&[String]> = circle
+                .iter()
+                .map(|module| module.split_last().map_or(&[][..], |(_, folder)| folder))
+                .collect();
+            let folder = folders.first().filter(|_| folders.len() == 1);
+            found.push(Circle {
+                folder: folder.map(|folder| {
+                    let parts = std::iter::once(source).chain(folder.iter().map(String::as_str));
+                    parts.collect::<Vec<_>>().join("/")
+                }),
+                modules: circle.iter().map(|module| module.join("::")).collect(),
+            });
+        }
+        seen.extend(circle);
+    }
+    found
+}
+
+/// Modules that arrows lead to, at least one of them.
+fn reached_from<'a>(
+    arrows: &'a BTreeMap<Module, BTreeSet<Module>>,
+    start: &Module,
+) -> BTreeSet<&'a Module> {
+    let mut reached = BTreeSet::new();
+    let mut open: Vec<&Module> = arrows.get(start).into_iter().flatten().collect();
+    while let Some(module) = open.pop() {
+        if reached.insert(module) {
+            open.extend(arrows.get(module).into_iter().flatten());
+        }
+    }
+    reached
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(files: &[(&str, &str)]) -> anyhow::Result<Vec<Circle>> {
+        let folder = tempfile::tempdir()?;
+        for (name, text) in files {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().context("no folder")?)?;
+            fs::write(path, text)?;
+        }
+        Ok(circles(&arrows(folder.path())?, "made/src"))
+    }
+
+    #[test]
+    fn files_that_need_each_other_make_a_circle() -> anyhow::Result<()> {
+        let found = written(&[
+            ("lib.rs", "mod a; mod b; mod c; pub use a::A;"),
+            ("a.rs", "use crate::b::{self, B}; pub struct A;"),
+            (
+                "b.rs",
+                "pub struct B; fn f() -> super::c::C { super::c::C }",
+            ),
+            ("c.rs", "pub struct C; impl C { fn of(_: crate::a::A) {} }"),
+        ])?;
+        let modules = ["a", "b", "c"].map(str::to_owned).to_vec();
+        let folder = Some("made/src".to_owned());
+        assert_eq!(found, [Circle { folder, modules }]);
+        Ok(())
+    }
+
+    #[test]
+    fn lists_of_modules_and_tests_make_none() -> anyhow::Result<()> {
+        let found = written(&[
+            (
+                "lib.rs",
+                "mod a; mod b; pub use a::A; #[cfg(test)] mod tests;",
+            ),
+            (
+                "a.rs",
+                "use crate::B; pub struct A; #[cfg(test)] mod tests { use crate::b::B; }",
+            ),
+            ("b.rs", "use super::a::A; pub struct B;"),
+            ("tests.rs", "use crate::a::A;"),
+        ])?;
+        assert_eq!(found, []);
+        Ok(())
+    }
+
+    #[test]
+    fn a_circle_that_leaves_its_folder_has_none() -> anyhow::Result<()> {
+        let found = written(&[
+            ("lib.rs", "mod a; mod b;"),
+            ("a/mod.rs", "mod inner;"),
+            (
+                "a/inner.rs",
+                "mod own { pub fn f() { super::super::super::b::f() } }",
+            ),
+            ("b.rs", "use crate::a::inner::f;"),
+        ])?;
+        let modules = ["a::inner", "b"].map(str::to_owned).to_vec();
+        assert_eq!(
+            found,
+            [Circle {
+                folder: None,
+                modules
+            }]
+        );
+        Ok(())
+    }
+
+    #[test]
+    fn the_workspace_has_no_other_circles() -> anyhow::Result<()> {
+        assert_eq!(violations(&crate::workspace_root())?, [""; 0]);
+        Ok(())
+    }
+}
