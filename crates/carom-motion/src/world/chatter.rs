@@ -14,24 +14,13 @@ use crate::world::lasting::Lasting;
 use crate::world::run::{EVENTS_PER_INSTANT, Run};
 use crate::world::spec::OnZeno;
 use crate::world::time::Time;
+use crate::world::touch_count::TouchCount;
 
 /// Touches of a pair between two lines of the grid, before it is held.
 const MOST: usize = 24;
 
 /// Limit for a contact that was held until the line before.
 const MOST_AGAIN: usize = 2;
-
-/// Count of a pair's touches.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Chatter {
-    /// Number of the line of the grid before the latest touch.
-    line: f64,
-    /// Touches since then.
-    count: usize,
-    held: bool,
-    /// True if it was held until that line.
-    was_held: bool,
-}
 
 impl Run<'_, '_> {
     /// The line of the grid at or before a time.
@@ -68,10 +57,10 @@ impl Run<'_, '_> {
         let line = self.line(time);
         let mut chatter = self.chatter.get(pair).copied().unwrap_or_default();
         if chatter.line != line {
-            chatter = Chatter {
+            chatter = TouchCount {
                 line,
                 was_held: chatter.held && chatter.line + 1.0 == line,
-                ..Chatter::default()
+                ..TouchCount::default()
             };
         }
         chatter.count += 1;

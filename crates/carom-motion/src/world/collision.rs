@@ -67,8 +67,8 @@ impl Run<'_, '_> {
         let (body, other) = (&world.bodies[pair.0], world.thing(pair.1));
         let (mut earliest, mut latest) = (from, Time::new(f64::INFINITY));
         for thing in [pair.0, pair.1] {
-            if let Some(cage) = self.cages.get(thing) {
-                latest = latest.min(cage.until);
+            if let Some(swept) = self.boxes.get(thing) {
+                latest = latest.min(swept.until);
             }
             let motion = self.motions.get(thing);
             if let Some(island) = motion.and_then(|m| self.islands.get(m.island?)?.as_ref()) {

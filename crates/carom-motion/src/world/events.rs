@@ -2,7 +2,6 @@
 
 use crate::hybrid::{self, Ending};
 use crate::world::MotionError;
-use crate::world::handover::HandedOver;
 use crate::world::stepping::StepCounts;
 use crate::world::time::Time;
 use carom_variational::State;
@@ -73,6 +72,15 @@ pub struct Balance {
     pub lasting_work: f64,
     /// Impulses of planes and fixed bodies on the others, by thing (N s).
     pub supports: Vec<Vector3<f64>>,
+}
+
+/// Time and reason of a change from events to steps.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HandedOver {
+    /// Time (s).
+    pub time: f64,
+    /// Error with which the motion from event to event would have ended.
+    pub reason: MotionError,
 }
 
 /// State of a run after its end.

@@ -7,7 +7,7 @@
 use crate::hybrid::{Ending, Limits, drive};
 use crate::world::MotionError;
 use crate::world::body::Body;
-use crate::world::events::{Balance, Event, RunEnd};
+use crate::world::events::{Balance, Event, HandedOver, RunEnd};
 use crate::world::pair::Other;
 use crate::world::pair_table::Pair;
 use crate::world::run::Run;
@@ -22,15 +22,6 @@ const DEEPEST: f64 = 1e-3;
 /// Step in units of $\sqrt{r/g}$, the time in which a body falls by half its radius, up to which time stepping goes on where
 /// a step was too large: it would add energy in longer steps, too, by lifting bodies out of overlaps.
 const RESOLVED: f64 = 0.2;
-
-/// Time and reason of a change from events to steps.
-#[derive(Clone, Debug, PartialEq)]
-pub struct HandedOver {
-    /// Time (s).
-    pub time: f64,
-    /// Error with which the motion from event to event would have ended.
-    pub reason: MotionError,
-}
 
 /// A motion on its way, as time stepping takes it over.
 #[derive(Clone, Debug)]

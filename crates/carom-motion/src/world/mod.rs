@@ -41,13 +41,14 @@ mod series;
 pub(crate) mod spec;
 pub(crate) mod step;
 mod stepping;
+mod swept_box;
 mod time;
+mod touch_count;
 mod touching;
 mod vicinity;
 
 pub use body::{BodySpec, FlightRule, PlaneSpec};
 pub use error::{MotionError, StepFault};
-pub use events::{Balance, Event, Impact, ImpactContact, RunEnd, Sample};
-pub use handover::HandedOver;
+pub use events::{Balance, Event, HandedOver, Impact, ImpactContact, RunEnd, Sample};
 pub use spec::{Laws, OnZeno, SingleLaw, Surface, World, WorldSpec};
 pub use stepping::{Executor, Scheme, Serial, StepCounts, Stepping};

@@ -8,7 +8,6 @@ use crate::hybrid::{Ending, Hybrid, Limits, drive};
 use crate::world::MotionError;
 use crate::world::body::Flights;
 use crate::world::cells::Cells;
-use crate::world::chatter::Chatter;
 use crate::world::events::{Balance, Entry, Event, Next, RunEnd, Sample};
 use crate::world::guard::Gained;
 use crate::world::lasting::LastingPairs;
@@ -18,8 +17,9 @@ use crate::world::scratch::Scratch;
 use crate::world::series::Series;
 use crate::world::spec::{Laws, World};
 use crate::world::step::{Step, StepPair, StepScene};
+use crate::world::swept_box::SweptBox;
 use crate::world::time::Time;
-use crate::world::vicinity::Cage;
+use crate::world::touch_count::TouchCount;
 use carom_variational::State;
 use nalgebra::Vector3;
 use std::collections::BinaryHeap;
@@ -115,7 +115,7 @@ pub(crate) struct Run<'w, 'o> {
     pub(crate) limits: Limits,
     pub(crate) observe: &'o mut Observer<'o>,
     pub(crate) motions: Vec<Motion>,
-    pub(crate) cages: Vec<Cage>,
+    pub(crate) boxes: Vec<SweptBox>,
     pub(crate) cells: Cells,
     pub(crate) memory: PairTable<PairMemory>,
     pub(crate) lasting: LastingPairs,
@@ -123,7 +123,7 @@ pub(crate) struct Run<'w, 'o> {
     /// Places in the list of islands that are free.
     pub(crate) free_islands: Vec<usize>,
     pub(crate) bounces: PairTable<Bounces>,
-    pub(crate) chatter: PairTable<Chatter>,
+    pub(crate) chatter: PairTable<TouchCount>,
     pub(crate) scratch: Scratch,
     queue: BinaryHeap<Entry>,
     stamps: u64,
@@ -187,7 +187,7 @@ impl<'w, 'o> Run<'w, 'o> {
             limits: *limits,
             observe,
             motions: world.initial.iter().enumerate().map(motion).collect(),
-            cages: vec![Cage::default(); n],
+            boxes: vec![SweptBox::default(); n],
             cells: Cells::new(n),
             memory: PairTable::new(remembered),
             lasting: LastingPairs::default(),
@@ -349,14 +349,14 @@ impl<'w> Run<'w, '_> {
             Next::Line => self.line_of_grid(entry.time),
             Next::Leave { body, count } => {
                 let body = body as usize;
-                if self.cages[body].count != count {
+                if self.boxes[body].count != count {
                     return Ok(());
                 }
                 // If nothing happens to a body that is small against its way, its boxes grow.
                 let motion = &mut self.motions[body];
                 motion.left_boxes += 1;
                 if motion.left_boxes > MANY_BOXES {
-                    self.cages[body].widen();
+                    self.boxes[body].widen();
                 }
                 self.look_around(&[body], entry.time)
             }

@@ -12,6 +12,7 @@ use crate::world::pair::{self, Other, PairMemory};
 use crate::world::pair_table::Pair;
 use crate::world::run::Run;
 use crate::world::search::{BAND, DEEP, Launch, Progress, Search};
+use crate::world::swept_box::path;
 use crate::world::time::Time;
 use carom_variational::{State, VariationalError};
 use nalgebra::Vector3;
@@ -39,74 +40,12 @@ const LONG_FLIGHT: f64 = 2.0;
 /// Boxes last until a body that tumbles has turned this far (rad); but for no less than the second
 /// fraction of a step.
 const LONGEST_TUMBLE: f64 = 8.0;
+
 /// Fraction of a step for which a box lasts at least.
 const SHORTEST_BOX: f64 = 1e-4;
 
 /// Angle by which a body may tumble from one event to the next (rad): farther it is not followed.
 const MOST_TUMBLED: f64 = 1e6;
-
-/// The box of a body.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Cage {
-    /// It holds the path up to here.
-    pub(crate) until: Time,
-    /// Counts the boxes of all bodies.
-    pub(crate) count: u64,
-    stretch: f64,
-    /// The round in which contacts with all that are around were looked for.
-    round: u64,
-    /// The body, if it is a ball, when the box was made.
-    ball: Option<Ball>,
-    since: Time,
-    bounds: Bounds,
-}
-
-impl Default for Cage {
-    fn default() -> Self {
-        Self {
-            until: Time::new(f64::INFINITY),
-            count: 0,
-            stretch: 1.0,
-            round: 0,
-            ball: None,
-            since: Time::default(),
-            bounds: Bounds::around(&Vector3::zeros(), &Vector3::zeros(), 0.0),
-        }
-    }
-}
-
-impl Cage {
-    /// Makes the next box longer.
-    pub(crate) fn widen(&mut self) {
-        self.stretch = (2.0 * self.stretch).min(f64::MAX);
-    }
-}
-
-/// Box of the path of a center that falls from `x` with the velocity `v` for a time, with a margin around it: a radius and a
-/// slack.
-fn path(
-    x: &Vector3<f64>,
-    v: &Vector3<f64>,
-    gravity: &Vector3<f64>,
-    time: f64,
-    [radius, slack]: [f64; 2],
-) -> Bounds {
-    let end = match time.is_finite() {
-        true => x + v * time + gravity * (0.5 * time * time),
-        false => *x,
-    };
-    let mut bounds = Bounds::around(x, &end, radius + slack);
-    for k in 0..3 {
-        let turns = -v[k] / gravity[k];
-        if turns > 0.0 && turns < time {
-            let apex = x[k] + 0.5 * v[k] * turns;
-            let about = radius * (1.0 + 1e-9) + slack;
-            bounds.low[k] = bounds.low[k].min(apex - about);
-            bounds.high[k] = bounds.high[k].max(apex + about);
-        }
-    }
-    bounds
-}
 
 impl Run<'_, '_> {
     /// Gives new boxes to bodies whose flights begin, or go on, at a time, and looks for their contacts.
@@ -122,16 +61,16 @@ impl Run<'_, '_> {
         let mut around = std::mem::take(&mut self.scratch.around);
         for &body in bodies {
             self.around(body, &mut around);
-            let cage = &mut self.cages[body];
-            cage.round = round;
-            cage.stretch = match around.len() {
+            let swept = &mut self.boxes[body];
+            swept.round = round;
+            swept.stretch = match around.len() {
                 // The body itself is always there.
-                0 | 1 => (2.0 * cage.stretch).min(MAX_STRETCH.max(cage.stretch)),
-                n if n > CROWD => (0.5 * cage.stretch).max(1.0),
-                _ => cage.stretch,
+                0 | 1 => (2.0 * swept.stretch).min(MAX_STRETCH.max(swept.stretch)),
+                n if n > CROWD => (0.5 * swept.stretch).max(1.0),
+                _ => swept.stretch,
             };
             for &thing in &around {
-                if thing != body && self.cages.get(thing).is_none_or(|c| c.round != round) {
+                if thing != body && self.boxes.get(thing).is_none_or(|c| c.round != round) {
                     self.look_at(body, thing, from)?;
                 }
             }
@@ -198,7 +137,7 @@ impl Run<'_, '_> {
 
     /// Everything whose box meets that of a body, and the planes that do.
     pub(crate) fn around(&self, body: usize, out: &mut Vec<usize>) {
-        self.within(&self.cages[body].bounds, out);
+        self.within(&self.boxes[body].bounds, out);
     }
 
     /// Everything that can be in a box at present.
@@ -220,9 +159,9 @@ impl Run<'_, '_> {
         let (about, state) = (&self.world.bodies[body], &self.motions[body].state);
         let bounds = about.bounds(state);
         self.cells.put(body, bounds);
-        let cage = &mut self.cages[body];
-        cage.bounds = bounds;
-        cage.ball = about.sphere.map(|radius| Ball {
+        let swept = &mut self.boxes[body];
+        swept.bounds = bounds;
+        swept.ball = about.sphere.map(|radius| Ball {
             center: state.position,
             velocity: Vector3::zeros(),
             radius,
@@ -234,7 +173,7 @@ impl Run<'_, '_> {
     pub(crate) fn enclose(&mut self, body: usize, from: Time) {
         let world = self.world;
         let (about, motion) = (&world.bodies[body], &self.motions[body]);
-        let stretch = self.cages[body].stretch;
+        let stretch = self.boxes[body].stretch;
         let resting = self.resting(body);
         let (x, v) = match resting {
             Some(state) => (state.position, Vector3::zeros()),
@@ -288,9 +227,9 @@ impl Run<'_, '_> {
         };
         self.cells.put(body, bounds);
         let count = self.new_stamp();
-        let cage = &mut self.cages[body];
-        (cage.until, cage.count, cage.since) = (until, count, from);
-        (cage.ball, cage.bounds) = (ball, bounds);
+        let swept = &mut self.boxes[body];
+        (swept.until, swept.count, swept.since) = (until, count, from);
+        (swept.ball, swept.bounds) = (ball, bounds);
         if leaves && until.high.is_finite() {
             self.push(Entry {
                 time: until,
@@ -313,7 +252,7 @@ impl Run<'_, '_> {
     /// Looks for the contact of a pair, as long as both boxes last.
     pub(crate) fn look(&mut self, pair: Pair, from: Time) -> Result<(), MotionError> {
         let (i, j) = pair;
-        let until = |thing: usize| self.cages.get(thing).map(|cage| cage.until);
+        let until = |thing: usize| self.boxes.get(thing).map(|swept| swept.until);
         let Some(until) = [until(i), until(j)].into_iter().flatten().reduce(Time::min) else {
             return Ok(());
         };
@@ -461,8 +400,8 @@ impl Run<'_, '_> {
     fn first_touch_of_balls(&self, (i, j): Pair, from: Time, horizon: f64) -> Option<Option<f64>> {
         let gravity = &self.world.flights.gravity;
         let ball = |thing: usize| {
-            let cage = self.cages.get(thing)?;
-            Some(cage.ball?.moved(gravity, from.since(cage.since)))
+            let swept = self.boxes.get(thing)?;
+            Some(swept.ball?.moved(gravity, from.since(swept.since)))
         };
         let first = ball(i)?;
         match self.world.thing(j) {
@@ -508,7 +447,7 @@ impl Run<'_, '_> {
 
     /// Grows whenever one of the two gets a new box.
     pub(crate) fn counts(&self, (i, j): Pair) -> u64 {
-        let count = |thing: usize| self.cages.get(thing).map_or(0, |cage| cage.count);
+        let count = |thing: usize| self.boxes.get(thing).map_or(0, |swept| swept.count);
         count(i) + count(j)
     }
 

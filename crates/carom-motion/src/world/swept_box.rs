@@ -1,0 +1,69 @@
+//! Boxes that hold the path of a body for a while.
+
+use crate::world::ball::Ball;
+use crate::world::cells::Bounds;
+use crate::world::time::Time;
+use nalgebra::Vector3;
+
+/// The box of a body.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SweptBox {
+    /// It holds the path up to here.
+    pub(crate) until: Time,
+    /// Counts the boxes of all bodies.
+    pub(crate) count: u64,
+    pub(crate) stretch: f64,
+    /// The round in which contacts with all that are around were looked for.
+    pub(crate) round: u64,
+    /// The body, if it is a ball, when the box was made.
+    pub(crate) ball: Option<Ball>,
+    pub(crate) since: Time,
+    pub(crate) bounds: Bounds,
+}
+
+impl Default for SweptBox {
+    fn default() -> Self {
+        Self {
+            until: Time::new(f64::INFINITY),
+            count: 0,
+            stretch: 1.0,
+            round: 0,
+            ball: None,
+            since: Time::default(),
+            bounds: Bounds::around(&Vector3::zeros(), &Vector3::zeros(), 0.0),
+        }
+    }
+}
+
+impl SweptBox {
+    /// Makes the next box longer.
+    pub(crate) fn widen(&mut self) {
+        self.stretch = (2.0 * self.stretch).min(f64::MAX);
+    }
+}
+
+/// Box of the path of a center that falls from `x` with the velocity `v` for a time, with a margin around it: a radius and a
+/// slack.
+pub(crate) fn path(
+    x: &Vector3<f64>,
+    v: &Vector3<f64>,
+    gravity: &Vector3<f64>,
+    time: f64,
+    [radius, slack]: [f64; 2],
+) -> Bounds {
+    let end = match time.is_finite() {
+        true => x + v * time + gravity * (0.5 * time * time),
+        false => *x,
+    };
+    let mut bounds = Bounds::around(x, &end, radius + slack);
+    for k in 0..3 {
+        let turns = -v[k] / gravity[k];
+        if turns > 0.0 && turns < time {
+            let apex = x[k] + 0.5 * v[k] * turns;
+            let about = radius * (1.0 + 1e-9) + slack;
+            bounds.low[k] = bounds.low[k].min(apex - about);
+            bounds.high[k] = bounds.high[k].max(apex + about);
+        }
+    }
+    bounds
+}
