@@ -7,7 +7,7 @@
 //! impacts as before. That holds until the next line of the grid, and for twice as many lines each time that it is
 //! needed again at once. Where rebounds are to continue for ever, nothing is taken over.
 
-use super::impact::Posed;
+use super::contact::Posed;
 use super::run::Run;
 use crate::world::OnZeno;
 
@@ -20,18 +20,6 @@ const MOST_LINES: u64 = 64;
 /// Contacts that close more slowly than gravity makes them in this many steps are slow: below the speed of the time
 /// stepping of heaps, within which impacts do not restitute.
 const SLOW: f64 = 3.0;
-
-/// Impacts that crowd.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Crowding {
-    /// Slow impacts since the last line of the grid.
-    impacts: usize,
-    /// Line of the grid until which slow contacts are left to the steps; none if they are not.
-    until: Option<u64>,
-    /// Lines for which they were the last time, and the line at which that ended.
-    lines: u64,
-    ended: u64,
-}
 
 impl Run<'_, '_> {
     /// Counts an impact, if it is slow; if there are too many, slow contacts are left to the steps.

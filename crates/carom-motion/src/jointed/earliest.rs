@@ -1,6 +1,6 @@
 //! The first of the events within a step: roots of event functions in the length of the step.
 
-use super::events::Change;
+use super::contact::Change;
 use super::run::{INSTANT, Run};
 use crate::world::MotionError;
 use carom_joints::step::Step;

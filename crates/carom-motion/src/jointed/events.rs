@@ -1,7 +1,7 @@
 //! Events that a step may contain: limits, touches, dry friction that stops or slips.
 
+use super::contact::{Change, LimitContact};
 use super::earliest::{Candidate, Gauge};
-use super::impact::LimitContact;
 use super::run::{INSTANT, Run};
 use super::touch::TouchPair;
 use crate::world::MotionError;
@@ -21,19 +21,6 @@ pub(super) const AT_ONCE: f64 = 1e-2;
 
 /// Points that come this fraction of the contact tolerance too deep have closed.
 const SEEN: f64 = 1e-2;
-
-/// Change of a coordinate's mode within a step.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Change {
-    /// A limit is reached.
-    Limit(LimitContact),
-    /// A pair touches.
-    Touch(usize),
-    /// Sliding stops.
-    Stop(usize),
-    /// Sticking ends, and sliding begins.
-    Slip(usize),
-}
 
 impl<'w> Run<'w, '_> {
     /// The first events within a step, each with its time from the start of the step; those at once among them.

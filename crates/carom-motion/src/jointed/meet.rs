@@ -1,7 +1,7 @@
 //! Contacts at an instant: which touch, which approach, which last.
 
-use super::events::Change;
-use super::impact::{JointContact, LimitContact, Posed, What};
+use super::contact::{Change, JointContact, LimitContact, Place, Posed};
+use super::memory::Plastic;
 use super::run::{EVENTS_PER_INSTANT, INSTANT, Run};
 use crate::hybrid::Ending;
 use crate::world::{MotionError, OnZeno};
@@ -11,15 +11,6 @@ use nalgebra::Vector6;
 /// Contact velocities within this fraction of the speeds around them count as zero.
 const STILL: f64 = 1e-10;
 
-/// An interval between impacts that shrinks by less than this does not accumulate.
-const SHRINKING: f64 = 0.999;
-
-/// Impacts of a pair that can be an accumulation.
-const ACCUMULATING: usize = 4;
-
-/// Impacts accumulate once what is left until then is this fraction of the time step.
-const REST: f64 = 1e-6;
-
 /// Touches of a pair between two lines of the grid, before it is held until the next line: contacts of many bodies can
 /// open and close without end within a time in which nothing moves.
 const MOST_TOUCHES: usize = 24;
@@ -27,76 +18,6 @@ const MOST_TOUCHES: usize = 24;
 /// Impacts of a pair or limit without restitution between two lines of the grid, before it is held until the next line:
 /// contacts that lift each other meet again and again at shorter and shorter intervals.
 const MOST_PLASTIC_TOUCHES: usize = 3;
-
-/// A pair, by its index, or a limit; a limit that closes at once where a step begins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Plastic {
-    Pair(usize),
-    Limit(LimitContact),
-    Again(LimitContact),
-}
-
-/// Impacts without restitution since the last line of the grid.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct PlasticTouches {
-    last: f64,
-    count: usize,
-}
-
-impl PlasticTouches {
-    /// Counts an impact; points of one pair are one.
-    fn note(&mut self, time: f64) {
-        if self.count == 0 || self.last != time {
-            (self.last, self.count) = (time, self.count + 1);
-        }
-    }
-}
-
-/// A pair that lasts.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Lasting {
-    /// True if its begin has been reported: a pair that never presses is not.
-    pub(super) reported: bool,
-    /// Mode that was reported last.
-    pub(super) slides: Option<bool>,
-}
-
-/// Impacts of a pair so far.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Bounces {
-    /// Time of the latest (s).
-    last: f64,
-    /// Interval before it (s); 0 without one.
-    interval: f64,
-    /// Intervals in a row that shrank.
-    shrunk: usize,
-    /// Time that is left until infinitely many have happened (s).
-    left: f64,
-    /// Line of the grid before the latest, and impacts since then.
-    line: u64,
-    count: usize,
-}
-
-impl Bounces {
-    fn note(&mut self, time: f64, line: u64) {
-        if self.line != line {
-            (self.line, self.count) = (line, 0);
-        }
-        self.count += 1;
-        let interval = time - self.last;
-        let shrinks = self.interval > 0.0 && interval < SHRINKING * self.interval;
-        self.shrunk = if shrinks { self.shrunk + 1 } else { 0 };
-        if shrinks {
-            self.left = interval * interval / (self.interval - interval);
-        }
-        self.interval = if self.last > 0.0 { interval } else { 0.0 };
-        self.last = time;
-    }
-
-    fn accumulates(&self, time_step: f64) -> bool {
-        self.shrunk + 1 >= ACCUMULATING && self.left <= REST * time_step
-    }
-}
 
 impl Run<'_, '_> {
     /// True if a pair is held until the next line of the grid.
@@ -165,7 +86,7 @@ impl Run<'_, '_> {
                 let (own, frame) = touch.rows(pair, point, states);
                 let before = own.map(|row| rate(&row.row, &row.ends, &velocities));
                 list.push(Posed {
-                    what: What::Point {
+                    place: Place::Point {
                         pair: index,
                         point: point.point,
                         gap: point.gap,
@@ -185,9 +106,9 @@ impl Run<'_, '_> {
     }
 
     fn approaches(&self, posed: &Posed) -> bool {
-        match posed.what {
-            What::Limit(limit) => posed.before[0] < -self.still_rate(limit.coordinate),
-            What::Point { pair, .. } => {
+        match posed.place {
+            Place::Limit(limit) => posed.before[0] < -self.still_rate(limit.coordinate),
+            Place::Point { pair, .. } => {
                 let still = match self.bounces_on(pair) {
                     true => 0.0,
                     false => self.still(pair),
@@ -210,9 +131,9 @@ impl Run<'_, '_> {
     /// Restitution of what takes part in an impact: contacts that last, rest or accumulate have none.
     fn restitute(&mut self, posed: &mut Posed, line: u64) {
         let approaches = self.approaches(posed);
-        let pair = match posed.what {
-            What::Limit(limit) => return self.restitute_limit(limit, approaches, posed),
-            What::Point { pair, .. } => pair,
+        let pair = match posed.place {
+            Place::Limit(limit) => return self.restitute_limit(limit, approaches, posed),
+            Place::Point { pair, .. } => pair,
         };
         if self.lasting.contains_key(&pair) || posed.before[0] > 0.0 {
             posed.restitution = 0.0;
@@ -326,7 +247,7 @@ impl Run<'_, '_> {
                     .filter_map(|(p, a)| p.pair().filter(|_| *a)),
             );
             hit_limits.extend(list.iter().zip(&approaching).filter_map(|(p, a)| {
-                let What::Limit(limit) = p.what else {
+                let Place::Limit(limit) = p.place else {
                     return None;
                 };
                 a.then_some(limit)
@@ -461,7 +382,7 @@ impl Run<'_, '_> {
     fn establish(&mut self, list: &[Posed]) -> Result<(), MotionError> {
         let time = self.time;
         for posed in list {
-            let What::Limit(contact) = posed.what else {
+            let Place::Limit(contact) = posed.place else {
                 continue;
             };
             let k = contact.coordinate;
@@ -485,7 +406,7 @@ impl Run<'_, '_> {
         }
         let mut pairs = std::collections::BTreeSet::new();
         for posed in list {
-            if let What::Point { pair, .. } = posed.what
+            if let Place::Point { pair, .. } = posed.place
                 && posed.before[0] <= self.still(pair)
                 && !self.bounces_on(pair)
             {

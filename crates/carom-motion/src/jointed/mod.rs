@@ -6,19 +6,22 @@
 //! velocities that all joints allow are the coordinates of the problem, so that every law answers. Contacts that last
 //! push in the kicks of the steps, together with the joints.
 
+mod contact;
 mod crowding;
 mod earliest;
 mod energy;
 mod events;
 mod impact;
 mod meet;
+mod memory;
 mod pressing;
 mod release;
 mod rubbing;
 mod run;
 mod single;
 mod touch;
+mod world;
 
-pub use impact::{JointContact, JointImpact, LimitContact, LimitHit, Reaction, TouchHit};
-pub use run::{Control, JointEvent, JointSample, JointedEnd, JointedSpec, JointedWorld};
+pub use contact::{JointContact, JointImpact, LimitContact, LimitHit, Reaction, TouchHit};
 pub use touch::TouchSpec;
+pub use world::{Control, JointEvent, JointSample, JointedEnd, JointedSpec, JointedWorld};

@@ -4,9 +4,10 @@
 //! which then ends where it opens. Of several that pull, one opens at a time: the others may press again without it. So
 //! limits that lean on each other, such as the joints of a finger, do not open and close for ever.
 
+use super::contact::{JointContact, LimitContact};
 use super::events::AT_ONCE;
-use super::impact::{JointContact, LimitContact};
-use super::run::{INSTANT, JointEvent, Run};
+use super::run::{INSTANT, Run};
+use super::world::JointEvent;
 use crate::world::MotionError;
 use carom_joints::step::Step;
 

@@ -8,26 +8,11 @@
 
 use super::run::Run;
 
-/// Stops and slips between two lines of the grid, before friction is implicit.
-pub(super) const MOST_TURNS: usize = 4;
-
 /// Lines of the grid for which friction is implicit at first; twice as many each time that it is needed again at once.
 const FEWEST_LINES: u64 = 8;
 
 /// Lines of the grid for which friction is implicit at most: a quarter of a second at a step of 1 ms.
 const MOST_LINES: u64 = 256;
-
-/// Implicit friction.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Rubbing {
-    /// Stops and slips since the last line of the grid.
-    pub(super) turns: usize,
-    /// Line of the grid at which friction is not implicit any more; none if it is not.
-    until: Option<u64>,
-    /// Lines for which it was implicit the last time, and the line at which that ended.
-    lines: u64,
-    ended: u64,
-}
 
 impl Run<'_, '_> {
     /// Coordinates with dry friction slide or stick by their rates.

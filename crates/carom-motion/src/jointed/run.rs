@@ -1,17 +1,14 @@
 //! The run of jointed bodies: steps, limits, dry friction, samples.
 
-use super::crowding::Crowding;
-use super::events::Change;
-use super::impact::{JointContact, JointImpact, LimitContact};
-use super::meet::{Bounces, Lasting, Plastic, PlasticTouches};
+use super::contact::{Change, LimitContact};
+use super::memory::{Bounces, Crowding, Lasting, Plastic, PlasticTouches, Rubbing};
 use super::pressing::{PairStep, Pressing};
-use super::rubbing::{MOST_TURNS, Rubbing};
-use super::touch::{Touch, TouchSpec};
-use crate::hybrid::{self, Ending, Limits};
-use crate::world::{FlightRule, Laws, MotionError};
-use carom_joints::coordinates::{Actuator, CoordinateSpec};
-use carom_joints::step::{History, Load, Modes, SUZUKI_4, Step, Stepper, Works, YOSHIDA_6};
-use carom_joints::{Assembly, JointError, Multibody, MultibodySpec, Placed, Posture};
+use super::world::{Control, JointEvent, JointSample, JointedEnd, JointedWorld};
+use crate::hybrid::{Ending, Limits};
+use crate::world::{Laws, MotionError};
+use carom_joints::coordinates::CoordinateSpec;
+use carom_joints::step::{History, Load, Modes, Step, Stepper, Works};
+use carom_joints::{JointError, Posture};
 use nalgebra::Vector3;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -42,268 +39,10 @@ const MOST_SPLITS: usize = 24;
 /// Length of a step that starts from the impulses of one that was thrown away, in units of that one's.
 const MOST_STRETCHED: f64 = 4.0;
 
-/// Jointed bodies as they are given.
-#[derive(Clone, Debug)]
-pub struct JointedSpec {
-    /// Bodies and joints.
-    pub multibody: MultibodySpec,
-    /// Places of the bodies.
-    pub placed: Vec<Placed>,
-    /// Rule of flight: `Exact` and `Lgvi` of order 2, `Lgvi4` and `Lgvi6` of orders 4 and 6 where nothing dissipates.
-    pub flight: FlightRule,
-    /// Step of the grid (s).
-    pub time_step: f64,
-    /// Shapes, planes and the pairs that may touch.
-    pub touch: TouchSpec,
-}
-
-/// Jointed bodies, assembled.
-///
-/// # Examples
-///
-/// A block of 2 kg at 1 m/s on a slide with a dry friction of 4 N stops after $mv^2/2f$:
-///
-/// ```
-/// # use carom_geometry::MassProperties;
-/// # use carom_impact::frictional::MoreauNewton;
-/// # use carom_impact::two_body::ImpactOptions;
-/// # use carom_joints::coordinates::CoordinateSpec;
-/// # use carom_joints::frames::Frame;
-/// # use carom_joints::kinds::Kind;
-/// # use carom_joints::{BallSpec, JointSpec, MultibodySpec, Placed};
-/// # use carom_variational::RigidBody;
-/// # use nalgebra::{Matrix3, Vector3};
-/// use carom_motion::hybrid::Limits;
-/// use carom_motion::jointed::{JointedSpec, JointedWorld, TouchSpec};
-/// use carom_motion::world::{FlightRule, Laws, OnZeno, SingleLaw};
-/// let slide = JointSpec {
-///     name: "slide".to_owned(),
-///     kind: Kind::named("prismatic").expect("a type of joint"),
-///     parent: None,
-///     child: 0,
-///     parent_frame: Frame::identity(),
-///     child_frame: Frame::identity(),
-///     axes: vec![Vector3::x()],
-///     length: None,
-///     coordinates: vec![CoordinateSpec {
-///         velocity: Some(1.0),
-///         friction: 4.0,
-///         ..CoordinateSpec::default()
-///     }],
-///     ball: BallSpec::default(),
-/// };
-/// let body = RigidBody::new(&MassProperties::new(2.0, Matrix3::identity())?);
-/// let world = JointedWorld::new(&JointedSpec {
-///     multibody: MultibodySpec {
-///         bodies: vec![("block".to_owned(), Some(body))],
-///         joints: vec![slide],
-///         gravity: Vector3::zeros(),
-///         exact: false,
-///     },
-///     placed: vec![Placed {
-///         configuration: None,
-///         velocity: Vector3::zeros(),
-///         angular_velocity: Vector3::zeros(),
-///     }],
-///     touch: TouchSpec::default(),
-///     flight: FlightRule::Lgvi,
-///     time_step: 1e-3,
-/// })?;
-/// let laws = Laws {
-///     single: SingleLaw::TwoBody(ImpactOptions::default()),
-///     several: &|_| Box::new(MoreauNewton::default()),
-///     on_zeno: OnZeno::Rest,
-/// };
-/// let end = world.run(&laws, &Limits::duration(1.0), &[], None, &mut |_| ());
-/// assert!((end.posture.q[0] - 0.25).abs() < 1e-9);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Debug)]
-pub struct JointedWorld {
-    multibody: Multibody,
-    start: Posture,
-    assembly: Assembly,
-    fractions: &'static [f64],
-    pub(super) time_step: f64,
-    rows: Vec<usize>,
-    ranks: (usize, usize),
-    corners: Vec<f64>,
-    touch: Touch,
-    overlapping: Vec<[usize; 2]>,
-}
-
-/// State at a time that was asked for.
-#[derive(Clone, Copy, Debug)]
-pub struct JointSample<'e> {
-    /// Time (s).
-    pub time: f64,
-    /// Bodies, coordinates and rotors.
-    pub posture: &'e Posture,
-    /// Rates of the coordinates.
-    pub rates: &'e [f64],
-    /// Force of spring, damper, friction and actuator along each coordinate.
-    pub forces: &'e [f64],
-    /// Impulses of the joints over the step that ends there, and its length (s); `None` at the start.
-    pub loads: Option<(&'e [Load], f64)>,
-}
-
-/// Something that happens during a run; lasting contacts are limits that press, and pairs.
-pub type JointEvent<'e> = hybrid::Event<'e, JointSample<'e>, JointImpact, JointContact>;
-
-/// State of a run after its end.
-#[derive(Clone, Debug)]
-pub struct JointedEnd {
-    /// Outcome.
-    pub ending: Ending<MotionError>,
-    /// Time (s).
-    pub time: f64,
-    /// Bodies, coordinates and rotors.
-    pub posture: Posture,
-    /// Rates of the coordinates.
-    pub rates: Vec<f64>,
-    /// Force of spring, damper, friction and actuator along each coordinate.
-    pub forces: Vec<f64>,
-    /// Impulses of the joints in the last step, and its length (s).
-    pub loads: Option<(Vec<Load>, f64)>,
-    /// Instants of impact.
-    pub n_impacts: usize,
-    /// Steps.
-    pub n_steps: usize,
-    /// Works of actuators, dampers and dry friction (J).
-    pub works: Works,
-    /// Energy that impacts took (J).
-    pub impact_loss: f64,
-    /// Largest difference of the energy and its losses, less the work of actuators, from the energy at the start (J).
-    pub energy_error: f64,
-    /// Impulses of the ground (first), then of each body that never moves and of each plane (N s).
-    pub supports: Vec<Vector3<f64>>,
-    /// Smallest gap at impacts and at the ends of steps (m); infinite if nothing can touch.
-    pub lowest_gap: f64,
-    /// Largest residual of a joint (m).
-    pub residual: f64,
-}
+/// Stops and slips between two lines of the grid, before friction is implicit.
+const MOST_TURNS: usize = 4;
 
 impl JointedWorld {
-    /// Checks and assembles.
-    ///
-    /// # Errors
-    ///
-    /// [`MotionError::Joint`], [`MotionError::Shape`], [`MotionError::CoarseCoordinates`], and
-    /// [`MotionError::InitialPenetration`].
-    pub fn new(spec: &JointedSpec) -> Result<Self, MotionError> {
-        let mut multibody = Multibody::new(&spec.multibody).map_err(MotionError::Joint)?;
-        let (start, assembly) = multibody
-            .assemble(&spec.placed)
-            .map_err(MotionError::Joint)?;
-        multibody.admit(&start.q);
-        let mut rows = Vec::new();
-        for (j, joint) in multibody.joints().iter().enumerate() {
-            let (_, first) = multibody.rows_of(j);
-            rows.extend(first..first + joint.coordinates.len());
-        }
-        let loses = |c: &CoordinateSpec| {
-            let gains = c.actuator.as_ref().is_some_and(Actuator::dissipates);
-            c.damping > 0.0 || c.friction > 0.0 || gains
-        };
-        let dissipates = multibody.coordinates().any(loses)
-            || multibody
-                .joints()
-                .iter()
-                .any(|joint| joint.ball.damping > 0.0);
-        let fractions: &'static [f64] = match spec.flight {
-            FlightRule::Lgvi4 if !dissipates => &SUZUKI_4,
-            FlightRule::Lgvi6 if !dissipates => &YOSHIDA_6,
-            _ => &[1.0],
-        };
-        let mut corners: Vec<f64> = multibody
-            .coordinates()
-            .filter_map(|c| c.actuator.as_ref())
-            .flat_map(|actuator| actuator.corners().to_vec())
-            .filter(|time| *time > 0.0)
-            .collect();
-        corners.sort_by(f64::total_cmp);
-        corners.dedup();
-        let mut stepper = Stepper::new(&multibody);
-        if let Some((fastest, k)) = stepper.fastest(&start).map_err(MotionError::Joint)?
-            && spec.time_step * fastest >= 2.0
-        {
-            let joint = multibody.joint_of_row(rows[k]);
-            return Err(MotionError::Joint(JointError::StepTooLarge {
-                joint: multibody.joints()[joint].name.clone(),
-                step: spec.time_step,
-                time: 0.0,
-                reason: format!("its spring needs a step below {} s", 2.0 / fastest),
-            }));
-        }
-        let ranks = stepper
-            .condition_ranks(&start)
-            .map_err(MotionError::Joint)?;
-        let exact = spec.multibody.exact;
-        let mut touch = Touch::new(&spec.touch, &multibody, spec.time_step, exact)?;
-        touch.check_places(&multibody, &start.states, 0.0)?;
-        let overlapping = touch.part_at_start(&start.states, &spec.touch.may_overlap)?;
-        Ok(Self {
-            multibody,
-            start,
-            assembly,
-            fractions,
-            time_step: spec.time_step,
-            rows,
-            ranks,
-            corners,
-            touch,
-            overlapping,
-        })
-    }
-
-    /// Pairs that overlap at the start, as [`TouchSpec::may_overlap`] allows, and so never touch.
-    pub fn overlapping(&self) -> &[[usize; 2]] {
-        &self.overlapping
-    }
-
-    /// Bodies and joints.
-    pub fn multibody(&self) -> &Multibody {
-        &self.multibody
-    }
-
-    /// Everything at the start.
-    pub fn start(&self) -> &Posture {
-        &self.start
-    }
-
-    /// Differences that were closed at the start.
-    pub fn assembly(&self) -> &Assembly {
-        &self.assembly
-    }
-
-    /// Number of conditions, and how many of them are independent.
-    pub fn ranks(&self) -> (usize, usize) {
-        self.ranks
-    }
-
-    /// Step of the grid (s).
-    pub(super) fn time_step(&self) -> f64 {
-        self.time_step
-    }
-
-    /// Everything that can touch.
-    pub(super) fn touch(&self) -> &Touch {
-        &self.touch
-    }
-
-    /// Name of a thing: bodies in their order, then planes.
-    pub fn thing_name(&self, thing: usize) -> &str {
-        match thing < self.multibody.n_bodies() {
-            true => self.multibody.body_name(thing),
-            false => self.touch.name(thing),
-        }
-    }
-
-    /// Row of a coordinate's rate.
-    pub(super) fn row_of(&self, coordinate: usize) -> usize {
-        self.rows[coordinate]
-    }
-
     /// Runs from the start, and reports samples and events in their order. `control` sees time, coordinates and rates at
     /// every line of the grid, and sets forces along the coordinates until the next.
     pub fn run<'o>(
@@ -379,21 +118,7 @@ impl JointedWorld {
             residual: run.residual * mb.size(),
         }
     }
-
-    fn start_rates(&self) -> Vec<f64> {
-        let (mut rows, mut velocities, mut rates) = (Vec::new(), Vec::new(), Vec::new());
-        self.multibody
-            .rows(&self.start.states, &self.start.q, &mut rows);
-        self.multibody
-            .velocities(&self.start.states, &mut velocities);
-        self.multibody
-            .coordinate_rates(&rows, &velocities, &mut rates);
-        rates
-    }
 }
-
-/// Forces along all coordinates at a time, from coordinates and rates.
-pub type Control<'c> = dyn FnMut(f64, &[f64], &[f64]) -> Vec<f64> + 'c;
 
 /// A run on its way.
 pub(super) struct Run<'w, 'o> {
