@@ -132,11 +132,33 @@ impl Contacts<'_> {
             if !own.iter().any(|reading| reading.has_friction()) {
                 continue;
             }
-            let found = self.exclusion_of(group, &own, step, within.min(nearest))?;
+            let found = match self.at_rest(group) {
+                Some(found) => found,
+                None => self.exclusion_of(group, &own, step, within.min(nearest))?,
+            };
             if found <= scales.of_group(group, tolerance) {
                 return Some(0.0);
             }
             nearest = nearest.min(found);
+        }
+        Some(nearest)
+    }
+
+    /// Distance at which the first contact of a group begins to approach: laws leave a group as it is in which none does, be
+    /// there another answer or not. `None` if one approaches.
+    fn at_rest(&self, group: usize) -> Option<f64> {
+        let frame = self.frame;
+        let set = frame.problem.contacts();
+        let slopes = frame.admissible();
+        let own = (0..set.len()).filter(|i| frame.scales().group(set.row(*i)) == group);
+        let mut nearest = f64::INFINITY;
+        for i in own {
+            if frame.problem.approaches(i) {
+                return None;
+            }
+            let row = frame.row(set.row(i));
+            let begins = distance(row.dot(&frame.before), &slopes.tr_mul(&row));
+            nearest = begins.map_or(nearest, |begins| nearest.min(begins.max(0.0)));
         }
         Some(nearest)
     }

@@ -2,6 +2,7 @@
 
 use super::alternatives::Modes;
 use super::branch::Walk;
+use super::cover::cover;
 use super::frame::{Frame, Variation};
 use super::{
     Answers, Branches, Derivative, Differentiability, Jacobians, Piece, SAME_OUTCOME, SAME_WAY,
@@ -19,10 +20,12 @@ const PROBES: usize = 16;
 /// within.
 const INSIDE: f64 = 1.0 - 1e-6;
 
-/// True if ways lead on in every direction from the velocity, as far as a few directions show.
+/// True if ways lead on in every direction from the velocity: by the cones of their ties, or as far as a few directions
+/// show where these are too many.
 fn leads_everywhere(frame: &Frame<'_>, ways: &[Walk]) -> Result<bool, ImpactError> {
-    if ways.iter().any(|way| !way.is_tied()) {
-        return Ok(true);
+    let cones: Vec<&[DVector<f64>]> = ways.iter().map(Walk::ties).collect();
+    if let Some(cover) = cover(&cones)? {
+        return Ok(cover);
     }
     let mut directions = Vec::with_capacity(ways.len() + PROBES);
     for way in ways {

@@ -1,10 +1,11 @@
 //! Decisions of a law that are nearly tied, taken both ways.
 
-use super::Map;
 use super::frame::Frame;
 use super::mode::Terms;
 use super::shift::decisive;
 use super::stage::Stage;
+use super::{Map, SAME_OUTCOME};
+use carom_impact::event_scale::ROUNDING;
 use carom_impact::nnls::nonnegative_least_squares;
 use carom_impact::{ContactSet, ImpactError};
 use carom_metric::kernel;
@@ -34,14 +35,23 @@ const MAX_TIES: usize = 64;
 pub(super) const CONSTANT: f64 = 1e-9;
 
 /// Velocities below this fraction of the velocity before are taken for rounding by the law, whatever they depend
-/// on: contacts that hinder each other come to rest over ever smaller ones.
+/// on, and those that rounding of a fast frame hides: contacts that hinder each other come to rest over ever smaller ones.
 const GRAZING: f64 = 1e-11;
 
 /// Distances of decisions that differ by less than this many roundings of the data are one.
 const BLUR: f64 = 16.0;
 
+/// Largest size (Frobenius norm) of the derivatives of a way that is followed from a tie: beyond it, rounding of the data
+/// moves the end of the way by more than two ends of one outcome may differ. Contacts that hinder each other multiply
+/// a change of the velocity in turn, and there is no end of ways in ever thinner cones.
+const AMPLIFIED: f64 = SAME_OUTCOME / ROUNDING;
+
 /// A cone whose unit rows have a hull that is closer to the origin has no interior.
 pub(super) const INTERIOR: f64 = 1e-9;
+
+/// Cosine of the angle with a row of a cone up to which a direction beside the cone counts as one of the cone. Gaps between
+/// cones that are thinner do not count: rows of ties are known to rounding of a long way.
+pub(super) const SLIVER: f64 = 3e-5;
 
 /// A decision of a law on the velocities of unit rows, by their numbers in the contact Jacobian.
 #[derive(Clone, Copy, Debug)]
@@ -183,15 +193,13 @@ impl Walk {
         }
     }
 
-    /// The way through stages.
-    fn through(frame: &Frame<'_>, stages: &[Arc<Stage>]) -> Self {
-        let mut walk = Self::new(frame);
-        for stage in stages {
-            stage.advance(&mut walk.jacobian, &mut walk.impulses);
-            walk.velocity.as_mut_slice().copy_from_slice(stage.after());
+    /// Goes on through the stages that it has not taken yet.
+    fn go_on(&mut self, stages: &[Arc<Stage>]) {
+        for stage in &stages[self.stages.len()..] {
+            stage.advance(&mut self.jacobian, &mut self.impulses);
+            self.velocity.as_mut_slice().copy_from_slice(stage.after());
+            self.stages.push(Arc::clone(stage));
         }
-        walk.stages = stages.to_vec();
-        walk
     }
 
     /// The end of an impact of one contact: velocity after, distances, and rows of its ties.
@@ -232,7 +240,8 @@ impl Walk {
             if !own {
                 return Ok(false);
             }
-            if value.abs() <= GRAZING * frame.speed {
+            let grazing = frame.problem.grazing().iter().copied().fold(0.0, f64::max);
+            if value.abs() <= GRAZING * frame.speed + 2.0 * grazing {
                 return Ok(true);
             }
         }
@@ -277,9 +286,14 @@ impl Walk {
         !self.tied.is_empty()
     }
 
+    /// True if rounding of the data decides about the end of the way.
+    fn is_amplified(&self) -> bool {
+        !(self.jacobian.norm() <= AMPLIFIED)
+    }
+
     /// True if the ties of this way are decided so in a whitened direction.
     pub(super) fn leads(&self, direction: &DVector<f64>) -> bool {
-        let allowed = INTERIOR.sqrt() * kernel::norm(direction.as_slice());
+        let allowed = SLIVER * kernel::norm(direction.as_slice());
         self.tied.iter().all(|row| row.dot(direction) >= -allowed)
     }
 
@@ -308,9 +322,18 @@ pub(super) fn distance(value: f64, gradient: &DVector<f64>) -> Option<f64> {
     (size > CONSTANT).then(|| value / size)
 }
 
-/// A unit direction with a positive product with every row, or `None` if the cone has no interior:
-/// towards the point of the hull of the unit rows that is nearest to the origin.
+/// A unit direction with a positive product with every row, or `None` if the cone has no interior.
 pub(super) fn interior(rows: &[DVector<f64>]) -> Result<Option<DVector<f64>>, ImpactError> {
+    let refs: Vec<&DVector<f64>> = rows.iter().collect();
+    wider(&refs, INTERIOR)
+}
+
+/// A unit direction with a positive product with every row, or `None` if the hull of the unit rows is no farther
+/// from the origin than a distance: towards the point of the hull that is nearest to the origin.
+pub(super) fn wider(
+    rows: &[&DVector<f64>],
+    least: f64,
+) -> Result<Option<DVector<f64>>, ImpactError> {
     let Some(first) = rows.first() else {
         return Ok(None);
     };
@@ -321,7 +344,7 @@ pub(super) fn interior(rows: &[DVector<f64>]) -> Result<Option<DVector<f64>>, Im
     let weights = nonnegative_least_squares(&hull, &target, 1e-14)?;
     let nearest: DVector<f64> = hull.rows(0, n) * &weights / weights.sum();
     let distance = kernel::norm(nearest.as_slice());
-    Ok((distance > INTERIOR).then(|| nearest / distance))
+    Ok((distance > least).then(|| nearest / distance))
 }
 
 /// A stage in its mode, and the forms that decide for the mode.
@@ -411,6 +434,8 @@ impl Ties {
         let mut states = 0;
         let mut is_first = true;
         while let Some((mut walk, mut state)) = open.pop() {
+            // The way up to its last tie.
+            let mut known = walk.clone();
             loop {
                 states += 1;
                 let is_over = states > MAX_STATES || found.work > MAX_WORK;
@@ -431,11 +456,12 @@ impl Ties {
                 let is_open = walk.take(frame, tests, own.stage, self, true, &mut workspace)?;
                 if walk.tied.len() > n_tied {
                     // The other ways, from the same state.
+                    known.go_on(&walk.stages[..n_stages]);
                     let before = Walk {
                         tied: walk.tied[..n_tied].to_vec(),
                         margin,
                         least,
-                        ..Walk::through(frame, &walk.stages[..n_stages])
+                        ..known.clone()
                     };
                     let mut others = Vec::new();
                     named.clear();
@@ -450,7 +476,10 @@ impl Ties {
                             found.work += other.work_of(frame, tests.len(), stage.as_ref());
                         }
                         if k > 0 && other.take(frame, tests, stage, self, false, &mut workspace)? {
-                            others.push((other, choice.next));
+                            match other.is_amplified() {
+                                true => found.is_complete = false,
+                                false => others.push((other, choice.next)),
+                            }
                         }
                     }
                     for (other, next) in others.into_iter().rev() {
@@ -461,6 +490,10 @@ impl Ties {
                     }
                 }
                 if !is_open {
+                    break;
+                }
+                if !is_first && walk.is_amplified() {
+                    found.is_complete = false;
                     break;
                 }
                 match own.next {

@@ -118,9 +118,11 @@ impl<'f> Contacts<'f> {
             let normal = set.row(*i);
             let given = &set.contacts()[*i];
             let tangents = &self.tangents[k];
-            // Restitution acts where a contact approached; at rest before is a kink.
+            // Restitution acts where a contact approached; at rest before is a kink, the side of which rounding does not
+            // choose.
             let closing = -frame.rate(normal, &event.before);
-            let approached = closing > 0.0;
+            let at_rest = frame.scales().of_row(normal, NOTHING);
+            let approached = closing > at_rest;
             let rebound = if self.rebounds && approached {
                 Rebound::Contact(*i, given.restitution)
             } else {
@@ -129,7 +131,7 @@ impl<'f> Contacts<'f> {
             let side = if approached { -1.0 } else { 1.0 };
             let has_sides = self.rebounds && given.restitution > 0.0;
             let beyond = if approached { 0.0 } else { given.restitution };
-            let is_between = closing.abs() <= frame.scales().of_row(normal, NOTHING);
+            let is_between = closing.abs() <= at_rest;
             let mut drag = [0.0; 2];
             let mut slip = [0.0; 2];
             for (t, row) in tangents.iter().enumerate().take(2) {

@@ -51,6 +51,7 @@ mod at_once;
 mod blend;
 mod branch;
 mod chain;
+mod cover;
 mod frame;
 mod friction;
 mod laws;

@@ -1325,6 +1325,42 @@ fn an_endless_chain_of_closings_is_smooth_beside_its_tie() {
     });
 }
 
+/// Contacts at rest that hinder each other when they are pushed: beside the tie there are ways in ever thinner cones, along
+/// which a change of the velocity grows without bound. Those that rounding decides about are not followed, however the
+/// coordinates lie.
+#[test]
+fn ways_that_rounding_decides_about_are_no_pieces() {
+    for angle in [0.0, 0.7, 2.1] {
+        let (s, c) = f64::sin_cos(angle);
+        let turn = dmatrix![c, -s, 0.0; s * s, c * s, -c; s * c, c * c, s];
+        let turned = |row: &[f64]| {
+            (&turn * DVector::from_column_slice(row))
+                .as_slice()
+                .to_vec()
+        };
+        let contact = |normal: &[f64], tangent: &[f64]| {
+            pushing(&turned(normal), &[&turned(tangent)], 0.5, 0.5)
+        };
+        let data = Data {
+            mass: DMatrix::identity(3, 3) * 2.0,
+            velocity: DVector::from_vec(turned(&[-2.0, 2.0, -1.0])),
+            contacts: vec![
+                contact(&[-2.0, -1.0, 2.0], &[-1.0, 2.0, 1.0]),
+                contact(&[1.0, 1.0, 0.0], &[-1.0, -2.0, -1.0]),
+            ],
+            forms: Vec::new(),
+        };
+        data.differentiated(&Sequential::default().into(), |derivative, _| {
+            assert_eq!(derivative.class(), Some(Differentiability::Kink));
+            assert!(!derivative.is_complete() && derivative.pieces().len() > 1);
+            for piece in derivative.pieces() {
+                // 1e-9 over the rounding of the data.
+                assert!(piece.dv_dv.norm() <= 1.2e6, "{:e}", piece.dv_dv.norm());
+            }
+        });
+    }
+}
+
 /// The impulses of the answer hold two tangents, of which velocities nearby allow one: the answer is at a kink, and
 /// its mode that of none of the pieces.
 #[test]

@@ -1,6 +1,6 @@
 //! Relations under which no derivative changes: those of `relations`, for class, Jacobian and margin.
 
-use crate::support::problems::{Posed, problem};
+use crate::support::problems::{Posed, number, problem};
 use crate::support::random::Random;
 use crate::support::transforms::{Retold, back, relations, retold_law};
 use carom_derivative::{Differentiability, Wrt, differentiate};
@@ -69,10 +69,36 @@ fn is_kept_by(info: &LawInfo, retold: &Retold, posed: &Posed) -> bool {
     !(adds_contact && info.contacts == ContactCount::One || is_sampled && reorders)
 }
 
+/// A far body with its own contact, if one was added.
+fn far_alone(retold: &Retold) -> Option<Posed> {
+    let k = retold.contact.iter().position(|of| *of == usize::MAX)?;
+    let places = retold.velocity.row_iter().enumerate();
+    let places: Vec<usize> = places
+        .filter(|(_, row)| row.amax() == 0.0)
+        .map(|(i, _)| i)
+        .collect();
+    let own = |row: &Covector| Covector(row.0.select_rows(&places));
+    let contact = &retold.posed.contacts[k];
+    Some(Posed {
+        mass: retold
+            .posed
+            .mass
+            .select_rows(&places)
+            .select_columns(&places),
+        velocity: retold.posed.velocity.select_rows(&places),
+        contacts: vec![Contact {
+            normal: own(&contact.normal),
+            tangents: contact.tangents.iter().map(own).collect(),
+            ..contact.clone()
+        }],
+        constraints: Vec::new(),
+    })
+}
+
 /// The difference between a derivative and that of the first problem, in words.
 fn difference(
     posed: &Posed,
-    info: &LawInfo,
+    law: &Law,
     first: &Told,
     retold: &Retold,
     other: &Told,
@@ -87,10 +113,6 @@ fn difference(
     if first.has_others() || other.has_others() {
         return None;
     }
-    if first.class != other.class || first.is_unique != other.is_unique {
-        let words = |told: &Told| format!("{:?} (unique: {:?})", told.class, told.is_unique);
-        return Some(format!("{} became {}", words(first), words(other)));
-    }
     // Units of mass, length and time have changed, and with them those of a speed.
     let sum = DVector::repeat(posed.dim(), 1.0);
     let unit = retold.posed.whiten(&(&retold.velocity * &sum)).norm() / posed.whiten(&sum).norm();
@@ -98,18 +120,29 @@ fn difference(
         .span(|_| true)
         .tr_mul(&posed.whiten(&posed.velocity))
         .norm();
-    // A far body that leaves might not: its own contact is decided, too.
-    let far = retold.contact.iter().position(|of| *of == usize::MAX);
-    let far = far.map_or(f64::INFINITY, |k| {
-        let normal = &retold.posed.contacts[k].normal.0;
-        normal.dot(&retold.posed.velocity) / retold.posed.whiten_covector(normal).norm()
-    });
-    let expected = first.margin.map(|margin| margin.min(far));
+    let (mut expected, mut is_unique) = (first.margin, first.is_unique);
+    if let Some(far) = far_alone(retold).filter(|_| first.class.is_ok()) {
+        // It leaves, smoothly. What is decided first says how many answers there are up to there.
+        let far = told(&far, law);
+        assert_eq!(far.class, Ok(Some(Differentiability::Smooth)));
+        assert_eq!(far.is_unique, Some(true));
+        let begins = far.margin.unwrap();
+        let is_known = is_unique == Some(true) || expected.is_some();
+        if is_known && expected.is_none_or(|margin| begins < margin) {
+            expected = Some(begins);
+            is_unique = is_unique.map(|_| true);
+        }
+    }
+    if first.class != other.class || is_unique != other.is_unique {
+        let words = |class, is_unique| format!("{class:?} (unique: {is_unique:?})");
+        let first = words(&first.class, is_unique);
+        let found = words(&other.class, other.is_unique);
+        return Some(format!("{first} became {found}"));
+    }
     match (expected, other.margin.map(|margin| margin / unit)) {
         (None, None) => {}
-        (None, Some(_)) if far.is_finite() => {}
         // Steps of a sample may share impulses of dependent contacts otherwise in other coordinates.
-        (Some(_), Some(_)) if info.outcomes == Outcomes::Many => {}
+        (Some(_), Some(_)) if law.info().outcomes == Outcomes::Many => {}
         (Some(a), Some(b)) if (b - a).abs() <= SAME_MARGIN * a.max(rho) => {}
         (a, b) => return Some(format!("margin {a:?} became {b:?} of {rho:e}")),
     }
@@ -146,9 +179,9 @@ fn whole(random: &mut Random) -> Posed {
     }
 }
 
-fn check(seed: u64, count: u64) {
+fn check(seed: u64, problems: std::ops::Range<u64>) {
     let mut failures = Vec::new();
-    for k in 0..count {
+    for k in problems {
         let mut random = Random(seed << 32 | k);
         let is_whole = k % 3 == 2;
         let posed = match is_whole {
@@ -168,8 +201,13 @@ fn check(seed: u64, count: u64) {
                 .filter(|other| is_kept_by(&info, other, &posed))
             {
                 let found = told(&other.posed, &retold_law(&law, &other.contact));
-                if let Some(what) = difference(&posed, &info, &first, other, &found) {
-                    failures.push(format!("{k}, {}, {}: {what}", law.name(), other.name));
+                if let Some(what) = difference(&posed, &law, &first, other, &found) {
+                    let line = posed.line();
+                    failures.push(format!(
+                        "{k}, {}, {}: {what}\n{line}",
+                        law.name(),
+                        other.name
+                    ));
                 }
             }
         }
@@ -184,16 +222,40 @@ fn check(seed: u64, count: u64) {
 
 #[test]
 fn no_derivative_depends_on_how_an_impact_is_told() {
-    check(1, PROBLEMS);
+    check(1, 0..PROBLEMS);
 }
 
-/// A thousand problems, or `COUNT` of them, from `SEED`.
+/// A far body with round friction leaves as it is whatever other answers its contact might have: laws leave alone what does
+/// not approach (a box without friction was no longer known to have one answer; a wedge was known to have two).
+#[test]
+fn a_far_body_that_leaves_has_one_answer() {
+    check(515_151, 57..58);
+    check(515_151, 134..135);
+}
+
+/// Rough contacts of which one is at rest: where it approaches and must pull, there is no answer. Random directions met that part
+/// of space in some coordinates and missed it in others.
+#[test]
+fn a_part_of_space_without_an_answer_is_found_in_any_coordinates() {
+    check(515_151, 83..84);
+}
+
+/// Balls that end together after hundreds of plastic blows: in a fast frame the law stops some blows earlier, which is no decision.
+#[test]
+fn a_fast_frame_ends_a_chain_of_blows_without_a_decision() {
+    check(515_151, 160..161);
+}
+
+/// A contact at rest with restitution: rounding chose on which side of the kink modes were looked for.
+#[test]
+fn rounding_does_not_choose_the_side_of_restitution() {
+    check(515_151, 131..132);
+}
+
+/// A thousand problems, or `COUNT` of them from number `FIRST` on, of `SEED`.
 #[test]
 #[ignore = "minutes: the scheduled job runs it"]
 fn no_derivative_depends_on_how_a_thousand_impacts_are_told() {
-    let number = |name, default| {
-        let given = std::env::var(name);
-        given.map_or(default, |text| text.parse().unwrap())
-    };
-    check(number("SEED", 2), number("COUNT", 1000));
+    let first = number("FIRST", 0);
+    check(number("SEED", 2), first..first + number("COUNT", 1000));
 }

@@ -6,7 +6,7 @@
 
 use super::touch::{Touch, TouchPair};
 use crate::world::dependent::Dependent;
-use crate::world::friction::{Friction, Kick};
+use crate::world::friction::{Friction, Kick, Work};
 use crate::world::pair::ContactPoint;
 use crate::world::step::{CLOSED, SETTLED, SHORT, STALE, STILL};
 use carom_joints::step::Step;
@@ -280,6 +280,7 @@ impl<'w> Pressing<'w> {
             velocity,
             friction: &self.laws,
             noise: self.noise,
+            work: &Work::default(),
         };
         kick.solve_softly(impulses)
     }
@@ -416,6 +417,7 @@ impl Contacts for Pressing<'_> {
             velocity: velocities,
             friction: &friction,
             noise: ROUNDING * self.speed_noise,
+            work: &Work::default(),
         };
         kick.solve_softly(impulses)
     }

@@ -1,7 +1,7 @@
 //! Impulses of an impact, by the law that is asked.
 
 use crate::world::MotionError;
-use crate::world::friction::{Friction, Kick};
+use crate::world::friction::{Friction, Kick, Work};
 use crate::world::pair::ContactPoint;
 use crate::world::run::Run;
 use crate::world::scratch::{Posed, Touching};
@@ -36,6 +36,7 @@ impl Run<'_, '_> {
             velocity: &touching.velocities,
             friction: &friction,
             noise: 16.0 * f64::EPSILON * touching.scale,
+            work: &Work::default(),
         };
         if kick.solve(&mut posed.impulses) {
             Ok(())

@@ -9,6 +9,7 @@ use carom_lcp::LcpStatus;
 use carom_lcp::cone::{ConeProblem, ConeSelection, ConeWorkspace};
 use carom_numeric::orthogonal::Orthogonal;
 use nalgebra::{DMatrix, Matrix3, Vector2, Vector3};
+use std::cell::Cell;
 
 /// Sweeps over all contacts before the modes are taken from what was found.
 const SWEEPS: usize = 60;
@@ -56,6 +57,12 @@ const SOFTENINGS: [f64; 2] = [1e-10, 1e-8];
 /// other: in a step of 1 ms at 1 m/s that is a tenth of a nanometre.
 const SOFT: f64 = 1e-7;
 
+/// Units of work of a kick beside its sweeps, factors and Newton steps: rows, flights.
+const KICK_WORK: usize = 2000;
+
+/// Units of work of a row in a sweep and in an evaluation, beside its products.
+const RELAX_WORK: usize = 16;
+
 /// Mode of friction at a contact.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Friction {
@@ -77,6 +84,40 @@ pub(crate) struct Kick<'a> {
     pub(crate) friction: &'a [(f64, Friction)],
     /// Rounding of the velocities: rows that depend on each other need not agree better.
     pub(crate) noise: f64,
+    pub(crate) work: &'a Work,
+}
+
+/// Units of work of all kicks that share it, about a multiply-add each: counted, not timed.
+#[derive(Clone, Debug)]
+pub(crate) struct Work {
+    done: Cell<u64>,
+    /// Kicks beyond it have no answer, which is looked for no longer.
+    limit: u64,
+}
+
+impl Default for Work {
+    fn default() -> Self {
+        Self::up_to(u64::MAX)
+    }
+}
+
+impl Work {
+    /// No work, of so much at most.
+    pub(crate) fn up_to(limit: u64) -> Self {
+        Self {
+            done: Cell::new(0),
+            limit,
+        }
+    }
+
+    fn add(&self, work: usize) {
+        self.done.set(self.done.get().saturating_add(work as u64));
+    }
+
+    /// True if there is as much as there may be.
+    pub(crate) fn is_spent(&self) -> bool {
+        self.done.get() >= self.limit
+    }
 }
 
 impl Kick<'_> {
@@ -124,12 +165,13 @@ impl Kick<'_> {
 
     fn solve_by(&self, impulses: &mut [f64], softly: bool) -> bool {
         let contacts = self.friction.len();
+        self.work.add(KICK_WORK);
         let scale = self.velocity.iter().fold(0.0, |s: f64, x| s.max(x.abs()));
         if scale == 0.0 || contacts == 0 {
             impulses.fill(0.0);
             return true;
         }
-        if !scale.is_finite() {
+        if !scale.is_finite() || self.work.is_spent() {
             return false;
         }
         if contacts == 1 {
@@ -138,6 +180,9 @@ impl Kick<'_> {
         }
         if contacts > AT_ONCE && self.by_working_set(impulses, scale) {
             return true;
+        }
+        if self.work.is_spent() {
+            return false;
         }
         self.solve_at_once(impulses, scale, softly)
     }
@@ -166,7 +211,7 @@ impl Kick<'_> {
         }
         // The rest is below the resolution of a step.
         let good = if softly { SOFT } else { GOOD };
-        self.residual(impulses) <= good * scale + self.noise
+        !self.work.is_spent() && self.residual(impulses) <= good * scale + self.noise
     }
 
     /// By solving for few contacts, which those join that would close without an impulse, until none does.
@@ -182,7 +227,8 @@ impl Kick<'_> {
         }
         let least = 100.0 * ACCURACY * scale + self.noise;
         loop {
-            if !members.is_empty() && !self.solve_members(&members, &mut found, scale) {
+            let is_solved = members.is_empty() || self.solve_members(&members, &mut found, scale);
+            if !is_solved || self.work.is_spent() {
                 return false;
             }
             let closes = |c: &usize| !members.contains(c);
@@ -216,6 +262,7 @@ impl Kick<'_> {
             velocity: &velocity,
             friction: &friction,
             noise: self.noise,
+            work: self.work,
         };
         let solved = match members.len() {
             1 => few.solve(&mut part),
@@ -232,13 +279,14 @@ impl Kick<'_> {
         for round in 0..rounds {
             for _ in 0..SWEEPS {
                 let mut change: f64 = 0.0;
+                self.work.add(self.rows() * (self.rows() + RELAX_WORK));
                 for c in 0..self.friction.len() {
                     change = change.max(self.relax(c, impulses, scale));
                 }
                 if change <= ACCURACY * scale + 1e-2 * self.noise {
                     return true;
                 }
-                if !(change <= DIVERGED * scale) {
+                if !(change <= DIVERGED * scale) || self.work.is_spent() {
                     return false;
                 }
             }
@@ -284,7 +332,15 @@ impl Kick<'_> {
             true => workspace.solve_from(&problem, impulses),
             false => workspace.solve(&problem, ConeSelection::Even),
         };
-        if !answer.is_ok_and(|answer| answer.status == LcpStatus::Solved) {
+        let Ok(answer) = answer else {
+            return false;
+        };
+        // A Newton step factorizes, and evaluates several points on the way; a pivot of polygons has all rows of them.
+        let rows = self.rows();
+        let steps = answer.n_newton_steps * rows * (rows + RELAX_WORK);
+        self.work
+            .add(rows * steps + answer.n_pivots * 16 * rows * rows);
+        if answer.status != LcpStatus::Solved {
             return false;
         }
         let mut found = workspace.impulse().to_vec();
@@ -403,6 +459,8 @@ impl Kick<'_> {
         if columns.is_empty() {
             return false;
         }
+        self.work
+            .add(2 * rows.len() * columns.len() * columns.len());
         let matrix = DMatrix::from_fn(rows.len(), columns.len(), |i, j| {
             let (c, x) = columns[j];
             (0..3).map(|k| self.entry(rows[i], 3 * c + k) * x[k]).sum()
@@ -592,6 +650,7 @@ mod tests {
             velocity: q.as_slice(),
             friction: &[(mu, Friction::Coulomb)],
             noise: 0.0,
+            work: &Work::default(),
         };
         assert!(kick.solve(&mut impulses));
         let impulse = Vector3::from(impulses);
@@ -647,6 +706,7 @@ mod tests {
             velocity: &velocity,
             friction: &[(0.5, Friction::Coulomb); CORNERS],
             noise: 0.0,
+            work: &Work::default(),
         };
         let mut impulses = vec![0.0; n];
         assert!(kick.solve(&mut impulses));

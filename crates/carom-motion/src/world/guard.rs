@@ -8,6 +8,7 @@
 use crate::world::MotionError;
 use crate::world::body::{Body, Flights, Velocity};
 use crate::world::error::StepFault;
+use crate::world::friction::Work;
 use crate::world::search::BAND;
 use crate::world::step::{Step, StepPair, StepScene};
 use carom_variational::State;
@@ -42,6 +43,11 @@ const BISECTIONS: usize = 2;
 
 /// Steps for which a step that would do is tried, if the run lasts as long: bodies rock several times in so many fine steps.
 const TRIED: usize = 2048;
+
+/// Units of work of the contact problems of one trial of a step that would do, beyond which no further step is tried: those of
+/// two bodies take less for all of their steps, a heap of twenty boxes is tried for some ten. A trial takes a tenth of a
+/// second or two then, and all of them a few seconds. A first step that takes more is not known to do.
+const TRIAL_WORK: u64 = 100_000_000;
 
 /// Share that is named of the largest step that does: contacts of the bodies may be others later. Of 43 worlds whose step was
 /// too large one needed less, and nine would have needed less than twice this.
@@ -238,6 +244,7 @@ impl StepScene<'_> {
         let does = |step: f64| {
             let finer = StepScene {
                 time_step: step,
+                work: Work::up_to(TRIAL_WORK),
                 ..self.clone()
             };
             let share = carom_numeric::power(step / self.time_step, ORDER);
@@ -275,8 +282,8 @@ impl StepScene<'_> {
         Ok(step)
     }
 
-    /// True if the next steps of the grid can be taken, for a time that is left (s) or many of them; the contacts of later
-    /// ones may be others. The energy that errors add oscillates with the motion, so that few steps tell nothing of the rest.
+    /// True if the next steps of the grid can be taken, for a time that is left (s) or many of them, as far as
+    /// [`TRIAL_WORK`] goes; the contacts of later ones may be others. The energy that errors add oscillates with the motion, so that few steps tell nothing of the rest.
     fn does(&self, before: &[State], mut gained: Vec<Gained>, left: f64) -> bool {
         let mut states = before.to_vec();
         let all = (left / self.time_step).ceil().max(1.0);
@@ -292,6 +299,9 @@ impl StepScene<'_> {
             }
             self.add_gain(&states, &step, gained.iter_mut());
             states = step.end;
+            if self.work.is_spent() {
+                break;
+            }
         }
         true
     }

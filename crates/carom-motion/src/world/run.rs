@@ -9,6 +9,7 @@ use crate::world::MotionError;
 use crate::world::body::Flights;
 use crate::world::cells::Cells;
 use crate::world::events::{Balance, Entry, Event, Next, RunEnd, Sample};
+use crate::world::friction::Work;
 use crate::world::guard::Gained;
 use crate::world::lasting::LastingPairs;
 use crate::world::pair::PairMemory;
@@ -545,6 +546,7 @@ impl<'w> Run<'w, '_> {
             time: time.high,
             time_step: world.time_step,
             reach: self.reach(bodies, pairs, time),
+            work: Work::default(),
         }
     }
 

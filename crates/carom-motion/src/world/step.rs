@@ -15,7 +15,7 @@
 use crate::world::MotionError;
 use crate::world::body::{Body, Flights, Velocity};
 use crate::world::dependent::Dependent;
-use crate::world::friction::{Friction, Kick};
+use crate::world::friction::{Friction, Kick, Work};
 use crate::world::losses::{self, Begin, Kicked};
 use crate::world::pair::{self, ContactPoint, Follow, Other, PairMemory};
 use crate::world::rows::{Rows, Side};
@@ -142,6 +142,8 @@ pub(crate) struct StepScene<'a> {
     pub(crate) time_step: f64,
     /// Points whose gap is within this belong to the step, too, where it is not split (m).
     pub(crate) reach: f64,
+    /// Work of its kicks.
+    pub(crate) work: Work,
 }
 
 /// The points of an island at one configuration.
@@ -440,6 +442,7 @@ impl StepScene<'_> {
                     velocity: &velocity,
                     friction,
                     noise,
+                    work: &self.work,
                 };
                 kick.solve(next)
             };
@@ -540,6 +543,7 @@ impl StepScene<'_> {
                     velocity: &velocity,
                     friction: &vec![(0.0, Friction::Frictionless); contacts],
                     noise,
+                    work: &self.work,
                 };
                 if !kick.solve(&mut lift) {
                     break;
@@ -593,6 +597,7 @@ impl StepScene<'_> {
             velocity: &velocity,
             friction: &coulomb,
             noise: speed_noise,
+            work: &self.work,
         };
         if !kick.solve(&mut second) {
             return Err(failed());
@@ -659,6 +664,7 @@ impl StepScene<'_> {
                 velocity: &velocity,
                 friction: &against,
                 noise: speed_noise,
+                work: &self.work,
             };
             if kick.solve(&mut sliding) {
                 let mut reversed = landed.clone();

@@ -187,3 +187,28 @@ fn a_step_is_not_too_large_where_it_is_exact() {
     assert_eq!(end.ending, Ending::Completed);
     assert!(end.balance.energy_error <= 1e-12 * 1e6);
 }
+
+/// An egg that rocks on a stack of cubes, and weighs three times as much as they: points of all of them are one problem, of
+/// which a step that would do is tried as far as its work allows.
+#[test]
+fn the_step_for_a_heap_is_found_within_its_work() {
+    let cube = |k: u32| {
+        let off = |step: f64| 0.02 * ((f64::from(k) * step).fract() - 0.5);
+        let place = v(off(0.618), off(0.414), 0.1 + 0.2 * f64::from(k));
+        cuboid(&format!("cube {k}"), [0.1; 3], place)
+    };
+    let mut bodies: Vec<BodySpec> = (0..3).map(cube).collect();
+    let mut heavy = egg(0.7, v(100.0, 200.0, 0.0));
+    heavy.mass = Some(heavy.shape.mass_properties(10.0).unwrap());
+    bodies.push(heavy);
+    let mut spec = spec(bodies, vec![floor()], 0.3, 0.3);
+    spec.gravity = v(0.0, 0.0, -1e5);
+    let (_, end, _) = run(&spec, 0.1);
+    let Ending::Stopped(MotionError::StepTooLarge { sufficient, .. }) = end.ending else {
+        panic!("{:?}", end.ending);
+    };
+    assert!(sufficient > 1e-5, "{sufficient}");
+    spec.time_step = sufficient;
+    let (_, end, _) = run(&spec, 30.0 * sufficient);
+    assert_eq!(end.ending, Ending::Completed);
+}
