@@ -84,7 +84,7 @@ impl AtOnce<'_> {
             own_ties.extend(own.walks.iter().flat_map(Walk::ties).cloned());
             ways.extend(own.walks);
         }
-        let probe = Probe::new(self, frame, &ways);
+        let probe = Probe::new(self, frame, &ways, &own_ties);
         let Some(probe) = probe else {
             found.walks = ways;
             found.is_complete = false;

@@ -38,6 +38,8 @@ pub(super) struct Probe<'f, 'l> {
     law: AtOnce<'l>,
     frame: &'f Frame<'f>,
     step: f64,
+    /// Groups of contacts with ties: others stay as they are.
+    groups: Vec<usize>,
 }
 
 /// Ways that the law was seen to take.
@@ -58,9 +60,19 @@ struct Answer {
 }
 
 impl<'f, 'l> Probe<'f, 'l> {
-    /// `None` if the next decision is too near to tell it from a tied one.
-    pub(super) fn new(law: AtOnce<'l>, frame: &'f Frame<'f>, ways: &[Walk]) -> Option<Self> {
-        let unit = frame.scales().least(NEAR);
+    /// `None` if the next decision is too near to tell it from a tied one. Beside the ways' own `ties` count.
+    pub(super) fn new(
+        law: AtOnce<'l>,
+        frame: &'f Frame<'f>,
+        ways: &[Walk],
+        ties: &[DVector<f64>],
+    ) -> Option<Self> {
+        let ties: Vec<&DVector<f64>> = ways.iter().flat_map(Walk::ties).chain(ties).collect();
+        let mut groups = frame.scales().touched(&frame.rows, &ties);
+        if groups.is_empty() {
+            groups = (0..frame.scales().count()).collect();
+        }
+        let unit = frame.scales().least(&groups, NEAR);
         let unit = unit.unwrap_or(if frame.speed > 0.0 {
             NEAR * frame.speed
         } else {
@@ -68,8 +80,24 @@ impl<'f, 'l> Probe<'f, 'l> {
         });
         let next = ways.iter().fold(f64::INFINITY, |m, way| m.min(way.margin));
         let step = unit.min(BEFORE_NEXT * next);
-        let tied = frame.scales().least(law.tolerance).unwrap_or(0.0);
-        (step >= BEYOND_TIES * tied).then_some(Self { law, frame, step })
+        let tied = frame.scales().least(&groups, law.tolerance);
+        (step >= BEYOND_TIES * tied.unwrap_or(0.0)).then_some(Self {
+            law,
+            frame,
+            step,
+            groups,
+        })
+    }
+
+    /// Part of a direction that changes what groups with ties see.
+    fn within_groups(&self, direction: &DVector<f64>) -> DVector<f64> {
+        let scales = self.frame.scales();
+        if self.groups.len() == scales.count() {
+            return direction.clone();
+        }
+        let parts = self.groups.iter();
+        let parts = parts.map(|group| scales.part(&self.frame.rows, *group, direction));
+        parts.fold(DVector::zeros(self.frame.dim()), |sum, part| sum + part)
     }
 
     /// Keeps the ways that the law takes, the first one first, and adds answers that are on no way.
@@ -93,7 +121,7 @@ impl<'f, 'l> Probe<'f, 'l> {
         };
         let mut others: Vec<Walk> = Vec::new();
         for (number, direction) in directions.into_iter().enumerate() {
-            let direction = self.frame.admit(&direction);
+            let direction = self.within_groups(&self.frame.admit(&direction));
             let Some(direction) = direction.try_normalize(1e-9) else {
                 continue;
             };

@@ -124,11 +124,22 @@ impl Scales {
         kernel::norm(&near)
     }
 
-    /// Changes of the velocity that count as zero in the group that sees the least of it, if any sees some.
-    pub(super) fn least(&self, tolerance: f64) -> Option<f64> {
-        let moving = self
-            .groups
+    /// Groups that see a covector of some.
+    pub(super) fn touched(&self, rows: &DMatrix<f64>, covectors: &[&DVector<f64>]) -> Vec<usize> {
+        let sees = |group: &Group| {
+            let mut all = covectors.iter();
+            all.any(|covector| group.seen(rows, covector) > UNTOUCHED * covector.norm())
+        };
+        let groups = self.groups.iter().enumerate();
+        groups.filter(|(_, g)| sees(g)).map(|(k, _)| k).collect()
+    }
+
+    /// Changes of the velocity that count as zero in the group that sees the least of it, of some groups, if any of them
+    /// sees some.
+    pub(super) fn least(&self, groups: &[usize], tolerance: f64) -> Option<f64> {
+        let moving = groups
             .iter()
+            .filter_map(|k| self.groups.get(*k))
             .filter(|group| group.speed > group.rounding);
         let near = moving.map(|group| group.near(tolerance));
         near.reduce(f64::min)
