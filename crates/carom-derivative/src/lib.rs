@@ -91,6 +91,9 @@ use sliding::Sliding;
 use stage::Stage;
 use std::sync::{Arc, OnceLock};
 
+/// Largest tolerance of ties, over the velocity that contacts see: beyond it most decisions are ties.
+pub const MAX_TOLERANCE: f64 = 1e-3;
+
 /// Outcomes closer than this fraction of the motion that contacts see are one.
 const SAME_OUTCOME: f64 = 1e-9;
 
@@ -481,7 +484,7 @@ pub fn of_outcome<'p>(
     wrt: &Wrt,
     tolerance: f64,
 ) -> Result<Derivative<'p>, ImpactError> {
-    if !(tolerance > 0.0 && tolerance <= 1e-3) {
+    if !(tolerance > 0.0 && tolerance <= MAX_TOLERANCE) {
         return Err(ImpactError::InvalidOption {
             what: "tolerance",
             value: tolerance,

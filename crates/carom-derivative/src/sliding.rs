@@ -13,6 +13,9 @@ use carom_impact::two_body::{
 use carom_impact::{ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus};
 use nalgebra::{DMatrix, DVector, Matrix3, SMatrix, Vector2, Vector3};
 
+/// A decision whose slope, against that of all entries of the metric, is below this changes with no velocity.
+const UNCHANGED: f64 = 1e-10;
+
 /// Limits of outcomes that differ by less than this fraction of what the contact sees are one.
 const JUMP: f64 = 1e-6;
 
@@ -375,7 +378,7 @@ pub(super) fn branches<'p>(
     let distance = |decision: &Decision| {
         let size = decision.slope.dot(&(w * decision.slope)).max(0.0).sqrt();
         // A decision that no velocity changes does not count.
-        let is_one = size > 1e-10 * w.amax().sqrt() * decision.slope.amax();
+        let is_one = size > UNCHANGED * w.amax().sqrt() * decision.slope.amax();
         is_one.then(|| decision.value / size)
     };
     let varied = match outcome.status {

@@ -10,6 +10,12 @@ use carom_numeric::dense::{lu, lu_solve};
 use carom_variational::State;
 use nalgebra::{Matrix3, Vector3, Vector6};
 
+/// Residual, over the size, from which on a Newton step that gains nothing has reached rounding.
+const AT_ROUNDING: f64 = 1e-13;
+
+/// Largest residual, over the size, of joints that are assembled.
+const ASSEMBLED: f64 = 1e-9;
+
 /// Residuals and differences above this fraction of the size (or of the speeds) are faults of the input.
 const CLOSED: f64 = 1e-6;
 
@@ -273,7 +279,7 @@ impl Multibody {
                 return Ok(());
             };
             // Rounding is reached when a step gains nothing.
-            if relative == 0.0 || (relative <= 1e-13 && relative >= 0.5 * last) {
+            if relative == 0.0 || (relative <= AT_ROUNDING && relative >= 0.5 * last) {
                 return Ok(());
             }
             last = relative;
@@ -298,7 +304,7 @@ impl Multibody {
             }
         }
         match self.worst_residual(states) {
-            Some((joint, relative, _, _)) if !(relative <= 1e-9) => {
+            Some((joint, relative, _, _)) if !(relative <= ASSEMBLED) => {
                 Err(JointError::InconsistentJoints {
                     joint: self.joints()[joint].name.clone(),
                     time: 0.0,

@@ -6,6 +6,9 @@ use crate::multibody::Multibody;
 use carom_variational::State;
 use nalgebra::{DMatrix, DVector, Vector6};
 
+/// Length of what is left of a unit vector, orthogonal to those that are kept, below which it adds no direction.
+const NEW_DIRECTION: f64 = 1e-4;
+
 /// Length of a projected unit vector below which it counts as zero.
 const VANISHES: f64 = 1e-8;
 
@@ -135,7 +138,7 @@ impl Basis {
             unit[k] = 1.0;
             orthogonal(&mut unit, &closing);
             orthogonal(&mut unit, &kept);
-            if unit.norm() > 1e-4 && kept.len() + closing.len() < self.n {
+            if unit.norm() > NEW_DIRECTION && kept.len() + closing.len() < self.n {
                 kept.push(unit.normalize());
             }
         }

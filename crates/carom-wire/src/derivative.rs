@@ -4,7 +4,7 @@ use crate::error::{WireError, typed};
 use crate::limits::check_length;
 use crate::matrix::rows;
 use crate::outcome::by_contact;
-use carom_derivative::{Derivative, Direction, Wrt, of_outcome};
+use carom_derivative::{Derivative, Direction, MAX_TOLERANCE, Wrt, of_outcome};
 use carom_impact::{ImpactOutcome, ImpactProblem, Law};
 use nalgebra::{DMatrix, DVector, Matrix3};
 use serde::Deserialize;
@@ -15,9 +15,6 @@ const MASS_ASYMMETRY: f64 = 1e-9;
 
 /// Near ties of decisions, over the velocity before, if nothing else is asked for.
 const TOLERANCE: f64 = 1e-9;
-
-/// The largest tolerance.
-const MAX_TOLERANCE: f64 = 1e-3;
 
 /// Velocities of a problem that is differentiated.
 const MAX_VELOCITIES: usize = 2000;

@@ -10,6 +10,9 @@ use super::friction_cone::FrictionCone;
 use super::space::ContactSpace;
 use carom_metric::kernel;
 
+/// Two rows whose Gram determinant, over the product of their squares, is below this are nearly parallel.
+const PARALLEL: f64 = 1e-6;
+
 /// Unit rows, friction coefficients and rebounds that differ by less are those of one contact.
 const SAME_CONTACT: f64 = 1e-12;
 
@@ -329,7 +332,7 @@ impl Keys<'_> {
             [x, y] if is_round => {
                 let (xx, xy, yy) = (kernel::dot(x, x), kernel::dot(x, y), kernel::dot(y, y));
                 let determinant = xx * yy - xy * xy;
-                if !(determinant > 1e-6 * xx * yy) {
+                if !(determinant > PARALLEL * xx * yy) {
                     return None;
                 }
                 for (row, other) in turn.iter_mut().zip(&other) {

@@ -2,6 +2,12 @@
 
 use carom_numeric::random::CounterRng;
 
+/// Part of the fractions of a cap that are none of it.
+const NONE_OF_CAP: f64 = 0.3;
+
+/// Part of the fractions of a cap that are all of it.
+const ALL_OF_CAP: f64 = 0.1;
+
 /// Probability that a cap of an offspring differs from its parent's.
 const MUTATION: f64 = 0.25;
 
@@ -46,9 +52,9 @@ impl SampleChoice {
 /// A fraction of a cap: often none or all of it, where the extremes are.
 fn fraction(rng: &mut CounterRng) -> f64 {
     let kind = rng.next_uniform();
-    if kind < 0.3 {
+    if kind < NONE_OF_CAP {
         0.0
-    } else if kind < 0.4 {
+    } else if kind < NONE_OF_CAP + ALL_OF_CAP {
         1.0
     } else {
         rng.next_uniform()

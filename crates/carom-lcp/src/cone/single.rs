@@ -5,6 +5,9 @@ use super::problem::{ConeProblem, WIDTH};
 use crate::LcpError;
 use carom_numeric::kernel::norm;
 
+/// A step that is a smaller part than this of the root changes no digit of it.
+const LAST_STEP: f64 = 1e-16;
+
 /// Eigenvalues of the tangential block below this fraction of the largest are rows that are zero
 /// or parallel: no impulse along them does anything.
 const FLAT: f64 = 1e-14;
@@ -187,7 +190,7 @@ impl Block {
             if !is_step {
                 break;
             }
-            let is_last = h <= 1e-16 * next;
+            let is_last = h <= LAST_STEP * next;
             a = next;
             if is_last {
                 break;
@@ -244,7 +247,7 @@ impl Block {
             if !is_step {
                 break;
             }
-            let is_last = h <= 1e-16 * next;
+            let is_last = h <= LAST_STEP * next;
             a = next;
             if is_last {
                 break;

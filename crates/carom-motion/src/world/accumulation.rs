@@ -11,6 +11,9 @@ use crate::world::series::Interval;
 use crate::world::spec::OnZeno;
 use crate::world::time::Time;
 
+/// Gaps between two impacts below this many times their rounding are not seen.
+const UNSEEN: f64 = 32.0;
+
 /// An interval between impacts that shrinks by less than this does not accumulate.
 const SHRINKING: f64 = 0.999;
 
@@ -77,7 +80,7 @@ impl Run<'_, '_> {
         let (body, other) = (&world.bodies[pair.0], world.thing(pair.1));
         let closed_form = pair::has_closed_form(body, &other);
         interval <= REST * world.time_step
-            || (!closed_form && velocity.abs() * interval <= 32.0 * self.gap_rounding(pair))
+            || (!closed_form && velocity.abs() * interval <= UNSEEN * self.gap_rounding(pair))
     }
 
     /// Gap of a pair that is contact but for rounding (m).

@@ -10,6 +10,9 @@ use carom_variational::{
 };
 use nalgebra::{Matrix3, Vector3};
 
+/// Moments of inertia that differ by less than this fraction of the largest are equal: the body turns as a ball does.
+const ISOTROPIC: f64 = 1e-14;
+
 /// Bound of the angle by which a step of a variational flight turns a body (rad).
 const LARGEST_TURN: f64 = 0.5;
 
@@ -162,10 +165,10 @@ impl Body {
             one(*axis).max(one(-axis))
         };
         let extents = Vector3::from_fn(|k, _| reach(&axes.column(k).into_owned()));
-        let isotropic = (moments.max() - moments.min()) <= 1e-14 * moments.max()
+        let isotropic = (moments.max() - moments.min()) <= ISOTROPIC * moments.max()
             && rigid.as_ref().is_none_or(|body| {
                 let j = body.inertia();
-                j.m12.abs() + j.m13.abs() + j.m23.abs() <= 1e-14 * moments.max()
+                j.m12.abs() + j.m13.abs() + j.m23.abs() <= ISOTROPIC * moments.max()
             });
         Ok(Self {
             name: spec.name.clone(),

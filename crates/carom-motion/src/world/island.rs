@@ -8,6 +8,16 @@ use crate::world::step::{PairStep, Step, StepScene};
 use crate::world::time::Time;
 use carom_variational::State;
 
+/// Part of a step below which no time has passed since its start.
+const NO_TIME: f64 = 1e-12;
+
+/// Change of a place in a step, over the body's distance from the origin and its size, and of a rotation, below which a
+/// body stays where it is.
+const STAYS: f64 = 1e-14;
+
+/// Speed, over that of a free fall for the length of a step, below which a body rests.
+const RESTS: f64 = 1e-12;
+
 /// Splits of one step of the grid.
 const MAX_SPLITS: usize = 100;
 
@@ -209,7 +219,7 @@ impl Run<'_, '_> {
             return Ok(Vec::new());
         };
         let passed = time.since(island.begin);
-        let nothing = passed <= 1e-12 * island.length.min(self.world.time_step);
+        let nothing = passed <= NO_TIME * island.length.min(self.world.time_step);
         let mut gained = self.gained(&island.bodies);
         let shorter = match !nothing && passed < island.length {
             true => {
@@ -452,10 +462,10 @@ fn is_still(scene: &StepScene<'_>, before: &[State], step: &Step) -> bool {
             let spin = rigid.angular_velocity(&a.angular_momentum).norm()
                 + rigid.angular_velocity(&b.angular_momentum).norm();
             let drift = (a.linear_momentum.norm() + b.linear_momentum.norm()) / rigid.mass();
-            moved <= 1e-14 * (a.position.norm() + body.radius)
-                && (r - s).amax() <= 1e-14
-                && spin * body.radius <= 1e-12 * speed
-                && drift <= 1e-12 * speed
+            moved <= STAYS * (a.position.norm() + body.radius)
+                && (r - s).amax() <= STAYS
+                && spin * body.radius <= RESTS * speed
+                && drift <= RESTS * speed
         })
 }
 

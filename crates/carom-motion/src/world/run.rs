@@ -25,6 +25,9 @@ use carom_variational::State;
 use nalgebra::Vector3;
 use std::collections::BinaryHeap;
 
+/// Part of a step below which a body is still where the step began.
+const AT_BEGIN: f64 = 1e-9;
+
 /// Pairs of each body that are remembered before any is forgotten, and as many for all.
 const REMEMBERED: usize = 8;
 
@@ -482,7 +485,7 @@ impl<'w> Run<'w, '_> {
             if time == island.end || passed >= island.length {
                 return Ok(island.step.end[place]);
             }
-            if island.rests || passed <= 1e-9 * island.length {
+            if island.rests || passed <= AT_BEGIN * island.length {
                 return Ok(island.before[place]);
             }
             return Ok(self.preview(island, passed)?.end[place]);
@@ -562,7 +565,7 @@ impl<'w> Run<'w, '_> {
             let passed = time.since(island.begin);
             let all = if passed >= island.length {
                 island.step.end.clone()
-            } else if island.rests || passed <= 1e-9 * island.length {
+            } else if island.rests || passed <= AT_BEGIN * island.length {
                 island.before.clone()
             } else {
                 self.preview(island, passed)?.end
