@@ -48,6 +48,9 @@ pub struct Elimination {
     /// Wanted rates of zero.
     still: Vec<f64>,
     traces: Vec<Traces>,
+    /// Nodes of each trace that have been passed, and the rows that pass a node, each with its place in its trace.
+    passed: Vec<usize>,
+    passing: Vec<(usize, usize)>,
 }
 
 /// Bodies of the tree in the order of its branches.
@@ -119,6 +122,8 @@ impl Elimination {
             loops: Loops::default(),
             still: Vec::new(),
             traces: Vec::new(),
+            passed: Vec::new(),
+            passing: Vec::new(),
         }
     }
 
@@ -278,10 +283,10 @@ impl Elimination {
         }
         out.clear();
         out.resize(n * n, 0.0);
+        self.share(n, out);
         for i in 0..n {
-            for j in i..n {
-                let entry = self.traces[i].product(&self.traces[j]);
-                (out[i * n + j], out[j * n + i]) = (entry, entry);
+            for j in 0..i {
+                out[i * n + j] = out[j * n + i];
             }
         }
         if self.loops.rows.is_empty() {
@@ -297,6 +302,33 @@ impl Elimination {
             for j in i..n {
                 let entry = out[i * n + j] - moved.column(i).dot(&kept.column(j));
                 (out[i * n + j], out[j * n + i]) = (entry, entry);
+            }
+        }
+    }
+
+    /// Adds the shares of all nodes in the velocity along one row for a unit impulse on another, the outermost nodes first.
+    fn share(&mut self, n: usize, out: &mut [f64]) {
+        let (nodes, traces) = (&self.branches.nodes, &self.traces);
+        self.passed.clear();
+        self.passed.resize(n, 0);
+        for (place, node) in nodes.iter().enumerate().rev() {
+            self.passing.clear();
+            for (row, passed) in self.passed.iter_mut().enumerate() {
+                if traces[row]
+                    .0
+                    .get(*passed)
+                    .is_some_and(|(at, _)| *at == place)
+                {
+                    self.passing.push((row, *passed));
+                    *passed += 1;
+                }
+            }
+            let sizes = node.sizes();
+            for (count, (j, at)) in self.passing.iter().enumerate() {
+                let own = &traces[*j].0[*at].1;
+                for (i, at) in &self.passing[..=count] {
+                    out[i * n + j] += own.share(&traces[*i].0[*at].1, sizes);
+                }
             }
         }
     }
@@ -418,28 +450,6 @@ impl Traces {
                 ends[0].0 = None;
             }
         }
-    }
-
-    /// Velocity along one row for a unit impulse on the other.
-    fn product(&self, other: &Self) -> f64 {
-        let (mut a, mut b) = (self.0.iter().peekable(), other.0.iter().peekable());
-        let mut sum = 0.0;
-        while let (Some((i, own)), Some((j, theirs))) = (a.peek(), b.peek()) {
-            match i.cmp(j) {
-                std::cmp::Ordering::Greater => {
-                    a.next();
-                }
-                std::cmp::Ordering::Less => {
-                    b.next();
-                }
-                std::cmp::Ordering::Equal => {
-                    sum += own.share(theirs);
-                    a.next();
-                    b.next();
-                }
-            }
-        }
-        sum
     }
 }
 

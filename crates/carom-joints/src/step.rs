@@ -6,6 +6,7 @@
 pub mod contacts;
 mod first;
 mod kept;
+mod noise;
 mod replies;
 mod second;
 

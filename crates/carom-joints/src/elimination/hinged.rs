@@ -56,7 +56,7 @@ pub(super) struct Hinged {
     couples: Matrix3<f64>,
     inertia: Inertia,
     /// Free directions: their rows, $1/c$, $S$ and $\hat MS$.
-    n_free: usize,
+    pub(super) n_free: usize,
     free: [usize; MOST_FREE],
     gains: [f64; MOST_FREE],
     directions: [Twist; MOST_FREE],

@@ -47,6 +47,15 @@ impl Node {
         }
     }
 
+    /// Numbers in use of both parts of a [`Trace`].
+    pub(super) fn sizes(&self) -> [usize; 2] {
+        match (self.kind, &self.dual) {
+            (Kind::Hinged, _) => [self.hinged.n_free, 0],
+            (Kind::Dual, Some(node)) => [6, node.n],
+            _ => [6, 0],
+        }
+    }
+
     /// Factors a root without a joint. False if its inertia is not positive.
     pub(super) fn free(&mut self, inertia: &Inertia) -> bool {
         self.kind = Kind::Free;

@@ -24,11 +24,11 @@ pub(super) struct Trace {
 }
 
 impl Trace {
-    /// Share of the body and its joint in the velocity that one momentum gives along another.
+    /// Share of the body and its joint in the velocity that one momentum gives along another; `sizes` are those of the node.
     #[inline]
-    pub(super) fn share(&self, other: &Self) -> f64 {
-        let own: f64 = self.own.iter().zip(&other.own).map(|(a, b)| a * b).sum();
-        let rates = self.rates.iter().zip(&other.rates);
-        own - rates.map(|(a, b)| a * b).sum::<f64>()
+    pub(super) fn share(&self, other: &Self, [own, rates]: [usize; 2]) -> f64 {
+        let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+        product(&self.own[..own], &other.own[..own])
+            - product(&self.rates[..rates], &other.rates[..rates])
     }
 }

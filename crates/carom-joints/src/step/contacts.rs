@@ -87,7 +87,7 @@ pub(super) struct Room {
     begin: Vec<f64>,
     end: Vec<f64>,
     shift: Vec<f64>,
-    base: Vec<Vector6<f64>>,
+    pub(super) base: Vec<Vector6<f64>>,
     velocities: Vec<Vector6<f64>>,
 }
 

@@ -1,7 +1,7 @@
 use crate::robots::{
     Numbers, apart, four_bar, joint, menagerie, positions, rigid, run, spec, unplaced,
 };
-use carom_joints::coordinates::CoordinateSpec;
+use carom_joints::coordinates::{Actuator, CoordinateSpec, Rule};
 use carom_joints::frames::Row;
 use carom_joints::nalgebra::{DMatrix, DVector, Vector3, Vector6};
 use carom_joints::step::contacts::ContactRow;
@@ -157,6 +157,79 @@ fn a_rotor_adds_its_inertia_to_the_coordinate() {
     });
     assert!((errors[0] / errors[1] - 4.0).abs() <= 0.05, "{errors:?}");
     assert!(((4.0 * errors[1] - errors[0]) / 3.0).abs() <= 1e-9);
+}
+
+/// Two slides across each other with rotors of 40 g carry bodies of a nanogram and a microgram, as the goal of gymnasium's pusher.
+/// The impulses that the rotors take from them have more rounding than a residual of 1e-12 of the size allows.
+#[test]
+fn rotors_a_billion_times_heavier_than_their_bodies_slow_down_by_their_dampers() {
+    let (armature, damping, h) = (0.04, 0.5, 1e-3);
+    let slide = |name: &str, parent: Option<usize>, child: usize, axis: Vector3<f64>, rate: f64| {
+        let mut slide = joint(name, "prismatic", parent, child);
+        slide.axes = vec![axis];
+        slide.coordinates[0] = CoordinateSpec {
+            velocity: Some(rate),
+            armature,
+            damping,
+            ..CoordinateSpec::default()
+        };
+        slide
+    };
+    let mut along = slide("along", None, 0, Vector3::y(), -0.39);
+    along.parent_frame.position = Vector3::new(0.45, -0.05, -0.275);
+    let across = slide("across", Some(0), 1, Vector3::x(), -0.13);
+    let bodies = vec![
+        rigid(4e-13, [6.4e-16, 6.4e-16, 1.2e-15]),
+        rigid(4e-10, [6.4e-13, 6.4e-13, 1.2e-12]),
+    ];
+    let multibody = Multibody::new(&spec(bodies, vec![along, across])).unwrap();
+    let (mut posture, _) = multibody.assemble(&[unplaced(), unplaced()]).unwrap();
+    let modes = Modes::free(&multibody);
+    let mut stepper = Stepper::new(&multibody);
+    let (n, mut rates) = (100, Vec::new());
+    for k in 0..n {
+        let step = stepper.step(&posture, f64::from(k) * h, h, &modes).unwrap();
+        // Impulses of 1e-4 N s leave a mass of 4e-13 kg a velocity with a rounding of 1e-7 m/s, which lasts a step.
+        let missed = step.residual * multibody.size();
+        assert!(missed <= 1e-10, "{missed}");
+        (posture, rates) = (step.end, step.rates);
+    }
+    // Half of the damping before the flight, half after it.
+    let part = 0.5 * h * damping / armature;
+    let left = ((1.0 - part) / (1.0 + part)).powi(n);
+    assert!((rates[0] + 0.39 * left).abs() <= 1e-7, "{rates:?} {left}");
+    assert!((rates[1] + 0.13 * left).abs() <= 1e-7, "{rates:?} {left}");
+}
+
+/// A motor turns a heavy body against a link of a milligram, which a hinge across holds: without the hinge's impulse the link would
+/// turn by fifty radians in the first step.
+#[test]
+fn a_motor_on_a_light_link_turns_what_it_drives() {
+    let (torque, about, h) = (1.0, 0.25, 1e-3);
+    let mut upright = joint("upright", "revolute", None, 0);
+    upright.axes = vec![Vector3::z()];
+    let mut driven = joint("driven", "revolute", Some(0), 1);
+    driven.axes = vec![Vector3::y()];
+    driven.coordinates[0].actuator = Some(Actuator {
+        rule: Rule::Constant(torque),
+        limit: f64::INFINITY,
+    });
+    let bodies = vec![
+        rigid(1e-6, [1e-8, 1e-8, 1e-8]),
+        rigid(1.3, [0.2, about, 0.1]),
+    ];
+    let mut spec = spec(bodies, vec![upright, driven]);
+    spec.gravity = Vector3::zeros();
+    let multibody = Multibody::new(&spec).unwrap();
+    let (start, _) = multibody.assemble(&[unplaced(), unplaced()]).unwrap();
+    let end = run(&multibody, &start, h, 100, |_, _| {});
+    let time = 100.0 * h;
+    let expected = 0.5 * torque / about * time * time;
+    // A step of the flight takes the sine of its angle for the angle.
+    let flight = (torque / about * time * h).powi(2) / 6.0;
+    let off = (end.q[1] / expected - 1.0).abs();
+    assert!(off <= flight, "{off} {flight}");
+    assert!(end.q[0].abs() <= 1e-12, "{:?}", end.q);
 }
 
 /// With $m\ddot q + c\dot q + kq = 0$; heavy damping is stable at any step.

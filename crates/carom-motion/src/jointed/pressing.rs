@@ -7,6 +7,7 @@
 use super::touch::{Touch, TouchPair};
 use crate::world::dependent::Dependent;
 use crate::world::friction::{Friction, Kick, Work};
+use crate::world::modes::Factors;
 use crate::world::pair::ContactPoint;
 use crate::world::step::{CLOSED, SETTLED, SHORT, STALE, STILL};
 use carom_joints::step::Step;
@@ -77,6 +78,10 @@ pub(super) struct Pressing<'w> {
     /// Friction of each point in the first kick.
     laws: Vec<(f64, Friction)>,
     dependent: Option<Dependent>,
+    /// Factors of the first kick.
+    factors: Factors,
+    /// Velocities without impulses for which the impulses of the first kick were found last.
+    solved: Vec<f64>,
     begun: bool,
     least: f64,
     stale: usize,
@@ -99,6 +104,8 @@ impl<'w> Pressing<'w> {
             speed_noise: 0.0,
             laws: Vec::new(),
             dependent: None,
+            factors: Factors::default(),
+            solved: Vec::new(),
             begun: false,
             least: f64::INFINITY,
             stale: 0,
@@ -167,6 +174,17 @@ impl<'w> Pressing<'w> {
         out
     }
 
+    /// Keeps impulses of the second kick, for its next attempt.
+    fn keep_second(&mut self, impulses: &[f64]) {
+        let mut second = vec![0.0; 3 * self.start.len()];
+        for (place, c) in self.closed.iter().enumerate() {
+            for k in 0..3 {
+                second[3 * c + k] = impulses[3 * place + k] / self.length;
+            }
+        }
+        self.last[1] = second;
+    }
+
     fn pair(&self, touching: &Touching) -> &'w TouchPair {
         &self.touch.pairs[touching.pair]
     }
@@ -194,6 +212,8 @@ impl<'w> Pressing<'w> {
             |row: &usize| row.is_multiple_of(3) || self.laws[row / 3].1 == Friction::Coulomb;
         let counted = (0..rows).filter(counted).collect();
         self.dependent = Some(Dependent::new(kick.mobility, rows, counted));
+        self.factors = Factors::default();
+        self.solved.clear();
         (self.begun, self.least, self.stale) = (true, f64::INFINITY, 0);
     }
 
@@ -274,7 +294,8 @@ impl<'w> Pressing<'w> {
         true
     }
 
-    fn kick(&self, mobility: &[f64], velocity: &[f64], impulses: &mut [f64]) -> bool {
+    fn kick(&mut self, mobility: &[f64], velocity: &[f64], impulses: &mut [f64]) -> bool {
+        let mut factors = std::mem::take(&mut self.factors);
         let kick = Kick {
             mobility,
             velocity,
@@ -282,7 +303,9 @@ impl<'w> Pressing<'w> {
             noise: self.noise,
             work: &Work::default(),
         };
-        kick.solve_softly(impulses)
+        let solved = kick.solve_softly(impulses, &mut factors);
+        self.factors = factors;
+        solved
     }
 }
 
@@ -357,9 +380,21 @@ impl Contacts for Pressing<'_> {
             self.begin(kick);
         }
         let velocity = self.free_rates(kick);
+        // Impulses that were found for these velocities, to rounding, are those of the step.
+        let rounding = SETTLED_ROUNDING * self.scale + SETTLED_NOISE * self.noise;
+        let pairs = self.solved.iter().zip(&velocity);
+        let moved_by = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        if self.solved.len() == velocity.len() && moved_by <= rounding {
+            return Some(Change {
+                size: moved_by,
+                settled: true,
+                tolerable: true,
+            });
+        }
         if !self.solve_first(kick.mobility, &velocity, next) {
             return None;
         }
+        self.solved = velocity;
         let difference: Vec<f64> = next
             .iter()
             .zip(kick.impulses)
@@ -376,7 +411,7 @@ impl Contacts for Pressing<'_> {
         let gained = size <= SETTLED * self.scale && self.stale >= STALE;
         Some(Change {
             size,
-            settled: size <= SETTLED_ROUNDING * self.scale + SETTLED_NOISE * self.noise || gained,
+            settled: size <= rounding || gained,
             tolerable: size <= LEAST * self.scale,
         })
     }
@@ -419,6 +454,10 @@ impl Contacts for Pressing<'_> {
             noise: ROUNDING * self.speed_noise,
             work: &Work::default(),
         };
-        kick.solve_softly(impulses)
+        let found = kick.solve_softly(impulses, &mut Factors::default());
+        if found {
+            self.keep_second(impulses);
+        }
+        found
     }
 }

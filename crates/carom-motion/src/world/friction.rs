@@ -5,10 +5,10 @@
 //! $\lvert\Lambda_t\rvert\le\mu\Lambda_n$, or slides with $\Lambda_t = -\mu\Lambda_n\hat u$ along its
 //! slip $\hat u = w_t/\lvert w_t\rvert$, or along a slip that is given.
 
+use super::modes::{Factors, RESTARTS};
 use carom_lcp::LcpStatus;
 use carom_lcp::cone::{ConeProblem, ConeSelection, ConeWorkspace};
-use carom_numeric::orthogonal::Orthogonal;
-use nalgebra::{DMatrix, Matrix3, Vector2, Vector3};
+use nalgebra::{Matrix3, Vector2, Vector3};
 use std::cell::Cell;
 
 /// Sweeps over all contacts before the modes are taken from what was found.
@@ -24,7 +24,7 @@ const FEW_ROUNDS: usize = 2;
 const DIVERGED: f64 = 1e6;
 
 /// A contact velocity is found to this fraction of the largest one.
-const ACCURACY: f64 = 1e-14;
+pub(super) const ACCURACY: f64 = 1e-14;
 
 /// Impulses whose velocities are off by this fraction of the largest one are still an answer: a step
 /// does not feel it.
@@ -44,10 +44,6 @@ const JOINING: usize = 4;
 /// A slip that is given, in units of the largest velocity, where the method for round cones is used.
 const GIVEN_SLIP: f64 = 1e4;
 
-/// Columns of the contacts' mobility of which less than this fraction of the longest is left, once others are taken out,
-/// depend on them: the corners of a face share one load.
-const DEPENDENT: f64 = 1e-11;
-
 /// Compliances of contacts, as fractions of the largest entry of the mobility, with which impulses are looked for where
 /// rows nearly depend on each other: legs that carry one body press and pull each other by what is left of a
 /// difference of some 1e-8 of their mobilities.
@@ -55,7 +51,7 @@ const SOFTENINGS: [f64; 2] = [1e-10, 1e-8];
 
 /// Impulses whose velocities are off by this fraction of the largest one are an answer where rows nearly depend on each
 /// other: in a step of 1 ms at 1 m/s that is a tenth of a nanometre.
-const SOFT: f64 = 1e-7;
+pub(super) const SOFT: f64 = 1e-7;
 
 /// Units of work of a kick beside its sweeps, factors and Newton steps: rows, flights.
 const KICK_WORK: usize = 2000;
@@ -110,7 +106,7 @@ impl Work {
         }
     }
 
-    fn add(&self, work: usize) {
+    pub(super) fn add(&self, work: usize) {
         self.done.set(self.done.get().saturating_add(work as u64));
     }
 
@@ -125,7 +121,7 @@ impl Kick<'_> {
         self.velocity.len()
     }
 
-    fn entry(&self, i: usize, j: usize) -> f64 {
+    pub(super) fn entry(&self, i: usize, j: usize) -> f64 {
         self.mobility[i * self.rows() + j]
     }
 
@@ -134,7 +130,7 @@ impl Kick<'_> {
     }
 
     /// Contact velocities of a contact under the impulses.
-    fn velocity_of(&self, c: usize, impulses: &[f64]) -> Vector3<f64> {
+    pub(super) fn velocity_of(&self, c: usize, impulses: &[f64]) -> Vector3<f64> {
         Vector3::from_fn(|k, _| {
             let row = 3 * c + k;
             let entries = self.mobility[row * self.rows()..(row + 1) * self.rows()].iter();
@@ -143,7 +139,7 @@ impl Kick<'_> {
     }
 
     /// Rounding of the velocities of a contact under the impulses.
-    fn rounding_of(&self, c: usize, impulses: &[f64]) -> f64 {
+    pub(super) fn rounding_of(&self, c: usize, impulses: &[f64]) -> f64 {
         let row = |row: usize| {
             let entries = self.mobility[row * self.rows()..(row + 1) * self.rows()].iter();
             let terms = entries.zip(impulses).map(|(w, x)| (w * x).abs());
@@ -154,16 +150,17 @@ impl Kick<'_> {
 
     /// Finds the impulses from those of a start; whether they were found.
     pub(crate) fn solve(&self, impulses: &mut [f64]) -> bool {
-        self.solve_by(impulses, false)
+        self.solve_by(impulses, false, &mut Factors::default())
     }
 
     /// Finds the impulses as [`solve`](Self::solve) does; where rows nearly depend on each other with contacts that yield
-    /// a little, so that the velocities are off by [`SOFT`] at most.
-    pub(crate) fn solve_softly(&self, impulses: &mut [f64]) -> bool {
-        self.solve_by(impulses, true)
+    /// a little, so that the velocities are off by [`SOFT`] at most. `factors` are those of an earlier kick of the same
+    /// mobility.
+    pub(crate) fn solve_softly(&self, impulses: &mut [f64], factors: &mut Factors) -> bool {
+        self.solve_by(impulses, true, factors)
     }
 
-    fn solve_by(&self, impulses: &mut [f64], softly: bool) -> bool {
+    fn solve_by(&self, impulses: &mut [f64], softly: bool, factors: &mut Factors) -> bool {
         let contacts = self.friction.len();
         self.work.add(KICK_WORK);
         let scale = self.velocity.iter().fold(0.0, |s: f64, x| s.max(x.abs()));
@@ -178,34 +175,85 @@ impl Kick<'_> {
             self.relax(0, impulses, scale);
             return impulses.iter().all(|x| x.is_finite());
         }
-        if contacts > AT_ONCE && self.by_working_set(impulses, scale) {
-            return true;
+        if contacts > AT_ONCE {
+            // All may press: those of a chain do.
+            if softly
+                && (self.is_finished(impulses, scale, true, factors)
+                    || self.by_modes(impulses, scale, RESTARTS, factors))
+            {
+                return true;
+            }
+
+            // Slips that are given may jam contacts, and many are not looked for long.
+            if softly && self.is_given() {
+                return false;
+            }
+            if self.by_working_set(impulses, scale) {
+                return true;
+            }
         }
         if self.work.is_spent() {
             return false;
         }
-        self.solve_at_once(impulses, scale, softly)
+        self.solve_at_once(impulses, scale, softly, factors)
     }
 
-    fn solve_at_once(&self, impulses: &mut [f64], scale: f64, softly: bool) -> bool {
-        // The modes of the start may still be right.
+    /// True if contacts are rubbed against given slips.
+    fn is_given(&self) -> bool {
+        let mut laws = self.friction.iter();
+        laws.any(|(_, law)| matches!(law, Friction::Against(_)))
+    }
+
+    /// True if the modes of the start are still right: then the impulses are found.
+    fn is_finished(
+        &self,
+        impulses: &mut [f64],
+        scale: f64,
+        softly: bool,
+        factors: &mut Factors,
+    ) -> bool {
+        if impulses.iter().all(|x| *x == 0.0) {
+            return false;
+        }
         let mut start = impulses.to_vec();
-        if start.iter().any(|x| *x != 0.0) && self.finish(&mut start, scale) {
+        let nearest = match softly {
+            true => self.nearest(&mut start, scale, factors),
+            false => None,
+        };
+        let is_found = nearest.unwrap_or_else(|| {
+            start.copy_from_slice(impulses);
+            self.finish(&mut start, scale, factors)
+        });
+        if is_found {
             impulses.copy_from_slice(&start);
+        }
+        is_found
+    }
+
+    fn solve_at_once(
+        &self,
+        impulses: &mut [f64],
+        scale: f64,
+        softly: bool,
+        factors: &mut Factors,
+    ) -> bool {
+        if self.is_finished(impulses, scale, softly, factors) {
             return true;
         }
         // Slips that are given jam contacts that press each other often enough: then there is nothing to find,
         // and it is not looked for as long.
-        let mut laws = self.friction.iter();
-        let given = laws.any(|(_, law)| matches!(law, Friction::Against(_)));
-        if self.by_cones(impulses, scale, true)
-            || (softly && self.by_soft_cones(impulses, scale))
-            || self.by_sweeps(impulses, scale, FEW_ROUNDS)
+        let given = self.is_given();
+        if self.by_cones(impulses, scale, true, factors)
+            || (softly
+                && (self.by_modes(impulses, scale, 1, factors)
+                    || self.by_soft_cones(impulses, scale)))
+            || self.by_sweeps(impulses, scale, FEW_ROUNDS, factors)
         {
             return true;
         }
         if !given
-            && (self.by_cones(impulses, scale, false) || self.by_sweeps(impulses, scale, ROUNDS))
+            && (self.by_cones(impulses, scale, false, factors)
+                || self.by_sweeps(impulses, scale, ROUNDS, factors))
         {
             return true;
         }
@@ -266,7 +314,7 @@ impl Kick<'_> {
         };
         let solved = match members.len() {
             1 => few.solve(&mut part),
-            _ => few.solve_at_once(&mut part, scale, false),
+            _ => few.solve_at_once(&mut part, scale, false, &mut Factors::default()),
         };
         for (row, impulse) in rows.iter().zip(&part) {
             impulses[*row] = *impulse;
@@ -275,7 +323,13 @@ impl Kick<'_> {
     }
 
     /// By sweeps over the contacts, and the modes that they end in.
-    fn by_sweeps(&self, impulses: &mut [f64], scale: f64, rounds: usize) -> bool {
+    pub(super) fn by_sweeps(
+        &self,
+        impulses: &mut [f64],
+        scale: f64,
+        rounds: usize,
+        factors: &mut Factors,
+    ) -> bool {
         for round in 0..rounds {
             for _ in 0..SWEEPS {
                 let mut change: f64 = 0.0;
@@ -291,7 +345,7 @@ impl Kick<'_> {
                 }
             }
             let before = impulses.to_vec();
-            if self.finish(impulses, scale) {
+            if self.finish(impulses, scale, factors) {
                 return true;
             }
             // The modes were not right, or the answer is not unique: sweep on.
@@ -305,7 +359,13 @@ impl Kick<'_> {
     /// By the semismooth Newton method for round cones, from the start that is given or from none. A contact
     /// that is rubbed against a given slip gets a slip so large that no impulse turns it; its modes and
     /// loads then lead to the answer.
-    fn by_cones(&self, impulses: &mut [f64], scale: f64, warm: bool) -> bool {
+    fn by_cones(
+        &self,
+        impulses: &mut [f64],
+        scale: f64,
+        warm: bool,
+        factors: &mut Factors,
+    ) -> bool {
         let friction: Vec<f64> = self
             .friction
             .iter()
@@ -352,7 +412,7 @@ impl Kick<'_> {
             return true;
         }
         let mut better = found.clone();
-        if self.finish(&mut better, scale) {
+        if self.finish(&mut better, scale, factors) {
             impulses.copy_from_slice(&better);
             return true;
         }
@@ -377,8 +437,9 @@ impl Kick<'_> {
                 ..*self
             };
             let mut found = impulses.to_vec();
-            let is_found =
-                soft.by_cones(&mut found, scale, true) || soft.by_cones(&mut found, scale, false);
+            let factors = &mut Factors::default();
+            let is_found = soft.by_cones(&mut found, scale, true, factors)
+                || soft.by_cones(&mut found, scale, false, factors);
             if is_found && self.residual(&found) <= SOFT * scale + self.noise {
                 impulses.copy_from_slice(&found);
                 return true;
@@ -410,7 +471,7 @@ impl Kick<'_> {
     }
 
     /// Largest violation of the conditions beyond rounding, as a velocity.
-    fn residual(&self, impulses: &[f64]) -> f64 {
+    pub(super) fn residual(&self, impulses: &[f64]) -> f64 {
         let one = |c: usize| {
             let block = self.block(c);
             let old = Vector3::new(impulses[3 * c], impulses[3 * c + 1], impulses[3 * c + 2]);
@@ -420,94 +481,6 @@ impl Kick<'_> {
             (block * (new - old)).amax() - self.rounding_of(c, impulses)
         };
         (0..self.friction.len()).map(one).fold(0.0, f64::max)
-    }
-
-    /// Solves for all contacts at once in the modes that the impulses have, with the smallest change of
-    /// the impulses; whether the answer is consistent.
-    fn finish(&self, impulses: &mut [f64], scale: f64) -> bool {
-        // Unknowns: a column of W for each, and the rows that vanish.
-        let mut columns: Vec<(usize, Vector3<f64>)> = Vec::new();
-        let mut rows: Vec<usize> = Vec::new();
-        for (c, (mu, friction)) in self.friction.iter().enumerate() {
-            let (n, t) = (
-                impulses[3 * c],
-                Vector2::new(impulses[3 * c + 1], impulses[3 * c + 2]),
-            );
-            if n <= 0.0 {
-                continue;
-            }
-            let slides = match friction {
-                Friction::Frictionless => Some(Vector2::zeros()),
-                Friction::Against(slip) => Some(*slip),
-                Friction::Coulomb if t.norm() >= mu * n * (1.0 - 1e-12) && *mu > 0.0 => {
-                    Some(-t / (mu * n))
-                }
-                Friction::Coulomb if *mu == 0.0 => Some(Vector2::zeros()),
-                Friction::Coulomb => None,
-            };
-            rows.push(3 * c);
-            match slides {
-                Some(slip) => {
-                    columns.push((c, Vector3::new(1.0, -mu * slip.x, -mu * slip.y)));
-                }
-                None => {
-                    rows.extend([3 * c + 1, 3 * c + 2]);
-                    columns.extend((0..3).map(|k| (c, Vector3::ith(k, 1.0))));
-                }
-            }
-        }
-        if columns.is_empty() {
-            return false;
-        }
-        self.work
-            .add(2 * rows.len() * columns.len() * columns.len());
-        let matrix = DMatrix::from_fn(rows.len(), columns.len(), |i, j| {
-            let (c, x) = columns[j];
-            (0..3).map(|k| self.entry(rows[i], 3 * c + k) * x[k]).sum()
-        });
-        let factors = Orthogonal::new(matrix.as_slice(), rows.len(), DEPENDENT);
-        for _ in 0..2 {
-            let all: Vec<Vector3<f64>> = (0..self.friction.len())
-                .map(|c| self.velocity_of(c, impulses))
-                .collect();
-            let rhs: Vec<f64> = rows.iter().map(|r| -all[r / 3][r % 3]).collect();
-            let change = factors.least_norm(&rhs);
-            for ((c, x), change) in columns.iter().zip(change) {
-                for k in 0..3 {
-                    impulses[3 * c + k] += x[k] * change;
-                }
-            }
-        }
-        self.is_consistent(impulses, scale)
-    }
-
-    /// True if impulses meet every condition to rounding.
-    fn is_consistent(&self, impulses: &[f64], scale: f64) -> bool {
-        let least = 100.0 * ACCURACY * scale + self.noise;
-        self.friction.iter().enumerate().all(|(c, (mu, friction))| {
-            let small = least + self.rounding_of(c, impulses);
-            let w = self.velocity_of(c, impulses);
-            let (n, t) = (
-                impulses[3 * c],
-                Vector2::new(impulses[3 * c + 1], impulses[3 * c + 2]),
-            );
-            let slip = Vector2::new(w.y, w.z);
-            if n == 0.0 {
-                return w.x >= -small;
-            }
-            let normal = n >= 0.0 && w.x.abs() <= small;
-            let tangential = match friction {
-                Friction::Frictionless => true,
-                Friction::Against(u) => (t + u * (mu * n)).norm() <= 1e-9 * mu * n,
-                Friction::Coulomb => {
-                    let inside = t.norm() <= mu * n * (1.0 + 1e-12);
-                    let opposed = (t * slip.norm() + slip * (mu * n)).norm()
-                        <= 1e-10 * mu * n * slip.norm() + mu * n * small;
-                    inside && (slip.norm() <= small || opposed)
-                }
-            };
-            normal && tangential
-        })
     }
 }
 

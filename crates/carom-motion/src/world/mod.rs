@@ -31,6 +31,7 @@ mod handover;
 mod island;
 mod lasting;
 mod losses;
+pub(crate) mod modes;
 pub(crate) mod pair;
 mod pair_table;
 mod rows;

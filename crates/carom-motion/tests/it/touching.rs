@@ -1,6 +1,6 @@
 //! Jointed bodies that touch planes and each other.
 
-use carom_geometry::{Cuboid, Ellipsoid, HalfSpace, Shape};
+use carom_geometry::{Cuboid, Ellipsoid, HalfSpace, Rounded, Segment, Shape};
 use carom_impact::frictional::MoreauNewton;
 use carom_impact::two_body::ImpactOptions;
 use carom_lie::{Se3, So3};
@@ -484,4 +484,46 @@ fn the_far_edge_of_a_tipping_box_is_stopped_where_it_lands() {
     assert!(end.works.contact >= -1e-6 * energy, "{}", end.works.contact);
     let height = end.posture.states[0].position.z;
     assert!((height - half[2]).abs() <= 1e-8, "{height}");
+}
+
+/// A rope of sixteen capsules on spherical joints lies down on a floor with both ends of each at once: 32 points share its load in
+/// many ways, all press, and it comes to rest.
+#[test]
+fn a_straight_rope_falls_on_the_floor_and_rests() {
+    const LINKS: usize = 16;
+    let (length, radius, mass) = (0.04, 0.006, 0.02);
+    let half = 0.5 * length - radius;
+    let mut rope = Bodies::default();
+    for k in 0..LINKS {
+        let segment = Segment::new(half, &Vector3::x_axis(), Vector3::zeros()).unwrap();
+        let capsule = Rounded::new(Shape::Segment(segment), radius).unwrap();
+        let place = (k == 0).then(|| Vector3::new(0.0, 0.0, 0.05));
+        let link = rope.add(Shape::Rounded(Box::new(capsule)), mass, place);
+        let end = Vector3::x() * (0.5 * length);
+        if k > 0 {
+            rope.join(
+                "spherical",
+                (Some(link - 1), end),
+                (link, -end),
+                CoordinateSpec::default(),
+            );
+            // A link is turned about the rope against the one before it.
+            rope.joints[link - 1].ball.position = Some(So3::exp(&(Vector3::x() * 0.04)));
+        }
+    }
+    let world = rope.world(0.4, 0.0, 1e-3);
+    let end = run(&world, 0.13, &[], &mut |_| {});
+    assert_eq!(end.ending, Ending::Completed);
+    let mb = world.multibody();
+    for state in &end.posture.states {
+        let height = state.position.z - radius;
+        assert!(height.abs() <= 1e-9, "{height}");
+        assert!(state.linear_momentum.norm() <= 1e-9 * mass);
+    }
+    assert!(mb.kinetic(&end.posture) <= 1e-16);
+    let energy = LINKS as f64 * mass * GRAVITY * (0.05 - radius);
+    let lost = (end.impact_loss + end.works.contact - energy).abs();
+    assert!(lost <= 1e-9 * energy, "{lost} of {energy}");
+    assert!(momentum_error(&world, &end) <= 1e-9);
+    assert!(end.n_steps <= 140, "{}", end.n_steps);
 }

@@ -1,0 +1,441 @@
+//! Impulses in modes of friction: which contacts press, stick and slide is given, and all rows that vanish are solved for
+//! at once.
+//!
+//! With the unknowns $x$ of the modes the rows are $Ax = r$. Contacts that share a load make $A$ singular; of all impulses
+//! the nearest to those of the start are looked for, by orthogonal factors, or by
+//!
+//! $$ x_{k+1} - x_k = (A + \varepsilon I)^{-1}A(A + \varepsilon I)^{-1}(r - Ax_k), $$
+//!
+//! which comes to them in a few turns, and whose factors cost a tenth. The $A$ in the middle takes out what no impulse changes: it would
+//! be divided by $\varepsilon$. Factors are kept for the kicks of one mobility.
+
+use super::friction::{ACCURACY, Friction, Kick, SOFT};
+use carom_numeric::dense::{lu, lu_solve};
+use carom_numeric::kernel;
+use carom_numeric::orthogonal::Orthogonal;
+use nalgebra::{Vector2, Vector3};
+
+/// Columns of the contacts' mobility of which less than this fraction of the longest is left, once others are taken out,
+/// depend on them: the corners of a face share one load.
+const DEPENDENT: f64 = 1e-11;
+
+/// Compliance of the equations, as a fraction of the largest entry: below what is left of most rows that nearly depend on each other,
+/// and so far above rounding that what changes in impulses between contacts that share a load has nine digits.
+const YIELDING: f64 = 1e-7;
+
+/// Turns of the equations that yield. Each leaves [`YIELDING`] over the smallest mobility of what is missed.
+const TURNS: usize = 8;
+
+/// Rounds of modes, each read from the answer in the modes before it. Most kicks need fewer than ten; where a load can be
+/// shared in several ways, modes can alternate without end.
+const ROUNDS: usize = 12;
+
+/// Times that rounds of modes and sweeps take turns where contacts are many; each costs a tenth of what other methods take for a
+/// hundred contacts.
+pub(super) const RESTARTS: usize = 16;
+
+/// Turns after which velocities that are off by [`SOFT`] are good enough: a few more seldom gain anything.
+const EXACT: usize = 3;
+
+/// Unknowns of some modes, and the rows that vanish in them.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Unknowns {
+    /// Contact and direction of each unknown impulse.
+    columns: Vec<(usize, Vector3<f64>)>,
+    rows: Vec<usize>,
+}
+
+impl Unknowns {
+    /// Unknowns of the modes that impulses have.
+    fn of(friction: &[(f64, Friction)], impulses: &[f64]) -> Self {
+        let mut unknowns = Self::default();
+        for (c, (mu, friction)) in friction.iter().enumerate() {
+            let (n, t) = (
+                impulses[3 * c],
+                Vector2::new(impulses[3 * c + 1], impulses[3 * c + 2]),
+            );
+            if n <= 0.0 {
+                continue;
+            }
+            let slides = match friction {
+                Friction::Frictionless => Some(Vector2::zeros()),
+                Friction::Against(slip) => Some(*slip),
+                Friction::Coulomb if t.norm() >= mu * n * (1.0 - 1e-12) && *mu > 0.0 => {
+                    Some(-t / (mu * n))
+                }
+                Friction::Coulomb if *mu == 0.0 => Some(Vector2::zeros()),
+                Friction::Coulomb => None,
+            };
+            unknowns.rows.push(3 * c);
+            match slides {
+                Some(slip) => {
+                    let along = Vector3::new(1.0, -mu * slip.x, -mu * slip.y);
+                    unknowns.columns.push((c, along));
+                }
+                None => {
+                    unknowns.rows.extend([3 * c + 1, 3 * c + 2]);
+                    let all = (0..3).map(|k| (c, Vector3::ith(k, 1.0)));
+                    unknowns.columns.extend(all);
+                }
+            }
+        }
+        unknowns
+    }
+}
+
+/// The equations of the modes that were solved in last, for kicks of one mobility.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Factors {
+    unknowns: Unknowns,
+    /// $A$, column-major.
+    matrix: Vec<f64>,
+    orthogonal: Option<Orthogonal>,
+    yielding: Option<Yielding>,
+}
+
+/// Factors of $A + \varepsilon I$; none if it is singular.
+#[derive(Clone, Debug)]
+struct Yielding(Option<(Vec<f64>, Vec<usize>)>);
+
+impl Factors {
+    /// Sets the equations of some modes, unless they are those already; false if nothing presses.
+    fn set(&mut self, kick: &Kick<'_>, impulses: &[f64]) -> bool {
+        let unknowns = Unknowns::of(kick.friction, impulses);
+        if unknowns == self.unknowns {
+            return !unknowns.rows.is_empty();
+        }
+        (self.orthogonal, self.yielding) = (None, None);
+        self.matrix.clear();
+        for (c, x) in &unknowns.columns {
+            let entry = |row: &usize| (0..3).map(|k| kick.entry(*row, 3 * c + k) * x[k]).sum();
+            self.matrix
+                .extend(unknowns.rows.iter().map(entry).collect::<Vec<f64>>());
+        }
+        self.unknowns = unknowns;
+        !self.unknowns.rows.is_empty()
+    }
+
+    fn orthogonal(&mut self) -> &Orthogonal {
+        let (matrix, rows) = (&self.matrix, self.unknowns.rows.len());
+        self.orthogonal
+            .get_or_insert_with(|| Orthogonal::new(matrix, rows, DEPENDENT))
+    }
+
+    fn yielding(&mut self) -> Option<&(Vec<f64>, Vec<usize>)> {
+        let (matrix, n) = (&self.matrix, self.unknowns.rows.len());
+        let made = self.yielding.get_or_insert_with(|| {
+            let largest = matrix.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
+            let (mut factors, mut pivots) = (matrix.clone(), vec![0; n]);
+            for i in 0..n {
+                factors[i * n + i] += YIELDING * largest;
+            }
+            Yielding(lu(&mut factors, n, &mut pivots).then_some((factors, pivots)))
+        });
+        made.0.as_ref()
+    }
+
+    /// Adds to impulses what the unknowns change.
+    fn add(&self, change: &[f64], impulses: &mut [f64]) {
+        for ((c, x), change) in self.unknowns.columns.iter().zip(change) {
+            for k in 0..3 {
+                impulses[3 * c + k] += x[k] * change;
+            }
+        }
+    }
+}
+
+impl Kick<'_> {
+    /// Velocity that counts as zero where conditions are met.
+    fn least(&self, scale: f64) -> f64 {
+        100.0 * ACCURACY * scale + self.noise
+    }
+
+    /// Velocities that are missing in the rows of some modes.
+    fn missing(&self, rows: &[usize], impulses: &[f64]) -> Vec<f64> {
+        let contacts = self.friction.len();
+        let all: Vec<Vector3<f64>> = (0..contacts)
+            .map(|c| self.velocity_of(c, impulses))
+            .collect();
+        rows.iter().map(|r| -all[r / 3][r % 3]).collect()
+    }
+
+    /// Solves for all contacts at once in the modes that the impulses have, with the smallest change of
+    /// the impulses; whether the answer is consistent.
+    pub(super) fn finish(&self, impulses: &mut [f64], scale: f64, factors: &mut Factors) -> bool {
+        if !factors.set(self, impulses) {
+            return false;
+        }
+        let n = factors.unknowns.rows.len();
+        self.work.add(2 * n * n * n);
+        factors.orthogonal();
+        for _ in 0..2 {
+            let missing = self.missing(&factors.unknowns.rows, impulses);
+            let change = factors.orthogonal().least_norm(&missing);
+            factors.add(&change, impulses);
+        }
+        self.is_consistent(impulses, scale)
+    }
+
+    /// Solves as [`finish`](Self::finish) does by equations that yield a little; whether the answer is consistent, `None`
+    /// if there is no answer in these modes.
+    pub(super) fn nearest(
+        &self,
+        impulses: &mut [f64],
+        scale: f64,
+        factors: &mut Factors,
+    ) -> Option<bool> {
+        if !factors.set(self, impulses) {
+            return Some(self.is_consistent(impulses, scale));
+        }
+        let mut missing = self.missing(&factors.unknowns.rows, impulses);
+        let n = missing.len();
+        let mut whole = vec![0.0; n];
+        self.work.add(n * n * n);
+        let (lower_upper, pivots) = factors.yielding()?.clone();
+        let mut last = f64::INFINITY;
+        for _ in 0..TURNS {
+            let most = missing.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
+            if most <= ACCURACY * scale || !(most < last) {
+                break;
+            }
+            last = most;
+            let mut inner = missing.clone();
+            lu_solve(&lower_upper, &pivots, &mut inner);
+            let mut change = vec![0.0; n];
+            for (column, inner) in factors.matrix.chunks_exact(n).zip(&inner) {
+                kernel::add_scaled(&mut change, *inner, column);
+            }
+            lu_solve(&lower_upper, &pivots, &mut change);
+            kernel::add_scaled(&mut whole, 1.0, &change);
+            for (column, change) in factors.matrix.chunks_exact(n).zip(&change) {
+                kernel::add_scaled(&mut missing, -change, column);
+            }
+        }
+        factors.add(&whole, impulses);
+        let most = missing.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
+        // Written so that NaN fails.
+        let solved = most <= self.least(scale);
+        solved.then(|| self.is_consistent(impulses, scale))
+    }
+
+    /// By modes that are read from the answer in other modes, from those of the start or, without impulses, from those of
+    /// each contact alone; where modes alternate, by sweeps from there, and by modes again, `restarts` times.
+    pub(super) fn by_modes(
+        &self,
+        impulses: &mut [f64],
+        scale: f64,
+        restarts: usize,
+        factors: &mut Factors,
+    ) -> bool {
+        let mut found = impulses.to_vec();
+        for restart in 0..restarts {
+            if self.work.is_spent() {
+                return false;
+            }
+            let mut is_found = false;
+            for _ in 0..ROUNDS {
+                self.project(&mut found);
+                match self.nearest(&mut found, scale, factors) {
+                    Some(consistent) => is_found = consistent,
+                    None => break,
+                }
+                if is_found {
+                    break;
+                }
+            }
+            if !is_found {
+                self.project(&mut found);
+                is_found = self.by_sweeps(&mut found, scale, 1, factors);
+            }
+            let is_soft = || self.residual(&found) <= SOFT * scale + self.noise;
+            if is_found || (restart >= EXACT && is_soft()) {
+                impulses.copy_from_slice(&found);
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Moves the impulses of every contact by what its velocity asks for, into its cone.
+    fn project(&self, impulses: &mut [f64]) {
+        let contacts = self.friction.len();
+        let velocities: Vec<Vector3<f64>> = (0..contacts)
+            .map(|c| self.velocity_of(c, impulses))
+            .collect();
+        for (c, ((mu, friction), w)) in self.friction.iter().zip(&velocities).enumerate() {
+            let mobility = (3 * c..3 * c + 3).map(|row| self.entry(row, row));
+            let mobility = mobility.fold(f64::MIN_POSITIVE, f64::max);
+            let n = (impulses[3 * c] - w.x / mobility).max(0.0);
+            let t = Vector2::new(impulses[3 * c + 1], impulses[3 * c + 2])
+                - Vector2::new(w.y, w.z) / mobility;
+            let t = match friction {
+                Friction::Frictionless => Vector2::zeros(),
+                Friction::Against(slip) => -slip * (mu * n),
+                Friction::Coulomb if t.norm() > mu * n => t * (mu * n / t.norm()),
+                Friction::Coulomb => t,
+            };
+            impulses[3 * c..3 * c + 3].copy_from_slice(&[n, t.x, t.y]);
+        }
+    }
+
+    /// True if impulses meet every condition to rounding.
+    fn is_consistent(&self, impulses: &[f64], scale: f64) -> bool {
+        let least = self.least(scale);
+        self.friction.iter().enumerate().all(|(c, (mu, friction))| {
+            let small = least + self.rounding_of(c, impulses);
+            let w = self.velocity_of(c, impulses);
+            let (n, t) = (
+                impulses[3 * c],
+                Vector2::new(impulses[3 * c + 1], impulses[3 * c + 2]),
+            );
+            let slip = Vector2::new(w.y, w.z);
+            if n == 0.0 {
+                return w.x >= -small;
+            }
+            let normal = n >= 0.0 && w.x.abs() <= small;
+            let tangential = match friction {
+                Friction::Frictionless => true,
+                Friction::Against(u) => (t + u * (mu * n)).norm() <= 1e-9 * mu * n,
+                Friction::Coulomb => {
+                    let inside = t.norm() <= mu * n * (1.0 + 1e-12);
+                    let opposed = (t * slip.norm() + slip * (mu * n)).norm()
+                        <= 1e-10 * mu * n * slip.norm() + mu * n * small;
+                    inside && (slip.norm() <= small || opposed)
+                }
+            };
+            normal && tangential
+        })
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::super::friction::Work;
+    use super::*;
+
+    const CORNERS: usize = 4;
+
+    /// Mobility of the rows at the corners of a plate of unit mass with the half lengths 1 and 0.5, rank six.
+    fn plate() -> Vec<f64> {
+        let corners = [(1.0, 0.5), (1.0, -0.5), (-1.0, 0.5), (-1.0, -0.5)];
+        let height = 0.1;
+        let row = |i: usize| {
+            let (x, y) = corners[i / 3];
+            match i % 3 {
+                0 => [0.0, 0.0, 1.0, y, -x, 0.0],
+                1 => [1.0, 0.0, 0.0, 0.0, -height, -y],
+                _ => [0.0, 1.0, 0.0, height, 0.0, x],
+            }
+        };
+        let n = 3 * CORNERS;
+        let weight = [1.0, 1.0, 1.0, 12.0, 3.0, 2.4];
+        (0..n * n)
+            .map(|at| {
+                let (a, b) = (row(at / n), row(at % n));
+                (0..6).map(|k| a[k] * weight[k] * b[k]).sum()
+            })
+            .collect()
+    }
+
+    /// Velocities of the corners of the plate when it moves.
+    fn moving(mobility: &[f64], momentum: &[f64]) -> Vec<f64> {
+        let rows = mobility.chunks_exact(3 * CORNERS);
+        rows.map(|row| kernel::dot(row, momentum)).collect()
+    }
+
+    fn kick<'a>(
+        mobility: &'a [f64],
+        velocity: &'a [f64],
+        friction: &'a [(f64, Friction)],
+        work: &'a Work,
+    ) -> Kick<'a> {
+        Kick {
+            mobility,
+            velocity,
+            friction,
+            noise: 0.0,
+            work,
+        }
+    }
+
+    #[test]
+    fn impulses_that_yield_are_those_of_orthogonal_factors() {
+        let mobility = plate();
+        let velocity = moving(
+            &mobility,
+            &[
+                -0.2, 0.03, 0.01, -0.3, 0.0, 0.02, -0.1, 0.0, 0.0, -0.2, 0.0, 0.0,
+            ],
+        );
+        let friction = [(5.0, Friction::Coulomb); CORNERS];
+        let work = Work::default();
+        let kick = kick(&mobility, &velocity, &friction, &work);
+        let start: Vec<f64> = (0..3 * CORNERS)
+            .map(|i| if i % 3 == 0 { 0.2 } else { 0.01 * i as f64 })
+            .collect();
+        let (mut nearest, mut finished) = (start.clone(), start);
+        let found = kick.nearest(&mut nearest, 1.0, &mut Factors::default());
+        assert_eq!(found, Some(true));
+        assert!(kick.finish(&mut finished, 1.0, &mut Factors::default()));
+        // Rounding over the compliance, in what the corners press against each other alone.
+        for (a, b) in nearest.iter().zip(&finished) {
+            assert!((a - b).abs() <= 1e-9, "{nearest:?} {finished:?}");
+        }
+        for c in 0..CORNERS {
+            assert!(kick.velocity_of(c, &nearest).norm() <= 1e-14);
+        }
+    }
+
+    /// Velocities of corners of one plate cannot differ by more than a motion allows; rounding that they do is not pressed
+    /// away, and adds nothing to what the corners press against each other.
+    #[test]
+    fn rounding_between_contacts_that_share_a_load_does_not_grow() {
+        let mobility = plate();
+        let load = [0.2, 0.0, 0.0, 0.2, 0.0, 0.0, 0.2, 0.0, 0.0, 0.2, 0.0, 0.0];
+        let mut velocity = moving(&mobility, &load.map(|x| -x));
+        let friction = [(2.0, Friction::Coulomb); CORNERS];
+        let solve = |velocity: &[f64]| {
+            let mut impulses = load.to_vec();
+            let work = Work::default();
+            let kick = kick(&mobility, velocity, &friction, &work);
+            kick.nearest(&mut impulses, 1.0, &mut Factors::default())
+                .unwrap();
+            impulses
+        };
+        let clean = solve(&velocity);
+        // Two corners rise and two sink across: no motion does.
+        for (c, sign) in [1.0, -1.0, -1.0, 1.0].into_iter().enumerate() {
+            velocity[3 * c] += sign * 1e-13;
+        }
+        for (a, b) in clean.iter().zip(solve(&velocity)) {
+            assert!((a - b).abs() <= 1e-12, "{a} {b}");
+        }
+    }
+
+    #[test]
+    fn a_plate_that_is_struck_on_one_side_tips_and_slides() {
+        let mobility = plate();
+        // Pushed down at one end, up at the other, and along.
+        let velocity = moving(
+            &mobility,
+            &[-0.5, 0.1, 0.0, -0.5, 0.1, 0.0, 0.3, 0.1, 0.0, 0.3, 0.1, 0.0],
+        );
+        let friction = [(0.05, Friction::Coulomb); CORNERS];
+        let work = Work::default();
+        let kick = kick(&mobility, &velocity, &friction, &work);
+        let mut impulses = vec![0.0; 3 * CORNERS];
+        assert!(kick.by_modes(&mut impulses, 1.0, 1, &mut Factors::default()));
+        for c in 0..CORNERS {
+            let w = kick.velocity_of(c, &impulses);
+            let [n, s, t] = [0, 1, 2].map(|k| impulses[3 * c + k]);
+            assert!(n >= 0.0 && w.x >= -1e-12 && n * w.x <= 1e-12);
+            assert!(s.hypot(t) <= 0.05 * n + 1e-13);
+            if n > 0.0 && w.y.hypot(w.z) > 1e-9 {
+                // Friction is as large as it can be, and against the slip.
+                assert!((s * w.y + t * w.z + 0.05 * n * w.y.hypot(w.z)).abs() <= 1e-11);
+            }
+        }
+        assert!(impulses[0] > 0.0 && impulses[6] == 0.0, "{impulses:?}");
+    }
+}
