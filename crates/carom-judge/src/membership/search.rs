@@ -138,6 +138,12 @@ pub(super) fn search(
             *step = ordered.on_given(step);
         }
     }
+    // The gate: the search has seen the contacts in another order, and the velocity in the frames of its parts.
+    if let Membership::Inside(witness) = &found.membership
+        && !is_good(given, witness)
+    {
+        found.membership = Membership::Unknown;
+    }
     if !matches!(found.membership, Membership::Inside(_))
         && let Some(witness) = rerun(given, known, 0)
     {

@@ -220,7 +220,9 @@ fn contradictions(family: usize, random: &mut Random, seed: u64) -> Vec<String> 
                     if !(beyond <= ROUNDING) {
                         tell(format!("inside and {beyond:e} beyond a bound"), &after.0);
                     }
-                    witness.check(problem, &after).unwrap();
+                    if let Err(fault) = witness.check(problem, &after) {
+                        tell(format!("inside by a witness that fails: {fault}"), &after.0);
+                    }
                 }
                 // A member of a family of simultaneous impulses keeps the rules within the tolerance.
                 let nearest = excess(&set.nearest.0, &bounds);
@@ -237,9 +239,9 @@ fn contradictions(family: usize, random: &mut Random, seed: u64) -> Vec<String> 
     faults
 }
 
-fn agree(problems: u64, seed: u64) {
+fn agree(problems: std::ops::Range<u64>, seed: u64) {
     let mut faults = Vec::new();
-    for k in 0..problems {
+    for k in problems {
         let family = (k % FAMILIES.len() as u64) as usize;
         let mut random = Random(seed + k);
         for fault in contradictions(family, &mut random, k) {
@@ -251,12 +253,19 @@ fn agree(problems: u64, seed: u64) {
 
 #[test]
 fn bounds_samples_and_judgements_agree() {
-    agree(PROBLEMS, 11);
+    agree(0..PROBLEMS, 11);
 }
 
-/// A thousand problems of `SEED`.
+/// A velocity a little beside a member, whose witness leaves the contact approaching by just more than a witness may.
+#[test]
+fn a_witness_that_is_told_passes_its_check() {
+    agree(291..292, 929_292_000);
+}
+
+/// A thousand problems, or `COUNT` of them from number `FIRST` on, of `SEED`.
 #[test]
 #[ignore = "minutes: the scheduled job runs it"]
 fn bounds_samples_and_judgements_agree_in_a_thousand_problems() {
-    agree(number("COUNT", 1000), number("SEED", 12_000));
+    let first = number("FIRST", 0);
+    agree(first..first + number("COUNT", 1000), number("SEED", 12_000));
 }
