@@ -160,9 +160,9 @@ mod tests {
 
     #[test]
     fn times_have_three_digits() {
-        assert_eq!(time(3.14159), "3.14 ns");
-        assert_eq!(time(31415.9), "31.4 µs");
-        assert_eq!(time(314.159e6), "314 ms");
+        assert_eq!(time(2.34567), "2.35 ns");
+        assert_eq!(time(23456.7), "23.5 µs");
+        assert_eq!(time(234.567e6), "235 ms");
         assert_eq!(time(0.5), "0.50 ns");
     }
 

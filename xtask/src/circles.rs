@@ -13,24 +13,10 @@ use syn::visit::{self, Visit};
 
 use crate::tidy::collect;
 
-/// The most circles of files in the workspace.
-const MOST: usize = 5;
-
-/// The folders whose files may need each other, with the number of files in their circle. ARCHITECTURE.md says why each
-/// is there.
-const KNOWN: &[(&str, usize)] = &[("carom-derivative/src", 2)];
-
 /// Path of a module from the root of its crate.
 type Module = Vec<String>;
 
-/// A circle: its folder from `crates/`, or `None` if it leaves a folder, and its modules.
-#[derive(Debug, PartialEq, Eq)]
-struct Circle {
-    folder: Option<String>,
-    modules: Vec<String>,
-}
-
-/// Prints the circles of all crates; one line for each that is not known, has grown, or leaves its folder.
+/// One line for each circle.
 pub(crate) fn violations(root: &Path) -> anyhow::Result<Vec<String>> {
     let mut names = Vec::new();
     let crates = root.join("crates");
@@ -38,48 +24,20 @@ pub(crate) fn violations(root: &Path) -> anyhow::Result<Vec<String>> {
         names.push(entry?.file_name().to_string_lossy().into_owned());
     }
     names.sort();
-    let mut found = Vec::new();
+    let (mut lines, mut n_files) = (Vec::new(), 0);
     for name in names {
         let source = crates.join(&name).join("src");
         if source.is_dir() {
-            found.extend(circles(&arrows(&source)?, &format!("{name}/src")));
+            let arrows = arrows(&source)?;
+            n_files += arrows.len();
+            let found = circles(&arrows).into_iter();
+            lines.extend(
+                found.map(|circle| format!("{name}: a circle of files: {}", circle.join(", "))),
+            );
         }
     }
-    println!("{} circles of files of at most {MOST}", found.len());
-    let architecture = fs::read_to_string(root.join("ARCHITECTURE.md"))?;
-    let mut lines: Vec<String> = found.iter().filter_map(fault).collect();
-    for (folder, _) in KNOWN {
-        if !found
-            .iter()
-            .any(|circle| circle.folder.as_deref() == Some(folder))
-        {
-            lines.push(format!(
-                "xtask/src/circles.rs: no circle is left in {folder}"
-            ));
-        }
-        if !architecture.contains(&format!("`{folder}`")) {
-            lines.push(format!(
-                "ARCHITECTURE.md: no reason for the circle in `{folder}`"
-            ));
-        }
-    }
+    println!("{} circles among {n_files} files", lines.len());
     Ok(lines)
-}
-
-/// The fault of a circle that may not be.
-fn fault(circle: &Circle) -> Option<String> {
-    let modules = circle.modules.join(", ");
-    let Some(folder) = &circle.folder else {
-        return Some(format!("a circle leaves its folder: {modules}"));
-    };
-    let most = KNOWN.iter().find(|(known, _)| known == folder);
-    match most {
-        Some((_, most)) if circle.modules.len() <= *most => None,
-        Some((_, most)) => Some(format!(
-            "{folder}: a circle of more than {most} files: {modules}"
-        )),
-        None => Some(format!("{folder}: a circle of files: {modules}")),
-    }
 }
 
 /// The modules of a crate that have a file, each with those that it needs.
@@ -233,7 +191,7 @@ impl<'ast> Visit<'ast> for Reader<'_> {
 }
 
 /// The circles: sets of modules each of which reaches all others of its set.
-fn circles(arrows: &BTreeMap<Module, BTreeSet<Module>>, source: &str) -> Vec<Circle> {
+fn circles(arrows: &BTreeMap<Module, BTreeSet<Module>>) -> Vec<Vec<String>> {
     let reached: BTreeMap<&Module, BTreeSet<&Module>> = arrows
         .keys()
         .map(|module| (module, reached_from(arrows, module)))
@@ -251,18 +209,7 @@ fn circles(arrows: &BTreeMap<Module, BTreeSet<Module>>, source: &str) -> Vec<Cir
         };
         let circle: Vec<&Module> = from_here.iter().filter(back).copied().collect();
         if circle.len() > 1 {
-            let folders: BTreeSet<&[String]> = circle
-                .iter()
-                .map(|module| module.split_last().map_or(&[][..], |(_, folder)| folder))
-                .collect();
-            let folder = folders.first().filter(|_| folders.len() == 1);
-            found.push(Circle {
-                folder: folder.map(|folder| {
-                    let parts = std::iter::once(source).chain(folder.iter().map(String::as_str));
-                    parts.collect::<Vec<_>>().join("/")
-                }),
-                modules: circle.iter().map(|module| module.join("::")).collect(),
-            });
+            found.push(circle.iter().map(|module| module.join("::")).collect());
         }
         seen.extend(circle);
     }
@@ -288,14 +235,14 @@ fn reached_from<'a>(
 mod tests {
     use super::*;
 
-    fn written(files: &[(&str, &str)]) -> anyhow::Result<Vec<Circle>> {
+    fn written(files: &[(&str, &str)]) -> anyhow::Result<Vec<Vec<String>>> {
         let folder = tempfile::tempdir()?;
         for (name, text) in files {
             let path = folder.path().join(name);
             fs::create_dir_all(path.parent().context("no folder")?)?;
             fs::write(path, text)?;
         }
-        Ok(circles(&arrows(folder.path())?, "made/src"))
+        Ok(circles(&arrows(folder.path())?))
     }
 
     #[test]
@@ -309,9 +256,7 @@ mod tests {
             ),
             ("c.rs", "pub struct C; impl C { fn of(_: crate::a::A) {} }"),
         ])?;
-        let modules = ["a", "b", "c"].map(str::to_owned).to_vec();
-        let folder = Some("made/src".to_owned());
-        assert_eq!(found, [Circle { folder, modules }]);
+        assert_eq!(found, [["a", "b", "c"]]);
         Ok(())
     }
 
@@ -329,12 +274,12 @@ mod tests {
             ("b.rs", "use super::a::A; pub(super) struct B;"),
             ("tests.rs", "use crate::a::A;"),
         ])?;
-        assert_eq!(found, []);
+        assert_eq!(found, [[""; 0]; 0]);
         Ok(())
     }
 
     #[test]
-    fn a_circle_that_leaves_its_folder_has_none() -> anyhow::Result<()> {
+    fn circles_cross_folders_and_modules_within_files() -> anyhow::Result<()> {
         let found = written(&[
             ("lib.rs", "mod a; mod b;"),
             ("a/mod.rs", "mod inner;"),
@@ -344,19 +289,12 @@ mod tests {
             ),
             ("b.rs", "use crate::a::inner::f;"),
         ])?;
-        let modules = ["a::inner", "b"].map(str::to_owned).to_vec();
-        assert_eq!(
-            found,
-            [Circle {
-                folder: None,
-                modules
-            }]
-        );
+        assert_eq!(found, [["a::inner", "b"]]);
         Ok(())
     }
 
     #[test]
-    fn the_workspace_has_no_other_circles() -> anyhow::Result<()> {
+    fn the_workspace_has_no_circles() -> anyhow::Result<()> {
         assert_eq!(violations(&crate::workspace_root())?, [""; 0]);
         Ok(())
     }

@@ -5,9 +5,11 @@
 //! velocities. Within the distance of the nearest polyhedron of another map the answer is unique, whatever solver
 //! looks for it.
 
-use super::branch::{CONSTANT, Form, Walk, Workspace, distance, interior};
+use super::branch::{CONSTANT, Walk, distance};
+use super::form::{Form, Workspace};
 use super::frame::Frame;
 use super::friction::{Contacts, Event, combination};
+use super::interior::interior;
 use super::reading::{Cones, Reading};
 use super::shift::Sorted;
 use super::stage::Stage;

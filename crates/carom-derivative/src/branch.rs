@@ -1,12 +1,12 @@
 //! Decisions of a law that are nearly tied, taken both ways.
 
+use super::form::{Form, Workspace};
 use super::frame::Frame;
-use super::mode::Terms;
+use super::interior::{INTERIOR, interior};
 use super::shift::decisive;
 use super::stage::Stage;
 use super::{Map, SAME_OUTCOME};
 use carom_impact::event_scale::ROUNDING;
-use carom_impact::nnls::nonnegative_least_squares;
 use carom_impact::{ContactSet, ImpactError};
 use carom_metric::kernel;
 use nalgebra::{DMatrix, DVector};
@@ -24,6 +24,7 @@ const MAX_WORK: u64 = 1_000_000_000;
 
 /// Units of work of a choice beside its tests and stage.
 const CHOICE_WORK: usize = 4000;
+
 /// Units of work of the question whether ties leave room, over ties² n.
 const TIES_WORK: usize = 16;
 
@@ -45,9 +46,6 @@ const BLUR: f64 = 16.0;
 /// moves the end of the way by more than two ends of one outcome may differ. Contacts that hinder each other multiply
 /// a change of the velocity in turn, and there is no end of ways in ever thinner cones.
 const AMPLIFIED: f64 = SAME_OUTCOME / ROUNDING;
-
-/// A cone whose unit rows have a hull that is closer to the origin has no interior.
-pub(super) const INTERIOR: f64 = 1e-9;
 
 /// Cosine of the angle with a row of a cone up to which a direction beside the cone counts as one of the cone. Gaps between
 /// cones that are thinner do not count: rows of ties are known to rounding of a long way.
@@ -85,73 +83,6 @@ impl Test {
                 kernel::add_scaled(form, -1.0, contacts.unit_row(*other));
             }
         }
-    }
-}
-
-/// Buffers of a test: a form of velocities (n) and a gradient by the whitened velocity
-/// before the impact (n).
-pub(super) struct Workspace {
-    form: DVector<f64>,
-    pub(super) gradient: DVector<f64>,
-}
-
-impl Workspace {
-    pub(super) fn new(n: usize) -> Self {
-        Self {
-            form: DVector::zeros(n),
-            gradient: DVector::zeros(n),
-        }
-    }
-}
-
-/// A linear form of what a stage starts from, ends with and takes.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Form {
-    /// Coefficients of the velocities of rows after the stage.
-    pub(super) after: Terms,
-    /// Coefficients of the velocities of rows before it.
-    pub(super) before: Terms,
-    /// Coefficients of the impulses.
-    pub(super) impulses: Terms,
-    pub(super) constant: f64,
-}
-
-impl Form {
-    /// Value of the form; writes its gradient, from the Jacobians of the velocities before and after
-    /// the stage and of the impulses.
-    pub(super) fn evaluate(
-        &self,
-        frame: &Frame<'_>,
-        stage: &Stage,
-        before: &DMatrix<f64>,
-        after: &DMatrix<f64>,
-        impulses: &DMatrix<f64>,
-        workspace: &mut Workspace,
-    ) -> f64 {
-        let mut value = self.constant;
-        let Workspace { form, gradient } = workspace;
-        gradient.fill(0.0);
-        for (terms, velocity, jacobian) in [
-            (&self.after, stage.after(), after),
-            (&self.before, stage.before(), before),
-        ] {
-            if terms.is_empty() {
-                continue;
-            }
-            form.fill(0.0);
-            for (k, c) in terms {
-                form.axpy(*c, &frame.row(*k), 1.0);
-            }
-            value += kernel::dot(form.as_slice(), velocity);
-            gradient.gemv_tr(1.0, jacobian, form, 1.0);
-        }
-        for (k, c) in &self.impulses {
-            value += c * stage.impulse()[*k];
-            for (slope, by) in gradient.iter_mut().zip(impulses.row(*k).iter()) {
-                *slope += c * by;
-            }
-        }
-        value
     }
 }
 
@@ -320,31 +251,6 @@ impl Walk {
 pub(super) fn distance(value: f64, gradient: &DVector<f64>) -> Option<f64> {
     let size = kernel::norm(gradient.as_slice());
     (size > CONSTANT).then(|| value / size)
-}
-
-/// A unit direction with a positive product with every row, or `None` if the cone has no interior.
-pub(super) fn interior(rows: &[DVector<f64>]) -> Result<Option<DVector<f64>>, ImpactError> {
-    let refs: Vec<&DVector<f64>> = rows.iter().collect();
-    wider(&refs, INTERIOR)
-}
-
-/// A unit direction with a positive product with every row, or `None` if the hull of the unit rows is no farther
-/// from the origin than a distance: towards the point of the hull that is nearest to the origin.
-pub(super) fn wider(
-    rows: &[&DVector<f64>],
-    least: f64,
-) -> Result<Option<DVector<f64>>, ImpactError> {
-    let Some(first) = rows.first() else {
-        return Ok(None);
-    };
-    let (n, m) = (first.len(), rows.len());
-    let hull = DMatrix::from_fn(n + 1, m, |i, j| if i < n { rows[j][i] } else { 1.0 });
-    let mut target = DVector::zeros(n + 1);
-    target[n] = -1.0;
-    let weights = nonnegative_least_squares(&hull, &target, 1e-14)?;
-    let nearest: DVector<f64> = hull.rows(0, n) * &weights / weights.sum();
-    let distance = kernel::norm(nearest.as_slice());
-    Ok((distance > least).then(|| nearest / distance))
 }
 
 /// A stage in its mode, and the forms that decide for the mode.

@@ -1,6 +1,7 @@
 //! Polyhedral cones that cover all of space, or leave a part of it free.
 
-use super::branch::{SLIVER, wider};
+use super::branch::SLIVER;
+use super::interior::wider;
 use carom_impact::ImpactError;
 use nalgebra::DVector;
 

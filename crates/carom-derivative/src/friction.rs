@@ -3,7 +3,8 @@
 //! The complementarity variables of friction are degenerate in every sticking mode while the
 //! velocity after is smooth, so that they are not looked at.
 
-use super::branch::{CONSTANT, Form};
+use super::branch::CONSTANT;
+use super::form::Form;
 use super::frame::Frame;
 use super::mode::{Mode, Rebound};
 use super::reading::{Cones, Grip, NOTHING, Near, Reading};

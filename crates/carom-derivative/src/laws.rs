@@ -2,8 +2,9 @@
 
 use super::alternatives::Modes;
 use super::blend::Blend;
-use super::branch::{Choices, Form, Found, Test, Ties, Walk};
+use super::branch::{Choices, Found, Test, Ties, Walk};
 use super::chain::{self, Rule, Strike};
+use super::form::Form;
 use super::frame::Frame;
 use super::friction::{Contacts, Event};
 use super::mode::{Mode, Rebound, of_row};

@@ -1,6 +1,6 @@
 //! One contact of a stage: impulses and velocities of its rows, and the modes that fit them.
 
-use super::branch::Form;
+use super::form::Form;
 use super::frame::Frame;
 use super::mode::{Equation, Load, Mode, Rebound, Terms, of_row};
 use carom_impact::frictional::FrictionCone;

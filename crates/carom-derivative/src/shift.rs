@@ -4,8 +4,9 @@
 //! its tests: the tests are linear in the impulses and in the shifts between them, and eliminating the shifts
 //! (Fourier and Motzkin) leaves the inequalities that decide.
 
-use super::branch::{Form, interior};
+use super::form::Form;
 use super::frame::Frame;
+use super::interior::interior;
 use super::mode::Terms;
 use super::stage::Stage;
 use carom_impact::ImpactError;

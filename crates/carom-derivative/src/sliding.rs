@@ -2,8 +2,9 @@
 //! restitution alone.
 
 use super::adjoint::Adjoint;
-use super::branch::{Walk, interior};
+use super::branch::Walk;
 use super::frame::{Frame, Variation};
+use super::interior::interior;
 use super::{Answers, Branches, Map};
 use carom_impact::contact_space;
 use carom_impact::two_body::{

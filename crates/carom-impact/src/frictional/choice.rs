@@ -2,10 +2,10 @@
 
 use carom_numeric::random::CounterRng;
 
-/// Part of the fractions of a cap that are none of it.
+/// Part of the random fractions of a cap that leave nothing of it.
 const NONE_OF_CAP: f64 = 0.3;
 
-/// Part of the fractions of a cap that are all of it.
+/// Part of the random fractions of a cap that leave it whole.
 const ALL_OF_CAP: f64 = 0.1;
 
 /// Probability that a cap of an offspring differs from its parent's.

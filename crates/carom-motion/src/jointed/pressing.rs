@@ -6,7 +6,7 @@
 
 use super::touch::{Touch, TouchPair};
 use crate::world::dependent::Dependent;
-use crate::world::friction::{Friction, Kick, Work};
+use crate::world::kick::{Friction, Kick, Work};
 use crate::world::modes::Factors;
 use crate::world::pair::ContactPoint;
 use crate::world::step::{CLOSED, SETTLED, SHORT, STALE, STILL};

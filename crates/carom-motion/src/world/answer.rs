@@ -1,7 +1,7 @@
 //! Impulses of an impact, by the law that is asked.
 
 use crate::world::MotionError;
-use crate::world::friction::{Friction, Kick, Work};
+use crate::world::kick::{Friction, Kick, Work};
 use crate::world::pair::ContactPoint;
 use crate::world::run::Run;
 use crate::world::scratch::{Posed, Touching};

@@ -5,11 +5,11 @@
 //! $\lvert\Lambda_t\rvert\le\mu\Lambda_n$, or slides with $\Lambda_t = -\mu\Lambda_n\hat u$ along its
 //! slip $\hat u = w_t/\lvert w_t\rvert$, or along a slip that is given.
 
+use super::kick::{ACCURACY, Friction, Kick, SOFT};
 use super::modes::{Factors, RESTARTS};
 use carom_lcp::LcpStatus;
 use carom_lcp::cone::{ConeProblem, ConeSelection, ConeWorkspace};
 use nalgebra::{Matrix3, Vector2, Vector3};
-use std::cell::Cell;
 
 /// Sweeps over all contacts before the modes are taken from what was found.
 const SWEEPS: usize = 60;
@@ -22,9 +22,6 @@ const FEW_ROUNDS: usize = 2;
 
 /// Sweeps that change velocities by this much more than the largest one do not converge.
 const DIVERGED: f64 = 1e6;
-
-/// A contact velocity is found to this fraction of the largest one.
-pub(super) const ACCURACY: f64 = 1e-14;
 
 /// Impulses whose velocities are off by this fraction of the largest one are still an answer: a step
 /// does not feel it.
@@ -49,72 +46,11 @@ const GIVEN_SLIP: f64 = 1e4;
 /// difference of some 1e-8 of their mobilities.
 const SOFTENINGS: [f64; 2] = [1e-10, 1e-8];
 
-/// Impulses whose velocities are off by this fraction of the largest one are an answer where rows nearly depend on each
-/// other: in a step of 1 ms at 1 m/s that is a tenth of a nanometre.
-pub(super) const SOFT: f64 = 1e-7;
-
 /// Units of work of a kick beside its sweeps, factors and Newton steps: rows, flights.
 const KICK_WORK: usize = 2000;
 
 /// Units of work of a row in a sweep and in an evaluation, beside its products.
 const RELAX_WORK: usize = 16;
-
-/// Mode of friction at a contact.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Friction {
-    /// None.
-    Frictionless,
-    /// Against a slip that is given, a unit vector of the tangents.
-    Against(Vector2<f64>),
-    /// Coulomb's law.
-    Coulomb,
-}
-
-/// The contacts of one kick; rows are normal, first and second tangent of each contact in turn.
-#[derive(Debug)]
-pub(crate) struct Kick<'a> {
-    /// $W$, row by row.
-    pub(crate) mobility: &'a [f64],
-    /// Velocities without impulses, $q$.
-    pub(crate) velocity: &'a [f64],
-    pub(crate) friction: &'a [(f64, Friction)],
-    /// Rounding of the velocities: rows that depend on each other need not agree better.
-    pub(crate) noise: f64,
-    pub(crate) work: &'a Work,
-}
-
-/// Units of work of all kicks that share it, about a multiply-add each: counted, not timed.
-#[derive(Clone, Debug)]
-pub(crate) struct Work {
-    done: Cell<u64>,
-    /// Kicks beyond it have no answer, which is looked for no longer.
-    limit: u64,
-}
-
-impl Default for Work {
-    fn default() -> Self {
-        Self::up_to(u64::MAX)
-    }
-}
-
-impl Work {
-    /// No work, of so much at most.
-    pub(crate) fn up_to(limit: u64) -> Self {
-        Self {
-            done: Cell::new(0),
-            limit,
-        }
-    }
-
-    pub(super) fn add(&self, work: usize) {
-        self.done.set(self.done.get().saturating_add(work as u64));
-    }
-
-    /// True if there is as much as there may be.
-    pub(crate) fn is_spent(&self) -> bool {
-        self.done.get() >= self.limit
-    }
-}
 
 impl Kick<'_> {
     fn rows(&self) -> usize {
@@ -614,6 +550,7 @@ fn slip_direction(
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use crate::world::kick::Work;
 
     fn solve(block: &Matrix3<f64>, q: Vector3<f64>, mu: f64) -> (Vector3<f64>, Vector3<f64>) {
         let mobility: Vec<f64> = block.transpose().iter().copied().collect();

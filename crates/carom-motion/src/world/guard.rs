@@ -8,7 +8,7 @@
 use crate::world::MotionError;
 use crate::world::body::{Body, Flights, Velocity};
 use crate::world::error::StepFault;
-use crate::world::friction::Work;
+use crate::world::kick::Work;
 use crate::world::search::BAND;
 use crate::world::step::{Step, StepPair, StepScene};
 use carom_variational::State;

@@ -4,7 +4,7 @@
 //! velocity. A contact that lasts takes nothing else: its normal stays closed and a sticking point stays where it is,
 //! so the work of these impulses, of third order in the step, is the error of the step and no loss.
 
-use crate::world::friction::Friction;
+use crate::world::kick::Friction;
 
 /// One kick: its impulses, and the velocities of their rows before and after it; three rows for each contact.
 #[derive(Clone, Copy, Debug)]

@@ -29,6 +29,7 @@ pub(crate) mod friction;
 pub(crate) mod guard;
 mod handover;
 mod island;
+pub(crate) mod kick;
 mod lasting;
 mod losses;
 pub(crate) mod modes;

@@ -9,7 +9,7 @@
 //! which comes to them in a few turns, and whose factors cost a tenth. The $A$ in the middle takes out what no impulse changes: it would
 //! be divided by $\varepsilon$. Factors are kept for the kicks of one mobility.
 
-use super::friction::{ACCURACY, Friction, Kick, SOFT};
+use super::kick::{ACCURACY, Friction, Kick, SOFT};
 use carom_numeric::dense::{lu, lu_solve};
 use carom_numeric::kernel;
 use carom_numeric::orthogonal::Orthogonal;
@@ -311,7 +311,7 @@ impl Kick<'_> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use super::super::friction::Work;
+    use super::super::kick::Work;
     use super::*;
 
     const CORNERS: usize = 4;

@@ -15,7 +15,7 @@
 use crate::world::MotionError;
 use crate::world::body::{Body, Flights, Velocity};
 use crate::world::dependent::Dependent;
-use crate::world::friction::{Friction, Kick, Work};
+use crate::world::kick::{Friction, Kick, Work};
 use crate::world::losses::{self, Begin, Kicked};
 use crate::world::pair::{self, ContactPoint, Follow, Other, PairMemory};
 use crate::world::rows::{Rows, Side};

@@ -1,0 +1,74 @@
+//! Linear forms of what a stage starts from, ends with and takes.
+
+use super::frame::Frame;
+use super::mode::Terms;
+use super::stage::Stage;
+use carom_metric::kernel;
+use nalgebra::{DMatrix, DVector};
+
+/// Buffers of a test: a form of velocities (n) and a gradient by the whitened velocity
+/// before the impact (n).
+pub(super) struct Workspace {
+    pub(super) form: DVector<f64>,
+    pub(super) gradient: DVector<f64>,
+}
+
+impl Workspace {
+    pub(super) fn new(n: usize) -> Self {
+        Self {
+            form: DVector::zeros(n),
+            gradient: DVector::zeros(n),
+        }
+    }
+}
+
+/// A linear form of what a stage starts from, ends with and takes.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Form {
+    /// Coefficients of the velocities of rows after the stage.
+    pub(super) after: Terms,
+    /// Coefficients of the velocities of rows before it.
+    pub(super) before: Terms,
+    /// Coefficients of the impulses.
+    pub(super) impulses: Terms,
+    pub(super) constant: f64,
+}
+
+impl Form {
+    /// Value of the form; writes its gradient, from the Jacobians of the velocities before and after
+    /// the stage and of the impulses.
+    pub(super) fn evaluate(
+        &self,
+        frame: &Frame<'_>,
+        stage: &Stage,
+        before: &DMatrix<f64>,
+        after: &DMatrix<f64>,
+        impulses: &DMatrix<f64>,
+        workspace: &mut Workspace,
+    ) -> f64 {
+        let mut value = self.constant;
+        let Workspace { form, gradient } = workspace;
+        gradient.fill(0.0);
+        for (terms, velocity, jacobian) in [
+            (&self.after, stage.after(), after),
+            (&self.before, stage.before(), before),
+        ] {
+            if terms.is_empty() {
+                continue;
+            }
+            form.fill(0.0);
+            for (k, c) in terms {
+                form.axpy(*c, &frame.row(*k), 1.0);
+            }
+            value += kernel::dot(form.as_slice(), velocity);
+            gradient.gemv_tr(1.0, jacobian, form, 1.0);
+        }
+        for (k, c) in &self.impulses {
+            value += c * stage.impulse()[*k];
+            for (slope, by) in gradient.iter_mut().zip(impulses.row(*k).iter()) {
+                *slope += c * by;
+            }
+        }
+        value
+    }
+}

@@ -1,0 +1,34 @@
+//! Directions inside the cone of several half spaces.
+
+use carom_impact::ImpactError;
+use carom_impact::nnls::nonnegative_least_squares;
+use carom_metric::kernel;
+use nalgebra::{DMatrix, DVector};
+
+/// A cone whose unit rows have a hull that is closer to the origin has no interior.
+pub(super) const INTERIOR: f64 = 1e-9;
+
+/// A unit direction with a positive product with every row, or `None` if the cone has no interior.
+pub(super) fn interior(rows: &[DVector<f64>]) -> Result<Option<DVector<f64>>, ImpactError> {
+    let refs: Vec<&DVector<f64>> = rows.iter().collect();
+    wider(&refs, INTERIOR)
+}
+
+/// A unit direction with a positive product with every row, or `None` if the hull of the unit rows is no farther
+/// from the origin than a distance: towards the point of the hull that is nearest to the origin.
+pub(super) fn wider(
+    rows: &[&DVector<f64>],
+    least: f64,
+) -> Result<Option<DVector<f64>>, ImpactError> {
+    let Some(first) = rows.first() else {
+        return Ok(None);
+    };
+    let (n, m) = (first.len(), rows.len());
+    let hull = DMatrix::from_fn(n + 1, m, |i, j| if i < n { rows[j][i] } else { 1.0 });
+    let mut target = DVector::zeros(n + 1);
+    target[n] = -1.0;
+    let weights = nonnegative_least_squares(&hull, &target, 1e-14)?;
+    let nearest: DVector<f64> = hull.rows(0, n) * &weights / weights.sum();
+    let distance = kernel::norm(nearest.as_slice());
+    Ok((distance > least).then(|| nearest / distance))
+}
