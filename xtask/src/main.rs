@@ -1,7 +1,6 @@
 //! Checks and chores of the workspace: `cargo xtask --help`.
 
 mod address;
-mod benchmarks;
 mod bits;
 mod circles;
 mod commands;
@@ -37,8 +36,6 @@ use clap::Parser;
 #[derive(Parser)]
 #[command(name = "cargo xtask")]
 enum Command {
-    /// Write the page of the book that lists every benchmark, from what criterion measured last.
-    Benchmarks(benchmarks::Args),
     /// Check that fixed random input is answered with the same bits as before.
     Bits(bits::Args),
     /// Give random input to the commands and the crates below them for some time.
@@ -81,7 +78,6 @@ enum Command {
 fn main() -> anyhow::Result<()> {
     let root = workspace_root();
     match Command::parse() {
-        Command::Benchmarks(args) => benchmarks::benchmarks(&root, &args),
         Command::Bits(args) => finish("bits", &bits::bits(&root, &args)?),
         Command::Fuzz(args) => fuzz::fuzz(&root, &args),
         Command::Gallery(args) => gallery::gallery(&root, &args),

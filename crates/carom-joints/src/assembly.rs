@@ -17,7 +17,7 @@ const AT_ROUNDING: f64 = 1e-13;
 const ASSEMBLED: f64 = 1e-9;
 
 /// Residuals and differences above this fraction of the size (or of the speeds) are faults of the input.
-const CLOSED: f64 = 1e-6;
+pub(crate) const OPEN: f64 = 1e-6;
 
 /// Rates below this are not compared with the speeds (m/s).
 const LEAST_SPEED: f64 = 1e-6;
@@ -63,9 +63,9 @@ impl Multibody {
             .collect();
         let mut assembly = Assembly::default();
         if let Some((joint, relative, residual, is_length)) = self.worst_residual(&states) {
-            if !(relative <= CLOSED) {
+            if !(relative <= OPEN) {
                 let unit = if is_length { self.size() } else { 1.0 };
-                return Err(self.open(joint, "residual", residual, is_length, CLOSED * unit));
+                return Err(self.open(joint, "residual", residual, is_length, OPEN * unit));
             }
             assembly.residual = relative * self.size();
         }
@@ -355,7 +355,7 @@ impl Multibody {
                 .zip(&q[self.coordinates_of(j)])
             {
                 let is_angle = joint.kind.coordinates[k].is_angle;
-                let allowed = CLOSED * if is_angle { 1.0 } else { self.size() };
+                let allowed = OPEN * if is_angle { 1.0 } else { self.size() };
                 if let Some(position) = c.position
                     && !((position - q).abs() <= allowed)
                 {
@@ -395,8 +395,8 @@ impl Multibody {
         if let Some(position) = &joint.ball.position {
             let off = position.matrix().transpose() * frames.relative();
             let off = So3::nearest(&off).map_or(f64::NAN, |off| off.angle());
-            if !(off <= CLOSED) {
-                return Err(self.open(j, "position off by", off, false, CLOSED));
+            if !(off <= OPEN) {
+                return Err(self.open(j, "position off by", off, false, OPEN));
             }
         }
         let (angle, _) = joint.ball_angle(&frames);
@@ -420,7 +420,7 @@ impl Multibody {
             .iter()
             .map(|v| v.fixed_rows::<3>(0).norm() + v.fixed_rows::<3>(3).norm() * self.size())
             .fold(0.0, f64::max);
-        let allowed = (CLOSED * speed).max(LEAST_SPEED);
+        let allowed = (OPEN * speed).max(LEAST_SPEED);
         let mut wanted = vec![0.0; self.n_rows()];
         for (j, joint) in self.joints().iter().enumerate() {
             let (first, _) = self.rows_of(j);

@@ -6,6 +6,7 @@
 
 use super::Stepper;
 use super::first::CLOSED;
+use crate::assembly::OPEN;
 use crate::elimination::push;
 use crate::multibody::Posture;
 use nalgebra::Vector6;
@@ -14,8 +15,9 @@ use nalgebra::Vector6;
 const SUMMED: f64 = 4.0 * f64::EPSILON;
 
 impl Stepper<'_> {
-    /// True if every residual of the flights is below [`CLOSED`], or rounding of the momenta that it came from: those at
-    /// the start, of the forces in `base`, and of the joints.
+    /// True if every residual of the flights is below [`CLOSED`], or below [`OPEN`] and rounding of the momenta that it
+    /// came from: those at the start, of the forces in `base`, and of the joints. Joints that rounding opens farther than a
+    /// start may be are a fault.
     pub(super) fn is_noise(
         &self,
         start: &Posture,
@@ -38,7 +40,8 @@ impl Stepper<'_> {
                 let unit = if is_length { size } else { 1.0 };
                 let of_flight = if is_length { along } else { about };
                 // Written so that NaN fails.
-                self.wanted[row].abs() * length <= CLOSED * unit + of_flight + noise
+                self.wanted[row].abs() * length
+                    <= CLOSED * unit + (of_flight + noise).min(OPEN * unit)
             };
             let conditions = joint.kind.conditions.iter().enumerate();
             let closed = { conditions }

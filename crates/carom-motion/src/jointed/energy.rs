@@ -50,7 +50,7 @@ impl Run<'_, '_> {
             time: self.time,
             time_step: h,
             // Errors are of the second order.
-            sufficient: two_digits(0.5 * h * (most / size).sqrt().max(LEAST_NAMED)),
+            sufficient: Some(two_digits(0.5 * h * (most / size).sqrt().max(LEAST_NAMED))),
             fault: match change > 0.0 {
                 true => StepFault::Gain { energy: size, most },
                 false => StepFault::Loss { energy: size, most },

@@ -92,15 +92,15 @@ pub enum MotionError {
     /// A step of lasting contact would press bodies through each other, or give them energy: it is too large for
     /// their size and acceleration.
     #[error(
-        "step of {time_step:e} s too large at time {time}: {fault}; a step of {sufficient:e} s would do"
+        "step of {time_step:e} s too large at time {time}: {fault}; {}", advice(*sufficient)
     )]
     StepTooLarge {
         /// Time at the start of the step (s).
         time: f64,
         /// Step of the grid (s).
         time_step: f64,
-        /// A step that would do there (s).
-        sufficient: f64,
+        /// A step that would do there (s); `None` if none was found.
+        sufficient: Option<f64>,
         /// Why the step is too large.
         fault: StepFault,
     },
@@ -140,6 +140,14 @@ pub enum MotionError {
         /// Time (s).
         time: f64,
     },
+}
+
+/// Words about the step that would do.
+fn advice(sufficient: Option<f64>) -> String {
+    match sufficient {
+        Some(step) => format!("a step of {step:e} s would do"),
+        None => "no step was found that would do".to_owned(),
+    }
 }
 
 impl MotionError {

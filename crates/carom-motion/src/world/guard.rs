@@ -10,7 +10,8 @@ use crate::world::body::{Body, Flights, Velocity};
 use crate::world::error::StepFault;
 use crate::world::kick::Work;
 use crate::world::search::BAND;
-use crate::world::step::{Step, StepPair, StepScene};
+use crate::world::step::Step;
+use crate::world::step_scene::{StepPair, StepScene};
 use carom_variational::State;
 
 /// Rounding of the work of kicks, as a fraction of the kinetic energy.
@@ -239,8 +240,8 @@ impl StepScene<'_> {
     }
 
     /// A step that would do for a time that is left (s): the largest with which the bodies move on from here without a fault
-    /// would do, so the named one is somewhat smaller.
-    fn sufficient(&self, before: &[State], gained: &[Gained], left: f64) -> f64 {
+    /// would do, so the named one is somewhat smaller. `None` if every step that is tried has a fault.
+    fn sufficient(&self, before: &[State], gained: &[Gained], left: f64) -> Option<f64> {
         let does = |step: f64| {
             let finer = StepScene {
                 time_step: step,
@@ -251,13 +252,8 @@ impl StepScene<'_> {
             let gained = gained.iter().map(|gained| gained.scaled(share));
             finer.does(before, gained.collect(), left)
         };
-        let mut step = 0.5 * self.time_step;
-        for _ in 0..HALVINGS {
-            if does(step) {
-                break;
-            }
-            step *= 0.5;
-        }
+        let halves = (1..=HALVINGS as i32).map(|k| self.time_step * carom_numeric::power(0.5, k));
+        let mut step = { halves }.find(|step| does(*step))?;
         let mut fails = 2.0 * step;
         for _ in 0..BISECTIONS {
             let middle = (step * fails).sqrt();
@@ -266,7 +262,7 @@ impl StepScene<'_> {
                 false => fails = middle,
             }
         }
-        two_digits(NAMED * step)
+        Some(two_digits(NAMED * step))
     }
 
     /// A step of the grid, shortened as often as a run would where it leaves an overlap.
@@ -283,7 +279,8 @@ impl StepScene<'_> {
     }
 
     /// True if the next steps of the grid can be taken, for a time that is left (s) or many of them, as far as
-    /// [`TRIAL_WORK`] goes; the contacts of later ones may be others. The energy that errors add oscillates with the motion, so that few steps tell nothing of the rest.
+    /// [`TRIAL_WORK`] goes; the contacts of later ones may be others. The energy that errors add oscillates with the
+    /// motion, so that few steps tell nothing of the rest.
     fn does(&self, before: &[State], mut gained: Vec<Gained>, left: f64) -> bool {
         let mut states = before.to_vec();
         let all = (left / self.time_step).ceil().max(1.0);

@@ -4,7 +4,8 @@ use crate::world::MotionError;
 use crate::world::events::{Entry, Event, Next};
 use crate::world::guard::{Gained, SHORTENINGS};
 use crate::world::run::{Island, Run};
-use crate::world::step::{PairStep, Step, StepScene};
+use crate::world::step::{PairStep, Step};
+use crate::world::step_scene::StepScene;
 use crate::world::time::Time;
 use carom_variational::State;
 

@@ -42,6 +42,7 @@ pub(crate) mod search;
 mod series;
 pub(crate) mod spec;
 pub(crate) mod step;
+mod step_scene;
 mod stepping;
 mod swept_box;
 mod time;

@@ -6,8 +6,8 @@
 //!
 //! $$ x_{k+1} - x_k = (A + \varepsilon I)^{-1}A(A + \varepsilon I)^{-1}(r - Ax_k), $$
 //!
-//! which comes to them in a few turns, and whose factors cost a tenth. The $A$ in the middle takes out what no impulse changes: it would
-//! be divided by $\varepsilon$. Factors are kept for the kicks of one mobility.
+//! which comes to them in a few turns, and whose factors cost a tenth. The $A$ in the middle takes out what no impulse
+//! changes: it would be divided by $\varepsilon$. Factors are kept for the kicks of one mobility.
 
 use super::kick::{ACCURACY, Friction, Kick, SOFT};
 use carom_numeric::dense::{lu, lu_solve};
@@ -166,8 +166,9 @@ impl Kick<'_> {
             return false;
         }
         let n = factors.unknowns.rows.len();
-        self.work.add(2 * n * n * n);
-        factors.orthogonal();
+        if factors.orthogonal.is_none() {
+            self.work.add(2 * n * n * n);
+        }
         for _ in 0..2 {
             let missing = self.missing(&factors.unknowns.rows, impulses);
             let change = factors.orthogonal().least_norm(&missing);
@@ -190,8 +191,13 @@ impl Kick<'_> {
         let mut missing = self.missing(&factors.unknowns.rows, impulses);
         let n = missing.len();
         let mut whole = vec![0.0; n];
-        self.work.add(n * n * n);
-        let (lower_upper, pivots) = factors.yielding()?.clone();
+        if factors.yielding.is_none() {
+            self.work.add(n * n * n);
+        }
+        factors.yielding()?;
+        let Some(Yielding(Some((lower_upper, pivots)))) = &factors.yielding else {
+            return None;
+        };
         let mut last = f64::INFINITY;
         for _ in 0..TURNS {
             let most = missing.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
@@ -200,12 +206,12 @@ impl Kick<'_> {
             }
             last = most;
             let mut inner = missing.clone();
-            lu_solve(&lower_upper, &pivots, &mut inner);
+            lu_solve(lower_upper, pivots, &mut inner);
             let mut change = vec![0.0; n];
             for (column, inner) in factors.matrix.chunks_exact(n).zip(&inner) {
                 kernel::add_scaled(&mut change, *inner, column);
             }
-            lu_solve(&lower_upper, &pivots, &mut change);
+            lu_solve(lower_upper, pivots, &mut change);
             kernel::add_scaled(&mut whole, 1.0, &change);
             for (column, change) in factors.matrix.chunks_exact(n).zip(&change) {
                 kernel::add_scaled(&mut missing, -change, column);

@@ -13,12 +13,13 @@
 //! RATTLE (Andersen, J. Comput. Phys. 52 (1983) 24) with the friction of Moreau (1988) and Jean (1999).
 
 use crate::world::MotionError;
-use crate::world::body::{Body, Flights, Velocity};
+use crate::world::body::Velocity;
 use crate::world::dependent::Dependent;
-use crate::world::kick::{Friction, Kick, Work};
+use crate::world::kick::{Friction, Kick};
 use crate::world::losses::{self, Begin, Kicked};
-use crate::world::pair::{self, ContactPoint, Follow, Other, PairMemory};
-use crate::world::rows::{Rows, Side};
+use crate::world::pair::{ContactPoint, Follow};
+use crate::world::rows::Rows;
+use crate::world::step_scene::{Points, StepScene};
 use carom_variational::State;
 use nalgebra::{Vector2, Vector3};
 
@@ -53,22 +54,6 @@ enum Way {
     /// Without friction, and only as much as keeps the points from sinking in: friction is left to the
     /// second kick, which only takes energy.
     Lift,
-}
-
-/// A pair in contact, as a step sees it.
-#[derive(Clone, Debug)]
-pub(crate) struct StepPair<'a> {
-    /// Place of the first body in the island.
-    pub(crate) first: usize,
-    /// Place of the second body, if it is mobile.
-    pub(crate) second: Option<usize>,
-    pub(crate) body: &'a Body,
-    pub(crate) other: Other<'a>,
-    /// State of the second if it does not move.
-    pub(crate) fixed: &'a State,
-    pub(crate) friction: f64,
-    /// Gaps within this are contact (m).
-    pub(crate) tolerance: f64,
 }
 
 /// Results of a step about a pair.
@@ -130,114 +115,7 @@ impl Step {
     }
 }
 
-/// The bodies and pairs of one island.
-#[derive(Clone, Debug)]
-pub(crate) struct StepScene<'a> {
-    pub(crate) flights: &'a Flights,
-    pub(crate) bodies: Vec<&'a Body>,
-    pub(crate) pairs: Vec<StepPair<'a>>,
-    /// Time at the start, for messages (s).
-    pub(crate) time: f64,
-    /// Step of the grid (s): a point that is a little too deep comes back in that time.
-    pub(crate) time_step: f64,
-    /// Points whose gap is within this belong to the step, too, where it is not split (m).
-    pub(crate) reach: f64,
-    /// Work of its kicks.
-    pub(crate) work: Work,
-}
-
-/// The points of an island at one configuration.
-struct Points {
-    rows: Rows,
-    points: Vec<(usize, ContactPoint)>,
-}
-
 impl StepScene<'_> {
-    fn side<'s>(&'s self, place: usize, states: &'s [State]) -> Side<'s> {
-        Some((place, *self.bodies.get(place)?, states.get(place)?))
-    }
-
-    /// Scale of the rounding of the gap of a pair (m).
-    pub(crate) fn gap_scale(&self, pair: &StepPair<'_>, states: &[State]) -> f64 {
-        let [here, there] = self.states_of(pair, states);
-        pair::gap_scale(pair.body, here, &pair.other, there)
-    }
-
-    fn states_of<'s>(&'s self, pair: &'s StepPair<'_>, states: &'s [State]) -> [&'s State; 2] {
-        let first = states.get(pair.first).unwrap_or(pair.fixed);
-        let second = pair
-            .second
-            .and_then(|p| states.get(p))
-            .unwrap_or(pair.fixed);
-        [first, second]
-    }
-
-    /// Gaps of the pairs, of all features (m).
-    pub(crate) fn gaps(&self, states: &[State]) -> Vec<f64> {
-        let gap = |pair: &StepPair<'_>| {
-            let [here, there] = self.states_of(pair, states);
-            let mut memory = PairMemory::new();
-            pair::gap(pair.body, here, &pair.other, there, &mut memory).value
-        };
-        self.pairs.iter().map(gap).collect()
-    }
-
-    fn push(&self, out: &mut Points, index: usize, point: ContactPoint, states: &[State]) {
-        let Some(pair) = self.pairs.get(index) else {
-            return;
-        };
-        let second = pair.second.and_then(|place| self.side(place, states));
-        out.rows.push(
-            &point.point,
-            &point.normal,
-            self.side(pair.first, states),
-            second,
-        );
-        out.points.push((index, point));
-    }
-
-    fn start(&self, states: &[State]) -> Points {
-        let mut out = Points {
-            rows: Rows::default(),
-            points: Vec::new(),
-        };
-        let mut found = Vec::new();
-        for (index, pair) in self.pairs.iter().enumerate() {
-            found.clear();
-            let [here, there] = self.states_of(pair, states);
-            let mut memory = PairMemory::new();
-            pair::contact_points(
-                pair.body,
-                here,
-                &pair.other,
-                there,
-                &mut memory,
-                pair.tolerance.max(self.reach),
-                &mut found,
-            );
-            for point in &found {
-                self.push(&mut out, index, *point, states);
-            }
-        }
-        out
-    }
-
-    fn moved(&self, points: &Points, states: &[State]) -> Points {
-        let mut out = Points {
-            rows: Rows::default(),
-            points: Vec::new(),
-        };
-        for (index, point) in &points.points {
-            let Some(pair) = self.pairs.get(*index) else {
-                continue;
-            };
-            let [here, there] = self.states_of(pair, states);
-            let point = point.moved(pair.body, here, &pair.other, there);
-            self.push(&mut out, *index, point, states);
-        }
-        out
-    }
-
     fn fly(&self, states: &[State], h: f64) -> Result<Vec<State>, MotionError> {
         let flights = self.bodies.iter().zip(states);
         flights

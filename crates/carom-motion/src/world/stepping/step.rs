@@ -581,7 +581,7 @@ impl<'w> Stepper<'w> {
         Err(MotionError::StepTooLarge {
             time: draft.middle.time,
             time_step: world.time_step,
-            sufficient: two_digits(sufficient),
+            sufficient: Some(two_digits(sufficient)),
             fault: StepFault::Overlap {
                 first: world.name(near.pair.0).to_owned(),
                 second: world.name(near.pair.1).to_owned(),

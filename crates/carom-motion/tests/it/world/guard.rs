@@ -71,7 +71,11 @@ fn a_step_that_is_too_large_stops_the_run() {
     for (gravity, friction) in [(1e5, 0.0), (1e5, 0.3), (1e6, 0.0), (1e6, 0.3), (1e9, 0.1)] {
         let spec = rocking(gravity, friction, 2e-3);
         let (_, end, _) = run(&spec, 0.1);
-        let Ending::Stopped(MotionError::StepTooLarge { sufficient, .. }) = end.ending else {
+        let Ending::Stopped(MotionError::StepTooLarge {
+            sufficient: Some(sufficient),
+            ..
+        }) = end.ending
+        else {
             panic!("{:?}", end.ending);
         };
         assert!(sufficient < 2e-3);
@@ -122,7 +126,10 @@ fn a_coarse_step_adds_no_energy_unnoticed() {
         };
         match adds_little(&spec, 0.1) {
             Ending::Completed => {}
-            Ending::Stopped(MotionError::StepTooLarge { sufficient, .. }) => {
+            Ending::Stopped(MotionError::StepTooLarge {
+                sufficient: Some(sufficient),
+                ..
+            }) => {
                 n_stopped += 1;
                 let finer = WorldSpec {
                     time_step: sufficient,
@@ -152,7 +159,10 @@ fn the_step_that_is_named_does_and_a_few_times_of_it_do_not() {
             };
             run(&finer, 4.0).1.ending
         };
-        let Ending::Stopped(MotionError::StepTooLarge { sufficient, .. }) = run_at(spec.time_step)
+        let Ending::Stopped(MotionError::StepTooLarge {
+            sufficient: Some(sufficient),
+            ..
+        }) = run_at(spec.time_step)
         else {
             continue;
         };
@@ -204,7 +214,11 @@ fn the_step_for_a_heap_is_found_within_its_work() {
     let mut spec = spec(bodies, vec![floor()], 0.3, 0.3);
     spec.gravity = v(0.0, 0.0, -1e5);
     let (_, end, _) = run(&spec, 0.1);
-    let Ending::Stopped(MotionError::StepTooLarge { sufficient, .. }) = end.ending else {
+    let Ending::Stopped(MotionError::StepTooLarge {
+        sufficient: Some(sufficient),
+        ..
+    }) = end.ending
+    else {
         panic!("{:?}", end.ending);
     };
     assert!(sufficient > 1e-5, "{sufficient}");

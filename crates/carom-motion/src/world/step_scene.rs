@@ -1,0 +1,142 @@
+//! Bodies and pairs of one island of bodies in lasting contact, their gaps, and their points at one configuration.
+
+use crate::world::body::{Body, Flights};
+use crate::world::kick::Work;
+use crate::world::pair::{self, ContactPoint, Other, PairMemory};
+use crate::world::rows::{Rows, Side};
+use carom_variational::State;
+
+/// A pair in contact, as a step sees it.
+#[derive(Clone, Debug)]
+pub(crate) struct StepPair<'a> {
+    /// Place of the first body in the island.
+    pub(crate) first: usize,
+    /// Place of the second body, if it is mobile.
+    pub(crate) second: Option<usize>,
+    pub(crate) body: &'a Body,
+    pub(crate) other: Other<'a>,
+    /// State of the second if it does not move.
+    pub(crate) fixed: &'a State,
+    pub(crate) friction: f64,
+    /// Gaps within this are contact (m).
+    pub(crate) tolerance: f64,
+}
+
+/// The bodies and pairs of one island.
+#[derive(Clone, Debug)]
+pub(crate) struct StepScene<'a> {
+    pub(crate) flights: &'a Flights,
+    pub(crate) bodies: Vec<&'a Body>,
+    pub(crate) pairs: Vec<StepPair<'a>>,
+    /// Time at the start, for messages (s).
+    pub(crate) time: f64,
+    /// Step of the grid (s): a point that is a little too deep comes back in that time.
+    pub(crate) time_step: f64,
+    /// Points whose gap is within this belong to the step, too, where it is not split (m).
+    pub(crate) reach: f64,
+    /// Work of its kicks.
+    pub(crate) work: Work,
+}
+
+/// The points of an island at one configuration.
+pub(super) struct Points {
+    pub(super) rows: Rows,
+    pub(super) points: Vec<(usize, ContactPoint)>,
+}
+
+impl StepScene<'_> {
+    pub(super) fn side<'s>(&'s self, place: usize, states: &'s [State]) -> Side<'s> {
+        Some((place, *self.bodies.get(place)?, states.get(place)?))
+    }
+
+    /// Scale of the rounding of the gap of a pair (m).
+    pub(crate) fn gap_scale(&self, pair: &StepPair<'_>, states: &[State]) -> f64 {
+        let [here, there] = self.states_of(pair, states);
+        pair::gap_scale(pair.body, here, &pair.other, there)
+    }
+
+    pub(super) fn states_of<'s>(
+        &'s self,
+        pair: &'s StepPair<'_>,
+        states: &'s [State],
+    ) -> [&'s State; 2] {
+        let first = states.get(pair.first).unwrap_or(pair.fixed);
+        let second = pair
+            .second
+            .and_then(|p| states.get(p))
+            .unwrap_or(pair.fixed);
+        [first, second]
+    }
+
+    /// Gaps of the pairs, of all features (m).
+    pub(crate) fn gaps(&self, states: &[State]) -> Vec<f64> {
+        let gap = |pair: &StepPair<'_>| {
+            let [here, there] = self.states_of(pair, states);
+            let mut memory = PairMemory::new();
+            pair::gap(pair.body, here, &pair.other, there, &mut memory).value
+        };
+        self.pairs.iter().map(gap).collect()
+    }
+
+    pub(super) fn push(
+        &self,
+        out: &mut Points,
+        index: usize,
+        point: ContactPoint,
+        states: &[State],
+    ) {
+        let Some(pair) = self.pairs.get(index) else {
+            return;
+        };
+        let second = pair.second.and_then(|place| self.side(place, states));
+        out.rows.push(
+            &point.point,
+            &point.normal,
+            self.side(pair.first, states),
+            second,
+        );
+        out.points.push((index, point));
+    }
+
+    pub(super) fn start(&self, states: &[State]) -> Points {
+        let mut out = Points {
+            rows: Rows::default(),
+            points: Vec::new(),
+        };
+        let mut found = Vec::new();
+        for (index, pair) in self.pairs.iter().enumerate() {
+            found.clear();
+            let [here, there] = self.states_of(pair, states);
+            let mut memory = PairMemory::new();
+            pair::contact_points(
+                pair.body,
+                here,
+                &pair.other,
+                there,
+                &mut memory,
+                pair.tolerance.max(self.reach),
+                &mut found,
+            );
+            for point in &found {
+                self.push(&mut out, index, *point, states);
+            }
+        }
+        out
+    }
+
+    pub(super) fn moved(&self, points: &Points, states: &[State]) -> Points {
+        let mut out = Points {
+            rows: Rows::default(),
+            points: Vec::new(),
+        };
+        for (index, point) in &points.points {
+            let Some(pair) = self.pairs.get(*index) else {
+                continue;
+            };
+            let [here, there] = self.states_of(pair, states);
+            let point = point.moved(pair.body, here, &pair.other, there);
+            self.push(&mut out, *index, point, states);
+        }
+        out
+    }
+}
