@@ -59,6 +59,15 @@ impl Scenario {
         self.run_with(overrides, self.runner)
     }
 
+    /// Name of a user's own scene: that of its file, with spaces for hyphens and underscores. The summary of `world` or
+    /// `mechanism` says nothing about it.
+    fn name_of_scene(&self, overrides: &Overrides) -> Option<String> {
+        let stem = overrides.file.as_ref()?.file_stem()?.to_str()?;
+        let name = stem.replace(['-', '_'], " ");
+        let is_own = matches!(self.name, "world" | "mechanism");
+        (is_own && !name.trim().is_empty()).then(|| name.trim().to_owned())
+    }
+
     /// Runs the scenario by a runner that may take more than the configuration.
     pub(crate) fn run_with(
         &self,
@@ -71,6 +80,7 @@ impl Scenario {
         record.summary = input
             .title
             .clone()
+            .or_else(|| self.name_of_scene(overrides))
             .unwrap_or_else(|| self.summary.to_owned());
         record.citations = citations(self.paper);
         record.animations.iter_mut().for_each(Animation::round);

@@ -6,6 +6,10 @@ use carom_variational::State;
 use nalgebra::Vector3;
 use smallvec::SmallVec;
 
+/// Sine of the angle between two edges below which they lie side by side: the normal of their crossing turns by more than
+/// a thousand times the angle that the bodies do.
+const CROSSING_SINE: f64 = 1e-3;
+
 /// Things that a mobile body can touch.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Other<'a> {
@@ -52,6 +56,13 @@ pub(crate) enum Follow {
         normal_b: Vector3<f64>,
         of_second: bool,
     },
+    /// It is where an edge of the first body crosses one of the second: a point of each core on its edge and the unit
+    /// direction of the edge, in the body's axes. Of two faces that are almost parallel the closest points jump from
+    /// corner to corner while the bodies turn by a hair; the crossing moves steadily.
+    OnEdges {
+        points: [Vector3<f64>; 2],
+        directions: [Vector3<f64>; 2],
+    },
 }
 
 /// A point in which a pair touches.
@@ -97,28 +108,13 @@ impl ContactPoint {
                     ..*self
                 }
             }
-            (Other::Body(second), follow) => {
+            (Other::Body(second), _) => {
                 let Some(counterpart) = second.parts.get(self.parts[1]) else {
                     return *self;
                 };
-                if let Follow::OnFace {
-                    points: [p, q],
-                    normal_b,
-                    of_second,
-                } = follow
-                {
-                    let owner = if of_second { other_state } else { state };
-                    let normal = owner.rotation.rotate(&normal_b);
-                    let (arm, arm2) = (state.rotation.rotate(&p), other_state.rotation.rotate(&q));
-                    let between = (state.position - other_state.position) + (arm - arm2);
-                    let here = state.position + arm - normal * part.margin();
-                    let there = other_state.position + arm2 + normal * counterpart.margin();
-                    return Self {
-                        point: (here + there) * 0.5,
-                        gap: normal.dot(&between) - part.margin() - counterpart.margin(),
-                        normal,
-                        ..*self
-                    };
+                let margins = [part.margin(), counterpart.margin()];
+                if let Some(moved) = self.on_face_or_edges([state, other_state], margins) {
+                    return moved;
                 }
                 let (here, there) = (state.configuration(), other_state.configuration());
                 let mut memory = Memory::starting(self.normal);
@@ -133,6 +129,81 @@ impl ContactPoint {
             }
         }
     }
+}
+
+impl ContactPoint {
+    /// The point after bodies with some margins moved, if it lies on a face or where edges cross.
+    fn on_face_or_edges(&self, states: [&State; 2], margins: [f64; 2]) -> Option<Self> {
+        let turned = |k: usize, v: &Vector3<f64>| states[k].rotation.rotate(v);
+        let apart = states[0].position - states[1].position;
+        let (arms, normal) = match self.follow {
+            Follow::OnFace {
+                points: [p, q],
+                normal_b,
+                of_second,
+            } => {
+                let normal = turned(usize::from(of_second), &normal_b);
+                ([turned(0, &p), turned(1, &q)], normal)
+            }
+            Follow::OnEdges {
+                points: [p, q],
+                directions,
+            } => {
+                let [e, f] = [turned(0, &directions[0]), turned(1, &directions[1])];
+                let across = e.cross(&f);
+                let sine = across.norm();
+                // Edges side by side do not cross.
+                if !(sine >= CROSSING_SINE) {
+                    return None;
+                }
+                let arms = [turned(0, &p), turned(1, &q)];
+                let between = apart + (arms[0] - arms[1]);
+                let (cosine, squared) = (e.dot(&f), sine * sine);
+                let [on_e, on_f] = [e.dot(&between), f.dot(&between)];
+                // Closest points of two lines.
+                let places = [
+                    (cosine * on_f - on_e) / squared,
+                    (on_f - cosine * on_e) / squared,
+                ];
+                let normal = across * f64::copysign(1.0 / sine, across.dot(&self.normal));
+                ([arms[0] + e * places[0], arms[1] + f * places[1]], normal)
+            }
+            Follow::Closest | Follow::Corner(_) | Follow::Rim(_) => return None,
+        };
+        let between = apart + (arms[0] - arms[1]);
+        let here = states[0].position + arms[0] - normal * margins[0];
+        let there = states[1].position + arms[1] + normal * margins[1];
+        Some(Self {
+            point: (here + there) * 0.5,
+            gap: normal.dot(&between) - margins[0] - margins[1],
+            normal,
+            ..*self
+        })
+    }
+}
+
+/// The edges of two polytopes that touch along a normal, if both touch with an edge: a point of each core and the unit
+/// direction, in the body's axes.
+fn crossing(
+    bodies: [&Placed<'_>; 2],
+    states: [&State; 2],
+    normal: &Vector3<f64>,
+    tolerance: f64,
+) -> Option<Follow> {
+    let edge = |k: usize, towards: Vector3<f64>| {
+        let mut ends: SmallVec<[Vector3<f64>; 4]> = SmallVec::new();
+        bodies[k].features(&towards, tolerance, &mut |p| ends.push(p));
+        let core = states[k].rotation.rotate_back(&towards) * bodies[k].margin();
+        match ends[..] {
+            [from, to] => Some((from + core, (to - from).try_normalize(0.0)?)),
+            _ => None,
+        }
+    };
+    let ((p, e), (q, f)) = (edge(0, *normal)?, edge(1, -normal)?);
+    Some(Follow::OnEdges {
+        points: [p, q],
+        directions: [e, f],
+    })
 }
 
 impl Other<'_> {
@@ -296,13 +367,17 @@ pub(crate) fn contact_points(
                     true if corners(&a, &normal) >= 3 => Some(false),
                     _ => None,
                 };
+                let edges = match both && owner.is_none() {
+                    true => crossing([&a, &b], [state, other_state], &normal, tolerance),
+                    false => None,
+                };
                 let (margin, margin2) = (a.margin(), b.margin());
                 touching(&a, &b, &at, tolerance, &mut |p| {
                     if p.gap > tolerance {
                         return;
                     }
                     let follow = match owner {
-                        None => Follow::Closest,
+                        None => edges.unwrap_or(Follow::Closest),
                         Some(of_second) => {
                             let high = p.point + normal * (0.5 * p.gap + margin) - state.position;
                             let low =
@@ -431,5 +506,85 @@ pub(crate) fn size(body: &Body, other: &Other<'_>) -> f64 {
     match other {
         Other::Body(second) => body.radius.min(second.radius),
         Other::Plane(_) => body.radius,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::world::body::BodySpec;
+    use carom_geometry::{Cuboid, Shape};
+    use carom_lie::{Se3, So3};
+
+    fn brick(name: &str) -> Body {
+        Body::new(&BodySpec {
+            name: name.to_owned(),
+            mass: None,
+            shape: Shape::Cuboid(Cuboid::new([0.15, 0.2, 0.1]).unwrap()),
+            configuration: Se3::identity(),
+            velocity: Vector3::zeros(),
+            angular_velocity: Vector3::zeros(),
+        })
+        .unwrap()
+    }
+
+    fn state(position: Vector3<f64>, turned: Vector3<f64>) -> State {
+        State {
+            position,
+            rotation: So3::exp(&turned),
+            linear_momentum: Vector3::zeros(),
+            angular_momentum: Vector3::zeros(),
+        }
+    }
+
+    /// A brick that leans over the edge of another one by 0.3 mrad touches it where two edges cross. The crossing stays
+    /// where it is while the lean turns to the other side; the closest points go to another corner.
+    #[test]
+    fn crossing_edges_do_not_jump() {
+        let (upper, lower) = (brick("upper"), brick("lower"));
+        let ground = state(Vector3::zeros(), Vector3::zeros());
+        let leaning = |turn: f64, height: f64| {
+            state(
+                Vector3::new(0.15, 0.05, height),
+                Vector3::new(turn, 3e-4, 0.0),
+            )
+        };
+        let other = Other::Body(&lower);
+        let tolerance = 1e-8;
+        let at = |turn: f64| {
+            let gap_at = |height: f64| {
+                let memory = &mut PairMemory::new();
+                gap(&upper, &leaning(turn, height), &other, &ground, memory).value
+            };
+            leaning(turn, 0.2 - gap_at(0.2))
+        };
+        let (start, end) = (at(2e-4), at(-2e-4));
+        let mut points = Vec::new();
+        let memory = &mut PairMemory::new();
+        contact_points(
+            &upper,
+            &start,
+            &other,
+            &ground,
+            memory,
+            tolerance,
+            &mut points,
+        );
+        let [point] = points[..] else {
+            panic!("one point, not {points:?}")
+        };
+        assert!(matches!(point.follow, Follow::OnEdges { .. }), "{point:?}");
+        let same = point.moved(&upper, &start, &other, &ground);
+        assert!((same.point - point.point).norm() <= 1e-9, "{same:?}");
+        assert!((same.gap - point.gap).abs() <= 1e-15, "{same:?}");
+        assert!((same.normal - point.normal).norm() <= 1e-11, "{same:?}");
+        let crossed = point.moved(&upper, &end, &other, &ground);
+        assert!((crossed.point - point.point).norm() <= 1e-3, "{crossed:?}");
+        let closest = ContactPoint {
+            follow: Follow::Closest,
+            ..point
+        };
+        let jumped = closest.moved(&upper, &end, &other, &ground);
+        assert!((jumped.point - point.point).norm() >= 0.1, "{jumped:?}");
     }
 }

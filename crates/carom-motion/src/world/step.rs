@@ -594,7 +594,7 @@ impl StepScene<'_> {
             let rested = begin.closed && start_kick.before[3 * c].abs() <= still;
             if let Some(pair) = pairs.get_mut(*index)
                 && rested
-                && point.follow == Follow::Closest
+                && matches!(point.follow, Follow::Closest | Follow::OnEdges { .. })
                 && begin.gathered > 0.0
             {
                 let leaves = start_kick.after[3 * c];

@@ -464,10 +464,18 @@ fn figures(World { world, setup, .. }: &World, log: &Log<'_>, record: &mut Recor
         return;
     }
     let up = up(&setup.gravity);
-    let mobile: Vec<usize> = (0..world.n_bodies())
+    let mut mobile: Vec<usize> = (0..world.n_bodies())
         .filter(|body| !world.is_fixed(*body))
-        .take(MOST_LINES)
         .collect();
+    let n_mobile = mobile.len();
+    mobile.truncate(MOST_LINES);
+    let shown = match n_mobile > mobile.len() {
+        true => format!(
+            " The first {} of {n_mobile} bodies are drawn.",
+            mobile.len()
+        ),
+        false => String::new(),
+    };
     let heights: Vec<Series> = mobile
         .iter()
         .map(|body| {
@@ -488,7 +496,7 @@ fn figures(World { world, setup, .. }: &World, log: &Log<'_>, record: &mut Recor
         [
             "heights",
             "Heights",
-            "The centers of mass against time, with the impacts of each body.",
+            &format!("The centers of mass against time, with the impacts of each body.{shown}"),
         ],
         ("height", "m"),
         &times,

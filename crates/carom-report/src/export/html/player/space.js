@@ -203,20 +203,39 @@ class Space {
     this.write(poses, camera, labels);
   }
 
-  /** Names above the bodies, where they are few. */
+  /** Names of the bodies, where they are few: on a body that is large enough, else above it, but not on another body,
+   *  which it would name instead. */
   write(poses, camera, labels) {
     const named = this.moving.filter((body) => body.label);
     if (named.length < 2 || named.length > 16) return;
-    for (const body of named) {
-      const { p, q } = poses[this.bodies.indexOf(body)];
-      const tops = body.balls.map(({ semi_axes: semi, center }) =>
-        add(turn(q, center), camera.up, Math.hypot(...turnBack(q, camera.up).map((x, k) => x * semi[k]))));
-      const points = [...tops, ...body.meshes.flatMap((m) => m.vertices.map((v) => turn(q, v)))];
-      const seen = points.map((v) => camera.project(add(v, p))).filter(Boolean);
-      if (seen.length === 0) continue;
-      const top = seen.reduce((best, pixel) => (pixel[1] < best[1] ? pixel : best));
-      labels.set(body.label, top[0], top[1] - 9);
-    }
+    const seen = named.map((body) => this.silhouette(body, poses[this.bodies.indexOf(body)], camera)).filter(Boolean);
+    seen.sort((a, b) => a.depth - b.depth);
+    seen.forEach((one, k) => {
+      const { body, box, top } = one;
+      const holds = ([a, b, d, e], x, y) => a < x && x < d && b < y && y < e;
+      const [x, y] = [(box[0] + box[2]) / 2, (box[1] + box[3]) / 2];
+      const hidden = seen.slice(0, k).some((nearer) => holds(nearer.box, x, y));
+      if (!hidden && labels.fits(body.label, box)) {
+        labels.set(body.label, x, y, "center", NEAR);
+        return;
+      }
+      const above = [top[0], top[1] - 9];
+      const free = !seen.some((other) => other !== one && holds(other.box, ...above));
+      if (free) labels.set(body.label, ...above, "center", NEAR);
+    });
+  }
+
+  /** Box of a body in the picture (left, top, right, bottom), its highest point there, and its depth. */
+  silhouette(body, { p, q }, camera) {
+    const rims = body.balls.flatMap(({ semi_axes: semi, center }) =>
+      [camera.up, camera.right, camera.up.map((x) => -x), camera.right.map((x) => -x)].map((d) =>
+        add(turn(q, center), d, Math.hypot(...turnBack(q, d).map((x, k) => x * semi[k])))));
+    const points = [...rims, ...body.meshes.flatMap((m) => m.vertices.map((v) => turn(q, v)))];
+    const seen = points.map((v) => camera.project(add(v, p))).filter(Boolean);
+    if (seen.length === 0) return null;
+    const [xs, ys] = [seen.map(([x]) => x), seen.map(([, y]) => y)];
+    const box = [Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys)];
+    return { body, box, top: seen[ys.indexOf(box[1])], depth: camera.local(p)[2] };
   }
 
   /** Squares of the ground, paler far away. */

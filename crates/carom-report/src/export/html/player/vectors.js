@@ -77,27 +77,51 @@ function arrow(c, x0, y0, x1, y1, color) {
   c.fill();
 }
 
-/** Texts of one picture: each is set at the first of its places where no other text stands. */
+/** Height of a text (pixels). */
+const LINE = 14;
+
+/** Distance that a name may be shifted from its body (pixels). */
+const NEAR = 14;
+
+/** Texts of one picture: each is set at the first of its places where no other text stands; one without such a place is
+ *  left out. */
 class Labels {
   constructor(c, width, height, colors) {
-    Object.assign(this, { c, width, height, colors, taken: [] });
+    Object.assign(this, { c, room: [width, height], colors, taken: [] });
   }
 
-  set(text, x, y, align = "center") {
-    const wide = this.c.measureText(text).width + 4;
-    const high = 14;
+  width(text) {
+    return this.c.measureText(text).width + 4;
+  }
+
+  /** True if a text fits into a box: left, top, right, bottom. */
+  fits(text, [left, top, right, bottom]) {
+    return this.width(text) <= right - left && LINE <= bottom - top;
+  }
+
+  set(text, x, y, align = "center", most = Infinity) {
+    const wide = this.width(text);
+    const high = LINE;
     const left = { center: x - wide / 2, left: x, right: x - wide }[align];
     const shifts = [[0, 0], [0, 14], [0, -14], [0, 28], [0, -28], [wide, 0], [-wide, 0],
       [wide, 14], [-wide, 14], [0, 42], [0, -42]];
     for (const [dx, dy] of shifts) {
+      if (Math.hypot(dx, dy) > most) continue;
       const box = [left + dx, y + dy - high / 2, left + dx + wide, y + dy + high / 2];
-      const inside = box[0] >= 0 && box[1] >= 0 && box[2] <= this.width && box[3] <= this.height;
+      const inside = box[0] >= 0 && box[1] >= 0 && box[2] <= this.room[0] && box[3] <= this.room[1];
       const meets = ([a, b, d, e]) => box[0] < d && a < box[2] && box[1] < e && b < box[3];
       if (!inside || this.taken.some(meets)) continue;
       this.taken.push(box);
-      this.c.fillStyle = this.colors.ink;
       this.c.textAlign = "left";
       this.c.textBaseline = "middle";
+      // Readable on any color below it.
+      this.c.strokeStyle = this.colors.paper;
+      this.c.lineWidth = 3;
+      this.c.lineJoin = "round";
+      this.c.globalAlpha = 0.8;
+      this.c.strokeText(text, box[0] + 2, y + dy);
+      this.c.globalAlpha = 1;
+      this.c.fillStyle = this.colors.ink;
       this.c.fillText(text, box[0] + 2, y + dy);
       return;
     }
