@@ -436,7 +436,16 @@ fn judge(
     let is_asked = basis.has_residual() || (inspection.is_suspect && !rules.may_approach);
     // An answer that leaves contacts approaching or pulling is infeasible only if it is the law's exact answer.
     let is_infeasible = found.breach.as_ref().is_some_and(|b| b.is_feasibility);
-    if (found.breach.is_some() && !(is_infeasible && rules.may_be_infeasible)) || !is_asked {
+    if found.breach.is_some() && !(is_infeasible && rules.may_be_infeasible) {
+        return found;
+    }
+    if inspection.may_be_rounding
+        && let Some(breach) = explains_nothing(problem, built, &answer)
+    {
+        found.breach = Some(breach);
+        return found;
+    }
+    if !is_asked {
         return found;
     }
     let contacts = problem.contacts();
@@ -444,10 +453,7 @@ fn judge(
     let plus = scaled(answer.velocity_plus, problem.scale());
     let still: Numbers = smallvec![0.0; plus.len()];
     let after = rates(contacts, &plus, &still);
-    let units = built.impulses.iter().enumerate();
-    let units: Numbers = units
-        .map(|(row, l)| l * contacts.row_norm(row) * problem.scale())
-        .collect();
+    let units = on_units(problem, built);
     if basis.has_residual() {
         let terms = own.of_unit_rows(contacts);
         found.velocity_residual = basis.velocity_residual(contacts, &after, &terms);
@@ -495,6 +501,30 @@ fn judge(
         }
     }
     found
+}
+
+/// Impulses on unit rows, scaled.
+fn on_units(problem: &ImpactProblem<'_>, built: &Built) -> Numbers {
+    let units = built.impulses.iter().enumerate();
+    units
+        .map(|(row, l)| l * problem.contacts().row_norm(row) * problem.scale())
+        .collect()
+}
+
+/// The breach of an answer whose impulses are so huge that their rounding is a large part of the motion around them.
+#[cold]
+fn explains_nothing(
+    problem: &ImpactProblem<'_>,
+    built: &Built,
+    answer: &Answer<'_>,
+) -> Option<Breach> {
+    let own = OwnTerms::new(problem, answer);
+    let alone = own.moved_by_unit_rows(problem.contacts());
+    let moved = own.moved_around_unit_rows(problem, &on_units(problem, built), &alone);
+    let largest = worst(moved.iter().map(Moved::rounding));
+    { moved.iter() }
+        .any(Moved::is_rounding)
+        .then(|| Breach::of(GateRule::Cancellation, largest))
 }
 
 /// Brings a velocity (n) back to the constraints; the multipliers that do it.

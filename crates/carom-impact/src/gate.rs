@@ -19,6 +19,7 @@
 //! $\max\bigl(\sum_k|a_k|(|v_k^-| + |v_k^+|),\ \lVert a\rVert p\bigr)$ with $p$ the momentum before and
 //! after of what the pushing rows connect with it: rule 6 asks rule 3 and the velocities that a law
 //! requires to $10^{-4}$ of that, and to $10^{-8}$ where impulses are more than $10^8$ times as large. Above $10^{-8}$ an answer is refined.
+//! Impulses whose own rounding is more than $10^{-4}$ of it explain no velocity: rule 2 would pass for any.
 //!
 //! Velocities are rounded numbers. Where an impact is so gentle that the last digit of $v^+$ is more
 //! than $10^{-9}$ of what changed, two units of that digit are allowed in rules 2 and 5.
@@ -85,6 +86,19 @@ pub(crate) struct Moved {
 }
 
 impl Moved {
+    /// Rounding of the impulses around the row, as a fraction of its motion.
+    pub(crate) fn rounding(&self) -> f64 {
+        match self.impulses > 0.0 {
+            true => f64::EPSILON * self.impulses / self.velocity,
+            false => 0.0,
+        }
+    }
+
+    /// True if the rounding of the impulses is a large part of the row's motion.
+    pub(crate) fn is_rounding(&self) -> bool {
+        !(self.rounding() <= CANCELLATION_TOLERANCE)
+    }
+
     /// The largest velocity that rule 6 lets the row miss.
     pub(crate) fn limit(&self) -> f64 {
         let is_huge = self.impulses > HUGE * self.velocity;
@@ -208,6 +222,8 @@ pub(crate) struct Inspection {
     pub(crate) breach: Option<Breach>,
     /// True if a contact looks bad on fewer terms than $S$ has.
     pub(crate) is_suspect: bool,
+    /// True if in a coordinate the rounding of impulses that cancel may be as large as the momentum there.
+    pub(crate) may_be_rounding: bool,
 }
 
 /// Asks the first five rules of an answer.
@@ -227,6 +243,7 @@ pub(crate) fn inspect(
             return Inspection {
                 breach: Some(Breach::of(GateRule::Finite, f64::INFINITY)),
                 is_suspect: true,
+                may_be_rounding: false,
             };
         }
     }
@@ -249,7 +266,9 @@ pub(crate) fn inspect(
     }
     let velocities = [balance.before.as_slice(), balance.after.as_slice()];
     let metric = problem.contacts().metric();
-    if let Some(found) = check_momentum(metric, velocities, &balance.left, &balance.size) {
+    let (momentum, may_be_rounding) =
+        check_momentum(metric, velocities, &balance.left, &balance.size);
+    if let Some(found) = momentum {
         raise(found);
     }
     if is_suspect {
@@ -263,7 +282,11 @@ pub(crate) fn inspect(
             raise(found);
         }
     }
-    Inspection { breach, is_suspect }
+    Inspection {
+        breach,
+        is_suspect,
+        may_be_rounding,
+    }
 }
 
 /// Momentum and work of an answer, summed row by row, with the sizes of their terms.
@@ -387,16 +410,18 @@ struct RowRates {
     size: f64,
 }
 
-/// Rule 2, with what the impulses leave and the size of their terms.
+/// Rule 2, with what the impulses leave and the size of their terms; and whether in a coordinate the rounding of these terms
+/// is a large part of the momentum.
 fn check_momentum(
     metric: &carom_metric::KineticMetric,
     [before, after]: [&[f64]; 2],
     left: &[f64],
     size: &[f64],
-) -> Option<Breach> {
+) -> (Option<Breach>, bool) {
     let n = metric.dim();
     let mass = metric.mass_matrix().as_slice();
     let mut worst: Option<Breach> = None;
+    let mut may_be_rounding = false;
     // Symmetric: a column is a row.
     for ((row, left), size) in mass.chunks_exact(n).zip(left).zip(size) {
         let (mut momentum, mut terms, mut rounding) = (*left, *size, 0.0);
@@ -406,6 +431,7 @@ fn check_momentum(
             terms += product.abs();
             rounding += m.abs() * (minus.abs() + plus.abs());
         }
+        may_be_rounding |= f64::EPSILON * size > CANCELLATION_TOLERANCE * rounding;
         if !(momentum.abs() <= GATE_TOLERANCE * terms + ROUNDING * rounding) {
             let found = Breach::of(GateRule::Momentum, momentum.abs() / terms);
             match &mut worst {
@@ -414,7 +440,7 @@ fn check_momentum(
             }
         }
     }
-    worst
+    (worst, may_be_rounding)
 }
 
 /// The own terms $S$ of every row, for scaled velocities.

@@ -258,6 +258,13 @@ fn rounding_does_not_choose_the_side_of_restitution() {
     check(515_151, 131..132);
 }
 
+/// Contacts asked to rebound against each other: `moreau-newton` found impulses of 1e16 N s whose rounding was all of the motion,
+/// and called them an answer in one system of coordinates.
+#[test]
+fn impulses_whose_rounding_is_the_motion_are_no_answer() {
+    check(838_383, 248..249);
+}
+
 /// A thousand problems, or `COUNT` of them from number `FIRST` on, of `SEED`.
 #[test]
 #[ignore = "minutes: the scheduled job runs it"]
