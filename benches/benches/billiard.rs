@@ -4,7 +4,8 @@
 use carom_motion::billiard::ensemble::perturbation;
 use carom_motion::hybrid::Limits;
 
-use carom_impact::{Contact, ContactSet, ImpactLaw, ImpactProblem, Nonholonomic, Restitution};
+use carom_contact::{Contact, ContactSet, ImpactLaw, ImpactProblem};
+use carom_impact::{Nonholonomic, Restitution};
 use carom_metric::{Covector, KineticMetric, Tangent};
 use carom_motion::billiard::penny::{PennyBilliard, PennyState, RollingPenny};
 use carom_motion::billiard::{Ellipse, Superellipse, Table};

@@ -10,8 +10,9 @@ mod common;
 #[allow(dead_code)]
 mod scene;
 
-use carom_impact::frictional::{Draw, FrictionCone, OuterBounds, Relaxation, Sampler, SetValued};
-use carom_impact::{Contact, ContactSet, ImpactProblem};
+use carom_contact::{Contact, ContactSet, FrictionCone, ImpactProblem};
+use carom_impact::frictional::{Draw, Sampler, SetValued};
+use carom_judge::bounds::{OuterBounds, Relaxation};
 use carom_lcp::cone::{ConeSelection, ConeWorkspace};
 use carom_lcp::{ContactLcp, ContactRows, Lemke, LemkeOptions, LemkeWorkspace};
 use carom_metric::{Covector, KineticMetric, Tangent};

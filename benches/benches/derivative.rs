@@ -1,9 +1,10 @@
 //! Cost of an impact's derivative beside the impact, from the mass matrix to the answer.
 #![allow(clippy::unwrap_used)]
 
+use carom_contact::{Contact, ContactSet, ImpactProblem};
 use carom_derivative::{DifferentiableLaw, Wrt, differentiate};
 use carom_impact::frictional::AnitescuPotra;
-use carom_impact::{Contact, ContactSet, ImpactProblem, Propagative, Routh};
+use carom_impact::{Propagative, Routh};
 use carom_metric::{Covector, KineticMetric, Tangent};
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, criterion_group, criterion_main};

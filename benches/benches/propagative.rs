@@ -2,9 +2,8 @@
 #![allow(clippy::unwrap_used)]
 
 use carom_benches::{RandomPair, break_shot, chain_contacts, line_metric, rack, wedge_masses};
-use carom_impact::{
-    Contact, ContactSet, ImpactLaw, ImpactOutcome, ImpactProblem, Propagative, SetValuedLaw,
-};
+use carom_contact::{Contact, ContactSet, ImpactLaw, ImpactOutcome, ImpactProblem, SetValuedLaw};
+use carom_impact::Propagative;
 use carom_metric::{Covector, KineticMetric, Tangent};
 use criterion::measurement::WallTime;
 use criterion::{

@@ -1,6 +1,6 @@
 //! Simultaneous frictional impacts of Halm & Posa.
 
-use carom_impact::Contact;
+use carom_contact::Contact;
 use carom_metric::{Covector, KineticMetric, MetricError, Tangent};
 use nalgebra::{DMatrix, DVector};
 

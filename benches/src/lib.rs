@@ -6,7 +6,7 @@ pub mod frictional;
 pub mod robots;
 pub mod worlds;
 
-use carom_impact::{Contact, ContactSet, ImpactError};
+use carom_contact::{Contact, ContactSet, ImpactError};
 use carom_metric::{Covector, KineticMetric, MetricError, Tangent};
 use nalgebra::{DMatrix, DVector, Matrix3, Vector3};
 

@@ -1,8 +1,9 @@
 //! Worlds of spheres.
 
+use carom_contact::ImpactLaw;
 use carom_geometry::{Ellipsoid, HalfSpace, Shape};
+use carom_impact::Propagative;
 use carom_impact::two_body::ImpactOptions;
-use carom_impact::{ImpactLaw, Propagative};
 use carom_lie::{Se3, So3};
 use carom_motion::hybrid::Limits;
 use carom_motion::world::{

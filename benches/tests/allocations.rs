@@ -8,15 +8,13 @@ use carom_benches::{chain_contacts, line_metric, wedge_masses};
 use carom_motion::billiard::Ellipse;
 use carom_motion::hybrid::Limits;
 
+use carom_contact::{ContactSet, Diagnostics, ImpactLaw, ImpactOutcome, ImpactProblem, Invariants};
 use carom_geometry::{Ellipsoid, HalfSpace, MassProperties};
 use carom_impact::frictional::{BranchPolicy, Draw, Sampler, SetValued};
 use carom_impact::two_body::{
     ContactInertia, ContactResponse, ImpactOptions, PreparedContact, solve_impact,
 };
-use carom_impact::{
-    ContactSet, Diagnostics, ImpactLaw, ImpactOutcome, ImpactProblem, Invariants, Propagative,
-    Restitution,
-};
+use carom_impact::{Propagative, Restitution};
 use carom_lcp::{LcpRef, LcpStatus, Lemke, LemkeWorkspace};
 use carom_lie::So3;
 use carom_mechanism::systems::Block;

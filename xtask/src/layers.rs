@@ -20,6 +20,7 @@ const LEVELS: &[(&str, u8)] = &[
     ("carom-lcp", 0),
     ("carom-geometry", 1),
     ("carom-two-body", 1),
+    ("carom-contact", 1),
     ("carom-impact", 1),
     ("carom-derivative", 2),
     ("carom-judge", 2),
@@ -38,7 +39,7 @@ const LEVELS: &[(&str, u8)] = &[
 
 /// Arrows within one level: the binary may use the facade, scenarios the data
 /// that they report, motion the flights, everything the numerical tools.
-const SIDEWAYS: [(&str, &str); 13] = [
+const SIDEWAYS: [(&str, &str); 15] = [
     ("carom-cli", "carom"),
     ("carom-cli", "carom-sweep"),
     ("carom-scenarios", "carom-report"),
@@ -47,7 +48,9 @@ const SIDEWAYS: [(&str, &str); 13] = [
     ("carom-metric", "carom-numeric"),
     ("carom-lie", "carom-numeric"),
     ("carom-lcp", "carom-numeric"),
+    ("carom-contact", "carom-two-body"),
     ("carom-impact", "carom-two-body"),
+    ("carom-impact", "carom-contact"),
     ("carom-motion", "carom-derivative"),
     ("carom-motion", "carom-variational"),
     ("carom-motion", "carom-joints"),

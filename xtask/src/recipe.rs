@@ -9,11 +9,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Crates that are copied: those of the recipe and what they are built on.
-const CRATES: [&str; 8] = [
+const CRATES: [&str; 9] = [
     "carom-numeric",
     "carom-metric",
     "carom-lcp",
     "carom-two-body",
+    "carom-contact",
     "carom-impact",
     "carom-derivative",
     "carom-judge",

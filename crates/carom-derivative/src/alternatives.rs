@@ -14,7 +14,7 @@ use super::reading::{Cones, Reading};
 use super::shift::Sorted;
 use super::stage::Stage;
 use super::{StepContacts, Steps};
-use carom_impact::nnls::nonnegative_least_squares;
+use carom_contact::nnls::nonnegative_least_squares;
 use carom_metric::kernel;
 use nalgebra::{DMatrix, DVector};
 

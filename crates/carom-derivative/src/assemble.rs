@@ -8,7 +8,7 @@ use super::{
     Answers, Branches, Derivative, Differentiability, Jacobians, Piece, SAME_OUTCOME, SAME_WAY,
     Scope, Wrt, are_one,
 };
-use carom_impact::{ImpactError, ImpactOutcome, ImpactStatus};
+use carom_contact::{ImpactError, ImpactOutcome, ImpactStatus};
 use carom_numeric::random::CounterRng;
 use nalgebra::{DMatrix, DVector};
 use std::sync::OnceLock;

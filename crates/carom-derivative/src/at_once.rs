@@ -11,7 +11,7 @@ use super::friction::Contacts;
 use super::probe::Probe;
 use super::ways::{AtOnce, is_family};
 use super::{Answers, Branches, Steps};
-use carom_impact::{ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus};
+use carom_contact::{ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus};
 
 impl AtOnce<'_> {
     /// The ways of an impact near its outcome, in the modes that the outcome shows.

@@ -2,7 +2,7 @@
 
 use super::branch::SLIVER;
 use super::interior::wider;
-use carom_impact::ImpactError;
+use carom_contact::ImpactError;
 use nalgebra::DVector;
 
 /// Cones whose interiors are looked for in one search, at most: each is a small least-squares problem.

@@ -2,8 +2,8 @@
 
 use super::Direction;
 use super::scale::Scales;
-use carom_impact::event_scale::ROUNDING;
-use carom_impact::{ImpactError, ImpactOutcome, ImpactProblem};
+use carom_contact::event_scale::ROUNDING;
+use carom_contact::{ImpactError, ImpactOutcome, ImpactProblem};
 use carom_metric::kernel;
 use nalgebra::{DMatrix, DVector, DVectorView};
 use smallvec::SmallVec;
@@ -16,7 +16,7 @@ const SURELY: f64 = 64.0 * ROUNDING;
 ///
 /// A normal and a constraint have unit length; the tangents of a contact are divided by the longer
 /// of them, so that friction cones stay round. Velocities and impulses are those of the problem
-/// times its power of two. Unlike the rows of a [`ContactSet`](carom_impact::ContactSet) these are not
+/// times its power of two. Unlike the rows of a [`ContactSet`](carom_contact::ContactSet) these are not
 /// restricted to the constraints: the constraints are rows of their own.
 #[derive(Clone, Debug)]
 pub(crate) struct Frame<'p> {

@@ -9,7 +9,7 @@ use super::frame::Frame;
 use super::mode::{Mode, Rebound};
 use super::reading::{Cones, Grip, NOTHING, Near, Reading};
 use super::stage::Stage;
-use carom_impact::ImpactError;
+use carom_contact::ImpactError;
 use carom_lcp::friction_directions;
 use nalgebra::{DMatrix, DVector};
 use smallvec::smallvec;

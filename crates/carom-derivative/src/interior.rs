@@ -1,7 +1,7 @@
 //! Directions inside the cone of several half spaces.
 
-use carom_impact::ImpactError;
-use carom_impact::nnls::nonnegative_least_squares;
+use carom_contact::ImpactError;
+use carom_contact::nnls::nonnegative_least_squares;
 use carom_metric::kernel;
 use nalgebra::{DMatrix, DVector};
 

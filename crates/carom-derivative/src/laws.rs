@@ -12,14 +12,14 @@ use super::reading::Cones;
 use super::stage::Stage;
 use super::ways::{AtOnce, simultaneous};
 use super::{Answers, Branches, DifferentiableLaw, Map, StepContacts, Steps, ToPlastic, sliding};
+use carom_contact::{Diagnostics, ImpactError, ImpactOutcome, ImpactProblem};
 use carom_impact::frictional::{
     AnitescuPotra, MoreauNewton, Poisson, Sampler, Sequential, SetValued, SingleImpacts,
 };
 use carom_impact::plastic::{PlasticRule, meeting, plastic_change};
 use carom_impact::{
-    Diagnostics, EnergeticRestitution, ImpactError, ImpactOutcome, ImpactProblem, Law,
-    NonholonomicElastic, NonholonomicNewton, NonholonomicProjected, NonholonomicProjectedNewton,
-    Plastic, Propagative, Restitution, Rough, Routh, TwoBody,
+    EnergeticRestitution, Law, NonholonomicElastic, NonholonomicNewton, NonholonomicProjected,
+    NonholonomicProjectedNewton, Plastic, Propagative, Restitution, Rough, Routh, TwoBody,
 };
 use carom_metric::kernel;
 use nalgebra::DVector;

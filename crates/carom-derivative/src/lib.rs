@@ -73,6 +73,7 @@ pub use adjoint::{Cotangent, Gradient};
 pub use saltation::saltation;
 
 // Crates whose types stand in signatures here.
+pub use carom_contact as contact;
 pub use carom_impact as impact;
 pub use carom_metric as metric;
 pub use nalgebra;
@@ -83,8 +84,8 @@ mod readme {}
 
 use blend::{Blend, chain_along};
 use branch::{Found, Ties, Walk};
+use carom_contact::{ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem};
 use carom_impact::plastic::PlasticRule;
-use carom_impact::{ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem};
 use carom_metric::Tangent;
 use frame::{Frame, Variation};
 use nalgebra::{DMatrix, DVector};

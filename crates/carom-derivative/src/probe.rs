@@ -6,7 +6,7 @@ use super::branch::Walk;
 use super::frame::Frame;
 use super::friction::Contacts;
 use super::ways::AtOnce;
-use carom_impact::{ImpactError, ImpactProblem};
+use carom_contact::{ImpactError, ImpactProblem};
 use carom_metric::Tangent;
 use carom_numeric::random::CounterRng;
 use nalgebra::{DMatrix, DVector};

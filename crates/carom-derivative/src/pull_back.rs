@@ -14,7 +14,7 @@ use super::adjoint::{Adjoint, Cotangent, Gradient};
 use super::frame::Frame;
 use super::stage::{Stage, chain_pull_back};
 use super::{Derivative, Map, Walk};
-use carom_impact::ImpactError;
+use carom_contact::ImpactError;
 use nalgebra::DVector;
 use std::sync::Arc;
 

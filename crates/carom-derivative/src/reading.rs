@@ -3,7 +3,7 @@
 use super::form::Form;
 use super::frame::Frame;
 use super::mode::{Equation, Load, Mode, Rebound, Terms, of_row};
-use carom_impact::frictional::FrictionCone;
+use carom_contact::FrictionCone;
 use nalgebra::DVector;
 use smallvec::smallvec;
 use std::f64::consts::PI;

@@ -1,6 +1,6 @@
 //! Saltation: the map of a small difference through an event of a flow.
 
-use carom_impact::ImpactError;
+use carom_contact::ImpactError;
 use nalgebra::{DMatrix, DVector};
 
 /// A guard that is crossed slower than this, over its gradient and the flow, is grazed.

@@ -1,6 +1,6 @@
 //! Scale of the motion that contacts see, against which decisions count as tied.
 
-use carom_impact::event_scale::{ROUNDING, part_in_span};
+use carom_contact::event_scale::{ROUNDING, part_in_span};
 use carom_metric::kernel;
 use nalgebra::{DMatrix, DVector};
 use smallvec::SmallVec;

@@ -6,12 +6,12 @@ use super::branch::Walk;
 use super::frame::{Frame, Variation};
 use super::interior::interior;
 use super::{Answers, Branches, Map};
+use carom_contact::{ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus};
 use carom_impact::contact_space;
-use carom_impact::two_body::{
+use carom_two_body::{
     Event, FinalMode, ImpactOptions, PARAMETERS, RestitutionLaw, VariedImpact, inertia_entries,
     vary_impact,
 };
-use carom_impact::{ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus};
 use nalgebra::{DMatrix, DVector, Matrix3, SMatrix, Vector2, Vector3};
 
 /// A decision whose slope, against that of all entries of the metric, is below this changes with no velocity.

@@ -4,7 +4,7 @@ use super::branch::{Found, Test, Ties, Walk};
 use super::frame::Frame;
 use super::friction::{Contacts, Event};
 use super::reading::Cones;
-use carom_impact::{Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactStatus};
+use carom_contact::{Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactStatus};
 
 /// A law whose contacts act at once.
 #[derive(Clone, Copy)]

@@ -1,6 +1,6 @@
 //! Errors of poses, configurations and fits.
 
-use carom_impact::ImpactError;
+use carom_contact::ImpactError;
 
 /// Why a table of poses was refused. Lines count from 1, the header included.
 #[derive(Debug, thiserror::Error)]

@@ -1,9 +1,10 @@
 //! The laws that can be held against measured impacts, and their parameters.
 
 use crate::FitError;
+use carom_contact::ImpactLaw;
 use carom_impact::frictional::{AnitescuPotra, MoreauNewton, Sequential, SetValued};
 use carom_impact::two_body::RestitutionLaw;
-use carom_impact::{ImpactLaw, Plastic, Routh};
+use carom_impact::{Plastic, Routh};
 
 /// A law of prediction.
 ///

@@ -5,7 +5,7 @@ use crate::law::{FitLaw, Parameter, Parameters};
 use crate::likelihood::{Likelihood, best_scale};
 use crate::predict::Case;
 use crate::simplex::{Domain, Point, Search, maximize};
-use carom_impact::ImpactError;
+use carom_contact::ImpactError;
 use nalgebra::Vector6;
 use rayon::prelude::*;
 

@@ -6,9 +6,10 @@ use crate::law::{FitLaw, Parameters};
 use crate::noise::tangents;
 use crate::setup::{Plane, Setup};
 use crate::tolerances::DEPENDENT_DIRECTION;
+use carom_contact::{Contact, ContactSet, ImpactError, ImpactLaw, ImpactProblem};
 use carom_impact::frictional::{AnitescuPotra, Draw, MoreauNewton, Sampler, Sequential, SetValued};
 use carom_impact::two_body::ImpactOptions;
-use carom_impact::{Contact, ContactSet, ImpactError, ImpactLaw, ImpactProblem, Plastic, Routh};
+use carom_impact::{Plastic, Routh};
 use carom_metric::{Covector, KineticMetric, Tangent};
 use nalgebra::{DMatrix, Matrix3, Matrix6, SMatrix, SVector, Vector3, Vector6};
 

@@ -54,60 +54,37 @@
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
-mod audit;
-mod constraints;
-mod contact;
-mod draft;
-mod error;
-pub mod event_scale;
 pub mod frictional;
-mod gate;
-mod invariants;
-mod law;
 mod laws;
-mod margin;
-pub mod momentum_change;
-pub mod nnls;
 pub mod nonholonomic;
-mod numbers;
-mod outcome;
-pub mod own_terms;
 pub mod plastic;
-mod problem;
 pub mod propagative;
 mod restitution;
 mod routh;
 mod tolerances;
-mod twice;
 pub mod uniqueness;
 
-pub use audit::{Audit, audit};
-pub use contact::{Contact, ContactSet};
-pub use error::ImpactError;
-pub use gate::GateRule;
-pub use invariants::Invariants;
-pub use law::{ImpactLaw, SetValuedLaw};
 pub use laws::{
     ContactCount, ContactKeys, LAWS, Law, LawInfo, NonholonomicElastic, NonholonomicNewton,
     NonholonomicProjected, NonholonomicProjectedNewton, OptionInfo, Outcomes,
 };
-pub use margin::{JAM_MARGIN, Margin};
-pub use nonholonomic::{Nonholonomic, NonholonomicDiagnostics, Restitution, Rough};
-pub use numbers::Numbers;
-pub use outcome::{
-    ConeDiagnostics, Diagnostics, DrawnOrders, FamilyMember, FrictionalDiagnostics, ImpactOutcome,
-    ImpactStatus, OutcomeSet, PoissonDiagnostics, PolygonDiagnostics, PropagativeDiagnostics,
-    Warning,
-};
-pub use own_terms::GRAZING_TOLERANCE;
+pub use nonholonomic::{Nonholonomic, Restitution, Rough};
 pub use plastic::{Plastic, PlasticRule};
-pub use problem::ImpactProblem;
 pub use propagative::{Propagative, Selection, SequenceFilter};
 pub use restitution::EnergeticRestitution;
 pub use routh::{ContactMode, Routh, TwoBody, contact_space};
 pub use uniqueness::{PairUniqueness, Uniqueness, uniqueness};
 
+// The problem and the outcome of every law, so that whoever asks a law needs no second dependency.
+pub use carom_contact::{
+    Audit, ConeDiagnostics, Contact, ContactSet, Diagnostics, DrawnOrders, FamilyMember,
+    FrictionalDiagnostics, GateRule, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem,
+    ImpactStatus, NonholonomicDiagnostics, OutcomeSet, PoissonDiagnostics, PolygonDiagnostics,
+    PropagativeDiagnostics, SetValuedLaw, Warning,
+};
+
 // Crates whose types stand in signatures here.
+pub use carom_contact as contact;
 pub use carom_lcp as lcp;
 pub use carom_metric as metric;
 pub use carom_two_body as two_body;

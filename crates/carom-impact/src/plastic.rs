@@ -1,15 +1,15 @@
 //! Perfectly inelastic impact.
 
-use crate::draft::Targets;
-use crate::event_scale::part_in_span;
-use crate::gate::Rules;
 use crate::laws::BuiltIn;
-use crate::momentum_change::{MomentumChange, separating};
-use crate::nnls::nonnegative_least_squares;
-use crate::numbers::Numbers;
-use crate::own_terms::{GRAZING_TOLERANCE, groups};
-use crate::{
+use carom_contact::draft::Targets;
+use carom_contact::event_scale::part_in_span;
+use carom_contact::gate::Rules;
+use carom_contact::momentum_change::{MomentumChange, separating};
+use carom_contact::nnls::nonnegative_least_squares;
+use carom_contact::own_terms::{GRAZING_TOLERANCE, groups};
+use carom_contact::{
     ContactSet, Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus,
+    Numbers,
 };
 use carom_metric::kernel;
 use carom_numeric::svd::Svd;

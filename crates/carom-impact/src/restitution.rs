@@ -1,9 +1,9 @@
 //! Energetic restitution of a whole event.
 
-use crate::event_scale::part_in_span;
-use crate::momentum_change::MomentumChange;
 use crate::tolerances::WORK_ROUNDING;
-use crate::{ImpactError, ImpactProblem};
+use carom_contact::event_scale::part_in_span;
+use carom_contact::momentum_change::MomentumChange;
+use carom_contact::{ImpactError, ImpactProblem};
 
 /// Event-wide energetic coefficient of restitution $R \in [0, 1]$.
 ///

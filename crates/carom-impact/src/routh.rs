@@ -1,15 +1,15 @@
 //! Frictional impact of one contact of any system, by Routh's idea: follow the impulse.
 
-use crate::draft::{Draft, Opening};
-use crate::gate::{Rules, Work};
 use crate::laws::BuiltIn;
-use crate::two_body::{
-    ContactImpact, ContactInertia, ContactResponse, FinalMode, ImpactOptions, RestitutionLaw,
-    solve_impact,
-};
-use crate::{
+use carom_contact::draft::{Draft, Opening};
+use carom_contact::gate::{Rules, Work};
+use carom_contact::{
     Diagnostics, FrictionalDiagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem,
     ImpactStatus,
+};
+use carom_two_body::{
+    ContactImpact, ContactInertia, ContactResponse, FinalMode, ImpactOptions, RestitutionLaw,
+    solve_impact,
 };
 use nalgebra::{Matrix2, Matrix3, Vector3};
 
@@ -67,7 +67,7 @@ impl ImpactLaw for Routh {
 /// The frictional impact of two rigid bodies in space (`two-body`), Jia & Wang.
 ///
 /// The physics of [`Routh`], for one contact with two tangents; the problem of two bodies is
-/// built by [`BodyPair`](crate::two_body::BodyPair).
+/// built by [`BodyPair`](carom_two_body::BodyPair).
 ///
 /// # Examples
 ///
@@ -233,7 +233,7 @@ pub enum ContactMode {
 impl ContactMode {
     /// Mode of an impact. In space "reversed" reads "resumed in another direction".
     pub fn of(impact: &ContactImpact) -> Self {
-        use crate::two_body::Event::{CompressionEnd, SlipZero};
+        use carom_two_body::Event::{CompressionEnd, SlipZero};
         let at = |event| impact.events.iter().position(|point| point.event == event);
         let is_late = at(SlipZero) > at(CompressionEnd);
         match (impact.mode, is_late) {

@@ -1,6 +1,6 @@
 //! When does a simultaneous impact have one outcome?
 
-use crate::ContactSet;
+use carom_contact::ContactSet;
 use carom_metric::Wedge;
 use std::f64::consts::FRAC_PI_2;
 

@@ -1,7 +1,7 @@
 //! Contacts that have a part in an impact, each told once.
 
 use super::parts::met;
-use carom_impact::{Contact, ContactSet, ImpactProblem};
+use carom_contact::{Contact, ContactSet, ImpactProblem};
 
 /// Unit rows and coefficients of friction that differ by less are those of one contact.
 const SAME_CONTACT: f64 = 1e-12;

@@ -2,7 +2,7 @@
 
 use super::fit::nearest_coefficient;
 use super::{Case, TIE};
-use carom_impact::{Contact, ContactSet, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem};
+use carom_contact::{Contact, ContactSet, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem};
 use carom_metric::Tangent;
 
 /// A coefficient of restitution that a law was given or fitted with.

@@ -2,8 +2,8 @@
 
 use crate::JudgeOptions;
 use crate::parts::{self, Parts};
-use carom_impact::event_scale::ROUNDING;
-use carom_impact::{ImpactError, ImpactProblem, own_terms};
+use carom_contact::event_scale::ROUNDING;
+use carom_contact::{ImpactError, ImpactProblem, own_terms};
 use carom_metric::{Covector, Tangent, kernel};
 use nalgebra::DVector;
 

@@ -8,12 +8,13 @@ use super::inelastic::Inelastic;
 use super::membership::{Membership, SAME, SetVerdict, Witness};
 use super::moreau_newton::moreau_newton;
 use crate::tolerances::NO_RESTITUTION;
-use carom_impact::two_body::{ImpactOptions, RestitutionLaw};
+use carom_contact::{ContactSet, Diagnostics, GateRule, ImpactError, ImpactLaw, SetValuedLaw};
 use carom_impact::{
-    ContactSet, Diagnostics, GateRule, ImpactError, ImpactLaw, Law, NonholonomicNewton,
-    NonholonomicProjectedNewton, Plastic, PlasticRule, Propagative, Rough, Routh, SetValuedLaw,
+    Law, NonholonomicNewton, NonholonomicProjectedNewton, Plastic, PlasticRule, Propagative, Rough,
+    Routh,
 };
 use carom_metric::Tangent;
+use carom_two_body::{ImpactOptions, RestitutionLaw};
 use nalgebra::DVector;
 
 /// True if a law gives an outcome.

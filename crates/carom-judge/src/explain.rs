@@ -2,8 +2,8 @@
 
 use super::Case;
 use super::parts::Parts;
-use carom_impact::nnls::nonnegative_least_squares;
-use carom_impact::{ContactSet, ImpactError};
+use carom_contact::nnls::nonnegative_least_squares;
+use carom_contact::{ContactSet, ImpactError};
 use carom_metric::{Tangent, kernel};
 use carom_numeric::svd::Svd;
 use nalgebra::{DMatrix, DVector};

@@ -5,10 +5,10 @@ use super::candidate::{Answer, Candidate};
 use super::explain;
 use super::membership::{Known, Origin, SAME};
 use super::{Case, TIE};
-use carom_impact::frictional::{
-    AnitescuPotra, FrictionCone, Sequential, SingleImpacts, all_simultaneous,
+use carom_contact::{
+    ContactSet, FrictionCone, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem,
 };
-use carom_impact::{ContactSet, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem};
+use carom_impact::frictional::{AnitescuPotra, Sequential, SingleImpacts, all_simultaneous};
 use carom_metric::kernel;
 use nalgebra::DVector;
 

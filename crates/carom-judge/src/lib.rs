@@ -38,6 +38,8 @@
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 mod acting;
+#[cfg(feature = "bounds")]
+pub mod bounds;
 mod candidate;
 mod case;
 mod compare;
@@ -61,6 +63,7 @@ pub use membership::{Membership, OutsideReason, SetVerdict, Witness, WitnessCone
 pub use passed::{PassedBound, passed_bound};
 
 // Crates whose types stand in signatures here.
+pub use carom_contact as contact;
 pub use carom_impact as impact;
 pub use carom_metric as metric;
 pub use nalgebra;
@@ -69,9 +72,9 @@ pub use nalgebra;
 #[doc = include_str!("../README.md")]
 mod readme {}
 
-use carom_impact::frictional::{DEFAULT_SAMPLING_WORK, FrictionCone};
-use carom_impact::own_terms::GRAZING_TOLERANCE;
-use carom_impact::{Audit, ImpactError, ImpactProblem, audit};
+use carom_contact::own_terms::GRAZING_TOLERANCE;
+use carom_contact::{Audit, FrictionCone, ImpactError, ImpactProblem, audit};
+use carom_impact::frictional::DEFAULT_SAMPLING_WORK;
 use carom_metric::{Covector, Tangent};
 use case::Case;
 use parts::Parts;

@@ -3,8 +3,8 @@
 use super::Case;
 use super::candidate::{Answer, Candidate, RestitutionFit};
 use super::explain;
-use carom_impact::frictional::{FrictionCone, MoreauNewton};
-use carom_impact::{Contact, ContactSet, ImpactError, ImpactOutcome, ImpactProblem};
+use carom_contact::{Contact, ContactSet, FrictionCone, ImpactError, ImpactOutcome, ImpactProblem};
+use carom_impact::frictional::MoreauNewton;
 use carom_metric::Tangent;
 use nalgebra::DVector;
 use std::cell::Cell;

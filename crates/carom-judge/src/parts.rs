@@ -1,7 +1,7 @@
 //! The parts of a system that nothing connects, each measured by its own momentum.
 
-use carom_impact::event_scale::{ROUNDING, part_in_span, spanning};
-use carom_impact::{Contact, ContactSet, ImpactProblem, own_terms};
+use carom_contact::event_scale::{ROUNDING, part_in_span, spanning};
+use carom_contact::{Contact, ContactSet, ImpactProblem, own_terms};
 use carom_metric::{Tangent, kernel};
 use carom_numeric::svd::Svd;
 use nalgebra::{DMatrix, DVector};

@@ -4,8 +4,8 @@ use super::membership::PROVABLE;
 use super::parts::seen;
 use super::tasks::map;
 use super::{Judgement, Membership};
-use carom_impact::ImpactProblem;
-use carom_impact::frictional::{BoundCertificate, OuterBounds};
+use crate::bounds::{BoundCertificate, OuterBounds};
+use carom_contact::ImpactProblem;
 use carom_metric::{Covector, Tangent};
 
 /// Directions of contact rows that are tried at once.

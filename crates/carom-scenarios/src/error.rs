@@ -1,6 +1,6 @@
 //! Why a scenario could not run.
 
-use carom_impact::ImpactError;
+use carom_contact::ImpactError;
 use carom_impact::two_body::TwoBodyError;
 use carom_mechanism::{DesignError, MechanismError};
 use carom_motion::billiard::BilliardError;

@@ -152,8 +152,8 @@ impl Direction {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use carom_contact::{Contact, ContactSet, ImpactProblem};
     use carom_impact::frictional::{BranchPolicy, SetValued};
-    use carom_impact::{Contact, ContactSet, ImpactProblem};
     use carom_metric::{Covector, KineticMetric, Tangent};
     use nalgebra::DMatrix;
 

@@ -1,11 +1,10 @@
 //! Bounds of all outcomes, as they are asked for and written.
 
 use crate::error::WireError;
-use carom_impact::frictional::{
-    BoundCertificate, BoundMethod, Draw, OuterBound, OuterBounds, Relaxation, Sampler,
-};
-use carom_impact::{ImpactError, ImpactOutcome, ImpactProblem};
+use carom_contact::{ImpactError, ImpactOutcome, ImpactProblem};
+use carom_impact::frictional::{Draw, Sampler};
 use carom_judge::PassedBound;
+use carom_judge::bounds::{BoundCertificate, BoundMethod, OuterBound, OuterBounds, Relaxation};
 use carom_metric::Covector;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};

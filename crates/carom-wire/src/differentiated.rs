@@ -4,8 +4,9 @@ use crate::derivative::check_size;
 use crate::error::WireError;
 use crate::resolve::Request;
 use crate::solved::{Single, Solved};
+use carom_contact::ImpactProblem;
 use carom_derivative::{Derivative, DifferentiableLaw, Wrt, of_outcome};
-use carom_impact::{ImpactProblem, Law};
+use carom_impact::Law;
 
 /// An outcome, and its derivative or the reason that it has no derivative.
 pub type Differentiated<'p> = (Box<Single>, Result<Derivative<'p>, WireError>);

@@ -1,6 +1,6 @@
 //! Why a problem was not answered, in the form that is written.
 
-use carom_impact::ImpactError;
+use carom_contact::ImpactError;
 use carom_impact::two_body::TwoBodyError;
 use carom_lcp::LcpError;
 use serde::de::DeserializeOwned;

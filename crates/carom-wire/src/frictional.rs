@@ -1,8 +1,9 @@
 //! Diagnostics of the laws for one frictional contact, `routh` and `two-body`.
 
 use crate::matrix::rows;
+use carom_contact::FrictionalDiagnostics;
+use carom_impact::ContactMode;
 use carom_impact::two_body::{ContactInertia, InvariantDirections, invariant_directions};
-use carom_impact::{ContactMode, FrictionalDiagnostics};
 use nalgebra::{DMatrix, Matrix3, Vector3};
 use serde_json::{Map, Value, json};
 

@@ -1,6 +1,7 @@
 //! Keys of contacts that were given and that the law does not use: said, never passed over.
 
-use carom_impact::{Contact, ContactKeys};
+use carom_contact::Contact;
+use carom_impact::ContactKeys;
 
 /// The unused keys that say something at any contact, in alphabetical order.
 pub(crate) fn ignored(uses: ContactKeys, contacts: &[Contact]) -> Vec<&'static str> {

@@ -11,7 +11,7 @@ use crate::problem::{ContactInput, contact_set, metric};
 use crate::time_step::TimeStep;
 use crate::verdict::verdict;
 use crate::zeros::drop_signs_of_zeros;
-use carom_impact::{Contact, ContactSet};
+use carom_contact::{Contact, ContactSet};
 use carom_metric::Tangent;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};

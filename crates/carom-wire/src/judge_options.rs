@@ -2,7 +2,7 @@
 
 use crate::error::WireError;
 use crate::options::known_law;
-use carom_impact::frictional::FrictionCone;
+use carom_contact::FrictionCone;
 use carom_judge::JudgeOptions;
 use serde::Deserialize;
 

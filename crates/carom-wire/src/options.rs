@@ -2,7 +2,8 @@
 
 use crate::error::{WireError, typed, typed_by};
 use crate::nearest_name;
-use carom_impact::{ImpactError, LAWS, Law};
+use carom_contact::ImpactError;
+use carom_impact::{LAWS, Law};
 use serde_json::{Map, Value, json};
 
 /// The law of a name, with default options.

@@ -1,9 +1,9 @@
 //! Outcomes as JSON.
 
 use crate::frictional;
-use carom_impact::frictional::FrictionCone;
-use carom_impact::{
-    Audit, ConeDiagnostics, ContactSet, Diagnostics, ImpactOutcome, OutcomeSet, PoissonDiagnostics,
+use carom_contact::{
+    Audit, ConeDiagnostics, ContactSet, Diagnostics, FrictionCone, ImpactOutcome, OutcomeSet,
+    PoissonDiagnostics,
 };
 use serde_json::{Map, Value, json};
 

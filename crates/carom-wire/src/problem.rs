@@ -3,7 +3,7 @@
 use crate::error::WireError;
 use crate::limits::{MAX_CONTACTS, MAX_DIMENSION, check_length};
 use crate::matrix::square;
-use carom_impact::{Contact, ContactSet, ImpactError, ImpactProblem};
+use carom_contact::{Contact, ContactSet, ImpactError, ImpactProblem};
 use carom_metric::{Covector, KineticMetric, Tangent};
 use serde::Deserialize;
 use serde_json::{Map, Value};

@@ -6,12 +6,12 @@ use crate::matrix::rows;
 use crate::options::refused;
 use crate::outcome::set_fields;
 use crate::solved::{Solved, differentiated_within, one};
+use carom_contact::{
+    ContactSet, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, OutcomeSet, SetValuedLaw,
+};
 use carom_impact::frictional::DEFAULT_SAMPLING_WORK;
 use carom_impact::propagative::OrderSample;
-use carom_impact::{
-    ContactSet, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, Law, OutcomeSet, Propagative,
-    SetValuedLaw,
-};
+use carom_impact::{Law, Propagative};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 

@@ -11,7 +11,8 @@ use crate::propagative::{propagative, tell_of_set};
 use crate::solved::{Single, Solved, one};
 use crate::zeros::drop_signs_of_zeros;
 use crate::{Answer, Progress, bodies, simultaneous};
-use carom_impact::{ContactSet, ImpactLaw, ImpactProblem, Law};
+use carom_contact::{ContactSet, ImpactLaw, ImpactProblem};
+use carom_impact::Law;
 use serde_json::{Map, Value, json};
 
 /// The answer to a [`Problem`].

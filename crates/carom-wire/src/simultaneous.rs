@@ -8,11 +8,12 @@ use crate::limits::check_written;
 use crate::options::refused;
 use crate::outcome::{by_contact, outcome_fields};
 use crate::solved::{Solved, differentiated_fields, differentiated_within, one};
+use carom_contact::{Diagnostics, ImpactLaw, ImpactProblem};
+use carom_impact::Law;
 use carom_impact::frictional::{
     AnitescuPotra, EndMode, ModeSolution, SampleSummary, Sampler, SamplingProbe, SetValued,
     all_simultaneous, sampled_outcomes, summarize,
 };
-use carom_impact::{Diagnostics, ImpactLaw, ImpactProblem, Law};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 

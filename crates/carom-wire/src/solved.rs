@@ -3,7 +3,8 @@
 use crate::derivative::Wanted;
 use crate::error::WireError;
 use crate::outcome::outcome_fields;
-use carom_impact::{ImpactOutcome, ImpactProblem, Law};
+use carom_contact::{ImpactOutcome, ImpactProblem};
+use carom_impact::Law;
 use serde_json::{Map, Value};
 
 /// Answer of a law.

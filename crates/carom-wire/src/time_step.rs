@@ -2,7 +2,7 @@
 
 use crate::error::WireError;
 use crate::problem::pose;
-use carom_impact::{ContactSet, ImpactProblem};
+use carom_contact::{ContactSet, ImpactProblem};
 use carom_metric::{Covector, MetricError, Tangent};
 use serde_json::{Map, Value};
 

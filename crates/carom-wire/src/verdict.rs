@@ -5,7 +5,7 @@ use crate::error::WireError;
 use crate::judge_options::OptionsInput;
 use crate::outcome::by_contact;
 use crate::time_step::TimeStep;
-use carom_impact::{ImpactError, ImpactLaw, ImpactProblem};
+use carom_contact::{ImpactError, ImpactLaw, ImpactProblem};
 use carom_judge::{
     ContactReport, JudgeOptions, Judgement, LawMatch, Membership, PassedBound, SetVerdict, Witness,
     WitnessCone, judge_time_step, passed_bound,

@@ -8,7 +8,8 @@
 //! | [`lie`] | `carom-lie` | rotations and rigid motions |
 //! | [`geometry`] | `carom-geometry` | shapes, gaps, mass properties |
 //! | [`two_body`] | `carom-two-body` | one frictional contact of two bodies, in closed form |
-//! | [`impact`] | `carom-impact` | impact problems, laws, outcomes, audits |
+//! | [`contact`] | `carom-contact` | contact problems, outcomes, the gate, audits |
+//! | [`impact`] | `carom-impact` | impact laws |
 //! | [`derivative`] | `carom-derivative` | derivatives of impacts |
 //! | [`judge`] | `carom-judge` | verdicts on outcomes that somebody else computed |
 //! | [`lcp`] | `carom-lcp` | linear complementarity problems |
@@ -68,6 +69,7 @@
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
+pub use carom_contact as contact;
 pub use carom_derivative as derivative;
 pub use carom_geometry as geometry;
 pub use carom_impact as impact;

@@ -118,9 +118,7 @@ fn chapter_page(
         escape(&chapter.subtitle)
     );
     if !chapter.entries.is_empty() {
-        body.push_str("<section>\n<h2 id=\"paper\">In the paper</h2>\n");
-        write_paper(&mut body, &chapter.entries);
-        body.push_str("</section>\n");
+        body.push_str("<p><a href=\"#paper\">What the paper states, and what is here</a></p>\n");
     }
     body.push_str("<section>\n<h2 id=\"scenarios\">Scenarios</h2>\n");
     let mut plays = false;
@@ -139,6 +137,11 @@ fn chapter_page(
         }
     }
     body.push_str("</section>\n");
+    if !chapter.entries.is_empty() {
+        body.push_str("<section>\n<h2 id=\"paper\">In the paper</h2>\n");
+        write_paper(&mut body, &chapter.entries);
+        body.push_str("</section>\n");
+    }
     Ok(page(
         &format!("{}: carom gallery", chapter.title),
         &body,

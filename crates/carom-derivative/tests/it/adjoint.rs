@@ -1,14 +1,12 @@
 //! Adjoints of derivatives: products with the derivative along every direction, Jacobians, ties, dependencies.
 
 use crate::jacobians::{Data, Kind, laws, numbers, random, random_direction};
+use carom_contact::{Contact, FrictionCone, ImpactError, ImpactLaw};
 use carom_derivative::{
     Cotangent, Differentiability, DifferentiableLaw, Direction, Gradient, Wrt, differentiate,
 };
-use carom_impact::frictional::{AnitescuPotra, FrictionCone, MoreauNewton};
-use carom_impact::{
-    Contact, EnergeticRestitution, ImpactError, ImpactLaw, Law, NonholonomicProjectedNewton,
-    Plastic, Propagative,
-};
+use carom_impact::frictional::{AnitescuPotra, MoreauNewton};
+use carom_impact::{EnergeticRestitution, Law, NonholonomicProjectedNewton, Plastic, Propagative};
 use carom_metric::Covector;
 use carom_numeric::random::CounterRng;
 use nalgebra::{DMatrix, DVector, dmatrix, dvector};

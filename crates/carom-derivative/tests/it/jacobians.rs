@@ -1,18 +1,20 @@
 //! Derivatives of impacts: closed forms, identities, differences of the law itself.
 
 use crate::support::common::assert_close;
+use carom_contact::{
+    Contact, ContactSet, FrictionCone, ImpactError, ImpactLaw, ImpactProblem, SetValuedLaw,
+};
 use carom_derivative::{
     Derivative, Differentiability, Direction, Wrt, differentiate, of_outcome, saltation,
 };
-use carom_impact::frictional::{AnitescuPotra, FrictionCone, MoreauNewton, Sequential, SetValued};
-use carom_impact::two_body::{ImpactOptions, RestitutionLaw};
+use carom_impact::frictional::{AnitescuPotra, MoreauNewton, Sequential, SetValued};
 use carom_impact::{
-    Contact, ContactSet, EnergeticRestitution, ImpactError, ImpactLaw, ImpactProblem, Law,
-    NonholonomicElastic, NonholonomicNewton, NonholonomicProjectedNewton, Plastic, Propagative,
-    Rough, Routh, SetValuedLaw,
+    EnergeticRestitution, Law, NonholonomicElastic, NonholonomicNewton,
+    NonholonomicProjectedNewton, Plastic, Propagative, Rough, Routh,
 };
 use carom_metric::{Covector, KineticMetric, Tangent};
 use carom_numeric::random::CounterRng;
+use carom_two_body::{ImpactOptions, RestitutionLaw};
 use nalgebra::{DMatrix, DVector, dmatrix, dvector};
 
 const TOLERANCE: f64 = 1e-9;

@@ -3,8 +3,9 @@
 use crate::support::problems::{Posed, number, problem};
 use crate::support::random::Random;
 use crate::support::transforms::{Retold, back, relations, retold_law};
+use carom_contact::{Contact, ImpactLaw};
 use carom_derivative::{Differentiability, Wrt, differentiate};
-use carom_impact::{Contact, ContactCount, ImpactLaw, Law, LawInfo, Outcomes};
+use carom_impact::{ContactCount, Law, LawInfo, Outcomes};
 use carom_metric::Covector;
 use nalgebra::{DMatrix, DVector};
 

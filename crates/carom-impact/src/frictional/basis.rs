@@ -3,9 +3,10 @@
 use super::own::own_residual;
 use super::space::ContactSpace;
 use super::stepper::{StepProblem, StepWorkspace};
-use crate::ContactSet;
-use crate::draft::{Basis, unit, worst};
-use crate::gate::Breach;
+use carom_contact::ContactSet;
+use carom_contact::draft::Basis;
+use carom_contact::gate::Breach;
+use carom_contact::own_terms::{divisor, worst};
 use nalgebra::{DMatrix, DVector};
 
 /// Modes of the contacts, and the unknowns that decide them.
@@ -59,7 +60,7 @@ impl Basis for LcpBasis<'_> {
             if slides {
                 return 0.0;
             }
-            after[row].abs() / unit(terms[row])
+            after[row].abs() / divisor(terms[row])
         });
         Some(worst(missed))
     }

@@ -3,7 +3,7 @@
 use super::polygon::directions;
 use super::space::ContactSpace;
 use super::stepper::StepProblem;
-use crate::{ContactSet, ImpactError, ImpactProblem};
+use carom_contact::{ContactSet, ImpactError, ImpactProblem};
 use carom_lcp::{Lcp, LcpStatus, Lemke};
 use carom_metric::{Tangent, kernel};
 use nalgebra::{DMatrix, DVector};

@@ -6,8 +6,8 @@
 //! speeds first, then what tangents do, then how contacts act on each other. Contacts that all of these
 //! leave equal are images of each other under a symmetry of the problem; they stay as given.
 
-use super::friction_cone::FrictionCone;
 use super::space::ContactSpace;
+use carom_contact::FrictionCone;
 use carom_metric::kernel;
 
 /// Two rows whose Gram determinant, over the product of their squares, is below this are nearly parallel.

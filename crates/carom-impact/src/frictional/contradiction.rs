@@ -1,7 +1,7 @@
 //! Rebounds that contradict each other: contacts wedged against each other that must all open.
 
 use super::space::ContactSpace;
-use crate::nnls::nonnegative_least_squares;
+use carom_contact::nnls::nonnegative_least_squares;
 use nalgebra::{DMatrix, DVector};
 use std::f64::consts::TAU;
 

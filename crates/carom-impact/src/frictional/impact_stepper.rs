@@ -1,13 +1,13 @@
 //! Steps of a frictional impact under a caller's caps.
 
-use super::friction_cone::{ConeShape, FrictionCone};
+use super::cone_shape::ConeShape;
 use super::polygon::{DEFAULT_DIRECTIONS, directions};
 use super::round::RoundStep;
 use super::space::ContactSpace;
 use super::stepper::{StepProblem, StepWorkspace};
-use crate::draft::Opening;
-use crate::gate::Rules;
-use crate::{ContactSet, ImpactError};
+use carom_contact::draft::Opening;
+use carom_contact::gate::Rules;
+use carom_contact::{ContactSet, FrictionCone, ImpactError};
 use carom_metric::Tangent;
 use nalgebra::DVector;
 
@@ -89,7 +89,7 @@ impl<'a> ImpactStepper<'a> {
         space: ContactSpace,
         cone: FrictionCone,
     ) -> Result<Self, ImpactError> {
-        match cone.shape(space.n_tangents)? {
+        match ConeShape::of(cone, space.n_tangents)? {
             ConeShape::Round => Self::of(contacts, space, DEFAULT_DIRECTIONS, true),
             ConeShape::Polygon(k) => Self::of(contacts, space, k, false),
         }
@@ -183,7 +183,7 @@ impl<'a> ImpactStepper<'a> {
                 allowed: "finite and not negative",
             });
         }
-        let problem = crate::ImpactProblem::new(self.contacts, velocity.clone())?;
+        let problem = carom_contact::ImpactProblem::new(self.contacts, velocity.clone())?;
         let problem = problem.event();
         let scale = problem.scale();
         let slots = self.space.velocity(problem.momentum());
@@ -218,8 +218,8 @@ impl<'a> ImpactStepper<'a> {
             problem,
             &rules,
             &mut Opening::default(),
-            crate::ImpactStatus::Resolved,
-            crate::Diagnostics::Complementarity {
+            carom_contact::ImpactStatus::Resolved,
+            carom_contact::Diagnostics::Complementarity {
                 pivots: workspace.n_pivots,
                 velocity_residual: workspace.residual,
                 polygon: None,

@@ -1,7 +1,7 @@
 //! The impact differential inclusion in the plane, followed exactly from event to event.
 
 use super::space::ContactSpace;
-use crate::{Diagnostics, ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus};
+use carom_contact::{Diagnostics, ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus};
 use carom_lcp::{Lcp, LcpStatus, Lemke, LemkeOptions};
 use carom_metric::kernel;
 use carom_numeric::random::CounterRng;

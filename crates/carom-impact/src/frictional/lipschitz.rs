@@ -3,8 +3,8 @@
 use super::space::ContactSpace;
 use super::stepper::StepProblem;
 use super::{NetBound, polygon::directions};
-use crate::nnls::nonnegative_least_squares;
-use crate::{ContactSet, ImpactError};
+use carom_contact::nnls::nonnegative_least_squares;
+use carom_contact::{ContactSet, ImpactError};
 use nalgebra::{DMatrix, DVector};
 
 /// Most unknowns of a step for which all complementary cones are visited, $2^{15}$ of them: three

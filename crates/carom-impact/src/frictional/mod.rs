@@ -43,15 +43,13 @@ mod basis;
 mod bounds;
 mod canonical;
 mod choice;
+mod cone_shape;
 mod contradiction;
 mod end_mode;
-mod friction_cone;
 mod impact_stepper;
 mod inclusion;
 mod lipschitz;
 mod modes;
-#[cfg(feature = "bounds")]
-mod outer;
 mod own;
 mod painleve;
 mod parts;
@@ -78,20 +76,15 @@ pub use space::ContactSpace;
 
 pub use bounds::{NetBound, TerminationBounds};
 pub use canonical::ContactOrder;
+pub use carom_contact::FrictionCone;
 pub use carom_lcp::cone::{ConeMode, ConeSelection};
 pub use carom_numeric::random::CounterRng;
 pub use choice::SampleChoice;
 pub use end_mode::EndMode;
-pub use friction_cone::FrictionCone;
 pub use impact_stepper::{ImpactStepper, Step};
 pub use inclusion::{InclusionPath, RatePiece, integrate_elastic_inclusion, integrate_inclusion};
 pub use lipschitz::{MAX_CONE_UNKNOWNS, StepLipschitz};
 pub use modes::{MAX_MODE_CONTACTS, ModeSolution, all_simultaneous, all_steps};
-#[cfg(feature = "bounds")]
-pub use outer::{
-    BoundCertificate, BoundMethod, BoundedSet, ConeCertificate, Moment, OuterBound, OuterBounds,
-    Relaxation, outer_bound,
-};
 pub use painleve::{ImpactWithoutCollision, impact_without_collision};
 pub use poisson::Poisson;
 pub use polygon::{DEFAULT_DIRECTIONS, MAX_DIRECTIONS};

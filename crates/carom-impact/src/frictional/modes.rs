@@ -3,10 +3,10 @@
 use super::end_mode::EndMode;
 use super::refuted::are_refuted;
 use super::space::ContactSpace;
-use crate::draft::Opening;
-use crate::gate::Rules;
-use crate::nnls::nonnegative_least_squares;
-use crate::{Diagnostics, ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus};
+use carom_contact::draft::Opening;
+use carom_contact::gate::Rules;
+use carom_contact::nnls::nonnegative_least_squares;
+use carom_contact::{Diagnostics, ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus};
 use nalgebra::{DMatrix, DVector};
 
 /// Most contacts for which modes are enumerated: $4^5$ of them, $7^5$ with caps.

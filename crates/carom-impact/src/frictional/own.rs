@@ -1,9 +1,8 @@
 //! Residual of frictional contacts, each on its own terms.
 
 use super::space::ContactSpace;
-use crate::ContactSet;
-use crate::draft::{unit, worst};
-use crate::numbers::Numbers;
+use carom_contact::own_terms::{divisor, worst};
+use carom_contact::{ContactSet, Numbers};
 use carom_metric::kernel;
 use smallvec::smallvec;
 
@@ -46,7 +45,7 @@ pub(super) fn own_residual(
     let of = |contact: usize| {
         let normal = contact * width;
         let tangents = normal + 1..normal + width;
-        let missed = l[normal].min(u[normal]).abs() / unit(s[normal]);
+        let missed = l[normal].min(u[normal]).abs() / divisor(s[normal]);
         let friction = space.friction[contact];
         if friction == 0.0 {
             return missed;
@@ -59,7 +58,7 @@ pub(super) fn own_residual(
             kernel::norm(&u[tangents.clone()]),
         );
         let limit = friction * l[normal].max(0.0);
-        let excess = ((drag - limit) * mobility / unit(terms)).max(0.0);
+        let excess = ((drag - limit) * mobility / divisor(terms)).max(0.0);
         let is_rounding =
             l[normal] <= NO_PUSH * s[normal] && drag * mobility <= NO_FRICTION * terms;
         if slip == 0.0 || is_rounding {
@@ -68,9 +67,9 @@ pub(super) fn own_residual(
         let astray = tangents.fold(0.0f64, |sum, slot| {
             libm::hypot(sum, l[slot] + limit * (u[slot] / slip))
         });
-        let astray = astray / unit(limit.max(drag)) / (1.0 + DIRECTION * terms / slip);
-        let sliding = if slip / unit(terms) <= astray {
-            slip / unit(terms)
+        let astray = astray / divisor(limit.max(drag)) / (1.0 + DIRECTION * terms / slip);
+        let sliding = if slip / divisor(terms) <= astray {
+            slip / divisor(terms)
         } else {
             astray
         };

@@ -2,9 +2,10 @@
 
 use super::canonical::Canonical;
 use super::space::ContactSpace;
-use crate::ContactSet;
-use crate::draft::{Basis, worst};
-use crate::gate::Breach;
+use carom_contact::ContactSet;
+use carom_contact::draft::Basis;
+use carom_contact::gate::Breach;
+use carom_contact::own_terms::worst;
 use std::borrow::Cow;
 
 /// Contacts that share no body with the others, as if they were alone: what they do depends on nothing

@@ -5,7 +5,7 @@ use super::modes::{check_planar, solutions};
 use super::round::{RoundStep, RoundWorkspace};
 use super::space::ContactSpace;
 use super::stepper::StepWorkspace;
-use crate::{FamilyMember, ImpactError};
+use carom_contact::{FamilyMember, ImpactError};
 use carom_lcp::cone::{ConeMode, ConeSelection};
 use nalgebra::{DMatrix, DVector};
 

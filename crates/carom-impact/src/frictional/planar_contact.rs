@@ -1,7 +1,7 @@
 //! Every outcome of steps of one contact in the plane, in closed form.
 
 use super::space::ContactSpace;
-use crate::ImpactProblem;
+use carom_contact::ImpactProblem;
 use nalgebra::{Matrix2, Vector2};
 
 /// Determinant of the Gram matrix, over the product of its diagonal, below which normal and tangent count as dependent:

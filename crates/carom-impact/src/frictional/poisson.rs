@@ -1,18 +1,19 @@
 //! Compression and expansion of all contacts at once, capped by energy.
 
 use super::canonical::Canonical;
-use super::friction_cone::{ConeShape, FrictionCone};
+use super::cone_shape::ConeShape;
 use super::parts::Part;
 use super::regular::{Solution, after, hidden_family, is_regular};
 use super::round::{RoundStep, RoundWorkspace};
 use super::space::ContactSpace;
 use super::stepper::{StepProblem, StepWorkspace};
-use crate::draft::{Opening, worst};
-use crate::gate::Rules;
 use crate::laws::BuiltIn;
-use crate::momentum_change::separating;
-use crate::{
-    Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus,
+use carom_contact::draft::Opening;
+use carom_contact::gate::Rules;
+use carom_contact::momentum_change::separating;
+use carom_contact::own_terms::worst;
+use carom_contact::{
+    Diagnostics, FrictionCone, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus,
     PoissonDiagnostics,
 };
 use carom_lcp::LcpStatus;
@@ -99,7 +100,7 @@ impl ImpactLaw for Poisson {
         let contacts = problem.contacts();
         contacts.require_tangents()?;
         let space = ContactSpace::new(contacts);
-        let shape = self.friction_cone.shape(space.n_tangents)?;
+        let shape = ConeShape::of(self.friction_cone, space.n_tangents)?;
         let told = PoissonDiagnostics {
             compression: space.on_rows(&vec![0.0; space.n_slots()], problem.scale(), contacts),
             scale: 1.0,

@@ -1,6 +1,6 @@
 //! Number of directions of a friction polygon.
 
-use crate::ImpactError;
+use carom_contact::ImpactError;
 
 /// Directions of the friction polygon in space if none are asked for.
 pub const DEFAULT_DIRECTIONS: usize = 4;

@@ -5,7 +5,7 @@ use super::sampler::{Draw, Sampler};
 use super::samples::SampleSummary;
 use super::set_valued::{BranchPolicy, COVERING_SPREAD, SetValued};
 use super::stepper::StepWorkspace;
-use crate::ImpactError;
+use carom_contact::ImpactError;
 use carom_numeric::random::CounterRng;
 
 /// Steps of which other solutions are sought.

@@ -1,12 +1,11 @@
 //! Contacts with round friction cones, on the slots of a contact space.
 
-use super::friction_cone::FrictionCone;
 use super::own::own_residual;
 use super::space::ContactSpace;
-use crate::draft::{Basis, Targets, unit, worst};
-use crate::gate::Breach;
-use crate::outcome::PolygonDiagnostics;
-use crate::{ContactSet, ImpactError, ImpactProblem};
+use carom_contact::draft::{Basis, Targets};
+use carom_contact::gate::Breach;
+use carom_contact::own_terms::{divisor, worst};
+use carom_contact::{ContactSet, FrictionCone, ImpactError, ImpactProblem, PolygonDiagnostics};
 use carom_lcp::LcpStatus;
 use carom_lcp::cone::{
     ConeAnswer, ConeMode, ConeProblem, ConeSelection, ConeStart, ConeWorkspace, SparseConeAnswer,
@@ -485,7 +484,7 @@ impl Basis for RoundBasis<'_> {
             let most = friction * normal;
             match mode {
                 ConeMode::Slide if most > 0.0 => {
-                    (work + most * slip.sqrt()).max(0.0) / (most * unit(size.sqrt()))
+                    (work + most * slip.sqrt()).max(0.0) / (most * divisor(size.sqrt()))
                 }
                 _ => 0.0,
             }

@@ -2,17 +2,17 @@
 
 use super::bounds::TerminationBounds;
 use super::canonical::Canonical;
-use super::friction_cone::FrictionCone;
 use super::impact_stepper::ImpactStepper;
 use super::modes::{check_planar, solutions};
 use super::set_valued::{BranchPolicy, COVERING_SPREAD, CapDistribution, SetValued};
 use super::space::ContactSpace;
 use super::stepper::StepWorkspace;
-use crate::draft::Opening;
-use crate::gate::Rules;
-use crate::numbers::Numbers;
-use crate::own_terms::GRAZING_TOLERANCE;
-use crate::{Diagnostics, ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus};
+use carom_contact::draft::Opening;
+use carom_contact::gate::Rules;
+use carom_contact::own_terms::GRAZING_TOLERANCE;
+use carom_contact::{
+    Diagnostics, FrictionCone, ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus, Numbers,
+};
 use carom_lcp::LcpStatus;
 use carom_metric::kernel;
 use carom_numeric::random::CounterRng;
@@ -580,7 +580,7 @@ impl<'a> Sampler<'a> {
     ///
     /// # Errors
     ///
-    /// The errors of [`audit`](crate::audit()).
+    /// The errors of [`audit`](carom_contact::audit()).
     pub fn outcome(&self, draw: &Draw) -> Result<ImpactOutcome, ImpactError> {
         let status = if self.problem.is_approaching() {
             ImpactStatus::Resolved

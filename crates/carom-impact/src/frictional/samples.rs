@@ -5,7 +5,7 @@
 //! same bits. Memory does not grow with the number of samples, unless outcomes are kept.
 
 use super::sampler::{Draw, Sampler};
-use crate::{ImpactError, ImpactOutcome};
+use carom_contact::{ImpactError, ImpactOutcome};
 use std::collections::BTreeSet;
 use std::ops::Range;
 
@@ -321,7 +321,7 @@ fn directed_distance(a: &[Vec<f64>], b: &[Vec<f64>]) -> f64 {
 mod tests {
     use super::*;
     use crate::frictional::SetValued;
-    use crate::{Contact, ContactSet, ImpactProblem};
+    use carom_contact::{Contact, ContactSet, ImpactProblem};
     use carom_metric::{Covector, KineticMetric, Tangent};
     use nalgebra::DMatrix;
 

@@ -1,14 +1,16 @@
 //! One contact at a time.
 
-use super::friction_cone::{ConeShape, FrictionCone};
+use super::cone_shape::ConeShape;
 use super::round::RoundStep;
 use super::space::ContactSpace;
 use super::stepper::{StepProblem, StepWorkspace};
 use crate::laws::BuiltIn;
-use crate::momentum_change::separating;
-use crate::numbers::Numbers;
-use crate::own_terms::GRAZING_TOLERANCE;
-use crate::{Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus};
+use carom_contact::momentum_change::separating;
+use carom_contact::own_terms::GRAZING_TOLERANCE;
+use carom_contact::{
+    Diagnostics, FrictionCone, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus,
+    Numbers,
+};
 use nalgebra::DVector;
 
 /// Cycles after which contacts that go on in turn are closed at once.
@@ -205,7 +207,7 @@ impl<'p> SingleImpacts<'p> {
     ) -> Result<Self, ImpactError> {
         problem.contacts().require_tangents()?;
         let space = ContactSpace::new(problem.contacts());
-        let shape = friction_cone.shape(space.n_tangents)?;
+        let shape = ConeShape::of(friction_cone, space.n_tangents)?;
         let mut singles = Vec::with_capacity(space.n_contacts);
         for contact in 0..space.n_contacts {
             singles.push(Closing::new(&space, &[contact], shape)?);

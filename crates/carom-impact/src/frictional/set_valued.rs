@@ -1,7 +1,6 @@
 //! Options of the set-valued law.
 
-use super::friction_cone::FrictionCone;
-use crate::ImpactError;
+use carom_contact::{FrictionCone, ImpactError};
 
 /// Units of work that all samples of a problem may take by default, about a multiply-add each and five seconds in
 /// all. They are counted, not timed, so that samples end at the same place on every machine.
@@ -55,7 +54,7 @@ pub enum CapDistribution {
 ///
 /// Algorithms 1 and 2 of Halm & Posa. A sample is a sequence of steps with random caps until no
 /// contact approaches; it depends on the problem, the options and its index alone. Kinetic energy
-/// never grows. [`ImpactLaw::resolve`](crate::ImpactLaw::resolve) gives the first sample that ends.
+/// never grows. [`ImpactLaw::resolve`](carom_contact::ImpactLaw::resolve) gives the first sample that ends.
 ///
 /// # Departure from the source
 ///

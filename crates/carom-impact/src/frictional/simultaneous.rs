@@ -1,22 +1,21 @@
 //! All contacts at once.
 
 use super::canonical::Canonical;
+use super::cone_shape::ConeShape;
 use super::contradiction::contradiction;
-use super::friction_cone::{ConeShape, FrictionCone};
 use super::parts::{Apart, OfPart, Part, Shifted};
 use super::planar;
 use super::round::{RoundBasis, RoundStep, RoundWorkspace, polygon_error};
 use super::space::ContactSpace;
 use super::stepper::{StepProblem, StepWorkspace};
-use crate::draft::{Basis, worst};
-use crate::gate::{Rules, Work};
 use crate::laws::BuiltIn;
-use crate::momentum_change::separating;
-use crate::outcome::PolygonDiagnostics;
-use crate::own_terms::GRAZING_TOLERANCE;
-use crate::{
-    ConeDiagnostics, Contact, Diagnostics, FamilyMember, ImpactError, ImpactLaw, ImpactOutcome,
-    ImpactProblem, ImpactStatus,
+use carom_contact::draft::Basis;
+use carom_contact::gate::{Rules, Work};
+use carom_contact::momentum_change::separating;
+use carom_contact::own_terms::{GRAZING_TOLERANCE, worst};
+use carom_contact::{
+    ConeDiagnostics, Contact, Diagnostics, FamilyMember, FrictionCone, ImpactError, ImpactLaw,
+    ImpactOutcome, ImpactProblem, ImpactStatus, PolygonDiagnostics,
 };
 use carom_lcp::LcpStatus;
 use carom_lcp::cone::{ConeMode, ConeSelection};
@@ -97,7 +96,7 @@ impl ImpactLaw for AnitescuPotra {
 /// one side.
 ///
 /// With friction, or with different restitutions, kinetic energy may grow (Kane & Levinson 1985): the audit
-/// says so ([`energy_gain`](crate::Audit::energy_gain)).
+/// says so ([`energy_gain`](carom_contact::Audit::energy_gain)).
 ///
 /// # Examples
 ///
@@ -302,7 +301,7 @@ impl Event<'_> {
         friction_cone: FrictionCone,
         selection: ConeSelection,
     ) -> Result<ImpactOutcome, ImpactError> {
-        match friction_cone.shape(self.space.n_tangents)? {
+        match ConeShape::of(friction_cone, self.space.n_tangents)? {
             ConeShape::Round => self.with_cones(selection),
             ConeShape::Polygon(k) => {
                 // Cones without friction are rays, and their outcome that of the complementarity problem:

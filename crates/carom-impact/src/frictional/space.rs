@@ -1,10 +1,11 @@
 //! Contact space of frictional laws.
 
-use crate::draft::{Draft, Opening};
-use crate::gate::Rules;
-use crate::numbers::Numbers;
-use crate::own_terms::{GRAZING_TOLERANCE, dot_and_size, groups};
-use crate::{ContactSet, Diagnostics, ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus};
+use carom_contact::draft::{Draft, Opening};
+use carom_contact::gate::Rules;
+use carom_contact::own_terms::{GRAZING_TOLERANCE, dot_and_size, groups};
+use carom_contact::{
+    ContactSet, Diagnostics, ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus, Numbers,
+};
 use carom_lcp::ContactRows;
 use carom_metric::kernel;
 use nalgebra::{DMatrix, DVector};

@@ -2,8 +2,8 @@
 
 use super::round::{RoundStep, RoundWorkspace};
 use super::space::ContactSpace;
-use crate::ImpactError;
-use crate::own_terms::GRAZING_TOLERANCE;
+use carom_contact::ImpactError;
+use carom_contact::own_terms::GRAZING_TOLERANCE;
 use carom_lcp::cone::{ConeAnswer, ConeSelection};
 use carom_lcp::{ContactLcp, LcpRef, LcpStatus, Lemke, LemkeOptions, LemkeWorkspace};
 use carom_metric::kernel;

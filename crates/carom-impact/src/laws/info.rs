@@ -3,7 +3,7 @@
 /// Description of a law, as tables and messages print it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LawInfo {
-    /// The law's [`name`](crate::ImpactLaw::name).
+    /// The law's [`name`](carom_contact::ImpactLaw::name).
     pub name: &'static str,
     /// One line on what it answers.
     pub summary: &'static str,

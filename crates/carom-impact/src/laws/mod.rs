@@ -31,10 +31,8 @@ pub use nonholonomic_projected::NonholonomicProjected;
 pub use nonholonomic_projected_newton::NonholonomicProjectedNewton;
 
 use crate::frictional::{AnitescuPotra, MoreauNewton, Poisson, Sequential, SetValued};
-use crate::{
-    ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, Plastic, Propagative, Rough, Routh,
-    TwoBody,
-};
+use crate::{Plastic, Propagative, Rough, Routh, TwoBody};
+use carom_contact::{ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem};
 
 /// A law that says what it is.
 pub(crate) trait BuiltIn: ImpactLaw + Default {

@@ -1,7 +1,8 @@
 //! Reflection inside the velocities that the constraints admit.
 
 use super::{BuiltIn, ContactCount, ContactKeys, LawInfo, Outcomes};
-use crate::{ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, Nonholonomic, Restitution};
+use crate::{Nonholonomic, Restitution};
+use carom_contact::{ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem};
 
 /// Reflection inside the velocities that the constraints admit (`nonholonomic-elastic`), the law
 /// [`Restitution::Elastic`].

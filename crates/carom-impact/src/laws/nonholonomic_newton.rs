@@ -1,7 +1,8 @@
 //! Newton's restitution inside the velocities that the constraints admit.
 
 use super::{BuiltIn, ContactCount, ContactKeys, LawInfo, OptionInfo, Outcomes};
-use crate::{ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, Nonholonomic, Restitution};
+use crate::{Nonholonomic, Restitution};
+use carom_contact::{ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem};
 
 /// Newton's restitution inside the velocities that the constraints admit
 /// (`nonholonomic-newton`), the law [`Restitution::Newton`].

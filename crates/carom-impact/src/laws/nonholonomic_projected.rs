@@ -1,7 +1,8 @@
 //! Elastic reflection as if there were no constraints, then projection onto them.
 
 use super::{BuiltIn, ContactCount, ContactKeys, LawInfo, Outcomes};
-use crate::{ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, Nonholonomic, Restitution};
+use crate::{Nonholonomic, Restitution};
+use carom_contact::{ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem};
 
 /// Elastic reflection as if there were no constraints, then projection onto them
 /// (`nonholonomic-projected`), the law [`Restitution::Projected`].

@@ -1,7 +1,8 @@
 //! Newton's restitution as if there were no constraints, then projection onto them.
 
 use super::{BuiltIn, ContactCount, ContactKeys, LawInfo, OptionInfo, Outcomes};
-use crate::{ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, Nonholonomic, Restitution};
+use crate::{Nonholonomic, Restitution};
+use carom_contact::{ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem};
 
 /// Newton's restitution as if there were no constraints, then projection onto them
 /// (`nonholonomic-projected-newton`), the law [`Restitution::ProjectedNewton`].

@@ -44,13 +44,15 @@ mod rough;
 pub use restitution::Restitution;
 pub use rough::Rough;
 
-use crate::draft::{self, Basis, Opening, Targets};
-use crate::gate::Rules;
-use crate::momentum_change::{MomentumChange, separating};
-use crate::nnls::nonnegative_least_squares;
-use crate::numbers::Numbers;
-use crate::own_terms::{GRAZING_TOLERANCE, dot_and_size};
-use crate::{Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus};
+use carom_contact::draft::{self, Basis, Opening, Targets};
+use carom_contact::gate::Rules;
+use carom_contact::momentum_change::{MomentumChange, separating};
+use carom_contact::nnls::nonnegative_least_squares;
+use carom_contact::own_terms::{GRAZING_TOLERANCE, dot_and_size};
+use carom_contact::{
+    Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus,
+    NonholonomicDiagnostics, Numbers,
+};
 use carom_metric::kernel;
 use nalgebra::{DMatrix, DVector};
 use smallvec::{SmallVec, smallvec};
@@ -93,17 +95,6 @@ const NO_RESTITUTION: f64 = 1e-9;
 pub struct Nonholonomic {
     restitution: Restitution,
     max_impacts: u64,
-}
-
-/// Diagnostics of the nonholonomic laws.
-#[derive(Clone, Debug, PartialEq, Default)]
-pub struct NonholonomicDiagnostics {
-    /// $-u(v^+)/u(v^-)$ at the contact that was hit first; absent if none was.
-    pub effective_restitution: Option<f64>,
-    /// $\cos^2\beta$ of that contact.
-    pub cos2_beta: Option<f64>,
-    /// Contacts in the order of their impacts.
-    pub sequence: Vec<usize>,
 }
 
 /// One impact on a distinct normal, before it is applied.

@@ -2,9 +2,9 @@
 
 use crate::laws::BuiltIn;
 use crate::{
-    ImpactError, NonholonomicElastic, NonholonomicNewton, NonholonomicProjected,
-    NonholonomicProjectedNewton,
+    NonholonomicElastic, NonholonomicNewton, NonholonomicProjected, NonholonomicProjectedNewton,
 };
+use carom_contact::ImpactError;
 
 /// Restitution of an impact under constraints: the part of the normal velocity that it gives back.
 ///

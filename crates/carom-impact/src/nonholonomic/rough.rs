@@ -1,14 +1,15 @@
 //! Rough impact: no slip at the contact.
 
-use crate::draft::{Draft, Targets};
-use crate::gate::Rules;
 use crate::laws::BuiltIn;
-use crate::momentum_change::separating;
-use crate::nnls::nonnegative_least_squares;
-use crate::numbers::Numbers;
-use crate::own_terms::{groups, row_velocity};
 use crate::tolerances::IMPULSE_ROUNDINGS;
-use crate::{Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus};
+use carom_contact::draft::{Draft, Targets};
+use carom_contact::gate::Rules;
+use carom_contact::momentum_change::separating;
+use carom_contact::nnls::nonnegative_least_squares;
+use carom_contact::own_terms::{groups, row_velocity};
+use carom_contact::{
+    Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus, Numbers,
+};
 use carom_metric::kernel;
 use carom_numeric::svd::Svd;
 use nalgebra::{DMatrix, DVector};

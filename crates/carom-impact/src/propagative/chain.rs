@@ -2,10 +2,9 @@
 
 use super::selection::Selector;
 use super::{DEFAULT_MAX_IMPACTS, Elastic, Propagative, SEQUENCE_LIMIT};
-use crate::momentum_change::MomentumChange;
-use crate::numbers::Numbers;
-use crate::own_terms::{GRAZING_TOLERANCE, dot_and_size};
-use crate::{ContactSet, ImpactError, ImpactProblem};
+use carom_contact::momentum_change::MomentumChange;
+use carom_contact::own_terms::{GRAZING_TOLERANCE, dot_and_size};
+use carom_contact::{ContactSet, ImpactError, ImpactProblem, Numbers};
 use carom_metric::kernel;
 use smallvec::smallvec;
 

@@ -3,7 +3,7 @@
 use super::chain::refuse_jam;
 use super::tree::{Found, Layout, leaf, merge_tolerances};
 use super::{DEFAULT_MAX_IMPACTS, Propagative, SEQUENCE_LIMIT, SequenceFilter, minimal};
-use crate::{DrawnOrders, ImpactError, ImpactProblem};
+use carom_contact::{DrawnOrders, ImpactError, ImpactProblem};
 use carom_numeric::random::CounterRng;
 
 /// Number of orders of impact that are drawn, and their stream of random numbers.

@@ -1,8 +1,7 @@
 //! Minimal sequences of impacts, taken literally.
 
 use super::chain::reflect;
-use crate::numbers::Numbers;
-use crate::{ImpactError, ImpactProblem};
+use carom_contact::{ImpactError, ImpactProblem, Numbers};
 
 /// Longest sequence whose minimality is tested: there are $2^{16}$ subsequences.
 pub const MINIMALITY_LIMIT: usize = 16;

@@ -2,7 +2,7 @@
 //!
 //! Every contact that approaches reflects the momentum in the kinetic metric, which may make
 //! others approach; the chain ends when none does. Whenever the contacts can open together
-//! ([`Margin`](crate::Margin) positive) every chain ends, whatever the order:
+//! ([`Margin`](carom_contact::Margin) positive) every chain ends, whatever the order:
 //! each impact raises $\langle p, w\rangle$ for a direction $w$ that opens all contacts, and
 //! $\lVert p\rVert$ bounds it. The order may matter, though, and then [`Propagative`] returns the
 //! whole set of outcomes and its diameter, the indeterminacy $\xi$.
@@ -24,15 +24,16 @@ pub use selection::by_priority;
 pub use tree::SequenceFilter;
 pub use unfold::{TwoContacts, Unfolding};
 
-use crate::draft::{self, Basis, Opening};
-use crate::gate::Rules;
 use crate::laws::BuiltIn;
-use crate::momentum_change::{MomentumChange, separating};
 use crate::plastic::plastic_change;
 use crate::restitution::blend;
-use crate::{
-    Diagnostics, DrawnOrders, EnergeticRestitution, ImpactError, ImpactLaw, ImpactOutcome,
-    ImpactProblem, ImpactStatus, OutcomeSet, PlasticRule, PropagativeDiagnostics, SetValuedLaw,
+use crate::{EnergeticRestitution, PlasticRule};
+use carom_contact::draft::{self, Basis, Opening};
+use carom_contact::gate::Rules;
+use carom_contact::momentum_change::{MomentumChange, separating};
+use carom_contact::{
+    Diagnostics, DrawnOrders, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus,
+    OutcomeSet, PropagativeDiagnostics, SetValuedLaw,
 };
 use spread::{farthest_first, farthest_pair};
 use tree::merge_tolerances;

@@ -1,6 +1,6 @@
 //! Rules for the next of several approaching contacts.
 
-use crate::ImpactError;
+use carom_contact::ImpactError;
 use carom_numeric::random::CounterRng;
 
 /// Contact velocities this close to the one sought, over its size, are a tie.
@@ -57,7 +57,7 @@ impl Selection {
 }
 
 /// The distinct normals in the order of the contacts that are named, then of the others.
-pub fn by_priority(order: &[usize], contacts: &crate::ContactSet<'_>) -> Vec<usize> {
+pub fn by_priority(order: &[usize], contacts: &carom_contact::ContactSet<'_>) -> Vec<usize> {
     let mut places = Vec::with_capacity(contacts.n_distinct());
     for contact in order.iter().copied().chain(0..contacts.len()) {
         let place = contacts.place(contact);
@@ -78,7 +78,7 @@ pub(super) enum Selector {
 }
 
 impl Selector {
-    pub(super) fn new(selection: &Selection, contacts: &crate::ContactSet<'_>) -> Self {
+    pub(super) fn new(selection: &Selection, contacts: &carom_contact::ContactSet<'_>) -> Self {
         match selection {
             Selection::MostApproaching => Self::Most,
             Selection::LeastApproaching => Self::Least,

@@ -1,6 +1,6 @@
 //! Choice of the reported outcomes: a few that spread as far as all.
 
-use crate::momentum_change::MomentumChange;
+use carom_contact::momentum_change::MomentumChange;
 
 /// Distances to pairs of outcomes beyond which the diameter is sought by sweeps.
 const MAX_PAIRS: usize = 20_000_000;

@@ -3,11 +3,10 @@
 use super::chain::{reflect, refuse_jam};
 use super::minimal::places_are_minimal;
 use super::{DEFAULT_MAX_IMPACTS, Elastic, Propagative, SEQUENCE_LIMIT};
-use crate::event_scale::{ROUNDING, part_in_span};
-use crate::momentum_change::MomentumChange;
-use crate::numbers::Numbers;
-use crate::own_terms::groups;
-use crate::{ImpactError, ImpactProblem};
+use carom_contact::event_scale::{ROUNDING, part_in_span};
+use carom_contact::momentum_change::MomentumChange;
+use carom_contact::own_terms::groups;
+use carom_contact::{ImpactError, ImpactProblem, Numbers};
 use carom_metric::kernel;
 use std::collections::HashMap;
 

@@ -2,10 +2,9 @@
 
 use super::tree::merge_tolerances;
 use super::{Elastic, Propagative, SEQUENCE_LIMIT};
-use crate::momentum_change::MomentumChange;
-use crate::numbers::Numbers;
-use crate::own_terms::GRAZING_TOLERANCE;
-use crate::{ContactSet, ImpactError, ImpactProblem};
+use carom_contact::momentum_change::MomentumChange;
+use carom_contact::own_terms::GRAZING_TOLERANCE;
+use carom_contact::{ContactSet, ImpactError, ImpactProblem, Numbers};
 use carom_metric::{Wedge, kernel};
 use smallvec::smallvec;
 use std::f64::consts::TAU;

@@ -1,6 +1,7 @@
 //! The list of laws.
 
-use carom_impact::{ImpactLaw, LAWS, Law};
+use carom_contact::ImpactLaw;
+use carom_impact::{LAWS, Law};
 use std::collections::BTreeSet;
 
 #[test]

@@ -1,7 +1,6 @@
 //! Integration tests of carom-impact, one binary: linking is most of what a test binary costs.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod conservation;
 mod frictional;
 mod laws;
 mod nonholonomic;

@@ -4,10 +4,11 @@
     reason = "digits as their source has them"
 )]
 
-use carom_impact::{
+use carom_contact::{
     Contact, ContactSet, Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem,
-    ImpactStatus, Nonholonomic, NonholonomicDiagnostics, Plastic, Restitution, Rough,
+    ImpactStatus, NonholonomicDiagnostics,
 };
+use carom_impact::{Nonholonomic, Plastic, Restitution, Rough};
 use carom_metric::{Covector, KineticMetric, Tangent};
 use nalgebra::{DMatrix, DVector, dmatrix};
 

@@ -1,10 +1,8 @@
 //! The plastic law and event-wide restitution.
 
 use crate::support::common::*;
-use carom_impact::{
-    Diagnostics, EnergeticRestitution, ImpactError, ImpactStatus, Plastic, PlasticRule,
-    Propagative, Selection,
-};
+use carom_contact::{Diagnostics, ImpactError, ImpactStatus};
+use carom_impact::{EnergeticRestitution, Plastic, PlasticRule, Propagative, Selection};
 use nalgebra::DVector;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -23,7 +21,7 @@ const ADHESIVE: Plastic = Plastic {
     },
 };
 
-fn adhesive(outcome: &carom_impact::ImpactOutcome) -> &[usize] {
+fn adhesive(outcome: &carom_contact::ImpactOutcome) -> &[usize] {
     match &outcome.diagnostics {
         Diagnostics::Plastic { adhesive } => adhesive,
         other => panic!("not a plastic outcome: {other:?}"),
@@ -42,16 +40,16 @@ fn closing_every_contact_leaves_a_body_alone_that_the_impact_does_not_reach() {
         let mass = &turn * nalgebra::dmatrix![2.0, 0.0; 0.0, 3.0] * turn.transpose();
         let metric = carom_metric::KineticMetric::new(mass).unwrap();
         let row = |k: usize| carom_metric::Covector(turn.column(k).into_owned());
-        let contacts = [0, 1].map(|k| carom_impact::Contact::frictionless(row(k)));
-        let contacts = carom_impact::ContactSet::new(&metric, contacts.to_vec()).unwrap();
+        let contacts = [0, 1].map(|k| carom_contact::Contact::frictionless(row(k)));
+        let contacts = carom_contact::ContactSet::new(&metric, contacts.to_vec()).unwrap();
         let velocity = carom_metric::Tangent(&turn * nalgebra::dvector![-1.0, 5.0]);
-        let problem = carom_impact::ImpactProblem::new(&contacts, velocity).unwrap();
+        let problem = carom_contact::ImpactProblem::new(&contacts, velocity).unwrap();
         let half = Propagative {
             restitution: EnergeticRestitution::new(0.5).unwrap(),
             plastic: ADHESIVE.rule,
             ..Propagative::default()
         };
-        let laws: [(&dyn carom_impact::ImpactLaw, f64); 2] = [(&ADHESIVE, 0.0), (&half, 0.5)];
+        let laws: [(&dyn carom_contact::ImpactLaw, f64); 2] = [(&ADHESIVE, 0.0), (&half, 0.5)];
         for (law, restitution) in laws {
             let outcome = law.resolve(&problem).unwrap();
             let after = turn.tr_mul(&outcome.velocity_plus.0);

@@ -1,10 +1,9 @@
 //! Properties of the propagative law on random systems.
 
 use crate::support::common::*;
+use carom_contact::ImpactOutcome;
 use carom_impact::propagative::{TwoContacts, is_minimal};
-use carom_impact::{
-    EnergeticRestitution, ImpactOutcome, Plastic, PlasticRule, Propagative, Selection,
-};
+use carom_impact::{EnergeticRestitution, Plastic, PlasticRule, Propagative, Selection};
 use carom_metric::{Covector, KineticMetric, Tangent};
 use nalgebra::{DMatrix, DVector};
 use proptest::prelude::*;
@@ -377,7 +376,7 @@ proptest! {
             for b in system.unit_velocities(plus(&outcome)) {
                 prop_assert!(b >= -1e-11 * norm, "approaches with {}", b);
             }
-            if outcome.status == carom_impact::ImpactStatus::Resolved {
+            if outcome.status == carom_contact::ImpactStatus::Resolved {
                 let alpha = details(&outcome).alpha;
                 prop_assert!((0.0..=r * (1.0 + 1e-9) + 1e-12).contains(&alpha), "alpha {}", alpha);
                 if plastic != PlasticRule::Cone {

@@ -1,6 +1,7 @@
 //! The structure of outcome sets, as text: orders, counts, statuses, rounded numbers.
 
-use carom_impact::{Contact, ContactSet, Diagnostics, ImpactProblem, Propagative, SetValuedLaw};
+use carom_contact::{Contact, ContactSet, Diagnostics, ImpactProblem, SetValuedLaw};
+use carom_impact::Propagative;
 use carom_metric::{Covector, KineticMetric, Tangent};
 use nalgebra::{DMatrix, DVector};
 
@@ -18,7 +19,7 @@ fn outcomes(masses: &[f64], velocity: &[f64]) -> String {
     let contacts = ContactSet::new(&metric, (0..n - 1).map(normal).collect()).unwrap();
     let problem = ImpactProblem::new(&contacts, Tangent::from_slice(velocity)).unwrap();
     let set = Propagative::default().resolve_all(&problem).unwrap();
-    let line = |outcome: &carom_impact::ImpactOutcome| {
+    let line = |outcome: &carom_contact::ImpactOutcome| {
         let Diagnostics::Propagative(d) = &outcome.diagnostics else {
             panic!("wrong law")
         };

@@ -1,12 +1,13 @@
 //! The planar impact against Routh's graphical construction, and the laws as laws.
 
+use carom_contact::{
+    Contact, ContactSet, Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem,
+    ImpactStatus,
+};
 use carom_impact::two_body::{
     BodyPair, ContactResponse, FinalMode, ImpactOptions, RestitutionLaw, RigidBody, solve_impact,
 };
-use carom_impact::{
-    Contact, ContactMode, ContactSet, Diagnostics, ImpactError, ImpactLaw, ImpactOutcome,
-    ImpactProblem, ImpactStatus, Law, Routh, TwoBody,
-};
+use carom_impact::{ContactMode, Law, Routh, TwoBody};
 use carom_metric::{Covector, KineticMetric, Tangent};
 use carom_numeric::random::CounterRng;
 use nalgebra::{DMatrix, DVector, Matrix3, Vector3};

@@ -1,9 +1,10 @@
 //! Mechanical systems and comparisons shared by the suites.
 
-use carom_impact::{
+use carom_contact::{
     Contact, ContactSet, Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem,
-    OutcomeSet, Propagative, PropagativeDiagnostics, SetValuedLaw,
+    OutcomeSet, PropagativeDiagnostics, SetValuedLaw,
 };
+use carom_impact::Propagative;
 use carom_metric::{Covector, KineticMetric, Tangent};
 use nalgebra::{DMatrix, DVector};
 

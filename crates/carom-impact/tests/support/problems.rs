@@ -1,7 +1,7 @@
 //! Random impacts with the structure of mechanical systems.
 
 use super::random::Random;
-use carom_impact::{Contact, ContactSet, ImpactError, ImpactProblem};
+use carom_contact::{Contact, ContactSet, ImpactError, ImpactProblem};
 use carom_metric::{Covector, KineticMetric, Tangent};
 use nalgebra::{DMatrix, DVector};
 

@@ -1,6 +1,6 @@
 //! Random numbers that are the same on every machine, and random impacts.
 
-use carom_impact::{Contact, ContactSet, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem};
+use carom_contact::{Contact, ContactSet, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem};
 use carom_metric::{Covector, KineticMetric, Tangent};
 use nalgebra::{DMatrix, DVector};
 

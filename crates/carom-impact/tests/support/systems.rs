@@ -1,6 +1,6 @@
 //! Systems of Halm & Posa, Section 5, as matrices.
 
-use carom_impact::{Contact, ContactSet, ImpactProblem};
+use carom_contact::{Contact, ContactSet, ImpactProblem};
 use carom_metric::{Covector, KineticMetric, Tangent};
 use nalgebra::{DMatrix, DVector, dmatrix};
 

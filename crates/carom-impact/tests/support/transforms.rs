@@ -2,8 +2,9 @@
 
 use super::problems::{Posed, orthogonal, scale};
 use super::random::Random;
+use carom_contact::Contact;
+use carom_impact::Law;
 use carom_impact::frictional::Sequential;
-use carom_impact::{Contact, Law};
 use carom_metric::Covector;
 use nalgebra::{DMatrix, DVector};
 use std::f64::consts::TAU;

@@ -34,7 +34,7 @@ pub use outside::OutsideReason;
 pub use witness::{Witness, WitnessCone, WitnessFault};
 
 use super::{Case, Explanation};
-use carom_impact::ImpactError;
+use carom_contact::ImpactError;
 use carom_impact::frictional::Sequential;
 use carom_metric::Tangent;
 use nalgebra::DVector;

@@ -8,8 +8,8 @@
 use super::{Known, Origin, SAME};
 use crate::Case;
 use crate::parts::met;
-use carom_impact::frictional::{ContactOrder, ContactSpace, FrictionCone};
-use carom_impact::{Contact, ContactSet, ImpactError, ImpactProblem};
+use carom_contact::{Contact, ContactSet, FrictionCone, ImpactError, ImpactProblem};
+use carom_impact::frictional::{ContactOrder, ContactSpace};
 use carom_metric::{Covector, kernel};
 use nalgebra::DVector;
 

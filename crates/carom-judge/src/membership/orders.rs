@@ -6,8 +6,8 @@
 use super::{Known, Origin, SAME};
 use crate::Case;
 use crate::tasks::map;
+use carom_contact::{ContactSet, ImpactError, ImpactLaw, ImpactProblem};
 use carom_impact::frictional::{AnitescuPotra, CounterRng, Sequential, SingleImpacts};
-use carom_impact::{ContactSet, ImpactError, ImpactLaw, ImpactProblem};
 use carom_metric::{Tangent, kernel};
 use nalgebra::DVector;
 

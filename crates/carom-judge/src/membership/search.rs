@@ -10,10 +10,10 @@ use super::witness::{Witness, WitnessCone};
 use super::{Known, Membership, Nearest, Origin, SAME, SetVerdict};
 use crate::Case;
 use crate::tasks::map;
+use carom_contact::{ImpactError, ImpactProblem};
 use carom_impact::frictional::{
     BranchPolicy, CAP_OFF, COVERING_SPREAD, CapDistribution, Draw, Sampler, SetValued,
 };
-use carom_impact::{ImpactError, ImpactProblem};
 use carom_metric::{Tangent, kernel};
 use nalgebra::DVector;
 use std::collections::{HashMap, HashSet};

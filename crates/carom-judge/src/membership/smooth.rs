@@ -2,8 +2,9 @@
 
 use crate::acting::{is_smooth, with_copies};
 use crate::{Case, parts};
+use carom_contact::{ContactSet, ImpactError, ImpactLaw, ImpactProblem};
+use carom_impact::Plastic;
 use carom_impact::frictional::{ContactSpace, planar_contact};
-use carom_impact::{ContactSet, ImpactError, ImpactLaw, ImpactProblem, Plastic};
 use carom_metric::{Tangent, kernel};
 use nalgebra::{DMatrix, DVector};
 

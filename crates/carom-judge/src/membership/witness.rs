@@ -2,8 +2,8 @@
 
 use crate::parts::Parts;
 use crate::{Case, JudgeOptions};
+use carom_contact::{ContactSet, ImpactError, ImpactLaw, ImpactProblem};
 use carom_impact::frictional::Sequential;
-use carom_impact::{ContactSet, ImpactError, ImpactLaw, ImpactProblem};
 use carom_metric::Tangent;
 use nalgebra::{DMatrix, DVector};
 use std::f64::consts::{PI, TAU};

@@ -2,11 +2,12 @@
 
 use crate::support::problems::{Posed, number};
 use crate::support::random::Random;
+use carom_contact::{Contact, ImpactLaw, ImpactProblem, SetValuedLaw};
+use carom_impact::Routh;
 use carom_impact::frictional::{
-    AnitescuPotra, BoundMethod, BranchPolicy, CAP_OFF, COVERING_SPREAD, CapDistribution,
-    OuterBound, OuterBounds, Relaxation, Sequential, SetValued,
+    AnitescuPotra, BranchPolicy, CAP_OFF, COVERING_SPREAD, CapDistribution, Sequential, SetValued,
 };
-use carom_impact::{Contact, ImpactLaw, ImpactProblem, Routh, SetValuedLaw};
+use carom_judge::bounds::{BoundMethod, OuterBound, OuterBounds, Relaxation};
 use carom_judge::{JudgeOptions, Membership, judge};
 use carom_metric::{Covector, Tangent};
 use nalgebra::DVector;

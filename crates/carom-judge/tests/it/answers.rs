@@ -1,6 +1,6 @@
 //! Laws with several answers, and contacts that an impact does not reach.
 
-use carom_impact::{Contact, ContactSet, ImpactProblem};
+use carom_contact::{Contact, ContactSet, ImpactProblem};
 use carom_judge::{JudgeOptions, Judgement, LawMatch, LawVerdict, judge};
 use carom_metric::{Covector, KineticMetric, Tangent};
 use nalgebra::{DMatrix, DVector};

@@ -3,8 +3,10 @@
 use crate::support::systems::{
     System, box_and_wall, compass_gait, contact, disk_stack, rocking_block,
 };
-use carom_impact::frictional::{AnitescuPotra, BoundMethod, OuterBounds, Relaxation, SetValued};
-use carom_impact::{ImpactLaw, ImpactProblem, Routh, SetValuedLaw};
+use carom_contact::{ImpactLaw, ImpactProblem, SetValuedLaw};
+use carom_impact::Routh;
+use carom_impact::frictional::{AnitescuPotra, SetValued};
+use carom_judge::bounds::{BoundMethod, OuterBounds, Relaxation};
 use carom_judge::{JudgeOptions, Judgement, Membership, PassedBound, judge, passed_bound};
 use carom_metric::{Covector, Tangent};
 use nalgebra::{DMatrix, DVector};

@@ -2,8 +2,8 @@
 
 use crate::support::random::Random;
 use crate::support::systems::contact;
+use carom_contact::{Contact, ContactSet, ImpactLaw, ImpactProblem, SetValuedLaw};
 use carom_impact::frictional::{AnitescuPotra, MoreauNewton, SetValued};
-use carom_impact::{Contact, ContactSet, ImpactLaw, ImpactProblem, SetValuedLaw};
 use carom_judge::{JudgeOptions, Judgement, Membership, OutsideReason, judge};
 use carom_metric::{KineticMetric, Tangent};
 use nalgebra::{DMatrix, DVector};

@@ -7,6 +7,8 @@ mod answers;
 #[cfg(feature = "bounds")]
 mod bounds;
 mod faults;
+#[cfg(feature = "bounds")]
+mod outer_bounds;
 mod relations;
 mod set;
 #[path = "../../../carom-impact/tests/support/mod.rs"]

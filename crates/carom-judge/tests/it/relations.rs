@@ -217,7 +217,7 @@ fn of_laws_at_one_distance_the_first_of_the_list_is_named() {
         let posed = Posed {
             mass: DMatrix::identity(3, 3) * (0.1 + 10.0 * random.unit()),
             velocity: missed.clone(),
-            contacts: vec![carom_impact::Contact {
+            contacts: vec![carom_contact::Contact {
                 normal: row(2),
                 tangents: vec![row(0), row(1)],
                 friction: 0.3,

@@ -3,11 +3,11 @@
 use crate::support::systems::{
     System, box_and_wall, compass_gait, contact, disk_stack, rocking_block,
 };
+use carom_contact::{Contact, ContactSet, FrictionCone, ImpactLaw, ImpactProblem, SetValuedLaw};
 use carom_impact::frictional::{
-    AnitescuPotra, BranchPolicy, CapDistribution, CounterRng, FrictionCone, Sequential, SetValued,
+    AnitescuPotra, BranchPolicy, CapDistribution, CounterRng, Sequential, SetValued,
     all_simultaneous,
 };
-use carom_impact::{Contact, ContactSet, ImpactLaw, ImpactProblem, SetValuedLaw};
 use carom_judge::{
     JudgeOptions, LawVerdict, Membership, OutsideReason, SetVerdict, Witness, WitnessCone, judge,
 };

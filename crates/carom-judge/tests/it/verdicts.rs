@@ -1,10 +1,8 @@
 //! Outcomes that somebody else computed: fits, laws and sets.
 
+use carom_contact::{Contact, ContactSet, ImpactError, ImpactLaw, ImpactProblem, audit};
 use carom_impact::frictional::{CounterRng, RatePiece, integrate_inclusion};
-use carom_impact::{
-    Contact, ContactSet, EnergeticRestitution, ImpactError, ImpactLaw, ImpactProblem, LAWS, Law,
-    Plastic, PlasticRule, Propagative, Routh, audit,
-};
+use carom_impact::{EnergeticRestitution, LAWS, Law, Plastic, PlasticRule, Propagative, Routh};
 use carom_judge::{
     EnergyChange, JudgeOptions, Judgement, LawMatch, LawVerdict, Membership, OutsideReason, judge,
 };
@@ -514,7 +512,7 @@ fn paths_of_the_inclusion_are_members() {
 
 #[test]
 fn a_spatial_impact_is_recognized_with_its_law_of_restitution() {
-    use carom_impact::two_body::{ImpactOptions, RestitutionLaw};
+    use carom_two_body::{ImpactOptions, RestitutionLaw};
     // An oblong body: normal and tangents couple, so that the laws of restitution differ.
     let mass = DMatrix::from_diagonal(&dvector![1.0, 1.0, 1.0, 0.3, 0.2, 0.25]);
     let contact = Contact {

@@ -7,7 +7,7 @@ use crate::billiard::error::finite;
 use crate::billiard::penny::{PennyState, Rim, RollingPenny};
 use crate::billiard::system::{AtImpact, Billiard, Guard};
 use crate::billiard::{BilliardError, Table};
-use carom_impact::Contact;
+use carom_contact::Contact;
 use carom_metric::{Covector, Tangent};
 use carom_numeric::quadrature::panels;
 use nalgebra::{DMatrix, DVector, Vector2};

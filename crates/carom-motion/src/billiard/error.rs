@@ -1,6 +1,6 @@
 //! Why a billiard could not be set up or followed.
 
-use carom_impact::ImpactError;
+use carom_contact::ImpactError;
 
 /// Why a billiard could not be set up or followed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

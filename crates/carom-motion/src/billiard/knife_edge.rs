@@ -9,7 +9,7 @@ use crate::billiard::BilliardError;
 use crate::billiard::error::{finite, positive};
 use crate::billiard::system::{AtImpact, Billiard, Guard};
 use crate::billiard::trig::sinc;
-use carom_impact::Contact;
+use carom_contact::Contact;
 use carom_metric::{Covector, Tangent};
 use carom_numeric::quadrature::panels;
 use nalgebra::{DMatrix, DVector};

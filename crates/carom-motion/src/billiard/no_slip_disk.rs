@@ -7,7 +7,7 @@
 use crate::billiard::BilliardError;
 use crate::billiard::error::positive;
 use crate::billiard::system::{AtImpact, Billiard, Guard};
-use carom_impact::Contact;
+use carom_contact::Contact;
 use carom_metric::{Covector, Tangent};
 use nalgebra::{DMatrix, DVector};
 

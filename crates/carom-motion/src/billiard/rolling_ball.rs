@@ -7,7 +7,7 @@
 
 use crate::billiard::system::{AtImpact, Billiard, Guard};
 use crate::billiard::{BilliardError, Table, error};
-use carom_impact::Contact;
+use carom_contact::Contact;
 use carom_metric::{Covector, Tangent};
 use nalgebra::{DMatrix, DVector, Vector2};
 

@@ -14,7 +14,7 @@
 use crate::billiard::BilliardError;
 use crate::billiard::error::{finite, positive};
 use crate::billiard::system::{AtImpact, Billiard, Guard};
-use carom_impact::Contact;
+use carom_contact::Contact;
 use carom_metric::{Covector, Tangent};
 use carom_numeric::quadrature::panels;
 use nalgebra::{DMatrix, Vector2};

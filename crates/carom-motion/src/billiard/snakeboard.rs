@@ -8,7 +8,7 @@
 use crate::billiard::BilliardError;
 use crate::billiard::error::{finite, positive};
 use crate::billiard::system::AtImpact;
-use carom_impact::Contact;
+use carom_contact::Contact;
 use carom_metric::{Covector, Tangent};
 use nalgebra::{DMatrix, Vector2};
 

@@ -8,7 +8,7 @@ use crate::billiard::BilliardError;
 use crate::billiard::march::{March, march};
 use crate::hybrid::{Ending, Hybrid, Limits, drive};
 use crate::tolerances::GUARD_ROUNDING;
-use carom_impact::{
+use carom_contact::{
     Contact, ContactSet, Diagnostics, ImpactError, ImpactLaw, ImpactProblem, ImpactStatus,
 };
 use carom_metric::{Covector, KineticMetric, Tangent};
@@ -50,7 +50,7 @@ impl AtImpact {
     pub fn resolve(
         self,
         law: &dyn ImpactLaw,
-    ) -> Result<carom_impact::ImpactOutcome, BilliardError> {
+    ) -> Result<carom_contact::ImpactOutcome, BilliardError> {
         let metric = KineticMetric::new(self.mass).map_err(ImpactError::from)?;
         let contacts = ContactSet::constrained(&metric, vec![self.contact], self.forms)?;
         let problem = ImpactProblem::new(&contacts, self.velocity)?;

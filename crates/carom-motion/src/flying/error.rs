@@ -1,7 +1,7 @@
 //! Why a body's flight above a plane was not begun, or stopped.
 
+use carom_contact::ImpactError;
 use carom_geometry::GeometryError;
-use carom_impact::ImpactError;
 use carom_variational::VariationalError;
 
 /// Why a run of one body above a plane was not begun, or could not be continued.

@@ -1,10 +1,9 @@
 //! Change of the momenta by an impact.
 
 use super::CollisionError;
+use carom_contact::{Audit, Contact, ContactSet, ImpactError, ImpactLaw, ImpactProblem, audit};
 use carom_geometry::{ContactPatch, PatchKind};
-use carom_impact::{
-    Audit, Contact, ContactSet, ImpactError, ImpactLaw, ImpactProblem, Plastic, audit,
-};
+use carom_impact::Plastic;
 use carom_metric::{Covector, KineticMetric, Tangent};
 use carom_variational::{Flight, RigidBody, State};
 use nalgebra::{DMatrix, DVector, Vector3};

@@ -13,9 +13,9 @@
 //! closed stays closed, and its last part shorter. The law is differentiated with
 //! $\mathrm{d}M = (\partial M/\partial q)\delta q$ and $\mathrm{d}J = \mathrm{D}^2\phi\delta q$.
 
+use carom_contact::{ImpactError, ImpactOutcome, ImpactProblem};
 use carom_derivative::sensitivity::{Regularity, Sensitivity, SensitivityEvent};
 use carom_derivative::{Derivative, DifferentiableLaw, Direction, Wrt, of_outcome, saltation};
-use carom_impact::{ImpactError, ImpactOutcome, ImpactProblem};
 use carom_mechanism::MechanicalSystem;
 use carom_metric::kernel;
 use carom_variational::generalized::{Point, Stepper};

@@ -1,6 +1,6 @@
 //! Why a motion in generalized coordinates could not be computed.
 
-use carom_impact::ImpactError;
+use carom_contact::ImpactError;
 
 /// Why an integrator was not built, or a run stopped. Every variant that can happen on the way
 /// carries its time; the trajectory up to then is kept.

@@ -1,7 +1,7 @@
 //! Events of a run.
 
 use crate::hybrid;
-use carom_impact::ImpactOutcome;
+use carom_contact::ImpactOutcome;
 use carom_metric::Covector;
 use carom_variational::generalized::ContactMode;
 use nalgebra::DVector;
@@ -82,7 +82,7 @@ pub struct Impact {
 impl Impact {
     /// Contacts in the order of the elementary impacts, if the law made a chain of them.
     pub fn sequence(&self) -> Option<Vec<usize>> {
-        let carom_impact::Diagnostics::Propagative(diagnostics) = &self.outcome.diagnostics else {
+        let carom_contact::Diagnostics::Propagative(diagnostics) = &self.outcome.diagnostics else {
             return None;
         };
         let sequence = diagnostics.sequence.as_ref()?;

@@ -4,10 +4,10 @@ use super::IntegratorError;
 use super::event::{Event, Impact};
 use super::run::Run;
 use crate::tolerances::DEPENDENT_ROW;
-use carom_impact::{
-    Contact, ContactSet, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, Plastic,
-    Propagative, SetValuedLaw,
+use carom_contact::{
+    Contact, ContactSet, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, SetValuedLaw,
 };
+use carom_impact::{Plastic, Propagative};
 use carom_mechanism::MechanicalSystem;
 use carom_metric::{Covector, KineticMetric, Tangent};
 use carom_variational::generalized::Bond;

@@ -9,7 +9,7 @@
 //!    \bar q = q_0 + \tfrac h2w. $$
 //!
 //! When contacts close, within one step or several of them at once, the step ends, an
-//! [`ImpactLaw`](carom_impact::ImpactLaw) maps the discrete momentum $p^-$ to $p^+$ in the kinetic
+//! [`ImpactLaw`](carom_contact::ImpactLaw) maps the discrete momentum $p^-$ to $p^+$ in the kinetic
 //! metric of that configuration, and the motion goes on from there. Contacts that touch without
 //! approaching last: their gaps are held by multipliers that push, with Coulomb friction in the
 //! plane, until they would have to pull.

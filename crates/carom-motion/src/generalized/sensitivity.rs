@@ -2,7 +2,7 @@
 
 use super::carried::Struck;
 use super::run::Run;
-use carom_impact::{ImpactError, ImpactOutcome, ImpactProblem};
+use carom_contact::{ImpactError, ImpactOutcome, ImpactProblem};
 use carom_mechanism::MechanicalSystem;
 
 impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {

@@ -1,6 +1,6 @@
 //! The impact of one contact whose points move only as the joints allow.
 
-use carom_impact::ImpactError;
+use carom_contact::ImpactError;
 use carom_impact::two_body::{
     ContactInertia, ContactResponse, ImpactOptions, TwoBodyError, solve_impact,
 };

@@ -7,8 +7,9 @@ use crate::world::run::Run;
 use crate::world::scratch::{Posed, Touching};
 use crate::world::spec::{SingleLaw, Surface};
 use crate::world::time::Time;
+use carom_contact::{Contact, ContactSet, ImpactError, ImpactLaw, ImpactProblem};
+use carom_impact::TwoBody;
 use carom_impact::two_body::{ContactInertia, ContactResponse, solve_impact};
-use carom_impact::{Contact, ContactSet, ImpactError, ImpactLaw, ImpactProblem, TwoBody};
 use carom_metric::{Covector, KineticMetric, Tangent};
 use nalgebra::{DMatrix, Matrix3, Vector3};
 

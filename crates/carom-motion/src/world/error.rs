@@ -1,7 +1,7 @@
 //! Why a world was not built, or its motion stopped.
 
+use carom_contact::ImpactError;
 use carom_geometry::GeometryError;
-use carom_impact::ImpactError;
 use carom_variational::VariationalError;
 
 /// Why a world was not built, or its motion could not be continued.

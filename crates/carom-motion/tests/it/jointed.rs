@@ -66,7 +66,7 @@ fn run_at(
     samples: &[f64],
     observe: &mut dyn FnMut(JointEvent<'_>),
 ) -> JointedEnd {
-    let several = |_| Box::new(MoreauNewton::default()) as Box<dyn carom_impact::ImpactLaw>;
+    let several = |_| Box::new(MoreauNewton::default()) as Box<dyn carom_contact::ImpactLaw>;
     let laws = Laws {
         single: SingleLaw::TwoBody(ImpactOptions::default()),
         several: &several,
@@ -328,7 +328,7 @@ fn limits_that_are_reached_at_once_are_one_instant() {
 fn a_control_without_a_finite_force_ends_the_run() {
     let slide = joint("prismatic", Vector3::x(), CoordinateSpec::default());
     let world = world(vec![rigid(2.0, [1.0; 3])], vec![slide], Vector3::zeros());
-    let several = |_| Box::new(MoreauNewton::default()) as Box<dyn carom_impact::ImpactLaw>;
+    let several = |_| Box::new(MoreauNewton::default()) as Box<dyn carom_contact::ImpactLaw>;
     let laws = Laws {
         single: SingleLaw::TwoBody(ImpactOptions::default()),
         several: &several,

@@ -131,7 +131,7 @@ fn run(
     samples: &[f64],
     observe: &mut dyn FnMut(JointEvent<'_>),
 ) -> JointedEnd {
-    let several = |_| Box::new(MoreauNewton::default()) as Box<dyn carom_impact::ImpactLaw>;
+    let several = |_| Box::new(MoreauNewton::default()) as Box<dyn carom_contact::ImpactLaw>;
     let laws = Laws {
         single: SingleLaw::TwoBody(ImpactOptions::default()),
         several: &several,

@@ -3,8 +3,9 @@
 use crate::ScenarioError;
 use crate::config::Input;
 use crate::propagative::model::{chain_normals, row};
+use carom_contact::{Contact, ContactSet, ImpactProblem};
+use carom_impact::Propagative;
 use carom_impact::frictional::{AnitescuPotra, MoreauNewton};
-use carom_impact::{Contact, ContactSet, ImpactProblem, Propagative};
 use carom_judge::{JudgeOptions, Judgement, judge};
 use carom_metric::{KineticMetric, Tangent};
 use carom_report::record::{

@@ -3,9 +3,10 @@
 use crate::ScenarioError;
 use crate::common::linspace;
 use crate::config::{Count, Input, Positive};
+use carom_contact::{Contact, ContactSet, ImpactOutcome, ImpactProblem};
 use carom_derivative::{Derivative, Differentiability, DifferentiableLaw, Wrt, differentiate};
+use carom_impact::Propagative;
 use carom_impact::frictional::{AnitescuPotra, MoreauNewton};
-use carom_impact::{Contact, ContactSet, ImpactOutcome, ImpactProblem, Propagative};
 use carom_metric::{Covector, KineticMetric, Tangent};
 use carom_report::record::{Axis, Color, Column, Figure, LineStyle, Mark, Quantity, Record, Table};
 use nalgebra::{DMatrix, DVector};

@@ -3,8 +3,8 @@
 use crate::ScenarioError;
 use crate::motion::playback::Hit;
 use crate::motion::scene::moreau;
+use carom_contact::ImpactLaw;
 use carom_geometry::{HalfSpace, MassProperties, Shape};
-use carom_impact::ImpactLaw;
 use carom_impact::two_body::ImpactOptions;
 use carom_lie::{Se3, So3};
 use carom_motion::hybrid::{Ending, Limits};

@@ -6,11 +6,11 @@ use crate::motion::figures::{Series, against_time};
 use crate::motion::linkage::{Course, Linkage};
 use crate::motion::playback::playback;
 use crate::motion::scene::GRAVITY;
+use carom_contact::{ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem};
 use carom_geometry::{Cuboid, Rounded, Segment, Shape};
 use carom_impact::frictional::{
     AnitescuPotra, MoreauNewton, Poisson, Sampler, SetValued, sampled_outcomes,
 };
-use carom_impact::{ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem};
 use carom_motion::joints::coordinates::{Actuator, CoordinateSpec, Rule, Table as Targets};
 use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
 use carom_variational::State;

@@ -1,9 +1,10 @@
 //! Worlds that scenarios build themselves, and their runs.
 
 use crate::ScenarioError;
+use carom_contact::ImpactLaw;
 use carom_geometry::{HalfSpace, Shape};
+use carom_impact::Propagative;
 use carom_impact::frictional::MoreauNewton;
-use carom_impact::{ImpactLaw, Propagative};
 use carom_lie::{Se3, So3};
 use carom_motion::hybrid::{Ending, Limits};
 use carom_motion::world::{

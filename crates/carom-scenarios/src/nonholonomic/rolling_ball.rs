@@ -6,7 +6,8 @@ use crate::nonholonomic::hybrid_model::{motion, path, quantities, status, table}
 use crate::nonholonomic::penny_model::{TableConfig, drawing};
 use carom_motion::hybrid::Limits;
 
-use carom_impact::{ImpactLaw, Nonholonomic, Restitution, Rough};
+use carom_contact::ImpactLaw;
+use carom_impact::{Nonholonomic, Restitution, Rough};
 use carom_motion::billiard::rolling_ball::{BallState, RollingBall};
 use carom_motion::billiard::system::{Billiard, Hit, follow};
 use carom_motion::billiard::{BilliardError, Ellipse};

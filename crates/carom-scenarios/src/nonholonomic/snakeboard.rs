@@ -2,7 +2,8 @@
 
 use crate::ScenarioError;
 use crate::config::{Fraction, Input, Positive};
-use carom_impact::{Diagnostics, ImpactError, ImpactOutcome, Nonholonomic, Restitution};
+use carom_contact::{Diagnostics, ImpactError, ImpactOutcome};
+use carom_impact::{Nonholonomic, Restitution};
 use carom_metric::Tangent;
 use carom_motion::billiard::BilliardError;
 use carom_motion::billiard::snakeboard::Snakeboard;

@@ -2,7 +2,7 @@
 
 use crate::ScenarioError;
 use crate::propagative::model::{System, diagnostics};
-use carom_impact::ImpactOutcome;
+use carom_contact::ImpactOutcome;
 use carom_report::animation::{Animation, MovingArrow, Outline, PlaneBody};
 use carom_report::record::Color;
 

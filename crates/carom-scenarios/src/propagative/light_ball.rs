@@ -4,7 +4,7 @@ use crate::ScenarioError;
 use crate::common::linspace;
 use crate::config::{Count, Input, Positive};
 use crate::propagative::model::{System, diagnostics, propagative, relative_energy_change, row};
-use carom_impact::ImpactOutcome;
+use carom_contact::ImpactOutcome;
 use carom_report::animation::{Animation, Outline, PlaneBody};
 use carom_report::record::{Axis, Color, Column, Figure, LineStyle, Mark, Quantity, Record, Table};
 use serde::Deserialize;

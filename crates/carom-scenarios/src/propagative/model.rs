@@ -1,11 +1,11 @@
 //! Mass matrices and contact normals that several scenarios share.
 
 use crate::ScenarioError;
-use carom_impact::{
-    Contact, ContactSet, EnergeticRestitution, ImpactError, ImpactLaw, ImpactOutcome,
-    ImpactProblem, OutcomeSet, Propagative, PropagativeDiagnostics, SetValuedLaw, Uniqueness,
-    uniqueness,
+use carom_contact::{
+    Contact, ContactSet, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, OutcomeSet,
+    PropagativeDiagnostics, SetValuedLaw,
 };
+use carom_impact::{EnergeticRestitution, Propagative, Uniqueness, uniqueness};
 use carom_metric::{Covector, KineticMetric, Tangent};
 use nalgebra::{DMatrix, DVector};
 
@@ -156,7 +156,7 @@ pub(crate) fn row(n: usize, entries: &[(usize, f64)]) -> Covector {
 /// The propagative diagnostics of an outcome.
 pub(crate) fn diagnostics(outcome: &ImpactOutcome) -> PropagativeDiagnostics {
     match &outcome.diagnostics {
-        carom_impact::Diagnostics::Propagative(diagnostics) => diagnostics.clone(),
+        carom_contact::Diagnostics::Propagative(diagnostics) => diagnostics.clone(),
         _ => PropagativeDiagnostics::default(),
     }
 }

@@ -1,7 +1,7 @@
 //! Tables and figures of the outcomes of one impact, for several scenarios.
 
 use crate::propagative::model::diagnostics;
-use carom_impact::OutcomeSet;
+use carom_contact::OutcomeSet;
 use carom_report::record::{Column, Quantity, Table};
 
 /// The number of outcomes, and how far apart they are.

@@ -4,7 +4,7 @@ use super::kelvin_voigt::{KelvinVoigt, Landing, NotFollowed};
 use super::rocking_block::block;
 use crate::config::{Count, Input, NonNegative, Positive};
 use crate::{Progress, ScenarioError};
-use carom_impact::ImpactLaw;
+use carom_contact::ImpactLaw;
 use carom_impact::frictional::{CapDistribution, Sampler, Sequential, SetValued, summarize};
 use carom_report::record::{
     Axis, Color, Column, Figure, Mark, PointShape, Quantity, Record, Table,

@@ -3,8 +3,8 @@
 use super::spatial_box::BoxConfig;
 use crate::ScenarioError;
 use crate::config::{Count, Input, Positive};
+use carom_contact::{Contact, ContactSet, Diagnostics, ImpactLaw, ImpactProblem};
 use carom_impact::frictional::{AnitescuPotra, CounterRng};
-use carom_impact::{Contact, ContactSet, Diagnostics, ImpactLaw, ImpactProblem};
 use carom_metric::{Covector, KineticMetric};
 use carom_report::record::{Axis, Color, Figure, Mark, Quantity, Record};
 use nalgebra::DMatrix;

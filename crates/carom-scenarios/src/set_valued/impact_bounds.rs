@@ -5,8 +5,9 @@ use super::{box_and_wall, compass_gait, rocking_block};
 use crate::ScenarioError;
 use crate::config::{Count, Input};
 use carom_impact::frictional::{
-    BranchPolicy, CapDistribution, OuterBounds, Relaxation, Sampler, SetValued, sampled_outcomes,
+    BranchPolicy, CapDistribution, Sampler, SetValued, sampled_outcomes,
 };
+use carom_judge::bounds::{OuterBounds, Relaxation};
 use carom_report::record::{Axis, Color, Column, Figure, LineStyle, Mark, Quantity, Record, Table};
 use serde::Deserialize;
 use std::f64::consts::TAU;

@@ -2,8 +2,8 @@
 
 use crate::ScenarioError;
 use crate::config::{Input, NonNegative, Positive};
+use carom_contact::{Contact, ContactSet, ImpactProblem};
 use carom_impact::frictional::{RatePiece, integrate_inclusion};
-use carom_impact::{Contact, ContactSet, ImpactProblem};
 use carom_metric::{Covector, KineticMetric, Tangent};
 use carom_report::record::{Axis, Color, Figure, LineStyle, Mark, Quantity, Record};
 use carom_variational::{EmbeddedState, Motion, TimeEmbedding};

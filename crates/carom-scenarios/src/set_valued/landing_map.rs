@@ -3,8 +3,8 @@
 use crate::ScenarioError;
 use crate::common::linspace;
 use crate::config::{Count, Input, NonNegative, Positive};
+use carom_contact::{Contact, ContactSet, ImpactProblem};
 use carom_impact::frictional::{Sampler, SetValued, sampled_outcomes};
-use carom_impact::{Contact, ContactSet, ImpactProblem};
 use carom_metric::{Covector, KineticMetric, Tangent};
 use carom_report::record::{Axis, Column, Figure, Mark, Quantity, Record, Table};
 use nalgebra::{DMatrix, Matrix3, Vector3};

@@ -2,8 +2,8 @@
 
 use super::system::FrictionalSystem;
 use crate::ScenarioError;
+use carom_contact::{Diagnostics, ImpactLaw};
 use carom_impact::frictional::Sequential;
-use carom_impact::{Diagnostics, ImpactLaw};
 use carom_report::animation::{Animation, Outline, PlaneBody};
 use carom_report::record::{Color, Record};
 

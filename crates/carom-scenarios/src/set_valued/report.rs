@@ -4,11 +4,11 @@ use super::playback::playback;
 use super::system::FrictionalSystem;
 use crate::extremes::extremes;
 use crate::{Progress, ScenarioError};
+use carom_contact::{Diagnostics, ImpactError, ImpactLaw, ImpactProblem};
 use carom_impact::frictional::{
     BranchPolicy, CapDistribution, Draw, SampleSummary, Sampler, Sequential, SetValued,
     StepLipschitz, TerminationBounds, all_simultaneous, summarize,
 };
-use carom_impact::{Diagnostics, ImpactError, ImpactLaw, ImpactProblem};
 use carom_report::record::{
     Axis, Color, Column, Figure, Mark, PointShape, Quantity, Record, Table,
 };

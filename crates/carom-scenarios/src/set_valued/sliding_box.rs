@@ -3,8 +3,8 @@
 use super::spatial_box::BoxConfig;
 use crate::ScenarioError;
 use crate::config::Input;
-use carom_impact::frictional::{AnitescuPotra, FrictionCone};
-use carom_impact::{Diagnostics, ImpactLaw};
+use carom_contact::{Diagnostics, FrictionCone, ImpactLaw};
+use carom_impact::frictional::AnitescuPotra;
 use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
 use serde::Deserialize;
 

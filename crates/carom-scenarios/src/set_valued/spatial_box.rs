@@ -2,7 +2,7 @@
 
 use crate::ScenarioError;
 use crate::config::{NonNegative, Positive};
-use carom_impact::{Contact, ContactSet, ImpactProblem};
+use carom_contact::{Contact, ContactSet, ImpactProblem};
 use carom_metric::{Covector, KineticMetric, Tangent};
 use nalgebra::{DMatrix, DVector};
 use serde::Deserialize;

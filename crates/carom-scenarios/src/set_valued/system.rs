@@ -1,7 +1,7 @@
 //! A system at the instant of a simultaneous impact.
 
 use crate::ScenarioError;
-use carom_impact::{Contact, ContactSet, ImpactProblem};
+use carom_contact::{Contact, ContactSet, ImpactProblem};
 use carom_metric::{Covector, KineticMetric, Tangent};
 use nalgebra::DMatrix;
 

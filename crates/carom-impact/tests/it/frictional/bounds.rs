@@ -1,10 +1,10 @@
 //! Constants of the termination theorem and of the covering lemma.
 
 use crate::support::systems::*;
+use carom_contact::{ContactSet, ImpactError};
 use carom_impact::frictional::{
     CounterRng, Draw, NetBound, Sampler, SetValued, StepLipschitz, TerminationBounds, all_steps,
 };
-use carom_impact::{ContactSet, ImpactError};
 use nalgebra::DMatrix;
 
 #[track_caller]

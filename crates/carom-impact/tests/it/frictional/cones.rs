@@ -1,12 +1,13 @@
 //! Round friction cones in space.
 
 use crate::support::systems::*;
-use carom_impact::frictional::{
-    AnitescuPotra, BranchPolicy, ConeMode, ConeSelection, FrictionCone, MoreauNewton, Sampler,
-    Sequential, SetValued,
+use carom_contact::{
+    ConeDiagnostics, Diagnostics, FrictionCone, ImpactError, ImpactLaw, ImpactOutcome,
+    PolygonDiagnostics,
 };
-use carom_impact::{
-    ConeDiagnostics, Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, PolygonDiagnostics,
+use carom_impact::frictional::{
+    AnitescuPotra, BranchPolicy, ConeMode, ConeSelection, MoreauNewton, Sampler, Sequential,
+    SetValued,
 };
 use nalgebra::{DMatrix, DVector};
 

@@ -1,7 +1,7 @@
 //! Solutions of the inclusion for given rates.
 
 use crate::support::systems::*;
-use carom_impact::ContactSet;
+use carom_contact::ContactSet;
 use carom_impact::frictional::{
     ImpactStepper, InclusionPath, RatePiece, StepWorkspace, TerminationBounds,
     integrate_elastic_inclusion, integrate_inclusion,

@@ -1,10 +1,8 @@
 //! Single answers: all contacts at once, or one at a time.
 
 use crate::support::systems::*;
-use carom_impact::frictional::{
-    AnitescuPotra, FrictionCone, MoreauNewton, Sequential, all_simultaneous,
-};
-use carom_impact::{Diagnostics, ImpactError, ImpactLaw, ImpactStatus};
+use carom_contact::{Diagnostics, FrictionCone, ImpactError, ImpactLaw, ImpactStatus};
+use carom_impact::frictional::{AnitescuPotra, MoreauNewton, Sequential, all_simultaneous};
 use nalgebra::DMatrix;
 
 /// Contact velocities of all outcomes, in order of their first modes.

@@ -5,8 +5,6 @@ mod cones;
 mod inclusion;
 mod laws;
 mod order;
-#[cfg(feature = "bounds")]
-mod outer;
 mod painleve;
 mod poisson;
 mod properties;

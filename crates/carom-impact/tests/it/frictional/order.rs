@@ -2,8 +2,8 @@
 
 use crate::support::random::Random;
 use crate::support::systems::*;
+use carom_contact::{Contact, Diagnostics, ImpactLaw, ImpactOutcome, Warning};
 use carom_impact::frictional::{AnitescuPotra, ConeSelection, MoreauNewton, Poisson};
-use carom_impact::{Contact, Diagnostics, ImpactLaw, ImpactOutcome, Warning};
 use carom_metric::Covector;
 use nalgebra::{DMatrix, DVector};
 
@@ -248,7 +248,7 @@ fn opposed_contacts_that_are_closed_at_once_stay_closed() {
     ];
     let contacts = normals
         .iter()
-        .map(|n| carom_impact::Contact::frictionless(carom_metric::Covector::from_slice(n)));
+        .map(|n| carom_contact::Contact::frictionless(carom_metric::Covector::from_slice(n)));
     let forms = [
         [
             -0.11218624120482858,
@@ -267,8 +267,8 @@ fn opposed_contacts_that_are_closed_at_once_stay_closed() {
         .map(|n| carom_metric::Covector::from_slice(n))
         .collect();
     let contacts =
-        carom_impact::ContactSet::constrained(&metric, contacts.collect(), forms).unwrap();
-    let problem = carom_impact::ImpactProblem::new(
+        carom_contact::ContactSet::constrained(&metric, contacts.collect(), forms).unwrap();
+    let problem = carom_contact::ImpactProblem::new(
         &contacts,
         carom_metric::Tangent::from_slice(&[
             0.6974558654908254,
@@ -278,7 +278,7 @@ fn opposed_contacts_that_are_closed_at_once_stay_closed() {
     )
     .unwrap();
     let law = carom_impact::frictional::Sequential::default();
-    let found = carom_impact::ImpactLaw::resolve(&law, &problem);
+    let found = carom_contact::ImpactLaw::resolve(&law, &problem);
     let found = found.unwrap();
     let near = [0.974_040_788_5, 0.249_796_938_3, 0.965_776_650_5];
     let off = &found.velocity_plus.0 - nalgebra::DVector::from_column_slice(&near);

@@ -2,11 +2,11 @@
 
 use crate::support::random::Random;
 use crate::support::systems::*;
-use carom_impact::frictional::{FrictionCone, MoreauNewton, Poisson};
-use carom_impact::{
-    Contact, Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactStatus, PoissonDiagnostics,
-    Warning,
+use carom_contact::{
+    Contact, Diagnostics, FrictionCone, ImpactError, ImpactLaw, ImpactOutcome, ImpactStatus,
+    PoissonDiagnostics, Warning,
 };
+use carom_impact::frictional::{MoreauNewton, Poisson};
 use nalgebra::{DMatrix, DVector};
 
 fn phases(outcome: &ImpactOutcome) -> &PoissonDiagnostics {

@@ -1,11 +1,12 @@
 //! Properties of steps and laws on random systems, in the plane and in space.
 
 use crate::support::systems::*;
+use carom_contact::{ContactSet, FrictionCone, ImpactLaw, ImpactProblem};
+use carom_impact::Routh;
 use carom_impact::frictional::{
-    AnitescuPotra, Draw, FrictionCone, ImpactStepper, RatePiece, Sampler, Sequential, SetValued,
-    StepWorkspace, TerminationBounds, all_simultaneous, integrate_inclusion,
+    AnitescuPotra, Draw, ImpactStepper, RatePiece, Sampler, Sequential, SetValued, StepWorkspace,
+    TerminationBounds, all_simultaneous, integrate_inclusion,
 };
-use carom_impact::{ContactSet, ImpactLaw, ImpactProblem, Routh};
 use carom_lcp::{Lcp, LcpStatus, Lemke};
 use carom_metric::{Covector, Tangent};
 use nalgebra::{DMatrix, DVector};

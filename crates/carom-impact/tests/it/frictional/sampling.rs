@@ -1,11 +1,11 @@
 //! Samples of the set: what every one of them is, and their statistics.
 
 use crate::support::systems::*;
+use carom_contact::{FrictionCone, ImpactError, ImpactLaw, SetValuedLaw};
 use carom_impact::frictional::{
-    BranchPolicy, CapDistribution, Draw, FrictionCone, Sampler, SamplingProbe, SetValued,
-    TerminationBounds, summarize,
+    BranchPolicy, CapDistribution, Draw, Sampler, SamplingProbe, SetValued, TerminationBounds,
+    summarize,
 };
-use carom_impact::{ImpactError, ImpactLaw, SetValuedLaw};
 
 fn paper(system: &System) -> SetValued {
     SetValued {

@@ -1,7 +1,7 @@
 //! Steps with given caps.
 
 use crate::support::systems::*;
-use carom_impact::ContactSet;
+use carom_contact::ContactSet;
 use carom_impact::frictional::{ImpactStepper, StepWorkspace, all_steps};
 use carom_metric::Tangent;
 

@@ -4,10 +4,10 @@
 use crate::support::problems::{Posed, number, problem};
 use crate::support::random::Random;
 use crate::support::transforms::{Retold, back, relations, retold_law};
+use carom_contact::{ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem};
 use carom_impact::nonholonomic::Rough;
 use carom_impact::{
-    ContactCount, EnergeticRestitution, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, Law,
-    LawInfo, Outcomes, Plastic, PlasticRule, Propagative,
+    ContactCount, EnergeticRestitution, Law, LawInfo, Outcomes, Plastic, PlasticRule, Propagative,
 };
 use nalgebra::DVector;
 use std::collections::BTreeMap;

@@ -1,8 +1,8 @@
 //! If a law has no answer, solvers may find huge impulses that cancel: none of them is an answer.
 
 use super::{Case, Random};
+use carom_contact::{Contact, ImpactError};
 use carom_impact::frictional::{AnitescuPotra, MoreauNewton};
-use carom_impact::{Contact, ImpactError};
 use carom_metric::Covector;
 use nalgebra::{DMatrix, dmatrix};
 

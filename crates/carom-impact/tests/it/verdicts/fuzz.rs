@@ -2,10 +2,9 @@
 
 use super::gate::{Excuses, some_contact_approaches, worst_violation};
 use super::{Case, Random};
+use carom_contact::{ImpactLaw, ImpactStatus};
 use carom_impact::frictional::{AnitescuPotra, MoreauNewton, Sequential, SetValued};
-use carom_impact::{
-    ImpactLaw, ImpactStatus, Nonholonomic, Plastic, Propagative, Restitution, Rough, Routh,
-};
+use carom_impact::{Nonholonomic, Plastic, Propagative, Restitution, Rough, Routh};
 use std::collections::BTreeMap;
 
 fn excuses(law: &dyn ImpactLaw) -> Excuses {

@@ -1,7 +1,7 @@
 //! The gate, once more and plainly: dense matrices, no scaling, no shortcuts.
 
 use super::Case;
-use carom_impact::ImpactOutcome;
+use carom_contact::ImpactOutcome;
 use nalgebra::{DMatrix, DVector};
 
 /// Rules that a law is excused from.

@@ -1,14 +1,11 @@
 //! Invariance of verdicts: units of rows, far bodies, the order in which things are listed.
 
 use super::{Case, Random};
+use carom_contact::{Contact, ContactSet, FrictionCone, ImpactLaw, ImpactProblem};
 use carom_impact::frictional::{
-    AnitescuPotra, FrictionCone, MoreauNewton, Sampler, SamplingProbe, Sequential, SetValued,
-    summarize,
+    AnitescuPotra, MoreauNewton, Sampler, SamplingProbe, Sequential, SetValued, summarize,
 };
-use carom_impact::{
-    Contact, ContactSet, ImpactLaw, ImpactProblem, Nonholonomic, Plastic, Propagative, Restitution,
-    Rough,
-};
+use carom_impact::{Nonholonomic, Plastic, Propagative, Restitution, Rough};
 use carom_metric::{Covector, KineticMetric, Tangent};
 use nalgebra::DMatrix;
 
@@ -127,7 +124,7 @@ fn a_slow_approach_beside_a_fast_body_is_an_impact() {
     let case = Case {
         mass: DMatrix::identity(2, 2),
         velocity: vec![-1e-3, 1e17],
-        contacts: vec![carom_impact::Contact::frictionless(Covector::from_slice(
+        contacts: vec![carom_contact::Contact::frictionless(Covector::from_slice(
             &[1.0, 0.0],
         ))],
     };

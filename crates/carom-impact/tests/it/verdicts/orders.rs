@@ -2,8 +2,9 @@
 
 use super::Random;
 use crate::support::common::{chain, details, plus, sequence};
+use carom_contact::OutcomeSet;
+use carom_impact::Propagative;
 use carom_impact::propagative::{MAX_OUTCOMES, OrderSample};
-use carom_impact::{OutcomeSet, Propagative};
 
 /// Balls on a line of masses 1 and `heavy` in turn, the first and the last one running inwards.
 fn squeezed(n: usize, heavy: f64) -> (Vec<f64>, Vec<f64>) {

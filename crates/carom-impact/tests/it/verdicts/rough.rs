@@ -1,7 +1,8 @@
 //! A law whose exact answer penetrates or pulls says so.
 
 use super::{Case, Random};
-use carom_impact::{Contact, ImpactError, Rough};
+use carom_contact::{Contact, ImpactError};
+use carom_impact::Rough;
 use carom_metric::Covector;
 use nalgebra::{DMatrix, DVector};
 

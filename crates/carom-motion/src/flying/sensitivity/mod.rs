@@ -50,9 +50,9 @@ pub use carom_derivative::sensitivity::{Regularity, Sensitivity, SensitivityEven
 use super::trajectory::Node;
 use super::{Collider, CollisionError, Impact, ImpactRule, Trajectory};
 use crate::hybrid::Ending;
+use carom_contact::ImpactError;
 use carom_derivative::saltation;
 use carom_geometry::SupportMap;
-use carom_impact::ImpactError;
 use carom_variational::{DifferentiableFlight, PathRate, RigidBody, State, TurningDerivative};
 use contact::{Difference, Reset, Strike, retime, state_rate};
 use nalgebra::{DMatrix, DVector, RowSVector, SMatrix, Vector3};

@@ -8,7 +8,8 @@ use super::common::{billiard, close, paper_penny, paper_start};
 use carom_motion::billiard::controlled::{ControlledPenny, RIMS};
 use carom_motion::hybrid::{Ending, Limits};
 
-use carom_impact::{Diagnostics, ImpactError, Nonholonomic, Restitution, Rough};
+use carom_contact::{Diagnostics, ImpactError};
+use carom_impact::{Nonholonomic, Restitution, Rough};
 use carom_metric::Tangent;
 use carom_motion::billiard::knife_edge::{KnifeEdge, KnifeState};
 use carom_motion::billiard::no_slip_disk::{DiskState, NoSlipDisk};

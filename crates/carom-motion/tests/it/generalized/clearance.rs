@@ -1,7 +1,8 @@
 //! A slider-crank whose slider has clearance in its guide: four corners that open, close and last within a step.
 
+use carom_contact::ImpactLaw;
+use carom_impact::Propagative;
 use carom_impact::frictional::{MoreauNewton, SetValued};
-use carom_impact::{ImpactLaw, Propagative};
 use carom_mechanism::planar::{Inertia, Line, LineContact, Link, PlanarBuilder, PlanarMechanism};
 use carom_motion::generalized::{CollisionIntegrator, RunEnd, State};
 use carom_motion::hybrid::Ending;

@@ -1,6 +1,7 @@
 //! The collision integrator in generalized coordinates against closed forms.
 
-use carom_impact::{EnergeticRestitution, ImpactLaw, Plastic, Propagative};
+use carom_contact::ImpactLaw;
+use carom_impact::{EnergeticRestitution, Plastic, Propagative};
 use carom_mechanism::MechanicalSystem;
 use carom_mechanism::planar::{
     Actuator, Inertia, Line, LineContact, Link, PlanarBuilder, Reference, Spring,

@@ -6,10 +6,11 @@ use super::contact::{PairConfig, friction, restitution};
 use super::output::OutputConfig;
 use super::scheme;
 use crate::ScenarioError;
+use carom_contact::ImpactLaw;
 use carom_geometry::HalfSpace;
 use carom_impact::frictional::SetValued;
 use carom_impact::two_body::{ImpactOptions, RestitutionLaw};
-use carom_impact::{ContactCount, ImpactLaw, LAWS, Law, Routh};
+use carom_impact::{ContactCount, LAWS, Law, Routh};
 use carom_motion::hybrid::Limits;
 use carom_motion::world::{
     BodySpec, FlightRule, MotionError, OnZeno, PlaneSpec, SingleLaw, Stepping, Surface, WorldSpec,

@@ -1,7 +1,7 @@
 //! Runs of the integrator, and what every scenario says about one.
 
 use crate::ScenarioError;
-use carom_impact::ImpactLaw;
+use carom_contact::ImpactLaw;
 use carom_mechanism::MechanicalSystem;
 use carom_motion::generalized::{CollisionIntegrator, LogEntry, Trajectory};
 use carom_report::record::{

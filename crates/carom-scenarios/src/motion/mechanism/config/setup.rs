@@ -3,7 +3,7 @@
 use super::{Config, ContactConfig, Joint, LineConfig, LinkConfig, Zeno};
 use crate::ScenarioError;
 use crate::motion::mechanism::playback::Drawing;
-use carom_impact::ImpactLaw;
+use carom_contact::ImpactLaw;
 use carom_mechanism::planar::{
     Actuator, Inertia, Line, LineContact, Link, PlanarBuilder, PlanarMechanism, Reference, Spring,
 };

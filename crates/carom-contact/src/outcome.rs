@@ -1,11 +1,10 @@
 //! Answers of impact laws.
 
 use crate::Audit;
-use crate::frictional::FrictionCone;
-use crate::nonholonomic::NonholonomicDiagnostics;
-use crate::two_body::{ContactImpact, ContactInertia};
+use crate::friction_cone::FrictionCone;
 use carom_lcp::cone::{ConeMode, ConeSelection};
 use carom_metric::Tangent;
+use carom_two_body::{ContactImpact, ContactInertia};
 use nalgebra::DVector;
 
 /// Status of an impact.
@@ -184,7 +183,7 @@ pub struct FamilyMember {
 
 impl FamilyMember {
     /// Place of this part of a system and another that shares no body with it.
-    pub(crate) fn beside(self, other: Self) -> Self {
+    pub fn beside(self, other: Self) -> Self {
         Self {
             family: self.family + other.family,
             met_others: self.met_others || other.met_others,
@@ -262,7 +261,7 @@ pub struct PolygonDiagnostics {
 
 impl PolygonDiagnostics {
     /// Diagnostics of this part of a system and another that shares no body with it.
-    pub(crate) fn beside(self, other: &Self) -> Self {
+    pub fn beside(self, other: &Self) -> Self {
         let errors = self.cone_error.zip(other.cone_error);
         Self {
             cone: self.cone,
@@ -284,11 +283,22 @@ pub struct FrictionalDiagnostics {
     pub impact: Option<ContactImpact>,
 }
 
+/// Diagnostics of the nonholonomic laws.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct NonholonomicDiagnostics {
+    /// $-u(v^+)/u(v^-)$ at the contact that was hit first; absent if none was.
+    pub effective_restitution: Option<f64>,
+    /// $\cos^2\beta$ of that contact.
+    pub cos2_beta: Option<f64>,
+    /// Contacts in the order of their impacts.
+    pub sequence: Vec<usize>,
+}
+
 /// Diagnostics of a propagative outcome.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct PropagativeDiagnostics {
     /// Contacts in the order of the elementary impacts (one shortest order if several lead
-    /// here); `None` above [`SEQUENCE_LIMIT`](crate::propagative::SEQUENCE_LIMIT) impacts.
+    /// here); `None` above `SEQUENCE_LIMIT` impacts.
     pub sequence: Option<Vec<usize>>,
     /// Number of elementary impacts.
     pub impacts: u64,
@@ -307,7 +317,7 @@ pub struct PropagativeDiagnostics {
 #[derive(Clone, Debug, PartialEq)]
 pub struct OutcomeSet {
     /// The outcomes, shortest sequence first. Of a set that is incomplete or has more than
-    /// [`MAX_OUTCOMES`](crate::propagative::MAX_OUTCOMES), the two farthest apart, the preferred
+    /// `MAX_OUTCOMES`, the two farthest apart, the preferred
     /// one, then always the one farthest from those before it: a part that spreads as far as all.
     pub outcomes: Vec<ImpactOutcome>,
     /// The one that the law's selection rule prefers.

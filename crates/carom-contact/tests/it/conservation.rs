@@ -1,7 +1,7 @@
 //! Energy and momentum over millions of impacts, measured in twice the working precision.
 
-use crate::support::common::*;
-use carom_impact::Invariants;
+use crate::common::{System, assert_close};
+use carom_contact::Invariants;
 use carom_metric::Tangent;
 
 const MASSES: [f64; 3] = [1.0, 2.0, 1.5];
@@ -57,7 +57,7 @@ struct Drift {
 /// Three bodies on a ring hit each other in turn, the fastest approach first, forever.
 fn ring(impacts: u64, restored: bool) -> Drift {
     let normals = [[-1.0, 1.0, 0.0], [0.0, -1.0, 1.0], [1.0, 0.0, -1.0]];
-    let system = System::diagonal(&MASSES, normals.iter().map(|u| u.to_vec()).collect());
+    let system = System::diagonal(&MASSES, &normals);
     let norms: Vec<f64> = system
         .normals
         .iter()

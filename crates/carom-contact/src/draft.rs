@@ -5,7 +5,7 @@ use crate::gate::{
     Answer, Breach, GATE_TOLERANCE, GateRule, Moved, OwnTerms, REFINED, Rules, inspect,
 };
 use crate::numbers::Numbers;
-use crate::own_terms::dot_and_size;
+use crate::own_terms::{divisor, dot_and_size, worst};
 use crate::twice::{Twice, dot_of_sum};
 use crate::{
     ContactSet, Diagnostics, ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus, audit,
@@ -34,18 +34,18 @@ const ADMISSIBLE: f64 = 4.0 * f64::EPSILON;
 
 /// Impulses that a law has found, not yet an outcome.
 #[derive(Clone, Debug)]
-pub(crate) struct Draft {
+pub struct Draft {
     /// Scaled impulses on the unit rows of the Jacobian.
-    pub(crate) impulse: Numbers,
+    pub impulse: Numbers,
     /// Scaled whitened momentum change that they make. It stands beside the impulses because for a
     /// nearly flat wedge it is small while they are large: summing it anew would lose the digits
     /// that matter.
-    pub(crate) change: Numbers,
+    pub change: Numbers,
 }
 
 /// Decisions of a law before it computes impulses: the contacts that push, stick and slide, and the way they
 /// end. With it impulses can be corrected without deciding anew.
-pub(crate) trait Basis {
+pub trait Basis {
     /// True if the law asks for velocities at all.
     fn has_residual(&self) -> bool {
         false
@@ -105,7 +105,7 @@ pub(crate) trait Basis {
 
 /// Draft of laws that only promise that contacts open: those that still approach are stopped.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Opening {
+pub struct Opening {
     /// Contacts that have been stopped: contacts that oppose each other would take turns else.
     stopped: Vec<usize>,
 }
@@ -132,7 +132,7 @@ impl Basis for Opening {
 
 /// Draft of elastic laws: the impulses are scaled so that energy is kept, then as [`Opening`].
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Elastic(Opening);
+pub struct Elastic(Opening);
 
 impl Basis for Elastic {
     fn correct(
@@ -157,11 +157,12 @@ impl Basis for Elastic {
 }
 
 /// Rows that end with a given scaled velocity.
-pub(crate) struct Targets {
+#[derive(Clone, Debug)]
+pub struct Targets {
     /// Rows of the Jacobian and the velocities of their unit rows.
-    pub(crate) rows: SmallVec<[(usize, f64); 4]>,
+    pub rows: SmallVec<[(usize, f64); 4]>,
     /// True if an answer that misses them is refused.
-    pub(crate) are_required: bool,
+    pub are_required: bool,
 }
 
 impl Basis for Targets {
@@ -180,7 +181,7 @@ impl Basis for Targets {
         terms: &[f64],
     ) -> Option<f64> {
         Some(worst(self.rows.iter().map(|&(row, target)| {
-            (after[row] - target).abs() / unit(terms[row])
+            (after[row] - target).abs() / divisor(terms[row])
         })))
     }
 
@@ -210,16 +211,6 @@ fn reach(contacts: &ContactSet<'_>, wanted: &[(usize, f64)], after: &[f64], impu
     for (&(row, _), l) in wanted.iter().zip(&correction) {
         impulse[row] += l;
     }
-}
-
-/// The largest of some numbers; NaN if one is.
-pub(crate) fn worst(numbers: impl Iterator<Item = f64>) -> f64 {
-    numbers.fold(0.0, |worst, x| if x <= worst { worst } else { x })
-}
-
-/// The divisor that makes 0/0 = 0.
-pub(crate) fn unit(size: f64) -> f64 {
-    if size == 0.0 { 1.0 } else { size }
 }
 
 /// An answer in the units of the system.
@@ -281,7 +272,7 @@ impl Built {
 
 impl Draft {
     /// Sums the impulses.
-    pub(crate) fn new(problem: &ImpactProblem<'_>, impulse: Numbers) -> Self {
+    pub fn new(problem: &ImpactProblem<'_>, impulse: Numbers) -> Self {
         let mut change: Numbers = smallvec![0.0; problem.momentum().len()];
         for (row, &l) in impulse.iter().enumerate() {
             if l != 0.0 {
@@ -298,7 +289,7 @@ impl Draft {
     ///
     /// [`ImpactError::Inaccurate`]; [`ImpactError::InfeasibleLaw`] if the rules say that the law's
     /// exact answer may penetrate or pull, and it does; [`ImpactError::Overflow`].
-    pub(crate) fn outcome(
+    pub fn outcome(
         mut self,
         problem: &ImpactProblem<'_>,
         rules: &Rules<'_>,
@@ -480,7 +471,7 @@ fn judge(
                 -(after[row] + wall)
             };
             let hidden = problem.rounding(i) / REFINED;
-            approach.max(0.0) / unit(sizes[row] + wall.abs() + hidden)
+            approach.max(0.0) / divisor(sizes[row] + wall.abs() + hidden)
         });
         let required = basis.velocity_residual(contacts, &after, sizes);
         let slip = basis.slip_residual(contacts, &after, &units, sizes);

@@ -19,7 +19,7 @@ const DUPLICATE_TOLERANCE: f64 = 1e-11;
 /// # Examples
 ///
 /// ```
-/// use carom_impact::Contact;
+/// use carom_contact::Contact;
 /// use carom_metric::Covector;
 /// // A point mass (x, y) over a rough floor.
 /// let contact = Contact {
@@ -147,7 +147,7 @@ impl<'m> ContactSet<'m> {
     /// # Examples
     ///
     /// ```
-    /// use carom_impact::{Contact, ContactSet};
+    /// use carom_contact::{Contact, ContactSet};
     /// use carom_metric::{Covector, KineticMetric};
     /// use nalgebra::DMatrix;
     /// let metric = KineticMetric::new(DMatrix::identity(3, 3))?;
@@ -156,7 +156,7 @@ impl<'m> ContactSet<'m> {
     ///     Contact::frictionless(Covector::from_slice(&[0.0, -1.0, 1.0])),
     /// ])?;
     /// assert!((contacts.cosines()[(0, 1)] + 0.5).abs() < 1e-15);
-    /// # Ok::<(), carom_impact::ImpactError>(())
+    /// # Ok::<(), carom_contact::ImpactError>(())
     /// ```
     pub fn new(metric: &'m KineticMetric, contacts: Vec<Contact>) -> Result<Self, ImpactError> {
         Self::build(metric, contacts, None)
@@ -320,7 +320,7 @@ impl<'m> ContactSet<'m> {
 
     /// Largest ratio of a row's kinetic length to that of the part which constraints leave, 1 without constraints: the
     /// rounding of what is left is as many times that of the row.
-    pub(crate) fn amplified(&self) -> f64 {
+    pub fn amplified(&self) -> f64 {
         if self.constraints.is_none() {
             return 1.0;
         }

@@ -4,7 +4,7 @@ use super::bounded::{BoundedSet, is_signed, pushed};
 use super::given::Given;
 use super::interval::{Interval, dot, exact};
 use super::moment::Moment;
-use crate::{ImpactError, ImpactProblem};
+use carom_contact::{ImpactError, ImpactProblem};
 
 /// Proof of an upper bound of $c\cdot v^+$ over all outcomes in which a given contact closes last.
 ///

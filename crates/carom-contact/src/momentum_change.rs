@@ -25,7 +25,7 @@ pub struct MomentumChange {
 
 impl MomentumChange {
     /// Sums the impulses.
-    pub(crate) fn from_impulse(problem: &ImpactProblem<'_>, impulse: Numbers) -> Self {
+    pub fn from_impulse(problem: &ImpactProblem<'_>, impulse: Numbers) -> Self {
         let mut change: Numbers = smallvec![0.0; problem.momentum().len()];
         for (j, &lambda) in impulse.iter().enumerate() {
             if lambda != 0.0 {
@@ -40,11 +40,7 @@ impl MomentumChange {
     ///
     /// Rounding of $\langle p,w\rangle$ is worth $2^{-52}\lVert p\rVert^2/\lVert w\rVert$ in the change: a small
     /// one, of a contact that is grazed, keeps the energy better as it is.
-    pub(crate) fn elastic(
-        problem: &ImpactProblem<'_>,
-        mut impulse: Numbers,
-        mut change: Numbers,
-    ) -> Self {
+    pub fn elastic(problem: &ImpactProblem<'_>, mut impulse: Numbers, mut change: Numbers) -> Self {
         let size = kernel::dot(&change, &change);
         if size > SMALL * kernel::dot(problem.momentum(), problem.momentum()) {
             let s = -2.0 * kernel::dot(problem.momentum(), &change) / size;
@@ -55,7 +51,7 @@ impl MomentumChange {
     }
 
     /// Point on the segment from this change to another, $\alpha$ of the way.
-    pub(crate) fn towards(&self, other: &Self, alpha: f64) -> Self {
+    pub fn towards(&self, other: &Self, alpha: f64) -> Self {
         let blend = |a: &[f64], b: &[f64]| -> Numbers {
             a.iter().zip(b).map(|(a, b)| a + alpha * (b - a)).collect()
         };
@@ -66,7 +62,7 @@ impl MomentumChange {
     }
 
     /// Metric distance of two outcomes.
-    pub(crate) fn distance(&self, other: &Self) -> f64 {
+    pub fn distance(&self, other: &Self) -> f64 {
         let squares = self
             .change
             .iter()
@@ -76,7 +72,7 @@ impl MomentumChange {
     }
 
     /// Contacts that the change pulls on, by more than rounding of what makes their velocity.
-    pub(crate) fn adhesive(&self, problem: &ImpactProblem<'_>) -> Vec<usize> {
+    pub fn adhesive(&self, problem: &ImpactProblem<'_>) -> Vec<usize> {
         if !self.impulse.iter().any(|l| *l < 0.0) {
             return Vec::new();
         }
@@ -101,7 +97,7 @@ impl MomentumChange {
     }
 
     /// Outcome of the change, if it passes the gate.
-    pub(crate) fn outcome(
+    pub fn outcome(
         self,
         problem: &ImpactProblem<'_>,
         rules: &Rules<'_>,
@@ -116,7 +112,7 @@ impl MomentumChange {
 }
 
 /// The outcome of a problem in which nothing approaches: nothing happens.
-pub(crate) fn separating(
+pub fn separating(
     problem: &ImpactProblem<'_>,
     diagnostics: Diagnostics,
 ) -> Result<ImpactOutcome, ImpactError> {

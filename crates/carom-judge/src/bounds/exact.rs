@@ -1,9 +1,9 @@
 //! Problems whose outcomes are known whole.
 
 use super::given::Given;
-use crate::frictional::planar_contact;
-use crate::frictional::space::ContactSpace;
-use crate::{Contact, ContactSet, ImpactLaw, ImpactProblem, Routh};
+use carom_contact::{Contact, ContactSet, ImpactLaw, ImpactProblem};
+use carom_impact::Routh;
+use carom_impact::frictional::{ContactSpace, planar_contact};
 use nalgebra::{DMatrix, DVector, Matrix2, Vector2};
 
 /// Least eigenvalue, of matrices with ones on the diagonal, that counts as positive.

@@ -1,7 +1,7 @@
 //! The numbers of a problem as given, and proven inequalities about them.
 
 use super::interval::{Interval, dot, exact, norm_high, up};
-use crate::{ImpactError, ImpactProblem};
+use carom_contact::{ImpactError, ImpactProblem};
 use carom_metric::kernel;
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 
@@ -131,7 +131,7 @@ pub(super) struct Given {
 impl Given {
     /// # Errors
     ///
-    /// [`ImpactError::IllConditioned`] if the mass matrix cannot be proven positive definite.
+    /// [`ImpactError::UnprovenBound`] if the mass matrix cannot be proven positive definite.
     pub(super) fn new(problem: &ImpactProblem<'_>) -> Result<Self, ImpactError> {
         let contacts = problem.contacts();
         let mass = contacts.metric().mass_matrix().clone();

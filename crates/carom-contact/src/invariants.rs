@@ -14,7 +14,7 @@ use nalgebra::{DMatrix, DVector};
 /// # Examples
 ///
 /// ```
-/// use carom_impact::{Contact, ContactSet, Invariants};
+/// use carom_contact::{Contact, ContactSet, Invariants};
 /// use carom_metric::{Covector, KineticMetric, Tangent};
 /// use nalgebra::DMatrix;
 /// let metric = KineticMetric::new(DMatrix::identity(2, 2))?;
@@ -25,7 +25,7 @@ use nalgebra::{DMatrix, DVector};
 /// let mut drifted = [1e-9, 1.0 + 1e-9];
 /// invariants.restore(&mut drifted);
 /// assert!(drifted[0].abs() < 1e-15 && (drifted[1] - 1.0).abs() < 1e-15);
-/// # Ok::<(), carom_impact::ImpactError>(())
+/// # Ok::<(), carom_contact::ImpactError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Invariants<'a> {

@@ -48,24 +48,25 @@ pub(crate) const ROUNDING: f64 = 2.0 * f64::EPSILON;
 
 /// Rules that an answer of a law has to obey.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Rules<'r> {
+pub struct Rules<'r> {
     /// Impulses on tangents stay in the cone of the contact's friction coefficient.
-    pub(crate) friction: bool,
+    pub friction: bool,
     /// Contacts may pull: the law says which do.
-    pub(crate) may_pull: bool,
+    pub may_pull: bool,
     /// Contacts may approach after it: a part of an impact, not its end.
-    pub(crate) may_approach: bool,
+    pub may_approach: bool,
     /// Bound of the impulses' work on the energy.
-    pub(crate) work: Work<'r>,
+    pub work: Work<'r>,
     /// The exact answer of the law may penetrate or pull.
-    pub(crate) may_be_infeasible: bool,
+    pub may_be_infeasible: bool,
     /// Scaled velocities of the walls along the distinct unit normals, empty for walls at rest.
-    pub(crate) wall_rates: &'r [f64],
+    pub wall_rates: &'r [f64],
 }
 
 /// Bound of the work that a law's impulses may do on the energy.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Work<'r> {
+#[non_exhaustive]
+pub enum Work<'r> {
     /// They gain none: rule 5.
     Lost,
     /// It may grow, as Newton's restitution allows, but at the velocities after the impact
@@ -113,7 +114,7 @@ impl Moved {
 
 impl Rules<'_> {
     /// Rules of frictionless laws whose answers are feasible.
-    pub(crate) const FRICTIONLESS: Self = Self {
+    pub const FRICTIONLESS: Self = Self {
         friction: false,
         may_pull: false,
         may_approach: false,
@@ -123,7 +124,7 @@ impl Rules<'_> {
     };
 
     /// Rules of frictional laws whose answers are feasible.
-    pub(crate) const FRICTIONAL: Self = Self {
+    pub const FRICTIONAL: Self = Self {
         friction: true,
         ..Self::FRICTIONLESS
     };
@@ -177,15 +178,16 @@ impl fmt::Display for GateRule {
 
 /// Failure of an answer.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Breach {
+#[non_exhaustive]
+pub struct Breach {
     /// The rule that is broken worst.
-    pub(crate) rule: GateRule,
+    pub rule: GateRule,
     /// By how much, as a fraction of its own terms.
-    pub(crate) measure: f64,
+    pub measure: f64,
     /// Contacts that approach after the impact, pull or leave their cone.
-    pub(crate) contacts: Vec<usize>,
+    pub contacts: Vec<usize>,
     /// True if nothing but rules 3 and 4 is broken at contacts.
-    pub(crate) is_feasibility: bool,
+    pub is_feasibility: bool,
 }
 
 impl Breach {

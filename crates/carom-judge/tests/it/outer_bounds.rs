@@ -2,11 +2,13 @@
 
 use crate::support::systems::*;
 use carom_impact::frictional::{
-    AnitescuPotra, BoundCertificate, BoundMethod, BoundedSet, BranchPolicy, CapDistribution, Draw,
-    FrictionCone, OuterBound, OuterBounds, Relaxation, Sampler, Sequential, SetValued,
-    all_simultaneous, outer_bound,
+    AnitescuPotra, BranchPolicy, CapDistribution, Draw, FrictionCone, Sampler, Sequential,
+    SetValued, all_simultaneous,
 };
 use carom_impact::{ImpactError, ImpactLaw, ImpactProblem, Routh};
+use carom_judge::bounds::{
+    BoundCertificate, BoundMethod, BoundedSet, OuterBound, OuterBounds, Relaxation, outer_bound,
+};
 use carom_numeric::random::CounterRng;
 use nalgebra::{DMatrix, DVector};
 

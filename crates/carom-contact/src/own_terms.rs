@@ -28,7 +28,7 @@ const CONSTRAINT_ROUNDING: f64 = 1e-12;
 
 /// The sum of products $\sum_k a_kx_k$ and that of their sizes, $\sigma = \sum_k|a_kx_k|$.
 #[inline]
-pub(crate) fn dot_and_size(a: &[f64], x: &[f64]) -> (f64, f64) {
+pub fn dot_and_size(a: &[f64], x: &[f64]) -> (f64, f64) {
     let (mut sum, mut size) = (0.0, 0.0);
     for (a, x) in a.iter().zip(x) {
         let product = a * x;
@@ -36,6 +36,16 @@ pub(crate) fn dot_and_size(a: &[f64], x: &[f64]) -> (f64, f64) {
         size += product.abs();
     }
     (sum, size)
+}
+
+/// The largest of some residuals; NaN if one is.
+pub fn worst(residuals: impl Iterator<Item = f64>) -> f64 {
+    residuals.fold(0.0, |worst, x| if x <= worst { worst } else { x })
+}
+
+/// The divisor that makes a residual relative to the `size` of its terms: 1 where that is 0, so that 0/0 = 0.
+pub fn divisor(size: f64) -> f64 {
+    if size == 0.0 { 1.0 } else { size }
 }
 
 /// A row's velocity and the size of its terms, per kinetic length of the row.

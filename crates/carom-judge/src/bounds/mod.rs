@@ -49,9 +49,9 @@ pub use bounded::BoundedSet;
 pub use certificate::{BoundCertificate, ConeCertificate};
 pub use moment::Moment;
 
-use super::DEFAULT_SAMPLING_WORK;
-use crate::{ImpactError, ImpactProblem};
 use budget::Budget;
+use carom_contact::{ImpactError, ImpactProblem};
+use carom_impact::frictional::DEFAULT_SAMPLING_WORK;
 use exact::Known;
 use given::Given;
 use moment::MomentProgram;
@@ -197,7 +197,7 @@ fn along(direction: &[f64], velocity: &[f64]) -> f64 {
 /// A disk that hits a wall obliquely never leaves it faster than it came:
 ///
 /// ```
-/// use carom_impact::frictional::{Relaxation, outer_bound};
+/// use carom_judge::bounds::{Relaxation, outer_bound};
 /// use carom_impact::{Contact, ContactSet, ImpactProblem};
 /// use carom_metric::{Covector, KineticMetric, Tangent};
 /// use nalgebra::DMatrix;

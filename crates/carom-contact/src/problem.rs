@@ -17,7 +17,7 @@ const LEAST: f64 = f64::from_bits(4);
 /// # Examples
 ///
 /// ```
-/// use carom_impact::{Contact, ContactSet, ImpactProblem};
+/// use carom_contact::{Contact, ContactSet, ImpactProblem};
 /// use carom_metric::{Covector, KineticMetric, Tangent};
 /// use nalgebra::DMatrix;
 /// let metric = KineticMetric::new(DMatrix::identity(2, 2))?;
@@ -25,7 +25,7 @@ const LEAST: f64 = f64::from_bits(4);
 /// let contacts = ContactSet::new(&metric, vec![floor])?;
 /// assert!(ImpactProblem::new(&contacts, Tangent::from_slice(&[3.0, -2.0]))?.is_approaching());
 /// assert!(!ImpactProblem::new(&contacts, Tangent::from_slice(&[3.0, 2.0]))?.is_approaching());
-/// # Ok::<(), carom_impact::ImpactError>(())
+/// # Ok::<(), carom_contact::ImpactError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct ImpactProblem<'a> {
@@ -208,7 +208,7 @@ impl<'a> ImpactProblem<'a> {
     /// Scaled velocity of a contact's unit normal that rounding of the velocity as given may be worth; 0 unless the
     /// problem is seen from another frame.
     #[inline]
-    pub(crate) fn rounding(&self, contact: usize) -> f64 {
+    pub fn rounding(&self, contact: usize) -> f64 {
         self.given.as_ref().map_or(0.0, |given| {
             let given = given.0.as_slice();
             event_scale::rounding_of_normal(self.contacts, contact, given, self.scale)
@@ -273,7 +273,7 @@ impl<'a> ImpactProblem<'a> {
     }
 
     /// Scaled norm of the momentum as it was given, in its own frame.
-    pub(crate) fn given_norm(&self) -> f64 {
+    pub fn given_norm(&self) -> f64 {
         self.given.as_ref().map_or(self.norm, |given| {
             let mut momentum: Numbers = smallvec![0.0; self.momentum.len()];
             let metric = self.contacts.metric();

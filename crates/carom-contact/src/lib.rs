@@ -1,0 +1,102 @@
+//! One instant of contact: the problem that every impact law is asked, and the gate that every answer passes.
+//!
+//! At an impact the configuration stands still and mechanics is linear algebra on one tangent
+//! space: a mass matrix $M$, contact rows $J$ (normals and tangents), the velocity $v^-$ before,
+//! and impulses $\Lambda$ on the rows that make the velocity after,
+//!
+//! $$ v^+ = v^- + M^{-1}J^T\Lambda, \qquad b^+ = b^- + G\Lambda, \quad b = Jv,\ G = JM^{-1}J^T. $$
+//!
+//! This crate knows no law. The laws stand in `carom-impact`; a law of your own implements [`ImpactLaw`].
+//!
+//! 1. a [`KineticMetric`](carom_metric::KineticMetric) and [`Contact`]s make a [`ContactSet`]
+//!    (with constraint one-forms, if any), once per configuration: rows at unit length, duplicates merged;
+//! 2. a velocity makes it an [`ImpactProblem`], in whitened coordinates and scaled by a power of two;
+//! 3. a law computes impulses on unit rows, a [`Draft`](draft::Draft), and says which [`Rules`](gate::Rules) of the
+//!    gate hold for it;
+//! 4. [`Draft::outcome`](draft::Draft::outcome) makes velocities and impulses on the rows as given of them, refines
+//!    what rounding spoiled, and returns an [`ImpactOutcome`] or says which [`GateRule`] is broken;
+//! 5. every outcome carries an [`Audit`] of energy, momentum, penetration, adhesion, friction and
+//!    constraints, computed from the problem and the outcome alone.
+//!
+//! # Examples
+//!
+//! ```
+//! use carom_contact::draft::{Draft, Opening};
+//! use carom_contact::gate::Rules;
+//! use carom_contact::metric::{Covector, KineticMetric, Tangent};
+//! use carom_contact::nalgebra::DMatrix;
+//! use carom_contact::{
+//!     Contact, ContactSet, Diagnostics, GateRule, ImpactError, ImpactProblem, ImpactStatus,
+//! };
+//!
+//! fn main() -> Result<(), ImpactError> {
+//!     // A ball of 2 kg falls onto the floor at 3 m/s.
+//!     let metric = KineticMetric::new(DMatrix::from_element(1, 1, 2.0))?;
+//!     let floor = Contact::frictionless(Covector::from_slice(&[1.0]));
+//!     let contacts = ContactSet::new(&metric, vec![floor])?;
+//!     let problem = ImpactProblem::new(&contacts, Tangent::from_slice(&[-3.0]))?;
+//!     // A part of the impulse that stops it.
+//!     let answer = |part: f64| {
+//!         let impulse = problem.unit_velocity().iter().map(|b| -part * b).collect();
+//!         let (rules, mut basis) = (Rules::FRICTIONLESS, Opening::default());
+//!         let draft = Draft::new(&problem, impulse);
+//!         draft.outcome(&problem, &rules, &mut basis, ImpactStatus::Resolved, Diagnostics::None)
+//!     };
+//!     // The whole is an outcome: 6 N·s, and all of its 9 J are lost.
+//!     let outcome = answer(1.0)?;
+//!     assert!((outcome.impulses[0] - 6.0).abs() < 1e-14);
+//!     assert!((outcome.audit.energy_change_j() + 9.0).abs() < 1e-14);
+//!     // Half of it is refused: the ball still falls.
+//!     let refused = answer(0.5);
+//!     assert!(matches!(refused, Err(ImpactError::Inaccurate { rule: GateRule::Approach, .. })));
+//!     Ok(())
+//! }
+//! ```
+
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
+
+mod audit;
+mod constraints;
+mod contact;
+pub mod draft;
+mod error;
+pub mod event_scale;
+mod friction_cone;
+pub mod gate;
+mod invariants;
+mod law;
+mod margin;
+pub mod momentum_change;
+pub mod nnls;
+mod numbers;
+mod outcome;
+pub mod own_terms;
+mod problem;
+mod tolerances;
+mod twice;
+
+pub use audit::{Audit, audit};
+pub use contact::{Contact, ContactSet};
+pub use error::ImpactError;
+pub use friction_cone::FrictionCone;
+pub use gate::GateRule;
+pub use invariants::Invariants;
+pub use law::{ImpactLaw, SetValuedLaw};
+pub use margin::{JAM_MARGIN, Margin};
+pub use numbers::Numbers;
+pub use outcome::{
+    ConeDiagnostics, Diagnostics, DrawnOrders, FamilyMember, FrictionalDiagnostics, ImpactOutcome,
+    ImpactStatus, NonholonomicDiagnostics, OutcomeSet, PoissonDiagnostics, PolygonDiagnostics,
+    PropagativeDiagnostics, Warning,
+};
+pub use problem::ImpactProblem;
+
+// Crates whose types stand in signatures here.
+pub use carom_lcp as lcp;
+pub use carom_metric as metric;
+pub use carom_two_body as two_body;
+pub use nalgebra;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

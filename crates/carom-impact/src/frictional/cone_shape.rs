@@ -1,0 +1,33 @@
+//! Friction cones as the laws solve them: round, or a polygon with a number of directions.
+
+use super::polygon::directions;
+use carom_contact::{FrictionCone, ImpactError};
+
+/// Shape of the friction cone for this number of tangents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ConeShape {
+    Round,
+    /// Directions: 0 without tangents, 2 in the plane, else a polygon.
+    Polygon(usize),
+}
+
+impl ConeShape {
+    /// The shape of a cone for contacts with `n_tangents` tangents.
+    pub(super) fn of(cone: FrictionCone, n_tangents: usize) -> Result<Self, ImpactError> {
+        match (cone, n_tangents) {
+            (FrictionCone::Round, 2..) => Ok(Self::Round),
+            _ => directions(n_tangents, cone.directions())
+                .map(Self::Polygon)
+                .map_err(|error| match error {
+                    ImpactError::InvalidOption { value, allowed, .. } => {
+                        ImpactError::InvalidOption {
+                            what: "friction_cone (friction_directions)",
+                            value,
+                            allowed,
+                        }
+                    }
+                    other => other,
+                }),
+        }
+    }
+}
