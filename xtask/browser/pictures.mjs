@@ -15,7 +15,6 @@ const TRIANGLES = [[0, 2, 1], [1, 2, 3], [4, 5, 6], [5, 7, 6], [0, 1, 4], [1, 5,
 function scene() {
   const corner = (half) => (k) => half.map((h, i) => (k & (1 << i) ? h : -h));
   const bodies = BOXES.map(({ color, center, half }) => ({
-    label: color,
     color,
     solids: [{ type: "mesh", vertices: [...Array(8).keys()].map(corner(half)), triangles: TRIANGLES }],
     position: center.map((x) => [x, x]),

@@ -30,7 +30,7 @@ pub(crate) struct ShowArgs {
 #[derive(clap::Args)]
 pub(crate) struct RunArgs {
     /// Scenario, as `carom list` names it; or a configuration that says `scenario = "NAME"`, or has `[[bodies]]`
-    /// (a world) or `[[links]]` (a mechanism).
+    /// or `[urdf]` (a world) or `[[links]]` (a mechanism).
     #[arg(value_name = "NAME|FILE.toml")]
     name: String,
     /// Configuration; keys left out keep their defaults (see `carom show`).

@@ -185,8 +185,8 @@ fn take_title(file: &mut Value) -> Result<Option<String>, Fault> {
     take(file, "title", accept)
 }
 
-/// Name of the scenario that a configuration is of: its key `scenario`; else `world` if it has `[[bodies]]` or
-/// `[[fill]]`, and `mechanism` if it has `[[links]]`.
+/// Name of the scenario that a configuration is of: its key `scenario`; else `world` if it has `[[bodies]]`, `[[fill]]`,
+/// `[[joints]]` or `[urdf]`, and `mechanism` if it has `[[links]]`.
 ///
 /// # Errors
 ///
@@ -205,11 +205,13 @@ pub fn scenario_of(toml: &str) -> Result<String, ScenarioError> {
     let kinds = [
         ("bodies", "world"),
         ("fill", "world"),
+        ("joints", "world"),
+        ("urdf", "world"),
         ("links", "mechanism"),
     ];
     let found = kinds.iter().find(|(key, _)| find(key).is_some());
     found.map(|(_, name)| (*name).to_owned()).ok_or_else(|| {
-        let message = "the file names no scenario: say scenario = \"NAME\" at its top, or give [[bodies]] (a world) or \
+        let message = "the file names no scenario: say scenario = \"NAME\" at its top, or give [[bodies]] or [urdf] (a world) or \
                        [[links]] (a mechanism)";
         ScenarioError::Config {
             message: message.to_owned(),
