@@ -101,7 +101,10 @@ fn a_file_runs_the_scenario_that_it_names() {
     assert!(
         complaint(&["run", &write("none.toml", "duration = 1\n")]).contains("names no scenario")
     );
-    let robot = complaint(&["run", &write("robot.toml", "[urdf]\nfile = \"none.urdf\"\n")]);
+    let robot = complaint(&[
+        "run",
+        &write("robot.toml", "[urdf]\nfile = \"none.urdf\"\n"),
+    ]);
     assert!(robot.contains("none.urdf"), "{robot}");
     assert!(complaint(&["run", "missing.toml"]).contains("cannot read missing.toml"));
 }

@@ -8,7 +8,10 @@
 use super::kick::{ACCURACY, Friction, Kick, SOFT};
 use super::modes::{Factors, RESTARTS};
 use carom_lcp::LcpStatus;
-use carom_lcp::cone::{ConeProblem, ConeSelection, ConeWorkspace};
+use carom_lcp::cone::{
+    ConeProblem, ConeSelection, ConeWorkspace, SparseConeOptions, SparseConeProblem,
+    SparseConeWorkspace,
+};
 use nalgebra::{Matrix3, Vector2, Vector3};
 
 /// Sweeps over all contacts before the modes are taken from what was found.
@@ -45,6 +48,9 @@ const GIVEN_SLIP: f64 = 1e4;
 /// rows nearly depend on each other: legs that carry one body press and pull each other by what is left of a
 /// difference of some 1e-8 of their mobilities.
 const SOFTENINGS: [f64; 2] = [1e-10, 1e-8];
+
+/// Residual of interior points, relative, at which the slow stages after them are left out: a step does not feel it.
+const ACCEPTABLE: f64 = 1e-9;
 
 /// Units of work of a kick beside its sweeps, factors and Newton steps: rows, flights.
 const KICK_WORK: usize = 2000;
@@ -182,6 +188,7 @@ impl Kick<'_> {
         if self.by_cones(impulses, scale, true, factors)
             || (softly
                 && (self.by_modes(impulses, scale, 1, factors)
+                    || self.by_interior_points(impulses, scale, factors)
                     || self.by_soft_cones(impulses, scale)))
             || self.by_sweeps(impulses, scale, FEW_ROUNDS, factors)
         {
@@ -302,24 +309,7 @@ impl Kick<'_> {
         warm: bool,
         factors: &mut Factors,
     ) -> bool {
-        let friction: Vec<f64> = self
-            .friction
-            .iter()
-            .map(|(mu, law)| match law {
-                Friction::Frictionless => 0.0,
-                _ => *mu,
-            })
-            .collect();
-        let mut velocity = self.velocity.to_vec();
-        let mut given = false;
-        for (c, (_, law)) in self.friction.iter().enumerate() {
-            if let Friction::Against(slip) = law {
-                given = true;
-                for k in 0..2 {
-                    velocity[3 * c + 1 + k] = slip[k] * GIVEN_SLIP * scale;
-                }
-            }
-        }
+        let (velocity, friction) = self.as_cones(scale);
         let Ok(problem) = ConeProblem::new(self.mobility, &velocity, &friction, &[]) else {
             return false;
         };
@@ -340,9 +330,7 @@ impl Kick<'_> {
             return false;
         }
         let mut found = workspace.impulse().to_vec();
-        if given {
-            self.rub(&mut found);
-        }
+        self.rub(&mut found);
         if self.residual(&found) <= 10.0 * ACCURACY * scale + 0.1 * self.noise {
             impulses.copy_from_slice(&found);
             return true;
@@ -357,6 +345,57 @@ impl Kick<'_> {
             return true;
         }
         false
+    }
+
+    /// Velocities and friction coefficients of the kick as a problem of round cones: a given slip is one so large that no
+    /// impulse turns it.
+    fn as_cones(&self, scale: f64) -> (Vec<f64>, Vec<f64>) {
+        let mut velocity = self.velocity.to_vec();
+        let mut friction = Vec::with_capacity(self.friction.len());
+        for (c, (mu, law)) in self.friction.iter().enumerate() {
+            friction.push(match law {
+                Friction::Frictionless => 0.0,
+                _ => *mu,
+            });
+            if let Friction::Against(slip) = law {
+                for k in 0..2 {
+                    velocity[3 * c + 1 + k] = slip[k] * GIVEN_SLIP * scale;
+                }
+            }
+        }
+        (velocity, friction)
+    }
+
+    /// Solves by interior points, for contacts of which no set of modes was found from the start. They take tens of
+    /// factorizations where the methods that look for the even answer take thousands.
+    fn by_interior_points(&self, impulses: &mut [f64], scale: f64, factors: &mut Factors) -> bool {
+        let (velocity, friction) = self.as_cones(scale);
+        let Ok(dense) = ConeProblem::new(self.mobility, &velocity, &friction, &[]) else {
+            return false;
+        };
+        let mut options = SparseConeOptions::default();
+        options.acceptable = ACCEPTABLE;
+        let mut workspace = SparseConeWorkspace::new();
+        let answer = SparseConeProblem::of_dense(&dense)
+            .and_then(|problem| workspace.solve_from(&problem, impulses, &options));
+        let Ok(answer) = answer else {
+            return false;
+        };
+        let rows = self.rows();
+        self.work
+            .add(answer.n_factorizations * rows * rows * (rows + RELAX_WORK));
+        let mut found = workspace.impulse().to_vec();
+        self.rub(&mut found);
+        let mut better = found.clone();
+        if self.finish(&mut better, scale, factors) {
+            impulses.copy_from_slice(&better);
+            return true;
+        }
+        let is_found = self.residual(&found) <= SOFT * scale + self.noise;
+        if is_found {
+            impulses.copy_from_slice(&found);
+        }
+        is_found
     }
 
     /// By the method for round cones with contacts that yield a little.
