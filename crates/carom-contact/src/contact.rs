@@ -5,6 +5,7 @@ use crate::constraints::Constraints;
 use crate::margin::{self, Margin};
 use crate::numbers::Numbers;
 use crate::own_terms::{self, RowVelocity};
+use crate::unit_row::UnitRow;
 use carom_metric::{Covector, KineticMetric, MetricError, UnitNormals, kernel};
 use carom_two_body::BodyPair;
 use nalgebra::{DMatrix, DVector};
@@ -101,8 +102,8 @@ impl Contact {
 struct Place {
     /// First row of the contact Jacobian.
     row: usize,
-    /// Position among the distinct normals.
-    distinct: usize,
+    /// Its distinct normal.
+    distinct: UnitRow,
 }
 
 /// A normal that one or several contacts share.
@@ -190,7 +191,10 @@ impl<'m> ContactSet<'m> {
         let mut row = 0;
         for (i, contact) in contacts.iter().enumerate() {
             contact.validate(i)?;
-            places.push(Place { row, distinct: i });
+            places.push(Place {
+                row,
+                distinct: UnitRow::new(i),
+            });
             row += contact.n_rows();
         }
         let contact_of = |row: usize| places.partition_point(|place| place.row <= row) - 1;
@@ -232,11 +236,11 @@ impl<'m> ContactSet<'m> {
             let same = |other: &Distinct| same_normal(&self.rows, row, other.row);
             match self.distinct.iter().position(same) {
                 Some(first) => {
-                    place.distinct = first;
+                    place.distinct = UnitRow::new(first);
                     self.distinct[first].multiplicity += 1;
                 }
                 None => {
-                    place.distinct = self.distinct.len();
+                    place.distinct = UnitRow::new(self.distinct.len());
                     self.distinct.push(Distinct {
                         contact,
                         row,
@@ -299,7 +303,7 @@ impl<'m> ContactSet<'m> {
 
     /// Gram matrix of the unit normals of all contacts (len × len, duplicates included).
     pub fn cosines(&self) -> DMatrix<f64> {
-        let row = |i: usize| self.distinct[self.place(i)].row;
+        let row = |i: usize| self.distinct[self.place(i).index()].row;
         DMatrix::from_fn(self.len(), self.len(), |i, j| match (row(i), row(j)) {
             (i, j) if i == j => 1.0,
             (i, j) => self.rows.cosine(i, j),
@@ -351,21 +355,29 @@ impl<'m> ContactSet<'m> {
         self.distinct.len()
     }
 
+    /// The distinct normals, in the order of their first contacts.
+    #[inline]
+    pub fn unit_rows(
+        &self,
+    ) -> impl ExactSizeIterator<Item = UnitRow> + DoubleEndedIterator + Clone + use<> {
+        UnitRow::all(self.distinct.len())
+    }
+
     /// First contact at distinct normal `j`.
-    pub fn contact_at(&self, j: usize) -> usize {
-        self.distinct[j].contact
+    pub fn contact_at(&self, j: UnitRow) -> usize {
+        self.distinct[j.index()].contact
     }
 
     /// Distinct normal of contact `i`.
     #[inline]
-    pub fn place(&self, i: usize) -> usize {
+    pub fn place(&self, i: usize) -> UnitRow {
         self.places[i].distinct
     }
 
     /// Whitened distinct unit normal `j`.
     #[inline]
-    pub fn unit(&self, j: usize) -> &[f64] {
-        self.rows.column(self.distinct[j].row)
+    pub fn unit(&self, j: UnitRow) -> &[f64] {
+        self.rows.column(self.distinct[j.index()].row)
     }
 
     /// Whitened unit row of the Jacobian, normal or tangent, under the constraints.
@@ -381,8 +393,9 @@ impl<'m> ContactSet<'m> {
     }
 
     /// Wedge of the distinct normals `i` and `j`.
-    pub fn wedge(&self, i: usize, j: usize) -> carom_metric::Wedge {
-        self.rows.wedge(self.distinct[i].row, self.distinct[j].row)
+    pub fn wedge(&self, i: UnitRow, j: UnitRow) -> carom_metric::Wedge {
+        let row = |j: UnitRow| self.distinct[j.index()].row;
+        self.rows.wedge(row(i), row(j))
     }
 
     /// Power of two that brings a row of the Jacobian to about unit length.
@@ -409,7 +422,8 @@ impl<'m> ContactSet<'m> {
     pub fn impulses_on_unit_rows(&self, unit_impulse: &[f64]) -> Numbers {
         let mut impulses: Numbers = smallvec![0.0; self.rows.len()];
         for &Place { row, distinct } in &self.places {
-            impulses[row] = unit_impulse[distinct] / self.distinct[distinct].multiplicity as f64;
+            let j = distinct.index();
+            impulses[row] = unit_impulse[j] / self.distinct[j].multiplicity as f64;
         }
         impulses
     }

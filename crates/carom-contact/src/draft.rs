@@ -463,7 +463,7 @@ fn judge(
     // Largest velocity that contacts miss over the sizes of their rows.
     let missed = |sizes: &[f64]| {
         let approach = (0..contacts.len()).map(|i| {
-            let wall = rules.wall_rates.get(contacts.place(i)).copied();
+            let wall = rules.wall_rates.get(contacts.place(i).index()).copied();
             let (row, wall) = (contacts.row(i), wall.unwrap_or(0.0));
             let approach = if rules.may_approach || is_infeasible {
                 0.0

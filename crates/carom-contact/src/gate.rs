@@ -363,7 +363,7 @@ impl Balance {
             };
             let normal = contact.normal.0.as_slice();
             let rates = self.add(normal, contacts.row_scale(first), impulse, rebound);
-            let wall = rules.wall_rates.get(contacts.place(i)).copied();
+            let wall = rules.wall_rates.get(contacts.place(i).index()).copied();
             let approach = match wall {
                 None | Some(0.0) => rates.after,
                 Some(rate) => rates.after + rate * unit,
@@ -647,7 +647,7 @@ impl OwnTerms {
             let first = contacts.row(i);
             let row_scale = contacts.row_scale(first);
             let (_, after, size) = self.of(contact.normal.0.as_slice(), row_scale);
-            let wall = rules.wall_rates.get(contacts.place(i)).copied();
+            let wall = rules.wall_rates.get(contacts.place(i).index()).copied();
             let wall = wall.unwrap_or(0.0) * contacts.row_norm(first) * row_scale;
             let approach = after + wall;
             if !(approach >= 0.0) && !rules.may_approach {

@@ -48,8 +48,8 @@ impl<'a> Invariants<'a> {
     /// [`ImpactError::Metric`] if the velocity has the wrong length.
     pub fn new(contacts: &'a ContactSet<'a>, velocity: &Tangent) -> Result<Self, ImpactError> {
         let z = contacts.metric().whiten_velocity(velocity)?;
-        let m = contacts.n_distinct();
-        let columns = DMatrix::from_fn(z.len(), m, |i, j| contacts.unit(j)[i]);
+        let normals: Vec<&[f64]> = contacts.unit_rows().map(|j| contacts.unit(j)).collect();
+        let columns = DMatrix::from_fn(z.len(), normals.len(), |i, j| normals[j][i]);
         let span = orthonormal_span(&columns);
         let coordinates = span.tr_mul(&z);
         let outside = &z - &span * &coordinates;

@@ -74,6 +74,7 @@ pub mod own_terms;
 mod problem;
 mod tolerances;
 mod twice;
+mod unit_row;
 
 pub use audit::{Audit, audit};
 pub use contact::{Contact, ContactSet};
@@ -90,6 +91,7 @@ pub use outcome::{
     PropagativeDiagnostics, Warning,
 };
 pub use problem::ImpactProblem;
+pub use unit_row::UnitRow;
 
 // Crates whose types stand in signatures here.
 pub use carom_lcp as lcp;

@@ -45,11 +45,8 @@ pub(crate) fn margin(contacts: &ContactSet<'_>) -> Result<Margin, ImpactError> {
         });
     }
     let n = contacts.metric().dim();
-    let hull = DMatrix::from_fn(
-        n + 1,
-        m,
-        |i, j| if i < n { contacts.unit(j)[i] } else { 1.0 },
-    );
+    let normals: Vec<&[f64]> = contacts.unit_rows().map(|j| contacts.unit(j)).collect();
+    let hull = DMatrix::from_fn(n + 1, m, |i, j| if i < n { normals[j][i] } else { 1.0 });
     let mut target = DVector::zeros(n + 1);
     target[n] = -1.0;
     let mut weights = nonnegative_least_squares(&hull, &target, 1e-14)?;
@@ -57,8 +54,8 @@ pub(crate) fn margin(contacts: &ContactSet<'_>) -> Result<Margin, ImpactError> {
     weights /= sum;
     let nearest = hull.rows(0, n) * &weights;
     let mut on_contacts = vec![0.0; contacts.len()];
-    for j in 0..m {
-        on_contacts[contacts.contact_at(j)] = weights[j];
+    for (j, weight) in contacts.unit_rows().zip(weights.iter()) {
+        on_contacts[contacts.contact_at(j)] = *weight;
     }
     Ok(Margin {
         distance: kernel::norm(nearest.as_slice()),

@@ -27,7 +27,7 @@ impl MomentumChange {
     /// Sums the impulses.
     pub fn from_impulse(problem: &ImpactProblem<'_>, impulse: Numbers) -> Self {
         let mut change: Numbers = smallvec![0.0; problem.momentum().len()];
-        for (j, &lambda) in impulse.iter().enumerate() {
+        for (j, &lambda) in problem.contacts().unit_rows().zip(&impulse) {
             if lambda != 0.0 {
                 kernel::add_scaled(&mut change, lambda, problem.contacts().unit(j));
             }
@@ -83,7 +83,7 @@ impl MomentumChange {
             .zip(&self.change)
             .map(|(p, w)| p.abs() + (p + w).abs())
             .collect();
-        for (j, l) in self.impulse.iter().enumerate() {
+        for (j, l) in contacts.unit_rows().zip(&self.impulse) {
             for (made, u) in made.iter_mut().zip(contacts.unit(j)) {
                 *made += (l * u).abs();
             }
@@ -91,7 +91,7 @@ impl MomentumChange {
         let pulled = |&i: &usize| {
             let j = contacts.place(i);
             let (_, terms) = dot_and_size(contacts.unit(j), &made);
-            self.impulse[j] < -GRAZING_TOLERANCE * terms
+            self.impulse[j.index()] < -GRAZING_TOLERANCE * terms
         };
         (0..contacts.len()).filter(pulled).collect()
     }

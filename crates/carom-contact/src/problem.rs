@@ -105,7 +105,7 @@ impl<'a> ImpactProblem<'a> {
         }
         let mut unit_velocity = Numbers::with_capacity(contacts.n_distinct());
         let mut grazing = Numbers::with_capacity(contacts.n_distinct());
-        for j in 0..contacts.n_distinct() {
+        for j in contacts.unit_rows() {
             let contact = contacts.contact_at(j);
             let RowVelocity { rate, size } = contacts.normal_velocity(contact, entries, scale);
             unit_velocity.push(rate);
@@ -125,8 +125,8 @@ impl<'a> ImpactProblem<'a> {
             given,
         };
         if problem.given.is_some() {
-            for j in 0..contacts.n_distinct() {
-                problem.grazing[j] += problem.rounding(contacts.contact_at(j));
+            for j in contacts.unit_rows() {
+                problem.grazing[j.index()] += problem.rounding(contacts.contact_at(j));
             }
         }
         problem.is_approaching = if contacts.n_distinct() == contacts.len() {

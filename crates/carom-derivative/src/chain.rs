@@ -4,7 +4,7 @@ use super::branch::{Choices, Found, Test, Ties, Walk};
 use super::frame::Frame;
 use super::mode::{Mode, Rebound};
 use super::stage::Stage;
-use carom_contact::{ContactSet, ImpactError};
+use carom_contact::{ContactSet, ImpactError, UnitRow};
 use carom_impact::propagative::{SEQUENCE_LIMIT, by_priority};
 use carom_impact::{Restitution, Selection};
 use carom_metric::kernel;
@@ -24,10 +24,10 @@ pub(super) enum Rule {
     Most,
     Least,
     /// Distinct normals in order of priority.
-    Order(Vec<usize>),
+    Order(Vec<UnitRow>),
     Random(u64),
     /// These, whatever the others do: an order that was found among all.
-    Given(Vec<usize>),
+    Given(Vec<UnitRow>),
 }
 
 impl Rule {
@@ -79,7 +79,7 @@ impl Strike {
 #[derive(Clone, Copy, Debug, Default)]
 struct Place {
     strikes: usize,
-    last: Option<usize>,
+    last: Option<UnitRow>,
     /// The constraints have yet to act on what was struck.
     is_loose: bool,
 }
@@ -107,7 +107,8 @@ pub(super) fn follow(
         if place.strikes as u64 > SEQUENCE_LIMIT {
             return Err(ImpactError::NotDifferentiated { reason: TOO_LONG });
         }
-        let velocities: SmallVec<[f64; 8]> = (0..contacts.n_distinct())
+        let velocities: SmallVec<[f64; 8]> = contacts
+            .unit_rows()
             .map(|j| kernel::dot(contacts.unit(j), walk.velocity.as_slice()))
             .collect();
         let mut picks = Picks {
@@ -141,7 +142,7 @@ struct Picks<'a> {
 
 impl Picks<'_> {
     /// Adds what is struck, if anything, and what decides for it.
-    fn add(&mut self, struck: Option<usize>, tests: impl IntoIterator<Item = Test>) {
+    fn add(&mut self, struck: Option<UnitRow>, tests: impl IntoIterator<Item = Test>) {
         let Some(j) = struck else {
             self.out.add(tests, None, None);
             return;
@@ -165,9 +166,10 @@ impl Picks<'_> {
     fn add_all(&mut self) {
         let (frame, b) = (self.frame, self.b);
         let contacts = frame.problem.contacts();
-        let row = |j: usize| contacts.row(contacts.contact_at(j));
+        let row = |j: UnitRow| contacts.row(contacts.contact_at(j));
         let grazing = frame.problem.grazing();
-        let is_approaching = |j: usize| b[j] < -grazing[j];
+        let all = UnitRow::all(b.len());
+        let is_approaching = |j: UnitRow| b[j.index()] < -grazing[j.index()];
         if self.strike.is_single && self.place.strikes > 0 {
             self.add(None, []);
             return;
@@ -179,19 +181,19 @@ impl Picks<'_> {
             },
             Rule::Most => {
                 let own = first_of_ties(b, grazing, |a, most| a < most);
-                let strike = |picks: &mut Self, i: usize| {
-                    let others = (0..b.len()).filter(|j| *j != i);
+                let strike = |picks: &mut Self, i: UnitRow| {
+                    let others = all.clone().filter(|j| *j != i);
                     let others = others.map(|j| Test::Exceeds(row(j), row(i)));
                     picks.add(
                         Some(i),
                         std::iter::once(Test::Approaches(row(i))).chain(others),
                     );
                 };
-                self.add_each(own, 0..b.len(), strike);
+                self.add_each(own, all.clone(), strike);
             }
             Rule::Order(order) => {
                 let own = order.iter().copied().find(|j| is_approaching(*j));
-                let strike = |picks: &mut Self, i: usize| {
+                let strike = |picks: &mut Self, i: UnitRow| {
                     let before = order.iter().take_while(|j| **j != i);
                     let before = before.map(|j| Test::Separates(row(*j)));
                     picks.add(Some(i), before.chain([Test::Approaches(row(i))]));
@@ -199,16 +201,17 @@ impl Picks<'_> {
                 self.add_each(own, order.iter().copied(), strike);
             }
             Rule::Least | Rule::Random(_) => {
-                let own: SmallVec<[bool; 8]> = (0..b.len()).map(is_approaching).collect();
+                let own: SmallVec<[bool; 8]> = all.clone().map(is_approaching).collect();
                 let mut patterns = vec![own];
                 if self.all {
                     // Approaching ones among the velocities that are nearly zero, in every combination.
-                    let near =
-                        |j: &usize| b[*j].abs() <= frame.scales().of_row(row(*j), MAYBE_TIED);
-                    for j in (0..b.len()).filter(near).take(6) {
+                    let near = |j: &UnitRow| {
+                        b[j.index()].abs() <= frame.scales().of_row(row(*j), MAYBE_TIED)
+                    };
+                    for j in all.filter(near).take(6) {
                         for pattern in patterns.clone() {
                             let mut flipped = pattern;
-                            flipped[j] = !flipped[j];
+                            flipped[j.index()] = !flipped[j.index()];
                             patterns.push(flipped);
                         }
                     }
@@ -223,17 +226,17 @@ impl Picks<'_> {
     /// Adds that nothing is struck: what was struck last separates for sure.
     fn add_end(&mut self) {
         let (contacts, last) = (self.frame.problem.contacts(), self.place.last);
-        let others = (0..self.b.len()).filter(|j| Some(*j) != last);
-        let row = |j: usize| contacts.row(contacts.contact_at(j));
+        let others = UnitRow::all(self.b.len()).filter(|j| Some(*j) != last);
+        let row = |j: UnitRow| contacts.row(contacts.contact_at(j));
         self.add(None, others.map(|j| Test::Separates(row(j))));
     }
 
     /// Adds a strike of the rule's own, or none, and if all are wanted those of others and none.
     fn add_each(
         &mut self,
-        own: Option<usize>,
-        all: impl Iterator<Item = usize>,
-        strike: impl Fn(&mut Self, usize),
+        own: Option<UnitRow>,
+        all: impl Iterator<Item = UnitRow>,
+        strike: impl Fn(&mut Self, UnitRow),
     ) {
         match own {
             Some(own) => strike(self, own),
@@ -252,11 +255,14 @@ impl Picks<'_> {
     fn add_pattern(&mut self, pattern: &[bool]) {
         let (b, place) = (self.b, self.place);
         let contacts = self.frame.problem.contacts();
-        let row = |j: usize| contacts.row(contacts.contact_at(j));
-        let signs = (0..b.len())
-            .filter(|j| pattern[*j] || Some(*j) != place.last)
-            .map(|j| Test::that(row(j), pattern[j]));
-        let approaching: SmallVec<[usize; 8]> = (0..b.len()).filter(|j| pattern[*j]).collect();
+        let row = |j: UnitRow| contacts.row(contacts.contact_at(j));
+        let all = UnitRow::all(b.len());
+        let is_approaching = |j: UnitRow| pattern[j.index()];
+        let signs = all
+            .clone()
+            .filter(|j| is_approaching(*j) || Some(*j) != place.last)
+            .map(|j| Test::that(row(j), is_approaching(j)));
+        let approaching: SmallVec<[UnitRow; 8]> = all.filter(|j| is_approaching(*j)).collect();
         if approaching.is_empty() {
             self.add(None, signs);
             return;
@@ -272,13 +278,15 @@ impl Picks<'_> {
             self.add(approaching.get(pick as usize).copied(), signs);
             return;
         }
-        let strike = |picks: &mut Self, i: usize| {
+        let strike = |picks: &mut Self, i: UnitRow| {
             let others = approaching.iter().filter(|j| **j != i);
             let least = others.map(|j| Test::Exceeds(row(i), row(*j)));
             picks.add(Some(i), signs.clone().chain(least));
         };
-        let hidden: SmallVec<[f64; 8]> = (0..b.len())
-            .map(|j| if pattern[j] { b[j] } else { f64::INFINITY })
+        let hidden: SmallVec<[f64; 8]> = pattern
+            .iter()
+            .zip(b)
+            .map(|(is_approaching, b)| if *is_approaching { *b } else { f64::INFINITY })
             .collect();
         let grazing = self.frame.problem.grazing();
         let own = first_of_ties(&hidden, grazing, |a, least| a > least).unwrap_or(approaching[0]);
@@ -295,14 +303,15 @@ fn first_of_ties(
     b: &[f64],
     grazing: &[f64],
     is_better: impl Fn(f64, f64) -> bool,
-) -> Option<usize> {
-    let approaching = (0..b.len()).filter(|j| b[*j] < -grazing[*j]);
+) -> Option<UnitRow> {
+    let velocity = |j: UnitRow| b[j.index()];
+    let approaching = UnitRow::all(b.len()).filter(|j| velocity(*j) < -grazing[j.index()]);
     let sought = approaching
         .clone()
-        .map(|j| b[j])
+        .map(velocity)
         .reduce(|a, x| if is_better(x, a) { x } else { a })?;
-    let tie = |j: usize| 1e-9 * sought.abs() + grazing[j];
+    let tie = |j: UnitRow| 1e-9 * sought.abs() + grazing[j.index()];
     approaching
         .clone()
-        .find(|j| (b[*j] - sought).abs() <= tie(*j))
+        .find(|j| (velocity(*j) - sought).abs() <= tie(*j))
 }

@@ -221,8 +221,8 @@ impl<'p> Frame<'p> {
     pub(super) fn is_all_but_separating(&self, tolerance: f64) -> bool {
         let contacts = self.problem.contacts();
         let rates = self.problem.unit_velocity().iter();
-        let mut rates = rates.zip(self.problem.grazing()).enumerate();
-        rates.all(|(j, (rate, grazing))| {
+        let rates = rates.zip(self.problem.grazing());
+        contacts.unit_rows().zip(rates).all(|(j, (rate, grazing))| {
             let row = contacts.row(contacts.contact_at(j));
             *rate >= -self.scales().of_row(row, tolerance).max(*grazing)
         })

@@ -12,7 +12,7 @@ use super::reading::Cones;
 use super::stage::Stage;
 use super::ways::{AtOnce, simultaneous};
 use super::{Answers, Branches, DifferentiableLaw, Map, StepContacts, Steps, ToPlastic, sliding};
-use carom_contact::{Diagnostics, ImpactError, ImpactOutcome, ImpactProblem};
+use carom_contact::{Diagnostics, ImpactError, ImpactOutcome, ImpactProblem, UnitRow};
 use carom_impact::frictional::{
     AnitescuPotra, MoreauNewton, Poisson, Sampler, Sequential, SetValued, SingleImpacts,
 };
@@ -140,7 +140,7 @@ fn plastic_branches(
 /// Every contact of a group that changes its velocities is stopped as soon as one of them approaches.
 fn stop_all(frame: &Frame<'_>, ties: Ties) -> Result<Found, ImpactError> {
     let contacts = frame.problem.contacts();
-    let row = |j: &usize| contacts.row(contacts.contact_at(*j));
+    let row = |j: &UnitRow| contacts.row(contacts.contact_at(*j));
     let groups = meeting(contacts).into_iter();
     let groups: Vec<Vec<usize>> = groups
         .map(|group| group.iter().map(row).collect())

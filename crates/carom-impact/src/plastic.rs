@@ -9,7 +9,7 @@ use carom_contact::nnls::nonnegative_least_squares;
 use carom_contact::own_terms::{GRAZING_TOLERANCE, groups};
 use carom_contact::{
     ContactSet, Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus,
-    Numbers,
+    Numbers, UnitRow,
 };
 use carom_metric::kernel;
 use carom_numeric::svd::Svd;
@@ -66,13 +66,14 @@ impl PlasticRule {
     /// The contacts that end closed.
     fn closed(self, problem: &ImpactProblem<'_>, change: &MomentumChange) -> Targets {
         let contacts = problem.contacts();
-        let closed: Vec<usize> = match self {
-            Self::Cone => (0..contacts.n_distinct())
-                .filter(|j| change.impulse[*j] > 0.0)
+        let closed: Vec<UnitRow> = match self {
+            Self::Cone => contacts
+                .unit_rows()
+                .filter(|j| change.impulse[j.index()] > 0.0)
                 .collect(),
             Self::ProjectAll { .. } => stopped(problem),
         };
-        let row = |j: usize| (contacts.row(contacts.contact_at(j)), 0.0);
+        let row = |j: UnitRow| (contacts.row(contacts.contact_at(j)), 0.0);
         Targets {
             rows: closed.into_iter().map(row).collect(),
             are_required: contacts.n_distinct() > 1,
@@ -154,20 +155,19 @@ pub fn plastic_change(
 }
 
 /// Groups of distinct normals that change each other's velocities, directly or through others, in any coordinates.
-pub fn meeting(contacts: &ContactSet<'_>) -> Vec<Vec<usize>> {
-    let m = contacts.n_distinct();
-    let mut is_found = vec![false; m];
+pub fn meeting(contacts: &ContactSet<'_>) -> Vec<Vec<UnitRow>> {
+    let mut is_found = vec![false; contacts.n_distinct()];
     let mut groups = Vec::new();
-    for first in 0..m {
-        if is_found[first] {
+    for first in contacts.unit_rows() {
+        if is_found[first.index()] {
             continue;
         }
-        is_found[first] = true;
+        is_found[first.index()] = true;
         let mut members = vec![first];
         let mut next = 0;
         while let Some(&member) = members.get(next) {
             next += 1;
-            for (j, is_found) in is_found.iter_mut().enumerate() {
+            for (j, is_found) in contacts.unit_rows().zip(&mut is_found) {
                 let product = kernel::dot(contacts.unit(member), contacts.unit(j));
                 if !*is_found && product.abs() > ORTHOGONAL {
                     *is_found = true;
@@ -182,11 +182,11 @@ pub fn meeting(contacts: &ContactSet<'_>) -> Vec<Vec<usize>> {
 }
 
 /// Distinct normals of the groups in which a contact approaches, in ascending order.
-fn stopped(problem: &ImpactProblem<'_>) -> Vec<usize> {
+fn stopped(problem: &ImpactProblem<'_>) -> Vec<UnitRow> {
     let contacts = problem.contacts();
-    let approaches = |j: &usize| problem.approaches(contacts.contact_at(*j));
+    let approaches = |j: &UnitRow| problem.approaches(contacts.contact_at(*j));
     let groups = meeting(contacts).into_iter();
-    let mut stopped: Vec<usize> = groups
+    let mut stopped: Vec<UnitRow> = groups
         .filter(|group| group.iter().any(approaches))
         .flatten()
         .collect();
@@ -198,7 +198,7 @@ fn stopped(problem: &ImpactProblem<'_>) -> Vec<usize> {
 /// on the coordinates of that group alone: a far body of any momentum is not even looked at.
 fn by_groups(
     problem: &ImpactProblem<'_>,
-    all: &[usize],
+    all: &[UnitRow],
     solve: impl Fn(&DMatrix<f64>, &DVector<f64>) -> Result<DVector<f64>, ImpactError>,
 ) -> Result<MomentumChange, ImpactError> {
     let contacts = problem.contacts();
@@ -207,7 +207,7 @@ fn by_groups(
     let mut impulse: Numbers = smallvec![0.0; m];
     for group in 0..n {
         let members = all.iter().zip(&of_row).filter(|(_, of)| **of == group);
-        let members: Vec<usize> = members.map(|(j, _)| *j).collect();
+        let members: Vec<UnitRow> = members.map(|(j, _)| *j).collect();
         if members.is_empty() {
             continue;
         }
@@ -219,7 +219,7 @@ fn by_groups(
         let momentum = DVector::from_iterator(coordinates.len(), momentum);
         let found = solve(&normals, &momentum)?;
         for (j, l) in members.into_iter().zip(found.iter()) {
-            impulse[j] = *l;
+            impulse[j.index()] = *l;
         }
     }
     Ok(MomentumChange::from_impulse(problem, impulse))
@@ -232,7 +232,7 @@ fn cone(problem: &ImpactProblem<'_>) -> Result<MomentumChange, ImpactError> {
             smallvec![f64::max(0.0, -b)],
         ));
     }
-    let all: Vec<usize> = (0..problem.contacts().n_distinct()).collect();
+    let all: Vec<UnitRow> = problem.contacts().unit_rows().collect();
     by_groups(problem, &all, |normals, momentum| {
         // A velocity that no normal sees has no say in what counts as grazing.
         let n = normals.nrows();

@@ -78,7 +78,7 @@ pub(crate) fn blend(
     }
     // The part that no normal sees is orthogonal to d except for the rounding of d.
     let contacts = problem.contacts();
-    let normals = (0..contacts.n_distinct()).map(|j| contacts.unit(j));
+    let normals = contacts.unit_rows().map(|j| contacts.unit(j));
     let seen = part_in_span(normals, problem.momentum());
     let (mut a, mut b, mut reference) = (0.0, 0.0, 0.0);
     for ((z, p), e) in seen.iter().zip(&plastic.change).zip(&elastic.change) {

@@ -59,8 +59,8 @@ pub fn worst_indeterminacy(wedge: Wedge) -> f64 {
 pub fn uniqueness(contacts: &ContactSet<'_>) -> Uniqueness {
     let m = contacts.n_distinct();
     let mut pairs = Vec::with_capacity(m * m.saturating_sub(1) / 2);
-    for i in 0..m {
-        for j in i + 1..m {
+    for i in contacts.unit_rows() {
+        for j in contacts.unit_rows().skip(i.index() + 1) {
             let wedge = contacts.wedge(i, j);
             let exponent = exponent(wedge);
             let nearest = f64::max(2.0, exponent.round());
@@ -89,6 +89,7 @@ pub fn uniqueness(contacts: &ContactSet<'_>) -> Uniqueness {
 
 fn independent(contacts: &ContactSet<'_>) -> bool {
     let n = contacts.metric().dim();
-    let columns = nalgebra::DMatrix::from_fn(n, contacts.n_distinct(), |i, j| contacts.unit(j)[i]);
+    let normals: Vec<&[f64]> = contacts.unit_rows().map(|j| contacts.unit(j)).collect();
+    let columns = nalgebra::DMatrix::from_fn(n, normals.len(), |i, j| normals[j][i]);
     carom_metric::orthonormal_span(&columns).ncols() == contacts.n_distinct()
 }

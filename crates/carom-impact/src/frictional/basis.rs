@@ -50,13 +50,13 @@ impl Basis for LcpBasis<'_> {
     ) -> Option<f64> {
         let width = self.space.width();
         let m = self.space.n_contacts;
-        let missed = self.space.unit_rows(contacts).map(|(slot, row, _)| {
-            let contact = slot / width;
+        let missed = self.space.rows_of_slots(contacts).map(|(slot, row, _)| {
+            let contact = slot.contact(width);
             if !(self.z[contact] > 0.0) {
                 return 0.0;
             }
             let gamma = self.z.get(m * (1 + self.problem.n_directions) + contact);
-            let slides = !slot.is_multiple_of(width) && gamma.is_some_and(|gamma| *gamma > 0.0);
+            let slides = !slot.is_normal(width) && gamma.is_some_and(|gamma| *gamma > 0.0);
             if slides {
                 return 0.0;
             }
@@ -74,9 +74,9 @@ impl Basis for LcpBasis<'_> {
     ) -> f64 {
         let n_slots = self.space.n_slots();
         let (mut slips, mut sizes) = (vec![0.0; n_slots], vec![0.0; n_slots]);
-        for (slot, row, factor) in self.space.unit_rows(contacts) {
-            slips[slot] = after[row] * factor;
-            sizes[slot] = terms[row] * factor.abs();
+        for (slot, row, factor) in self.space.rows_of_slots(contacts) {
+            slips[slot.index()] = after[row] * factor;
+            sizes[slot.index()] = terms[row] * factor.abs();
         }
         worst(
             (0..self.space.n_contacts)
@@ -106,8 +106,8 @@ impl Basis for LcpBasis<'_> {
         impulse: &mut [f64],
     ) {
         let mut slots = vec![0.0; self.space.n_slots()];
-        for (slot, row, factor) in self.space.unit_rows(contacts) {
-            slots[slot] = after[row] * factor;
+        for (slot, row, factor) in self.space.rows_of_slots(contacts) {
+            slots[slot.index()] = after[row] * factor;
         }
         let w = self.problem.rows(&slots, &self.z);
         let basic: Vec<usize> = (0..self.z.len()).filter(|i| self.is_basic[*i]).collect();
@@ -128,8 +128,8 @@ impl Basis for LcpBasis<'_> {
             change[i] = *x;
         }
         let on_slots = self.problem.impulse(&change, self.space.n_slots());
-        for (slot, row, factor) in self.space.unit_rows(contacts) {
-            impulse[row] += on_slots[slot] * factor;
+        for (slot, row, factor) in self.space.rows_of_slots(contacts) {
+            impulse[row] += on_slots[slot.index()] * factor;
         }
     }
 }

@@ -249,7 +249,7 @@ impl Keys<'_> {
     }
 
     fn normal(&self, contact: usize) -> &[f64] {
-        self.space.column(contact * self.space.width())
+        self.space.column(self.space.normal_slot(contact))
     }
 
     fn tangents(&self, contact: usize) -> std::ops::Range<usize> {
@@ -302,9 +302,11 @@ impl Keys<'_> {
         [a, b]: [f64; 2],
         is_round: bool,
     ) -> Option<[[f64; 2]; 2]> {
-        let (own, other) = (self.tangents(of), self.tangents(contact));
-        let own: Vec<&[f64]> = own.map(|slot| self.space.column(slot)).collect();
-        let other: Vec<&[f64]> = other.map(|slot| self.space.column(slot)).collect();
+        let tangents = |contact: usize| -> Vec<&[f64]> {
+            let slots = self.space.slots_at(contact).skip(1);
+            slots.map(|slot| self.space.column(slot)).collect()
+        };
+        let (own, other) = (tangents(of), tangents(contact));
         // Directions of friction times its coefficients.
         let scaled =
             |x: &[f64], factor: f64| -> Vec<f64> { x.iter().map(|x| x * factor).collect() };

@@ -26,18 +26,18 @@ pub(super) fn contradiction(space: &ContactSpace, rebounds: &[f64]) -> Option<Ve
     if largest <= 0.0 {
         return None;
     }
-    let width = space.width();
-    let n = space.column(0).len();
+    let n = space.column(space.normal_slot(0)).len();
     let mut owners = Vec::new();
     let mut columns: Vec<f64> = Vec::new();
     for (contact, rebound) in rebounds.iter().enumerate() {
         let friction = space.friction.get(contact).copied().unwrap_or(0.0);
         for direction in directions(space.n_tangents, friction) {
             let scale = 1.0 / friction.max(1.0);
-            let mut column: Vec<f64> = space.column(contact * width).to_vec();
-            for (t, c) in direction.iter().enumerate().take(space.n_tangents) {
-                let tangent = space.column(contact * width + 1 + t);
-                for (x, u) in column.iter_mut().zip(tangent) {
+            let mut slots = space.slots_at(contact);
+            let normal = slots.next().map(|slot| space.column(slot));
+            let mut column: Vec<f64> = normal.unwrap_or_default().to_vec();
+            for (tangent, c) in slots.zip(&direction) {
+                for (x, u) in column.iter_mut().zip(space.column(tangent)) {
                     *x += friction * c * u;
                 }
             }

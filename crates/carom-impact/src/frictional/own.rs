@@ -35,8 +35,9 @@ pub(super) fn own_residual(
     let (width, n_slots) = (space.width(), space.n_slots());
     let mut u: Numbers = smallvec![0.0; n_slots];
     let (mut l, mut s) = (u.clone(), u.clone());
-    for (slot, row, factor) in space.unit_rows(contacts) {
+    for (slot, row, factor) in space.rows_of_slots(contacts) {
         if factor != 0.0 {
+            let slot = slot.index();
             u[slot] = after[row] * factor;
             l[slot] = impulse[row] / factor;
             s[slot] = terms[row] * factor.abs();

@@ -1,7 +1,7 @@
 //! Parts of an impact that share no body, and the bases in which their impulses are corrected.
 
 use super::canonical::Canonical;
-use super::space::ContactSpace;
+use super::space::{ContactSpace, Slot};
 use carom_contact::ContactSet;
 use carom_contact::draft::Basis;
 use carom_contact::gate::Breach;
@@ -17,7 +17,7 @@ pub(super) struct Part<'e> {
     /// Scaled velocities of its slots from which impulses start.
     pub(super) before: Vec<f64>,
     /// Slots of the whole space, and the factors of impulses on them.
-    slots: Vec<usize>,
+    slots: Vec<Slot>,
     signs: Vec<f64>,
 }
 
@@ -29,7 +29,9 @@ impl<'e> Part<'e> {
         let signs = canonical.slot_signs(space.width());
         let own = slots.iter().zip(&signs);
         Self {
-            before: own.map(|(slot, sign)| sign * before[*slot]).collect(),
+            before: own
+                .map(|(slot, sign)| sign * before[slot.index()])
+                .collect(),
             space: if is_whole {
                 Cow::Borrowed(space)
             } else {
@@ -44,7 +46,7 @@ impl<'e> Part<'e> {
     /// Numbers of its slots from those of all slots.
     pub(super) fn of_slots(&self, all: &[f64]) -> Vec<f64> {
         let own = self.slots.iter().zip(&self.signs);
-        own.map(|(slot, sign)| sign * all[*slot]).collect()
+        own.map(|(slot, sign)| sign * all[slot.index()]).collect()
     }
 
     /// Writes impulses on its slots among those on all slots, shared with the copies of contacts.
@@ -52,7 +54,7 @@ impl<'e> Part<'e> {
         let own = self.slots.iter().zip(&self.signs);
         for ((slot, sign), l) in own.zip(impulse) {
             // No negative zeros.
-            all[*slot] = sign * l + 0.0;
+            all[slot.index()] = sign * l + 0.0;
         }
         self.canonical.share(self.space.width(), all);
     }
@@ -154,9 +156,9 @@ impl OfPart<'_> {
         let width = self.space.width();
         let mut slots = vec![0.0; self.space.n_slots()];
         let mut moved = impulse.to_vec();
-        for (slot, row, factor) in self.space.unit_rows(contacts) {
+        for (slot, row, factor) in self.space.rows_of_slots(contacts) {
             if factor != 0.0 {
-                slots[slot] = impulse[row] / factor;
+                slots[slot.index()] = impulse[row] / factor;
             }
         }
         if is_gathered {
@@ -164,8 +166,8 @@ impl OfPart<'_> {
         } else {
             self.canonical.share(width, &mut slots);
         }
-        for (slot, row, factor) in self.space.unit_rows(contacts) {
-            moved[row] = slots[slot] * factor;
+        for (slot, row, factor) in self.space.rows_of_slots(contacts) {
+            moved[row] = slots[slot.index()] * factor;
         }
         Some(moved)
     }

@@ -422,11 +422,10 @@ impl<'a> RoundBasis<'a> {
         modes: &[ConeMode],
     ) -> Self {
         let width = space.width();
-        let wanted = space.unit_rows(contacts).filter_map(|(slot, row, _)| {
-            let contact = slot / width;
-            match (modes.get(contact)?, slot % width) {
+        let wanted = space.rows_of_slots(contacts).filter_map(|(slot, row, _)| {
+            match (modes.get(slot.contact(width))?, slot.is_normal(width)) {
                 (ConeMode::Open, _) => None,
-                (_, 0) | (ConeMode::Stick, _) => Some((row, 0.0)),
+                (_, true) | (ConeMode::Stick, _) => Some((row, 0.0)),
                 (ConeMode::Slide, _) => None,
             }
         });
@@ -469,9 +468,9 @@ impl Basis for RoundBasis<'_> {
         let width = self.space.width();
         // For each contact: normal impulse, work of friction, slip and its size, squared.
         let mut slips = vec![[0.0f64; 4]; self.space.n_contacts];
-        for (slot, row, factor) in self.space.unit_rows(contacts) {
-            let [normal, work, slip, size] = &mut slips[slot / width];
-            if slot % width == 0 {
+        for (slot, row, factor) in self.space.rows_of_slots(contacts) {
+            let [normal, work, slip, size] = &mut slips[slot.contact(width)];
+            if slot.is_normal(width) {
                 *normal = impulse[row];
             } else {
                 *work += impulse[row] * after[row];
@@ -515,14 +514,15 @@ impl Basis for RoundBasis<'_> {
         let (mut u, mut l) = (vec![0.0; n_slots], vec![0.0; n_slots]);
         let mut missed = vec![0.0; n_slots];
         let mut active = Vec::with_capacity(n_slots);
-        for (slot, row, factor) in space.unit_rows(contacts) {
+        for (slot, row, factor) in space.rows_of_slots(contacts) {
             let is_open = self
                 .modes
-                .get(slot / width)
+                .get(slot.contact(width))
                 .is_none_or(|mode| *mode == ConeMode::Open);
             if is_open || factor == 0.0 {
                 continue;
             }
+            let slot = slot.index();
             u[slot] = after[row] * factor;
             l[slot] = impulse[row] / factor;
             active.push((slot, row, factor));

@@ -5,7 +5,7 @@ use super::canonical::Canonical;
 use super::impact_stepper::ImpactStepper;
 use super::modes::{check_planar, solutions};
 use super::set_valued::{BranchPolicy, COVERING_SPREAD, CapDistribution, SetValued};
-use super::space::ContactSpace;
+use super::space::{ContactSpace, Slot};
 use super::stepper::StepWorkspace;
 use carom_contact::draft::Opening;
 use carom_contact::gate::Rules;
@@ -37,7 +37,7 @@ pub struct Sampler<'a> {
     /// Contacts that the impact reaches, in an order of their own and without copies.
     reached: Vec<usize>,
     /// Their slots, and the factors of velocities and impulses on them.
-    slots: Vec<usize>,
+    slots: Vec<Slot>,
     signs: Vec<f64>,
     /// True if these are all slots as they are.
     is_whole: bool,
@@ -152,7 +152,7 @@ impl<'a> Sampler<'a> {
             None => {
                 let of = |all: &[f64], signs: &[f64]| -> Vec<f64> {
                     let own = slots.iter().zip(signs);
-                    own.map(|(slot, sign)| sign * all[*slot]).collect()
+                    own.map(|(slot, sign)| sign * all[slot.index()]).collect()
                 };
                 let ones = vec![1.0; slots.len()];
                 let before = of(before.as_slice(), &signs);
@@ -177,8 +177,9 @@ impl<'a> Sampler<'a> {
         let row_from = |row: usize, vector: &[f64]| {
             contacts.row_norm(row) * kernel::dot(contacts.unit_row(row), vector) / scale
         };
-        let rows_from_slots = DMatrix::from_fn(n_rows, space.n_slots(), |row, slot| {
-            row_from(row, space.column(slot))
+        let columns: Vec<&[f64]> = space.slots().map(|slot| space.column(slot)).collect();
+        let rows_from_slots = DMatrix::from_fn(n_rows, columns.len(), |row, slot| {
+            row_from(row, columns[slot])
         });
         let rows_before = (0..n_rows).map(|row| row_from(row, problem.momentum()));
         let is_whole = slots.len() == space.n_slots()
@@ -411,7 +412,7 @@ impl<'a> Sampler<'a> {
         draw.impulse.clear();
         draw.impulse.resize(self.before.len(), 0.0);
         draw.workspace.made.clear();
-        let sizes = self.slots.iter().map(|slot| self.sizes[*slot]);
+        let sizes = self.slots.iter().map(|slot| self.sizes[slot.index()]);
         draw.workspace.made.extend(sizes);
         draw.is_ended = !self.is_colliding(&draw.velocity, &draw.impulse);
     }
@@ -460,7 +461,10 @@ impl<'a> Sampler<'a> {
         let own = self.slots.iter().zip(&self.signs);
         let (mut of_slots, mut of_contacts) = std::mem::take(&mut workspace.of_part);
         of_slots.clear();
-        of_slots.extend(own.clone().map(|(slot, sign)| sign * velocity[*slot]));
+        of_slots.extend(
+            own.clone()
+                .map(|(slot, sign)| sign * velocity[slot.index()]),
+        );
         of_contacts.clear();
         of_contacts.extend(self.reached.iter().map(|i| caps[*i]));
         let solved = self.stepper.solve(&of_slots, &of_contacts, workspace);
@@ -472,8 +476,8 @@ impl<'a> Sampler<'a> {
         after.clear();
         after.extend_from_slice(velocity);
         for (k, (slot, sign)) in own.enumerate() {
-            impulse[*slot] = sign * workspace.impulse[k];
-            after[*slot] = sign * workspace.after[k];
+            impulse[slot.index()] = sign * workspace.impulse[k];
+            after[slot.index()] = sign * workspace.after[k];
         }
         let width = self.space.width();
         let copies = self.canonical.iter().flat_map(Canonical::copies);
@@ -506,7 +510,9 @@ impl<'a> Sampler<'a> {
     fn any_step(&self, rng: &mut CounterRng, draw: &mut Draw) -> Result<(), ImpactError> {
         let (space, part) = (&self.space, &self.stepper.space);
         let own = self.slots.iter().zip(&self.signs);
-        let of_slots = own.clone().map(|(slot, sign)| sign * draw.velocity[*slot]);
+        let of_slots = own
+            .clone()
+            .map(|(slot, sign)| sign * draw.velocity[slot.index()]);
         let velocity = DVector::from_iterator(self.slots.len(), of_slots);
         let caps: Vec<f64> = self.reached.iter().map(|i| draw.caps[*i]).collect();
         let found = solutions(part, &velocity, Some(&caps))?;
@@ -519,10 +525,10 @@ impl<'a> Sampler<'a> {
             });
         };
         let mut terms: Vec<f64> = draw.velocity.iter().map(|b| b.abs()).collect();
-        for ((&slot, sign), l) in own.zip(&solution.impulse) {
+        for ((slot, sign), l) in own.zip(&solution.impulse) {
             let l = sign * l;
-            let column = space.gram.column(slot);
-            draw.impulse[slot] += l;
+            let column = space.gram.column(slot.index());
+            draw.impulse[slot.index()] += l;
             kernel::add_scaled(&mut draw.velocity, l, column.as_slice());
             let made = column.iter().map(|g| (g * l).abs());
             terms.iter_mut().zip(made).for_each(|(t, made)| *t += made);

@@ -2,7 +2,7 @@
 
 use super::cone_shape::ConeShape;
 use super::round::RoundStep;
-use super::space::ContactSpace;
+use super::space::{ContactSpace, Slot};
 use super::stepper::{StepProblem, StepWorkspace};
 use crate::laws::BuiltIn;
 use carom_contact::momentum_change::separating;
@@ -95,7 +95,7 @@ impl Sequential {
 
 /// Some contacts as if the others were open.
 struct Closing {
-    slots: Vec<usize>,
+    slots: Vec<Slot>,
     law: ClosingLaw,
 }
 
@@ -354,12 +354,12 @@ impl<'e> Event<'e> {
         } = self;
         let width = space.width();
         let slots = closing.slots.iter();
-        let alone: Vec<f64> = slots.clone().map(|slot| velocity[*slot]).collect();
-        workspace.made = slots.clone().map(|slot| made[*slot]).collect();
+        let alone: Vec<f64> = slots.clone().map(|slot| velocity[slot.index()]).collect();
+        workspace.made = slots.clone().map(|slot| made[slot.index()]).collect();
         let residual = closing.solve(&alone, workspace)?;
-        for (&slot, l) in slots.zip(&workspace.impulse) {
-            let column = space.gram.column(slot);
-            found.impulse[slot] += l;
+        for (slot, l) in slots.zip(&workspace.impulse) {
+            let column = space.gram.column(slot.index());
+            found.impulse[slot.index()] += l;
             velocity.axpy(*l, &column, 1.0);
             for (made, g) in made.iter_mut().zip(&column) {
                 *made += (l * g).abs();

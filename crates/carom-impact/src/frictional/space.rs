@@ -11,6 +11,30 @@ use carom_metric::kernel;
 use nalgebra::{DMatrix, DVector};
 use smallvec::smallvec;
 
+/// Index of a slot of a [`ContactSpace`], in lists with one entry for each.
+///
+/// A space of several tangents has slots that no row has, and no slots for the tangents of contacts without friction: a
+/// slot is no row of the contact Jacobian. [`ContactSpace::rows_of_slots`] leads from one to the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Slot(usize);
+
+impl Slot {
+    /// Its index.
+    pub(crate) fn index(self) -> usize {
+        self.0
+    }
+
+    /// Its contact, of a space of this [`width`](ContactSpace::width).
+    pub(crate) fn contact(self, width: usize) -> usize {
+        self.0 / width
+    }
+
+    /// True if it belongs to the normal of its contact.
+    pub(crate) fn is_normal(self, width: usize) -> bool {
+        self.0.is_multiple_of(width)
+    }
+}
+
 /// Contact rows in units of the metric, with equally many tangents at every contact.
 ///
 /// Slot `i * width` belongs to the normal of contact `i`, the following to its tangents. Normals
@@ -110,6 +134,21 @@ impl ContactSpace {
         self.rows.len()
     }
 
+    /// All slots.
+    pub(crate) fn slots(&self) -> impl Iterator<Item = Slot> + Clone + use<> {
+        (0..self.n_slots()).map(Slot)
+    }
+
+    /// The slots of a contact: its normal, then its tangents.
+    pub(crate) fn slots_at(&self, contact: usize) -> impl Iterator<Item = Slot> + Clone + use<> {
+        (contact * self.width()..(contact + 1) * self.width()).map(Slot)
+    }
+
+    /// The slot of a contact's normal.
+    pub(crate) fn normal_slot(&self, contact: usize) -> Slot {
+        Slot(contact * self.width())
+    }
+
     /// The factor of an impulse on the normal row of a contact, as given, to its slot.
     pub(crate) fn normal_norm(&self, contact: usize) -> f64 {
         1.0 / self.factors[contact * self.width()]
@@ -138,7 +177,7 @@ impl ContactSpace {
     }
 
     /// Whitened slot.
-    pub(crate) fn column(&self, slot: usize) -> &[f64] {
+    pub(crate) fn column(&self, Slot(slot): Slot) -> &[f64] {
         let n = self.columns.nrows();
         &self.columns.as_slice()[slot * n..(slot + 1) * n]
     }
@@ -165,7 +204,7 @@ impl ContactSpace {
     /// Sizes of the terms that the scaled velocities of the slots are sums of.
     pub(super) fn sizes(&self, momentum: &[f64]) -> Vec<f64> {
         let size = |slot| dot_and_size(self.column(slot), momentum).1;
-        (0..self.n_slots()).map(size).collect()
+        self.slots().map(size).collect()
     }
 
     /// Scaled velocities of the contacts' normals that still count as grazing before the impact:
@@ -175,7 +214,7 @@ impl ContactSpace {
         let entries = problem.velocity_minus().0.as_slice();
         let of = |i: usize| {
             let given = contacts.normal_velocity(i, entries, problem.scale());
-            let (_, size) = dot_and_size(self.column(i * self.width()), problem.momentum());
+            let (_, size) = dot_and_size(self.column(self.normal_slot(i)), problem.momentum());
             GRAZING_TOLERANCE * f64::max(given.size, size) + problem.rounding(i)
         };
         (0..self.n_contacts).map(of).collect()
@@ -204,8 +243,8 @@ impl ContactSpace {
         let n = self.columns.nrows();
         // Coordinates that a contact touches with any of its slots.
         let mut touched: Numbers = smallvec![0.0; n * self.n_contacts];
-        for slot in 0..self.n_slots() {
-            let first = slot / self.width() * n;
+        for slot in self.slots() {
+            let first = slot.contact(self.width()) * n;
             for (touched, x) in touched[first..first + n].iter_mut().zip(self.column(slot)) {
                 *touched += x.abs();
             }
@@ -222,15 +261,15 @@ impl ContactSpace {
     }
 
     /// The slots of some contacts, in their order.
-    pub(super) fn slots_of(&self, contacts: &[usize]) -> Vec<usize> {
-        let width = self.width();
-        let slots = |contact: &usize| contact * width..(contact + 1) * width;
+    pub(super) fn slots_of(&self, contacts: &[usize]) -> Vec<Slot> {
+        let slots = |contact: &usize| self.slots_at(*contact);
         contacts.iter().flat_map(slots).collect()
     }
 
     /// The part of the space that belongs to some contacts.
     pub(super) fn part(&self, contacts: &[usize]) -> Self {
         let slots = self.slots_of(contacts);
+        let slots: Vec<usize> = slots.into_iter().map(Slot::index).collect();
         Self {
             n_contacts: contacts.len(),
             n_tangents: self.n_tangents,
@@ -287,18 +326,21 @@ impl ContactSpace {
         self.rows.iter().zip(&self.factors).map(of).collect()
     }
 
-    /// Factors between the unit rows of the Jacobian and the slots: velocities of a slot are that
-    /// times those of its unit row, impulses on a unit row that times those on its slot.
-    pub(super) fn unit_rows<'a>(
+    /// The slots that have a row, that row of the Jacobian, and the factor between the two, for rows at unit length:
+    /// velocities of a slot are that times those of its row, impulses on a row that times those on its slot.
+    pub(super) fn rows_of_slots<'a>(
         &'a self,
         contacts: &'a ContactSet<'_>,
-    ) -> impl Iterator<Item = (usize, usize, f64)> + 'a {
+    ) -> impl Iterator<Item = (Slot, usize, f64)> + 'a {
         let width = self.width();
-        let slots = self.rows.iter().zip(&self.factors).enumerate();
+        let slots = self.slots().zip(self.rows.iter().zip(&self.factors));
         slots.filter_map(move |(slot, (row, factor))| {
-            row.map(|row| match slot % width {
-                0 => (slot, row, 1.0),
-                _ => (slot, row, factor * contacts.row_norm(row)),
+            row.map(|row| {
+                if slot.is_normal(width) {
+                    (slot, row, 1.0)
+                } else {
+                    (slot, row, factor * contacts.row_norm(row))
+                }
             })
         })
     }
@@ -326,8 +368,8 @@ impl ContactSpace {
     pub(super) fn draft(&self, problem: &ImpactProblem<'_>, impulse: &[f64]) -> Draft {
         let contacts = problem.contacts();
         let mut on_rows: Numbers = smallvec![0.0; contacts.row(contacts.len())];
-        for (slot, row, factor) in self.unit_rows(contacts) {
-            on_rows[row] = impulse[slot] * factor;
+        for (slot, row, factor) in self.rows_of_slots(contacts) {
+            on_rows[row] = impulse[slot.index()] * factor;
         }
         Draft {
             impulse: on_rows,

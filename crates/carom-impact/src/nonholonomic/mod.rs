@@ -51,7 +51,7 @@ use carom_contact::nnls::nonnegative_least_squares;
 use carom_contact::own_terms::{GRAZING_TOLERANCE, dot_and_size};
 use carom_contact::{
     Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus,
-    NonholonomicDiagnostics, Numbers,
+    NonholonomicDiagnostics, Numbers, UnitRow,
 };
 use carom_metric::kernel;
 use nalgebra::{DMatrix, DVector};
@@ -161,7 +161,8 @@ impl Nonholonomic {
                 contacts: contacts.len(),
             });
         }
-        let rates: Numbers = (0..contacts.n_distinct())
+        let rates: Numbers = contacts
+            .unit_rows()
             .map(|j| {
                 let contact = contacts.contact_at(j);
                 wall_rates[contact] / contacts.normal_norm(contact) * problem.scale()
@@ -212,8 +213,8 @@ impl Nonholonomic {
                     impacts: self.max_impacts,
                 });
             }
-            let strike = self.strike(problem, j, velocity[j])?;
-            impulse[j] += strike.impulse;
+            let strike = self.strike(problem, j, velocity[j.index()])?;
+            impulse[j.index()] += strike.impulse;
             kernel::add_scaled(&mut change, strike.impulse, contacts.unit(j));
             if diagnostics.sequence.is_empty() {
                 diagnostics.effective_restitution = Some(strike.effective_restitution);
@@ -232,10 +233,11 @@ impl Nonholonomic {
             }
             let momentum = problem.momentum().iter().zip(&change);
             let momentum: Numbers = momentum.map(|(p, w)| p + w).collect();
-            for (k, (b, grazing)) in velocity.iter_mut().zip(&mut grazing).enumerate() {
+            let own = velocity.iter_mut().zip(&mut grazing).zip(rates);
+            for (k, ((b, grazing), wall)) in contacts.unit_rows().zip(own) {
                 let (rate, size) = dot_and_size(contacts.unit(k), &momentum);
-                *b = rate + rates[k];
-                *grazing = f64::max(*grazing, GRAZING_TOLERANCE * (size + rates[k].abs()));
+                *b = rate + wall;
+                *grazing = f64::max(*grazing, GRAZING_TOLERANCE * (size + wall.abs()));
             }
             next = most_approaching(&velocity, &grazing);
         }
@@ -270,7 +272,7 @@ impl Nonholonomic {
             are_required: false,
         };
         if let ([rate], Some(e)) = (rates, diagnostics.effective_restitution) {
-            let row = contacts.row(contacts.contact_at(0));
+            let row = contacts.row(contacts.contact_at(UnitRow::new(0)));
             let before = problem.unit_velocity().first().copied().unwrap_or(0.0);
             struck.rows.push((row, -e * (before + rate) - rate));
         }
@@ -307,7 +309,7 @@ impl Nonholonomic {
     fn strike(
         &self,
         problem: &ImpactProblem<'_>,
-        j: usize,
+        j: UnitRow,
         velocity: f64,
     ) -> Result<Strike, ImpactError> {
         let contacts = problem.contacts();
@@ -359,7 +361,7 @@ fn close<'c>(
     change: &mut [f64],
 ) -> Result<(), ImpactError> {
     let contacts = problem.contacts();
-    let mut places: Vec<usize> = struck.map(|i| contacts.place(*i)).collect();
+    let mut places: Vec<UnitRow> = struck.map(|i| contacts.place(*i)).collect();
     places.sort_unstable();
     places.dedup();
     // A far body of any momentum is not even looked at.
@@ -374,14 +376,14 @@ fn close<'c>(
     });
     let pushes = nonnegative_least_squares(&normals, &momentum, GRAZING_TOLERANCE)?;
     for (place, push) in places.into_iter().zip(pushes.iter()) {
-        impulse[place] += push;
+        impulse[place.index()] += push;
         kernel::add_scaled(change, *push, contacts.unit(place));
     }
     Ok(())
 }
 
-fn most_approaching(velocity: &[f64], grazing: &[f64]) -> Option<usize> {
-    let velocities = velocity.iter().zip(grazing).enumerate();
+fn most_approaching(velocity: &[f64], grazing: &[f64]) -> Option<UnitRow> {
+    let velocities = UnitRow::all(velocity.len()).zip(velocity.iter().zip(grazing));
     let approaching = velocities.filter(|(_, (b, grazing))| **b < -**grazing);
     let most = approaching.min_by(|(_, (a, _)), (_, (b, _))| a.total_cmp(b));
     most.map(|(j, _)| j)

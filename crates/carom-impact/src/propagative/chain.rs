@@ -4,7 +4,7 @@ use super::selection::Selector;
 use super::{DEFAULT_MAX_IMPACTS, Elastic, Propagative, SEQUENCE_LIMIT};
 use carom_contact::momentum_change::MomentumChange;
 use carom_contact::own_terms::{GRAZING_TOLERANCE, dot_and_size};
-use carom_contact::{ContactSet, ImpactError, ImpactProblem, Numbers};
+use carom_contact::{ContactSet, ImpactError, ImpactProblem, Numbers, UnitRow};
 use carom_metric::kernel;
 use smallvec::smallvec;
 
@@ -37,7 +37,7 @@ pub(super) fn follow(
         if impacts == limit {
             return Err(ImpactError::LimitExceeded { impacts });
         }
-        impulse[i] += reflect(contacts, &mut momentum, &mut b, &mut grazing, i);
+        impulse[i.index()] += reflect(contacts, &mut momentum, &mut b, &mut grazing, i);
         impacts += 1;
         if impacts <= SEQUENCE_LIMIT {
             sequence.push(i);
@@ -53,7 +53,7 @@ pub(super) fn follow(
     })
 }
 
-/// One elementary impact at contact `i`: the whitened momentum and the contact velocities after
+/// One elementary impact at distinct normal `i`: the whitened momentum and the contact velocities after
 /// it, and what counts as grazing, which grows with the terms of a row in the course of the event.
 /// Returns the impulse on the unit normal.
 #[inline]
@@ -62,11 +62,11 @@ pub(super) fn reflect(
     momentum: &mut [f64],
     b: &mut [f64],
     grazing: &mut [f64],
-    i: usize,
+    i: UnitRow,
 ) -> f64 {
-    let lambda = -2.0 * b[i];
+    let lambda = -2.0 * b[i.index()];
     kernel::add_scaled(momentum, lambda, contacts.unit(i));
-    for (j, (b, grazing)) in b.iter_mut().zip(grazing).enumerate() {
+    for (j, (b, grazing)) in contacts.unit_rows().zip(b.iter_mut().zip(grazing)) {
         let (velocity, size) = dot_and_size(contacts.unit(j), momentum);
         *b = if j == i { -*b } else { velocity };
         *grazing = f64::max(*grazing, GRAZING_TOLERANCE * size);
@@ -82,7 +82,10 @@ pub(super) fn refuse_jam(
 ) -> Result<(), ImpactError> {
     let contacts = problem.contacts();
     let jammed = contacts.margin()?.jammed();
-    let approaches = |&i: &usize| b[contacts.place(i)] < -grazing[contacts.place(i)];
+    let approaches = |&i: &usize| {
+        let j = contacts.place(i).index();
+        b[j] < -grazing[j]
+    };
     if jammed.iter().any(approaches) {
         return Err(ImpactError::NoElasticOutcome { jammed });
     }

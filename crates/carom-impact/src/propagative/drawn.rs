@@ -3,7 +3,7 @@
 use super::chain::refuse_jam;
 use super::tree::{Found, Layout, leaf, merge_tolerances};
 use super::{DEFAULT_MAX_IMPACTS, Propagative, SEQUENCE_LIMIT, SequenceFilter, minimal};
-use carom_contact::{DrawnOrders, ImpactError, ImpactProblem};
+use carom_contact::{DrawnOrders, ImpactError, ImpactProblem, UnitRow};
 use carom_numeric::random::CounterRng;
 
 /// Number of orders of impact that are drawn, and their stream of random numbers.
@@ -68,7 +68,7 @@ pub(super) fn draw(
         loop {
             let state = layout.read(&row);
             approaching.clear();
-            approaching.extend((0..layout.m).filter(|i| state.approaches(*i)));
+            approaching.extend(UnitRow::all(layout.m).filter(|i| state.approaches(*i)));
             if approaching.is_empty() {
                 break;
             }
@@ -76,11 +76,11 @@ pub(super) fn draw(
                 return Err(ImpactError::LimitExceeded { impacts });
             }
             let pick = (u128::from(stream.next_bits()) * approaching.len() as u128) >> 64;
-            let contact = approaching[pick as usize];
-            layout.reflect(problem, &mut row, contact);
+            let struck = approaching[pick as usize];
+            layout.reflect(problem, &mut row, struck);
             impacts += 1;
             if impacts <= SEQUENCE_LIMIT {
-                sequence.push(contact);
+                sequence.push(struck);
             }
         }
         followed = followed.saturating_add(impacts);

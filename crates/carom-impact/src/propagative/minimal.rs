@@ -1,7 +1,7 @@
 //! Minimal sequences of impacts, taken literally.
 
 use super::chain::reflect;
-use carom_contact::{ImpactError, ImpactProblem, Numbers};
+use carom_contact::{ImpactError, ImpactProblem, Numbers, UnitRow};
 
 /// Longest sequence whose minimality is tested: there are $2^{16}$ subsequences.
 pub const MINIMALITY_LIMIT: usize = 16;
@@ -26,14 +26,14 @@ pub fn is_minimal(problem: &ImpactProblem<'_>, sequence: &[usize]) -> Result<boo
             contacts,
         });
     }
-    let places: Vec<usize> = sequence.iter().map(|&i| contacts.place(i)).collect();
+    let places: Vec<UnitRow> = sequence.iter().map(|&i| contacts.place(i)).collect();
     places_are_minimal(problem, &places)
 }
 
 /// True if a sequence of distinct normals is minimal.
 pub(super) fn places_are_minimal(
     problem: &ImpactProblem<'_>,
-    sequence: &[usize],
+    sequence: &[UnitRow],
 ) -> Result<bool, ImpactError> {
     let (impacts, limit) = (sequence.len(), MINIMALITY_LIMIT);
     if impacts > limit {

@@ -33,7 +33,7 @@ use carom_contact::gate::Rules;
 use carom_contact::momentum_change::{MomentumChange, separating};
 use carom_contact::{
     Diagnostics, DrawnOrders, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus,
-    OutcomeSet, PropagativeDiagnostics, SetValuedLaw,
+    OutcomeSet, PropagativeDiagnostics, SetValuedLaw, UnitRow,
 };
 use spread::{farthest_first, farthest_pair};
 use tree::merge_tolerances;
@@ -122,7 +122,7 @@ impl Default for Propagative {
 struct Elastic {
     jump: MomentumChange,
     /// Distinct normals in order; `None` if too many.
-    sequence: Option<Vec<usize>>,
+    sequence: Option<Vec<UnitRow>>,
     impacts: u64,
     n_sequences: u64,
     lengths: Vec<u64>,
@@ -158,7 +158,7 @@ impl Propagative {
         };
         let contacts = problem.contacts();
         let name =
-            |places: Vec<usize>| places.into_iter().map(|j| contacts.contact_at(j)).collect();
+            |places: Vec<UnitRow>| places.into_iter().map(|j| contacts.contact_at(j)).collect();
         let diagnostics = PropagativeDiagnostics {
             sequence: elastic.sequence.map(name),
             impacts: elastic.impacts,

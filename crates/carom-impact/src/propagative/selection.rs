@@ -1,6 +1,6 @@
 //! Rules for the next of several approaching contacts.
 
-use carom_contact::ImpactError;
+use carom_contact::{ContactSet, ImpactError, UnitRow};
 use carom_numeric::random::CounterRng;
 
 /// Contact velocities this close to the one sought, over its size, are a tie.
@@ -57,7 +57,7 @@ impl Selection {
 }
 
 /// The distinct normals in the order of the contacts that are named, then of the others.
-pub fn by_priority(order: &[usize], contacts: &carom_contact::ContactSet<'_>) -> Vec<usize> {
+pub fn by_priority(order: &[usize], contacts: &ContactSet<'_>) -> Vec<UnitRow> {
     let mut places = Vec::with_capacity(contacts.n_distinct());
     for contact in order.iter().copied().chain(0..contacts.len()) {
         let place = contacts.place(contact);
@@ -73,12 +73,12 @@ pub(super) enum Selector {
     Most,
     Least,
     /// Distinct normals in order of priority.
-    Order(Vec<usize>),
+    Order(Vec<UnitRow>),
     Random(CounterRng),
 }
 
 impl Selector {
-    pub(super) fn new(selection: &Selection, contacts: &carom_contact::ContactSet<'_>) -> Self {
+    pub(super) fn new(selection: &Selection, contacts: &ContactSet<'_>) -> Self {
         match selection {
             Selection::MostApproaching => Self::Most,
             Selection::LeastApproaching => Self::Least,
@@ -89,19 +89,24 @@ impl Selector {
 
     /// The next contact to act, or `None` when none approaches by more than grazing; `grazing` is
     /// the largest velocity of each that still counts as that.
-    pub(super) fn next(&mut self, b: &[f64], grazing: &[f64]) -> Option<usize> {
-        let approaches = |&j: &usize| b[j] < -grazing[j];
-        let approaching = (0..b.len()).filter(approaches);
+    pub(super) fn next(&mut self, b: &[f64], grazing: &[f64]) -> Option<UnitRow> {
+        let approaches = |j: &UnitRow| b[j.index()] < -grazing[j.index()];
+        let approaching = UnitRow::all(b.len()).filter(approaches);
         // Velocities that differ by rounding alone are equal.
-        let tie = |b: f64, j: usize| TIE_TOLERANCE * b.abs() + grazing[j];
+        let tie = |b: f64, j: UnitRow| TIE_TOLERANCE * b.abs() + grazing[j.index()];
+        let velocity = |j: UnitRow| b[j.index()];
         match self {
             Self::Most => {
-                let most = approaching.clone().map(|j| b[j]).reduce(f64::min)?;
-                approaching.clone().find(|&j| b[j] <= most + tie(most, j))
+                let most = approaching.clone().map(velocity).reduce(f64::min)?;
+                approaching
+                    .clone()
+                    .find(|&j| velocity(j) <= most + tie(most, j))
             }
             Self::Least => {
-                let least = approaching.clone().map(|j| b[j]).reduce(f64::max)?;
-                approaching.clone().find(|&j| b[j] >= least - tie(least, j))
+                let least = approaching.clone().map(velocity).reduce(f64::max)?;
+                approaching
+                    .clone()
+                    .find(|&j| velocity(j) >= least - tie(least, j))
             }
             Self::Order(order) => order.iter().copied().find(approaches),
             Self::Random(stream) => {

@@ -6,7 +6,7 @@ use super::{DEFAULT_MAX_IMPACTS, Elastic, Propagative, SEQUENCE_LIMIT};
 use carom_contact::event_scale::{ROUNDING, part_in_span};
 use carom_contact::momentum_change::MomentumChange;
 use carom_contact::own_terms::groups;
-use carom_contact::{ImpactError, ImpactProblem, Numbers};
+use carom_contact::{ImpactError, ImpactProblem, Numbers, UnitRow};
 use carom_metric::kernel;
 use std::collections::HashMap;
 
@@ -90,7 +90,7 @@ impl Found {
 pub(super) fn merge_tolerances(problem: &ImpactProblem<'_>) -> Vec<f64> {
     let contacts = problem.contacts();
     let momentum = problem.momentum();
-    let normals = (0..contacts.n_distinct()).map(|j| contacts.unit(j));
+    let normals = contacts.unit_rows().map(|j| contacts.unit(j));
     let (of, _) = groups(momentum.len(), normals.clone());
     let seen = part_in_span(normals, momentum);
     let norms = |vector: &[f64]| {
@@ -148,8 +148,8 @@ pub(super) struct State<'a> {
 }
 
 impl State<'_> {
-    pub(super) fn approaches(&self, i: usize) -> bool {
-        self.b[i] < -self.grazing[i]
+    pub(super) fn approaches(&self, i: UnitRow) -> bool {
+        self.b[i.index()] < -self.grazing[i.index()]
     }
 }
 
@@ -187,12 +187,12 @@ impl Layout {
         row
     }
 
-    /// Lets contact `i` act on a state.
-    pub(super) fn reflect(self, problem: &ImpactProblem<'_>, row: &mut [f64], i: usize) {
+    /// Lets distinct normal `i` act on a state.
+    pub(super) fn reflect(self, problem: &ImpactProblem<'_>, row: &mut [f64], i: UnitRow) {
         let (momentum, rest) = row.split_at_mut(self.n);
         let (b, rest) = rest.split_at_mut(self.m);
         let (grazing, impulse) = rest.split_at_mut(self.m);
-        impulse[i] += reflect(problem.contacts(), momentum, b, grazing, i);
+        impulse[i.index()] += reflect(problem.contacts(), momentum, b, grazing, i);
     }
 }
 
@@ -277,7 +277,8 @@ pub(super) fn grow(problem: &ImpactProblem<'_>, law: &Propagative) -> Result<Fou
     }
     let limit = law.max_impacts.unwrap_or(DEFAULT_MAX_IMPACTS);
     let mut found = Found::default();
-    let mut history: Vec<(usize, usize)> = vec![(0, usize::MAX)];
+    // The root has no last impact.
+    let mut history: Vec<(usize, UnitRow)> = vec![(0, UnitRow::new(usize::MAX))];
     let states = tolerances.iter();
     let states = states.map(|outcome| outcome * (MERGE_TOLERANCE / OUTCOME_TOLERANCE));
     let states: Vec<f64> = states.collect();
@@ -298,7 +299,7 @@ pub(super) fn grow(problem: &ImpactProblem<'_>, law: &Propagative) -> Result<Fou
             let parent = level.row(k);
             let state = layout.read(parent);
             let mut feasible = true;
-            for i in 0..layout.m {
+            for i in UnitRow::all(layout.m) {
                 if !state.approaches(i) {
                     continue;
                 }
@@ -346,7 +347,7 @@ pub(super) fn leaf(
     state: &State<'_>,
     impacts: u64,
     n_sequences: u64,
-    sequence: Option<Vec<usize>>,
+    sequence: Option<Vec<UnitRow>>,
 ) -> Elastic {
     let mut change = Numbers::from_slice(state.momentum);
     kernel::add_scaled(&mut change, -1.0, problem.momentum());
@@ -360,11 +361,11 @@ pub(super) fn leaf(
     }
 }
 
-fn read(history: &[(usize, usize)], mut at: usize) -> Vec<usize> {
+fn read(history: &[(usize, UnitRow)], mut at: usize) -> Vec<UnitRow> {
     let mut sequence = Vec::new();
     while at != 0 {
-        let (parent, contact) = history[at];
-        sequence.push(contact);
+        let (parent, struck) = history[at];
+        sequence.push(struck);
         at = parent;
     }
     sequence.reverse();
@@ -383,8 +384,8 @@ fn grow_minimal(
     let mut stack = vec![(layout.start(problem), Vec::new())];
     while let Some((row, sequence)) = stack.pop() {
         let state = layout.read(&row);
-        let approaching = |i: &usize| state.approaches(*i);
-        if !(0..layout.m).any(|i| approaching(&i)) {
+        let approaching = |i: &UnitRow| state.approaches(*i);
+        if !UnitRow::all(layout.m).any(|i| approaching(&i)) {
             if layout.m == 2 || places_are_minimal(problem, &sequence)? {
                 let impacts = sequence.len() as u64;
                 let leaf = leaf(problem, &state, impacts, 1, Some(sequence));
@@ -395,7 +396,7 @@ fn grow_minimal(
         if sequence.len() as u64 >= limit {
             return Err(ImpactError::LimitExceeded { impacts: limit });
         }
-        for i in (0..layout.m).rev().filter(approaching) {
+        for i in UnitRow::all(layout.m).rev().filter(approaching) {
             found.nodes += 1;
             if found.nodes > law.max_nodes {
                 return Ok(found);

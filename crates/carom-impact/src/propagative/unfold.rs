@@ -4,7 +4,7 @@ use super::tree::merge_tolerances;
 use super::{Elastic, Propagative, SEQUENCE_LIMIT};
 use carom_contact::momentum_change::MomentumChange;
 use carom_contact::own_terms::GRAZING_TOLERANCE;
-use carom_contact::{ContactSet, ImpactError, ImpactProblem, Numbers};
+use carom_contact::{ContactSet, ImpactError, ImpactProblem, Numbers, UnitRow};
 use carom_metric::{Wedge, kernel};
 use smallvec::smallvec;
 use std::f64::consts::TAU;
@@ -15,6 +15,9 @@ const STEEP: f64 = 0.031_426_266_043_351_15;
 
 /// A narrower wedge has no interior to working precision.
 const CLOSED_WEDGE: f64 = 1e-8;
+
+/// The two distinct normals.
+const PAIR: [UnitRow; 2] = [UnitRow::new(0), UnitRow::new(1)];
 
 /// Two contacts and a momentum, unfolded.
 ///
@@ -51,8 +54,9 @@ impl TwoContacts {
         let ([bu, bv], [gu, gv]) = (problem.unit_velocity(), problem.grazing()) else {
             return None;
         };
-        let (u, v) = (contacts.unit(0), contacts.unit(1));
-        let wedge = contacts.wedge(0, 1);
+        let [first, second] = PAIR;
+        let (u, v) = (contacts.unit(first), contacts.unit(second));
+        let wedge = contacts.wedge(first, second);
         let combine = |sign: f64, norm: f64| -> Numbers {
             let scale = if norm > 0.0 { 0.5 / norm } else { 0.0 };
             u.iter()
@@ -77,7 +81,8 @@ impl TwoContacts {
         if problem.contacts().n_distinct() != 2 {
             return None;
         }
-        let wedge = problem.contacts().wedge(0, 1);
+        let [first, second] = PAIR;
+        let wedge = problem.contacts().wedge(first, second);
         if wedge.sin <= STEEP * wedge.cos {
             Self::new(problem)
         } else {
@@ -132,7 +137,10 @@ impl TwoContacts {
         kernel::add_scaled(&mut change, dx, &self.basis[0]);
         kernel::add_scaled(&mut change, dy, &self.basis[1]);
         let impulse = smallvec![0.5 * (sum + difference), 0.5 * (sum - difference)];
-        let alternate = |impacts: u64| (0..impacts as usize).map(|k| (first + k) % 2).collect();
+        let alternate = |impacts: u64| {
+            let indices = (0..impacts as usize).map(|k| (first + k) % 2);
+            indices.map(UnitRow::new).collect()
+        };
         Elastic {
             jump: MomentumChange::elastic(problem, impulse, change),
             sequence: (end.impacts <= SEQUENCE_LIMIT).then(|| alternate(end.impacts)),
@@ -144,7 +152,7 @@ impl TwoContacts {
 
     fn refuse_closed_wedge(&self, contacts: &ContactSet<'_>) -> Result<(), ImpactError> {
         if self.wedge.sin < CLOSED_WEDGE {
-            let jammed = vec![contacts.contact_at(0), contacts.contact_at(1)];
+            let jammed = PAIR.map(|j| contacts.contact_at(j)).to_vec();
             return Err(ImpactError::NoElasticOutcome { jammed });
         }
         Ok(())
@@ -175,7 +183,8 @@ impl TwoContacts {
     ) -> Result<Elastic, ImpactError> {
         self.refuse_closed_wedge(problem.contacts())?;
         let mut selector = super::selection::Selector::new(&law.selection, problem.contacts());
-        let first = selector.next(&self.b, &self.grazing).unwrap_or(0);
+        let first = selector.next(&self.b, &self.grazing);
+        let first = first.map_or(0, UnitRow::index);
         match self.checked(problem, law, first)? {
             Some(leaf) => Ok(leaf),
             // Only reached by grazing momenta: nothing happens.

@@ -2,7 +2,7 @@
 
 use crate::acting::{is_smooth, with_copies};
 use crate::{Case, parts};
-use carom_contact::{ContactSet, ImpactError, ImpactLaw, ImpactProblem};
+use carom_contact::{ContactSet, ImpactError, ImpactLaw, ImpactProblem, UnitRow};
 use carom_impact::Plastic;
 use carom_impact::frictional::{ContactSpace, planar_contact};
 use carom_metric::{Tangent, kernel};
@@ -132,22 +132,24 @@ impl Group<'_> {
         let [b0, b1] = self.problem.unit_velocity() else {
             return self.problem.velocity_minus().clone();
         };
-        let wedge = contacts.wedge(0, 1);
-        let c = kernel::dot(contacts.unit(0), contacts.unit(1));
+        let [first, second] = [0, 1].map(UnitRow::new);
+        let wedge = contacts.wedge(first, second);
+        let normals = [first, second].map(|j| contacts.unit(j));
+        let c = kernel::dot(normals[0], normals[1]);
         // 1 - c² = sin² 2γ, without cancellation.
         let determinant = carom_numeric::power(2.0 * wedge.sin * wedge.cos, 2);
         let end = |[x, y]: [f64; 2]| {
             let mut end = before.clone();
-            kernel::add_scaled(end.as_mut_slice(), x, contacts.unit(0));
-            kernel::add_scaled(end.as_mut_slice(), y, contacts.unit(1));
+            kernel::add_scaled(end.as_mut_slice(), x, normals[0]);
+            kernel::add_scaled(end.as_mut_slice(), y, normals[1]);
             end
         };
-        let first = |own: f64, other: f64| {
+        let in_turn = |own: f64, other: f64| {
             let push = (-own).max(0.0);
             [push, (-(other + c * push)).max(0.0)]
         };
-        let zero_first = first(*b0, *b1);
-        let [one, zero] = first(*b1, *b0);
+        let zero_first = in_turn(*b0, *b1);
+        let [one, zero] = in_turn(*b1, *b0);
         let one_first = [zero, one];
         // True if the first contact ends open, the second closed.
         let opens_first = |[x, y]: [f64; 2]| b0 + x + c * y > b1 + c * x + y;
@@ -179,7 +181,8 @@ fn sensitivity(contacts: &ContactSet<'_>) -> f64 {
     if n == 0 {
         return 1.0;
     }
-    let gram = DMatrix::from_fn(n, n, |i, j| kernel::dot(contacts.unit(i), contacts.unit(j)));
+    let normals: Vec<&[f64]> = contacts.unit_rows().map(|j| contacts.unit(j)).collect();
+    let gram = DMatrix::from_fn(n, n, |i, j| kernel::dot(normals[i], normals[j]));
     let least = gram.symmetric_eigenvalues().min();
     if least > 0.0 {
         1.0 / least
@@ -194,9 +197,9 @@ fn sensitivity(contacts: &ContactSet<'_>) -> f64 {
 /// only lower it. The end solves $0 \le \lambda \perp b + G\lambda \ge 0$, whose velocity is unique:
 /// without friction the set has one member, the plastic outcome.
 fn none_opens_another(contacts: &ContactSet<'_>) -> bool {
-    let n = contacts.n_distinct();
-    (0..n).all(|i| {
-        (0..i).all(|j| kernel::dot(contacts.unit(i), contacts.unit(j)) <= parts::ORTHOGONAL)
+    contacts.unit_rows().all(|i| {
+        let mut before = UnitRow::all(i.index());
+        before.all(|j| kernel::dot(contacts.unit(i), contacts.unit(j)) <= parts::ORTHOGONAL)
     })
 }
 
