@@ -1,4 +1,4 @@
-//! One answer: the fields of a line of the command line, and their numbers as arrays.
+//! Answer to one problem: its fields as in the command line's JSON, and its numbers as arrays.
 
 use crate::error::{invalid, raised};
 use crate::impact::Configuration;
@@ -9,14 +9,14 @@ use pyo3::prelude::*;
 use serde_json::{Map, Value};
 use std::sync::{Arc, OnceLock};
 
-/// The fields of an answer but its `id`.
+/// Fields of an answer except the `id`.
 #[pyclass(frozen, module = "carom._native")]
 pub(crate) struct Answer {
     outcome: Option<Outcome>,
     written: OnceLock<Map<String, Value>>,
 }
 
-/// One outcome that is written when somebody asks for more than its numbers: that costs more than to find it.
+/// One outcome that is converted to JSON only if more than its numbers is read: the conversion costs more than the impact.
 pub(crate) struct Outcome {
     pub(crate) configuration: Arc<Configuration>,
     pub(crate) request: Request,
@@ -49,7 +49,7 @@ impl Answer {
         })
     }
 
-    /// The numbers of an outcome under the keys under which they are written.
+    /// Returns numbers of an outcome, by their key in the JSON form, without conversion to JSON.
     fn unwritten(&self, key: &str) -> Option<&[f64]> {
         let outcome = self.outcome.as_ref()?.single.outcome();
         match key {
@@ -69,7 +69,7 @@ impl Answer {
 
 #[pymethods]
 impl Answer {
-    /// The answer of a line, its `id` left out.
+    /// Parses an answer of the command line; its `id` is dropped.
     #[staticmethod]
     fn from_text(py: Python<'_>, text: &str) -> PyResult<Self> {
         let fault = |message: String| raised(py, &invalid(message));
@@ -83,7 +83,7 @@ impl Answer {
         }
     }
 
-    /// The keys in their order.
+    /// Returns the keys in output order.
     fn keys(&self) -> Vec<&str> {
         self.fields().keys().map(String::as_str).collect()
     }
@@ -92,12 +92,12 @@ impl Answer {
         self.fields().contains_key(key)
     }
 
-    /// Value under a key, as Python's own types; None if nothing stands there.
+    /// Returns the value under a key as Python's own types; None if the key is absent.
     fn get<'py>(&self, py: Python<'py>, key: &str) -> PyResult<Bound<'py, PyAny>> {
         to_python(py, self.fields().get(key).unwrap_or(&Value::Null))
     }
 
-    /// The numbers under a key in one dimension; None if there is anything but numbers.
+    /// Returns the numbers under a key, flattened to one dimension; None if the value contains anything but numbers.
     fn numbers<'py>(&self, py: Python<'py>, key: &str) -> Option<Bound<'py, PyArray1<f64>>> {
         if let Some(numbers) = self.unwritten(key) {
             return Some(PyArray1::from_slice(py, numbers));
@@ -107,12 +107,12 @@ impl Answer {
         flatten(value, &mut numbers).then(|| PyArray1::from_vec(py, numbers))
     }
 
-    /// The length of a list.
+    /// Returns the length of a list.
     fn length(&self, list: &str) -> usize {
         self.items(list).len()
     }
 
-    /// The numbers under a key of every object of a list, one after another.
+    /// Collects the numbers under a key from every object of a list, one after another.
     fn column<'py>(
         &self,
         py: Python<'py>,
@@ -127,7 +127,7 @@ impl Answer {
         is_numeric.then(|| PyArray1::from_vec(py, numbers))
     }
 
-    /// An object of a list as an answer of its own.
+    /// Returns an object of a list as a separate answer.
     fn child(&self, list: &str, index: usize) -> Option<Self> {
         match self.items(list).get(index) {
             Some(Value::Object(fields)) => Some(Self::new(fields.clone())),
@@ -135,7 +135,7 @@ impl Answer {
         }
     }
 
-    /// The first object of a list that says the same under these keys as the answer itself.
+    /// Returns the index of the first object of a list whose values under these keys equal those of the answer.
     fn position(&self, list: &str, keys: Vec<String>) -> Option<usize> {
         let fields = self.fields();
         let is_same = |item: &Value| {
@@ -145,7 +145,7 @@ impl Answer {
         self.items(list).iter().position(is_same)
     }
 
-    /// The line that the command line writes, without its line feed.
+    /// Writes the answer as the command line does, without the line feed.
     #[pyo3(signature = (id=None))]
     fn text(&self, id: Option<&Bound<'_, PyAny>>) -> PyResult<String> {
         let id = id.map_or(Ok(Value::Null), |id| from_python(id, "id"))?;

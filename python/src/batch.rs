@@ -1,4 +1,4 @@
-//! Many problems at once: one row of numbers each, the same for any number of threads.
+//! Many problems at once, each a row of numbers; results do not depend on the number of threads.
 
 use crate::answer::Answer;
 use crate::error::{exception, isolated};
@@ -25,7 +25,7 @@ const STATUS: [ImpactStatus; 3] = [
     ImpactStatus::Jammed,
 ];
 
-/// Status of a row without an outcome.
+/// Status code of a row without an outcome.
 const FAILED: u8 = 255;
 
 const RESIDUALS: [&str; 5] = [
@@ -36,12 +36,12 @@ const RESIDUALS: [&str; 5] = [
     "constraint_residual",
 ];
 
-/// Columns of a batch: velocities after, impulses of contacts and of constraints, energies before and after,
-/// residuals.
+/// Number of columns of a batch: velocities after the impact, impulses of contacts and of constraints, energies before and
+/// after, residuals.
 pub(crate) const COLUMNS: usize = 5;
 
-/// The numbers of the columns row by row, the status of the rows, the errors by row, and by row why there is no
-/// derivative.
+/// Numbers of the columns, row by row; status of the rows; errors with the index of the row; reasons why a row has no
+/// derivative, with the index of the row.
 pub(crate) type Table<'py> = (
     Vec<Bound<'py, PyArray1<f64>>>,
     Bound<'py, PyArray1<u8>>,
@@ -57,12 +57,12 @@ pub(crate) struct Filled {
     pub(crate) reasons: Vec<(usize, String)>,
 }
 
-/// One problem of a batch.
+/// Solves one problem of a batch.
 pub(crate) fn solved(request: &Request, problem: &ImpactProblem<'_>) -> Result<Solved, WireError> {
     request.solve(problem, &|_, _| {})
 }
 
-/// Velocities, one a row.
+/// Velocities, one vector per row.
 pub(crate) struct Rows {
     numbers: Vec<f64>,
     width: usize,
@@ -83,7 +83,7 @@ impl Rows {
         self.length
     }
 
-    /// A row of finite numbers.
+    /// Returns a row; an error if a number is not finite.
     pub(crate) fn row(&self, i: usize) -> Result<&[f64], WireError> {
         let start = i * self.width;
         let row = self
@@ -94,12 +94,12 @@ impl Rows {
     }
 }
 
-/// Widths of the columns of outcomes from those of velocities and impulses.
+/// Returns the widths of the columns of an outcome; `n` velocities, `r` contact impulses, `m` constraint impulses.
 pub(crate) fn widths_of([n, r, m]: [usize; 3]) -> [usize; COLUMNS] {
     [n, r, m, 2, RESIDUALS.len()]
 }
 
-/// Solves `length` problems, each for itself. `widths` are those of velocities and impulses.
+/// Solves `length` independent problems. `widths` are the numbers of velocities, contact impulses and constraint impulses.
 pub(crate) fn fill(
     length: usize,
     widths: [usize; 3],
@@ -114,7 +114,7 @@ pub(crate) fn fill(
     )
 }
 
-/// Fills the rows of a table, each for itself: `write` writes into the places of a row and its status.
+/// Fills the rows of a table independently: `write` fills the entries of one row and its status.
 pub(crate) fn fill_columns<const C: usize>(
     length: usize,
     widths: [usize; C],
@@ -167,12 +167,12 @@ pub(crate) fn fill_columns<const C: usize>(
     })
 }
 
-/// So many rows are worth handing to another thread.
+/// Returns the smallest number of rows that is worth passing to another thread.
 fn grain(length: usize) -> usize {
     (length / (8 * rayon::current_num_threads())).clamp(1, 64)
 }
 
-/// Places of rows that follow one another.
+/// Mutable entries of consecutive rows.
 struct Slots<'a, const C: usize> {
     first: usize,
     columns: [&'a mut [f64]; C],
@@ -180,7 +180,7 @@ struct Slots<'a, const C: usize> {
 }
 
 impl<const C: usize> Slots<'_, C> {
-    /// Does something for every row, on the threads of the pool.
+    /// Calls `work` for every row, on the threads of the pool.
     fn share(self, widths: &[usize; C], grain: usize, work: &(impl Fn(Slots<'_, C>) + Sync)) {
         let length = self.status.len();
         if length > grain {
@@ -224,7 +224,7 @@ impl<'a, const C: usize> Slots<'a, C> {
     }
 }
 
-/// Writes numbers into their places.
+/// Copies numbers to their entries in a row; an error if their count differs.
 pub(crate) fn put(place: &mut [f64], numbers: &[f64]) -> Result<(), WireError> {
     if numbers.len() != place.len() {
         let message = "the answer has no preferred outcome";
@@ -239,7 +239,7 @@ fn code(status: &str) -> u8 {
     place.map_or(FAILED, |place| place as u8)
 }
 
-/// Writes one outcome into the places of its row.
+/// Writes one outcome to the entries of its row.
 pub(crate) fn write_outcome(
     single: &Single,
     columns: [&mut [f64]; COLUMNS],
@@ -270,7 +270,7 @@ pub(crate) fn write_outcome(
     Ok(())
 }
 
-/// Writes an answer into the places of its row.
+/// Writes a result to the entries of its row.
 fn write(
     solved: &Solved,
     columns: [&mut [f64]; COLUMNS],
@@ -327,9 +327,9 @@ pub(crate) fn to_python(py: Python<'_>, filled: Filled) -> PyResult<Table<'_>> {
     ))
 }
 
-/// One outcome for each configuration: mass matrices (N × n × n), contact rows (N × r × n) and velocities (N × n);
-/// contacts have the same number of rows everywhere. Coefficients are those of all configurations (contacts) or of
-/// each (N × contacts). `asked` is what is asked of the derivative, if anything.
+/// Resolves one impact for each of N configurations: mass matrices (N × n × n), contact rows (N × r × n) and velocities
+/// (N × n). Each contact has equally many rows in all configurations. Coefficients are common to all configurations (one per
+/// contact) or separate (N × contacts). `asked` is the request for derivatives, if any.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)]
 #[pyo3(signature = (mass_matrices, jacobians, velocities, law, counts, friction, restitution, options, threads, asked=None, cotangents=None))]
@@ -400,10 +400,10 @@ pub(crate) fn resolve_many<'py>(
     to_python(py, table)
 }
 
-/// Answers and errors by row.
+/// Answers by row, and errors with the index of the row.
 type Judged<'py> = (Vec<Option<Answer>>, Vec<(usize, Bound<'py, PyAny>)>);
 
-/// Judges one step for each row of velocities, each at its own configuration, or all at one.
+/// Judges one step for each row of velocities, each at its own configuration, or all at a common one.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)]
 #[pyo3(signature = (impacts, velocities, velocities_plus, free, law, options, threads))]
@@ -469,14 +469,14 @@ fn copied(arrays: &[PyReadonlyArray1<'_, f64>]) -> PyResult<Vec<Vec<f64>>> {
     copied.collect()
 }
 
-/// The error of a batch's row: its index is that row.
+/// Returns an error of a batch whose index is the row.
 fn of_row(i: usize, error: &WireError) -> WireError {
     let mut error = error.clone();
     error.index = Some(i);
     error
 }
 
-/// A row of finite numbers.
+/// Returns the row `i` of `name`; an error if a number is not finite.
 fn finite<'r>(name: &str, i: usize, row: &'r [f64]) -> Result<&'r [f64], WireError> {
     match row.iter().position(|x| !x.is_finite()) {
         None => Ok(row),

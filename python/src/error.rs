@@ -1,4 +1,4 @@
-//! Errors of `carom-wire` as exceptions.
+//! Errors of `carom-wire` as Python exceptions.
 
 use carom_wire::WireError;
 use pyo3::prelude::*;
@@ -7,7 +7,7 @@ use pyo3::types::PyType;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// The exception `carom.CaromError`.
+/// Returns the error as the exception `carom.CaromError`.
 pub(crate) fn raised(py: Python<'_>, error: &WireError) -> PyErr {
     match exception(py, error) {
         Ok(exception) => PyErr::from_value(exception),
@@ -15,19 +15,19 @@ pub(crate) fn raised(py: Python<'_>, error: &WireError) -> PyErr {
     }
 }
 
-/// The error as an object, for lists of errors.
+/// Returns the error as an exception object that is not raised, for lists of errors.
 pub(crate) fn exception<'py>(py: Python<'py>, error: &WireError) -> PyResult<Bound<'py, PyAny>> {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let class = CLASS.import(py, "carom._errors", "CaromError")?;
     class.call1((&error.kind, &error.message, error.index))
 }
 
-/// The error of an argument.
+/// Creates the error of an invalid argument.
 pub(crate) fn invalid(message: impl Into<String>) -> WireError {
     WireError::new("invalid-input", message.into())
 }
 
-/// Does work that never panics; if it does, that is an error of kind `internal`.
+/// Runs `work`; a panic, which should never happen, becomes an error of kind `internal`.
 pub(crate) fn isolated<T>(work: impl FnOnce() -> Result<T, WireError>) -> Result<T, WireError> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| Err(internal(payload.as_ref())))
 }

@@ -1,4 +1,4 @@
-//! Derivatives and adjoints of many problems as columns of numbers.
+//! Derivatives and vector-Jacobian products of many problems as columns of numbers.
 
 use crate::batch::{COLUMNS, Filled, fill_columns, put, widths_of, write_outcome};
 use crate::error::raised;
@@ -13,20 +13,20 @@ use pyo3::prelude::*;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 
-/// Columns beside those of outcomes: class, margin; Jacobians by velocity, friction, restitution, and of impulses;
-/// cotangents of velocity, friction, restitution, mass matrix, rows.
+/// Number of columns besides those of outcomes: class, margin; Jacobians by velocity, friction, restitution, and of
+/// impulses; cotangents of velocity, friction, restitution, mass matrix, contact rows.
 const ADDED: usize = 11;
 
-/// All columns.
+/// Number of all columns.
 const ALL: usize = COLUMNS + ADDED;
 
-/// Class of a row without a derivative.
+/// Class code of a row without a derivative.
 const NONE: f64 = 254.0;
 
-/// Numbers of one column: 8 GB of them.
+/// Largest count of numbers in one column (8 GB).
 const MAX_NUMBERS: usize = 1 << 30;
 
-/// Request of a derivative by the caller.
+/// Request of derivatives by the caller.
 #[derive(Clone, Copy, Debug, FromPyObject)]
 pub(crate) struct Asked {
     velocity: bool,
@@ -34,11 +34,11 @@ pub(crate) struct Asked {
     restitution: bool,
     impulses: bool,
     tolerance: f64,
-    /// True if kinks and jumps have the derivative of the piece that the law answers.
+    /// True if at kinks and jumps the derivative of the piece on which the outcome lies is wanted.
     own_piece: bool,
-    /// True if the margin is asked for, which may cost more than the derivative.
+    /// True if the margin is wanted, which may cost more than the derivative.
     margin: bool,
-    /// Cotangents beside that of the velocity.
+    /// True if the cotangent of the mass matrix is wanted, in addition to that of the velocity.
     mass: bool,
     rows: bool,
     coefficients: bool,
@@ -62,23 +62,23 @@ impl Asked {
     }
 }
 
-/// Places of one row, and of its status.
+/// Entries of one row, and its status.
 pub(crate) type Places<'a> = ([&'a mut [f64]; ALL], &'a mut [u8]);
 
-/// Derivatives of many problems of one size.
+/// Layout of the derivatives of many problems of equal size.
 pub(crate) struct Plan<'r> {
     request: &'r Request,
     asked: Asked,
     length: usize,
     n: usize,
     widths: [usize; ALL],
-    /// Cotangents of the velocities after, one a row.
+    /// Cotangents of the velocities after the impact, one vector per row.
     cotangents: Option<Vec<f64>>,
     reasons: Mutex<Vec<(usize, String)>>,
 }
 
 impl<'r> Plan<'r> {
-    /// `widths` are those of velocities and impulses.
+    /// Creates a plan. `widths` are the numbers of velocities, contact impulses and constraint impulses.
     pub(crate) fn new(
         request: &'r Request,
         asked: Asked,
@@ -139,7 +139,7 @@ impl<'r> Plan<'r> {
         })
     }
 
-    /// Fills all rows.
+    /// Fills all rows by calling `write` for each.
     pub(crate) fn fill(
         &self,
         is_stopped: &AtomicBool,
@@ -160,7 +160,7 @@ impl<'r> Plan<'r> {
         Ok(filled)
     }
 
-    /// Writes the row of a problem: a row without a derivative keeps its outcome.
+    /// Writes the row of a problem; a row without a derivative still has its outcome.
     pub(crate) fn write(
         &self,
         problem: &ImpactProblem<'_>,
@@ -191,7 +191,7 @@ impl<'r> Plan<'r> {
         Ok(())
     }
 
-    /// Writes a derivative, or answers the reason that it is missing.
+    /// Writes a derivative, or returns the reason why there is no derivative.
     fn write_derivative(
         &self,
         derivative: &Derivative<'_>,
@@ -243,7 +243,7 @@ impl<'r> Plan<'r> {
             if let Some(cotangent) = self.cotangent(i)
                 && let Ok(pulled) = derivative.pull_back_to(&cotangent, self.asked.gradient())
             {
-                // A part that was not asked for has no place.
+                // A part that was not requested has no entries.
                 let _ = put(velocity, pulled.velocity.as_slice());
                 let _ = put(friction, pulled.friction.as_slice());
                 let _ = put(restitution, pulled.restitution.as_slice());
@@ -258,7 +258,7 @@ impl<'r> Plan<'r> {
         None
     }
 
-    /// Cotangent of a row, if it is finite.
+    /// Returns the cotangent of a row; `None` if it is missing or not finite.
     fn cotangent(&self, i: usize) -> Option<DVector<f64>> {
         let row = self
             .cotangents
@@ -270,7 +270,7 @@ impl<'r> Plan<'r> {
     }
 }
 
-/// Writes a matrix row by row, if there is a place for it; false if a number of it is not finite.
+/// Writes a matrix row by row if the row of the table has entries for it; false if a number is not finite.
 fn row_by_row(place: &mut [f64], matrix: &DMatrix<f64>) -> bool {
     if place.len() != matrix.len() {
         return true;
@@ -283,7 +283,7 @@ fn row_by_row(place: &mut [f64], matrix: &DMatrix<f64>) -> bool {
     place.iter().all(|x| x.is_finite())
 }
 
-/// The saltation matrix of a transversal crossing, row by row.
+/// Computes the saltation matrix of a transversal crossing, returned row by row.
 #[pyfunction]
 pub(crate) fn saltation<'py>(
     py: Python<'py>,
@@ -312,7 +312,7 @@ pub(crate) fn saltation<'py>(
     ))
 }
 
-/// True if one restitution, an option of the law, holds for the whole event.
+/// True if the law has one restitution, an option, for the whole event.
 #[pyfunction]
 pub(crate) fn has_event_restitution(py: Python<'_>, law: &str) -> PyResult<bool> {
     let request = Request::new(law, &serde_json::Map::new()).map_err(|error| raised(py, &error))?;

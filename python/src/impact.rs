@@ -22,7 +22,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 self_cell!(
-    /// Contacts and the metric that they stand on.
+    /// Contact set and the metric that it refers to.
     pub(crate) struct Configuration {
         owner: KineticMetric,
         #[covariant]
@@ -31,7 +31,7 @@ self_cell!(
 );
 
 impl Configuration {
-    /// Factors a configuration.
+    /// Builds the metric and the contact set, with all factorizations.
     pub(crate) fn build(inputs: &Inputs) -> Result<Self, WireError> {
         Self::try_new(metric(&inputs.mass_matrix)?, |metric| {
             contact_set(metric, &inputs.contacts, &inputs.constraints)
@@ -39,19 +39,19 @@ impl Configuration {
     }
 }
 
-/// A configuration as it was given.
+/// Inputs of a configuration, unchanged.
 pub(crate) struct Inputs {
     pub(crate) mass_matrix: Vec<Vec<f64>>,
     pub(crate) contacts: Vec<ContactInput>,
     pub(crate) constraints: Vec<Vec<f64>>,
 }
 
-/// The rows of a matrix.
+/// Splits numbers into the rows of a matrix.
 pub(crate) fn rows_of(numbers: &[f64], width: usize) -> Vec<Vec<f64>> {
     numbers.chunks(width.max(1)).map(<[f64]>::to_vec).collect()
 }
 
-/// Contacts from their rows: the first of each contact is its normal.
+/// Groups rows into contacts; the first row of each contact is its normal.
 pub(crate) fn contacts_of(
     rows: &[Vec<f64>],
     counts: &[usize],
@@ -73,7 +73,7 @@ pub(crate) fn contacts_of(
         .collect()
 }
 
-/// A configuration, for any number of velocities.
+/// A configuration, reusable for any number of velocities.
 #[pyclass(frozen, module = "carom._native")]
 pub(crate) struct Impact {
     pub(crate) shared: Arc<Configuration>,
@@ -92,7 +92,7 @@ fn matrix<'py>(py: Python<'py>, matrix: &DMatrix<f64>) -> Bound<'py, PyArray1<f6
 
 #[pymethods]
 impl Impact {
-    /// Matrices of floats in C order; `counts` are the rows of each contact.
+    /// Creates a configuration from matrices in C order; `counts` are the numbers of rows of each contact.
     #[new]
     fn new(
         py: Python<'_>,
@@ -115,17 +115,17 @@ impl Impact {
         Ok(Self { shared, inputs })
     }
 
-    /// G = J M⁻¹ Jᵀ of all rows, row by row.
+    /// Returns the Delassus matrix $G = J M^{-1} J^T$ of all contact rows $J$, row by row.
     fn delassus<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
         matrix(py, &self.contacts().delassus())
     }
 
-    /// Cosines between the normals, row by row.
+    /// Returns the cosines between the contact normals in the kinetic metric, row by row.
     fn cosines<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
         matrix(py, &self.contacts().cosines())
     }
 
-    /// Pairs of contacts, and whether the order of impacts matters at all.
+    /// Returns pairs of contacts with their measures of uniqueness, and true if the order of impacts does not matter.
     #[allow(clippy::type_complexity)]
     fn uniqueness(&self) -> (Vec<(usize, usize, f64, f64, f64)>, Option<bool>) {
         let found = uniqueness(self.contacts());
@@ -144,7 +144,7 @@ impl Impact {
         (pairs, found.order_independent)
     }
 
-    /// The nearest velocity in the kinetic metric that the constraints allow.
+    /// Returns the velocity, allowed by the constraints, that is nearest in the kinetic metric.
     fn project<'py>(
         &self,
         py: Python<'py>,
@@ -156,7 +156,7 @@ impl Impact {
         Ok(PyArray1::from_vec(py, projected))
     }
 
-    /// The line of JSON that asks the same of the command line.
+    /// Writes the problem as a JSON line for the command line.
     #[pyo3(signature = (velocity, law, id, others, options))]
     fn problem(
         &self,
@@ -196,7 +196,7 @@ impl Impact {
         Ok(Value::Object(fields).to_string())
     }
 
-    /// The answer of a law. `threads` other than None: on a pool, so that Ctrl-C ends it.
+    /// Resolves an impact. If `threads` is given, the work runs on a pool, so that Ctrl-C can end it.
     #[pyo3(signature = (velocity, law, options=None, derivative=None, threads=None))]
     fn resolve(
         &self,
@@ -235,7 +235,7 @@ impl Impact {
         }
     }
 
-    /// The numbers of one outcome for each row of velocities (N × n), and what is `asked` of the derivative.
+    /// Resolves an impact for each row of velocities (N × n), as columns of numbers; `asked` is the request for derivatives.
     #[pyo3(signature = (velocities, law, options, threads, asked=None, cotangents=None))]
     #[allow(clippy::too_many_arguments)]
     fn resolve_batch<'py>(
@@ -286,8 +286,8 @@ impl Impact {
         batch::to_python(py, table)
     }
 
-    /// Solves all rows of velocities (N × n) one after another, keeps nothing, and counts the solved:
-    /// what a program in Rust would do, for comparison.
+    /// Solves all rows of velocities (N × n) one after another and counts the solved ones without keeping results.
+    /// It measures, for comparison, the cost of a loop in Rust.
     #[pyo3(name = "loop")]
     fn solve_in_turn(
         &self,
@@ -349,8 +349,8 @@ impl Impact {
     }
 }
 
-/// v − M⁻¹Aᵀ(AM⁻¹Aᵀ)⁻¹Av, in whitened coordinates: what is left of the velocity without the part
-/// along an orthonormal basis of the forms. Twice, so that rounding of the first time goes too.
+/// Computes $v - M^{-1}A^T(AM^{-1}A^T)^{-1}Av$ in whitened coordinates: subtracts from the velocity its part along an
+/// orthonormal basis of the constraint forms $A$. The second pass removes the rounding errors of the first.
 fn project(contacts: &ContactSet<'_>, velocity: &Tangent) -> Result<Vec<f64>, WireError> {
     let fault = |error: carom::metric::MetricError| {
         WireError::new(error.kind(), format!("velocity: {error}"))

@@ -1,4 +1,4 @@
-//! Python objects as JSON values, and back.
+//! Conversion of Python objects to JSON values, and back.
 
 use crate::error::{invalid, raised};
 use carom_wire::{MAX_NESTING, WireError};
@@ -7,13 +7,13 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use serde_json::{Map, Number, Value};
 
-/// The JSON value of an object: numbers, text, lists, dictionaries, None, and what NumPy makes of
-/// its own with `tolist`. `place` names it in errors.
+/// Converts an object to JSON: numbers, text, lists, dictionaries, None, and NumPy objects through
+/// their method `tolist`. `place` is the name of the object in errors.
 pub(crate) fn from_python(object: &Bound<'_, PyAny>, place: &str) -> PyResult<Value> {
     read(object, place, 0)
 }
 
-/// A dictionary, for example of options.
+/// Converts a dictionary, for example of options, to a JSON object.
 pub(crate) fn object(
     dict: Option<&Bound<'_, PyDict>>,
     place: &str,
@@ -86,7 +86,7 @@ fn read_dict(dict: &Bound<'_, PyDict>, place: &str, depth: usize) -> PyResult<Ma
     Ok(fields)
 }
 
-/// The object of a JSON value.
+/// Converts a JSON value to a Python object.
 pub(crate) fn to_python<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
     match value {
         Value::Null => Ok(py.None().into_bound(py)),
@@ -114,8 +114,8 @@ pub(crate) fn to_python<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'
     }
 }
 
-/// Appends the numbers of a value, lists within lists in their order; null is NaN. False if there
-/// is anything else.
+/// Appends the numbers of a value, nested lists in order; null becomes NaN. Returns false if the value
+/// contains anything else.
 pub(crate) fn flatten(value: &Value, numbers: &mut Vec<f64>) -> bool {
     match value {
         Value::Null => numbers.push(f64::NAN),

@@ -1,8 +1,8 @@
-//! The extension module `carom._native`: NumPy arrays in, answers of `carom-wire` out.
+//! The extension module `carom._native`, which takes NumPy arrays and returns answers of `carom-wire`.
 //!
 //! The Python package around it checks arrays and options, names results and draws; this crate
-//! computes. Numbers and the words of errors come from `carom-wire`, as those of the command line
-//! do. Every numeric function copies its input, releases the interpreter's lock, and works on
+//! computes. Like those of the command line, numbers and error messages come from `carom-wire`. Every
+//! numeric function copies its input, releases the interpreter's lock, and works on
 //! threads of its own process.
 
 mod answer;
@@ -18,7 +18,7 @@ mod sweep;
 
 use pyo3::prelude::*;
 
-/// The module.
+/// Defines the module.
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<answer::Answer>()?;

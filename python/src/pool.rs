@@ -1,8 +1,8 @@
-//! Threads that survive a fork, and work that Ctrl-C ends.
+//! Thread pools that work after a fork, and work that Ctrl-C can end.
 //!
-//! The threads of a pool do not exist in a forked process, where work handed to them would wait for
-//! ever. Pools are therefore kept under the process that made them, in a list that only grows and
-//! takes no lock that a fork could leave locked.
+//! The threads of a pool do not exist in a forked process, where work passed to them would wait for
+//! ever. Each pool is therefore stored with the id of the process that made it, in a list that only grows and
+//! has no lock that a fork could leave locked.
 
 use crate::error::{isolated, raised};
 use carom_wire::WireError;
@@ -14,13 +14,13 @@ use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-/// More threads than this are not started.
+/// Largest number of threads in a pool.
 const MAX_THREADS: usize = 1024;
 
-/// Between two looks at signals.
+/// Time between two checks for signals.
 const PATIENCE: Duration = Duration::from_millis(20);
 
-/// A pool and what it is for.
+/// A pool with its process and its number of threads, an entry of a linked list.
 struct Entry {
     process: u32,
     threads: usize,
@@ -30,7 +30,7 @@ struct Entry {
 
 static FIRST: OnceLock<Box<Entry>> = OnceLock::new();
 
-/// The pool of this process with so many threads; 0: all cores.
+/// Returns the pool of this process with this number of threads; 0 means one per core.
 fn pool(threads: usize) -> Result<&'static ThreadPool, WireError> {
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     let threads = if threads == 0 { cores() } else { threads };
@@ -62,20 +62,20 @@ fn pool(threads: usize) -> Result<&'static ThreadPool, WireError> {
                 })
             }
         };
-        // Another thread may have been faster; then the list goes on behind its entry.
+        // If another thread has appended an entry meanwhile, the search continues behind that entry.
         unplaced = place.set(entry).err();
     }
 }
 
-/// Leaves the work up to its top, without a message, if nobody waits for it any more.
+/// Unwinds the work to its start, without a message, if it was stopped.
 pub(crate) fn unwind_if(is_stopped: &AtomicBool) {
     if is_stopped.load(Ordering::Relaxed) {
         resume_unwind(Box::new("stopped"));
     }
 }
 
-/// Does work on a pool while this thread looks for signals. On Ctrl-C the flag is raised, and the
-/// work is left alone: it ends as soon as it looks at the flag.
+/// Runs work on a pool while this thread checks for signals. Ctrl-C raises the flag and returns at once;
+/// the abandoned work ends when it next reads the flag.
 pub(crate) fn interruptible<T: Send + 'static>(
     py: Python<'_>,
     threads: usize,
@@ -86,7 +86,7 @@ pub(crate) fn interruptible<T: Send + 'static>(
     let (send, mut receive) = sync_channel(1);
     let flag = Arc::clone(&is_stopped);
     pool.spawn(move || {
-        // Nobody waits any more after Ctrl-C.
+        // After Ctrl-C nothing receives the result.
         let _ = send.send(isolated(|| work(&flag)));
     });
     loop {

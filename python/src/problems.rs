@@ -1,4 +1,4 @@
-//! Problems that have no configuration of their own, and the command line itself.
+//! Problems without a configuration, and the command line itself.
 
 use crate::answer::Answer;
 use crate::error::{invalid, raised};
@@ -23,7 +23,7 @@ fn command(py: Python<'_>, name: &str) -> PyResult<Command> {
     }
 }
 
-/// The answer to a problem in its JSON form.
+/// Solves a problem given in its JSON form.
 #[pyfunction]
 pub(crate) fn solve(py: Python<'_>, name: &str, problem: &Bound<'_, PyAny>) -> PyResult<Answer> {
     let command = command(py, name)?;
@@ -32,7 +32,7 @@ pub(crate) fn solve(py: Python<'_>, name: &str, problem: &Bound<'_, PyAny>) -> P
     Ok(Answer::new(answer.fields))
 }
 
-/// Bytes that end when nobody waits for them any more.
+/// Buffer of bytes; writing fails after the work was stopped.
 struct Sink {
     bytes: Vec<u8>,
     is_stopped: Arc<AtomicBool>,
@@ -51,7 +51,7 @@ impl Write for Sink {
     }
 }
 
-/// The answers to lines of JSON.
+/// Answers lines of JSON.
 #[pyfunction]
 pub(crate) fn json_lines(
     py: Python<'_>,
@@ -72,7 +72,8 @@ pub(crate) fn json_lines(
     })
 }
 
-/// The command line: the words that run this program, and arguments, its name first, to exit status.
+/// Runs the command line and returns its exit status; `program` are the words that run this program, `arguments` begin with its
+/// name.
 #[pyfunction]
 pub(crate) fn main(py: Python<'_>, program: Vec<OsString>, arguments: Vec<OsString>) -> u8 {
     py.detach(|| carom_cli::main_within(&program, arguments))

@@ -30,7 +30,7 @@ fn scenario(py: Python<'_>, name: &str) -> PyResult<&'static Scenario> {
     })
 }
 
-/// Every scenario as `carom list --json` has it.
+/// Lists every scenario with the contents of `carom list --json`.
 #[pyfunction]
 pub(crate) fn scenarios(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     let entry = |s: &Scenario| {
@@ -44,13 +44,13 @@ pub(crate) fn scenarios(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     to_python(py, &SCENARIOS.iter().map(entry).collect())
 }
 
-/// The defaults of a scenario.
+/// Returns the default configuration of a scenario.
 #[pyfunction]
 pub(crate) fn show(py: Python<'_>, name: &str) -> PyResult<&'static str> {
     Ok(scenario(py, name)?.default_toml)
 }
 
-/// A configuration as text or a dictionary, dotted keys with their values, a seed.
+/// Collects the overrides of a scenario: a configuration as text or a dictionary, values by dotted key, and a seed.
 fn overrides(
     py: Python<'_>,
     scenario: &Scenario,
@@ -93,7 +93,7 @@ fn overrides(
     })
 }
 
-/// Progress that ends the work if nobody waits for it.
+/// Creates a progress callback that ends the work if it was stopped.
 fn stoppable(is_stopped: &Arc<AtomicBool>) -> Progress {
     let is_stopped = Arc::clone(is_stopped);
     Progress::new(move |_| unwind_if(&is_stopped))
@@ -107,7 +107,7 @@ fn fault_of(name: &str, error: &ScenarioError) -> WireError {
     WireError::new(kind, format!("{name}: {error}"))
 }
 
-/// Runs a scenario: a configuration as text or a dictionary, dotted keys with their values, a seed.
+/// Runs a scenario with a configuration as text or a dictionary, values by dotted key, and a seed.
 #[pyfunction]
 pub(crate) fn run(
     py: Python<'_>,
@@ -129,7 +129,7 @@ pub(crate) fn run(
     Ok(Record { record })
 }
 
-/// Runs a world with joints, of which a function sets forces at every so many lines of the grid.
+/// Runs a world with joints; the function `control` sets the forces at every `every`-th grid time and they stay until the next.
 #[pyfunction]
 pub(crate) fn run_controlled(
     py: Python<'_>,
@@ -175,7 +175,7 @@ pub(crate) fn run_controlled(
     }
 }
 
-/// Forces that a function gives.
+/// Calls the function that returns the forces.
 fn ask(control: &Py<PyAny>, time: f64, q: &[f64], rates: &[f64]) -> PyResult<Vec<f64>> {
     Python::attach(|py| {
         let (q, rates) = (PyArray1::from_slice(py, q), PyArray1::from_slice(py, rates));
@@ -191,7 +191,7 @@ impl Record {
 
 #[pymethods]
 impl Record {
-    /// A record from its JSON.
+    /// Creates a record from its JSON.
     #[staticmethod]
     fn from_text(py: Python<'_>, text: &str) -> PyResult<Self> {
         let record = serde_json::from_str(text);
@@ -199,17 +199,17 @@ impl Record {
         Ok(Self { record })
     }
 
-    /// JSON text, as `carom run --json` prints it.
+    /// Returns JSON text, as printed by `carom run --json`.
     fn text(&self, py: Python<'_>) -> PyResult<String> {
         export::json(&self.record).map_err(Self::unwritable(py))
     }
 
-    /// The table of quantities, as text.
+    /// Returns the table of quantities as text.
     fn summary(&self) -> String {
         export::summary(&self.record)
     }
 
-    /// Each table with its caption, and each of its columns with its unit and numbers.
+    /// Returns each table with its caption, and each of its columns with unit and numbers.
     #[allow(clippy::type_complexity)]
     fn tables<'py>(
         &self,
@@ -230,7 +230,7 @@ impl Record {
         tables.collect()
     }
 
-    /// Each figure with its title and caption.
+    /// Returns each figure with its title and caption.
     fn figures(&self) -> Vec<(&str, &str, &str)> {
         let figures = self.record.figures.iter();
         figures
@@ -238,7 +238,7 @@ impl Record {
             .collect()
     }
 
-    /// A figure as SVG.
+    /// Draws a figure as SVG.
     fn svg(&self, py: Python<'_>, name: &str) -> PyResult<String> {
         let mut figures = self.record.figures.iter();
         let figure = figures

@@ -1,4 +1,4 @@
-//! Sweeps: shards for a runner that schedules them itself, and points of an optimizer.
+//! Sweeps: shards for an external scheduler, and points of an optimizer.
 
 use crate::error::raised;
 use crate::json::{object, to_python};
@@ -13,12 +13,12 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// The error of a sweep under the names of an answer's.
+/// Converts the error of a sweep to the error type of answers.
 fn wire(error: SweepError) -> WireError {
     WireError::new(error.kind(), error)
 }
 
-/// Makes a folder ready for a plan: its cells, its shards, and those among them that the folder lacks.
+/// Prepares a folder for a plan; returns the number of cells, the number of shards, and the shards that the folder lacks.
 #[pyfunction]
 pub(crate) fn prepare(
     py: Python<'_>,
@@ -34,8 +34,8 @@ pub(crate) fn prepare(
     })
 }
 
-/// Computes a shard into a folder: the name of its file, its cells and those with an error, or zeros if
-/// it was there.
+/// Computes a shard into a folder; returns the name of its file, the number of its cells and of those with an error, or
+/// zeros if the shard was already there.
 #[pyfunction]
 pub(crate) fn run_shard(
     py: Python<'_>,
@@ -50,7 +50,7 @@ pub(crate) fn run_shard(
             ..Monitor::default()
         };
         let done = run_shard_until(&plan, shard, &out, &monitor).map_err(wire)?;
-        // Only after Ctrl-C, when nobody waits any more.
+        // Happens only after Ctrl-C, when nothing receives the result.
         let done = done.ok_or_else(|| WireError::new("stopped", "the shard was given up"))?;
         let name = done.path.file_name().unwrap_or_default();
         let cells = plan.shard(shard).map_err(wire)?;
@@ -64,7 +64,7 @@ pub(crate) fn run_shard(
 }
 
 self_cell!(
-    /// A journal and the plan that it is of.
+    /// A journal and the plan that it belongs to.
     struct Journal {
         owner: Plan,
         #[covariant]
@@ -79,9 +79,9 @@ pub(crate) struct Ask {
 }
 
 struct State {
-    /// None when it was closed.
+    /// Journal; `None` after it was closed.
     journal: Option<Journal>,
-    /// Points asked for.
+    /// Number of points asked so far.
     points: usize,
 }
 
@@ -96,7 +96,7 @@ impl State {
         self.points += 1;
         let text = point.to_string();
         let told = journal.with_dependent_mut(|_, asked| asked.answer_line(self.points, &text));
-        // An answer that nobody heard is for the next one who asks from the start.
+        // After an interruption the answer was not delivered, so the journal stays closed; a new one replays it.
         if !is_stopped.load(Ordering::Relaxed) {
             self.journal = Some(journal);
         }
@@ -130,7 +130,7 @@ impl Ask {
         })
     }
 
-    /// The answer to a point: the row of its cell.
+    /// Answers a point; returns the row of its cell.
     fn tell<'py>(&self, py: Python<'py>, point: &Bound<'_, PyDict>) -> PyResult<Bound<'py, PyAny>> {
         let point = Value::Object(object(Some(point), "point")?);
         let state = Arc::clone(&self.state);
@@ -141,7 +141,7 @@ impl Ask {
         to_python(py, &answer)
     }
 
-    /// Lets others ask in the folder.
+    /// Closes the journal, so that others can use the folder.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         let closed = py.detach(|| {
             self.state

@@ -1,7 +1,7 @@
-//! carom's answers in a page: `carom resolve`, `judge` and `lcp` as one WebAssembly module without imports.
+//! carom in a web page: `carom resolve`, `judge` and `lcp` as one WebAssembly module without imports.
 //!
 //! A page asks [`give`] for memory, writes a line of JSON in UTF-8 there, and passes it to [`answer`]. The
-//! answer is the command line's, byte for byte, and stays in memory until the page hands it back with [`take`].
+//! answer has the bytes of the command line's answer and stays in memory until the page frees it with [`take`].
 
 mod memory;
 
@@ -9,8 +9,8 @@ use carom_wire::{Command, answer_line};
 
 pub use memory::{answer, give, take};
 
-/// Answers a line by the command of a number: 0 `resolve`, 1 `judge`, 2 `lcp`. Another number is an error in the
-/// form of an answer.
+/// Answers a line by the command with this number: 0 `resolve`, 1 `judge`, 2 `lcp`. Any other number gives an answer
+/// with an error.
 ///
 /// # Examples
 ///

@@ -1,11 +1,11 @@
-//! The three functions that a page calls: memory in, memory out. All unsafe code of carom stands here.
+//! The three functions that a page calls, which exchange data through memory. This file holds all unsafe code of carom.
 
 use std::alloc::{Layout, alloc, dealloc};
 
-/// Bytes of the length in front of an answer.
+/// Number of bytes for the length in front of an answer.
 const HEADER: usize = 4;
 
-/// Memory of `len` bytes for a line; null if there is none.
+/// Allocates `len` bytes for a line; null if there is no memory or `len` is 0.
 #[unsafe(no_mangle)]
 pub extern "C" fn give(len: usize) -> *mut u8 {
     match Layout::array::<u8>(len) {
@@ -15,11 +15,11 @@ pub extern "C" fn give(len: usize) -> *mut u8 {
     }
 }
 
-/// Takes back memory of `cap` bytes that [`give`] or [`answer`] gave.
+/// Frees memory of `cap` bytes allocated by [`give`] or [`answer`].
 ///
 /// # Safety
 ///
-/// `ptr` was given with this size, and is not used again.
+/// `ptr` was allocated with this size, and is not used again.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn take(ptr: *mut u8, cap: usize) {
     if let Ok(layout) = Layout::array::<u8>(cap)
@@ -31,8 +31,8 @@ pub unsafe extern "C" fn take(ptr: *mut u8, cap: usize) {
     }
 }
 
-/// Answers the line of `len` bytes at `ptr`: the length of the answer in four bytes, the lowest first, then the
-/// answer in UTF-8. It takes these bytes and four more to [`take`] it. Null if there is no memory.
+/// Answers the line of `len` bytes at `ptr`. The result points to the length of the answer in four bytes, the lowest first,
+/// followed by the answer in UTF-8; [`take`] frees it, with `cap` equal to this length plus four. Null if there is no memory.
 ///
 /// # Safety
 ///
@@ -49,7 +49,7 @@ pub unsafe extern "C" fn answer(command: u32, ptr: *const u8, len: usize) -> *co
     let to = give(HEADER + answered.len());
     if !to.is_null() {
         let length = u32::try_from(answered.len()).unwrap_or(u32::MAX).to_le_bytes();
-        // SAFETY: there is room for both, and nobody else knows the memory.
+        // SAFETY: the memory has room for both parts, and no other pointer to it exists.
         unsafe {
             to.copy_from_nonoverlapping(length.as_ptr(), HEADER);
             to.add(HEADER).copy_from_nonoverlapping(answered.as_ptr(), answered.len());
@@ -62,7 +62,7 @@ pub unsafe extern "C" fn answer(command: u32, ptr: *const u8, len: usize) -> *co
 mod tests {
     use super::*;
 
-    /// The line as a page asks it.
+    /// Answers a line as a page does, through memory.
     fn asked(command: u32, text: &str) -> String {
         let ptr = give(text.len());
         // SAFETY: memory of this size was given.

@@ -1,4 +1,4 @@
-//! Answers lines from standard input as the module does, for comparisons: `carom-web-native`, each line a number
+//! Answers lines from standard input as the module does, for comparison: `carom-web-native`. Each input line is the number
 //! of a command (0 `resolve`, 1 `judge`, 2 `lcp`), a space, and the problem.
 
 use std::io::{BufRead, BufWriter, Write, stdin, stdout};

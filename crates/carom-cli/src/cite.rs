@@ -23,7 +23,7 @@ pub(crate) fn cite(args: &CiteArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Source of a law or a scenario, in its own words.
+/// Returns the text that cites the source of a law or a scenario, from its own description.
 fn source_of(name: &str) -> Result<&'static str, Failure> {
     let laws = LAWS.iter().map(|law| (law.name, law.reference));
     let scenarios = SCENARIOS

@@ -1,4 +1,4 @@
-//! Help on the keys of a line; completions and the manual page.
+//! Help on the keys of a JSON line, shell completions and the manual page.
 
 use crate::text::entry;
 use carom::scenarios::SCENARIOS;
@@ -7,7 +7,7 @@ use clap::builder::PossibleValuesParser;
 use std::collections::BTreeSet;
 use std::io::Write;
 
-/// The keys that a line may have, and one example.
+/// Describes the keys of a command's JSON lines, with one example.
 fn lines(command: Command) -> String {
     let mut text = "Keys of a line:\n".to_owned();
     for info in keys(command) {
@@ -20,7 +20,7 @@ fn lines(command: Command) -> String {
     text
 }
 
-/// The command line with the keys of its lines in the help of its commands.
+/// Adds the keys of the JSON lines to the help of the commands that read such lines.
 pub(crate) fn with_keys(command: clap::Command) -> clap::Command {
     let all = [
         ("resolve", Command::Resolve),
@@ -39,8 +39,8 @@ pub(crate) struct CompletionsArgs {
     shell: clap_complete::Shell,
 }
 
-/// The command line with the names of scenarios, laws and keys as values, for completions alone: the parser's own
-/// messages name the nearest one.
+/// Adds the names of scenarios, laws and keys as possible values. For completions only: the parser would list all
+/// of them in its errors, while its present messages suggest the nearest one.
 fn with_names(command: clap::Command) -> clap::Command {
     let scenarios = || PossibleValuesParser::new(SCENARIOS.iter().map(|s| s.name));
     let laws = PossibleValuesParser::new(carom::impact::LAWS.iter().map(|law| law.name));
@@ -70,7 +70,7 @@ pub(crate) fn completions(
     std::io::stdout().lock().write_all(&script)
 }
 
-/// Prints the manual page, in troff.
+/// Prints the manual page in troff format.
 pub(crate) fn manual(command: clap::Command) -> std::io::Result<()> {
     let mut page = Vec::new();
     clap_mangen::Man::new(command).render(&mut page)?;

@@ -1,7 +1,7 @@
-//! Ctrl-C: the process ends at once, between two whole writes.
+//! Handling of Ctrl-C: the process ends at once, but not in the middle of a write.
 //!
-//! A run has nothing to save, so no loop of the library is asked to stop: the process exits, whatever it computes.
-//! Only what is being written is waited for, see [`whole`].
+//! A run has nothing to save, so no loop of the library needs to stop: the process exits during the computation.
+//! Only a write in progress is completed first, see [`whole`].
 
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::{flag, low_level};
@@ -9,29 +9,29 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
-/// Signals that end the process, with the exit status: 128 and the number of the signal, as shells count.
+/// Signals that end the process, with the exit status: 128 plus the number of the signal, the convention of shells.
 const SIGNALS: [(i32, i32); 2] = [(SIGINT, 130), (SIGTERM, 143)];
 
-/// Between two looks at signals.
+/// Time between two checks for signals.
 const PATIENCE: Duration = Duration::from_millis(20);
 
-/// Longest wait for a write under way: a pipe that nobody reads, or a folder of many files.
+/// Longest time for which a signal waits for a write in progress, such as one to a pipe that nobody reads.
 const LONGEST_WRITE: Duration = Duration::from_millis(300);
 
-/// Held while something is written that must be whole.
+/// Lock held during a write that must not be cut in two.
 static WRITING: Mutex<()> = Mutex::new(());
 
-/// Does a write that a signal does not cut in two, unless it takes longer than [`LONGEST_WRITE`].
+/// Runs `write` without interruption by a signal, unless it takes longer than [`LONGEST_WRITE`].
 pub(crate) fn whole<T>(write: impl FnOnce() -> T) -> T {
     let _writing = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
     write()
 }
 
-/// From now on a signal ends the process within half a second, and a second signal at once.
+/// Installs signal handlers: the first signal ends the process within half a second, a second signal at once.
 ///
 /// # Errors
 ///
-/// Handlers or a thread that the system refuses.
+/// If the system rejects a handler or the thread that checks for signals.
 pub(crate) fn end_on_signals() -> std::io::Result<()> {
     static IS_WATCHED: OnceLock<()> = OnceLock::new();
     if IS_WATCHED.set(()).is_err() {
@@ -40,7 +40,7 @@ pub(crate) fn end_on_signals() -> std::io::Result<()> {
     let mut asked = Vec::new();
     for (signal, status) in SIGNALS {
         let is_asked = Arc::new(AtomicBool::new(false));
-        // In this order the first signal only raises the flag.
+        // In this order of registration the first signal only raises the flag.
         flag::register_conditional_shutdown(signal, status, Arc::clone(&is_asked))?;
         flag::register(signal, Arc::clone(&is_asked))?;
         asked.push((is_asked, status));
@@ -60,14 +60,14 @@ pub(crate) fn end_on_signals() -> std::io::Result<()> {
     Ok(())
 }
 
-/// Ends the process between two writes: the lock is never given back.
+/// Ends the process between two writes; holds the lock, so that no further write begins.
 fn end(status: i32) -> ! {
     let start = Instant::now();
     loop {
         let writing = WRITING.try_lock();
         let is_busy = matches!(writing, Err(TryLockError::WouldBlock));
         if !is_busy || start.elapsed() >= LONGEST_WRITE {
-            // Threads still compute: memory that they use is not taken down first.
+            // Exits while other threads compute, without freeing the memory that they use.
             low_level::exit(status);
         }
         std::thread::sleep(PATIENCE);

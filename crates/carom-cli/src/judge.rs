@@ -1,4 +1,4 @@
-//! `carom judge`: logged impacts, judged for a person or for a build server.
+//! `carom judge`: judges logged impacts, for a reader or for a build server.
 
 use crate::Failure;
 use crate::junit::{Case, Outcome, Suite};
@@ -7,13 +7,13 @@ use carom_wire::{Command, Line};
 use serde_json::Value;
 use std::path::PathBuf;
 
-/// Largest residual that passes by default: a thousandth of the motion that contacts see.
+/// Default limit of the residuals: a thousandth of the velocities at the contacts.
 const MAX_RESIDUAL: f64 = 1e-3;
 
-/// Largest ratio of energies that passes by default: a thousandth more is no rounding.
+/// Default limit of the energy ratio: a gain of a thousandth cannot be rounding error.
 const MAX_ENERGY_RATIO: f64 = 1.001;
 
-/// Residuals of an answer, in the order in which the first above the limit is named.
+/// Residuals of an answer; the first one in this order above the limit is named.
 const RESIDUALS: [&str; 5] = [
     "penetration_residual",
     "constraint_residual",
@@ -54,7 +54,7 @@ enum Finding {
     NoMatch,
 }
 
-/// A positive finite number.
+/// Parses a positive finite number.
 fn positive(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(x) if x > 0.0 && x.is_finite() => Ok(x),
@@ -62,7 +62,7 @@ fn positive(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Judges every line.
+/// Judges every line of the input.
 pub(crate) fn judge(args: &JudgeArgs, is_quiet: bool) -> Result<(), Failure> {
     let asked = match (&args.fail_on, &args.junit) {
         (Some(findings), _) => findings.clone(),
@@ -99,7 +99,7 @@ pub(crate) fn judge(args: &JudgeArgs, is_quiet: bool) -> Result<(), Failure> {
     }
 }
 
-/// Test case of an answered line.
+/// Builds the test case of an answered line.
 fn case_of(line: &Line, number: usize, asked: &[Finding], args: &JudgeArgs) -> Case {
     let answer: Value = serde_json::from_str(&line.text).unwrap_or_default();
     let name = match answer.get("id") {
@@ -130,13 +130,13 @@ fn case_of(line: &Line, number: usize, asked: &[Finding], args: &JudgeArgs) -> C
     Case { name, outcome }
 }
 
-/// Words of a finding, if the answer has it.
+/// Describes a finding in words; `None` if the answer does not have the fault.
 fn fault(finding: Finding, answer: &Value, args: &JudgeArgs) -> Option<String> {
     let number = |key: &str| answer.get(key).and_then(Value::as_f64);
     match finding {
         Finding::Residual => {
             let limit = args.max_residual;
-            // A residual that is no number passes no limit.
+            // A missing residual counts as above every limit.
             let is_above = |key: &str| !(number(key).unwrap_or(f64::INFINITY) <= limit);
             let key = RESIDUALS.into_iter().find(|key| is_above(key))?;
             let found = number(key).map_or_else(|| "no number".to_owned(), |x| format!("{x:.3e}"));
@@ -148,7 +148,7 @@ fn fault(finding: Finding, answer: &Value, args: &JudgeArgs) -> Option<String> {
                 "energy_ratio {ratio:.6} is above {}",
                 args.max_energy_ratio
             )),
-            // A system at rest has no ratio: any energy is gained.
+            // A system at rest before the impact has no energy ratio: a gain of any size is a fault.
             None => (answer.get("energy").and_then(Value::as_str) == Some("gained"))
                 .then(|| "energy is gained from rest".to_owned()),
         },

@@ -1,4 +1,4 @@
-//! Reports in the XML that build servers read as JUnit's.
+//! Reports in the JUnit XML format of build servers.
 
 use crate::Failure;
 use std::fmt::Write as _;
@@ -7,11 +7,11 @@ use std::path::Path;
 
 /// Outcome of a test case.
 pub(crate) enum Outcome {
-    /// Nothing was found.
+    /// No fault was found.
     Passed,
-    /// The input was judged and has a fault.
+    /// The input was judged and has a fault, described here.
     Failed(String),
-    /// The input could not be judged.
+    /// The input could not be judged; the text is the reason.
     Error(String),
 }
 
@@ -26,12 +26,12 @@ pub(crate) struct Case {
 /// Test cases of one run.
 pub(crate) struct Suite {
     name: &'static str,
-    /// The cases, in their order.
+    /// Test cases in order.
     pub(crate) cases: Vec<Case>,
 }
 
 impl Suite {
-    /// A suite without cases.
+    /// Creates a suite without cases.
     pub(crate) fn new(name: &'static str) -> Self {
         Self {
             name,
@@ -39,7 +39,7 @@ impl Suite {
         }
     }
 
-    /// The report as XML.
+    /// Writes the report as XML.
     fn xml(&self) -> String {
         let count = |is: fn(&Outcome) -> bool| self.cases.iter().filter(|c| is(&c.outcome)).count();
         let failures = count(|outcome| matches!(outcome, Outcome::Failed(_)));
@@ -57,7 +57,7 @@ impl Suite {
                 r#"<testcase classname="{name}" name="{}""#,
                 escaped(&case.name)
             );
-            // Writing into a string cannot fail.
+            // Writing to a string cannot fail.
             let _ = match &case.outcome {
                 Outcome::Passed => writeln!(xml, "{head}/>"),
                 Outcome::Failed(message) => writeln!(
@@ -76,11 +76,11 @@ impl Suite {
         xml
     }
 
-    /// Writes the report; the file is whole or as it was.
+    /// Writes the report to a file; on failure an existing file stays unchanged.
     ///
     /// # Errors
     ///
-    /// [`Failure::Usage`] if it cannot be written.
+    /// [`Failure::Usage`] if the file cannot be written.
     pub(crate) fn write(&self, path: &Path) -> Result<(), Failure> {
         let unwritten = |error| Failure::Usage(format!("cannot write {}: {error}", path.display()));
         let folder = match path.parent() {
@@ -94,7 +94,7 @@ impl Suite {
     }
 }
 
-/// Text as the value of an attribute, without the characters that XML cannot hold.
+/// Escapes a text for use in an attribute, and drops characters that XML cannot hold.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

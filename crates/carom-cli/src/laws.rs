@@ -1,4 +1,4 @@
-//! `carom laws`: what the laws are, what they take and what their options mean.
+//! `carom laws`: describes the laws, their inputs and their options.
 
 use crate::Failure;
 use crate::text;

@@ -1,4 +1,4 @@
-//! The command line of carom as a library, for programs that ship it under another name.
+//! The command line of carom as a library, for programs that include it under another name.
 //!
 //! # Examples
 //!
@@ -78,7 +78,7 @@ enum Command {
 }
 
 impl Command {
-    /// True if Ctrl-C ends the command at once. Sweeps finish a shard, the rest is over in an instant.
+    /// True if Ctrl-C ends the command at once. Sweeps first finish a shard; the other commands take an instant only.
     fn ends_on_signals(&self) -> bool {
         matches!(
             self,
@@ -87,13 +87,13 @@ impl Command {
     }
 }
 
-/// Why the program ends without success.
+/// Reason why the program ends without success.
 enum Failure {
     /// Bad usage or unreadable input: exit status 2.
     Usage(String),
-    /// Something could not be solved: exit status 1. Already reported if empty.
+    /// Something could not be solved: exit status 1. The text is empty if the fault is already reported.
     Unsolved(String),
-    /// The reader of our output has gone: nothing to complain about.
+    /// The reader of the output has closed the pipe: nothing to report.
     Closed,
 }
 
@@ -106,8 +106,8 @@ impl From<std::io::Error> for Failure {
     }
 }
 
-/// Runs the command line, the name of the program first, and returns its exit status: 0 all solved,
-/// 1 something could not be solved, 2 bad usage or unreadable input.
+/// Runs the command line and returns its exit status: 0 all solved,
+/// 1 something could not be solved, 2 bad usage or unreadable input. The first of `args` is the name of the program.
 ///
 /// Reads standard input, writes standard output and standard error. During commands that compute, SIGINT and SIGTERM
 /// end the process within half a second, with status 130 and 143: an answer or a folder is written whole or not at all.
@@ -115,13 +115,13 @@ pub fn main_from(args: impl IntoIterator<Item = impl Into<OsString> + Clone>) ->
     main_within(&[], args)
 }
 
-/// The command line as data: commands, flags and what they mean.
+/// Returns the command line as data: commands and flags with their descriptions.
 pub fn command() -> clap::Command {
     help::with_keys(Cli::command())
 }
 
-/// [`main_from`] within another program. `program` are the words that run it again, for the scripts of
-/// `carom sweep launch`; none if this process's file is the program.
+/// Runs the command line within another program, as [`main_from`] does. `program` are the words that start this
+/// program again, for the scripts of `carom sweep launch`; empty if the executable of this process is the program.
 pub fn main_within(
     program: &[OsString],
     args: impl IntoIterator<Item = impl Into<OsString> + Clone>,
@@ -131,13 +131,13 @@ pub fn main_within(
     let cli = match parsed.and_then(|found| Cli::from_arg_matches(&found)) {
         Ok(cli) => cli,
         Err(error) if !error.use_stderr() => {
-            // Help and version were asked for.
+            // The request was for help or the version.
             let _ = error.print();
             return 0;
         }
         Err(error) => return report(&Failure::Usage(usage::message(&error, &command(), &args))),
     };
-    // Only sweeps start processes.
+    // Only sweeps start processes, so `program` is not needed.
     #[cfg(not(feature = "sweep"))]
     let _ = program;
     if cli.command.ends_on_signals()
@@ -167,12 +167,12 @@ pub fn main_within(
     }
 }
 
-/// Answers JSON Lines as `carom resolve`, `carom judge` and `carom lcp` do, byte for byte, on so many
-/// threads of its own (0: all cores). Returns whether every line was solved.
+/// Answers JSON Lines with exactly the bytes of `carom resolve`, `carom judge` and `carom lcp`, on a pool of
+/// `threads` threads (0: one per core). Returns true if every line was solved.
 ///
 /// # Errors
 ///
-/// Errors of the input and output; an output that refuses to be written ends the work.
+/// Errors of the input and the output; an error of the output ends the work.
 pub fn answer_lines(
     input: Box<dyn std::io::Read + Send>,
     command: carom_wire::Command,
@@ -188,7 +188,7 @@ pub fn answer_lines(
     })
 }
 
-/// One line on stderr; a closed stderr is no reason to fail differently.
+/// Reports a failure in one line on stderr, and returns its exit status; an error of stderr is ignored.
 fn report(failure: &Failure) -> u8 {
     let (code, message) = match failure {
         Failure::Usage(message) => (2, message.as_str()),
@@ -202,7 +202,7 @@ fn report(failure: &Failure) -> u8 {
     code
 }
 
-// The crate whose types stand in signatures here.
+// Re-exported because its types appear in signatures here.
 pub use carom_wire;
 pub use clap;
 

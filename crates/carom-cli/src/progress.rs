@@ -1,14 +1,14 @@
-//! Progress of a long run: one line on a terminal's stderr, gone when the run is over.
+//! Progress of a long run: one line on a terminal's stderr, erased at the end of the run.
 
 use carom::scenarios::{Advance, Progress};
 use std::io::{IsTerminal, Write};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// Between two updates, and before the first: short runs say nothing.
+/// Time between two updates, and before the first one: short runs show no progress.
 const INTERVAL: Duration = Duration::from_millis(500);
 
-/// Progress of a scenario. Says nothing if stderr is no terminal, or if that is wanted.
+/// Creates the progress display of a scenario. It shows nothing if `is_quiet` or stderr is not a terminal.
 pub(crate) fn on_terminal(is_quiet: bool) -> Progress {
     if is_quiet || !std::io::stderr().is_terminal() {
         return Progress::default();
@@ -18,7 +18,7 @@ pub(crate) fn on_terminal(is_quiet: bool) -> Progress {
     Progress::new(move |advance| show(&in_words(advance, start.elapsed()), is_over(advance)))
 }
 
-/// Progress of the samples of one line. Says nothing if stderr is no terminal, or if that is wanted.
+/// Creates the progress display for the samples of one line. It shows nothing if `is_quiet` or stderr is not a terminal.
 pub(crate) fn samples_on_terminal(is_quiet: bool) -> impl Fn(u64, u64) {
     let show = (!is_quiet && std::io::stderr().is_terminal()).then(shown);
     move |done, total| {
@@ -41,7 +41,7 @@ fn is_over(advance: Advance<'_>) -> bool {
     }
 }
 
-/// A run in time tells its rate: simulated seconds a second.
+/// Describes the progress in words; a simulation also shows simulated seconds per second.
 fn in_words<'a>(advance: Advance<'a>, elapsed: Duration) -> impl Fn() -> String + 'a {
     move || match advance {
         Advance::Counted { what, done, total } => counted(what, done, total),
@@ -57,11 +57,11 @@ fn in_words<'a>(advance: Advance<'a>, elapsed: Duration) -> impl Fn() -> String 
     }
 }
 
-/// Shows a line now and then, and nothing once the run is over.
+/// Creates a function that shows a line of text at intervals and erases it at the end of the run.
 fn shown() -> impl Fn(&dyn Fn() -> String, bool) {
     let shown = Mutex::new((Instant::now(), false));
     move |text, is_over| {
-        // Whoever comes second has nothing newer to say.
+        // Another thread is showing progress at this moment, and its text is as recent.
         let Ok(mut shown) = shown.try_lock() else {
             return;
         };

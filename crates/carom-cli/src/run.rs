@@ -66,7 +66,7 @@ pub(crate) struct RunArgs {
     json: bool,
 }
 
-/// A format of figures or of films.
+/// Format of figures or of films.
 #[derive(Clone, Copy, Debug)]
 enum Wanted {
     Figures(export::Format),
@@ -83,7 +83,7 @@ impl std::str::FromStr for Wanted {
 }
 
 impl RunArgs {
-    /// Formats of the figures; SVG if only films are asked for.
+    /// Returns the requested formats of figures; SVG if only films are requested.
     fn figures(&self) -> Vec<export::Format> {
         let wanted = self.format.iter().filter_map(|format| match format {
             Wanted::Figures(format) => Some(*format),
@@ -96,7 +96,7 @@ impl RunArgs {
         }
     }
 
-    /// Formats of the films.
+    /// Returns the requested formats of films.
     fn films(&self) -> Vec<export::Film> {
         let wanted = self.format.iter().filter_map(|format| match format {
             Wanted::Films(format) => Some(*format),
@@ -111,7 +111,7 @@ impl RunArgs {
     }
 }
 
-/// Scenarios that mention every word, in any case; all without words.
+/// Returns the scenarios that mention every word, regardless of case; all scenarios without words.
 fn mentioning(words: &[String]) -> Result<Vec<&'static Scenario>, Failure> {
     let words: Vec<String> = words.iter().map(|word| word.to_lowercase()).collect();
     let mentions = |s: &&Scenario| {
@@ -190,7 +190,7 @@ pub(crate) fn run(args: &RunArgs, is_quiet: bool) -> Result<(), Failure> {
     } = choose(args)?;
     let unwritable = |e: export::ExportError| Failure::Usage(e.to_string());
     let films = args.films();
-    // Before a run that may take long.
+    // Checked before the run, which may take long.
     let studio = match films.is_empty() {
         true => None,
         false => Some(export::Studio::of_system().map_err(unwritable)?),
@@ -209,7 +209,7 @@ pub(crate) fn run(args: &RunArgs, is_quiet: bool) -> Result<(), Failure> {
             let message = format!("--urdf is for `world`, `{}` has no robots", scenario.name);
             return Err(Failure::Usage(message));
         }
-        // A string of JSON is one of TOML.
+        // A JSON string is also a TOML string.
         assignments.push(format!("urdf.file={}", json!(urdf.display().to_string())));
     }
     assignments.extend(args.set.iter().cloned());
@@ -222,7 +222,7 @@ pub(crate) fn run(args: &RunArgs, is_quiet: bool) -> Result<(), Failure> {
             threads: args.threads(),
         })
         .map_err(|error| {
-            // A file has its name in front already.
+            // The message already begins with the name of the file.
             let text = text::with_suggestion(&error.to_string());
             let file = file.as_ref().map(|path| path.display().to_string());
             let message = match file {
@@ -263,7 +263,7 @@ pub(crate) fn run(args: &RunArgs, is_quiet: bool) -> Result<(), Failure> {
         write!(out, "{text}{end}")?;
         out.flush()
     })?;
-    // A run that stopped on its way has a record, and has failed.
+    // A run that stopped early has a record, but counts as failed.
     match record.results.get("error").and_then(|e| e.get("message")) {
         Some(message) => Err(Failure::Unsolved(format!(
             "{}: {}",
@@ -274,10 +274,10 @@ pub(crate) fn run(args: &RunArgs, is_quiet: bool) -> Result<(), Failure> {
     }
 }
 
-/// Scenarios that run a world or mechanism of the user's, and a demo without one.
+/// Scenarios that run a world or mechanism of the user; without a configuration they run a demo.
 const DEMOS: [&str; 2] = ["world", "mechanism"];
 
-/// Summary of a record for a terminal. Of the status only an early end is news.
+/// Writes the summary of a record for a terminal. The status appears only if the run ended early.
 fn in_words(record: &Record, is_demo: bool) -> String {
     let mut text = format!("{}: {}\n\n", record.scenario, record.summary);
     if is_demo {
@@ -297,7 +297,7 @@ fn in_words(record: &Record, is_demo: bool) -> String {
     text
 }
 
-/// A scenario and the configuration over its defaults.
+/// A scenario and the configuration that overrides its defaults.
 struct Chosen {
     scenario: &'static Scenario,
     toml: String,

@@ -1,9 +1,9 @@
 //! Text for terminals.
 
-/// Columns that a line of text takes at most.
+/// Largest number of columns in a line of text.
 pub(crate) const WIDTH: usize = 100;
 
-/// A title and its text, wrapped beside it.
+/// Formats a title and, to the right of it, its text wrapped into lines.
 pub(crate) fn entry(title: &str, indent: usize, text: &str) -> String {
     let mut lines = String::new();
     let mut line = format!("{title:indent$}");
@@ -30,7 +30,7 @@ pub(crate) fn entry(title: &str, indent: usize, text: &str) -> String {
     lines
 }
 
-/// "did you mean ...?" with the name nearest to an unknown one, if any is near.
+/// Asks "did you mean ...?" with the name nearest to an unknown one; `None` if no name is near.
 pub(crate) fn did_you_mean<'n>(
     unknown: &str,
     names: impl Iterator<Item = &'n str>,
@@ -38,7 +38,7 @@ pub(crate) fn did_you_mean<'n>(
     carom_wire::nearest_name(unknown, names).map(|name| format!("did you mean `{name}`?"))
 }
 
-/// A message about an unknown key or value with the nearest of the known ones before their list.
+/// Adds a suggestion to a message about an unknown key or value: the nearest known name, before the list of all.
 pub(crate) fn with_suggestion(message: &str) -> String {
     let suggested = ["unknown field `", "unknown variant `"]
         .into_iter()

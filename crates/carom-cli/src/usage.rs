@@ -1,11 +1,11 @@
-//! Bad usage in one line: clap's errors, which take several, as one sentence with the nearest name.
+//! Errors of usage in one line: clap's errors, which take several lines, as one sentence with the nearest name.
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, Error};
 use std::error::Error as _;
 use std::ffi::OsString;
 
-/// One line for an error of the parser of these arguments, the program's name first.
+/// Writes an error of the argument parser as one line that begins with the name of the program.
 pub(crate) fn message(error: &Error, command: &Command, args: &[OsString]) -> String {
     let text = |kind: ContextKind| error.get(kind).map(shown).unwrap_or_default();
     let argument = || text(ContextKind::InvalidArg);
@@ -48,7 +48,7 @@ pub(crate) fn message(error: &Error, command: &Command, args: &[OsString]) -> St
     }
 }
 
-/// Commands of the innermost command that the arguments name.
+/// Lists the subcommands of the innermost command in the arguments.
 fn needed(command: &Command, args: &[OsString]) -> String {
     let mut at = command;
     for word in args.iter().skip(1).filter_map(|word| word.to_str()) {
@@ -59,7 +59,7 @@ fn needed(command: &Command, args: &[OsString]) -> String {
     format!("a command is needed: {}; see --help", names.join(", "))
 }
 
-/// The nearest name as a question, if there is one.
+/// Suggests the nearest name as a question; an empty text if clap found no near name.
 fn suggested(error: &Error, kind: ContextKind) -> String {
     let name = match error.get(kind) {
         Some(ContextValue::String(name)) => Some(name),
@@ -69,7 +69,7 @@ fn suggested(error: &Error, kind: ContextKind) -> String {
     name.map_or_else(String::new, |name| format!("; did you mean `{name}`?"))
 }
 
-/// The possible values, behind the nearest one.
+/// Lists the possible values, to follow the suggestion of the nearest one.
 fn choices(error: &Error) -> String {
     let joint = match error.get(ContextKind::SuggestedValue) {
         Some(_) => " One of",
@@ -90,7 +90,7 @@ fn shown(value: &ContextValue) -> String {
     }
 }
 
-/// The message of the parser without its usage lines.
+/// Returns clap's message without its usage lines.
 fn plain(error: &Error) -> String {
     let text = error.to_string();
     let lines = text

@@ -1,17 +1,17 @@
 //! Motion as plain data: bodies with a pose at each of a list of times.
 //!
-//! An [`Animation`] is to a player what a [`Figure`](crate::record::Figure) is to a renderer: shapes
-//! that never change, and where they are in each frame. A player interpolates between two frames,
-//! and an impact is a frame of its own, so that bodies turn around where they touch and not beside
-//! it. The clock need not be time: a path through an impact runs over the impulse, or over the
-//! elementary impacts that resolve it.
+//! An [`Animation`] gives a player what a [`Figure`](crate::record::Figure) gives a renderer: shapes
+//! that never change, and their poses in each frame. A player interpolates between two frames. Each
+//! impact has its own frame, so that bodies turn around at the contact and not short of it. The clock
+//! need not be time: for a path through an impact the clock is the impulse, or the number of elementary
+//! impacts so far.
 //!
 //! # Rounding
 //!
-//! Frames are for the eye. [`Animation::round`] rounds lengths to the largest
+//! Frames are for display only. [`Animation::round`] rounds lengths to the largest
 //! power of ten that is at most $10^{-5}$ of the extent of the motion, angles and quaternions to
-//! $10^{-5}$, and times to at most $10^{-6}$ of the duration; a run's own numbers, which stand in
-//! its quantities and tables, are never rounded.
+//! $10^{-5}$, and times to at most $10^{-6}$ of the duration. The results of the run, in the quantities
+//! and tables of its record, are never rounded.
 
 mod space;
 
@@ -22,10 +22,10 @@ use serde::{Deserialize, Serialize};
 use crate::record::figure::Color;
 use crate::record::table::Column;
 
-/// Most frames of an animation.
+/// Largest number of frames of an animation.
 pub const MOST_FRAMES: usize = 600;
 
-/// Bodies in motion.
+/// Motion of bodies, in the plane or in space, as a list of frames.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Animation {
     /// Name, unique in its record.
@@ -34,16 +34,16 @@ pub struct Animation {
     pub title: String,
     /// Caption below the picture.
     pub caption: String,
-    /// Quantity that passes while the animation plays, and its unit.
+    /// Quantity that advances while the animation plays, and its unit.
     pub clock: Column,
-    /// Clock at each frame, never decreasing.
+    /// Clock value of each frame, never decreasing.
     pub times: Vec<f64>,
-    /// Clock at the impacts; each is also the clock of a frame.
+    /// Clock values of the impacts; each is also the clock value of a frame.
     pub impacts: Vec<f64>,
-    /// Impulses at contact points, each at the clock of an impact, in ascending order.
+    /// Impulses at contact points, each at the clock value of an impact, sorted by it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub impulses: Vec<PointImpulse>,
-    /// Moving bodies.
+    /// Shapes and poses of the bodies.
     pub scene: Scene,
 }
 
@@ -53,11 +53,11 @@ pub struct Animation {
 pub enum Scene {
     /// Outlines in the plane, x to the right and y up.
     Plane {
-        /// Labels of axes through the origin, for paths in a plane of velocities; drawings of
-        /// bodies have none.
+        /// Labels of the axes through the origin, for a path in a plane of velocities; `None` for a drawing of
+        /// bodies.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         axes: Option<[String; 2]>,
-        /// Outlines that never move.
+        /// Outlines that do not move.
         fixed: Vec<Outline>,
         /// Moving bodies.
         bodies: Vec<PlaneBody>,
@@ -65,16 +65,16 @@ pub enum Scene {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         arrows: Vec<MovingArrow>,
     },
-    /// Solids above a plane, z up.
+    /// Solids above a plane, in space, with z up.
     Space {
         /// Normal of the plane, out of the solid ground.
         normal: [f64; 3],
-        /// The ground is where `normal . z + offset <= 0` (m).
+        /// Offset of the plane (m): the ground is where `normal . z + offset <= 0`.
         offset: f64,
-        /// True if the ground is drawn; in a world without a floor nothing is below the bodies.
+        /// True if the ground is drawn; false in a world without a floor.
         #[serde(default = "yes", skip_serializing_if = "is_true")]
         ground: bool,
-        /// Further planes, drawn as edges.
+        /// Further planes besides the ground, drawn as edges of rectangles.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         walls: Vec<Wall>,
         /// Bodies, moving and fixed.
@@ -82,10 +82,10 @@ pub enum Scene {
     },
 }
 
-/// A shape in the plane, in the axes of its body or, if fixed, of the picture.
+/// A shape in the plane, in coordinates of its body or, if fixed, of the picture.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outline {
-    /// Shape that is drawn.
+    /// Shape to draw.
     pub shape: PlaneShape,
     /// Color of the line; a closed shape is filled with a light tint of it.
     #[serde(default)]
@@ -118,19 +118,19 @@ pub enum PlaneShape {
 }
 
 impl Outline {
-    /// A disk.
+    /// Creates a disk.
     pub fn disk(center: [f64; 2], radius: f64, color: Color) -> Self {
         let [x, y] = center;
         let shape = PlaneShape::Disk { x, y, radius };
         Self { shape, color }
     }
 
-    /// An open polyline: a link, a wall, a floor.
+    /// Creates an open polyline, such as a link, a wall or a floor.
     pub fn line(points: impl IntoIterator<Item = [f64; 2]>, color: Color) -> Self {
         Self::polyline(points, false, color)
     }
 
-    /// A closed, filled polygon.
+    /// Creates a closed, filled polygon.
     pub fn polygon(points: impl IntoIterator<Item = [f64; 2]>, color: Color) -> Self {
         Self::polyline(points, true, color)
     }
@@ -145,10 +145,10 @@ impl Outline {
 /// A rigid outline in the plane and its pose in every frame.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PlaneBody {
-    /// Name beside the body; may be empty.
+    /// Name drawn beside the body; may be empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub label: String,
-    /// Its outlines, in the axes of the body.
+    /// Outlines of the body, in body coordinates.
     pub outlines: Vec<Outline>,
     /// Abscissa of the body's origin.
     pub x: Vec<f64>,
@@ -157,13 +157,13 @@ pub struct PlaneBody {
     /// Angle, counterclockwise (rad); empty if the body never turns.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub angle: Vec<f64>,
-    /// True if the origin leaves its path behind.
+    /// True if the path of the body's origin is drawn behind the body.
     #[serde(default)]
     pub trail: bool,
 }
 
 impl PlaneBody {
-    /// A body with a pose `[x, y, angle]` for every frame.
+    /// Creates a body with a pose `[x, y, angle]` for every frame.
     pub fn new(outlines: Vec<Outline>, poses: impl IntoIterator<Item = [f64; 3]>) -> Self {
         let mut body = Self {
             label: String::new(),
@@ -199,10 +199,10 @@ impl PlaneBody {
     }
 }
 
-/// An arrow whose tail and length change: a velocity, an impulse.
+/// An arrow whose tail and length change with time, such as a velocity or an impulse.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MovingArrow {
-    /// Name beside the tip; may be empty.
+    /// Name drawn beside the tip; may be empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub label: String,
     /// Color.
@@ -211,14 +211,14 @@ pub struct MovingArrow {
     pub x: Vec<f64>,
     /// Tail, y.
     pub y: Vec<f64>,
-    /// Tip from the tail, x, in lengths of the picture.
+    /// x component from tail to tip, in lengths of the picture.
     pub dx: Vec<f64>,
-    /// Tip from the tail, y.
+    /// y component from tail to tip, in lengths of the picture.
     pub dy: Vec<f64>,
 }
 
 impl MovingArrow {
-    /// An arrow with a tail and a tip from there, `[x, y, dx, dy]`, for every frame.
+    /// Creates an arrow; `[x, y, dx, dy]` for every frame holds the tail and the vector from tail to tip.
     pub fn new(color: Color, frames: impl IntoIterator<Item = [f64; 4]>) -> Self {
         let mut arrow = Self {
             label: String::new(),
@@ -239,7 +239,7 @@ impl MovingArrow {
 }
 
 impl Animation {
-    /// An animation of outlines in the plane, still without bodies; the clock is time in seconds.
+    /// Creates an animation in the plane, without bodies so far; the clock is time in seconds.
     ///
     /// # Examples
     ///
@@ -287,7 +287,7 @@ impl Animation {
         }
     }
 
-    /// An animation of solids above the plane `normal . z + offset = 0`, over time in seconds.
+    /// Creates an animation of solids above the plane `normal . z + offset = 0`; the clock is time in seconds.
     pub fn space(
         name: impl Into<String>,
         title: impl Into<String>,
@@ -308,14 +308,14 @@ impl Animation {
         }
     }
 
-    /// Replaces the clock: its name and unit.
+    /// Replaces the clock by a quantity with this name and unit.
     #[must_use]
     pub fn clock(mut self, name: impl Into<String>, unit: impl Into<String>) -> Self {
         self.clock = Column::new(name, unit);
         self
     }
 
-    /// Adds an outline that never moves; in space there is only the ground.
+    /// Adds an outline that does not move; without effect in space, where only the ground is fixed.
     #[must_use]
     pub fn fixed(mut self, outline: Outline) -> Self {
         if let Scene::Plane { fixed, .. } = &mut self.scene {
@@ -324,7 +324,7 @@ impl Animation {
         self
     }
 
-    /// Adds a plane of a scene in space beside the ground.
+    /// Adds a wall to an animation in space, in addition to the ground; without effect in the plane.
     #[must_use]
     pub fn wall(mut self, wall: Wall) -> Self {
         if let Scene::Space { walls, .. } = &mut self.scene {
@@ -333,7 +333,7 @@ impl Animation {
         self
     }
 
-    /// Leaves the ground of a scene in space undrawn: there is no floor.
+    /// Omits the ground of an animation in space, for a world without a floor.
     #[must_use]
     pub fn without_ground(mut self) -> Self {
         if let Scene::Space { ground, .. } = &mut self.scene {
@@ -342,7 +342,7 @@ impl Animation {
         self
     }
 
-    /// Shows impulses at contact points; the list is put in the order of its times.
+    /// Shows impulses at contact points; the list is sorted by time.
     #[must_use]
     pub fn impulses(mut self, mut impulses: Vec<PointImpulse>) -> Self {
         impulses.sort_by(|a, b| a.time.total_cmp(&b.time));
@@ -377,9 +377,9 @@ impl Animation {
         self
     }
 
-    /// Times of frames: `n` equal intervals from `start` to `end`, and the given instants between.
+    /// Returns times of frames: the ends of `n` equal intervals from `start` to `end`, and the given instants between them.
     ///
-    /// Instants beyond [`MOST_FRAMES`] are left out, the later ones first.
+    /// Instants that would exceed [`MOST_FRAMES`] are left out, the last ones in the list first.
     #[must_use]
     pub fn frames(start: f64, end: f64, n: usize, instants: &[f64]) -> Vec<f64> {
         let n = n.clamp(1, MOST_FRAMES - 1);
@@ -392,7 +392,7 @@ impl Animation {
         times
     }
 
-    /// Place of a NaN or infinity, if there is one.
+    /// Returns the name of the list that holds a NaN or infinity; `None` if all numbers are finite.
     pub fn non_finite(&self) -> Option<String> {
         let mut lists = vec![("times", &self.times), ("impacts", &self.impacts)];
         self.scene.series(&mut lists);
@@ -407,8 +407,8 @@ impl Animation {
             .or_else(|| self.scene.non_finite().map(str::to_owned))
     }
 
-    /// Fault of the animation, if it has one: lengths, order, indices, or a number that is
-    /// not finite.
+    /// Describes the first fault of the animation: lengths, order, indices, or a number that is
+    /// not finite; `None` if there is no fault.
     #[must_use]
     pub fn problem(&self) -> Option<String> {
         let n = self.times.len();
@@ -439,7 +439,7 @@ impl Animation {
         self.scene.problem()
     }
 
-    /// Rounds every number as the [module](self) says.
+    /// Rounds every number to the decimals stated in the [module](self) documentation.
     pub fn round(&mut self) {
         let duration = extent(&[&self.times]);
         let decimals = decimals(duration, 1e-6);
@@ -457,7 +457,7 @@ impl Animation {
 }
 
 impl Scene {
-    /// Every list with one number for each frame, by name.
+    /// Appends every list with one number per frame, with its name.
     fn series<'a>(&'a self, lists: &mut Vec<(&'static str, &'a Vec<f64>)>) {
         match self {
             Self::Plane { bodies, arrows, .. } => {
@@ -480,7 +480,8 @@ impl Scene {
         }
     }
 
-    /// Part of the shapes or the ground that is not finite.
+    /// Returns the name of the part (shapes and ground) that holds a number that is not finite; `None` if there is no such
+    /// number.
     fn non_finite(&self) -> Option<&'static str> {
         let good = match self {
             Self::Plane { .. } => self.outlines().all(|outline| outline.shape.is_finite()),
@@ -499,7 +500,7 @@ impl Scene {
         (!good).then_some("shapes")
     }
 
-    /// All outlines of a scene in the plane.
+    /// Iterates over all outlines of a scene in the plane.
     fn outlines(&self) -> impl Iterator<Item = &Outline> {
         let (bodies, fixed): (&[PlaneBody], &[Outline]) = match self {
             Self::Plane { bodies, fixed, .. } => (bodies, fixed),
@@ -508,7 +509,7 @@ impl Scene {
         bodies.iter().flat_map(|body| &body.outlines).chain(fixed)
     }
 
-    /// Fault of the shapes, apart from numbers that are not finite.
+    /// Describes the first fault of the shapes or planes, apart from numbers that are not finite.
     fn problem(&self) -> Option<String> {
         match self {
             Self::Plane { .. } => self.outlines().find_map(|outline| outline.shape.problem()),
@@ -530,7 +531,7 @@ impl Scene {
         }
     }
 
-    /// Rounds every number, and gives the decimals of lengths.
+    /// Rounds every number, and returns the number of decimals used for lengths.
     fn round(&mut self) -> i32 {
         match self {
             Self::Plane {
@@ -620,23 +621,23 @@ fn yes() -> bool {
     true
 }
 
-/// True for what is left out of a file: the ground is drawn unless the file says otherwise.
+/// True if a flag has its default, which a file omits: the ground is drawn unless the file says otherwise.
 #[allow(clippy::trivially_copy_pass_by_ref)] // serde's signature
 fn is_true(flag: &bool) -> bool {
     *flag
 }
 
-/// Share of the extent of the motion to which lengths are rounded.
+/// Largest unit to which lengths are rounded, as a share of the extent of the motion.
 const LENGTH_SHARE: f64 = 1e-5;
 
-/// Decimals of angles in radians and of quaternions.
+/// Number of decimals of angles (rad) and of quaternions.
 const ANGLE_DECIMALS: i32 = 5;
 
 fn all_finite(values: &[f64]) -> bool {
     values.iter().all(|v| v.is_finite())
 }
 
-/// Largest less smallest number of all lists; 0 for none.
+/// Returns the difference of the largest and the smallest number in all lists; 0 if there are no numbers.
 fn extent(lists: &[&[f64]]) -> f64 {
     let values = || lists.iter().copied().flatten().copied();
     let low = values().fold(f64::INFINITY, f64::min);
@@ -644,7 +645,7 @@ fn extent(lists: &[&[f64]]) -> f64 {
     (high - low).max(0.0)
 }
 
-/// Decimals whose last place is at most `share` of a size.
+/// Returns the number of decimals whose last place is at most `share` of `size`.
 fn decimals(size: f64, share: f64) -> i32 {
     let place = size * share;
     if place.is_finite() && place > 0.0 {
@@ -655,9 +656,9 @@ fn decimals(size: f64, share: f64) -> i32 {
     }
 }
 
-/// A number rounded to so many decimals, which may be negative.
+/// Rounds a number to a number of decimals, which may be negative.
 fn rounded(value: f64, decimals: i32) -> f64 {
-    // Powers of ten up to 22 are exact, and dividing by one gives the nearest number to the decimal.
+    // Powers of ten up to 22 are exact, and dividing by such a power gives the `f64` nearest to the decimal number.
     let rounded = if decimals >= 0 {
         let unit = 10f64.powi(decimals);
         (value * unit).round() / unit
@@ -665,7 +666,7 @@ fn rounded(value: f64, decimals: i32) -> f64 {
         let unit = 10f64.powi(-decimals);
         (value / unit).round() * unit
     };
-    // No negative zeros, and no overflow of a large product.
+    // Adding zero removes the sign of a negative zero; a product that overflows leaves the number as it was.
     if rounded.is_finite() {
         rounded + 0.0
     } else {

@@ -1,7 +1,7 @@
-//! Files and lines of a user, read up to a limit that the error names.
+//! Reads files and lines of a user up to a limit, which the error message states.
 //!
-//! A device, a pipe or a sparse file has no end that memory could hold. Every reader of the workspace
-//! that keeps a whole file or a whole line in memory reads through this module.
+//! A device, a pipe or a sparse file may have no end that fits in memory. Every reader of the workspace
+//! that keeps a whole file or a whole line in memory uses this module.
 //!
 //! # Examples
 //!
@@ -18,21 +18,21 @@ use std::fs::File;
 use std::io::{BufRead, Error, ErrorKind, Read, Result};
 use std::path::Path;
 
-/// Bytes of a configuration or a plan in TOML: 400,000 vertices of a hull. A parsed value takes fifty times the
-/// two bytes of the shortest one, so that the limit keeps the tree below a gigabyte.
+/// Largest configuration or plan in TOML (bytes): 400,000 vertices of a hull. A parsed value takes fifty times the
+/// two bytes of the shortest value, so that the limit keeps the parsed tree below a gigabyte.
 pub const MAX_TOML_BYTES: u64 = 16 << 20;
 
-/// Bytes of a record, or of a plan in full, in JSON: a hundred times the largest record of the papers' examples.
+/// Largest record, or fully written plan, in JSON (bytes): a hundred times the largest record of the papers' examples.
 pub const MAX_JSON_BYTES: u64 = 256 << 20;
 
 /// Reads a whole file of at most `limit` bytes.
 ///
 /// # Errors
 ///
-/// [`ErrorKind::FileTooLarge`] for a longer file; what the system says of one that cannot be read.
+/// [`ErrorKind::FileTooLarge`] for a longer file, and the errors of the file system.
 pub fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>> {
     let file = File::open(path)?;
-    // A regular file is refused by its length before anything is read.
+    // A regular file is rejected by its length before anything is read.
     if file
         .metadata()
         .is_ok_and(|about| about.is_file() && about.len() > limit)
@@ -68,8 +68,8 @@ pub fn read_all(reader: impl Read, limit: u64) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Reads the next line of at most `limit` bytes into an emptied `line`, with its line feed if it has one;
-/// the number of bytes read is 0 at the end of the stream.
+/// Reads the next line of at most `limit` bytes into `line`, which is cleared first; a line feed at its end is kept.
+/// Returns the number of bytes read, 0 at the end of the stream.
 ///
 /// # Errors
 ///
@@ -87,7 +87,7 @@ pub fn read_line(reader: &mut impl BufRead, limit: u64, line: &mut Vec<u8>) -> R
     Ok(read)
 }
 
-/// A limit in the largest binary unit that divides it.
+/// Writes a number of bytes in the largest binary unit that divides it.
 #[must_use]
 pub fn size(bytes: u64) -> String {
     let units = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];

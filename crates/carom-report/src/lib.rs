@@ -1,7 +1,7 @@
-//! Report of a run as data, and its forms for people and programs.
+//! Report of a run as plain data, and its output for people and programs.
 //!
 //! A [`Record`] holds quantities, tables, figures and animations; it computes nothing. [`export`]
-//! makes JSON, CSV, SVG and HTML of it and knows no mechanics. [`input`] reads files of a user up to a limit.
+//! writes it as JSON, CSV, SVG and HTML and knows no mechanics. [`input`] reads files of a user up to a limit.
 //!
 //! # Examples
 //!

@@ -1,8 +1,8 @@
-//! Plain data that a scenario leaves behind: quantities, tables, and figures.
+//! Results of a scenario as plain data: quantities, tables, figures and animations.
 //!
-//! Nothing here computes or draws. A [`Record`] is what the exporters read and
-//! what `record.json` holds, so that a run can be compared, redrawn, or checked
-//! against a paper without running it again.
+//! This module neither computes nor draws. A [`Record`] is the input of the exporters and
+//! the content of `record.json`, so that a run can be compared, redrawn, or checked
+//! against a paper without a second run.
 
 pub(crate) mod figure;
 mod quantity;
@@ -39,11 +39,11 @@ pub struct Record {
     pub scenario: String,
     /// Summary of the run in a sentence or two.
     pub summary: String,
-    /// Version of carom's arithmetic, [`NUMERICS_VERSION`]: results that carry the same one were computed
-    /// alike.
+    /// Version of carom's arithmetic, [`NUMERICS_VERSION`]. Results with equal versions were computed
+    /// by equal arithmetic.
     #[serde(default)]
     pub numerics: u32,
-    /// Status at the end of the run; `"completed"` unless the scenario says otherwise.
+    /// Status at the end of the run; `"completed"` unless the scenario sets another one.
     pub status: String,
     /// Input parameters, as the scenario read them.
     pub parameters: serde_json::Value,
@@ -53,19 +53,19 @@ pub struct Record {
     pub tables: Vec<Table>,
     /// Figures.
     pub figures: Vec<Figure>,
-    /// Motion to play.
+    /// Motions to play.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub animations: Vec<Animation>,
     /// Works to cite for the run, as BibTeX entries.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub citations: Vec<String>,
-    /// Further results under keys of their own, beside the ones above; documented with the scenario.
+    /// Further results, each under its own key; documented with the scenario.
     #[serde(flatten)]
     pub results: BTreeMap<String, serde_json::Value>,
 }
 
 impl Record {
-    /// An empty, completed record.
+    /// Creates an empty record with status `"completed"`.
     pub fn new(scenario: impl Into<String>, summary: impl Into<String>) -> Self {
         Self {
             scenario: scenario.into(),
@@ -82,10 +82,10 @@ impl Record {
         }
     }
 
-    /// Path of the first NaN or infinity in the record, if there is one.
+    /// Returns the path of the first NaN or infinity in the record; `None` if all numbers are finite.
     ///
     /// JSON has no such numbers, and `serde_json` would write `null` in their
-    /// place, so exporters ask here first. `parameters` cannot hold one.
+    /// place, so exporters call this function first. `parameters` cannot hold such a number.
     #[must_use]
     pub fn non_finite(&self) -> Option<String> {
         first_bad(
@@ -107,7 +107,7 @@ impl Record {
     }
 }
 
-/// Path of the first bad item of a named list.
+/// Returns the path of the first item of `items` that `bad` rejects; `list` is the name of the list.
 fn first_bad<T>(
     items: &[T],
     bad: impl Fn(&T) -> Option<String>,

@@ -1,9 +1,9 @@
 //! BibTeX of carom and of the papers behind a law or scenario.
 
-/// All entries, carom's first, with an empty line between them.
+/// All BibTeX entries, carom's first, separated by empty lines.
 const BIBLIOGRAPHY: &str = include_str!("citations.bib");
 
-/// Keys of the entries by the names that laws and scenarios give their sources.
+/// Source names that laws and scenarios use, with the keys of their BibTeX entries.
 const SOURCES: [(&str, &str); 16] = [
     ("Seghete & Murphey", "seghete2014"),
     ("Jia & Wang", "jia2017"),
@@ -23,15 +23,15 @@ const SOURCES: [(&str, &str); 16] = [
     ("Kong, Payne, Zhu & Johnson", "kong2024"),
 ];
 
-/// BibTeX entries of carom and of the papers that the `reference` of a law or the `paper` of a scenario names, carom's
-/// first.
+/// Returns BibTeX entries: carom's first, then those of the papers named in `source`, which is the `reference` of a law or
+/// the `paper` of a scenario.
 #[must_use]
 pub fn citations(source: &str) -> Vec<String> {
     let mut rest = source.to_owned();
     let mut keys = vec!["carom"];
     for (name, key) in SOURCES {
         if rest.contains(name) {
-            // A longer name comes before one that it contains.
+            // A longer name comes before a shorter one that it contains.
             rest = rest.replace(name, "");
             keys.push(key);
         }

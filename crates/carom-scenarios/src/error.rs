@@ -1,4 +1,4 @@
-//! Why a scenario could not run.
+//! Errors of scenarios.
 
 use carom_contact::ImpactError;
 use carom_impact::two_body::TwoBodyError;
@@ -8,25 +8,25 @@ use carom_motion::flying::CollisionError;
 use carom_motion::generalized::IntegratorError;
 use carom_variational::VariationalError;
 
-/// Why a scenario could not run.
+/// Reason why a scenario could not run.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ScenarioError {
-    /// The configuration is not what the scenario takes.
+    /// The configuration is invalid.
     #[error("{message}")]
     Config {
-        /// The fault, with the key and, for a file, the line and column.
+        /// Fault of the configuration, with the key and, for a file, the line and column.
         message: String,
     },
-    /// A value that the scenario cannot use.
+    /// The value of a key is invalid.
     #[error("key `{key}`: {message}")]
     Key {
         /// Path of the key, as in `body.shape.parts[1]`.
         key: String,
-        /// The fault of its value.
+        /// Fault of the value.
         message: String,
     },
-    /// An impact could not be posed or resolved.
+    /// An impact could not be set up or resolved.
     #[error(transparent)]
     Impact(#[from] ImpactError),
     /// A flight could not be computed.
@@ -44,13 +44,13 @@ pub enum ScenarioError {
     /// A billiard could not be set up or followed.
     #[error(transparent)]
     Billiard(#[from] BilliardError),
-    /// A world could not be made, or its motion stopped.
+    /// A world could not be built, or its motion stopped with an error.
     #[error(transparent)]
     Motion(#[from] carom_motion::world::MotionError),
-    /// A design could not be found.
+    /// No design was found.
     #[error(transparent)]
     Design(#[from] DesignError),
-    /// A differential equation could not be integrated to its end.
+    /// A differential equation could not be integrated to the end.
     #[error("not integrated: {message}")]
     Integration {
         /// Message of the integrator.
@@ -59,7 +59,7 @@ pub enum ScenarioError {
 }
 
 impl ScenarioError {
-    /// A value that the scenario cannot use.
+    /// Creates the error for an invalid value of a key.
     pub(crate) fn value(key: &str, message: impl std::fmt::Display) -> Self {
         Self::Key {
             key: key.to_owned(),
@@ -67,7 +67,7 @@ impl ScenarioError {
         }
     }
 
-    /// True if the input is at fault, rather than the solution out of reach.
+    /// True if the input is invalid; false if the input is valid but the computation failed.
     pub fn is_configuration(&self) -> bool {
         let solvable = |error: &ImpactError| {
             !matches!(
@@ -89,7 +89,7 @@ impl ScenarioError {
         };
         match self {
             Self::Config { .. } | Self::Key { .. } | Self::Mechanism(_) => true,
-            // Errors on the way have a time.
+            // Errors during the motion have a time.
             Self::Integrator(error) => error.time().is_none(),
             Self::Integration { .. } => false,
             Self::Motion(error) => matches!(

@@ -1,54 +1,54 @@
-//! The extremes of a set of outcomes, sought by evolution.
+//! Extremes of a set of outcomes, searched by an evolutionary algorithm.
 //!
-//! Random caps seldom come near the ends of the set. Here choices of caps and solutions are bred
-//! towards the least and the largest velocity of every contact row. What is found lies in the set:
-//! the extents are bounds from within, and every one can be replayed; none is proven extreme.
+//! Random samples seldom come near the boundary of the set. This search varies the caps on the impulse steps and the
+//! selection of solutions so as to minimize and to maximize the velocity of every contact row. Every velocity found belongs
+//! to the set and can be replayed: the result bounds the extremes from inside, without proof that they are reached.
 
 use crate::{Progress, ScenarioError};
 use carom_impact::frictional::{CounterRng, Draw, SampleChoice, Sampler};
 use rayon::prelude::*;
 
-/// Random choices to begin with.
+/// Number of random choices in the first generation.
 const FOUNDERS: u64 = 2048;
 
-/// Generations, that of the random choices included.
+/// Number of generations, including the random one.
 const GENERATIONS: u64 = 30;
 
-/// Offspring in a generation for each direction.
+/// Number of offspring per generation and direction.
 const OFFSPRING: u64 = 128;
 
-/// SampleChoices of a direction that have offspring.
+/// Largest number of choices per direction that have offspring.
 const PARENTS: usize = 32;
 
-/// Velocities that differ by less, over the largest of a contact row before the impact, are the
-/// same.
+/// Difference below which two velocities count as equal, divided by the largest velocity of a contact row before the
+/// impact.
 const SAME: f64 = 1e-9;
 
-/// Steps of which caps are chosen; then they begin again.
+/// Number of steps with individually chosen caps; longer impacts repeat them from the start.
 const STEPS: usize = 6;
 
-/// A choice whose impact ends, with the velocities of all contact rows then.
+/// A choice whose impact terminates, with the velocities of all contact rows after it.
 struct Found {
     choice: SampleChoice,
     rows: Vec<f64>,
 }
 
-/// The search along one contact row.
+/// Search for the extreme velocity of one contact row in one direction (`sign`).
 struct Direction {
     row: usize,
     sign: f64,
-    /// Nothing exceeds this: contacts do not approach after the impact.
+    /// Bound that no velocity exceeds: 0 towards approach, because contacts do not approach after the impact.
     bound: f64,
-    /// Values and choices, best first; at most [`PARENTS`].
+    /// Best values with their choices, best first; at most [`PARENTS`].
     best: Vec<(f64, SampleChoice)>,
 }
 
-/// Least and largest velocity of every contact row that evolution finds.
+/// Searches the least and largest velocity of every contact row.
 ///
-/// Every outcome met counts for all rows, whichever it was bred for. Nothing is bred towards normal
+/// Every outcome is compared in all rows, whichever direction it was bred for. There is no search towards normal
 /// velocities below zero, which no outcome has.
 ///
-/// The result depends on the sampler alone, for any number of threads.
+/// The result depends on the sampler alone, not on the number of threads.
 ///
 /// # Errors
 ///
@@ -69,7 +69,7 @@ pub fn extremes(
             directions.iter_mut().for_each(|d| d.offer(&found));
         }
         progress.report("extremes", generation, GENERATIONS);
-        // Changes shrink by a thousand, which refines what is found.
+        // The size of mutations shrinks by a factor of a thousand over the generations, which refines the extremes.
         let width = libm::pow(1e-3, generation as f64 / GENERATIONS as f64);
         born.clear();
         for (i, direction) in (0..).zip(&directions) {
@@ -87,7 +87,7 @@ pub fn extremes(
         .collect())
 }
 
-/// Velocities that the choices lead to, in their order; `None` for impacts that do not end.
+/// Computes the velocities for each choice, in order; `None` for impacts that do not terminate.
 fn evaluate(
     sampler: &Sampler<'_>,
     choices: &[SampleChoice],
@@ -108,7 +108,7 @@ fn evaluate(
 }
 
 impl Direction {
-    /// Both directions of every row, the least first.
+    /// Returns both directions of every row, the minimum first.
     fn all(sampler: &Sampler<'_>) -> Vec<Self> {
         let contacts = sampler.problem().contacts();
         let is_normal = |row: usize| (0..contacts.len()).any(|i| contacts.row(i) == row);
@@ -129,7 +129,7 @@ impl Direction {
 
     fn offer(&mut self, found: &Found) {
         let value = self.sign * found.rows.get(self.row).copied().unwrap_or(0.0);
-        // Behind its equals, so that ties depend on nothing but the order of birth.
+        // Equal values stay in the order of their evaluation, so that ties depend on nothing else.
         let at = self.best.partition_point(|(v, _)| *v >= value);
         if at < PARENTS {
             self.best.insert(at, (value, found.choice.clone()));
@@ -157,7 +157,7 @@ mod tests {
     use carom_metric::{Covector, KineticMetric, Tangent};
     use nalgebra::DMatrix;
 
-    /// The rocking block of Halm & Posa: its extremes are the sequential outcomes, 0.21 of the speed.
+    /// The rocking block of Halm & Posa: its extremes are the outcomes of sequential impacts, 0.21 times the speed.
     #[test]
     fn the_block_lifts_no_more_than_one_after_the_other() {
         let mass = DMatrix::from_diagonal(&nalgebra::dvector![1.0, 1.0, 5.0 / 12.0]);

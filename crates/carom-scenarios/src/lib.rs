@@ -1,10 +1,10 @@
 //! The papers' examples as named, configurable runs.
 //!
 //! A [`Scenario`] turns a configuration (commented TOML with defaults) into a [`Record`]:
-//! parameters, scalars with units and, where a paper prints one, the paper's value; tables; and
+//! parameters, scalars with units and, if printed, the paper's value; tables; and
 //! figures and animations described as data. A scenario never draws and
-//! [`export`](carom_report::export) never computes: SVG, CSV, HTML and the golden records all come
-//! from the same record. One folder holds the scenarios of one paper.
+//! [`export`](carom_report::export) never computes: SVG, CSV, HTML and the golden records are all
+//! made from one record. Each folder holds the scenarios of one paper.
 //!
 //! # Examples
 //!

@@ -1,15 +1,15 @@
-//! Every scenario, in the order of the papers: the only place that knows them all.
+//! List of all scenarios in the order of the papers; no other file lists them.
 
 use crate::Scenario;
 
-/// A line for each scenario: its name, the function that runs it, one line on what it shows, and
-/// what of the paper it reproduces. Its defaults stand in the function's top folder, in a file of
-/// its name.
+/// Builds the list from a line for each scenario: its name, the function that runs it, a one-line summary, and
+/// the part of the paper that it reproduces. The defaults are in a file with the scenario's name in the top folder of the
+/// function.
 macro_rules! scenarios {
     ($($paper:literal {
         $($name:literal $folder:ident $(::$path:ident)+, $summary:literal, $reproduces:literal;)+
     })+) => {
-        /// Every scenario, in the order of the papers.
+        /// All scenarios, in the order of the papers.
         pub const SCENARIOS: &[Scenario] = &[$($(Scenario {
             name: $name,
             summary: $summary,
@@ -289,7 +289,7 @@ scenarios! {
     }
 }
 
-/// The scenario of that name.
+/// Returns the scenario with this name; `None` if there is no such scenario.
 ///
 /// # Examples
 ///
@@ -303,7 +303,7 @@ pub fn scenario(name: &str) -> Option<&'static Scenario> {
     SCENARIOS.iter().find(|scenario| scenario.name == name)
 }
 
-/// The configuration that a scenario has by itself.
+/// Returns the default configuration of a scenario.
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 pub(crate) fn defaults<C: serde::de::DeserializeOwned>(name: &str) -> C {

@@ -3,33 +3,33 @@
 use std::fmt;
 use std::sync::Arc;
 
-/// State of a long run.
+/// Progress of a long run at one moment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Advance<'a> {
-    /// Things that are counted, such as samples.
+    /// Items that are counted, such as samples.
     Counted {
-        /// Name of the things.
+        /// Name of the items.
         what: &'a str,
-        /// Number of those done.
+        /// Number of items done.
         done: u64,
-        /// Number of all.
+        /// Number of items in all.
         total: u64,
     },
-    /// Motion in time.
+    /// Simulation of a motion in time.
     Simulated {
         /// Simulated time (s).
         time: f64,
         /// Simulated time at the end (s).
         duration: f64,
-        /// Impacts so far.
+        /// Number of impacts so far.
         impacts: usize,
     },
 }
 
 type Observer = dyn Fn(Advance<'_>) + Send + Sync;
 
-/// Observer of a long run; nobody by default.
+/// Observer of a long run; by default there is no observer.
 ///
 /// Observation never changes a result.
 ///
@@ -56,24 +56,24 @@ type Observer = dyn Fn(Advance<'_>) + Send + Sync;
 pub struct Progress(Option<Arc<Observer>>);
 
 impl Progress {
-    /// Calls `observer` again and again during the run. A panic of the observer ends the run.
+    /// Creates a progress that calls `observer` repeatedly during the run. A panic of the observer ends the run.
     pub fn new(observer: impl Fn(Advance<'_>) + Send + Sync + 'static) -> Self {
         Self(Some(Arc::new(observer)))
     }
 
-    /// Reports the number of samples done and of all to the observer.
+    /// Returns a callback that reports the number of samples done and the number in all to the observer.
     pub(crate) fn samples(&self) -> impl Fn(u64, u64) + '_ {
         |done, total| self.report("samples", done, total)
     }
 
-    /// Tells the observer a count.
+    /// Reports a count to the observer.
     pub(crate) fn report(&self, what: &str, done: u64, total: u64) {
         if let Some(observer) = &self.0 {
             observer(Advance::Counted { what, done, total });
         }
     }
 
-    /// Tells the observer the simulated time, the time at the end (s) and the impacts so far.
+    /// Reports the simulated time (s), the end time (s) and the number of impacts so far to the observer.
     pub(crate) fn simulated(&self, time: f64, duration: f64, impacts: usize) {
         if let Some(observer) = &self.0 {
             observer(Advance::Simulated {
@@ -96,7 +96,7 @@ impl fmt::Debug for Progress {
 }
 
 impl PartialEq for Progress {
-    /// True if both tell the same observer.
+    /// True if both have one and the same observer.
     fn eq(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {
             (None, None) => true,

@@ -8,7 +8,7 @@ use carom_report::Record;
 use carom_report::animation::Animation;
 use carom_report::record::Quantity;
 
-/// Appends the keys of a table's values, behind the key of the table.
+/// Appends the keys of all single values in a table, each with the path of the table.
 fn collect(value: &Value, path: &str, keys: &mut Vec<String>) {
     for entry in value.entries().unwrap_or_default() {
         let key = match path {
@@ -22,45 +22,45 @@ fn collect(value: &Value, path: &str, keys: &mut Vec<String>) {
     }
 }
 
-/// A named, configurable run that reproduces something.
+/// A named, configurable run that reproduces a published or known result.
 #[derive(Clone, Copy, Debug)]
 pub struct Scenario {
-    /// Name on the command line and of its golden record.
+    /// Name of the scenario on the command line and of its golden record.
     pub name: &'static str,
-    /// One line on what it shows.
+    /// One-line summary of the scenario.
     pub summary: &'static str,
-    /// Paper that it comes from.
+    /// Paper from which the scenario comes.
     pub paper: &'static str,
-    /// Figure, table or example of the paper that it reproduces.
+    /// Figure, table or example of the paper that the scenario reproduces.
     pub reproduces: &'static str,
-    /// The default configuration as commented TOML.
+    /// Default configuration as commented TOML.
     pub default_toml: &'static str,
     pub(crate) runner: fn(&Input<'_>) -> Result<Record, ScenarioError>,
 }
 
 impl Scenario {
-    /// Keys of the default configuration that hold one value, as in `shape.radius`, in the order of the text. Items of
-    /// lists are left out.
+    /// Returns the keys of the default configuration that have a single value, as in `shape.radius`, in the order of the
+    /// text. Items of lists are left out.
     pub fn keys(&self) -> Vec<String> {
         let mut keys = Vec::new();
-        // The defaults are TOML: every scenario is run by the tests.
+        // The defaults are valid TOML: tests run every scenario.
         if let Ok(defaults) = parse(self.default_toml, 0) {
             collect(&defaults, "", &mut keys);
         }
         keys
     }
 
-    /// Runs the scenario with its defaults as overridden.
+    /// Runs the scenario with its default configuration, changed by `overrides`.
     ///
     /// # Errors
     ///
-    /// [`ScenarioError`]; nothing is written anywhere.
+    /// [`ScenarioError`] if the configuration is invalid or the run fails. The run writes no files.
     pub fn run(&self, overrides: &Overrides) -> Result<Record, ScenarioError> {
         self.run_with(overrides, self.runner)
     }
 
-    /// Name of a user's own scene: that of its file, with spaces for hyphens and underscores. The summary of `world` or
-    /// `mechanism` says nothing about it.
+    /// Returns the title of a user's scene, if it has no title of its own: the name of its file, with spaces for hyphens and
+    /// underscores. The summary of `world` or `mechanism` would not describe the scene.
     fn name_of_scene(&self, overrides: &Overrides) -> Option<String> {
         let stem = overrides.file.as_ref()?.file_stem()?.to_str()?;
         let name = stem.replace(['-', '_'], " ");
@@ -68,7 +68,7 @@ impl Scenario {
         (is_own && !name.trim().is_empty()).then(|| name.trim().to_owned())
     }
 
-    /// Runs the scenario by a runner that may take more than the configuration.
+    /// Runs the scenario by `runner`, a closure that may use more inputs than the configuration.
     pub(crate) fn run_with(
         &self,
         overrides: &Overrides,
@@ -85,7 +85,7 @@ impl Scenario {
         record.citations = citations(self.paper);
         record.animations.iter_mut().for_each(Animation::round);
         if !input.is_default_but_for(&[]) {
-            // Papers print numbers for their own parameters.
+            // Numbers printed in papers are valid for the paper's parameters only.
             record
                 .quantities
                 .iter_mut()

@@ -1,4 +1,4 @@
-//! `two-body` in its bodies form: two rigid bodies in world axes, or one on a fixed half-space.
+//! Input of `two-body` as bodies: two rigid bodies in world axes, or one body on a fixed half-space.
 
 use crate::derivative::Wanted;
 use crate::error::WireError;
@@ -64,13 +64,13 @@ impl BodyInput {
     }
 }
 
-/// True if the input is in this form.
+/// True if the input describes bodies: the law is `two-body` and there is no mass matrix.
 pub(crate) fn is_meant(value: &Value) -> bool {
     let law = value.get("law").and_then(Value::as_str);
     matches!(law.and_then(Law::named), Some(Law::TwoBody(_))) && value.get("mass_matrix").is_none()
 }
 
-/// Two bodies, or one on a fixed half-space.
+/// Builds the pair of bodies; without `body2`, body 1 touches a fixed half-space.
 pub(crate) fn pair(
     contact: &PlaceInput,
     body1: &BodyInput,

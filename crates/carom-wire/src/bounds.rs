@@ -1,4 +1,4 @@
-//! Bounds of all outcomes, as they are asked for and written.
+//! Bounds of all outcomes of an impact: input and output as JSON.
 
 use crate::error::WireError;
 use carom_contact::{ImpactError, ImpactOutcome, ImpactProblem};
@@ -9,7 +9,7 @@ use carom_metric::Covector;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-/// `{"directions": "contact" | [[n numbers], ...], "relaxation": "cone" | "moment"}`.
+/// Value of the option `bounds`: `{"directions": "contact" | [[n numbers], ...], "relaxation": "cone" | "moment"}`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct BoundsInput {
@@ -46,17 +46,17 @@ enum RelaxationInput {
     Moment,
 }
 
-/// A direction, with the contact and row it is of.
+/// A direction in velocity space; `row` holds the contact and its row that define the direction.
 struct Direction {
     entries: Vec<f64>,
     row: Option<(usize, usize)>,
 }
 
-/// Distance, over the largest velocity that energy allows along the direction, up to which a sample beyond a bound
-/// is rounding of the sample. More is a defect of the sample or of the bound.
+/// Largest distance of a sample beyond a bound that counts as rounding error of the sample, divided by the largest
+/// velocity that energy allows along the direction. A larger distance is a defect of the sample or of the bound.
 const SAMPLE_ROUNDING: f64 = 1e-7;
 
-/// Bounds in every direction asked for, found within a budget of work, with the extremes of the samples inside them.
+/// Computes bounds in every requested direction within `max_work`, together with the extremes of the samples, which lie inside.
 pub(crate) fn bounds(
     sampler: &Sampler<'_>,
     input: &BoundsInput,
@@ -103,7 +103,7 @@ pub(crate) fn bounds(
     Ok(Value::Array(written.collect::<Result<_, WireError>>()?))
 }
 
-/// `outer`, `method` and `certificate`.
+/// Writes `outer`, `method` and `certificate` of a bound.
 fn put_proven(fields: &mut Map<String, Value>, bound: &OuterBound) {
     let mut put = |key: &str, value: Value| fields.insert(key.to_owned(), value);
     put("outer", json!(bound.outer));
@@ -114,7 +114,7 @@ fn put_proven(fields: &mut Map<String, Value>, bound: &OuterBound) {
     );
 }
 
-/// The largest velocity along a direction that the energy before the impact allows,
+/// Returns the largest velocity along a direction $c$ that the energy before the impact allows,
 /// $\lVert c\rVert_{M^{-1}}\lVert v^-\rVert_M$.
 fn reach(problem: &ImpactProblem<'_>, direction: &[f64]) -> Result<f64, WireError> {
     let metric = problem.contacts().metric();
@@ -126,9 +126,9 @@ fn reach(problem: &ImpactProblem<'_>, direction: &[f64]) -> Result<f64, WireErro
     }
 }
 
-/// The extremes of the samples, which rounding may put on the other side of a bound.
+/// Clips the extremes of the samples to a bound, which rounding errors may exceed.
 ///
-/// A sample beyond that is a defect of this program, and said to be one.
+/// Returns an error of kind `internal` for a sample further outside: a defect of this program.
 fn within(
     index: usize,
     inner: [f64; 2],
@@ -136,7 +136,7 @@ fn within(
     reach: f64,
 ) -> Result<[f64; 2], WireError> {
     let excess = f64::max(low - inner[0], inner[1] - high);
-    // Written so that NaN fails.
+    // The comparison is written so that NaN fails.
     if !(excess <= SAMPLE_ROUNDING * reach) {
         let message = format!(
             "options.bounds: direction {index}: a sample lies {excess:e} outside the bounds {low:e} and {high:e}; \
@@ -177,7 +177,7 @@ fn directions(problem: &ImpactProblem<'_>, input: &BoundsInput) -> Vec<Direction
     }
 }
 
-/// Least and largest value of each direction over the samples.
+/// Returns the least and the largest velocity of the samples along each direction.
 fn inner(
     sampler: &Sampler<'_>,
     directions: &[Direction],
@@ -208,7 +208,7 @@ fn inner(
     Ok(extremes)
 }
 
-/// `{"direction", "value", "bound", "certificate"}` of a bound that a velocity passes.
+/// Writes `{"direction", "value", "bound", "certificate"}` of a bound that a velocity exceeds.
 pub(crate) fn passed_fields(passed: &PassedBound) -> Value {
     json!({
         "direction": passed.direction.0.as_slice(),
@@ -222,7 +222,7 @@ fn proofs(certificates: &[BoundCertificate]) -> Vec<Value> {
     certificates.iter().filter_map(proof).collect()
 }
 
-/// A proof with the names of its multipliers.
+/// Writes a certificate as its multipliers by name; `None` for other kinds of certificates.
 fn proof(certificate: &BoundCertificate) -> Option<Value> {
     match certificate {
         BoundCertificate::Cone(cone) => {

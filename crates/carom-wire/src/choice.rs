@@ -1,28 +1,28 @@
-//! Choice of a law by the situation.
+//! Table for choosing an impact law by the situation of the bodies.
 
 use carom_impact::{Law, LawInfo};
 
-/// One row of the table that leads from a situation to a law.
+/// One row of the table: a situation and the properties of the law that suits it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Choice {
-    /// Place in the table: few contacts first, then friction, then what must not slip.
+    /// Position in the table: one contact first, then several contacts, then nonholonomic constraints.
     pub rank: u8,
     /// Situation of the bodies, in a few words.
     pub situation: &'static str,
-    /// Friction that the law takes: `"none"`, or which.
+    /// Kind of friction that the law accepts; `"none"` without friction.
     pub friction: &'static str,
-    /// Restitution that the law takes: `"none"`, or which.
+    /// Kind or value of the restitution of the law; `"none"` without restitution.
     pub restitution: &'static str,
-    /// Number of answers.
+    /// Number of outcomes that the law returns.
     pub answers: &'static str,
-    /// Kinetic energy that the law guarantees.
+    /// Change of the kinetic energy under the law, in a few words.
     pub energy: &'static str,
-    /// Work of one impact.
+    /// Computational work of one impact.
     pub cost: &'static str,
 }
 
-/// Cells of a row in their order: situation, friction, restitution, answers, energy, cost.
+/// Builds a row from its cells in order: situation, friction, restitution, answers, energy, cost.
 const fn row(rank: u8, cells: [&'static str; 6]) -> Choice {
     let [situation, friction, restitution, answers, energy, cost] = cells;
     Choice {
@@ -211,7 +211,7 @@ const NONHOLONOMIC_ROUGH: Choice = row(
     ],
 );
 
-/// The situation in which a law is the one to take.
+/// Returns the row of the table for a law: the situation in which to choose it.
 ///
 /// # Examples
 ///
@@ -240,7 +240,7 @@ pub fn choice(law: &Law) -> Choice {
     }
 }
 
-/// Every law with its situation, in the order in which a reader asks.
+/// Returns all laws with their rows of the table, in the order of the table.
 #[must_use]
 pub fn choices() -> Vec<(LawInfo, Choice)> {
     let mut rows: Vec<_> = Law::all().map(|law| (law.info(), choice(&law))).collect();
@@ -252,7 +252,7 @@ pub fn choices() -> Vec<(LawInfo, Choice)> {
 mod tests {
     use super::*;
 
-    /// The table says of friction, restitution and energy what the laws say of themselves.
+    /// Friction, restitution and energy in the table agree with the descriptions of the laws.
     #[test]
     fn the_table_agrees_with_the_laws() {
         let rows = choices();

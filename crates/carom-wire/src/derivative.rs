@@ -1,4 +1,4 @@
-//! `derivative`: what is asked of it, and the key `jacobian` of an answer.
+//! Key `derivative` of a problem, and key `jacobian` of an answer.
 
 use crate::error::{WireError, typed};
 use crate::limits::check_length;
@@ -11,16 +11,16 @@ use nalgebra::{DMatrix, DVector, Matrix3};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-/// Relative asymmetry of a change of the mass matrix that is a fault of the input, not its rounding.
+/// Relative asymmetry above which a change of the mass matrix is an input error and not a rounding error.
 const MASS_ASYMMETRY: f64 = 1e-9;
 
-/// Near ties of decisions, over the velocity before, if nothing else is asked for.
+/// Default distance from a tie at which a decision counts as tied, divided by the velocity before the impact.
 const TOLERANCE: f64 = 1e-9;
 
-/// Velocities of a problem that is differentiated.
+/// Largest number of velocities of a problem to differentiate.
 const MAX_VELOCITIES: usize = 2000;
 
-/// Directions of one problem.
+/// Largest number of directions in one problem.
 const MAX_DIRECTIONS: usize = 10_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
@@ -68,7 +68,7 @@ struct ContactChange {
     restitution: f64,
 }
 
-/// Derivatives that a line asks for.
+/// Derivatives requested by a problem.
 #[derive(Clone, Debug)]
 pub(crate) struct Wanted {
     wrt: Wrt,
@@ -77,7 +77,7 @@ pub(crate) struct Wanted {
 }
 
 impl Wanted {
-    /// Reads the key; null and false are the same as leaving it out.
+    /// Parses the value of `derivative`; `None` for null and false, as if the key were missing.
     pub(crate) fn read(value: &Value) -> Result<Option<Self>, WireError> {
         let input: DerivativeInput = match value {
             Value::Null | Value::Bool(false) => return Ok(None),
@@ -113,8 +113,8 @@ impl Wanted {
         }))
     }
 
-    /// The value of `jacobian` for an outcome of a law; one of a set (`is_member`) along its own
-    /// order of impacts.
+    /// Computes the value of `jacobian` for an outcome of a law. With `is_member` the outcome is one of a set and
+    /// is differentiated along its own order of impacts.
     pub(crate) fn jacobian(
         &self,
         problem: &ImpactProblem<'_>,
@@ -126,7 +126,8 @@ impl Wanted {
         self.jacobian_within(problem, law, outcome, is_member, &mut budget)
     }
 
-    /// Jacobian within a budget of work, of which it takes its part: without any left there is no class.
+    /// Computes the Jacobian as [`jacobian`](Self::jacobian) does and subtracts the work from `budget`. If no budget is left,
+    /// `class` is null.
     pub(crate) fn jacobian_within(
         &self,
         problem: &ImpactProblem<'_>,
@@ -144,8 +145,8 @@ impl Wanted {
         self.written(problem, law, outcome, is_member, &axes, budget)
     }
 
-    /// Jacobian for two bodies, with impulses in world axes: the columns of `frame` are those of the
-    /// contact, tangents first.
+    /// Computes the Jacobian of an impact of two bodies, with impulses in world axes. The columns of `frame` are the axes
+    /// of the contact, tangents first.
     pub(crate) fn jacobian_of_bodies(
         &self,
         problem: &ImpactProblem<'_>,
@@ -271,7 +272,7 @@ impl Wanted {
     }
 }
 
-/// Refuses problems whose Jacobians would be too large.
+/// Returns an error if a problem has so many velocities that the Jacobian would be too large.
 pub(crate) fn check_size(problem: &ImpactProblem<'_>) -> Result<(), WireError> {
     let n = problem.velocity_minus().0.len();
     check_length("derivative", n, "velocities", MAX_VELOCITIES)
@@ -281,7 +282,7 @@ fn invalid(key: &str, message: impl std::fmt::Display) -> WireError {
     WireError::new("invalid-input", format!("{key}: {message}"))
 }
 
-/// Numbers that a line can hold.
+/// Returns an error if a number is not finite, which JSON cannot hold.
 fn finite(numbers: &[f64]) -> Result<(), WireError> {
     if numbers.iter().all(|x| x.is_finite()) {
         return Ok(());

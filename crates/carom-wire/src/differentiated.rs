@@ -1,4 +1,4 @@
-//! Outcomes with their derivatives as numbers, for many problems that are not written.
+//! Outcomes and derivatives as numbers instead of JSON, for many problems.
 
 use crate::derivative::check_size;
 use crate::error::WireError;
@@ -12,11 +12,11 @@ use carom_impact::Law;
 pub type Differentiated<'p> = (Box<Single>, Result<Derivative<'p>, WireError>);
 
 impl Request {
-    /// Refuses what has several answers, and with them several derivatives.
+    /// Returns an error if the law has several answers, which have several derivatives.
     ///
     /// # Errors
     ///
-    /// A [`WireError`] of kind `invalid-option` that names `derivative`; the error of the options.
+    /// A [`WireError`] of kind `invalid-option` that names `derivative`; errors in the options of the law.
     pub fn check_one_answer(&self) -> Result<(), WireError> {
         let asked = self.asked()?;
         let outcomes = asked.rest("outcomes");
@@ -32,7 +32,7 @@ impl Request {
         Err(WireError::new("invalid-option", message))
     }
 
-    /// True if one restitution holds for the whole event instead of one for each contact.
+    /// True if the law has a single restitution for the whole event instead of one for each contact.
     pub fn has_event_restitution(&self) -> bool {
         match self.asked() {
             Ok(asked) => asked.law.has_event_restitution(),
@@ -40,7 +40,7 @@ impl Request {
         }
     }
 
-    /// Answer of the law to a problem, and its derivative.
+    /// Resolves a problem by the law and differentiates the outcome.
     ///
     /// # Errors
     ///

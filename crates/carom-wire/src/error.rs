@@ -1,4 +1,4 @@
-//! Why a problem was not answered, in the form that is written.
+//! Reason why a problem has no answer, and its JSON form.
 
 use carom_contact::ImpactError;
 use carom_impact::two_body::TwoBodyError;
@@ -6,7 +6,7 @@ use carom_lcp::LcpError;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-/// Why a problem was not answered.
+/// Reason why a problem has no answer.
 ///
 /// # Examples
 ///
@@ -21,16 +21,16 @@ use serde_json::{Value, json};
 pub struct WireError {
     /// Stable identifier in kebab-case, for programs.
     pub kind: String,
-    /// The offending key, option or value, and what is wrong with it.
+    /// Name of the faulty key, option or value, and its fault.
     pub message: String,
-    /// Index of the contact, body, row or entry that is at fault, where there is one.
+    /// Index of the faulty contact, body, row or entry, if there is one.
     pub index: Option<usize>,
-    /// Residual of the best answer, where it is not good enough.
+    /// Residual of the best answer found, if it is too large.
     pub residual: Option<f64>,
 }
 
 impl WireError {
-    /// An error of a kind.
+    /// Creates an error from its kind and message.
     pub fn new(kind: &str, message: impl ToString) -> Self {
         Self {
             kind: kind.to_owned(),
@@ -40,7 +40,7 @@ impl WireError {
         }
     }
 
-    /// Refusal of a law or a problem, with the key that is at fault.
+    /// Creates the error of a law or a problem; `key` names the faulty key.
     pub(crate) fn at(key: &str, error: &ImpactError) -> Self {
         Self {
             index: index_of(error),
@@ -49,7 +49,7 @@ impl WireError {
         }
     }
 
-    /// Fault of a part of the input.
+    /// Prepends the name of a part of the input to the message.
     pub(crate) fn within(self, place: &str) -> Self {
         Self {
             message: format!("{place}: {}", self.message),
@@ -57,7 +57,7 @@ impl WireError {
         }
     }
 
-    /// The error as it is written: `{"kind": ..., "message": ...}`, with `"residual"` where there is
+    /// Writes the error as JSON: `{"kind": ..., "message": ...}`, with `"residual"` if there is
     /// one.
     pub fn to_value(&self) -> Value {
         match self.residual {
@@ -87,7 +87,7 @@ impl From<LcpError> for WireError {
     }
 }
 
-/// The residual of an answer that is not good enough; an infinite one says nothing.
+/// Returns the residual of an answer that is not accurate enough; `None` for an infinite residual, which says nothing.
 fn residual_of(error: &ImpactError) -> Option<f64> {
     match error {
         ImpactError::Complementarity { residual, .. } if residual.is_finite() => Some(*residual),
@@ -95,7 +95,7 @@ fn residual_of(error: &ImpactError) -> Option<f64> {
     }
 }
 
-/// Index of the contact or row that an error points at.
+/// Returns the index of the contact or row to which an error refers.
 fn index_of(error: &ImpactError) -> Option<usize> {
     match error {
         ImpactError::Contact { contact, .. }
@@ -110,15 +110,15 @@ fn index_of(error: &ImpactError) -> Option<usize> {
     }
 }
 
-/// Reads a value into a type; the message names the key.
+/// Parses a JSON value into a type; the error message names the key.
 pub(crate) fn typed<T: DeserializeOwned>(value: Value, prefix: &str) -> Result<T, WireError> {
     typed_by(value, prefix, |value| T::deserialize(value))
 }
 
-/// Deserializer that [`typed_by`] reads from.
+/// Deserializer that [`typed_by`] passes to its function; it records the path of the key.
 pub(crate) type Tracked<'t> = serde_path_to_error::Deserializer<'t, 't, Value>;
 
-/// Reads a value by a function; errors name the key.
+/// Parses a JSON value by the function `read`; the error message names the key.
 pub(crate) fn typed_by<T>(
     value: Value,
     prefix: &str,

@@ -1,4 +1,4 @@
-//! Diagnostics of the laws for one frictional contact, `routh` and `two-body`.
+//! Diagnostics of `routh` and `two-body`, the laws for one frictional contact.
 
 use crate::matrix::rows;
 use carom_contact::FrictionalDiagnostics;
@@ -7,13 +7,13 @@ use carom_impact::two_body::{ContactInertia, InvariantDirections, invariant_dire
 use nalgebra::{DMatrix, Matrix3, Vector3};
 use serde_json::{Map, Value, json};
 
-/// Diagnostics in the axes of the contact rows: tangents first, normal last.
+/// Writes diagnostics in the axes of the contact rows: tangents first, normal last.
 pub(crate) fn diagnostics(found: &FrictionalDiagnostics) -> Map<String, Value> {
     in_axes(found, &Matrix3::identity())
 }
 
-/// Diagnostics with matrices and directions turned into other axes by a rotation whose columns are
-/// the contact's.
+/// Writes diagnostics with matrices and directions rotated into other axes; the columns of `axes` are
+/// the axes of the contact.
 pub(crate) fn in_axes(found: &FrictionalDiagnostics, axes: &Matrix3<f64>) -> Map<String, Value> {
     let mut fields = Map::new();
     let mut put = |key: &str, value: Value| fields.insert(key.to_owned(), value);
@@ -49,7 +49,7 @@ fn directions(
     put: &mut impl FnMut(&str, Value) -> Option<Value>,
 ) {
     match invariant_directions(inertia, friction) {
-        // Every direction is one: nothing to list.
+        // Every direction is invariant, so there is no list.
         InvariantDirections::All => {
             put("invariant_directions", json!([]));
             put("all_directions_invariant", true.into());

@@ -1,9 +1,9 @@
-//! Keys of contacts that were given and that the law does not use: said, never passed over.
+//! Contact keys that are present in a problem but not used by the law: answers list them.
 
 use carom_contact::Contact;
 use carom_impact::ContactKeys;
 
-/// The unused keys that say something at any contact, in alphabetical order.
+/// Returns the keys, in alphabetical order, that the law does not use although a contact sets them.
 pub(crate) fn ignored(uses: ContactKeys, contacts: &[Contact]) -> Vec<&'static str> {
     let says = |key: &&str| {
         contacts.iter().any(|contact| match *key {

@@ -1,4 +1,4 @@
-//! Outcomes that somebody else computed, as JSON.
+//! Judging of outcomes that another program computed, as JSON.
 
 use crate::Answer;
 use crate::bodies::{self, BodyInput, PlaceInput};
@@ -16,7 +16,7 @@ use carom_metric::Tangent;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-/// The algebraic form: a problem and the velocity after.
+/// Input in generalized velocities: a problem and the velocity after the impact.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct AlgebraicInput {
@@ -38,7 +38,7 @@ struct AlgebraicInput {
     options: OptionsInput,
 }
 
-/// Two bodies, and their velocities after.
+/// Input as bodies: two bodies with their velocities before and after the impact.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct BodiesInput {
@@ -64,7 +64,7 @@ struct BodiesInput {
     options: OptionsInput,
 }
 
-/// Judges one outcome.
+/// Judges one outcome, given as JSON.
 pub(crate) fn judge(value: Value) -> Result<Answer, WireError> {
     check_law(&value)?;
     let fields = if value.get("steps").is_some() {
@@ -92,22 +92,22 @@ fn of_problem(input: &AlgebraicInput) -> Result<Map<String, Value>, WireError> {
     fields_of_claim(&contacts, &claim, &input.options, input.law.as_deref())
 }
 
-/// An engine's account of an impact: velocities of length n.
+/// Claim of an engine about an impact; all lists have length n.
 #[derive(Clone, Copy, Debug)]
 pub struct Claim<'c> {
-    /// Before the impact.
+    /// Velocity before the impact.
     pub velocity: &'c [f64],
-    /// After it: what is judged.
+    /// Velocity after the impact, which is judged.
     pub velocity_plus: &'c [f64],
-    /// Velocity at the end of a time step without contact; stands in for `velocity`.
+    /// Velocity at the end of the time step without contact; if given, the impact starts from it instead of `velocity`.
     pub velocity_free: Option<&'c [f64]>,
-    /// Instead of `velocity_free`: change of the velocity by gravity and actuators in the step.
+    /// Generalized impulse of gravity and actuators in the time step, an alternative to `velocity_free`.
     pub external_impulse: Option<&'c [f64]>,
 }
 
-/// Options of a judgement, read once for any number of claims.
+/// Parsed options of a judgement, reusable for any number of claims.
 ///
-/// The answers and errors are those of the command [`Judge`](crate::Command::Judge).
+/// Answers and errors are those of the command [`Judge`](crate::Command::Judge).
 ///
 /// # Examples
 ///
@@ -139,7 +139,7 @@ pub struct JudgeRequest {
 }
 
 impl JudgeRequest {
-    /// The law that outcomes are claimed to follow, if any, and options by their keys.
+    /// Parses the options, given by key; `law` is the law that outcomes are claimed to follow, if any.
     ///
     /// # Errors
     ///

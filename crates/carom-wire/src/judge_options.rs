@@ -1,4 +1,4 @@
-//! Options of a judgement.
+//! Options of a judgement in JSON.
 
 use crate::error::WireError;
 use crate::options::known_law;

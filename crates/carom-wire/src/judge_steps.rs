@@ -1,4 +1,4 @@
-//! Several time steps of an engine, judged one by one and as a whole, as JSON.
+//! Judging of several time steps of an engine, each by itself and all as one impact.
 
 use crate::error::WireError;
 use crate::judge_options::OptionsInput;
@@ -10,7 +10,7 @@ use carom_metric::{KineticMetric, Tangent};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-/// The steps in their order.
+/// Input with several time steps, in order.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct StepsInput {
@@ -23,7 +23,7 @@ pub(crate) struct StepsInput {
     options: OptionsInput,
 }
 
-/// One step. Mass matrix and constraints carry over to the next.
+/// One time step. Mass matrix and constraints that a step omits are those of the previous step.
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct StepInput {
@@ -40,21 +40,21 @@ struct StepInput {
     constraints: Option<Vec<Vec<f64>>>,
 }
 
-/// Totals over the steps.
+/// Sums over the time steps.
 #[derive(Default)]
 struct Totals {
     answers: Vec<Value>,
     energy_contact_j: f64,
     external_work_j: f64,
     continuity: f64,
-    /// Velocity changes that are not due to contacts, added up (n).
+    /// Sum of the velocity changes that are not due to contacts (n entries).
     external: Option<Tangent>,
-    /// The velocity after the step before (n).
+    /// Velocity after the previous step (n entries).
     after: Option<Tangent>,
 }
 
-/// Judges steps: energies and fits of each, sums over all, and the whole as one impact if mass
-/// matrix, constraints and contacts do not change.
+/// Judges time steps: energies and fits of each step, sums over all steps, and, if mass
+/// matrix, constraints and contacts do not change, all steps together as one impact.
 pub(crate) fn of_steps(input: &StepsInput) -> Result<Map<String, Value>, WireError> {
     let options = JudgeOptions {
         samples: 0,
@@ -171,11 +171,11 @@ mod tests {
         value.as_f64().unwrap()
     }
 
-    /// A ball that falls and bounces in steps of 0.1 s with Moreau's law: gravity works first.
+    /// A ball falls and bounces in steps of 0.1 s by Moreau's law: gravity acts first in each step.
     #[test]
     fn external_impulses_are_told_from_contact() {
         let floor = json!([{"normal": [1.0], "restitution": 0.5}]);
-        // v = -1, gravity adds -0.981, Newton's ratio 0.5 of the speed before the step.
+        // v = -1, gravity adds -0.981, Newton's restitution 0.5 applies to the speed before the step.
         let step = judged(json!({
             "mass_matrix": [[2.0]], "velocity": [-1.0], "external_impulse": [-1.962],
             "velocity_plus": [0.5], "contacts": floor,

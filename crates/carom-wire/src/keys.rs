@@ -1,11 +1,11 @@
-//! The keys of a line, for help and documents. A test compares them with what is read.
+//! Keys of a problem in JSON, for help and documentation. A test compares them with the keys that the parser accepts.
 
 use crate::Command;
 
-/// A key of a line.
+/// Key of a problem in JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyInfo {
-    /// The key.
+    /// Name of the key.
     pub key: &'static str,
     /// Meaning of the value: shape, unit, default.
     pub meaning: &'static str,
@@ -111,7 +111,7 @@ const LCP: &[KeyInfo] = &[
     ),
 ];
 
-/// The keys that a line may have.
+/// Returns the keys that a problem of a command may have.
 pub fn keys(command: Command) -> &'static [KeyInfo] {
     match command {
         Command::Resolve => RESOLVE,
@@ -120,7 +120,7 @@ pub fn keys(command: Command) -> &'static [KeyInfo] {
     }
 }
 
-/// A line that is answered.
+/// Returns an example problem of a command, which has an answer.
 pub fn example(command: Command) -> &'static str {
     match command {
         Command::Resolve => {
@@ -140,7 +140,7 @@ mod tests {
     use crate::answer_line;
     use std::collections::BTreeSet;
 
-    /// Keys that a form accepts, as its error for an unknown key lists them.
+    /// Returns the keys that a form of a problem accepts, taken from the error for an unknown key.
     fn accepted(command: Command, line: &str) -> Vec<String> {
         let line = answer_line(command, 1, line).text;
         let (_, expected) = line.split_once("expected one of ").unwrap();
@@ -165,7 +165,7 @@ mod tests {
             ),
             (Command::Lcp, vec![r#"{"?":0}"#]),
         ] {
-            // The unknown key must come before a fault of another.
+            // The unknown key must come first, so that its error is reported and not that of another key.
             let read: BTreeSet<String> = forms
                 .into_iter()
                 .map(|form| form.replace(r#""body1":0,"?":0"#, r#""?":0,"body1":0"#))

@@ -30,10 +30,10 @@ struct ProblemInput {
     max_solutions: Option<u64>,
 }
 
-/// Solutions that an answer lists, unless told otherwise, and the most it may be told.
+/// Default and largest value of `max_solutions`, the number of solutions that an answer lists.
 const SOLUTIONS: (u64, u64) = (1000, 1_000_000);
 
-/// Answers one problem.
+/// Solves one linear complementarity problem, given as JSON.
 pub(crate) fn solve(value: Value) -> Result<Answer, WireError> {
     let input: ProblemInput = typed(value, "")?;
     let method = input.method.as_deref().unwrap_or("lemke");
@@ -129,7 +129,7 @@ fn fields(solution: &LcpSolution) -> Map<String, Value> {
     fields
 }
 
-/// All basic solutions; the first stands at the top.
+/// Lists all basic solutions; the fields of the first one are also at the top level of the answer.
 fn all(lcp: &Lcp, enumerate: Enumerate) -> Result<Answer, LcpError> {
     let all = enumerate.solve(lcp.view())?;
     let is_solved = !all.solutions.is_empty();

@@ -1,15 +1,15 @@
-//! The JSON forms of carom: what stands between text and the library.
+//! JSON interface of carom: problems and answers as text.
 //!
-//! An impact problem, an outcome to be judged or a linear complementarity problem comes in as one
-//! JSON object and goes out as one. The crate starts no threads and opens no files, so that the
-//! command line, bindings of other languages and a page in a browser give the same bytes.
+//! The input is one JSON object: an impact problem, an outcome to judge or a linear complementarity
+//! problem. The output is one JSON object. The crate starts no threads and opens no files, so that the
+//! command line, bindings of other languages and a web page give equal bytes.
 //!
-//! | from | by | to |
+//! | input | item | output |
 //! | --- | --- | --- |
 //! | a line of text | [`answer_line`] | a line of text |
 //! | a JSON value | [`solve`] | the fields of the answer, or a [`WireError`] |
 //! | a [`Problem`] | [`resolve`] | a [`Resolved`], which [writes itself](Resolved::to_value) |
-//! | many velocities at one configuration | a [`Request`], a [`JudgeRequest`] | the same answers, what they share made once |
+//! | many velocities at one configuration | a [`Request`], a [`JudgeRequest`] | the same answers, common parts computed once |
 //!
 //! # Examples
 //!
@@ -68,7 +68,7 @@ pub use solved::{Single, Solved};
 
 use serde_json::{Map, Value};
 
-/// Command that answers a line.
+/// Command that answers a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Command {
     /// Resolve an impact by a law.
@@ -79,32 +79,32 @@ pub enum Command {
     Lcp,
 }
 
-/// The fields of an answer but its `id`.
+/// Fields of an answer except the `id`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
-    /// Keys and values in the order in which they are written.
+    /// Keys and values in output order.
     pub fields: Map<String, Value>,
-    /// False if the problem was understood but has no solution that could be found.
+    /// False if the problem is valid, but no solution was found.
     pub is_solved: bool,
 }
 
-/// One line of answer.
+/// Answer to one line, as text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// True if the line above was solved; an error is not.
+    /// True if the problem in that line was solved; false for an error.
     pub is_solved: bool,
     /// A complete JSON object without a line feed.
     pub text: String,
 }
 
-/// Is told how many samples of a set-valued impact are drawn, and of how many.
+/// Callback for progress: the number of samples of a set-valued impact drawn so far, and the number in all.
 pub type Progress<'a> = &'a dyn Fn(u64, u64);
 
-/// Answers a problem.
+/// Solves a problem given as a JSON value.
 ///
 /// # Errors
 ///
-/// A [`WireError`] that names the key, option or value at fault, or says why there is no answer.
+/// A [`WireError`] that names the faulty key, option or value, or the reason why there is no answer.
 pub fn solve(command: Command, problem: Value) -> Result<Answer, WireError> {
     solve_with_progress(command, problem, &|_, _| {})
 }

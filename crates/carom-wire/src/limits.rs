@@ -1,30 +1,30 @@
-//! Limits of a problem's size, checked before anything of that size is made.
+//! Limits on the size of a problem, checked before memory of that size is allocated.
 
 use crate::error::WireError;
 use serde_json::{Map, Value};
 
-/// Bytes of one line.
+/// Largest number of bytes in one line.
 pub const MAX_LINE_BYTES: usize = 64 << 20;
 
-/// Levels of brackets in one line.
+/// Largest depth of nested brackets in one line.
 pub const MAX_NESTING: usize = 128;
 
-/// Generalized velocities, and unknowns of a complementarity problem.
+/// Largest number of generalized velocities, or of unknowns of a complementarity problem.
 pub const MAX_DIMENSION: usize = 10_000;
 
-/// Contacts of one problem.
+/// Largest number of contacts of one problem.
 pub const MAX_CONTACTS: usize = 4096;
 
-/// Samples of one set-valued impact.
+/// Largest number of samples of one set-valued impact.
 pub const MAX_SAMPLES: u64 = 10_000_000;
 
-/// Numbers written for all samples of one set-valued impact.
+/// Largest count of numbers written for all samples of one set-valued impact.
 pub const MAX_WRITTEN: u64 = 100_000_000;
 
-/// Steps of one sample.
+/// Largest number of steps in one sample.
 pub const MAX_STEPS: u64 = 1_000_000;
 
-/// The error for a value above its limit.
+/// Creates the error for a value above its limit.
 pub(crate) fn too_large(
     key: &str,
     value: impl std::fmt::Display,
@@ -35,7 +35,7 @@ pub(crate) fn too_large(
     WireError::new("too-large", message)
 }
 
-/// Refuses a list that is too long.
+/// Returns an error if a list is longer than `limit`.
 pub(crate) fn check_length(
     key: &str,
     length: usize,
@@ -48,7 +48,7 @@ pub(crate) fn check_length(
     Ok(())
 }
 
-/// Refuses samples that would be written with more numbers than one line can bear.
+/// Returns an error if the samples would be written with more than [`MAX_WRITTEN`] numbers.
 pub(crate) fn check_written(samples: u64, dim: usize) -> Result<(), WireError> {
     let written = samples.saturating_mul(dim as u64);
     if written > MAX_WRITTEN {
@@ -58,7 +58,7 @@ pub(crate) fn check_written(samples: u64, dim: usize) -> Result<(), WireError> {
     Ok(())
 }
 
-/// Refuses options that ask for too many samples or steps, before anything sees them.
+/// Returns an error if options ask for too many samples or steps; called before any other use of the options.
 pub(crate) fn check_options(options: &Map<String, Value>) -> Result<(), WireError> {
     let count = |key: &str| options.get(key).and_then(Value::as_u64);
     for (key, limit) in [("samples", MAX_SAMPLES), ("max_steps", MAX_STEPS)] {

@@ -1,16 +1,16 @@
-//! A line of text and its answer: whose it is even if it cannot be read, and what is wrong with it.
+//! Answers a line of text; the answer has the line's `id` even if the line is not valid JSON.
 
 use crate::error::WireError;
 use crate::limits::{MAX_LINE_BYTES, MAX_NESTING, too_large};
 use crate::{Command, Line, Progress, solve_with_progress};
 use serde_json::{Value, json};
 
-/// Answers one line; `line_number` is what an error calls it.
+/// Answers one line; error messages call it line `line_number`.
 pub fn answer_line(command: Command, line_number: usize, line: &str) -> Line {
     answer_line_with_progress(command, line_number, line, &|_, _| {})
 }
 
-/// Answers a line and reports progress, for work that takes long.
+/// Answers one line and reports progress during long computations.
 pub fn answer_line_with_progress(
     command: Command,
     line_number: usize,
@@ -41,13 +41,13 @@ pub fn answer_line_with_progress(
     }
 }
 
-/// The answer to a line of more than [`MAX_LINE_BYTES`] bytes, of which `start` is the beginning.
+/// Answers a line of more than [`MAX_LINE_BYTES`] bytes with an error; `start` is the beginning of the line.
 pub fn refuse_long_line(line_number: usize, start: &str, length: usize) -> Line {
     let key = format!("line {line_number}");
     refuse(start, &too_large(&key, length, "bytes", MAX_LINE_BYTES))
 }
 
-/// The answer to a line that has none, with the `id` that the line has if it can be found.
+/// Answers a line with an error, and with the `id` of the line if it can be found.
 pub fn refuse(line: &str, error: &WireError) -> Line {
     refusal(find_id(line), error)
 }
@@ -72,7 +72,8 @@ fn what(value: &Value) -> &'static str {
     }
 }
 
-/// The parser sees one line and calls it the first.
+/// Creates the error for a line that is not JSON. The parser sees one line only and counts it as line 1; the message has its
+/// true number.
 fn not_json(number: usize, line: &str, error: &serde_json::Error) -> WireError {
     let message = error.to_string();
     if message.starts_with("recursion limit") {
@@ -95,7 +96,7 @@ fn not_json(number: usize, line: &str, error: &serde_json::Error) -> WireError {
     WireError::new("invalid-json", message)
 }
 
-/// True if a line has a word outside its strings that stands for a number that JSON lacks.
+/// True if a line contains, outside strings, a word for a number that JSON lacks, such as NaN.
 fn has_no_number_for(line: &str) -> bool {
     let mut words = Tokens::new(line).filter_map(|token| match token {
         Token::Word(word) => Some(word.trim_start_matches(['-', '+'])),
@@ -104,7 +105,7 @@ fn has_no_number_for(line: &str) -> bool {
     words.any(|word| ["nan", "inf", "infinity"].contains(&word.to_ascii_lowercase().as_str()))
 }
 
-/// Levels of brackets, strings skipped.
+/// Returns the largest depth of nested brackets outside strings.
 fn depth(line: &str) -> usize {
     let (mut depth, mut deepest) = (0usize, 0);
     for token in Tokens::new(line) {
@@ -118,7 +119,7 @@ fn depth(line: &str) -> usize {
     deepest
 }
 
-/// The string or number `id` at the top level of the first object, which need not be JSON.
+/// Returns the string or number under `id` at the top level of the first object, even if the line is not valid JSON.
 fn find_id(line: &str) -> Value {
     let mut tokens = Tokens::new(line);
     if !line.trim_start().starts_with('{') {
@@ -150,16 +151,16 @@ fn find_id(line: &str) -> Value {
     found
 }
 
-/// A piece of text that might be JSON.
+/// Token of a text that may be JSON.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Token<'t> {
     Open,
     Close,
     Colon,
     Comma,
-    /// With its quotation marks; without the second if the text ends first.
+    /// A string with its quotation marks; the closing one is missing if the text ends first.
     String(&'t str),
-    /// Anything else up to the next mark or space.
+    /// Any other text up to the next punctuation mark or space.
     Word(&'t str),
 }
 
@@ -172,7 +173,7 @@ impl<'t> Tokens<'t> {
         Self { rest: text }
     }
 
-    /// The next token unless it opens a bracket.
+    /// Consumes and returns the next token if it is a string or a word.
     fn next_if_plain(&mut self) -> Option<Token<'t>> {
         let rest = self.rest;
         let token = self.next()?;
@@ -215,7 +216,7 @@ impl<'t> Iterator for Tokens<'t> {
     }
 }
 
-/// Bytes of the string that a text begins with, its quotation marks counted.
+/// Returns the length in bytes of the string at the beginning of a text, including its quotation marks.
 fn string_length(text: &str) -> usize {
     let mut is_escaped = false;
     for (k, byte) in text.bytes().enumerate().skip(1) {

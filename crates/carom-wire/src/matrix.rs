@@ -3,7 +3,7 @@
 use crate::error::WireError;
 use nalgebra::DMatrix;
 
-/// The rows of a matrix.
+/// Returns the rows of a matrix.
 pub(crate) fn rows(matrix: &DMatrix<f64>) -> Vec<Vec<f64>> {
     matrix
         .row_iter()
@@ -11,7 +11,7 @@ pub(crate) fn rows(matrix: &DMatrix<f64>) -> Vec<Vec<f64>> {
         .collect()
 }
 
-/// A square matrix from its rows.
+/// Builds a square matrix from its rows.
 pub(crate) fn square(rows: &[Vec<f64>]) -> Result<DMatrix<f64>, WireError> {
     let n = rows.len();
     if let Some((i, row)) = rows.iter().enumerate().find(|(_, row)| row.len() != n) {

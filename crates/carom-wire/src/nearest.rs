@@ -1,7 +1,7 @@
-//! The name that was meant.
+//! Suggestion of a known name for a misspelled one.
 
-/// The known name nearest to an unknown one, if it is near: one that contains it or is contained
-/// in it, or differs in less than a third of its letters.
+/// Returns the known name nearest to an unknown one, in edits of letters. A name qualifies if it contains the
+/// unknown name or is contained in it, or differs from it in less than a third of the letters.
 ///
 /// # Examples
 ///

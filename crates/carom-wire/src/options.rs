@@ -1,4 +1,4 @@
-//! A law from its name and its options.
+//! Construction of a law from its name and options.
 
 use crate::error::{WireError, typed, typed_by};
 use crate::nearest_name;
@@ -6,7 +6,7 @@ use carom_contact::ImpactError;
 use carom_impact::{LAWS, Law};
 use serde_json::{Map, Value, json};
 
-/// The law of a name, with default options.
+/// Returns the law with this name and default options.
 pub(crate) fn known_law(name: &str) -> Result<Law, WireError> {
     Law::named(name).ok_or_else(|| {
         let known: Vec<&str> = LAWS.iter().map(|info| info.name).collect();
@@ -20,7 +20,7 @@ pub(crate) fn known_law(name: &str) -> Result<Law, WireError> {
     })
 }
 
-/// Refuses a law that does not exist before anything else: the other keys depend on the law.
+/// Returns an error for an unknown law. Called first, because the meaning of the other keys depends on the law.
 pub(crate) fn check_law(value: &Value) -> Result<(), WireError> {
     match value.get("law").and_then(Value::as_str) {
         Some(law) => known_law(law).map(|_| ()),
@@ -28,16 +28,16 @@ pub(crate) fn check_law(value: &Value) -> Result<(), WireError> {
     }
 }
 
-/// A law with its options, and what is asked of it.
+/// A law with its options, and the options of its answer.
 #[derive(Clone, Debug)]
 pub(crate) struct Asked {
     pub(crate) law: Law,
-    /// Options that are not the law's own: `outcomes`, where it may have several, and `bounds`.
+    /// Options of the answer instead of the law: `outcomes`, for laws that may have several, and `bounds`.
     rest: Map<String, Value>,
 }
 
 impl Asked {
-    /// Reads the options of a law that has its default ones; null is the same as leaving an option out.
+    /// Parses options and applies them to `law`, which has default options; a null value keeps the default.
     pub(crate) fn read(law: &Law, options: &Map<String, Value>) -> Result<Self, WireError> {
         if options.is_empty() {
             return Ok(Self {
@@ -61,13 +61,13 @@ impl Asked {
         Ok(Self { law, rest })
     }
 
-    /// An option that is not the law's own.
+    /// Returns an option of the answer.
     pub(crate) fn rest(&self, key: &str) -> Option<Value> {
         self.rest.get(key).cloned()
     }
 }
 
-/// `friction_directions: k` is `friction_cone: {"polygon": k}`; both are refused if they differ.
+/// Replaces `friction_directions: k` by `friction_cone: {"polygon": k}`; an error if both are given and differ.
 fn merge_directions(options: &mut Map<String, Value>) -> Result<(), WireError> {
     let Some(directions) = options.shift_remove("friction_directions") else {
         return Ok(());
@@ -75,7 +75,7 @@ fn merge_directions(options: &mut Map<String, Value>) -> Result<(), WireError> {
     let k: usize = typed(directions, "options.friction_directions")?;
     let polygon = json!({ "polygon": k });
     if let Some(cone) = options.get("friction_cone") {
-        // In the plane two directions are the cone, and laws refuse two in space.
+        // In the plane the cone has two directions, so that both are equal; in space laws reject two directions.
         let is_same = *cone == polygon || (k == 2 && *cone == "round");
         if !is_same {
             return Err(WireError::new(
@@ -91,7 +91,7 @@ fn merge_directions(options: &mut Map<String, Value>) -> Result<(), WireError> {
     Ok(())
 }
 
-/// Refuses an option that the law does not have.
+/// Returns an error for an option that the law does not have.
 fn check_keys(law: &Law, options: &Map<String, Value>) -> Result<(), WireError> {
     let known: Vec<&str> = law.info().options.iter().map(|option| option.key).collect();
     let Some(key) = options.keys().find(|key| !known.contains(&key.as_str())) else {
@@ -110,7 +110,7 @@ fn check_keys(law: &Law, options: &Map<String, Value>) -> Result<(), WireError> 
     Err(WireError::new("invalid-input", message))
 }
 
-/// Refusal of a law, with the key that is at fault.
+/// Creates the error of a law; the message names the faulty key.
 pub(crate) fn refused(law: &Law, error: ImpactError) -> WireError {
     let is_nonholonomic = matches!(
         law,
@@ -146,11 +146,11 @@ mod tests {
             assert_eq!(written["law"], law.info().name);
             let written = written["options"].as_object().unwrap();
             let listed = law.info().options;
-            // Read apart from the law, or a second word for an option that it has.
+            // These options are options of the answer, or another name of an option of the law.
             let elsewhere = ["outcomes", "friction_directions", "bounds"];
             for option in listed.iter().filter(|o| !elsewhere.contains(&o.key)) {
                 let default = &written[option.key];
-                // Defaults that depend on the problem are told in words.
+                // Defaults that depend on the problem are documented in words, not as JSON.
                 if let Ok(told) = serde_json::from_str::<Value>(option.default) {
                     assert_eq!(*default, told, "{} {}", law.info().name, option.key);
                 }

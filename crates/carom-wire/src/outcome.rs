@@ -7,7 +7,7 @@ use carom_contact::{
 };
 use serde_json::{Map, Value, json};
 
-/// Completeness of a set of outcomes: `true` if it has all, else a bound of the missing part.
+/// Writes the completeness of a set of outcomes: `true` if all are present, else an estimate of the missing part.
 pub(crate) fn set_fields(set: &OutcomeSet) -> Map<String, Value> {
     let followed = || {
         let paths = set
@@ -58,7 +58,7 @@ pub(crate) fn outcome_fields(
     fields
 }
 
-/// Adds `warnings`, and how much energy was gained, if there is anything to be cautious about.
+/// Adds `warnings` and the energy ratio of an outcome with more energy, if there are any.
 pub(crate) fn warn(fields: &mut Map<String, Value>, outcome: &ImpactOutcome) {
     if let Some(ratio) = outcome.audit.energy_gain {
         fields.insert("energy_ratio".to_owned(), ratio.into());
@@ -69,7 +69,7 @@ pub(crate) fn warn(fields: &mut Map<String, Value>, outcome: &ImpactOutcome) {
     }
 }
 
-/// Numbers on the contact rows, a list for each contact.
+/// Splits numbers on the contact rows into a list for each contact.
 pub(crate) fn by_contact<'n>(contacts: &ContactSet<'_>, numbers: &'n [f64]) -> Vec<&'n [f64]> {
     (0..contacts.len())
         .filter_map(|i| numbers.get(contacts.row(i)..contacts.row(i + 1)))
@@ -87,7 +87,7 @@ pub(crate) fn audit_fields(audit: &Audit) -> Value {
     })
 }
 
-/// `"round"`, or the number of directions.
+/// Returns `"round"`, or the number of directions of a polygonal cone.
 fn cone_name(cone: FrictionCone) -> Value {
     match cone {
         FrictionCone::Round => "round".into(),
@@ -124,7 +124,7 @@ fn diagnostics(contacts: &ContactSet<'_>, outcome: &ImpactOutcome) -> Value {
             put("velocity_residual", (*velocity_residual).into());
             if let Some(member) = member {
                 put("family", member.family.into());
-                // An isolated outcome is not selected: it is the one that the method finds.
+                // An outcome without a family is not selected: it is the outcome that the method finds.
                 if member.family > 0 {
                     put("selection", member.selection.name().into());
                 }
@@ -192,7 +192,7 @@ fn diagnostics(contacts: &ContactSet<'_>, outcome: &ImpactOutcome) -> Value {
     Value::Object(fields)
 }
 
-/// Fields of a problem with round cones.
+/// Writes the diagnostics of a problem with round friction cones.
 fn cone_fields(cone: &ConeDiagnostics) -> Map<String, Value> {
     let modes: Vec<&str> = cone.modes.iter().map(|mode| mode.name()).collect();
     fields([
@@ -207,7 +207,7 @@ fn cone_fields(cone: &ConeDiagnostics) -> Map<String, Value> {
     ])
 }
 
-/// Fields of the compression and the expansion of Poisson's law.
+/// Writes the diagnostics of both phases of Poisson's law, compression and expansion.
 fn poisson_fields(contacts: &ContactSet<'_>, phases: &PoissonDiagnostics) -> Map<String, Value> {
     let modes: Vec<&str> = phases.modes.iter().map(|mode| mode.name()).collect();
     let compression = phases.compression.as_slice();
@@ -224,14 +224,14 @@ fn poisson_fields(contacts: &ContactSet<'_>, phases: &PoissonDiagnostics) -> Map
     ])
 }
 
-/// An object with these fields in this order.
+/// Builds an object with these fields in this order.
 fn fields<const N: usize>(list: [(&str, Value); N]) -> Map<String, Value> {
     list.into_iter()
         .map(|(key, value)| (key.to_owned(), value))
         .collect()
 }
 
-/// One contact has one impulse; a list where there are several.
+/// Writes the normal impulses: a number for one contact, a list for several.
 fn normal_impulses(contacts: &ContactSet<'_>, outcome: &ImpactOutcome) -> Value {
     let normal = |i: usize| outcome.impulses.get(contacts.row(i)).copied();
     let all: Vec<f64> = (0..contacts.len()).filter_map(normal).collect();

@@ -1,4 +1,4 @@
-//! Impact problems as they are read from JSON: the contract with other languages.
+//! Impact problems in their JSON form, the interface for other languages.
 
 use crate::error::WireError;
 use crate::limits::{MAX_CONTACTS, MAX_DIMENSION, check_length};
@@ -8,7 +8,7 @@ use carom_metric::{Covector, KineticMetric, Tangent};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-/// An impact in generalized velocities, as it is read from JSON.
+/// An impact problem in generalized velocities, in its JSON form.
 ///
 /// # Examples
 ///
@@ -30,25 +30,25 @@ pub struct Problem {
     _id: Value,
     /// Name of the law, as in [`LAWS`](carom_impact::LAWS).
     pub law: String,
-    /// Mass matrix, a list of its n rows.
+    /// Mass matrix as a list of n rows with n entries each.
     pub mass_matrix: Vec<Vec<f64>>,
-    /// Velocity before the impact (n).
+    /// Velocity before the impact (n entries).
     pub velocity: Vec<f64>,
-    /// The contacts; an empty list is allowed, leaving it out is not.
+    /// Contacts; the list may be empty, but the key is required.
     pub contacts: Vec<ContactInput>,
-    /// Constraint one-forms, each of length n.
+    /// Constraint one-forms, each with n entries.
     #[serde(default)]
     pub constraints: Vec<Vec<f64>>,
-    /// The law's options by their keys.
+    /// Options of the law by key.
     #[serde(default)]
     pub options: Map<String, Value>,
-    /// Derivatives that are asked for: null or false for none, true for all, or an object.
+    /// Requested derivatives: null or false for no derivatives, true for all, or an object.
     #[serde(default)]
     pub derivative: Value,
 }
 
 impl Problem {
-    /// A problem without contacts, constraints and options.
+    /// Creates a problem without contacts, constraints and options.
     pub fn new(law: impl Into<String>, mass_matrix: Vec<Vec<f64>>, velocity: Vec<f64>) -> Self {
         Self {
             _id: Value::Null,
@@ -63,13 +63,14 @@ impl Problem {
     }
 }
 
-/// A contact, as it is read from JSON.
+/// A contact in its JSON form.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ContactInput {
-    /// Gradient of the gap (n), positive towards separation.
+    /// Gradient of the gap (n entries), positive towards separation.
     pub normal: Vec<f64>,
-    /// Tangential velocities as rows, each of length n: none, one in the plane, two in space.
+    /// Rows that map the velocity to tangential velocities, n entries each: no row without friction, one in the plane, two in
+    /// space.
     #[serde(default)]
     pub tangents: Vec<Vec<f64>>,
     /// Coulomb coefficient.
@@ -80,21 +81,21 @@ pub struct ContactInput {
     pub restitution: f64,
 }
 
-/// The metric of a mass matrix, a list of its n rows.
+/// Builds the metric of a mass matrix, given as a list of n rows.
 ///
 /// # Errors
 ///
-/// A [`WireError`] that names `mass_matrix` and says what it lacks.
+/// A [`WireError`] that names `mass_matrix` and its fault.
 pub fn metric(mass_matrix: &[Vec<f64>]) -> Result<KineticMetric, WireError> {
     check_length("mass_matrix", mass_matrix.len(), "rows", MAX_DIMENSION)?;
     KineticMetric::new(square(mass_matrix)?).map_err(|e| WireError::at("mass_matrix", &e.into()))
 }
 
-/// Contacts and constraint one-forms on a metric.
+/// Builds the contact set of contacts and constraint one-forms on a metric.
 ///
 /// # Errors
 ///
-/// A [`WireError`] that names `contacts` or `constraints` and the one at fault.
+/// A [`WireError`] that names `contacts` or `constraints` and the index of the faulty one.
 pub fn contact_set<'m>(
     metric: &'m KineticMetric,
     contacts: &[ContactInput],
@@ -117,7 +118,7 @@ pub fn contact_set<'m>(
     )
 }
 
-/// Contacts and a velocity before the impact (n).
+/// Builds an impact problem of contacts and a velocity before the impact (n entries).
 ///
 /// # Errors
 ///

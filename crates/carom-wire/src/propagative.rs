@@ -1,4 +1,4 @@
-//! Outcomes of the propagative law: of one order of impacts, of all, or of sampled ones.
+//! Outcomes of the propagative law: for one order of impacts, for all orders, or for sampled orders.
 
 use crate::derivative::Wanted;
 use crate::error::{WireError, typed};
@@ -84,7 +84,7 @@ pub(crate) fn propagative(
     Ok(Solved::Set(fields))
 }
 
-/// Adds to the diagnostics of the propagative law what does not depend on the order of impacts.
+/// Adds to the diagnostics of the propagative law the entries that do not depend on the order of impacts.
 pub(crate) fn tell_of_set(
     fields: &mut Map<String, Value>,
     contacts: &ContactSet<'_>,
@@ -96,7 +96,7 @@ pub(crate) fn tell_of_set(
     }
 }
 
-/// The outcomes of a set.
+/// Writes all outcomes of a set, with their derivatives if requested.
 fn outcomes(
     problem: &ImpactProblem<'_>,
     law: &Law,
@@ -110,8 +110,8 @@ fn outcomes(
         .collect()
 }
 
-/// The outcome of the order that a law selects, and the indeterminacy over all orders where it is
-/// cheap, for up to two contacts; for more, ask for all outcomes.
+/// Resolves a problem in the order of impacts that the law selects. For up to two contacts it also computes the
+/// indeterminacy over all orders; with more contacts that is costly and belongs to the request for all outcomes.
 fn one_order(
     problem: &ImpactProblem<'_>,
     law: &Propagative,

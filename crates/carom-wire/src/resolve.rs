@@ -1,4 +1,4 @@
-//! The command `resolve`: a law, its options, its answer as JSON.
+//! The command `resolve`: from a law and its options to an answer in JSON.
 
 use crate::derivative::Wanted;
 use crate::error::{WireError, typed};
@@ -15,25 +15,25 @@ use carom_contact::{ContactSet, ImpactLaw, ImpactProblem};
 use carom_impact::Law;
 use serde_json::{Map, Value, json};
 
-/// The answer to a [`Problem`].
+/// Answer to a [`Problem`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Resolved {
     fields: Map<String, Value>,
 }
 
 impl Resolved {
-    /// The answer as it is written, without an `id`.
+    /// Returns the answer as JSON, without an `id`.
     pub fn to_value(&self) -> Value {
         Value::Object(self.fields.clone())
     }
 
-    /// Its keys and values in the order in which they are written.
+    /// Returns the keys and values of the answer in output order.
     pub fn into_fields(self) -> Map<String, Value> {
         self.fields
     }
 }
 
-/// Answers one problem in either form.
+/// Answers one problem, given in generalized velocities or as bodies.
 pub(crate) fn answer(value: Value, progress: Progress<'_>) -> Result<Answer, WireError> {
     check_law(&value)?;
     let fields = if bodies::is_meant(&value) {
@@ -51,7 +51,7 @@ pub(crate) fn answer(value: Value, progress: Progress<'_>) -> Result<Answer, Wir
 ///
 /// # Errors
 ///
-/// A [`WireError`] that names the key or option at fault, or says why the law has no answer.
+/// A [`WireError`] that names the faulty key or option, or the reason why the law has no answer.
 pub fn resolve(problem: &Problem) -> Result<Resolved, WireError> {
     let fields = fields(problem, &|_, _| {})?;
     Ok(Resolved { fields })
@@ -65,9 +65,9 @@ fn fields(input: &Problem, progress: Progress<'_>) -> Result<Map<String, Value>,
     request.fields(&problem, progress)
 }
 
-/// A law with its options, read once for any number of problems.
+/// A law with parsed options, reusable for any number of problems.
 ///
-/// The answers, and the errors in the order in which they are found, are those of [`resolve`].
+/// Answers, errors, and the order in which errors are detected are those of [`resolve`].
 ///
 /// # Examples
 ///
@@ -93,13 +93,13 @@ fn fields(input: &Problem, progress: Progress<'_>) -> Result<Map<String, Value>,
 #[derive(Clone, Debug)]
 pub struct Request {
     law: Law,
-    /// Faults of options are told after those of the problem.
+    /// Parsed options; an error in them is reported after errors in the problem.
     asked: Result<Asked, WireError>,
     wanted: Option<Wanted>,
 }
 
 impl Request {
-    /// A law by its name, and its options by their keys.
+    /// Creates a request from the name of a law and its options by key.
     ///
     /// # Errors
     ///
@@ -116,17 +116,17 @@ impl Request {
         })
     }
 
-    /// Adds the derivatives that the key `derivative` asks for.
+    /// Adds the derivatives that the value of the key `derivative` requests.
     ///
     /// # Errors
     ///
-    /// A [`WireError`] that names the part of the key at fault.
+    /// A [`WireError`] that names the faulty part of the value.
     pub fn differentiated(mut self, derivative: &Value) -> Result<Self, WireError> {
         self.wanted = Wanted::read(derivative)?;
         Ok(self)
     }
 
-    /// The answer to a problem, as it is written.
+    /// Returns the answer to a problem as JSON fields.
     ///
     /// # Errors
     ///
@@ -142,12 +142,12 @@ impl Request {
         })
     }
 
-    /// Answer of the law to a problem. One outcome is not written yet, which costs more than many laws:
-    /// [`write`](Self::write) does.
+    /// Resolves a problem by the law. A single outcome is not yet converted to JSON, because the conversion costs more than
+    /// many laws: [`write`](Self::write) converts it.
     ///
     /// # Errors
     ///
-    /// A [`WireError`] that names the option at fault, or says why the law has no answer.
+    /// A [`WireError`] that names the faulty option, or the reason why the law has no answer.
     pub fn solve(
         &self,
         problem: &ImpactProblem<'_>,
@@ -156,7 +156,7 @@ impl Request {
         by_law(problem, self.asked()?, self.wanted.as_ref(), progress)
     }
 
-    /// The fields of one outcome that this request has [found](Self::solve) at these contacts.
+    /// Returns the JSON fields of one outcome that [`solve`](Self::solve) found at these contacts.
     pub fn write_one(&self, contacts: &ContactSet<'_>, single: &Single) -> Map<String, Value> {
         let mut fields = outcome_fields(contacts, &single.outcome);
         if let Some(jacobian) = &single.jacobian {
@@ -183,7 +183,7 @@ impl Request {
         Ok(self.write(problem.contacts(), self.solve(problem, progress)?))
     }
 
-    /// The fields of what this request has [found](Self::solve) at these contacts.
+    /// Returns the JSON fields of a result that [`solve`](Self::solve) found at these contacts.
     pub fn write(&self, contacts: &ContactSet<'_>, solved: Solved) -> Map<String, Value> {
         match solved {
             Solved::One(single) => self.write_one(contacts, &single),
@@ -191,7 +191,7 @@ impl Request {
         }
     }
 
-    /// Fields with the name of the law before them, and what it ignores behind them.
+    /// Inserts the name of the law in front of the fields, and the list of ignored keys at the end.
     fn named(
         &self,
         contacts: &ContactSet<'_>,
@@ -208,7 +208,7 @@ impl Request {
     }
 }
 
-/// The answer of a law with options. What laws with several outcomes say beyond them differs.
+/// Resolves a problem by a law. Laws with several outcomes add entries of their own.
 fn by_law(
     problem: &ImpactProblem<'_>,
     asked: &Asked,

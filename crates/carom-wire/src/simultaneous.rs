@@ -1,4 +1,4 @@
-//! The laws of simultaneous frictional impact.
+//! Answers of the laws of simultaneous frictional impact.
 
 use crate::Progress;
 use crate::bounds::{BoundsInput, bounds};
@@ -72,10 +72,10 @@ fn mode_name(mode: EndMode) -> &'static str {
     }
 }
 
-/// Bounds may take what samples leave of the budget of work, and this part of it at least.
+/// Divisor of the work budget: bounds may use the work left by the samples, at least `max_work` / 2.
 const BOUNDS_PART: u64 = 2;
 
-/// Options of the samples of a set.
+/// Request for a set of outcomes: its outcomes, bounds and derivatives.
 pub(crate) struct SetAsked<'w> {
     pub(crate) outcomes: Option<Value>,
     pub(crate) bounds: Option<Value>,
@@ -104,7 +104,7 @@ pub(crate) fn set_valued(
     let as_law = Law::from(law.clone());
     let refused = |error| refused(&as_law, error);
     let sampler = Sampler::new(problem, law).map_err(refused)?;
-    // Outcomes of millions of samples fill the memory; their summary does not.
+    // Millions of outcomes would fill the memory, so only the summary of the samples is kept.
     let (summary, all) = if outcomes == Some(OutcomesInput::One) {
         let outcome = law.resolve(problem).map_err(refused)?;
         (summarize(&sampler, progress)?, vec![outcome])
@@ -146,7 +146,7 @@ pub(crate) fn set_valued(
 
 fn diagnostics(sampler: &Sampler<'_>, summary: &SampleSummary, probe: &SamplingProbe) -> Value {
     let contacts = sampler.problem().contacts();
-    // One list for each contact: its normal, then its tangents.
+    // One list per contact: the normal first, then the tangents.
     let hull: Vec<&[[f64; 2]]> = (0..contacts.len())
         .filter_map(|i| summary.hull.get(contacts.row(i)..contacts.row(i + 1)))
         .collect();
@@ -154,7 +154,7 @@ fn diagnostics(sampler: &Sampler<'_>, summary: &SampleSummary, probe: &SamplingP
     let coverage = summary.coverage.map(|coverage| {
         json!({
             "cells": coverage.cells,
-            // A sampler that never takes the other solutions knows nothing of new ones.
+            // A sampler that never takes alternative solutions gives no estimate of the rate of new ones.
             "new_cell_rate": (!probe.branch_blind).then_some(coverage.new_cell_rate),
             "split_half_distance": coverage.split_half_distance,
             "ambiguous_steps": probe.ambiguous_steps,

@@ -1,4 +1,4 @@
-//! Answers of laws before they are written.
+//! Results of laws before their conversion to JSON.
 
 use crate::derivative::Wanted;
 use crate::error::WireError;
@@ -7,32 +7,32 @@ use carom_contact::{ImpactOutcome, ImpactProblem};
 use carom_impact::Law;
 use serde_json::{Map, Value};
 
-/// Answer of a law.
+/// Result of a law.
 #[derive(Clone, Debug)]
 pub enum Solved {
-    /// One outcome, not written yet.
+    /// One outcome, not yet converted to JSON.
     One(Box<Single>),
-    /// The fields of several outcomes, or of their bounds, but the law's name.
+    /// JSON fields of several outcomes, or of their bounds, without the name of the law.
     Set(Map<String, Value>),
 }
 
-/// One outcome, and what stands beside it in the answer.
+/// One outcome, with its derivative and indeterminacy.
 #[derive(Clone, Debug)]
 pub struct Single {
     pub(crate) outcome: ImpactOutcome,
     pub(crate) jacobian: Option<Value>,
-    /// Indeterminacy of the propagative law, where it is cheap.
+    /// Indeterminacy of the propagative law, if it is cheap to compute.
     pub(crate) indeterminacy: Option<f64>,
 }
 
 impl Single {
-    /// The outcome.
+    /// Returns the outcome.
     pub fn outcome(&self) -> &ImpactOutcome {
         &self.outcome
     }
 }
 
-/// One outcome, with its derivative if that is wanted.
+/// Builds the result of one outcome, with its derivative if requested.
 pub(crate) fn one(
     problem: &ImpactProblem<'_>,
     law: &Law,
@@ -47,7 +47,7 @@ pub(crate) fn one(
     })))
 }
 
-/// The fields of an outcome, and of its derivative if that is wanted.
+/// Writes an outcome as JSON fields, with its derivative if requested.
 pub(crate) fn differentiated_fields(
     problem: &ImpactProblem<'_>,
     law: &Law,
@@ -58,7 +58,7 @@ pub(crate) fn differentiated_fields(
     differentiated_within(problem, law, outcome, is_member, wanted, &mut { u64::MAX })
 }
 
-/// Differentiates within a budget of work, of which it takes its part.
+/// Writes an outcome as JSON fields; if requested, differentiates it and subtracts the work from `budget`.
 pub(crate) fn differentiated_within(
     problem: &ImpactProblem<'_>,
     law: &Law,

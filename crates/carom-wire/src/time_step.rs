@@ -1,4 +1,4 @@
-//! Time steps of an engine, of which only the impact is judged.
+//! Time steps of an engine; only the impact in the step is judged.
 
 use crate::error::WireError;
 use crate::problem::pose;
@@ -6,12 +6,12 @@ use carom_contact::{ContactSet, ImpactProblem};
 use carom_metric::{Covector, MetricError, Tangent};
 use serde_json::{Map, Value};
 
-/// A problem that starts with what would have been without contact.
+/// Impact problem whose velocity before the impact includes the external changes in the step.
 pub(crate) struct TimeStep<'a> {
     pub(crate) problem: ImpactProblem<'a>,
-    /// The velocity that the step began with.
+    /// Velocity at the beginning of the step.
     pub(crate) approach: Tangent,
-    /// Its energy, if the step adds anything external.
+    /// Kinetic energy of `approach` (J), if the step has external changes.
     pub(crate) energy_j: Option<f64>,
 }
 
@@ -57,13 +57,13 @@ impl<'a> TimeStep<'a> {
         })
     }
 
-    /// Work of everything but contacts, J.
+    /// Returns the work of everything except contacts in the step (J).
     pub(crate) fn external_work_j(&self) -> f64 {
         let free = self.problem.energy_minus_j();
         self.energy_j.map_or(0.0, |energy| free - energy)
     }
 
-    /// Puts the energies of an external impulse, if there is one.
+    /// Writes the energy without contact and the external work, if the step has external changes.
     pub(crate) fn energies(&self, fields: &mut Map<String, Value>) {
         if self.energy_j.is_some() {
             let free = self.problem.energy_minus_j();

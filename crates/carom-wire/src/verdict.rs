@@ -1,4 +1,4 @@
-//! Verdicts on outcomes as JSON.
+//! Verdicts on outcomes in their JSON form.
 
 use crate::bounds::passed_fields;
 use crate::error::WireError;
@@ -13,7 +13,7 @@ use carom_judge::{
 use carom_metric::Tangent;
 use serde_json::{Map, Value, json};
 
-/// Judges an outcome in full.
+/// Judges an outcome and writes all parts of the verdict.
 pub(crate) fn verdict(
     step: &TimeStep<'_>,
     after: &Tangent,
@@ -35,7 +35,7 @@ pub(crate) fn verdict(
     Ok(fields)
 }
 
-/// The judgement of a step.
+/// Judges a time step; an invalid option is reported under the key `options`.
 pub(crate) fn judged(
     step: &TimeStep<'_>,
     after: &Tangent,
@@ -48,7 +48,7 @@ pub(crate) fn judged(
     })
 }
 
-/// Energies, impulses, residuals and contacts.
+/// Writes energies, impulses, residuals and contacts of a judgement.
 pub(crate) fn balance(problem: &ImpactProblem<'_>, judgement: &Judgement) -> Map<String, Value> {
     let (audit, fit) = (&judgement.audit, &judgement.explanation);
     let mut fields = Map::new();
@@ -92,7 +92,7 @@ pub(crate) fn balance(problem: &ImpactProblem<'_>, judgement: &Judgement) -> Map
     fields
 }
 
-/// Laws and the set of outcomes.
+/// Writes the laws that match the outcome, and the position of the outcome in the set of outcomes.
 fn answers(
     problem: &ImpactProblem<'_>,
     after: &Tangent,

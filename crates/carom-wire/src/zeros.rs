@@ -1,16 +1,16 @@
-//! Zeros without a sign.
+//! Removal of the sign of zeros.
 //!
-//! The larger of −0 and 0 is either of them: Rust's `f64::max` leaves it to the processor. Answers therefore have one
-//! zero, so that their bytes are the same everywhere.
+//! The larger of −0 and 0 may be either of the two: for `f64::max` the choice depends on the processor. Answers
+//! therefore contain positive zeros only, so that their bytes are equal on all machines.
 
 use serde_json::{Map, Number, Value};
 
-/// Writes every −0 of the fields as 0.
+/// Replaces every −0 in the fields by 0.
 pub(crate) fn drop_signs_of_zeros(fields: &mut Map<String, Value>) {
     fields.values_mut().for_each(drop_sign);
 }
 
-/// Writes every −0 of the value as 0. A value is nested as deep as an answer: a dozen levels at most.
+/// Replaces every −0 in a value by 0. Recursion is shallow: an answer has a dozen levels at most.
 fn drop_sign(value: &mut Value) {
     match value {
         Value::Number(number) if number.as_f64() == Some(0.0) && number.is_f64() => {

@@ -1,8 +1,8 @@
-//! Answers to the question: what happens when rigid bodies hit?
+//! Impacts of rigid bodies: laws, derivatives, verdicts and motions through impacts.
 //!
-//! The facade over carom's crates; each can be used on its own.
+//! This facade re-exports carom's crates; each can also be used by itself.
 //!
-//! | module | crate | holds |
+//! | module | crate | contents |
 //! | --- | --- | --- |
 //! | [`metric`] | `carom-metric` | the mass matrix as an inner product |
 //! | [`lie`] | `carom-lie` | rotations and rigid motions |
@@ -24,9 +24,9 @@
 //! | a mass matrix, contact rows and a velocity | [`impact::ContactSet`], [`impact::ImpactProblem`], a law of [`impact`] |
 //! | the name of a law, read from a file | [`impact::Law::named`] |
 //! | two free bodies and one contact between them | [`two_body`] |
-//! | a contact whose order nobody knows, and I want all outcomes | [`impact::Propagative`], [`impact::frictional::SetValued`] |
+//! | contacts, and I want the outcomes of all orders of impacts | [`impact::Propagative`], [`impact::frictional::SetValued`] |
 //! | a law, and I want its Jacobian | [`derivative::differentiate`] |
-//! | what an engine answered | [`judge`], `carom judge` |
+//! | the outcome of an engine | [`judge`], `carom judge` |
 //! | wheels or blades that do not slip | the nonholonomic laws of [`impact`] |
 //! | bodies that fly, hit and rest | `motion::world` |
 //! | joint coordinates with contacts | [`mechanism`], `motion::generalized` |
@@ -49,7 +49,7 @@
 //! # Examples
 //!
 //! Three balls in a row, the middle one lighter: the outcome depends on the order of impacts, and
-//! carom says by how much.
+//! carom computes by how much.
 //!
 //! ```
 //! use carom::impact::{Contact, ContactSet, ImpactProblem, Propagative, SetValuedLaw};
@@ -89,7 +89,7 @@ pub use carom_two_body as two_body;
 pub use carom_variational as variational;
 pub use nalgebra;
 
-/// The programs of the documents compile and run.
+/// Compiles and runs the programs in the documentation.
 #[cfg(all(doctest, feature = "scenarios"))]
 mod documents {
     #[doc = include_str!("../README.md")]

@@ -17,7 +17,7 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use unpack::Unpacked;
 
-/// Resamples of the tosses unless told otherwise.
+/// Default number of bootstrap resamples of the tosses.
 const BOOTSTRAP: u32 = 400;
 
 /// Arguments of `carom fit`.
@@ -119,7 +119,7 @@ pub(crate) fn fit(args: &FitArgs, is_quiet: bool) -> Result<(), Failure> {
     too_few(&analysis, &args.file)
 }
 
-/// Fewer impacts than a fit needs: the record says what was found, and the command has failed.
+/// Returns an error if there are fewer impacts than a fit needs; the record with the findings is already written.
 fn too_few(analysis: &Analysis, file: &Path) -> Result<(), Failure> {
     if analysis.has_enough_impacts() {
         return Ok(());
@@ -181,7 +181,7 @@ fn print(
     Ok(())
 }
 
-/// Parameters of the record: the request.
+/// Writes the parameters of the record: the request of the command line.
 fn parameters(args: &FitArgs, requests: &[Request], options: &FitOptions) -> Value {
     let laws: Vec<Value> = requests
         .iter()
@@ -199,7 +199,7 @@ fn parameters(args: &FitArgs, requests: &[Request], options: &FitOptions) -> Val
     })
 }
 
-/// The laws and parameters of the command line.
+/// Reads the laws, the fixed and the free parameters from the command line.
 fn asked(args: &FitArgs) -> Result<Vec<Request>, Failure> {
     let laws = named_laws(&args.law)?;
     let mut fixed = Parameters::NONE;
@@ -282,7 +282,7 @@ fn once(option: &str, earlier: &[Parameter], parameter: Parameter) -> Result<(),
     Ok(())
 }
 
-/// The laws of an earlier record with their parameters and scales, or some of them.
+/// Reads the laws of an earlier record with their parameters and scales; if `laws` is not empty, only these.
 fn recorded(path: &Path, laws: &[FitLaw]) -> Result<Vec<Request>, Failure> {
     let wrong = |what: String| Failure::Usage(format!("{}: {what}", path.display()));
     let record: Value = serde_json::from_str(&read_whole(path, MAX_JSON_BYTES)?)
@@ -328,7 +328,7 @@ fn read_whole(path: &Path, limit: u64) -> Result<String, Failure> {
         .map_err(|e| Failure::Usage(format!("cannot read {}: {e}", path.display())))
 }
 
-/// A file of poses, decompressed if its name ends in `.gz`.
+/// Opens a file of poses, decompressed if its name ends in `.gz`.
 fn open(path: &Path) -> Result<Box<dyn Read>, Failure> {
     let file = File::open(path)
         .map_err(|e| Failure::Usage(format!("cannot read {}: {e}", path.display())))?;

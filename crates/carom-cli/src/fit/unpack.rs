@@ -1,4 +1,4 @@
-//! A compressed file whose content may not be many times as long as the file.
+//! Decompression of a file, with a limit on the ratio of content to file size.
 
 use carom::report::input::size;
 use flate2::read::MultiGzDecoder;
@@ -6,14 +6,14 @@ use std::cell::Cell;
 use std::io::{Error, ErrorKind, Read, Result};
 use std::rc::Rc;
 
-/// Bytes of content for each byte of a compressed file, at most. Tables of measured poses have 2 to 20, a body at rest
+/// Largest ratio of content to compressed bytes. Tables of measured poses have 2 to 20, a body at rest
 /// with all its digits 40; the format itself allows 1032.
 const MAX_RATIO: u64 = 200;
 
-/// Bytes of content that may come from any file, however short.
+/// Bytes of content allowed for any file, however short.
 const FREE_BYTES: u64 = 1 << 20;
 
-/// Content of a file in the format of gzip, of one member or several.
+/// Reader of the content of a gzip file, with one member or several.
 pub(super) struct Unpacked<R> {
     content: MultiGzDecoder<Counted<R>>,
     packed: Rc<Cell<u64>>,
@@ -53,7 +53,7 @@ impl<R: Read> Read for Unpacked<R> {
     }
 }
 
-/// Another stream, whose bytes are counted as they are read.
+/// Reader that counts the bytes read from another stream.
 struct Counted<R> {
     inner: R,
     count: Rc<Cell<u64>>,
@@ -94,7 +94,7 @@ mod tests {
         assert_eq!(error.kind(), ErrorKind::FileTooLarge);
         let message = error.to_string();
         assert!(message.contains("at most 200 for each"), "{message}");
-        // In members of its own as well.
+        // The limit must also apply to a file of several members.
         let members = packed(1, |_| vec![0; 1 << 20]).repeat(64);
         assert!(content(&members).is_err());
     }

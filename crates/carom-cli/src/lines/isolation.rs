@@ -1,14 +1,14 @@
-//! One line's panic is that line's error, and no other line's.
+//! Isolation of panics: a panic while one line is answered becomes an error of this line only.
 //!
-//! No input is known to make the library panic. If one does, the other lines are answered all the
-//! same.
+//! No input is known to make the library panic. If one does, the other lines are still
+//! answered.
 
 use carom_wire::{Line, WireError, refuse};
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, Once};
 
-/// Place of the last panic; samples of one line may panic on another thread.
+/// Source location of the last panic; samples of one line may panic on another thread.
 static PLACE: Mutex<String> = Mutex::new(String::new());
 
 thread_local! {
@@ -16,12 +16,12 @@ thread_local! {
     static ANSWERS: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Says that this thread answers lines: its panics are kept and not printed.
+/// Marks this thread as one that answers lines: its panics are recorded and not printed.
 pub(super) fn keep_panics_of_this_thread() {
     ANSWERS.set(true);
 }
 
-/// Keeps the place of a panic on threads that answer lines, instead of printing a backtrace.
+/// Installs a panic hook that, on threads that answer lines, records the location of a panic instead of printing a backtrace.
 pub(super) fn keep_panics() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -38,7 +38,7 @@ pub(super) fn keep_panics() {
     });
 }
 
-/// The answer to a line of text, or the error `internal` if answering it panics.
+/// Runs `answer` for a line of text; a panic becomes an answer with the error `internal`.
 pub(super) fn isolated(text: &str, answer: impl FnOnce() -> Line) -> Line {
     catch_unwind(AssertUnwindSafe(answer)).unwrap_or_else(|payload| {
         let message = payload

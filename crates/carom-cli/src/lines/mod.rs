@@ -1,7 +1,7 @@
-//! JSON Lines: one problem a line in, one answer a line out, in the same order.
+//! JSON Lines: each input line is a problem, each output line its answer, in equal order.
 //!
-//! A thread reads, the caller's thread writes, and a pool answers in between. Whatever has arrived
-//! is answered: a program that writes one line and waits for its answer gets it.
+//! One thread reads, the caller's thread writes, and a pool of threads computes the answers. Lines are answered
+//! as soon as they arrive: a program that writes one line and waits for its answer gets it.
 
 mod isolation;
 mod reader;
@@ -16,14 +16,14 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 
-/// Lines answered together at most; the order of answers does not depend on it.
+/// Largest number of lines answered together; the order of answers does not depend on it.
 const BATCH: usize = 1024;
 
-/// Bytes of the lines that wait to be answered, after which no more are fetched: a pipe may bring lines faster
-/// than they are answered, each as long as a line may be.
+/// Largest number of bytes in waiting lines; beyond it no further lines are fetched. A pipe may bring lines faster
+/// than they are answered, and each line may have up to [`MAX_LINE_BYTES`] bytes.
 const BATCH_BYTES: usize = MAX_LINE_BYTES;
 
-/// Bytes of answers that are written at once.
+/// Number of bytes of answers after which they are written.
 const WRITTEN_BYTES: usize = 1 << 16;
 
 /// Arguments of every command that answers lines.
@@ -37,13 +37,13 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// Number of threads; 0: all cores.
+    /// Returns the number of threads; 0 means one per core.
     pub(crate) fn threads(&self) -> usize {
         usize::from(self.threads.unwrap_or(0))
     }
 }
 
-/// Answers every line.
+/// Answers every line of the command's input.
 pub(crate) fn answer_all(args: &Args, command: Command, is_quiet: bool) -> Result<(), Failure> {
     let input = open(args)?;
     let mut output = std::io::stdout().lock();
@@ -62,8 +62,8 @@ pub(crate) fn answer_all(args: &Args, command: Command, is_quiet: bool) -> Resul
     }
 }
 
-/// Answers every line of an input and returns true if all were solved. `observe` sees each answer after it is
-/// written, in the order of the lines.
+/// Answers every line of an input and returns true if all were solved. `observe` is called with each answer in the
+/// order of the lines.
 pub(crate) fn answer_lines(
     input: Box<dyn Read + Send>,
     command: Command,
@@ -85,7 +85,7 @@ pub(crate) fn answer_lines(
     let mut bytes = 0;
     loop {
         let more = if arrived.is_empty() {
-            // Nothing to do but wait.
+            // No line has arrived, so wait for one.
             lines.recv().ok()
         } else if arrived.len() < BATCH && bytes < BATCH_BYTES {
             lines.try_recv().ok()
@@ -108,7 +108,7 @@ pub(crate) fn answer_lines(
     Ok(all_solved)
 }
 
-/// The input of a command.
+/// Opens the input of a command.
 pub(crate) fn open(args: &Args) -> Result<Box<dyn Read + Send>, Failure> {
     let Some(path) = args.file.as_ref().filter(|path| path.as_os_str() != "-") else {
         return Ok(Box::new(std::io::stdin()));
@@ -124,7 +124,7 @@ pub(crate) fn open(args: &Args) -> Result<Box<dyn Read + Send>, Failure> {
     Ok(Box::new(file))
 }
 
-/// Answers some lines, and writes each answer as soon as it and those before it are there. Whether
+/// Answers a batch of lines, and writes each answer as soon as all previous ones are written. Returns true if
 /// all lines were solved.
 fn answer_batch(
     pool: &rayon::ThreadPool,
@@ -141,7 +141,7 @@ fn answer_batch(
             let (send, is_stopped) = (send.clone(), &is_stopped);
             scope.spawn(move |_| {
                 if !is_stopped.load(Ordering::Relaxed) {
-                    // The receiver is gone only if nobody reads the answers any more.
+                    // Sending fails only if the answers are no longer written.
                     let _ = send.send((index, answer(line, command, is_quiet)));
                 }
             });
@@ -156,7 +156,7 @@ fn answer_batch(
 }
 
 fn answer(line: &RawLine, command: Command, is_quiet: bool) -> Line {
-    // A line that is not UTF-8 is not JSON either, and is answered as such.
+    // A line that is not UTF-8 is not JSON either; its answer says so.
     let text = String::from_utf8_lossy(&line.start);
     if line.length > line.start.len() {
         return refuse_long_line(line.number, &text, line.length);
@@ -180,7 +180,7 @@ fn write_in_order(
         let (index, line) = match answers.try_recv() {
             Ok(answer) => answer,
             Err(_) => {
-                // Nothing is ready: whoever waits for an answer gets what there is.
+                // No further answer is ready, so write those that are: a program may be waiting for them.
                 write_whole(&mut ready, output)?;
                 match answers.recv() {
                     Ok(answer) => answer,
@@ -202,7 +202,7 @@ fn write_in_order(
     }
 }
 
-/// Writes whole lines, so that Ctrl-C leaves no half of one.
+/// Writes whole lines and clears the buffer; Ctrl-C cannot cut a line in two.
 fn write_whole(ready: &mut Vec<u8>, output: &mut impl Write) -> std::io::Result<()> {
     crate::interrupt::whole(|| {
         output.write_all(ready)?;

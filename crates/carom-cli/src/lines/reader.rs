@@ -1,26 +1,26 @@
-//! Lines as they arrive, read by a thread of its own.
+//! Reads lines as they arrive, in a separate thread.
 
 use carom_wire::MAX_LINE_BYTES;
 use std::io::{ErrorKind, Read};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-/// Bytes asked for at once.
+/// Number of bytes requested in one read.
 const BUFFER: usize = 1 << 18;
 
-/// Reads that may wait to be answered.
+/// Largest number of reads whose lines wait to be answered.
 const WAITING: usize = 4;
 
 /// One line of input.
 pub(super) struct RawLine {
-    /// Its number in the input, from 1.
+    /// Number of the line in the input, from 1.
     pub(super) number: usize,
-    /// Its bytes, of a line that is too long the first ones.
+    /// Bytes of the line; only the first ones if the line is too long.
     pub(super) start: Vec<u8>,
-    /// Number of bytes.
+    /// Number of bytes in the whole line.
     pub(super) length: usize,
 }
 
-/// The complete lines of each read that brought any, blank ones left out.
+/// Starts the thread. Each message holds the lines completed by one read, without blank lines.
 pub(super) fn start(
     input: Box<dyn Read + Send>,
 ) -> std::io::Result<Receiver<std::io::Result<Vec<RawLine>>>> {
@@ -49,26 +49,26 @@ fn read(mut input: impl Read, send: &SyncSender<std::io::Result<Vec<RawLine>>>) 
                 return;
             }
         };
-        // Without a receiver nobody wants more.
+        // Without a receiver no more lines are needed.
         if !lines.is_empty() && send.send(Ok(lines)).is_err() {
             return;
         }
     }
 }
 
-/// Cuts a stream of bytes into lines.
+/// Splits a stream of bytes into lines.
 #[derive(Default)]
 struct Splitter {
-    /// Lines ended so far.
+    /// Number of completed lines so far.
     number: usize,
-    /// Start of a line that has not ended.
+    /// Bytes of the line in progress, up to the limit.
     start: Vec<u8>,
-    /// Its bytes so far.
+    /// Number of bytes of the line in progress.
     length: usize,
 }
 
 impl Splitter {
-    /// The lines that end within `bytes`.
+    /// Adds bytes and returns the lines that they complete.
     fn split(&mut self, bytes: &[u8]) -> Vec<RawLine> {
         let mut lines = Vec::new();
         let mut parts = bytes.split(|byte| *byte == b'\n').peekable();

@@ -1,4 +1,4 @@
-//! `carom sweep ask`: points of an optimizer, answered one by one.
+//! `carom sweep ask`: answers the points of an optimizer one by one.
 
 use crate::Failure;
 use carom::report::input::read_line;
@@ -40,7 +40,7 @@ pub(super) fn ask(args: &Args) -> Result<(), Failure> {
         if read.map_err(unreadable)? == 0 {
             break;
         }
-        // Bytes that are not UTF-8 are not JSON either, and are answered as such.
+        // Bytes that are not UTF-8 are not JSON either; the answer says so.
         let text = String::from_utf8_lossy(&line);
         if text.trim().is_empty() {
             continue;

@@ -1,4 +1,4 @@
-//! `carom sweep`: many impacts as one table, in a folder that survives whatever happens to its processes.
+//! `carom sweep`: computes many impacts as one table, in a folder that stays valid if processes are killed.
 
 mod ask;
 mod launch;

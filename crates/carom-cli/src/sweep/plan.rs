@@ -1,4 +1,4 @@
-//! `carom sweep plan` and `carom sweep cell`: what will be computed.
+//! `carom sweep plan` and `carom sweep cell`: show the cells that a sweep will compute.
 
 use crate::Failure;
 use carom_sweep::{Estimate, Plan, estimate};
@@ -110,7 +110,7 @@ fn in_words(plan: &Plan, estimate: Option<&Estimate>) -> String {
     text
 }
 
-/// Seconds in the unit that suits.
+/// Formats a duration in a suitable unit.
 fn duration(seconds: f64) -> String {
     match seconds {
         s if s < 120.0 => format!("{s:.1} s"),

@@ -1,4 +1,4 @@
-//! Progress of a sweep: a bar on a terminal, a line a minute elsewhere.
+//! Progress of a sweep: a bar on a terminal, otherwise one line a minute.
 
 use carom_sweep::Monitor;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 const TICK: Duration = Duration::from_millis(100);
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// Shows it until the other end of the channel is gone.
+/// Shows the progress until the sender of `finished` is dropped.
 pub(super) fn show(monitor: &Monitor, finished: &Receiver<()>) {
     if std::io::stderr().is_terminal() {
         bar(monitor, finished);
@@ -52,7 +52,7 @@ fn lines(monitor: &Monitor, finished: &Receiver<()>) {
             String::new()
         };
         let errors = errors(monitor);
-        // Nobody reads it: no reason to stop.
+        // An error of stderr does not stop the sweep.
         let _ = writeln!(
             std::io::stderr(),
             "{done} of {all} cells, {rate:.0}/s{left}{errors}"

@@ -1,4 +1,4 @@
-//! `carom sweep run`: shards into a folder, until all are there or somebody says stop.
+//! `carom sweep run`: computes shards into a folder, until all are there or a stop is requested.
 
 use super::progress;
 use crate::Failure;
@@ -36,7 +36,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args, is_quiet: bool) -> Result<(), Failure> {
     let monitor = Arc::new(Monitor::default());
-    // Before anything that takes time.
+    // Checked before any work that takes time.
     stop_on_signals(&monitor.stop)
         .map_err(|error| Failure::Usage(format!("cannot wait for signals: {error}")))?;
     let plan = Plan::read(&args.plan)?;
@@ -77,7 +77,7 @@ fn shards(args: &Args, plan: &Plan) -> Result<Option<ShardSet>, Failure> {
     Ok(list.transpose()?)
 }
 
-/// The first signal asks for a stop, the second does not ask.
+/// Installs signal handlers: the first signal requests a stop, the second one ends the process.
 fn stop_on_signals(stop: &Arc<AtomicBool>) -> std::io::Result<()> {
     for signal in [SIGINT, SIGTERM] {
         signal_hook::flag::register_conditional_shutdown(signal, 1, Arc::clone(stop))?;

@@ -1,4 +1,4 @@
-//! `carom sweep status` and `carom sweep merge`: what a folder has, and one table of it.
+//! `carom sweep status`, `merge` and `figure`: state of a folder, its merged table, and a figure of it.
 
 use crate::Failure;
 use carom::report::export::Format;
@@ -68,7 +68,7 @@ pub(super) fn merge(args: &MergeArgs, is_quiet: bool) -> Result<(), Failure> {
     };
     let merged = carom_sweep::merge(&args.folders, &args.output, &options)?;
     if !merged.left_out.is_empty() && !is_quiet {
-        // Nobody reads it: the file is there all the same.
+        // An error of stderr is ignored, because the file is written.
         let _ = writeln!(std::io::stderr(), "left out: shards {}", merged.left_out);
     }
     writeln!(std::io::stdout().lock(), "{}", json!(merged))?;

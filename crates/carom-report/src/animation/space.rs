@@ -1,24 +1,24 @@
-//! Bodies, planes and impulses of an animation in space.
+//! Bodies, planes and impulses of an animation in three dimensions.
 
 use super::{all_finite, extent, rounded};
 use crate::record::Color;
 use serde::{Deserialize, Serialize};
 
-/// Name of the series of a fixed body, which may have one entry.
+/// Name of the pose lists of a fixed body, which may have one entry instead of one per frame.
 pub(super) const FIXED: &str = "a fixed body's pose";
 
-/// Significant digits of a drawn impulse.
+/// Significant digits of an impulse in an animation.
 const IMPULSE_DIGITS: i32 = 4;
 
-/// A plane beside the ground, drawn as the edges of a rectangle around the motion.
+/// A plane in addition to the ground, drawn as the edges of a rectangle around the motion.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Wall {
     /// Name; may be empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub label: String,
-    /// Normal, out of the solid side.
+    /// Normal vector, pointing out of the solid side.
     pub normal: [f64; 3],
-    /// The solid side is where `normal . z + offset <= 0` (m).
+    /// Offset of the plane (m): the solid side is where `normal . z + offset <= 0`.
     pub offset: f64,
 }
 
@@ -31,16 +31,16 @@ impl Wall {
 /// An impulse at a contact point, shown as a flash and an arrow at its time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PointImpulse {
-    /// Clock of the impact.
+    /// Clock value of the impact.
     pub time: f64,
-    /// The point; in the plane its third coordinate is 0 (m).
+    /// Contact point (m); in the plane its third coordinate is 0.
     pub point: [f64; 3],
-    /// Impulse on one of the two bodies (N s).
+    /// Impulse on one of the two bodies; the other body receives the opposite impulse (N s).
     pub impulse: [f64; 3],
 }
 
 impl PointImpulse {
-    /// Size of the impulse (N s).
+    /// Returns the magnitude of the impulse (N s).
     #[must_use]
     pub fn size(&self) -> f64 {
         self.impulse.iter().fold(0.0, |size: f64, x| size.hypot(*x))
@@ -50,7 +50,7 @@ impl PointImpulse {
         self.time.is_finite() && all_finite(&self.point) && all_finite(&self.impulse)
     }
 
-    /// Rounds the point to the decimals of lengths and the impulse to four digits of its size.
+    /// Rounds the contact point to `lengths` decimals and the impulse to four significant digits of its magnitude.
     pub(super) fn round(&mut self, lengths: i32) {
         let size = self.size();
         for x in &mut self.point {
@@ -83,26 +83,26 @@ impl PointImpulse {
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SpaceBody {
-    /// Name, by which a reader follows the body; may be empty.
+    /// Name shown for the body; may be empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub label: String,
-    /// True if the body never moves; its series then have one entry each.
+    /// True if the body never moves; the lists of its pose then have one entry each.
     #[serde(default, skip_serializing_if = "is_false")]
     pub fixed: bool,
-    /// Its parts, in the axes of the body.
+    /// Parts of the body, in body coordinates.
     pub solids: Vec<Solid>,
     /// Color.
     pub color: Color,
-    /// Coordinates of the body's origin, x, y and z apart (m).
+    /// Coordinates of the body's origin, one list each for x, y and z (m).
     pub position: [Vec<f64>; 3],
-    /// Unit quaternion from body to space, x, y, z and w apart, in small steps from frame to frame.
+    /// Unit quaternion from body to space, one list each for x, y, z and w; signs change least from frame to frame.
     pub rotation: [Vec<f64>; 4],
 }
 
 impl SpaceBody {
-    /// A body with a position and a unit quaternion `[x, y, z, w]` for every frame.
+    /// Creates a body with a position and a unit quaternion `[x, y, z, w]` for every frame.
     ///
-    /// The sign of each quaternion is chosen so that it is near the one before.
+    /// The sign of each quaternion is chosen nearest to the previous one.
     pub fn new(
         solids: Vec<Solid>,
         color: Color,
@@ -126,7 +126,7 @@ impl SpaceBody {
         body
     }
 
-    /// A body that never moves, with its position and unit quaternion `[x, y, z, w]`.
+    /// Creates a body that never moves, from its position and unit quaternion `[x, y, z, w]`.
     pub fn fixed(solids: Vec<Solid>, color: Color, position: [f64; 3], rotation: [f64; 4]) -> Self {
         Self {
             fixed: true,
@@ -141,7 +141,7 @@ impl SpaceBody {
         self
     }
 
-    /// Series of the pose, under the name of a fixed body's if they may have one entry.
+    /// Iterates over the lists of the pose with their names; all lists of a fixed body are named [`FIXED`].
     pub(super) fn series(&self) -> impl Iterator<Item = (&'static str, &Vec<f64>)> {
         let named = |moving| if self.fixed { FIXED } else { moving };
         let position = self
@@ -166,18 +166,18 @@ fn push<const N: usize>(columns: &mut [Vec<f64>; N], values: [f64; N]) {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "kebab-case")]
 pub enum Solid {
-    /// An ellipsoid along the body's axes.
+    /// An ellipsoid whose axes are parallel to the axes of the body.
     Ellipsoid {
         /// Semi-axes (m).
         semi_axes: [f64; 3],
         /// Center (m).
         center: [f64; 3],
     },
-    /// Triangles, counterclockwise from outside.
+    /// A mesh of triangles, counterclockwise seen from outside.
     Mesh {
         /// Vertices (m).
         vertices: Vec<[f64; 3]>,
-        /// Indices of three vertices each.
+        /// Triangles, each as three indices into the vertices.
         triangles: Vec<[usize; 3]>,
     },
 }
@@ -223,7 +223,7 @@ impl Solid {
     }
 
     pub(super) fn round(&mut self, decimals: i32) {
-        // Semi-axes stay: they are few, and none may become 0.
+        // Semi-axes are not rounded: they are few, and a rounded one could become 0.
         if let Self::Mesh { vertices, .. } = self {
             for v in vertices.iter_mut().flatten() {
                 *v = rounded(*v, decimals);

@@ -3,13 +3,13 @@
 use super::ExportError;
 use crate::record::{Column, Table};
 
-/// The table as CSV: a header of `name [unit]`, then one line per row. Names of rows come first.
+/// Writes a table as CSV: a header of `name [unit]`, then one line per row. Names of rows form the first column.
 ///
-/// Numbers are the shortest text that reads back as the same `f64`.
+/// Each number is the shortest text that reads back as the same `f64`.
 ///
 /// # Errors
 ///
-/// A row that does not fit the columns, or a number that is not finite.
+/// If a row does not match the columns, or a number is not finite.
 pub fn csv(table: &Table) -> Result<String, ExportError> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let names = table.labels.iter().map(|labels| labels.heading.clone());
@@ -24,7 +24,7 @@ pub fn csv(table: &Table) -> Result<String, ExportError> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Heading of a column: its name, and its unit in brackets if it has one.
+/// Returns the heading of a column: its name, and its unit in brackets if it has one.
 pub(super) fn heading(column: &Column) -> String {
     super::with_unit(&column.name, &column.unit)
 }
@@ -41,7 +41,7 @@ fn cells(table: &Table, index: usize, row: &[f64]) -> Result<Vec<String>, Export
     row.iter().map(|value| cell(table, index, *value)).collect()
 }
 
-/// `{}` would write 1e-300 with 300 digits; JSON's writer is short and exact.
+/// Writes one number. JSON's writer is short and exact; `{}` would write 1e-300 with 300 digits.
 fn cell(table: &Table, index: usize, value: f64) -> Result<String, ExportError> {
     if !value.is_finite() {
         let path = format!("tables.{}.rows[{index}]", table.name);

@@ -1,8 +1,8 @@
-//! Texts in HTML and XML.
+//! Escaped text for HTML and XML.
 
-/// Text as HTML and XML accept it, in content and in attributes.
+/// Escapes a text for HTML and XML, in content and in attributes.
 ///
-/// Control characters go: XML forbids them even when escaped.
+/// Control characters are removed: XML forbids them even when escaped.
 #[must_use]
 pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());

@@ -1,4 +1,4 @@
-//! Films of motions: the frames of the page's player, drawn by the system's browser, joined by its ffmpeg.
+//! Films of motions: a browser of the system draws the frames with the page's player, and ffmpeg joins them.
 
 use super::{ExportError, file_name, html};
 use crate::animation::Animation;
@@ -11,22 +11,22 @@ use std::str::FromStr;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Frames a second.
+/// Frames per second.
 const RATE: usize = 25;
 
-/// Longest film (s): longer motions are shown faster.
+/// Longest film (s); longer motions are played faster.
 const LONGEST: f64 = 20.0;
 
-/// Length of a film of what is too short to see, or whose clock is no time (s), as in the player.
+/// Length of the film (s) of a motion shorter than 1 s, or whose clock is not in seconds; equal to the player's.
 const UNTIMED: f64 = 8.0;
 
-/// Width of the window in which the player is drawn, and its height (pixels).
+/// Width and height of the browser window in which the player is drawn (pixels).
 const WINDOW: [usize; 2] = [960, 720];
 
-/// Longest work of a browser or of ffmpeg on one film.
+/// Time limit of a browser or of ffmpeg for one film.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// Names of browsers that draw pages without a window.
+/// Program names of browsers that can draw pages without a window.
 const BROWSERS: [&str; 5] = [
     "chromium",
     "chromium-browser",
@@ -45,10 +45,10 @@ pub enum Film {
 }
 
 impl Film {
-    /// Every format.
+    /// All formats.
     pub const ALL: [Self; 2] = [Self::Mp4, Self::Gif];
 
-    /// Ending of the file name.
+    /// Returns the extension of the file name.
     #[must_use]
     pub fn extension(self) -> &'static str {
         match self {
@@ -57,10 +57,10 @@ impl Film {
         }
     }
 
-    /// Arguments of ffmpeg that choose the picture and the codec.
+    /// Returns the ffmpeg arguments that choose the picture size and the codec.
     fn codec(self) -> &'static [&'static str] {
         match self {
-            // Most players want even sizes and this layout of pixels.
+            // Most players require even sizes and this pixel format.
             Self::Mp4 => &[
                 "-vf",
                 "crop=trunc(iw/2)*2:trunc(ih/2)*2",
@@ -90,7 +90,7 @@ impl FromStr for Film {
     }
 }
 
-/// Programs that make films.
+/// The two programs that make films: a browser and ffmpeg.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Studio {
     browser: PathBuf,
@@ -98,12 +98,12 @@ pub struct Studio {
 }
 
 impl Studio {
-    /// The browser and the ffmpeg of the system, from the folders of `PATH`; the variable `CHROMIUM` names another
+    /// Finds a browser and ffmpeg in the folders of `PATH`. The environment variable `CHROMIUM` replaces the
     /// browser.
     ///
     /// # Errors
     ///
-    /// [`ExportError::Tool`] that says what to install.
+    /// [`ExportError::Tool`] for a missing program; the message says what to install.
     pub fn of_system() -> Result<Self, ExportError> {
         let named = std::env::var_os("CHROMIUM").map(PathBuf::from);
         let folders: Vec<PathBuf> = std::env::var_os("PATH")
@@ -112,7 +112,7 @@ impl Studio {
         Self::among(named, &folders)
     }
 
-    /// The programs in some folders.
+    /// Finds the programs in `folders`; `browser` replaces the browser found there.
     fn among(browser: Option<PathBuf>, folders: &[PathBuf]) -> Result<Self, ExportError> {
         let find = |name: &str| {
             let name = format!("{name}{}", std::env::consts::EXE_SUFFIX);
@@ -127,12 +127,12 @@ impl Studio {
         })
     }
 
-    /// One film of each motion of a record, with its file name.
+    /// Makes a film of each animation of a record in each format; returns file names and contents.
     ///
     /// # Errors
     ///
-    /// [`ExportError::Still`] for a record without motion, [`ExportError::Drawing`] if a program fails, and
-    /// [`ExportError::Shape`], [`ExportError::File`].
+    /// [`ExportError::Still`] for a record without animations, [`ExportError::Drawing`] if a program fails,
+    /// [`ExportError::Shape`] for an animation that cannot be played, and [`ExportError::File`].
     pub fn films(
         &self,
         record: &Record,
@@ -154,7 +154,7 @@ impl Studio {
         Ok(films)
     }
 
-    /// Frames of a motion as JPEG files, one after the other.
+    /// Draws the frames of an animation; returns JPEG files, one after the other.
     fn frames(&self, animation: &Animation, folder: &Path) -> Result<Vec<u8>, ExportError> {
         let page = folder.join("film.html");
         std::fs::write(&page, html::film(animation, n_frames(animation))?)
@@ -179,7 +179,7 @@ impl Studio {
             .ok_or_else(|| ExportError::Drawing("the browser drew no frame".to_owned()))
     }
 
-    /// Joins frames to a film.
+    /// Joins frames to a film and returns its bytes.
     fn join(&self, frames: &[u8], format: Film, folder: &Path) -> Result<Vec<u8>, ExportError> {
         let (images, film) = (
             folder.join("frames.mjpeg"),
@@ -203,7 +203,7 @@ fn file_error(path: &Path) -> impl FnOnce(std::io::Error) -> ExportError {
     move |source| ExportError::File { path, source }
 }
 
-/// Number of frames: seconds pass as seconds, up to the longest film.
+/// Returns the number of frames of a film that plays in real time, up to the longest film.
 fn n_frames(animation: &Animation) -> usize {
     let ends = animation.times.first().zip(animation.times.last());
     let duration = ends.map_or(0.0, |(first, last)| last - first);
@@ -215,7 +215,7 @@ fn n_frames(animation: &Animation) -> usize {
     (shown * RATE as f64).round() as usize + 1
 }
 
-/// Output of a program that ends well and in time.
+/// Runs a program and returns its output. Fails if the program fails or exceeds the time limit.
 fn output(what: &str, command: &mut Command, folder: &Path) -> Result<Vec<u8>, ExportError> {
     let failed = |why: String| ExportError::Drawing(format!("{what} {why}"));
     let log = folder.join("output");
@@ -237,7 +237,7 @@ fn output(what: &str, command: &mut Command, folder: &Path) -> Result<Vec<u8>, E
             Ok(Some(status)) => break status,
             Ok(None) if start.elapsed() < PATIENCE => thread::sleep(Duration::from_millis(20)),
             ended => {
-                // Whatever it does now, nobody waits for it.
+                // The result of `kill` does not matter: the program is given up in any case.
                 let _ = child.kill();
                 let _ = child.wait();
                 return Err(failed(match ended {
@@ -259,7 +259,7 @@ fn output(what: &str, command: &mut Command, folder: &Path) -> Result<Vec<u8>, E
     Ok(bytes)
 }
 
-/// Pictures that the player wrote into its page, a line of base 64 each; `None` without a picture.
+/// Extracts the pictures that the player wrote into its page, one line of base 64 each; `None` without a picture.
 fn frames_of(dom: &str) -> Option<Vec<u8>> {
     let (_, rest) = dom.split_once("<pre id=\"frames\">")?;
     let (lines, _) = rest.split_once("</pre>")?;
@@ -270,7 +270,7 @@ fn frames_of(dom: &str) -> Option<Vec<u8>> {
     (!bytes.is_empty()).then_some(bytes)
 }
 
-/// Appends the bytes of base 64; `None` for other text.
+/// Decodes a line of base 64 and appends its bytes; `None` if the text is not base 64.
 fn decode(text: &str, bytes: &mut Vec<u8>) -> Option<()> {
     let (mut held, mut bits) = (0_u32, 0);
     for c in text.trim_end_matches('=').bytes() {

@@ -1,4 +1,4 @@
-//! All files of a record in one folder, put in place together.
+//! All files of a record in one folder, written as a whole.
 
 use super::{ExportError, Film, Format, csv, file_name, html, json};
 use crate::record::Record;
@@ -9,15 +9,15 @@ use std::path::{Path, PathBuf};
 
 /// Writes `record.json`, every table, every figure in every format, and `index.html` to `dir`.
 ///
-/// All files are written to a new folder beside `dir` first, so a record or disk at fault changes
-/// nothing. If `dir` is missing, empty, or holds an earlier run and nothing else, the new folder takes
-/// its place as a whole. In a folder with other files, which stay, the new files are moved one by
-/// one. Returns their paths.
+/// All files are first written to a new folder beside `dir`, so that a faulty record or a full disk changes
+/// nothing. If `dir` is missing, empty, or holds only files of an earlier run, the new folder replaces
+/// it as a whole. If `dir` holds other files, these stay, and the new files are moved into `dir` one by
+/// one. Returns the paths of the new files.
 ///
 /// # Errors
 ///
-/// A record that cannot be drawn or written, a format that this build lacks, or a failure of the
-/// file system.
+/// If the record cannot be drawn or written, this build lacks a format, or the file system
+/// fails.
 pub fn write_all(
     record: &Record,
     dir: &Path,
@@ -26,11 +26,11 @@ pub fn write_all(
     write_with(record, dir, formats, Vec::new())
 }
 
-/// [`write_all`], with further files by their names, such as [films](super::Studio::films).
+/// Writes a record as [`write_all`] does, and further files, such as [films](super::Studio::films), given by name and content.
 ///
 /// # Errors
 ///
-/// The errors of [`write_all`], and [`ExportError::Name`] for a name that is taken.
+/// The errors of [`write_all`], and [`ExportError::Name`] if two files have one name.
 pub fn write_with(
     record: &Record,
     dir: &Path,
@@ -62,7 +62,7 @@ pub fn write_with(
             .map_err(fail(&path))?;
     }
     if is_replaceable(dir) {
-        // Moved aside before it is removed, so that the two folders change places at once.
+        // The old folder is moved aside before it is removed, so that old and new folder are exchanged by two renames.
         let old = folder_beside(parent).map_err(fail(parent))?;
         if dir.exists() {
             std::fs::rename(dir, old.path().join("old")).map_err(fail(dir))?;
@@ -77,7 +77,7 @@ pub fn write_with(
     Ok(files.iter().map(|(name, _)| dir.join(name)).collect())
 }
 
-/// Temporary folders are private by default; results should follow the umask.
+/// Creates a temporary folder in `parent` whose permissions follow the umask; by default temporary folders are private.
 fn folder_beside(parent: &Path) -> std::io::Result<tempfile::TempDir> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".carom-");
@@ -89,7 +89,7 @@ fn folder_beside(parent: &Path) -> std::io::Result<tempfile::TempDir> {
     builder.tempdir_in(parent)
 }
 
-/// True if nothing would be lost with a folder: it is missing, empty, or an earlier run's.
+/// True if a folder may be replaced without loss: it is missing, empty, or holds only files of an earlier run.
 fn is_replaceable(dir: &Path) -> bool {
     let Ok(entries) = std::fs::read_dir(dir) else {
         return !dir.exists();
@@ -100,7 +100,7 @@ fn is_replaceable(dir: &Path) -> bool {
     if names.is_empty() {
         return true;
     }
-    // Read as a stream: a file that is no record is left at its first wrong byte, however long it is.
+    // The file is read as a stream: reading stops at the first wrong byte of a file that is not a record, however long it is.
     let Ok(file) = File::open(dir.join("record.json")) else {
         return false;
     };
@@ -117,7 +117,7 @@ fn is_replaceable(dir: &Path) -> bool {
     })
 }
 
-/// Names of all files of a record.
+/// Returns the names of all files of a record.
 fn file_names(record: &Record, formats: &[Format]) -> Result<Vec<String>, ExportError> {
     let mut names = vec!["record.json".to_owned(), "index.html".to_owned()];
     for table in &record.tables {
@@ -131,7 +131,7 @@ fn file_names(record: &Record, formats: &[Format]) -> Result<Vec<String>, Export
     Ok(names)
 }
 
-/// Names and contents of all files.
+/// Returns the names and contents of all files of a record.
 fn contents(record: &Record, formats: &[Format]) -> Result<Vec<(String, Vec<u8>)>, ExportError> {
     let mut seen = BTreeSet::new();
     for name in file_names(record, formats)? {

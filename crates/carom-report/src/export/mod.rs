@@ -1,4 +1,4 @@
-//! Writes a [`Record`] for people and programs: JSON, CSV, SVG, HTML, and text.
+//! Writes a [`Record`] as JSON, CSV, SVG, HTML and text.
 
 pub mod csv;
 mod escape;
@@ -16,14 +16,14 @@ use std::path::PathBuf;
 
 use crate::record::{Quantity, Record};
 
-/// Why a record could not be written.
+/// Reason why a record could not be written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExportError {
     /// A number that JSON and CSV cannot hold.
     #[error("not a finite number: {0}")]
     NonFinite(String),
-    /// Lists whose lengths do not fit together.
+    /// Lists of lengths that do not match.
     #[error("lengths disagree: {0}")]
     Shape(String),
     /// An axis that cannot be drawn.
@@ -31,32 +31,32 @@ pub enum ExportError {
     Axis {
         /// The axis's label.
         label: String,
-        /// Its fault.
+        /// Fault of the axis.
         problem: String,
     },
-    /// A name that leaves nothing to call a file, or that two items share.
+    /// A name without characters allowed in a file name, or a file name that two items share.
     #[error("no usable or unique file name: {0:?}")]
     Name(String),
     /// The drawing backend failed.
     #[error("drawing failed: {0}")]
     Drawing(String),
-    /// A format for figures that nobody knows.
+    /// An unknown format of figures.
     #[error("figures as {0}: unknown; known are svg, png, pdf, and of films mp4, gif")]
     Format(String),
-    /// A format of films, where figures are wanted.
+    /// A film format given as a format of figures.
     #[error(
         "figures as {0}: that is a film, which `carom run NAME --format mp4 --out DIR` makes, or the player in index.html"
     )]
     Film(String),
-    /// A program that films need is not there.
+    /// A program for making films is missing.
     #[error(
         "films need ffmpeg and a Chromium browser, and no `{0}` is on the path; install it (`apt install {0}`, `brew install {0}`), or let the player in index.html save a film"
     )]
     Tool(&'static str),
-    /// A film of a record without motion.
+    /// A film was requested of a record without animations.
     #[error("nothing moves in `{0}`: a film needs a scenario with a playback")]
     Still(String),
-    /// A format for figures that this build leaves out.
+    /// A figure format that this build does not include.
     #[error(
         "figures as {0}: this build lacks the feature `pictures`; released binaries have it, and `cargo build -p carom-cli --features pictures` adds it"
     )]
@@ -77,11 +77,11 @@ pub enum ExportError {
     },
 }
 
-/// The text of `record.json`: indented, with a newline at the end.
+/// Writes the text of `record.json`: indented, with a newline at the end.
 ///
 /// # Errors
 ///
-/// A number in the record that is not finite.
+/// If a number in the record is not finite.
 pub fn json(record: &Record) -> Result<String, ExportError> {
     if let Some(path) = record.non_finite() {
         return Err(ExportError::NonFinite(path));
@@ -91,11 +91,11 @@ pub fn json(record: &Record) -> Result<String, ExportError> {
     Ok(text)
 }
 
-/// A file name of `[a-z0-9-_]` only, which every file system and URL accepts.
+/// Returns a file name of the characters `[a-z0-9-_]` only, which every file system and URL accepts.
 ///
 /// # Errors
 ///
-/// [`ExportError::Name`] if nothing of the name is left.
+/// [`ExportError::Name`] if no allowed character of the name remains.
 pub fn file_name(name: &str, extension: &str) -> Result<String, ExportError> {
     let safe = |c: char| match c.to_ascii_lowercase() {
         c @ ('a'..='z' | '0'..='9' | '-' | '_') => c,
@@ -109,10 +109,10 @@ pub fn file_name(name: &str, extension: &str) -> Result<String, ExportError> {
     Ok(format!("{stem}.{extension}"))
 }
 
-/// The record's quantities as an aligned table for the terminal.
+/// Writes the record's quantities as an aligned table for the terminal.
 ///
-/// Every expected value has a line with its kind: `printed` in a paper, `closed form`, or
-/// `independent`. Without expected values their columns are left out.
+/// Every expected value has its own line with its kind: `printed` in a paper, `closed form`, or
+/// `independent`. Without any expected value these columns are omitted.
 #[must_use]
 pub fn summary(record: &Record) -> String {
     let compared = record.quantities.iter().any(|q| q.expected().count() > 0);
@@ -135,7 +135,7 @@ fn heading_row(compared: bool) -> Vec<String> {
     all.iter().take(shown).map(|s| (*s).to_owned()).collect()
 }
 
-/// A line for the quantity, and further ones if more than one value is expected.
+/// Returns the table row of a quantity, and a further row for each expected value after the first.
 fn quantity_rows(quantity: &Quantity) -> Vec<Vec<String>> {
     let mut head = vec![
         quantity.name.clone(),
@@ -158,7 +158,7 @@ fn quantity_rows(quantity: &Quantity) -> Vec<Vec<String>> {
     rows
 }
 
-/// Pads cells to common widths: numbers flush right, names and units flush left.
+/// Aligns cells in columns: numbers to the right, names and units to the left.
 fn align(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |i: usize| {
@@ -181,16 +181,16 @@ fn align(rows: &[Vec<String>]) -> String {
     out
 }
 
-/// Digits shown to people; `record.json` has them all.
+/// Significant digits of numbers in text and HTML; `record.json` has all digits.
 const DIGITS: usize = 7;
 
-/// A number as pages and tables for people show it.
+/// Formats a number as text and HTML pages show it.
 #[must_use]
 pub fn shown(value: f64) -> String {
     significant(value, DIGITS)
 }
 
-/// A number with the digits that a sentence bears; counts keep all digits.
+/// Formats a number with few digits for use in a sentence; whole numbers keep all digits.
 pub(crate) fn shown_briefly(value: f64) -> String {
     let is_count = value.fract() == 0.0 && value.abs() < 1e9;
     if is_count {
@@ -200,10 +200,10 @@ pub(crate) fn shown_briefly(value: f64) -> String {
     }
 }
 
-/// A number with the given significant digits, as C's `%g` would show it.
+/// Formats a number with the given number of significant digits, as C's `%g` does.
 fn significant(value: f64, digits: usize) -> String {
     if value == 0.0 || !value.is_finite() {
-        // Zero has no sign: adding 0 takes it away.
+        // Adding 0 removes the sign of a negative zero.
         return format!("{:.0}", value + 0.0);
     }
     let text = format!("{value:.*e}", digits.saturating_sub(1));
@@ -227,11 +227,11 @@ fn trim_zeros(text: &str) -> &str {
     }
 }
 
-/// Below this relative difference a percentage has too many zeros to read.
+/// Relative difference below which a percentage would have too many leading zeros to read.
 const SMALLEST_PERCENTAGE: f64 = 1e-4;
 
-/// Difference of a value from a published one: relative, or absolute if the published value is
-/// 0.
+/// Formats the difference of a value from a published one: relative, or absolute if the published value
+/// is 0.
 #[must_use]
 pub fn difference(value: f64, published: f64) -> String {
     let absolute = value - published;
@@ -249,7 +249,7 @@ pub fn difference(value: f64, published: f64) -> String {
     format!("{sign}{} %", significant(100.0 * relative.abs(), 3))
 }
 
-/// A name followed by its unit in brackets, if it has one.
+/// Returns a name, followed by its unit in brackets if it has one.
 fn with_unit(name: &str, unit: &str) -> String {
     if unit.is_empty() {
         name.to_owned()

@@ -7,19 +7,19 @@ use std::str::FromStr;
 /// A file format of figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Format {
-    /// Vectors for the web.
+    /// SVG: vector graphics for web pages.
     Svg,
-    /// Pixels, two for each unit of the SVG along both axes.
+    /// PNG: pixels, two per unit of the SVG along both axes.
     Png,
-    /// Vectors for print, the text as text.
+    /// PDF: vector graphics for print; text stays text.
     Pdf,
 }
 
 impl Format {
-    /// Every format.
+    /// All formats.
     pub const ALL: [Self; 3] = [Self::Svg, Self::Png, Self::Pdf];
 
-    /// Ending of the file name.
+    /// Returns the extension of the file name.
     #[must_use]
     pub fn extension(self) -> &'static str {
         match self {
@@ -33,7 +33,7 @@ impl Format {
     ///
     /// # Errors
     ///
-    /// A figure that cannot be drawn; [`ExportError::Pictures`] without the feature `pictures`.
+    /// If the figure cannot be drawn; [`ExportError::Pictures`] without the feature `pictures`.
     pub fn draw(self, figure: &Figure) -> Result<Vec<u8>, ExportError> {
         let text = svg::svg(figure)?;
         match self {
@@ -67,20 +67,20 @@ mod drawn {
     use svg2pdf::usvg::fontdb::Database;
     use svg2pdf::usvg::{Options, Tree};
 
-    /// Pixels for a unit of the SVG.
+    /// Pixels per unit of the SVG.
     const SCALE: f32 = 2.0;
 
     fn failed(error: impl std::fmt::Display) -> ExportError {
         ExportError::Drawing(error.to_string())
     }
 
-    /// The fonts of this machine, read once.
+    /// Returns the fonts of the system, read once.
     fn fonts() -> Result<Arc<Database>, ExportError> {
         static FONTS: OnceLock<Arc<Database>> = OnceLock::new();
         let fonts = FONTS.get_or_init(|| {
             let mut fonts = Database::new();
             fonts.load_system_fonts();
-            // The figures ask for `sans-serif`; where no font has that name, any sans does.
+            // The figures ask for `sans-serif`; if no font has that name, another sans-serif font is used.
             let sans = [
                 "Arial",
                 "Helvetica",

@@ -31,13 +31,13 @@ pub struct Figure {
     pub y: Axis,
     /// Marks, drawn in this order, except that heat maps come first and text last.
     pub marks: Vec<Mark>,
-    /// True if one unit is as long on both axes, as in a drawing of bodies.
+    /// True if one unit has equal length on both axes, as in a drawing of bodies.
     #[serde(default)]
     pub equal_aspect: bool,
 }
 
 impl Figure {
-    /// A figure without marks.
+    /// Creates a figure without marks.
     pub fn new(
         name: impl Into<String>,
         title: impl Into<String>,
@@ -56,7 +56,7 @@ impl Figure {
         }
     }
 
-    /// Makes one unit as long on both axes.
+    /// Gives one unit equal length on both axes.
     #[must_use]
     pub fn equal_aspect(mut self) -> Self {
         self.equal_aspect = true;
@@ -93,16 +93,16 @@ pub struct Axis {
     /// Scale that maps values to length.
     #[serde(default)]
     pub scale: Scale,
-    /// Values at the two ends; found from the marks when absent.
+    /// Values at the two ends; chosen to fit the marks if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub range: Option<[f64; 2]>,
-    /// Names of the values 1, 2, ..., which stand beside the axis instead of numbers; none for an axis of numbers.
+    /// Names shown beside the values 1, 2, ... of the axis instead of numbers; empty for an axis of numbers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub names: Vec<String>,
 }
 
 impl Axis {
-    /// A linear axis that fits the marks.
+    /// Creates a linear axis whose range fits the marks.
     pub fn linear(label: impl Into<String>, unit: impl Into<String>) -> Self {
         Self {
             label: label.into(),
@@ -113,7 +113,7 @@ impl Axis {
         }
     }
 
-    /// A logarithmic axis that fits the marks.
+    /// Creates a logarithmic axis whose range fits the marks.
     pub fn log(label: impl Into<String>, unit: impl Into<String>) -> Self {
         Self {
             scale: Scale::Log,
@@ -121,7 +121,7 @@ impl Axis {
         }
     }
 
-    /// An axis of things that have names: the first at 1, the second at 2, and so on.
+    /// Creates an axis of named items: the first at value 1, the second at 2, and so on.
     pub fn named(label: impl Into<String>, names: Vec<String>) -> Self {
         Self {
             range: Some([0.0, names.len() as f64 + 1.0]),
@@ -130,7 +130,7 @@ impl Axis {
         }
     }
 
-    /// Fixes the values at the two ends, the lower one first.
+    /// Sets the values at the two ends, the lower one first.
     #[must_use]
     pub fn range(mut self, low: f64, high: f64) -> Self {
         self.range = Some([low, high]);
@@ -142,14 +142,14 @@ impl Axis {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scale {
-    /// Equal differences are equally long.
+    /// Linear: equal differences have equal length.
     #[default]
     Linear,
-    /// Equal ratios are equally long; values must be positive.
+    /// Logarithmic: equal ratios have equal length; values must be positive.
     Log,
 }
 
-/// Something drawn on a figure's axes.
+/// A mark: an item drawn on a figure's axes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "kebab-case")]
 pub enum Mark {
@@ -185,11 +185,11 @@ pub enum Mark {
         #[serde(default)]
         color: Color,
     },
-    /// A grid of colored cells with a color bar; at most one in a figure.
+    /// A grid of colored cells with a color bar; a figure has at most one heat map.
     Heatmap {
         /// Quantity that the color shows.
         label: String,
-        /// Its unit; empty if dimensionless.
+        /// Unit of that quantity; empty if dimensionless.
         unit: String,
         /// Cell centers along x, increasing.
         x: Vec<f64>,
@@ -204,7 +204,7 @@ pub enum Mark {
         x: f64,
         /// Center, y.
         y: f64,
-        /// Radius in the axes' unit.
+        /// Radius in the unit of the axes.
         radius: f64,
         /// Text drawn in the center.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -242,13 +242,13 @@ pub enum Mark {
         x: f64,
         /// Center, y.
         y: f64,
-        /// The text.
+        /// Text to draw.
         text: String,
     },
 }
 
 impl Mark {
-    /// A solid line with a legend entry.
+    /// Creates a solid line with a legend entry.
     pub fn line(label: impl Into<String>, x: Vec<f64>, y: Vec<f64>, color: Color) -> Self {
         Self::Line {
             label: Some(label.into()),
@@ -259,7 +259,7 @@ impl Mark {
         }
     }
 
-    /// Round points with a legend entry.
+    /// Creates round points with a legend entry.
     pub fn points(label: impl Into<String>, x: Vec<f64>, y: Vec<f64>, color: Color) -> Self {
         Self::Points {
             label: Some(label.into()),

@@ -1,8 +1,8 @@
-//! Scalar results and what they are compared with.
+//! Scalar results and the values to compare them with.
 
 use serde::{Deserialize, Serialize};
 
-/// One scalar result, with the values it should match, if any.
+/// One scalar result, with its expected values, if any.
 ///
 /// # Examples
 ///
@@ -17,34 +17,34 @@ use serde::{Deserialize, Serialize};
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Quantity {
-    /// Name, ending in its unit: `energy_change_j`.
+    /// Name with its unit at the end: `energy_change_j`.
     pub name: String,
-    /// Value this run found.
+    /// Value computed in this run.
     pub value: f64,
     /// Unit; empty if dimensionless.
     pub unit: String,
-    /// Value that the paper prints.
+    /// Value printed in the paper.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paper: Option<f64>,
-    /// Largest difference from it that the printed digits allow.
+    /// Largest difference from the printed value that its digits allow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within: Option<f64>,
-    /// Place in the paper, e.g. `"Eq. (15)"`.
+    /// Place of the printed value in the paper, e.g. `"Eq. (15)"`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// Why this run's value is not the printed one.
+    /// Reason why the value of this run differs from the printed one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub differs: Option<String>,
-    /// Value that something else than the paper and this run gives.
+    /// Value from a source other than the paper and this run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reference: Option<Reference>,
-    /// Anything a reader must know to judge the value.
+    /// Remark that a reader needs to judge the value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
 impl Quantity {
-    /// A quantity with nothing to compare it with.
+    /// Creates a quantity without expected values.
     pub fn new(name: impl Into<String>, value: f64, unit: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -59,7 +59,7 @@ impl Quantity {
         }
     }
 
-    /// Adds the value that a paper prints, half a unit of its last digit, and the place.
+    /// Adds the value printed in a paper, half a unit of its last digit, and its place in the paper.
     #[must_use]
     pub fn printed(mut self, value: f64, within: f64, source: impl Into<String>) -> Self {
         self.paper = Some(value);
@@ -68,7 +68,7 @@ impl Quantity {
         self
     }
 
-    /// Leaves out what a paper prints, which belongs to the paper's parameters.
+    /// Removes the printed value, which is valid for the parameters of the paper only.
     pub fn forget_printed(&mut self) {
         self.paper = None;
         self.within = None;
@@ -76,37 +76,37 @@ impl Quantity {
         self.differs = None;
     }
 
-    /// True if the value is the printed one, up to the printed digits, or no value is printed.
+    /// True if the value equals the printed one up to the printed digits, or if no value is printed.
     #[must_use]
     pub fn agrees_with_print(&self) -> bool {
         let Some(paper) = self.paper else {
             return true;
         };
-        // Printed decimals are not binary ones: a rounding of each side is allowed.
+        // Printed decimals have no exact binary form: a rounding error of each side is allowed.
         let rounding = 4.0 * f64::EPSILON * paper.abs();
         (self.value - paper).abs() <= self.within.unwrap_or(0.0) + rounding
     }
 
-    /// Says why the value is not the printed one.
+    /// States the reason why the value differs from the printed one.
     #[must_use]
     pub fn differs(mut self, reason: impl Into<String>) -> Self {
         self.differs = Some(reason.into());
         self
     }
 
-    /// Adds the value of a closed form, and which one.
+    /// Adds the value of a closed form; `source` is the formula.
     #[must_use]
     pub fn closed_form(self, value: f64, source: impl Into<String>) -> Self {
         self.reference(ReferenceKind::ClosedForm, value, source)
     }
 
-    /// Adds the value of an independent computation, and which one.
+    /// Adds the value of an independent computation; `source` names the computation.
     #[must_use]
     pub fn independent(self, value: f64, source: impl Into<String>) -> Self {
         self.reference(ReferenceKind::Independent, value, source)
     }
 
-    /// Adds a value that neither the paper nor this run gives.
+    /// Adds an expected value from a source other than the paper and this run.
     #[must_use]
     pub fn reference(mut self, kind: ReferenceKind, value: f64, source: impl Into<String>) -> Self {
         self.reference = Some(Reference {
@@ -117,7 +117,7 @@ impl Quantity {
         self
     }
 
-    /// Every expected value: its kind in words, the value, and where it comes from.
+    /// Iterates over the expected values: kind in words, value, and source.
     pub fn expected(&self) -> impl Iterator<Item = (&'static str, f64, &str)> {
         let source = self.source.as_deref().unwrap_or_default();
         let printed = self.paper.map(|value| ("printed", value, source));
@@ -149,18 +149,18 @@ impl Quantity {
     }
 }
 
-/// A value to compare with that no paper prints.
+/// Expected value that is not printed in a paper.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reference {
     /// Origin of the value.
     pub kind: ReferenceKind,
     /// The value.
     pub value: f64,
-    /// The formula, or the other computation.
+    /// Formula, or name of the other computation.
     pub source: String,
 }
 
-/// Origin of a value to compare with.
+/// Origin of an expected value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReferenceKind {
@@ -171,7 +171,7 @@ pub enum ReferenceKind {
 }
 
 impl ReferenceKind {
-    /// The kind in words.
+    /// Returns the kind in words.
     #[must_use]
     pub fn words(self) -> &'static str {
         match self {

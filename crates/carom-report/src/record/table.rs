@@ -2,13 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Path of the first non-finite number of a named list.
+/// Returns the path of the first non-finite number of a list; `field` is the name of the list.
 pub(super) fn bad_number(field: &str, values: &[f64]) -> Option<String> {
     let at = values.iter().position(|v| !v.is_finite())?;
     Some(format!("{field}[{at}]"))
 }
 
-/// Path of the first non-finite number of a named grid.
+/// Returns the path of the first non-finite number of a list of rows; `field` is the name of the list.
 pub(super) fn bad_cell(field: &str, rows: &[Vec<f64>]) -> Option<String> {
     rows.iter()
         .enumerate()
@@ -18,7 +18,7 @@ pub(super) fn bad_cell(field: &str, rows: &[Vec<f64>]) -> Option<String> {
 /// Names of a table's rows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RowLabels {
-    /// Heading of the column of names.
+    /// Header of the column of names.
     pub heading: String,
     /// A name for every row.
     pub names: Vec<String>,
@@ -56,13 +56,13 @@ pub struct Table {
     pub columns: Vec<Column>,
     /// Rows, each with a number for every column.
     pub rows: Vec<Vec<f64>>,
-    /// Names of the rows, where they have any: a first column of text.
+    /// Names of the rows, shown as a first column of text; `None` if rows have no names.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub labels: Option<RowLabels>,
 }
 
 impl Table {
-    /// A table without rows.
+    /// Creates a table without rows.
     pub fn new(name: impl Into<String>, caption: impl Into<String>, columns: Vec<Column>) -> Self {
         Self {
             name: name.into(),
@@ -73,7 +73,7 @@ impl Table {
         }
     }
 
-    /// Adds a row with a name under a heading, which all rows of the table share.
+    /// Adds a row that begins with a name. `heading` is the header of the column of names; the first call sets it.
     pub fn push_named(&mut self, heading: &str, name: impl Into<String>, row: Vec<f64>) {
         let labels = self.labels.get_or_insert_with(|| RowLabels {
             heading: heading.to_owned(),
@@ -83,7 +83,7 @@ impl Table {
         self.rows.push(row);
     }
 
-    /// Name of a row; empty if rows have none.
+    /// Returns the name of a row; empty if rows have no names.
     pub(crate) fn label(&self, row: usize) -> &str {
         let labels = self.labels.as_ref();
         labels
@@ -97,7 +97,7 @@ impl Table {
 }
 
 impl Column {
-    /// A column heading.
+    /// Creates a column heading.
     pub fn new(name: impl Into<String>, unit: impl Into<String>) -> Self {
         Self {
             name: name.into(),

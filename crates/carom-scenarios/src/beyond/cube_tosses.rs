@@ -1,4 +1,4 @@
-//! Measured tosses of a cube, and the impact laws fitted to them.
+//! Impact laws fitted to measured tosses of a cube.
 
 use crate::ScenarioError;
 use crate::config::{Count, Input};
@@ -15,9 +15,9 @@ pub(crate) struct Config {
     seed: u64,
 }
 
-/// Poses of twenty tosses (Pfrommer, Halm & Posa 2020); source and licence beside them.
+/// Measured poses of twenty tosses (Pfrommer, Halm & Posa 2020); source and license are in the folder.
 const POSES: &[u8] = include_bytes!("../../data/tosses/tosses-sample.csv");
-/// The cube, its plane and gravity.
+/// Configuration of the fit: the cube, its plane and gravity.
 const CUBE: &str = include_str!("../../data/tosses/cube.toml");
 
 pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {

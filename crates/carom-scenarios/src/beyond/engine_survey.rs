@@ -1,4 +1,4 @@
-//! Impacts that rigid-body engines computed, judged.
+//! Judges impacts computed by rigid-body engines.
 
 use crate::ScenarioError;
 use crate::config::Input;
@@ -23,14 +23,14 @@ pub(crate) struct Config {
     seed: u64,
 }
 
-/// Answers of engines, measured by us with a time step of 1 ms (MuJoCo 0.1 ms).
+/// Outcomes of rigid-body engines, measured by us with a time step of 1 ms (MuJoCo 0.1 ms).
 ///
-/// Balls: 1 kg, in a row, the first at 1 m/s, restitution 1; velocities after, m/s. Flat drops: a
-/// box that lands flat; the upward velocity after over the speed before. Rocking block: 0.2 m wide,
-/// 1 m high, no restitution; its angular velocity after over that before.
+/// Balls: 1 kg each, in a row, the first at 1 m/s, restitution 1; the values are the velocities after the impact (m/s).
+/// Flat drops: a box that lands flat; upward velocity after the impact divided by the speed before. Rocking block: 0.2 m
+/// wide, 1 m high, no restitution; angular velocity after the impact divided by that before.
 const MEASURED: &str = include_str!("../../data/engine_impacts.csv");
 
-/// One outcome of one engine.
+/// Measured outcome of one engine in one case.
 struct Measured<'d> {
     case: &'d str,
     engine: &'d str,
@@ -59,15 +59,15 @@ fn measured() -> Result<Vec<Measured<'static>>, ScenarioError> {
     Ok(all)
 }
 
-/// An impact that engines were given.
+/// An impact that the engines computed.
 struct Case {
     name: &'static str,
     mass: DMatrix<f64>,
     contacts: Vec<Contact>,
     before: Vec<f64>,
-    /// The velocity after from what was measured.
+    /// Converts the measured values to the velocity after the impact.
     after: fn(&[f64]) -> Vec<f64>,
-    /// The law whose answer is the textbook's.
+    /// Name of the law whose outcome is the textbook's.
     textbook: &'static str,
 }
 
@@ -88,7 +88,7 @@ fn balls(name: &'static str, n: usize) -> Case {
     }
 }
 
-/// The vertical motion alone: the records say how fast boxes turn, not about which axis.
+/// Builds a flat drop with the vertical coordinate only: the data have the speed of rotation of the box, but not its axis.
 fn flat(name: &'static str, restitution: f64) -> Case {
     Case {
         name,
@@ -103,8 +103,8 @@ fn flat(name: &'static str, restitution: f64) -> Case {
     }
 }
 
-/// The block turns about its left corner and lands on the right one; the engines' angular velocity
-/// is read as turning about the new corner.
+/// Builds the rocking block, which turns about its left corner and lands on the right one. The angular velocity of an
+/// engine is interpreted as rotation about the right corner.
 fn rocking() -> Case {
     let (x, y) = (0.1, 0.5);
     let corner = |x: f64| Contact {
@@ -233,7 +233,7 @@ fn entry(measured: &Measured<'_>, after: &Tangent, judgement: &Judgement) -> Val
     })
 }
 
-/// Three balls: a row for each law and each solver, with the three velocities after.
+/// Draws the outcomes for three balls: a row for each law and each solver, with the three velocities after the impact.
 fn figure(all: &[Measured<'_>]) -> Figure {
     let third = 1.0 / 3.0;
     let mut rows: Vec<(String, Vec<f64>)> = vec![
@@ -292,8 +292,8 @@ mod tests {
         record.results["judgements"].as_array().unwrap().clone()
     }
 
-    /// Siconos solves the complementarity problem of Moreau's law; the answers of the others are
-    /// known from their velocities alone.
+    /// Siconos solves the complementarity problem of Moreau's law. For the other engines only the velocities are
+    /// known.
     #[test]
     fn a_complementarity_solver_is_recognized_in_every_case() {
         let all = judgements();

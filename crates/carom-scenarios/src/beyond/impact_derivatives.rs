@@ -1,4 +1,4 @@
-//! Derivatives of impacts: where they are, where there are two, and where the outcome jumps.
+//! Derivatives of impacts: regions where the outcome is smooth, kinks with two derivatives, and jumps of the outcome.
 
 use crate::ScenarioError;
 use crate::common::linspace;
@@ -12,13 +12,13 @@ use carom_report::record::{Axis, Color, Column, Figure, LineStyle, Mark, Quantit
 use nalgebra::{DMatrix, DVector};
 use serde::Deserialize;
 
-/// Near ties, over the velocity before.
+/// Distance from a tie at which a decision counts as tied, divided by the velocity before the impact.
 const TOLERANCE: f64 = 1e-9;
 
-/// Slopes that a figure shows along a curve.
+/// Number of slopes drawn along a curve.
 const SLOPES: usize = 12;
 
-/// Slopes that differ by less are those of one region.
+/// Difference up to which two slopes belong to one smooth region.
 const SAME_SLOPE: f64 = 1e-9;
 
 #[derive(Debug, Deserialize)]
@@ -57,18 +57,18 @@ struct Slide {
     range: Positive,
 }
 
-/// A law on contacts whose velocity before is swept in one component.
+/// A law and contacts; one component of the velocity before the impact is varied.
 struct Sweep<'a> {
     law: &'a dyn DifferentiableLaw,
     masses: Vec<f64>,
     contacts: Vec<Contact>,
     velocity: Vec<f64>,
-    /// The component that is swept, and that which is looked at after the impact.
+    /// Index of the varied component, and index of the component shown after the impact.
     swept: usize,
     shown: usize,
 }
 
-/// A curve: velocities before and after, slopes.
+/// Samples of a curve: varied component before the impact, shown component after it, and slopes.
 struct Curve {
     before: Vec<f64>,
     after: Vec<f64>,
@@ -102,7 +102,7 @@ impl Sweep<'_> {
                 let slope = derivative.dv_dv().map(|d| d[(self.shown, self.swept)]);
                 (outcome.velocity_plus.0[self.shown], slope)
             })?;
-            // A sample on a tie has no slope.
+            // A sample on a tie has no slope and is left out.
             if let Some(slope) = slope {
                 curve.before.push(*x);
                 curve.after.push(after);
@@ -112,7 +112,7 @@ impl Sweep<'_> {
         Ok(curve)
     }
 
-    /// Class, pieces, and the largest distance of the shown velocity between pieces.
+    /// Differentiates at `x`: class, pieces, and the range of the shown velocity over all pieces.
     fn tie(&self, x: f64) -> Result<Tie, ScenarioError> {
         self.at(x, |_, derivative| {
             let pieces = derivative.pieces();
@@ -148,7 +148,7 @@ impl Tie {
 }
 
 impl Curve {
-    /// First sample behind the middle of the sweep: the outcome may jump there.
+    /// Returns the index of the first sample in the upper half of the sweep; the outcome may jump there.
     fn middle(&self) -> usize {
         let (Some(first), Some(last)) = (self.before.first(), self.before.last()) else {
             return 0;
@@ -156,7 +156,7 @@ impl Curve {
         self.before.partition_point(|x| *x < 0.5 * (first + last))
     }
 
-    /// Largest distance of slopes and differences of neighbors in one region on one side of the middle.
+    /// Returns the largest difference between slopes and difference quotients, within smooth regions and not across the middle.
     fn missed(&self) -> f64 {
         let middle = self.middle();
         let mut missed = 0.0f64;

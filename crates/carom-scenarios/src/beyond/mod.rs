@@ -1,4 +1,4 @@
-//! Beyond the five papers.
+//! Scenarios that are not from the five papers.
 
 pub(crate) mod cube_tosses;
 pub(crate) mod engine_survey;

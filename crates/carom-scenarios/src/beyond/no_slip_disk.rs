@@ -1,4 +1,4 @@
-//! A disk bounces in a strip without slipping.
+//! A disk that bounces in a strip without slipping at the walls.
 
 use crate::ScenarioError;
 use crate::config::{Count, Input, Positive};

@@ -1,4 +1,4 @@
-//! An error ellipse goes through an impact: by the saltation matrix, and by seeded runs.
+//! Propagation of an error ellipse through an impact: by the saltation matrix, and by sampled runs.
 
 use crate::ScenarioError;
 use crate::config::{Count, Fraction, Input, Positive};
@@ -18,10 +18,10 @@ use nalgebra::{Matrix2, Vector2};
 use serde::Deserialize;
 use std::f64::consts::{PI, TAU};
 
-/// Points of a drawn ellipse.
+/// Number of points of a drawn ellipse.
 const POINTS: usize = 121;
 
-/// Half axes of the ellipses in standard deviations.
+/// Half axes of the ellipses, in standard deviations.
 const SIGMAS: f64 = 2.0;
 
 #[derive(Debug, Deserialize)]
@@ -57,18 +57,18 @@ struct BlockConfig {
     deviations: Positive<[f64; 2]>,
 }
 
-/// A system of one coordinate that hits once.
+/// A system with one coordinate and one impact.
 struct System {
     name: &'static str,
-    /// With its contact, and without.
+    /// Mechanism with the contact (`hits`), and without it (`flies`).
     hits: PlanarMechanism,
     flies: PlanarMechanism,
     restitution: f64,
-    /// Mean and standard deviations of coordinate and rate at the start.
+    /// Mean and standard deviations of the initial coordinate and rate.
     mean: [f64; 2],
     deviations: [f64; 2],
     duration: f64,
-    /// Coordinate and rate as they are shown, from those of the mechanism.
+    /// Maps coordinate and rate of the mechanism to those in the figure.
     shown: fn([f64; 2], f64) -> [f64; 2],
     origin: f64,
     axes: [(&'static str, &'static str); 2],
@@ -102,10 +102,10 @@ impl BallConfig {
 }
 
 impl BlockConfig {
-    /// The magnitude $\varphi$ of the block's angle obeys $\ddot\varphi = -p^2\sin(\delta - \varphi)$,
-    /// $p^2 = 3g/4R$, and rebounds at 0 with $1 - \tfrac32\sin^2\delta$ (Housner 1963): a pendulum of
-    /// length $4R/3$ at the angle $\varphi + \pi - \delta$ from straight down, with a wall at
-    /// $\varphi = 0$.
+    /// Builds the mechanism of the block. The magnitude $\varphi$ of the block's angle obeys
+    /// $\ddot\varphi = -p^2\sin(\delta - \varphi)$ with $p^2 = 3g/4R$ and the half diagonal $R$, and rebounds at 0 with
+    /// the restitution $1 - \tfrac32\sin^2\delta$ (Housner 1963). This is a pendulum of length $4R/3$ at the angle
+    /// $\varphi + \pi - \delta$ from straight down, with a wall at $\varphi = 0$.
     fn mechanism(&self, with_floor: bool) -> Result<PlanarMechanism, MechanismError> {
         let length = 4.0 / 3.0 * libm::hypot(*self.half_width, *self.half_height);
         let mut builder = PlanarBuilder::new([0.0, -*self.gravity]);
@@ -119,7 +119,7 @@ impl BlockConfig {
         builder.build()
     }
 
-    /// Angle at which the block stands on its other edge, too.
+    /// Returns $\delta$, the angle of the block at which its center of mass is above the pivot edge (unstable balance).
     fn balance(&self) -> f64 {
         libm::atan2(*self.half_width, *self.half_height)
     }
@@ -146,21 +146,21 @@ impl BlockConfig {
     }
 }
 
-/// Predicted and sampled ends of a perturbed system.
+/// End states of a perturbed system, predicted and sampled.
 struct Pushed {
-    /// End of the mean, and ends of the samples.
+    /// End state of the mean, and end states of the samples.
     center: Vector2<f64>,
     ends: Vec<Vector2<f64>>,
-    /// Covariances at the end: of the samples, by the saltation matrix, by the reset alone.
+    /// Covariances of the end states: of the samples, predicted by the saltation matrix, predicted by the reset map alone.
     sampled: Matrix2<f64>,
     by_saltation: Matrix2<f64>,
     by_reset: Matrix2<f64>,
-    /// Largest difference of the product of flights and saltation matrix from the derivative of the
-    /// run, over its largest entry.
+    /// Largest difference between the product of flight Jacobians and saltation matrix and the Jacobian of the
+    /// whole run, divided by the largest entry of the latter.
     product_error: f64,
 }
 
-/// A run with its derivative and that of its first impact.
+/// A run, its Jacobian, and the saltation matrix of its first impact.
 struct Differentiated {
     run: Trajectory,
     jacobian: Matrix2<f64>,
@@ -172,7 +172,7 @@ impl System {
         propagative(self.restitution)
     }
 
-    /// A run and its derivative.
+    /// Runs the mechanism from `start` and differentiates the run.
     fn differentiated(
         &self,
         mechanism: &PlanarMechanism,
@@ -204,7 +204,7 @@ impl System {
         ScenarioError::value(&format!("{}.duration", self.name), message)
     }
 
-    /// The end of a run that hits once.
+    /// Returns the end state of a run; an error unless it has exactly one impact.
     fn end(
         &self,
         integrator: &CollisionIntegrator<'_, PlanarMechanism>,
@@ -237,7 +237,7 @@ impl System {
         };
         let first = flight(self.mean, hit)?;
         let second = flight(landed, self.duration - hit)?;
-        // The configuration stays, the rate is reversed.
+        // The reset map keeps the coordinate and multiplies the rate by minus the restitution.
         let reset = Matrix2::new(1.0, 0.0, 0.0, -self.restitution);
         let product = second * saltation * first;
         let variances = Vector2::from(self.deviations).map(|sigma| sigma * sigma);
@@ -262,10 +262,10 @@ impl System {
     }
 }
 
-/// Two independent standard normal numbers (Box & Muller).
+/// Returns two independent standard normal numbers, by the method of Box & Muller.
 fn normal_pair(seed: u64, sample: u64) -> [f64; 2] {
     let mut rng = CounterRng::new(seed, sample, 0);
-    // In (0, 1].
+    // The argument of the logarithm lies in (0, 1].
     let radius = (-2.0 * libm::log(1.0 - rng.next_uniform())).sqrt();
     let (sin, cos) = libm::sincos(TAU * rng.next_uniform());
     [radius * cos, radius * sin]
@@ -281,8 +281,8 @@ fn covariance(points: &[Vector2<f64>]) -> Matrix2<f64> {
     squares.sum::<Matrix2<f64>>() / (count - 1.0)
 }
 
-/// Size of $L^{-1}PL^{-T} - I$ over that of $I$, where $LL^T$ is the covariance of the samples: an
-/// error without units.
+/// Returns the norm of $L^{-1}PL^{-T} - I$ divided by that of $I$: a dimensionless error of the predicted covariance $P$.
+/// $LL^T$ is the covariance of the samples.
 fn relative_error(predicted: &Matrix2<f64>, sampled: &Matrix2<f64>) -> f64 {
     let Some(factor) = sampled.cholesky() else {
         return f64::INFINITY;
@@ -294,7 +294,7 @@ fn relative_error(predicted: &Matrix2<f64>, sampled: &Matrix2<f64>) -> f64 {
     })
 }
 
-/// The part of the points in an ellipse of [`SIGMAS`] standard deviations.
+/// Returns the fraction of the samples inside the ellipse of [`SIGMAS`] standard deviations.
 fn inside(pushed: &Pushed, covariance: &Matrix2<f64>) -> f64 {
     let Some(inverse) = covariance.try_inverse() else {
         return 0.0;
@@ -452,7 +452,7 @@ mod tests {
         found.unwrap().value
     }
 
-    /// Two thousand samples know a variance to three per cent.
+    /// Two thousand samples determine a variance to three per cent.
     #[test]
     fn the_saltation_matrix_carries_the_covariance_and_the_reset_does_not() {
         let record = run("");

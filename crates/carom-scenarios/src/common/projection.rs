@@ -1,8 +1,8 @@
-//! Parallel projection of lines in space.
+//! Parallel projection of points and curves in space.
 
 use nalgebra::Vector3;
 
-/// A parallel projection: what is to the right and up in the picture.
+/// Parallel projection, given by the directions in space that point right and up in the picture.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Camera {
     right: Vector3<f64>,
@@ -10,7 +10,7 @@ pub(crate) struct Camera {
 }
 
 impl Camera {
-    /// Looks across the horizontal direction `travel`, from `elevation` degrees above.
+    /// Creates a camera that looks across the horizontal direction `travel`, from `elevation` degrees above.
     pub(crate) fn beside(travel: Vector3<f64>, elevation: f64) -> Self {
         let level = Vector3::new(travel.x, travel.y, 0.0);
         let right = level.try_normalize(1e-12).unwrap_or_else(Vector3::x);
@@ -22,7 +22,7 @@ impl Camera {
         }
     }
 
-    /// Looks straight down.
+    /// Creates a camera that looks straight down.
     pub(crate) fn above() -> Self {
         Self {
             right: Vector3::x(),
@@ -30,12 +30,12 @@ impl Camera {
         }
     }
 
-    /// Picture coordinates of a point.
+    /// Returns the picture coordinates of a point.
     pub(crate) fn place(&self, p: &Vector3<f64>) -> [f64; 2] {
         [self.right.dot(p), self.up.dot(p)]
     }
 
-    /// Picture coordinates of points.
+    /// Returns the picture coordinates of several points.
     pub(crate) fn project<'a>(
         &self,
         points: impl IntoIterator<Item = &'a Vector3<f64>>,
@@ -44,12 +44,12 @@ impl Camera {
         places.map(|[x, y]| (x, y)).unzip()
     }
 
-    /// Towards the viewer.
+    /// Returns the direction from the scene towards the viewer.
     pub(crate) fn toward(&self) -> Vector3<f64> {
         self.right.cross(&self.up)
     }
 
-    /// The direction in space at an angle in the picture, counted from the right upwards.
+    /// Returns the direction in space that appears at `angle` in the picture, measured counterclockwise from the right.
     pub(crate) fn direction(&self, angle: f64) -> Vector3<f64> {
         let (sin, cos) = libm::sincos(angle);
         self.right * cos + self.up * sin

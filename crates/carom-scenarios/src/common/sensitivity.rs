@@ -1,10 +1,10 @@
-//! Derivatives of runs as data.
+//! Derivatives of runs as JSON.
 
 use carom_derivative::sensitivity::{Sensitivity, SensitivityEvent};
 use nalgebra::DMatrix;
 use serde_json::{Map, Value, json};
 
-/// The key `sensitivity` of a record.
+/// Writes the derivatives of a run as the value of the key `sensitivity` in a record.
 pub(crate) fn value(states: &[&str], sensitivity: &Sensitivity) -> Value {
     let parameters: Option<Map<String, Value>> = sensitivity.d_final_d_initial.as_ref().map(|_| {
         let columns = sensitivity.d_final_d_parameters.iter();
@@ -55,7 +55,7 @@ mod tests {
         serde_json::to_value(record).unwrap()
     }
 
-    /// One entry of the Jacobian and a parameter against differences of the run's own `final`.
+    /// Compares one entry of the Jacobian, and a parameter derivative, with difference quotients of the run's `final`.
     fn check(
         name: &str,
         base: &str,

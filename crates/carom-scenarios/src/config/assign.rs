@@ -3,7 +3,7 @@
 use super::merge::insert;
 use crate::tree::{Entry, Fault, Kind, Place, Value, parse_value};
 
-/// Sets one key, one element of a list, or a whole list or table.
+/// Assigns a value to one key, one element of a list, or a whole list or table.
 pub(super) fn assign(root: &mut Value, assignment: &str, source: usize) -> Result<(), Fault> {
     let place = Place { source, byte: 0 };
     let complain = |message: String| Fault {
@@ -37,8 +37,8 @@ pub(super) fn assign(root: &mut Value, assignment: &str, source: usize) -> Resul
     Ok(())
 }
 
-/// The right side of an assignment: a TOML value, or a bare word that is a string, so that quotes
-/// need not survive a shell.
+/// Parses the right side of an assignment: a TOML value; any other text counts as a string, because a shell
+/// removes quotation marks.
 fn assigned(text: &str, place: Place) -> Result<Value, Fault> {
     parse_value(text, place.source).unwrap_or_else(|| {
         Ok(Value {
@@ -48,7 +48,7 @@ fn assigned(text: &str, place: Place) -> Result<Value, Fault> {
     })
 }
 
-/// The part under a key or an index; a key that a table lacks starts as a table.
+/// Returns the value under a key or an index; a missing key of a table is added as an empty table.
 fn inner<'v>(value: &'v mut Value, key: &str, place: Place) -> Result<&'v mut Value, String> {
     match &mut value.kind {
         Kind::Table(table) => {

@@ -1,14 +1,14 @@
-//! Numbers within a range, checked where they are read.
+//! Numbers restricted to a range, checked while they are parsed.
 //!
-//! Every number of a configuration is finite. What a key needs beyond that its type says, so that
-//! the range is checked with the place at hand: a fault names file, line and key.
+//! Every number of a configuration is finite. The type of a number also states its range. The check during
+//! parsing knows the position, so that an error names file, line and key.
 
 use crate::ScenarioError;
 use serde::de::{Deserialize, Deserializer, Error};
 use std::fmt;
 use std::ops::Deref;
 
-/// One number or a list of them.
+/// A number or a list of numbers.
 pub(crate) trait Numbers {
     fn numbers(&self) -> &[f64];
 }
@@ -58,15 +58,15 @@ macro_rules! checked {
 }
 
 checked! {
-    /// Above 0.
+    /// Number above 0.
     Positive(x): x > 0.0, "be positive";
-    /// At least 0.
+    /// Number of at least 0.
     NonNegative(x): x >= 0.0, "not be negative";
-    /// In [0, 1].
+    /// Number in [0, 1].
     Fraction(x): (0.0..=1.0).contains(&x), "lie between 0 and 1";
 }
 
-/// A count within bounds that keep a run and its figures usable.
+/// An integer within bounds that limit run time and the size of figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Count<const LOW: usize, const HIGH: usize>(usize);
 
@@ -105,11 +105,11 @@ impl fmt::Display for Outside {
     }
 }
 
-/// A number of things that a key leads to, such as the entries of its list, within bounds.
+/// Checks that `value`, a count that the key implies, such as the length of its list, lies from `low` to `high`.
 ///
 /// # Errors
 ///
-/// [`ScenarioError::Key`].
+/// [`ScenarioError::Key`] if it does not.
 pub(crate) fn count(key: &str, value: usize, low: usize, high: usize) -> Result<(), ScenarioError> {
     if (low..=high).contains(&value) {
         return Ok(());

@@ -1,23 +1,23 @@
-//! Trees laid over each other: defaults, a file, assignments.
+//! Merges the three sources of a configuration: defaults, a file, and assignments.
 
 use crate::tree::{Entry, Kind, Place, Table, Value};
 
-/// Number of a scenario's own TOML among the texts that are laid over each other.
+/// Source number of the scenario's own TOML, see [`Place`].
 pub(super) const DEFAULTS: usize = 0;
 
-/// Number of the user's file.
+/// Source number of the user's file.
 pub(super) const FILE: usize = 1;
 
-/// Number of the first assignment; the others follow.
+/// Source number of the first assignment; the next assignments have the next numbers.
 pub(super) const ASSIGNMENTS: usize = 2;
 
-/// True if a place is in the scenario's own TOML.
+/// True if a place lies in the scenario's own TOML.
 pub(super) fn is_default(place: Place) -> bool {
     place.source == DEFAULTS
 }
 
 impl Value {
-    /// The entry of a table with this key, or the item of a list with this index.
+    /// Returns the entry of a table with this key, or the item of a list with this index.
     fn child(&self, segment: &str) -> Option<&Self> {
         match &self.kind {
             Kind::Table(table) => Some(&table.iter().find(|entry| entry.key == segment)?.value),
@@ -26,7 +26,7 @@ impl Value {
         }
     }
 
-    /// Place of a key, or of the innermost part of its path that is there; a default's place where no part is.
+    /// Returns the place of a key, or of the innermost existing part of its path; a default's place if no part exists.
     pub(super) fn place_of(&self, key: &str) -> Place {
         let start = Place {
             source: DEFAULTS,
@@ -42,7 +42,7 @@ impl Value {
         place
     }
 
-    /// Puts the values of another table over those of this one, key by key.
+    /// Replaces values of this table by those of another, key by key.
     pub(super) fn merge(&mut self, over: Self) {
         match (&mut self.kind, over.kind) {
             (Kind::Table(table), Kind::Table(entries)) => {
@@ -60,7 +60,7 @@ impl Value {
         }
     }
 
-    /// A whole number that stands for a default with decimals is one with decimals.
+    /// Converts an integer to a floating-point number if the default is one.
     fn typed_like(mut self, old: &Kind) -> Self {
         match (&mut self.kind, old) {
             (Kind::Integer(n), Kind::Float(_)) => self.kind = Kind::Float(*n as f64),
@@ -76,8 +76,8 @@ impl Value {
     }
 }
 
-/// Sets one key of a table. Of a table that becomes another `type` the defaults go: they were keys
-/// of the old type.
+/// Sets one key of a table. If the key is `type` and changes, the defaults in the table are removed, because they
+/// are keys of the old type.
 pub(super) fn insert(table: &mut Table, entry: Entry) {
     let known = table.iter_mut().find(|old| old.key == entry.key);
     match known {

@@ -1,8 +1,8 @@
-//! Configurations: a scenario's commented TOML, a user's file over it, and assignments over both.
+//! Configurations: a scenario's commented TOML, overridden by a user's file and then by assignments.
 //!
-//! The defaults stand in the TOML alone. The three are merged into one [`Value`] whose parts
-//! know where they were given, and a configuration type is made of it once; so a fault of type or
-//! range is reported with key and place, whoever gave the value.
+//! The defaults are stored in the TOML only. The three sources are merged into one [`Value`] whose parts
+//! record their place in a source. The configuration type is deserialized from it once, so that an error of type or
+//! range names the key and the place, whichever source the value is from.
 
 mod assign;
 mod checked;
@@ -23,23 +23,23 @@ use std::path::PathBuf;
 /// Changes that a user makes to a scenario's default configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Overrides {
-    /// TOML text of a file; keys left out keep their defaults. Its key `title` becomes the record's summary.
+    /// TOML text of a file; omitted keys keep their defaults. The key `title` replaces the summary of the record.
     pub toml: String,
-    /// File that the text was read from, for messages.
+    /// Path of the file, for error messages.
     pub file: Option<PathBuf>,
-    /// Assignments `key.path=value`, applied after the file in this order; the elements of a list
+    /// Assignments `key.path=value`, applied in order after the file; the elements of a list
     /// count from 0, as in `masses.1=3`.
     pub assignments: Vec<String>,
-    /// Who is told how far a long run is.
+    /// Observer of the progress of a long run.
     pub progress: Progress,
-    /// Threads of a world's steps; the record is the same for any number. Up to one: that of the caller.
+    /// Number of threads for the steps of a world; the record does not depend on it. 0 or 1: the caller's thread only.
     pub threads: usize,
 }
 
-/// A scenario's defaults as overridden.
+/// A scenario's configuration after the user's changes.
 #[derive(Debug)]
 pub(crate) struct Input<'a> {
-    /// Title that the file gives.
+    /// Title in the user's file.
     pub(crate) title: Option<String>,
     value: Value,
     defaults: Value,
@@ -48,12 +48,12 @@ pub(crate) struct Input<'a> {
 }
 
 impl<'a> Input<'a> {
-    /// Merges what the user gives over the TOML of the scenario `name`.
+    /// Merges the user's changes into the TOML of the scenario `name`.
     ///
     /// # Errors
     ///
     /// [`ScenarioError::Config`] for text that is not TOML, for a file of another scenario, and for assignments to
-    /// nothing.
+    /// keys that do not exist.
     pub(crate) fn new(
         name: &str,
         toml: &str,
@@ -78,11 +78,11 @@ impl<'a> Input<'a> {
         })
     }
 
-    /// Reads the configuration and starts the record with it.
+    /// Deserializes the configuration, and creates a record with it as parameters.
     ///
     /// # Errors
     ///
-    /// [`ScenarioError::Config`] that names key and place.
+    /// [`ScenarioError::Config`] with key and place.
     pub(crate) fn begin<C: DeserializeOwned>(&self) -> Result<(C, Record), ScenarioError> {
         let config = C::deserialize(&self.value).map_err(|fault| located(self.overrides, fault))?;
         let mut record = Record::new("", "");
@@ -90,7 +90,7 @@ impl<'a> Input<'a> {
         Ok((config, record))
     }
 
-    /// True if nothing differs from the scenario's own values, or only these keys do.
+    /// True if the configuration equals the defaults, except for the values of `keys`.
     pub(crate) fn is_default_but_for(&self, keys: &[&str]) -> bool {
         let without = |value: &Value| match value.json() {
             serde_json::Value::Object(mut map) => {
@@ -102,23 +102,23 @@ impl<'a> Input<'a> {
         without(&self.value) == without(&self.defaults)
     }
 
-    /// True if the user gives a file, or its text, with at least one key.
+    /// True if the user's file has at least one key.
     pub(crate) fn has_file(&self) -> bool {
         let file = parse(&self.overrides.toml, FILE);
         file.is_ok_and(|file| file.entries().is_ok_and(|entries| !entries.is_empty()))
     }
 
-    /// Threads that a scenario may use beside that of the caller.
+    /// Returns the number of threads that a scenario may use.
     pub(crate) fn threads(&self) -> usize {
         self.overrides.threads
     }
 
-    /// True if the user gives this key.
+    /// True if the user sets this key.
     pub(crate) fn is_given(&self, key: &str) -> bool {
         !is_default(self.value.place_of(key))
     }
 
-    /// An error about a key with the place where that key was given.
+    /// Adds to an error about a key the place of the key in its source; other errors stay unchanged.
     pub(crate) fn locate(&self, error: ScenarioError) -> ScenarioError {
         match error {
             ScenarioError::Key { key, message } => {
@@ -135,10 +135,10 @@ impl<'a> Input<'a> {
     }
 }
 
-/// Longest title of a file (characters).
+/// Longest allowed title of a file (characters).
 const MOST_TITLE: usize = 200;
 
-/// Removes a key with a text from a file; gives the text as `accept` has it.
+/// Removes the entry with a key from a file and converts its text by `accept`; `None` if the key is absent.
 fn take<T>(
     file: &mut Value,
     key: &str,
@@ -160,7 +160,7 @@ fn take<T>(
     })
 }
 
-/// Removes the key `scenario` of a file, which must name this scenario.
+/// Removes the key `scenario` from a file; an error if it names another scenario.
 fn take_name(file: &mut Value, name: &str) -> Result<(), Fault> {
     let accept = |text: &str| match text == name {
         true => Ok(()),
@@ -171,7 +171,7 @@ fn take_name(file: &mut Value, name: &str) -> Result<(), Fault> {
     take(file, "scenario", accept).map(|_| ())
 }
 
-/// Removes the key `title` of a file: what its record and page are called instead of the scenario's summary.
+/// Removes the key `title` from a file and returns its text, which replaces the scenario's summary.
 fn take_title(file: &mut Value) -> Result<Option<String>, Fault> {
     let accept = |text: &str| {
         let n = text.chars().count();
@@ -185,12 +185,12 @@ fn take_title(file: &mut Value) -> Result<Option<String>, Fault> {
     take(file, "title", accept)
 }
 
-/// Name of the scenario that a configuration is of: its key `scenario`; else `world` if it has `[[bodies]]`, `[[fill]]`,
-/// `[[joints]]` or `[urdf]`, and `mechanism` if it has `[[links]]`.
+/// Returns the name of the scenario to which a configuration belongs: the value of its key `scenario`; otherwise `world`
+/// if it has `[[bodies]]`, `[[fill]]`, `[[joints]]` or `[urdf]`, and `mechanism` if it has `[[links]]`.
 ///
 /// # Errors
 ///
-/// [`ScenarioError::Config`] for text that is not TOML or names no scenario.
+/// [`ScenarioError::Config`] for text that is not TOML or does not tell the scenario.
 pub fn scenario_of(toml: &str) -> Result<String, ScenarioError> {
     let overrides = Overrides {
         toml: toml.to_owned(),
@@ -219,7 +219,7 @@ pub fn scenario_of(toml: &str) -> Result<String, ScenarioError> {
     })
 }
 
-/// A fault in words: file, line and column, or assignment; then key and message.
+/// Writes an error in words: file, line and column, or assignment; then key and message.
 fn located(overrides: &Overrides, fault: Fault) -> ScenarioError {
     let message = match fault.place {
         Some(place) if place.source == FILE => {

@@ -1,4 +1,4 @@
-//! Bodies that touch a plane in a face, along an edge or in a corner, and bodies rounded by a ball.
+//! Closest points of bodies that touch a plane with a face, an edge or a vertex, and of bodies rounded by a ball.
 
 use crate::ScenarioError;
 use crate::config::{Input, Positive};
@@ -9,10 +9,10 @@ use nalgebra::Vector3;
 use serde::Deserialize;
 use std::f64::consts::{FRAC_PI_4, TAU};
 
-/// Directions that trace an outline.
+/// Number of directions that trace an outline.
 const DIRECTIONS: usize = 180;
 
-/// Points within this share of the body's size are touching.
+/// Distance, as a share of the body's size, up to which a point counts as touching.
 const TOUCHING: f64 = 1e-9;
 
 #[derive(Debug, Deserialize)]
@@ -88,7 +88,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     Ok(record)
 }
 
-/// A body that touches the floor.
+/// A body in contact with the floor, in its pose.
 struct Pose<'a> {
     floor: &'a HalfSpace,
     shape: &'a Shape,
@@ -96,7 +96,7 @@ struct Pose<'a> {
 }
 
 impl<'a> Pose<'a> {
-    /// With that rotation, its center as high as it must be.
+    /// Creates the pose with a given rotation and the height at which the body touches the floor.
     fn resting(floor: &'a HalfSpace, shape: &'a Shape, rotation: So3) -> Self {
         let lowest = floor
             .gap(shape, &Se3::new(rotation, Vector3::zeros()))
@@ -105,12 +105,12 @@ impl<'a> Pose<'a> {
         Self { floor, shape, at }
     }
 
-    /// Points of the outline in the plane of two directions, right and up.
+    /// Returns points of the outline in the plane of two directions, right and up.
     fn outline(&self, right: &Vector3<f64>, up: &Vector3<f64>) -> Vec<[f64; 2]> {
         let point = |k: usize| {
             let (sin, cos) = libm::sincos(TAU * k as f64 / DIRECTIONS as f64);
             let outward = right * cos + up * sin;
-            // The support is the lowest point along a direction.
+            // The support function returns the lowest point along a direction.
             let inward = self.at.rotation.rotate_back(&-outward);
             let p = self.at.act(&self.shape.support(&inward).point);
             [right.dot(&p), up.dot(&p)]
@@ -118,7 +118,7 @@ impl<'a> Pose<'a> {
         (0..=DIRECTIONS).map(point).collect()
     }
 
-    /// The closest points, in space, around their middle.
+    /// Returns the closest points, in space, ordered around their center.
     fn patch(&self) -> Vec<Vector3<f64>> {
         let tolerance = TOUCHING * self.shape.bounding_radius();
         let patch = self.floor.contact_patch(self.shape, &self.at, tolerance);
@@ -130,14 +130,14 @@ impl<'a> Pose<'a> {
     }
 }
 
-/// Area of a polygon in a horizontal plane.
+/// Returns the area of a polygon in a horizontal plane.
 fn area(corners: &[Vector3<f64>]) -> f64 {
     let next = corners.iter().cycle().skip(1);
     let cross = |(p, q): (&Vector3<f64>, &Vector3<f64>)| p.x * q.y - p.y * q.x;
     0.5 * corners.iter().zip(next).map(cross).sum::<f64>()
 }
 
-/// Largest distance of two points.
+/// Returns the largest distance between two points.
 fn length(points: &[Vector3<f64>]) -> f64 {
     let others = points
         .iter()
@@ -145,7 +145,7 @@ fn length(points: &[Vector3<f64>]) -> f64 {
     others.fold(0.0, f64::max)
 }
 
-/// Largest errors of Eqs. (65) and (66) over the radii: of the gap, and of the closest point.
+/// Returns the largest errors over all radii of Eq. (65), the gap, and Eq. (66), the closest point.
 fn offsets(floor: &HalfSpace, bare: &Shape, rounded: &[(f64, Shape)], rotation: So3) -> (f64, f64) {
     let at = Se3::new(rotation, Vector3::new(0.0, 0.0, 3.0));
     let base = floor.gap(bare, &at);
@@ -174,7 +174,7 @@ fn curve(label: &str, points: &[[f64; 2]], style: LineStyle, color: Color) -> Ma
     }
 }
 
-/// The outline of a body and its closest points, seen along the normal.
+/// Draws the outline of a body and its closest points, seen along the normal.
 fn from_below(name: &str, title: &str, caption: &str, pose: &Pose<'_>) -> Figure {
     let outline = pose.outline(&Vector3::x(), &Vector3::y());
     let patch: Vec<[f64; 2]> = pose.patch().iter().map(|p| [p.x, p.y]).collect();
@@ -194,7 +194,7 @@ fn from_below(name: &str, title: &str, caption: &str, pose: &Pose<'_>) -> Figure
     figure.mark(Mark::points("closest points", x, y, Color::Vermillion))
 }
 
-/// Fig. 3(a): the box and its offsets, in the plane through its middle.
+/// Draws the box and its offsets in the plane through the center: Fig. 3(a).
 fn level_sets(bare: &Shape, rounded: &[(f64, Shape)]) -> Figure {
     let section = |shape: &Shape| {
         let point = |k: usize| {
@@ -227,7 +227,7 @@ fn level_sets(bare: &Shape, rounded: &[(f64, Shape)]) -> Figure {
     figure
 }
 
-/// Fig. 3(b): the closest point of the rounded box on its round corner.
+/// Draws the closest point of the rounded box, on a rounded corner: Fig. 3(b).
 fn closest(
     floor: &HalfSpace,
     bare: &Shape,

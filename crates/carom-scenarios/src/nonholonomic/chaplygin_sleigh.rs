@@ -82,7 +82,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
             (c.x, c.y)
         })
         .unzip();
-    // The blade is the origin of the moving axes, which look where the sleigh heads.
+    // The origin of the body axes is the contact point of the blade; the first axis points forward.
     let ahead = *config.offset;
     let outlines = vec![
         Outline::disk([ahead, 0.0], *config.bumper, Color::Blue),

@@ -1,4 +1,4 @@
-//! The penny with motors: constant torques between impacts.
+//! The penny driven by motors with constant torques between impacts.
 
 use crate::ScenarioError;
 use crate::config::{Count, Fraction, Input};

@@ -1,4 +1,4 @@
-//! Code that the scenarios of other nonholonomic billiards share.
+//! Code shared by the scenarios of nonholonomic billiards other than the penny.
 
 use crate::ScenarioError;
 use crate::nonholonomic::penny_model::Law;
@@ -10,16 +10,16 @@ use carom_motion::billiard::system::Hit;
 use carom_report::animation::{Animation, Outline, PlaneBody};
 use carom_report::record::{Column, Quantity, Table};
 
-/// A law of impact with its coefficient of restitution.
+/// Builds an impact law with its coefficient of restitution.
 pub(crate) fn nonholonomic(law: Law, restitution: f64) -> Result<Nonholonomic, ScenarioError> {
     Ok(Nonholonomic::new(law.restitution(restitution)?)?)
 }
 
-/// Hits that ended as asked for, or by themselves.
+/// Returns the status of a run that ended at its last impact or by itself.
 ///
 /// # Errors
 ///
-/// Why the motion could not be continued.
+/// The error of a run whose motion could not be continued.
 pub(crate) fn status(ending: Ending<BilliardError>) -> Result<String, ScenarioError> {
     Ok(match ending.or_error()? {
         Ending::MaxImpacts => "completed",
@@ -28,7 +28,7 @@ pub(crate) fn status(ending: Ending<BilliardError>) -> Result<String, ScenarioEr
     .to_owned())
 }
 
-/// A table of impacts: number, time, then what `columns` says of each state after.
+/// Builds the table of impacts: number, time, and the values of `row`, described by `columns`, for the state after each impact.
 pub(crate) fn table<S>(
     hits: &[Hit<S>],
     caption: &str,
@@ -46,7 +46,7 @@ pub(crate) fn table<S>(
     table
 }
 
-/// Numbers that every run has.
+/// Returns the quantities reported for every run: number of impacts and energy change.
 pub(crate) fn quantities<S>(hits: &[Hit<S>]) -> Vec<Quantity> {
     let lost: f64 = hits.iter().map(|hit| hit.energy_change_j).sum();
     vec![
@@ -55,13 +55,13 @@ pub(crate) fn quantities<S>(hits: &[Hit<S>]) -> Vec<Quantity> {
     ]
 }
 
-/// Frames of a played run, beside those at its impacts.
+/// Number of frames of an animation, in addition to those at its impacts.
 const FRAMES: usize = 200;
 
-/// Impacts of a played run.
+/// Largest number of impacts in an animation.
 const PLAYED_IMPACTS: usize = 40;
 
-/// A run to play: outlines that move with a pose. The text is a name, a title and a caption.
+/// Builds the animation of a run: outlines that move with the pose of each state. The text is name, title and caption.
 pub(crate) fn motion<S: Clone>(
     (name, title, caption): (&str, &str, &str),
     start: &S,
@@ -74,7 +74,7 @@ pub(crate) fn motion<S: Clone>(
     impacts.truncate(PLAYED_IMPACTS);
     let end = impacts.last().copied().unwrap_or(1.0);
     let times = Animation::frames(0.0, end, FRAMES, &impacts);
-    // From frame to frame: the cost of a flow may grow with its length.
+    // The flow runs from frame to frame, because its cost may grow with the length of the flow.
     let (mut state, mut reached, mut next) = (start.clone(), 0.0, hits.iter().peekable());
     let poses = times.iter().map(|&time| {
         while let Some(hit) = next.next_if(|hit| hit.time <= time) {
@@ -87,7 +87,7 @@ pub(crate) fn motion<S: Clone>(
     Animation::plane(name, title, caption, times, impacts).body(body)
 }
 
-/// A path through the states between impacts.
+/// Returns the path of a point, with `samples` steps between two impacts.
 pub(crate) fn path<S: Clone>(
     start: &S,
     hits: &[Hit<S>],

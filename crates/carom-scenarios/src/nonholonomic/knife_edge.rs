@@ -13,7 +13,7 @@ use carom_report::record::{Color, Figure, LineStyle, Mark, PointShape, Quantity,
 use serde::Deserialize;
 use std::f64::consts::FRAC_PI_2;
 
-/// Half length of the drawn blade over the width of the run.
+/// Half length of the drawn blade, as a share of the width of the run.
 const BLADE: f64 = 0.03;
 
 #[derive(Debug, Deserialize)]
@@ -45,7 +45,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     record.status = status(ending)?;
     record.quantities = quantities(&hits);
     if let Some(first) = hits.first() {
-        // Energy: half the square of the speed is the drop times the pull, from rest.
+        // Conservation of energy: half the square of the speed grows by the drop times the pull.
         let speed = (config.speed * config.speed + 2.0 * *config.pull * *config.wall).sqrt();
         record.quantities.push(
             Quantity::new("first_speed_m_per_s", first.before.speed.abs(), "m/s")
@@ -70,7 +70,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
             ]
         },
     ));
-    // Down the slope is down on the page.
+    // The downhill direction points down in the figure.
     let (y, height) = path(&start, &hits, 80, |s, t| blade.flow(s, t), |s| [s.y, -s.x]);
     let (low, high) = y.iter().fold((f64::MAX, f64::MIN), |(low, high), y| {
         (low.min(*y), high.max(*y))

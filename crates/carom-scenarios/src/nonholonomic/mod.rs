@@ -1,4 +1,4 @@
-//! Clark & Bloch: billiards whose players roll or glide without slipping.
+//! Clark & Bloch: billiards of bodies that roll or glide without slipping.
 
 pub(crate) mod chaplygin_sleigh;
 pub(crate) mod controlled_penny;

@@ -1,4 +1,4 @@
-//! The rolling penny on a table, impact by impact.
+//! The rolling penny on a table, with every impact in the record.
 
 use crate::ScenarioError;
 use crate::common::sensitivity;
@@ -15,7 +15,7 @@ use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, 
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// Impacts that a run may make, so that its record stays readable.
+/// Largest number of impacts of a run, so that its record stays readable.
 const MOST_IMPACTS: usize = 100_000;
 
 #[derive(Debug, Deserialize)]
@@ -23,7 +23,7 @@ const MOST_IMPACTS: usize = 100_000;
 pub(crate) struct Config {
     law: Law,
     restitution: Fraction,
-    // Absent, not the default: a duration alone lifts the limit.
+    // Optional without a default: if only a duration is given, it ends the run.
     impacts: Option<Count<1, MOST_IMPACTS>>,
     duration: Option<Positive>,
     sensitivity: bool,
@@ -32,7 +32,7 @@ pub(crate) struct Config {
     initial: InitialConfig,
 }
 
-/// The coordinates of a state.
+/// Names of the coordinates of a state.
 const STATE: [&str; 6] = ["x", "y", "theta", "phi", "theta_dot", "phi_dot"];
 
 fn end(state: &PennyState, time: f64) -> Value {
@@ -112,7 +112,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     Ok(record)
 }
 
-/// Status of a run: `completed` at the end that was asked for; with a duration the number of impacts is a limit.
+/// Returns the status of a run: `completed` at the requested end. With a duration, the number of impacts is only a limit.
 pub(crate) fn status(run: &Run, by_duration: bool) -> &'static str {
     match &run.ending {
         Ending::MaxImpacts if !by_duration => "completed",
@@ -120,7 +120,7 @@ pub(crate) fn status(run: &Run, by_duration: bool) -> &'static str {
     }
 }
 
-/// Every impact as a row; the rim is 1 for the front and -1 for the back.
+/// Builds a table with a row for every impact; the rim is 1 for the front and -1 for the back.
 pub(crate) fn impacts(run: &Run) -> Table {
     let mut table = Table::new(
         "impacts",
@@ -158,7 +158,7 @@ pub(crate) fn impacts(run: &Run) -> Table {
     table
 }
 
-/// The rows of the table as objects, for readers of JSON.
+/// Writes the rows of the table as JSON objects.
 fn details(table: &Table, run: &Run) -> Value {
     let object = |(row, event): (&Vec<f64>, &carom_motion::billiard::penny::Event)| {
         let fields = table.columns.iter().zip(row).map(|(column, value)| {
@@ -178,7 +178,7 @@ fn details(table: &Table, run: &Run) -> Value {
 pub(crate) struct Energy {
     pub(crate) initial: f64,
     pub(crate) last: f64,
-    /// Largest difference from the initial energy and the losses in closed form.
+    /// Largest difference between the energy and the initial energy minus the losses in closed form.
     pub(crate) error: f64,
 }
 
@@ -233,7 +233,7 @@ fn quantities<T: Wall>(billiard: &PennyBilliard<T>, run: &Run, energy: &Energy) 
     quantities
 }
 
-/// On a circle every impact is known in closed form.
+/// Compares the impacts on a circular table with their closed form.
 fn closed_form<T: Wall>(
     billiard: &PennyBilliard<T>,
     radius: f64,

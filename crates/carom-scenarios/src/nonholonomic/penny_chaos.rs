@@ -1,4 +1,4 @@
-//! Order and chaos of the elastic penny: Lyapunov exponents and a Poincaré section.
+//! Regular and chaotic motion of the elastic penny: Lyapunov exponents and a Poincaré section.
 
 use crate::ScenarioError;
 use crate::config::{Count, Input};
@@ -79,7 +79,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
             n += n.div_ceil(5);
         }
         let (x, y) = estimates;
-        // The chaotic orbit is lost to rounding after 60 impacts: a figure, not a number to keep.
+        // Rounding errors dominate the chaotic orbit after 60 impacts: it is drawn, but not recorded as a number.
         if index > 0
             && let Some(last) = y.last()
         {

@@ -1,4 +1,4 @@
-//! A hundred pennies that start almost alike.
+//! A hundred pennies with nearly equal initial states.
 
 use crate::ScenarioError;
 use crate::config::{Count, Fraction, Input, Positive, count};
@@ -62,7 +62,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     Ok(record)
 }
 
-/// States of all pennies, one list for each time, and the number of their impacts.
+/// Runs all pennies; returns a list of states for each time, and the number of impacts of all pennies.
 fn clouds(config: &Config) -> Result<(Vec<Vec<PennyState>>, usize), ScenarioError> {
     let penny = config.penny.build()?;
     let start = config.initial.build()?;
@@ -87,7 +87,7 @@ fn clouds(config: &Config) -> Result<(Vec<Vec<PennyState>>, usize), ScenarioErro
     Ok((clouds, impacts))
 }
 
-/// Spread of the cloud, and its members, without rows.
+/// Creates two tables without rows: the spread of the cloud, and its members.
 fn tables() -> [Table; 2] {
     let columns = |list: &[(&str, &str)]| -> Vec<Column> {
         list.iter()
@@ -123,7 +123,7 @@ fn tables() -> [Table; 2] {
     ]
 }
 
-/// Centers of the pennies at a time.
+/// Draws the centers of the pennies at a time.
 fn cloud_figure(config: &Config, time: f64, x: Vec<f64>, y: Vec<f64>) -> Figure {
     drawing(
         &config.table,
@@ -144,7 +144,7 @@ fn cloud_figure(config: &Config, time: f64, x: Vec<f64>, y: Vec<f64>) -> Figure 
     })
 }
 
-/// Growth of the cloud, from the table of its spread.
+/// Draws the growth of the cloud, from the table of its spread.
 fn spread_figure(summary: &Table) -> Figure {
     let column = |k: usize| summary.rows.iter().map(|row| row[k]).collect::<Vec<f64>>();
     let spread = Figure::new(
@@ -164,7 +164,7 @@ fn spread_figure(summary: &Table) -> Figure {
     })
 }
 
-/// Mean and population standard deviation.
+/// Returns the mean and the population standard deviation.
 fn moments(values: &[f64]) -> (f64, f64) {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;

@@ -1,4 +1,4 @@
-//! The paper's four trajectories: two tables, two laws.
+//! The paper's four trajectories: two tables with two laws each.
 
 use crate::ScenarioError;
 use crate::config::{Count, Input};
@@ -24,7 +24,7 @@ pub(crate) struct Config {
     initial: InitialConfig,
 }
 
-/// A figure of the paper: a law on a table.
+/// Figure of the paper: a law and a table.
 struct Case {
     number: u32,
     shape: &'static str,
@@ -48,7 +48,7 @@ impl Case {
         })
     }
 
-    /// Name of the law, and the words for it in captions.
+    /// Returns the name of the law, and its description for captions.
     fn words(&self) -> [&'static str; 2] {
         match self.law {
             Law::Elastic => ["elastic", "elastic"],
@@ -101,7 +101,7 @@ impl Case {
         }
     }
 
-    /// Energy after each impact, as a line of the common figure.
+    /// Draws the energy after each impact, as a line in the figure of all cases.
     fn energy_line(&self, ratios: &[f64]) -> Mark {
         Mark::Line {
             label: Some(self.shape.to_owned()),

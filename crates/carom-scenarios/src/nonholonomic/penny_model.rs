@@ -1,4 +1,4 @@
-//! Configuration and drawing that the penny's scenarios share.
+//! Configuration and drawing shared by the penny's scenarios.
 
 use crate::ScenarioError;
 use crate::common::linspace;
@@ -10,17 +10,17 @@ use carom_report::animation::{Animation, Outline, PlaneBody};
 use carom_report::record::{Axis, Color, Figure, LineStyle, Mark, PointShape};
 use serde::Deserialize;
 
-/// Points of a drawn table outline.
+/// Number of points on a drawn table outline.
 const OUTLINE: usize = 361;
 
-/// Every so many points of the outline are enough behind a moving body; divides their number
-/// less one, so that the outline closes.
+/// Step between the points of the outline used behind a moving body; it divides their number
+/// minus one, so that the outline closes.
 const WALL_STRIDE: usize = 3;
 
-/// Impacts that a drawing shows; more are a blot.
+/// Largest number of impacts in a drawing; more would blacken the drawing.
 const DRAWN_IMPACTS: usize = 300;
 
-/// Largest turn and shift between drawn points of a path, rad and m of 0.2 m.
+/// Largest step between drawn points of a path: rotation (rad) plus displacement divided by the size of the table.
 const PATH_STEP: f64 = 0.05;
 
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
@@ -33,7 +33,7 @@ pub(crate) enum Law {
 }
 
 impl Law {
-    /// The law with its coefficient of restitution.
+    /// Builds the law with its coefficient of restitution.
     pub(crate) fn restitution(self, e: f64) -> Result<Restitution, ScenarioError> {
         let restitution = match self {
             Self::Elastic => Restitution::Elastic,
@@ -48,7 +48,7 @@ impl Law {
     }
 }
 
-/// The paper's Table I.
+/// Parameters of a penny, as in the paper's Table I.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PennyConfig {
@@ -115,14 +115,14 @@ impl TableConfig {
         }
     }
 
-    /// The wall as what never moves.
+    /// Returns the wall as a fixed outline of an animation.
     pub(crate) fn wall(&self) -> Outline {
         let (x, y) = self.outline();
         let every = x.iter().zip(&y).step_by(WALL_STRIDE);
         Outline::line(every.map(|(x, y)| [*x, *y]), Color::Gray)
     }
 
-    /// The wall as a polyline.
+    /// Returns the wall as a polyline.
     pub(crate) fn outline(&self) -> (Vec<f64>, Vec<f64>) {
         let [a, b] = self.semi_axes;
         let exponent = match self.kind {
@@ -137,7 +137,7 @@ impl TableConfig {
     }
 }
 
-/// The paper's Sec. VI-A.
+/// Initial state, as in the paper's Sec. VI-A.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct InitialConfig {
@@ -162,7 +162,7 @@ impl InitialConfig {
     }
 }
 
-/// Names the key that an error of the billiard is about.
+/// Adds to an error of the billiard the name of the faulty key.
 pub(crate) fn named(error: BilliardError) -> ScenarioError {
     match error {
         BilliardError::TableTooSmall { .. } => ScenarioError::value("table.semi_axes", error),
@@ -171,7 +171,7 @@ pub(crate) fn named(error: BilliardError) -> ScenarioError {
     }
 }
 
-/// A run that was not stopped on its way.
+/// Returns the run, or the error that stopped it.
 pub(crate) fn whole(run: Result<Run, BilliardError>) -> Result<Run, ScenarioError> {
     let mut run = run.map_err(named)?;
     run.ending = run.ending.or_error().map_err(named)?;
@@ -182,7 +182,7 @@ pub(crate) fn meters(label: &str) -> Axis {
     Axis::linear(label, "m")
 }
 
-/// A drawing of a table.
+/// Creates a figure with the outline of the table.
 pub(crate) fn drawing(table: &TableConfig, name: &str, title: &str, caption: &str) -> Figure {
     let (x, y) = table.outline();
     Figure::new(name, title, caption, meters("x"), meters("y"))
@@ -196,7 +196,7 @@ pub(crate) fn drawing(table: &TableConfig, name: &str, title: &str, caption: &st
         })
 }
 
-/// Path of the center, sampled finely enough to look smooth.
+/// Returns the path of the center, sampled finely enough to look smooth.
 pub(crate) fn path(penny: &RollingPenny, run: &Run, size: f64) -> (Vec<f64>, Vec<f64>) {
     let (mut x, mut y) = (vec![run.start.x], vec![run.start.y]);
     let ends = run.events.iter().map(|e| e.time).chain([run.time]);
@@ -218,7 +218,7 @@ pub(crate) fn path(penny: &RollingPenny, run: &Run, size: f64) -> (Vec<f64>, Vec
     (x, y)
 }
 
-/// Axis ranges around what a run does from its first impact on, with half a radius to spare.
+/// Sets the axis ranges around the part of a run from its first to its last impact, with a margin of half a radius.
 pub(crate) fn close_up(mut figure: Figure, penny: &RollingPenny, run: &Run) -> Figure {
     let (Some(first), Some(last)) = (run.events.first(), run.events.last()) else {
         return figure;
@@ -241,17 +241,17 @@ pub(crate) fn close_up(mut figure: Figure, penny: &RollingPenny, run: &Run) -> F
     figure
 }
 
-/// Frames of a played run, beside those at its impacts.
+/// Number of frames of an animation, in addition to those at its impacts.
 const FRAMES: usize = 240;
 
-/// Impacts of a played run.
+/// Largest number of impacts in an animation.
 const PLAYED_IMPACTS: usize = 60;
 
-/// Caption of a played penny.
+/// Caption of an animation of the penny.
 pub(crate) const FROM_ABOVE: &str =
     "Seen from above: the penny stands on its edge, its front rim is marked.";
 
-/// A penny on its edge from above: a line along its heading, with a dot in front.
+/// Draws a penny on its edge from above: a line along its heading, with a dot at the front.
 pub(crate) fn from_above(radius: f64) -> Vec<Outline> {
     vec![
         Outline::line([[-radius, 0.0], [radius, 0.0]], Color::Blue),
@@ -259,7 +259,7 @@ pub(crate) fn from_above(radius: f64) -> Vec<Outline> {
     ]
 }
 
-/// A run to play, seen from above.
+/// Builds the animation of a run, seen from above.
 pub(crate) fn motion<T: Table>(
     text: (&str, &str),
     table: &TableConfig,
@@ -284,7 +284,7 @@ pub(crate) fn motion<T: Table>(
         .body(body)
 }
 
-/// A run on its table: path of the center and impact points of both rims.
+/// Draws a run on its table: path of the center and impact points of both rims.
 pub(crate) fn trajectory<T: Table>(
     mut figure: Figure,
     billiard: &PennyBilliard<T>,

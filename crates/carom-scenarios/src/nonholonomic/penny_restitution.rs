@@ -17,7 +17,7 @@ pub(crate) struct Config {
 
 pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let (config, mut record) = input.begin::<Config>()?;
-    // Unit mass and radius: I and J in units of m R².
+    // Mass and radius are 1, so that I and J are in units of m R².
     let bodies = [
         (
             "thin disk",

@@ -1,4 +1,4 @@
-//! The penny on a table that is no conic.
+//! The penny on a table bounded by a superellipse.
 
 use crate::ScenarioError;
 use crate::config::{Count, Input};

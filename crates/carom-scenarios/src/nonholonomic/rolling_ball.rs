@@ -1,4 +1,4 @@
-//! A ball rolls between smooth and rough cushions.
+//! A ball that rolls between smooth or rough cushions.
 
 use crate::ScenarioError;
 use crate::config::{Count, Input, Positive};
@@ -16,7 +16,7 @@ use carom_report::record::{Color, Mark, Quantity, Record};
 use nalgebra::Vector2;
 use serde::Deserialize;
 
-/// Radius of the point that shows the center, over the shorter semi-axis.
+/// Radius of the dot that marks the center, divided by the shorter semi-axis.
 const POINT: f64 = 0.04;
 
 #[derive(Debug, Deserialize)]
@@ -116,7 +116,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     Ok(record)
 }
 
-/// The product of the angular momenta about the foci, at the end and at the start.
+/// Compares the product of the angular momenta about the foci at the end with that at the start.
 fn focal_product(start: &BallState, hits: &[Hit<BallState>], a: f64, b: f64) -> Option<Quantity> {
     let distance = (a * a - b * b).abs().sqrt();
     let focus = if a > b {

@@ -1,4 +1,4 @@
-//! A snakeboard hits a wall with its nose, under every law.
+//! A snakeboard that hits a wall with its nose, under every law.
 
 use crate::ScenarioError;
 use crate::config::{Fraction, Input, Positive};
@@ -44,7 +44,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         return Err(ScenarioError::value("wall_normal", "must not be zero"));
     }
     let wall = wall.normalize();
-    // Both axles roll: the center moves along the board, which turns by tan(phi) / r.
+    // Both axles roll: the center moves along the board, and the board turns at tan(phi) / r times this speed.
     let (sin, cos) = libm::sincos(config.theta);
     let velocity = [
         config.speed * cos,
@@ -53,7 +53,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         config.rotor_rate,
         config.wheel_rate,
     ];
-    // The board moves along itself, before and after.
+    // Velocity along the board and angular velocity, before and after the impact.
     let along = |v: &[f64]| [v[0] * cos + v[1] * sin, v[3]];
     let before = along(&velocity);
     let mut table = table();
@@ -87,7 +87,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     Ok(record)
 }
 
-/// Laws in the order of the table, with their names in the record and in the figure.
+/// Returns the laws in the order of the table, with their names in the record and in the figure.
 fn laws(e: f64) -> [(&'static str, &'static str, Color, Restitution); 4] {
     [
         ("elastic", "elastic", Color::Blue, Restitution::Elastic),
@@ -112,7 +112,7 @@ fn laws(e: f64) -> [(&'static str, &'static str, Color, Restitution); 4] {
     ]
 }
 
-/// Outcome of a law, admissible or not.
+/// Outcome of a law, feasible or not.
 struct Answer {
     outcome: ImpactOutcome,
     is_feasible: bool,
@@ -143,7 +143,7 @@ impl Answer {
         })
     }
 
-    /// Row of the table.
+    /// Returns the row of the table.
     fn row(&self, number: u32) -> Vec<f64> {
         let feasible = f64::from(u8::from(self.is_feasible));
         let mut row = vec![f64::from(number), feasible, self.effective_restitution];

@@ -1,4 +1,4 @@
-//! A ball hits two others at once: Seghete & Murphey, Figs. 4 and 5.
+//! A ball that hits two others at once: Seghete & Murphey, Figs. 4 and 5.
 
 use crate::ScenarioError;
 use crate::common::linspace;
@@ -20,7 +20,7 @@ pub(crate) struct Config {
     samples: Count<2, 100_000>,
 }
 
-/// The three balls with c at the origin, moving with unit speed.
+/// Three balls with ball c at the origin, moving with unit speed.
 struct Break {
     system: System,
     centers: [[f64; 2]; 3],
@@ -54,7 +54,7 @@ fn posed(radii: [f64; 3], angle: f64, direction: f64) -> Result<Break, ScenarioE
     })
 }
 
-/// Smallest angle, at which a and b touch each other (law of cosines).
+/// Returns the smallest angle, at which a and b touch each other (law of cosines).
 fn smallest_angle([a, b, c]: [f64; 3]) -> f64 {
     let (ca, cb, ab) = (c + a, c + b, a + b);
     libm::acos((ca * ca + cb * cb - ab * ab) / (2.0 * ca * cb))
@@ -83,7 +83,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     Ok(record)
 }
 
-/// Fig. 4: one break and the velocities of both orders.
+/// Computes one break and the velocities for both orders of impacts: Fig. 4.
 fn single(config: &Config, record: &mut Record) -> Result<(), ScenarioError> {
     let posed = posed(*config.radii, config.angle, config.direction)?;
     let set = posed
@@ -106,7 +106,7 @@ fn single(config: &Config, record: &mut Record) -> Result<(), ScenarioError> {
             color: Color::Gray,
         });
     }
-    // Velocity arrows are drawn at this many meters per m/s.
+    // Length of a velocity arrow in meters per m/s.
     let length = 1.5 * config.radii[2];
     let [dx, dy] = [
         libm::cos(config.direction) * length,
@@ -174,7 +174,7 @@ fn single(config: &Config, record: &mut Record) -> Result<(), ScenarioError> {
     Ok(())
 }
 
-/// Fig. 5: indeterminacy against the angle.
+/// Draws the indeterminacy as a function of the angle: Fig. 5.
 fn curves(config: &Config, record: &mut Record) -> Result<(), ScenarioError> {
     let mut figure = Figure::new(
         "fig5_indeterminacy",

@@ -1,4 +1,4 @@
-//! The break as a map: indeterminacy over the angle of the balls and their mass.
+//! Map of the break: indeterminacy as a function of the angle between the balls and of their mass.
 
 use crate::ScenarioError;
 use crate::common::linspace;
@@ -20,8 +20,8 @@ pub(crate) struct Config {
     mass: Positive<[f64; 2]>,
 }
 
-/// Points at which the outcomes of both orders of impact were computed by reflections alone, apart from this
-/// library: angle, mass, indeterminacy.
+/// Reference points computed independently of this library, by reflections alone in both orders of impacts: angle, mass,
+/// indeterminacy.
 #[allow(clippy::excessive_precision, reason = "digits as they were computed")]
 const CHECKED: [[f64; 3]; 6] = [
     [2.094_395_102_393_195_3, 1.0, 0.559_016_994_374_947_2],
@@ -91,7 +91,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     Ok(record)
 }
 
-/// The break: ball 1 of mass 1, ball 2, and the ball that hits both, of mass 1 and unit speed.
+/// Builds the break: ball 1 of mass 1, ball 2 of mass `mass`, and the ball that hits both, of mass 1 and unit speed.
 fn system(angle: f64, mass: f64) -> Result<System, ScenarioError> {
     let (s, c) = libm::sincos(0.5 * angle);
     let normals = [

@@ -30,10 +30,10 @@ pub(crate) struct Config {
 }
 
 impl Config {
-    /// The pendulum with its lower rod, and the link that carries it.
+    /// Builds the mechanism; returns it with the links of both rods.
     fn mechanism(&self, gravity: f64) -> Result<(PlanarMechanism, [Link; 2]), MechanismError> {
         let mut builder = PlanarBuilder::new([0.0, -gravity]);
-        // Angles count from straight down.
+        // Angles are measured from straight down.
         let down = -std::f64::consts::FRAC_PI_2;
         let upper = builder.hinge(Link::GROUND, [0.0, 0.0], down);
         let lower = builder.hinge(upper, [self.lengths[0], 0.0], 0.0);
@@ -49,10 +49,10 @@ impl Config {
     }
 }
 
-/// The coordinates of a state.
+/// Names of the coordinates of a state.
 const STATE: [&str; 4] = ["angle_1", "angle_2", "rate_1", "rate_2"];
 
-/// The generalized force of gravity.
+/// Computes the generalized force of gravity.
 fn weight(mechanism: &PlanarMechanism, q: &[f64], out: &mut [f64]) {
     let mut dynamics = Dynamics::new(q.len());
     let at = Motion {
@@ -70,7 +70,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let (config, mut record) = input.begin::<Config>()?;
     let law = propagative(*config.restitution)?;
     let (mechanism, links) = config.mechanism(config.gravity)?;
-    // Its potential is linear in gravity, and there is no other.
+    // Gravity is the only force and its potential is linear in the acceleration of gravity.
     let (of_unit_gravity, _) = config.mechanism(1.0)?;
     let pull = |q: &[f64], out: &mut [f64]| weight(&of_unit_gravity, q, out);
     let parameters = [ForceParameter {

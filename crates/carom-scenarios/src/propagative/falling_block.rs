@@ -1,4 +1,4 @@
-//! A block that lands flat on two corners; a rod when it has no height.
+//! A block that lands flat on two corners; a rod if its height is zero.
 
 use crate::ScenarioError;
 use crate::common::linspace;
@@ -20,7 +20,7 @@ pub(crate) struct Config {
     samples: Count<2, 100_000>,
 }
 
-/// Coordinates (x, y, angle); contacts at the left and the right lower corner.
+/// Builds the block with coordinates (x, y, angle) and contacts at the left and the right lower corner.
 fn block(half_width: f64, half_height: f64, mass: f64) -> Result<System, ScenarioError> {
     let inertia = mass * (half_width * half_width + half_height * half_height) / 3.0;
     let normals = [-half_width, half_width].map(|x| row(3, &[(1, 1.0), (2, x)]));

@@ -1,4 +1,4 @@
-//! A chain of rods falls on a floor.
+//! A chain of rods that falls on a floor.
 
 use crate::ScenarioError;
 use crate::config::{Count, Fraction, Input, Positive};
@@ -27,7 +27,7 @@ pub(crate) struct Config {
 }
 
 impl Config {
-    /// The chain with the links of its rods; every joint and both ends may hit the floor.
+    /// Builds the chain and returns it with the links of its rods; every joint and both ends may hit the floor.
     fn mechanism(&self) -> Result<(PlanarMechanism, Vec<Link>), MechanismError> {
         let mut builder = PlanarBuilder::new([0.0, -self.gravity]);
         let mut links = vec![builder.floating()];

@@ -1,4 +1,4 @@
-//! Elementary impacts in slow motion: disks that stay where they are while velocities are handed on.
+//! Slow-motion animation of elementary impacts: the disks stay in place while their velocities change.
 
 use crate::ScenarioError;
 use crate::propagative::model::{System, diagnostics};
@@ -6,33 +6,33 @@ use carom_contact::ImpactOutcome;
 use carom_report::animation::{Animation, MovingArrow, Outline, PlaneBody};
 use carom_report::record::Color;
 
-/// Elementary impacts worth watching one by one.
+/// Largest number of elementary impacts shown one by one.
 const MOST_IMPACTS: usize = 60;
 
-/// Share of each unit of the clock during which nothing changes.
+/// Share of each unit of the clock for which the velocities are held.
 const PAUSE: f64 = 0.6;
 
-/// A disk of the scene.
+/// A disk of the animation.
 pub(crate) struct Ball {
     pub(crate) center: [f64; 2],
     pub(crate) radius: f64,
     pub(crate) label: String,
-    /// Coordinates that are its place along x and y; it never leaves a line without one.
+    /// Indices of the coordinates that are its x and y; without a coordinate the disk does not move in this direction.
     pub(crate) coordinates: [Option<usize>; 2],
 }
 
 impl Ball {
-    /// Its velocity among those of all coordinates.
+    /// Returns the velocity of the disk from the velocities of all coordinates.
     fn velocity(&self, all: &[f64]) -> [f64; 2] {
         let of = |k: Option<usize>| k.and_then(|k| all.get(k)).copied().unwrap_or(0.0);
         self.coordinates.map(of)
     }
 }
 
-/// The impact of an outcome by the propagative law, one elementary impact for each unit of the
-/// clock; the balls come in during the first unit and leave in the last one. `None` for too many impacts.
+/// Builds the animation of an impact resolved by the propagative law, one elementary impact per unit of the
+/// clock. The balls approach during the first unit and separate in the last one. `None` without impacts or for too many.
 ///
-/// Arrows and motions are `scale` meters for a meter per second.
+/// Arrows and displacements are `scale` meters per m/s.
 pub(crate) fn handed_on(
     (name, title, caption): (&str, &str, &str),
     system: &System,
@@ -49,12 +49,12 @@ pub(crate) fn handed_on(
     }
     let mut steps = system.chain(velocity, &sequence)?;
     let plus = outcome.velocity_plus.0.as_slice();
-    // A restitution of the whole event acts once, after the chain.
+    // A restitution of the whole event acts once, after the last elementary impact.
     if steps.last().is_some_and(|last| distance(last, plus) > 1e-9) {
         steps.push(plus.to_vec());
     }
     let last = steps.len() as f64 - 1.0;
-    // Frames: a time, the velocities there, and how far the balls have come before and since.
+    // Frames: time, index of the velocities, and the displacement of the balls in units of `scale` times velocity.
     let mut frames = vec![(0.0, 0, -1.0)];
     for k in 0..steps.len() {
         let k_time = (k + 1) as f64;

@@ -1,4 +1,4 @@
-//! A light ball between a wall and a heavy block: the impacts count the digits of π.
+//! A light ball between a wall and a heavy block: the number of impacts gives the digits of π.
 
 use crate::ScenarioError;
 use crate::common::linspace;
@@ -16,16 +16,16 @@ pub(crate) struct Config {
     mass_ratio: Positive,
 }
 
-/// Velocities of ball and block (m/s) before.
+/// Velocities of ball and block before the impact (m/s).
 const APPROACH: [f64; 2] = [0.0, -1.0];
 
-/// Contact of ball and wall, then of block and ball; the block is `ratio` times as heavy.
+/// Builds the system: contact of ball and wall, then of block and ball; the block has `ratio` times the mass of the ball.
 fn between_wall_and_block(ratio: f64) -> Result<System, ScenarioError> {
     let normals = vec![row(2, &[(0, 1.0)]), row(2, &[(0, -1.0), (1, 1.0)])];
     System::diagonal(&[1.0, ratio], normals)
 }
 
-/// The block approaches the ball, which touches it and the wall.
+/// Resolves the impact of the block, which approaches while the ball touches block and wall.
 fn collide(ratio: f64) -> Result<(ImpactOutcome, f64), ScenarioError> {
     let system = between_wall_and_block(ratio)?;
     let exponent = system
@@ -107,18 +107,18 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     Ok(record)
 }
 
-/// Mass of the block in the animation, over that of the ball.
+/// Mass of the block divided by that of the ball in the animation.
 const PLAYED_RATIO: f64 = 100.0;
 
-/// The impacts one after another, when ball, block and wall begin apart.
+/// Animates the impacts one after another, for ball, block and wall that are apart at the start.
 ///
-/// The velocities are those of the chain that resolves all contacts at once, and between two impacts
-/// nothing accelerates, so each time of impact is a quotient of a gap and its rate.
+/// The velocities are those of the chain that resolves all contacts at once. Between two impacts there is
+/// no acceleration, so each time of impact is a gap divided by its rate.
 fn apart() -> Result<Animation, ScenarioError> {
     let (outcome, _) = collide(PLAYED_RATIO)?;
     let sequence = diagnostics(&outcome).sequence.unwrap_or_default();
     let chain = between_wall_and_block(PLAYED_RATIO)?.chain(&APPROACH, &sequence)?;
-    // Distances of the ball from the wall and of the block from the ball, less half the sizes.
+    // Distances between ball and wall and between block and ball, measured between surfaces.
     let mut places = [1.0, 2.0];
     let mut frames = vec![(0.0, places)];
     for (contact, velocity) in sequence.iter().zip(&chain) {

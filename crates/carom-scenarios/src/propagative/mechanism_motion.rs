@@ -1,4 +1,4 @@
-//! Runs of planar mechanisms to play.
+//! Animations of planar mechanisms.
 
 use crate::propagative::mechanism_run::AuditedRun;
 use crate::propagative::played::Played;
@@ -6,10 +6,10 @@ use carom_mechanism::planar::{Link, PlanarMechanism};
 use carom_report::animation::{Animation, Outline};
 use carom_report::record::Color;
 
-/// Radius of a drawn joint over the length of its rod.
+/// Radius of a drawn joint divided by the length of its rod.
 const JOINT: f64 = 0.03;
 
-/// A run of rods, each a link with a length along its first axis.
+/// Builds the animation of a run of rods, each given by its link and its length along the link's first axis.
 pub(crate) fn motion(
     title: &str,
     caption: &str,
@@ -31,7 +31,7 @@ pub(crate) fn motion(
     animation
 }
 
-/// Position (m) and angle (rad) of a link of the mechanism.
+/// Returns the position (m) and angle (rad) of a link of the mechanism.
 pub(crate) fn pose(mechanism: &PlanarMechanism, link: Link, q: &[f64]) -> [f64; 3] {
     let [x, y] = mechanism.point(link, [0.0, 0.0], q).unwrap_or_default();
     [x, y, mechanism.angle(link, q).unwrap_or_default()]

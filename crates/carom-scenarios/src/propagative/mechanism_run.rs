@@ -1,4 +1,4 @@
-//! Runs of planar mechanisms with an audit of their energy.
+//! Runs of planar mechanisms with a check of their energy balance.
 
 use crate::ScenarioError;
 use carom_derivative::DifferentiableLaw;
@@ -11,30 +11,30 @@ use carom_variational::TimeGrid;
 
 use carom_motion::generalized::{CollisionIntegrator, ForceParameter, Impact, Trajectory};
 
-/// Most steps of a run that keeps all its states.
+/// Largest number of steps, because all states of a run are stored.
 const MAX_STEPS: f64 = 1e6;
 
-/// Rows of a table of the energy, about.
+/// Approximate number of rows in the table of the energy.
 const ENERGY_ROWS: usize = 400;
 
-/// Start of a run, and its options.
+/// Initial state and options of a run.
 pub(crate) struct Start<'a> {
     pub(crate) configuration: &'a [f64],
     pub(crate) velocity: &'a [f64],
     pub(crate) time_step: f64,
     pub(crate) duration: f64,
-    /// Parameters of the forces by which the run is differentiated, if it is.
+    /// Force parameters with respect to which the run is differentiated; `None` if no derivative is wanted.
     pub(crate) sensitivity: Option<&'a [ForceParameter<'a>]>,
 }
 
-/// A run and its energies.
+/// A run with its energies.
 pub(crate) struct AuditedRun {
     pub(crate) trajectory: Trajectory,
-    /// The derivative of the final state, if it was wanted.
+    /// Derivative of the final state, if requested.
     pub(crate) sensitivity: Option<Sensitivity>,
-    /// Velocity at the end.
+    /// Velocity at the end of the run.
     pub(crate) velocity: Vec<f64>,
-    /// Time, kinetic and potential energy on the grid.
+    /// Time, kinetic and potential energy of each grid state.
     energies: Vec<[f64; 3]>,
 }
 
@@ -85,7 +85,7 @@ impl AuditedRun {
         -impact.outcome.audit.energy_change_j()
     }
 
-    /// Status, impacts and the balance of the energy, with the table and figure of the latter.
+    /// Writes status, impacts and energy balance, with a table and a figure of the energy.
     pub(crate) fn report(&self, mechanism: &PlanarMechanism, record: &mut Record) {
         if let Ending::Stopped(error) = &self.trajectory.end.ending {
             let message = error.to_string().into();
@@ -164,7 +164,7 @@ impl AuditedRun {
         if lowest.is_finite() { lowest } else { 0.0 }
     }
 
-    /// The configurations on the grid, evenly thinned to about `count`.
+    /// Returns about `count` evenly spaced configurations of the grid.
     pub(crate) fn snapshots(&self, count: usize) -> impl Iterator<Item = &[f64]> {
         let every = (self.trajectory.states.len() / count.max(1)).max(1);
         let states = self.trajectory.states.iter().step_by(every);

@@ -1,4 +1,4 @@
-//! Seghete & Murphey: one impact after the other, and the time stepper around it.
+//! Seghete & Murphey: the propagative law, which resolves one contact after the other, and its time stepper.
 
 pub(crate) mod billiard_break;
 pub(crate) mod break_map;

@@ -1,4 +1,4 @@
-//! Mass matrices and contact normals that several scenarios share.
+//! Mass matrices and contact normals shared by several scenarios.
 
 use crate::ScenarioError;
 use carom_contact::{
@@ -9,7 +9,7 @@ use carom_impact::{EnergeticRestitution, Propagative, Uniqueness, uniqueness};
 use carom_metric::{Covector, KineticMetric, Tangent};
 use nalgebra::{DMatrix, DVector};
 
-/// A system at the moment of impact: mass matrix and gap gradients.
+/// System at the instant of impact: mass matrix and gradients of the gaps.
 #[derive(Clone, Debug)]
 pub(crate) struct System {
     metric: KineticMetric,
@@ -24,7 +24,7 @@ impl System {
         })
     }
 
-    /// A system with a diagonal mass matrix.
+    /// Creates a system with a diagonal mass matrix.
     pub(crate) fn diagonal(masses: &[f64], normals: Vec<Covector>) -> Result<Self, ScenarioError> {
         Self::new(
             DMatrix::from_diagonal(&DVector::from_column_slice(masses)),
@@ -42,7 +42,7 @@ impl System {
         Ok(ContactSet::new(&self.metric, contacts)?)
     }
 
-    /// Cosine of the first two unit normals.
+    /// Returns the cosine between the first two unit normals, in the kinetic metric.
     pub(crate) fn cosine(&self) -> Result<f64, ScenarioError> {
         let contacts = self.contacts()?;
         let (rows, columns) = contacts.cosines().shape();
@@ -56,7 +56,7 @@ impl System {
         Ok(uniqueness(&self.contacts()?))
     }
 
-    /// Worst indeterminacy of the first two contacts; 0 if they are one.
+    /// Returns the worst indeterminacy of the first two contacts; 0 if both are the same contact.
     pub(crate) fn worst_indeterminacy(&self) -> Result<f64, ScenarioError> {
         let pairs = self.uniqueness()?.pairs;
         Ok(pairs.first().map_or(0.0, |pair| pair.worst_indeterminacy))
@@ -78,7 +78,7 @@ impl System {
         self.solve(velocity, |problem| law.resolve_all(problem))
     }
 
-    /// Velocities before a chain of elastic elementary impacts and after each of them.
+    /// Returns the velocities before a chain of elastic elementary impacts and after each of them.
     pub(crate) fn chain(
         &self,
         velocity: &[f64],
@@ -104,7 +104,7 @@ impl System {
     }
 }
 
-/// The propagative law with an event-wide restitution.
+/// Creates the propagative law with one restitution for the whole event.
 pub(crate) fn propagative(restitution: f64) -> Result<Propagative, ScenarioError> {
     let restitution = EnergeticRestitution::new(restitution)?;
     Ok(Propagative {
@@ -113,14 +113,14 @@ pub(crate) fn propagative(restitution: f64) -> Result<Propagative, ScenarioError
     })
 }
 
-/// Normals of neighbors on a line: gap `i` is $x_{i+1} - x_i$ less the radii.
+/// Returns the normals of neighboring bodies on a line: gap `i` is $x_{i+1} - x_i$ minus the radii.
 pub(crate) fn chain_normals(bodies: usize) -> Vec<Covector> {
     (1..bodies)
         .map(|i| row(bodies, &[(i - 1, -1.0), (i, 1.0)]))
         .collect()
 }
 
-/// Two normals in the Euclidean plane whose feasible wedge opens along x by `half_angle` each way.
+/// Returns two normals in the Euclidean plane whose feasible wedge opens along x by `half_angle` to each side.
 pub(crate) fn wedge_normals(half_angle: f64) -> [Covector; 2] {
     [1.0, -1.0].map(|sign| {
         row(
@@ -133,7 +133,7 @@ pub(crate) fn wedge_normals(half_angle: f64) -> [Covector; 2] {
     })
 }
 
-/// Normal of two touching disks in the plane, with coordinates $(x_1, y_1, x_2, y_2, \dots)$.
+/// Returns the normal of two touching disks in the plane, with coordinates $(x_1, y_1, x_2, y_2, \dots)$.
 pub(crate) fn disk_normal(centers: &[[f64; 2]], i: usize, j: usize) -> Covector {
     let [dx, dy] = [centers[j][0] - centers[i][0], centers[j][1] - centers[i][1]];
     let distance = libm::hypot(dx, dy);
@@ -142,7 +142,7 @@ pub(crate) fn disk_normal(centers: &[[f64; 2]], i: usize, j: usize) -> Covector 
     row(2 * centers.len(), &entries)
 }
 
-/// A covector of length `n` with the given entries.
+/// Creates a covector of length `n` with the given entries, as (index, value); the others are 0.
 pub(crate) fn row(n: usize, entries: &[(usize, f64)]) -> Covector {
     let mut row = DVector::zeros(n);
     for &(i, value) in entries {
@@ -153,7 +153,7 @@ pub(crate) fn row(n: usize, entries: &[(usize, f64)]) -> Covector {
     Covector(row)
 }
 
-/// The propagative diagnostics of an outcome.
+/// Returns the diagnostics of an outcome of the propagative law.
 pub(crate) fn diagnostics(outcome: &ImpactOutcome) -> PropagativeDiagnostics {
     match &outcome.diagnostics {
         carom_contact::Diagnostics::Propagative(diagnostics) => diagnostics.clone(),
@@ -161,7 +161,7 @@ pub(crate) fn diagnostics(outcome: &ImpactOutcome) -> PropagativeDiagnostics {
     }
 }
 
-/// Change of the energy, as a fraction of the energy before.
+/// Returns the change of the energy divided by the energy before the impact.
 pub(crate) fn relative_energy_change(outcome: &ImpactOutcome) -> f64 {
     outcome.audit.energy_change_j() / outcome.audit.energy_minus_j
 }

@@ -129,7 +129,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     Ok(record)
 }
 
-/// Fig. 2b: energy loss when the first ball hits the others at rest.
+/// Draws the energy loss when the first ball hits the others at rest: Fig. 2b.
 fn loss_against_speed(
     config: &Config,
     system: &System,
@@ -218,7 +218,7 @@ fn loss_against_speed(
     Ok(())
 }
 
-/// The engine's answers to this impact, one a setting.
+/// Writes the engine's outcomes of this impact, one for each of its settings.
 fn engine_summary(engine: &[EngineRun], record: &mut Record) {
     let mut table = Table::new(
         "engine_energy_loss",

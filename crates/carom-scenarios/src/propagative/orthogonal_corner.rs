@@ -55,7 +55,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     Ok(record)
 }
 
-/// Two orders of the impacts, seen in the plane of the first two momenta: both end in one corner.
+/// Draws both orders of the impacts in the plane of the first two momenta; both end at one point.
 fn orders(system: &System, momentum: &[f64]) -> Result<Figure, ScenarioError> {
     let mut figure = Figure::new(
         "orders",

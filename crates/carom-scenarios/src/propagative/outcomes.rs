@@ -1,10 +1,10 @@
-//! Tables and figures of the outcomes of one impact, for several scenarios.
+//! Tables and figures of the outcomes of one impact, shared by several scenarios.
 
 use crate::propagative::model::diagnostics;
 use carom_contact::OutcomeSet;
 use carom_report::record::{Column, Quantity, Table};
 
-/// The number of outcomes, and how far apart they are.
+/// Returns the number of outcomes, and the distance between them.
 pub(crate) fn spread(set: &OutcomeSet) -> [Quantity; 2] {
     [
         Quantity::new("outcomes", set.outcomes.len() as f64, ""),
@@ -12,8 +12,8 @@ pub(crate) fn spread(set: &OutcomeSet) -> [Quantity; 2] {
     ]
 }
 
-/// One row per outcome: how many impacts lead there, in how many orders, and the velocities, whose
-/// names and units are given.
+/// Builds a table with one row per outcome: number of elementary impacts, number of orders that lead to the outcome, and
+/// the velocities, with the names and units in `velocities`.
 pub(crate) fn table(caption: &str, set: &OutcomeSet, velocities: &[(&str, &str)]) -> Table {
     let counts = [("impacts", ""), ("sequences", "")];
     let columns = counts.iter().chain(velocities);

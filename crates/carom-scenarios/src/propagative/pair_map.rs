@@ -1,4 +1,4 @@
-//! Uniqueness map of two contacts: indeterminacy over cosine and direction.
+//! Uniqueness map of two contacts: indeterminacy as a function of cosine and direction.
 
 use crate::ScenarioError;
 use crate::common::linspace;
@@ -101,7 +101,7 @@ fn worst_at(gamma: f64) -> Result<f64, ScenarioError> {
     wedge(gamma)?.worst_indeterminacy()
 }
 
-/// Cosine and worst indeterminacy; four samples a cell of the map, and the zeros between them.
+/// Returns cosine and worst indeterminacy, with four samples per cell of the map, and the zeros between them.
 fn worst_curve(cosines: &[f64]) -> Result<Vec<[f64; 2]>, ScenarioError> {
     let [first, .., last] = cosines else {
         return Ok(Vec::new());

@@ -1,4 +1,4 @@
-//! A plate lands on four legs at once: more contacts than they have freedom.
+//! A plate that lands on four legs at once: more contacts than degrees of freedom at the contacts.
 
 use crate::ScenarioError;
 use crate::config::{Input, Positive};
@@ -18,7 +18,7 @@ pub(crate) struct Config {
 pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let (config, mut record) = input.begin::<Config>()?;
     let [a, b] = *config.half_sides;
-    // Coordinates (z, rotation about x, rotation about y): the height of the corner (x, y) is
+    // Coordinates (z, rotation about x, rotation about y); the height of the corner (x, y) is
     // z + y θx − x θy.
     let masses = [
         *config.mass,

@@ -1,15 +1,15 @@
-//! Frames of a stored run, from which bodies take their poses.
+//! Frames of a stored run, for animations.
 
 use carom_motion::generalized::Trajectory;
 use carom_report::animation::{Animation, Outline, PlaneBody};
 
-/// Frames beside those at the impacts.
+/// Number of frames in addition to those at the impacts.
 const FRAMES: usize = 200;
 
-/// Impacts with a frame of their own.
+/// Largest number of impacts with their own frame.
 const IMPACTS: usize = 60;
 
-/// The grid of a run, thinned to [`FRAMES`], and its first impacts, in the order of time.
+/// About [`FRAMES`] states of a run's grid, and its first impacts, in order of time.
 pub(crate) struct Played<'a> {
     frames: Vec<(f64, &'a [f64])>,
     impacts: Vec<f64>,
@@ -33,13 +33,13 @@ impl<'a> Played<'a> {
         Self { frames, impacts }
     }
 
-    /// An animation of these frames, still without bodies.
+    /// Creates an animation of these frames, without bodies so far.
     pub(crate) fn animation(&self, name: &str, title: &str, caption: &str) -> Animation {
         let times = self.frames.iter().map(|(time, _)| *time).collect();
         Animation::plane(name, title, caption, times, self.impacts.clone())
     }
 
-    /// A body whose pose is a function of the configuration.
+    /// Creates a body whose pose is a function of the configuration.
     pub(crate) fn body(
         &self,
         outlines: Vec<Outline>,

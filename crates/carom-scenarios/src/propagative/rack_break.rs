@@ -1,4 +1,4 @@
-//! A cue ball breaks a triangular rack of touching balls.
+//! A cue ball that breaks a triangular rack of touching balls.
 
 use crate::ScenarioError;
 use crate::config::{Count, Fraction, Input, Positive, count};
@@ -29,7 +29,7 @@ pub(crate) struct Config {
     all_outcomes_up_to_rows: usize,
 }
 
-/// Cue ball and rack in contact; unit masses and unit radii.
+/// Returns the centers of the cue ball and the rack, in contact; masses and radii are 1.
 fn centers(rows: usize) -> Vec<[f64; 2]> {
     let mut centers = vec![[-2.0, 0.0]];
     for i in 0..rows {
@@ -131,7 +131,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let speed = |v: &[f64]| libm::hypot(v[0], v[1]);
     let fastest = v.chunks(2).map(speed).fold(0.0, f64::max);
     for (center, v) in centers.iter().zip(v.chunks(2)) {
-        // The fastest ball's arrow is three radii long; slower than 1 % is not drawn.
+        // The arrow of the fastest ball is three radii long; arrows below 1 % of its speed are not drawn.
         if speed(v) > 0.01 * fastest {
             let scale = 3.0 / fastest;
             let to = [center[0] + scale * v[0], center[1] + scale * v[1]];

@@ -1,4 +1,4 @@
-//! The images of a momentum: Seghete & Murphey, Fig. 3.
+//! Successive reflections of a momentum: Seghete & Murphey, Fig. 3.
 
 use crate::ScenarioError;
 use crate::common::linspace;

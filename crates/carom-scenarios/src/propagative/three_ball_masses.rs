@@ -1,4 +1,4 @@
-//! Uniqueness map of three balls in a row: which masses make the outcome unique.
+//! Uniqueness map of three balls in a row: the masses for which the outcome is unique.
 
 use crate::ScenarioError;
 use crate::common::linspace;
@@ -67,7 +67,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         values,
     });
     for m in 3..=6 {
-        // c² = m_A m_C / ((m_A + m_B)(m_B + m_C)), solved for m_C with m_A = 1.
+        // Solves c² = m_A m_C / ((m_A + m_B)(m_B + m_C)) for m_C, with m_A = 1.
         let c2 = carom_numeric::power(libm::cos(PI / f64::from(m)), 2);
         let curve = linspace(-decades, decades, 401)
             .into_iter()

@@ -1,4 +1,4 @@
-//! A box slides into a wall: Halm & Posa, Table 6, Figs. 5 and 11.
+//! A box that slides into a wall: Halm & Posa, Table 6, Figs. 5 and 11.
 
 use super::report::{Plane, Sampling, report};
 use super::system::{FrictionalSystem, NamedContact};
@@ -29,7 +29,7 @@ impl Config {
             let message = format!("{} must lie between -45 and 45", self.tilt_deg);
             return Err(ScenarioError::value("tilt_deg", message));
         }
-        // Lowest vertex and wall vertex from the center, on half diagonals a right angle apart.
+        // Lowest vertex and wall vertex relative to the center: at half a diagonal, in directions at a right angle.
         let radius = *self.side * 0.5f64.sqrt();
         let vertex = |degrees: f64| {
             let (sin, cos) = libm::sincos(degrees.to_radians());

@@ -1,4 +1,4 @@
-//! A compass gait walker puts its foot down: Halm & Posa, Table 5, Figs. 4 and 10.
+//! A compass gait walker that puts a foot down: Halm & Posa, Table 5, Figs. 4 and 10.
 
 use super::report::{Plane, Sampling, report};
 use super::system::{FrictionalSystem, NamedContact};
@@ -27,8 +27,8 @@ pub(crate) struct Config {
 
 impl Config {
     pub(super) fn system(&self) -> Result<FrictionalSystem, ScenarioError> {
-        // Coordinates: hip x, y, leading and trailing angle. A point at d down a leg lies at
-        // hip + d (sin, -cos).
+        // Coordinates: hip x, y, leading and trailing leg angle. A point at the distance d down a leg of angle a lies at
+        // hip + d (sin a, -cos a).
         let angles = [self.leading_angle_deg, self.trailing_angle_deg].map(f64::to_radians);
         let d = *self.leg_length - self.mass_height;
         let mut mass = DMatrix::zeros(4, 4);

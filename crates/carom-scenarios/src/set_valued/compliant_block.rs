@@ -1,4 +1,4 @@
-//! The set of outcomes beside bodies that give way: Halm & Posa, Fig. 12.
+//! Comparison of the set of rigid outcomes with drops of a block on compliant corners: Halm & Posa, Fig. 12.
 
 use super::kelvin_voigt::{KelvinVoigt, Landing, NotFollowed};
 use super::rocking_block::block;
@@ -12,7 +12,7 @@ use carom_report::record::{
 use rayon::prelude::*;
 use serde::Deserialize;
 
-/// Probability that a sample of the rigid set switches a corner off in a step.
+/// Probability that a step of a sample sets the cap of a corner to zero.
 const OFF: f64 = 0.25;
 
 #[derive(Debug, Deserialize)]
@@ -69,7 +69,7 @@ impl Config {
         (2.0 * *self.gravity * *self.drop).sqrt()
     }
 
-    /// Evenly spaced values from minus to plus `most`, 0 exactly in the middle of an odd number.
+    /// Returns `drops` evenly spaced values from `-most` to `most`; with an odd count the middle one is exactly 0.
     fn sweep(&self, most: f64) -> Vec<f64> {
         let last = (*self.drops - 1) as f64;
         let value = |k: usize| most * (2.0 * k as f64 - last) / last;
@@ -77,7 +77,7 @@ impl Config {
     }
 }
 
-/// Velocities that the set-valued law reaches, and its sequential extreme.
+/// Velocities of the contacts after the impact of rigid bodies: samples of the set-valued law, and sequential outcomes.
 struct Rigid {
     outcomes: Vec<Vec<f64>>,
     sequential: Vec<Vec<f64>>,
@@ -186,7 +186,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     Ok(record)
 }
 
-/// Colors of a sweep, in its order.
+/// Colors of the lines of a sweep, from its lowest to its highest values.
 const SWEEP: [Color; 5] = [
     Color::Blue,
     Color::Sky,
@@ -278,7 +278,7 @@ fn add(record: &mut Record, rigid: &Rigid, sweep: &Sweep<'_>) {
         PointShape::Square,
         Color::Black,
     ));
-    // Equal shares of the sweep, from the lowest values to the highest.
+    // The sweep is divided into equal groups, from the lowest values to the highest, one color each.
     let share = sweep.landings.len().div_ceil(SWEEP.len()).max(1);
     let values = sweep.values.chunks(share);
     for ((values, landings), color) in values.zip(sweep.landings.chunks(share)).zip(SWEEP) {
@@ -299,7 +299,7 @@ mod tests {
     use super::*;
     use crate::Overrides;
 
-    /// Digits of an independent implementation (Radau with another event handling), whose two
+    /// Reference values of an independent implementation (Radau with another event detection), whose two
     /// methods agree to $10^{-10}$.
     #[test]
     fn drops_of_an_independent_implementation() {
@@ -334,7 +334,7 @@ mod tests {
         }
     }
 
-    /// Halm & Posa, Section 5.4.1 and Fig. 12.
+    /// Statements of Halm & Posa about Fig. 12, in Section 5.4.1.
     #[test]
     fn what_the_paper_says_of_its_figure() {
         let record = crate::scenario("compliant-block")
@@ -352,7 +352,7 @@ mod tests {
         assert!((1.0..1.05).contains(&slightly_larger), "{slightly_larger}");
     }
 
-    /// Impulse and momentum: what the corners give stops the block, and gravity works on.
+    /// The impulses of both corners and of gravity equal the change of momentum.
     #[test]
     fn the_impulses_of_the_corners_account_for_the_momentum() {
         let config = crate::list::defaults::<Config>("compliant-block");
@@ -363,7 +363,7 @@ mod tests {
         let [a, b] = landing.normal_velocity;
         let gained: f64 = landing.impulse.iter().sum();
         let expected = 0.5 * (a + b) + fall + *config.gravity * landing.duration;
-        // The corners of an inclined block are not equally far: by up to 2e-4 rad times 0.1 m/s.
+        // The corners of an inclined block have different lever arms: the effect is at most 2e-4 rad times 0.1 m/s.
         assert!((gained - expected).abs() <= 2e-5, "{gained} {expected}");
     }
 

@@ -1,4 +1,4 @@
-//! A disk falls onto two disks: Halm & Posa, Table 8 and Fig. 14.
+//! A disk that falls onto two disks: Halm & Posa, Table 8 and Fig. 14.
 
 use super::report::{Plane, Sampling, report};
 use super::system::{FrictionalSystem, NamedContact};
@@ -26,7 +26,7 @@ impl Config {
     fn system(&self) -> Result<FrictionalSystem, ScenarioError> {
         let inertia = 0.5 * *self.mass * *self.radius * *self.radius;
         let masses = [*self.mass, *self.mass, inertia].repeat(3);
-        // Bodies: upper, left, right, each x, y, angle.
+        // Indices of the bodies: upper, left, right disk, each with coordinates x, y, angle.
         const UPPER: usize = 0;
         const LEFT: usize = 1;
         const RIGHT: usize = 2;
@@ -41,7 +41,7 @@ impl Config {
                 tangent,
             }
         };
-        // The normal points from the first body to the second, the tangent is it turned clockwise.
+        // The normal points from the first body to the second; the tangent is the normal rotated clockwise by 90 degrees.
         let pair = |name, first: usize, second: usize, n: [f64; 2]| {
             let (mut normal, mut tangent) = (vec![0.0; 9], vec![0.0; 9]);
             for (body, sign) in [(first, -1.0), (second, 1.0)] {

@@ -1,4 +1,4 @@
-//! A table lands on four legs: the family of outcomes, and its even member.
+//! A table that lands on four legs: the family of outcomes, and its member for equally compliant legs.
 
 use super::spatial_box::BoxConfig;
 use crate::ScenarioError;
@@ -73,8 +73,8 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     Ok(record)
 }
 
-/// The velocity of the table if each leg stands on the floor through a foot of its own that yields
-/// by a share of the impulse: a tiny mobility of every leg against the body.
+/// Returns the velocity of the table after the impact if each leg stands on a foot of its own that gives way in proportion
+/// to the impulse. The feet add a small mobility, `feet`, to the rows of each contact.
 fn on_feet(
     problem: &ImpactProblem<'_>,
     feet: &[f64; 4],
@@ -83,7 +83,7 @@ fn on_feet(
     let body = problem.contacts().metric().mass_matrix();
     let n = body.nrows();
     let extra = 3 * feet.len();
-    // A mobility of e at a row is an additional coordinate of mass 1/e that only that row sees.
+    // A mobility e at a row is modeled as a coordinate of mass 1/e that acts in this row only.
     let mass = DMatrix::from_fn(n + extra, n + extra, |i, j| match (i < n, i == j) {
         (true, _) if j < n => body[(i, j)],
         (false, true) => 1.0 / feet[(i - n) / 3],

@@ -1,4 +1,4 @@
-//! Samples of the set of outcomes inside proven bounds.
+//! Samples of the set of outcomes, compared with proven bounds.
 
 use super::system::FrictionalSystem;
 use super::{box_and_wall, compass_gait, rocking_block};
@@ -20,7 +20,7 @@ pub(crate) struct Config {
     directions: Count<3, 360>,
 }
 
-/// Defaults of the scenarios whose systems are shown.
+/// Default configurations of the scenarios whose systems appear in the figures.
 const BLOCK: &str = include_str!("rocking-block.toml");
 const COMPASS: &str = include_str!("compass-gait.toml");
 const WALL: &str = include_str!("box-and-wall.toml");
@@ -73,7 +73,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     Ok(record)
 }
 
-/// The figure of a system; largest sample and bounds of both normal velocities.
+/// Draws the figure of a system; returns the largest sample and both bounds of each of two normal velocities.
 fn show(
     config: &Config,
     record: &mut Record,
@@ -150,7 +150,8 @@ fn show(
     Ok(largest)
 }
 
-/// Corners of the polygon $\cos\theta x + \sin\theta y \le b$ over consecutive sides, closed.
+/// Returns the vertices of the polygon whose sides $\cos\theta x + \sin\theta y \le b$ are given in order; the first vertex is
+/// repeated at the end.
 fn corners(sides: &[(f64, f64, f64)]) -> Vec<[f64; 2]> {
     let mut polygon: Vec<[f64; 2]> = sides
         .iter()

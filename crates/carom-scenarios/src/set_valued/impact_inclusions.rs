@@ -1,4 +1,4 @@
-//! The differential inclusions that Halm & Posa explain their model with: Figs. 2, 3 and 6.
+//! Differential inclusions by which Halm & Posa explain their model: Figs. 2, 3 and 6.
 
 use crate::ScenarioError;
 use crate::config::{Input, NonNegative, Positive};
@@ -10,7 +10,7 @@ use carom_variational::{EmbeddedState, Motion, TimeEmbedding};
 use nalgebra::{DVector, dmatrix, dvector};
 use serde::Deserialize;
 
-/// Points along a curve that is drawn.
+/// Number of points along a drawn curve.
 const DRAWN: usize = 200;
 
 #[derive(Debug, Deserialize)]
@@ -34,7 +34,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     Ok(record)
 }
 
-/// $\dot v \in -\operatorname{Unit}(v)$, Eqs. (4)-(5): $v = \max(\lVert v_0\rVert - t, 0)\hat v_0$.
+/// Solves dry friction, $\dot v \in -\operatorname{Unit}(v)$, Eqs. (4)-(5): $v = \max(\lVert v_0\rVert - t, 0)\hat v_0$.
 fn dry_friction(record: &mut Record, config: &Config) -> Result<(), ScenarioError> {
     record.figures.push(
         Figure::new(
@@ -95,10 +95,10 @@ fn dry_friction(record: &mut Record, config: &Config) -> Result<(), ScenarioErro
     Ok(())
 }
 
-/// Height of the drawn friction cone over the normal velocity that the contact must lose.
+/// Height of the drawn friction cone divided by the normal velocity before the impact.
 const CONE: f64 = 0.3;
 
-/// Routh's method, Eq. (36), as the inclusion of one contact.
+/// Solves the impact of one contact, Routh's method, Eq. (36), as a differential inclusion.
 fn one_contact(record: &mut Record, config: &Config) -> Result<(), ScenarioError> {
     let [nn, nt, tt] = config.delassus;
     let inverse = dmatrix![nn, nt; nt, tt];
@@ -115,7 +115,7 @@ fn one_contact(record: &mut Record, config: &Config) -> Result<(), ScenarioError
     let contacts = ContactSet::new(&metric, vec![contact])?;
     let velocity = Tangent::from_slice(&config.contact_velocity);
     let problem = ImpactProblem::new(&contacts, velocity)?;
-    // One piece, so that all events are those of the contact.
+    // The rates consist of one piece, so that all events are events of the contact.
     let piece = RatePiece {
         rates: vec![1.0],
         length: 1e9,
@@ -132,7 +132,7 @@ fn one_contact(record: &mut Record, config: &Config) -> Result<(), ScenarioError
             .filter_map(|e| e.get(i).copied())
             .collect()
     };
-    // Changes of the contact velocity by forces on the two edges of the cone.
+    // Changes of the contact velocity caused by impulses along the two edges of the friction cone.
     let [vn, vt] = config.contact_velocity;
     let edge = |side: f64| {
         let [dn, dt] = [nn + side * nt, nt + side * tt];
@@ -178,7 +178,7 @@ impl Motion for Flight {
     }
 }
 
-/// On the floor, carrying its weight.
+/// Motion of the body at rest on the floor, where its weight is balanced by the contact force.
 #[derive(Debug)]
 struct Rest {
     weight: f64,
@@ -300,7 +300,7 @@ mod tests {
     use super::*;
     use crate::Overrides;
 
-    /// Closed forms, and for the contact an independent implementation.
+    /// Comparison with closed forms and, for the contact, with an independent implementation.
     #[test]
     fn the_figures_of_the_paper() {
         let record = crate::scenario("impact-inclusions")
@@ -321,7 +321,7 @@ mod tests {
             let actual = found.unwrap().value;
             assert!((actual - expected).abs() <= tolerance, "{name}: {actual}");
         }
-        // Slide to (0, -1), stick to (0, 0).
+        // The contact slides to (0, -1), then sticks until (0, 0).
         let fig3 = record.figures.iter().find(|f| f.name == "fig3").unwrap();
         let line = fig3.marks.iter().find_map(|mark| match mark {
             Mark::Line { x, y, .. } => Some((x, y)),

@@ -1,4 +1,4 @@
-//! A block on corners that give way: Kelvin-Voigt normal forces, regularized friction.
+//! A block on compliant corners: Kelvin-Voigt normal forces and regularized friction.
 
 use ivp::dense::StepInterpolant;
 use ivp::ivp::FirstOrderSystem;
@@ -10,24 +10,24 @@ use ivp::status::Status;
 /// Relative tolerance of the integration.
 const RTOL: f64 = 1e-10;
 
-/// Steps allowed between two events.
+/// Largest number of steps between two events.
 const MAX_STEPS: usize = 100_000;
 
-/// Events allowed. A corner touches or leaves a few times at most.
+/// Largest number of events. A corner touches or leaves a few times at most.
 const MAX_EVENTS: usize = 100;
 
-/// Restarts allowed between two events: at the edge of sticking Newton's iteration may fail with the
-/// steps that were good before, and goes on with the small ones of a start.
+/// Largest number of restarts between two events. At the transition to sticking, Newton's iteration may fail with
+/// the step size used before; a restart continues with small steps.
 const MAX_RESTARTS: usize = 1000;
 
-/// Bisections that locate an event within a step: to the last bit.
+/// Number of bisections that locate an event within a step, enough for the last bit.
 const BISECTIONS: usize = 60;
 
-/// Height and angle over those at the start; tangential velocity of the middle of the base, taken at
-/// its distance from the center when it lies flat, vertical and angular velocity; normal impulses of
-/// the corners.
+/// Dimension of the state: height and angle relative to those at the start; tangential velocity of the middle of the base,
+/// with the lever arm of a flat block, vertical velocity and angular velocity; normal impulses of
+/// both corners.
 ///
-/// Corners slide by $10^{-10}$ m/s. The velocity of the base resolves that, that of the center does
+/// Corners slide at $10^{-10}$ m/s. The velocity of the base resolves such speeds; the velocity of the center does
 /// not.
 const DIM: usize = 7;
 type State = [f64; DIM];
@@ -39,14 +39,14 @@ const FALL: usize = 3;
 const TURN: usize = 4;
 const IMPULSE: [usize; 2] = [5, 6];
 
-/// Halm & Posa, Eqs. (88)-(90): while a corner overlaps the floor by $-\phi$,
+/// Model of Halm & Posa, Eqs. (88)-(90): while a corner overlaps the floor by $-\phi$ and slides at the velocity $u$,
 ///
 /// $$ \lambda_n = \max(0, -k\phi - 2\zeta\sqrt{km} \dot\phi), \qquad
 /// \lambda_t = -\mu\lambda_n u/\max(\lvert u\rvert, \varepsilon). $$
 ///
 /// # Departure from the source
 ///
-/// The paper prints the damping $2\zeta\sqrt{k/m}$, which is a force per velocity only for 1 kg.
+/// The paper prints the damping $2\zeta\sqrt{k/m}$, which has the unit of a force per velocity only for a mass of 1 kg.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct KelvinVoigt {
     pub(super) width: f64,
@@ -54,44 +54,44 @@ pub(super) struct KelvinVoigt {
     pub(super) mass: f64,
     pub(super) gravity: f64,
     pub(super) friction: f64,
-    /// N/m, left and right corner.
+    /// Stiffness of the left and the right corner (N/m).
     pub(super) stiffness: [f64; 2],
     /// Damping ratio $\zeta$.
     pub(super) damping_ratio: f64,
-    /// Sliding velocity $\varepsilon$ below which friction is proportional to it, m/s.
+    /// Sliding velocity $\varepsilon$ below which friction is proportional to the sliding velocity (m/s).
     pub(super) sliding_scale: f64,
-    /// The impact is over when no corner that overlaps approaches faster than this times m/min k,
-    /// m/s.
+    /// End of the impact: no overlapping corner approaches faster than `rest_speed` times m/min k (m/s), with the
+    /// mass m in kg and the smaller stiffness k in N/m.
     pub(super) rest_speed: f64,
 }
 
-/// End of a drop.
+/// State at the end of a drop.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Landing {
-    /// Normal velocities of the corners, m/s.
+    /// Normal velocities of the corners (m/s).
     pub(super) normal_velocity: [f64; 2],
-    /// Tangential velocities of the corners, m/s.
+    /// Tangential velocities of the corners (m/s).
     pub(super) tangential_velocity: [f64; 2],
-    /// From first touch to the end, s.
+    /// Time from the first touch to the end (s).
     pub(super) duration: f64,
-    /// Normal impulses of the corners, N s.
+    /// Normal impulses of the corners (N s).
     pub(super) impulse: [f64; 2],
-    /// Part of the first corner's normal impulse that it has given before the second corner touches
-    /// first.
+    /// Fraction of the normal impulse of the first corner that acts before the second corner touches for the first
+    /// time.
     pub(super) first_share: f64,
 }
 
-/// Why a drop could not be followed to its end.
+/// Reason why a drop could not be simulated to its end.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct NotFollowed(pub(super) String);
 
-/// Gap, speeds and forces at one corner.
+/// Gap, velocities and forces at one corner.
 struct Corner {
     gap: f64,
     gap_rate: f64,
     sliding: f64,
-    /// $\partial\phi/\partial\theta$, and the corner's height over the center, and over that of a
-    /// flat base.
+    /// Lever arm $\partial\phi/\partial\theta$ (`arm`); height of the corner relative to the center (`rise`), and to its
+    /// height on a flat base (`lift`).
     arm: f64,
     rise: f64,
     lift: f64,
@@ -99,8 +99,8 @@ struct Corner {
     tangential: f64,
 }
 
-/// The equations of motion while the corners in `touching` push and the others do not, so that the
-/// right-hand side has no jump.
+/// Equations of motion while the corners in `touching` are in contact and the others are not, so that the
+/// right-hand side is smooth.
 struct Motion<'a> {
     model: &'a KelvinVoigt,
     angle: f64,
@@ -112,7 +112,7 @@ impl KelvinVoigt {
         self.mass * (self.width * self.width + self.height * self.height) / 12.0
     }
 
-    /// Height of the center above its height on a flat base when the lower corner touches (m).
+    /// Returns the height of the center above its height on a flat base when the lower corner touches (m).
     pub(super) fn raised(&self, angle: f64) -> f64 {
         let half = libm::sin(0.5 * angle);
         0.5 * self.width * libm::sin(angle).abs() - self.height * half * half
@@ -122,8 +122,8 @@ impl KelvinVoigt {
         self.stiffness[0].min(self.stiffness[1])
     }
 
-    /// Drops the block at an angle (rad) with the speed that it would have had flat: it starts where
-    /// its lower corner touches, with the energy of a flat drop of speed `speed`.
+    /// Simulates a drop at an angle (rad). The motion starts when the lower corner touches, with the energy of a flat
+    /// drop whose impact speed is `speed`.
     pub(super) fn drop(&self, angle: f64, speed: f64) -> Result<Landing, NotFollowed> {
         let square = speed * speed - 2.0 * self.gravity * self.raised(angle);
         if square.is_nan() || square <= 0.0 {
@@ -132,7 +132,7 @@ impl KelvinVoigt {
         }
         let mut state: State = [0.0; DIM];
         state[FALL] = -square.sqrt();
-        // The lower corner is A (left) for positive angles.
+        // For positive angles the lower corner is A, the left one.
         let mut touching = [angle >= 0.0, angle <= 0.0];
         let first = usize::from(angle < 0.0);
         let mut share = if angle == 0.0 { 0.0 } else { f64::NAN };
@@ -191,7 +191,7 @@ impl Motion<'_> {
         let theta = self.angle + y[ANGLE];
         let (sin, cos) = libm::sincos(theta);
         let arm = x * cos - up * sin;
-        // The rise of the corner over a flat base, and by the turn since the start, without
+        // The height of the corner over a flat base, and its change by the rotation since the start, are computed without
         // cancellation.
         let lift = |angle: f64| {
             x * libm::sin(angle) - 2.0 * up * carom_numeric::power(libm::sin(0.5 * angle), 2)
@@ -222,7 +222,7 @@ impl Motion<'_> {
         }
     }
 
-    /// Event functions: the gaps, and the distance of the impact from its end.
+    /// Returns the event functions: the gaps, and the distance of the approach speed from the end of the impact.
     fn guards(&self, y: &[f64], speed: f64) -> [f64; 3] {
         let corners = [0, 1].map(|i| self.corner(i, y));
         let model = self.model;
@@ -238,7 +238,7 @@ impl Motion<'_> {
         ]
     }
 
-    /// The event, if any, that has happened where the guards are these.
+    /// Returns the event that has happened at these values of the event functions; `None` if no event has happened.
     fn happened(&self, guards: [f64; 3]) -> Option<EventKind> {
         for (i, gap) in guards.into_iter().take(2).enumerate() {
             if self.touching[i] && gap > 0.0 {
@@ -251,12 +251,12 @@ impl Motion<'_> {
         (guards[2] >= 0.0).then_some(EventKind::Over)
     }
 
-    /// Goes on to the next event. Time starts at zero, so that steps of $10^{-17}$ s count.
+    /// Integrates up to the next event. The time restarts at zero, so that steps of $10^{-17}$ s are not rounded away.
     fn advance(&self, state: &mut State, speed: f64) -> Result<Event, NotFollowed> {
         let stiffest = self.model.stiffness[0].max(self.model.stiffness[1]);
         let slow = (self.model.mass / self.model.softest()).sqrt();
         let fast = (self.model.mass / stiffest).sqrt();
-        // Friction settles first, at the rate of the largest force on a corner.
+        // Friction is the fastest process, with the rate given by the largest force on a corner.
         let largest = 2.0 * self.model.damping_ratio * (stiffest * self.model.mass).sqrt() * speed;
         let settling = self.model.friction * largest / (self.model.mass * self.model.sliding_scale);
         let method = RADAU::builder()
@@ -264,7 +264,7 @@ impl Motion<'_> {
             .first_step(1e-3 / (1.0 / fast + settling))
             .mass_storage(MatrixStorage::Identity)
             .build();
-        // Overlaps are of the order of speed times slow, velocities of the speed.
+        // Overlaps are of the order of the speed times a period of oscillation, velocities of the order of the speed.
         let mut atol = [1e-4 * RTOL * speed; DIM];
         atol[HEIGHT..=ANGLE].fill(1e-4 * RTOL * speed * fast);
         atol[BASE] = 1e-4 * self.model.sliding_scale.min(RTOL * speed);
@@ -341,7 +341,7 @@ impl FirstOrderSystem for Motion<'_> {
             let k = model.stiffness[i];
             let c = 2.0 * model.damping_ratio * (k * model.mass).sqrt();
             let (a, b, turn) = (corner.arm, corner.rise, y[TURN]);
-            // Derivatives by height, angle, base, fall and turn.
+            // Partial derivatives with respect to height, angle, base velocity, vertical velocity and angular velocity.
             let normal = [-k, -k * a + c * b * turn, 0.0, -c, -c * a];
             let sliding = [0.0, -a * turn, 1.0, 0.0, -corner.lift];
             let eps = model.sliding_scale;
@@ -364,12 +364,12 @@ impl FirstOrderSystem for Motion<'_> {
     }
 }
 
-/// Looks for the first event after every step.
+/// Observer that checks for the first event after every step.
 struct Watch<'a> {
     motion: &'a Motion<'a>,
     speed: f64,
     last: (f64, State),
-    /// The event, when after the start, and the state then.
+    /// First event, its time since the start, and the state at this time.
     found: Option<(EventKind, f64, State)>,
 }
 

@@ -1,4 +1,4 @@
-//! A robot's trunk lands on four feet: how far the outcomes are apart, over pitch and roll.
+//! A robot's trunk that lands on four feet: distance between the outcomes, as a function of pitch and roll.
 
 use crate::ScenarioError;
 use crate::common::linspace;
@@ -26,13 +26,13 @@ pub(crate) struct Config {
     velocity: [f64; 3],
 }
 
-/// The set of outcomes at one pitch and roll.
+/// Set of outcomes at one pitch and roll.
 struct Landing {
     pitch: f64,
     roll: f64,
-    /// Largest distance of two outcomes over the speed before, kinetic norm.
+    /// Largest distance between two outcomes divided by the speed before the impact, in the kinetic norm.
     diameter: f64,
-    /// Least and largest upward velocity of the center, m/s.
+    /// Least and largest upward velocity of the center (m/s).
     upward: [f64; 2],
     terminated: f64,
 }
@@ -87,7 +87,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
                label: &str,
                unit: &str,
                value: &dyn Fn(&Landing) -> f64| {
-        // Pitch along x: a row of values for each roll.
+        // Pitch varies along x: a row of values for each roll.
         let row = |roll: usize| {
             (0..n)
                 .filter_map(|pitch| landings.get(pitch * n + roll))
@@ -133,7 +133,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
 fn landing(config: &Config, pitch: f64, roll: f64, seed: u64) -> Result<Landing, ScenarioError> {
     let (sp, cp) = libm::sincos(pitch);
     let (sr, cr) = libm::sincos(roll);
-    // Pitch about y, then roll about the trunk's own x.
+    // The trunk is rotated by the pitch about y, then by the roll about its own x axis.
     let rotation = Matrix3::new(cp, 0.0, sp, 0.0, 1.0, 0.0, -sp, 0.0, cp)
         * Matrix3::new(1.0, 0.0, 0.0, 0.0, cr, -sr, 0.0, sr, cr);
     let inertia =

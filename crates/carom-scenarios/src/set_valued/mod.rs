@@ -1,8 +1,8 @@
 //! Simultaneous frictional impacts: Halm & Posa, Section 5.
 //!
-//! One file for each system, from its parameters to mass matrix and contact rows. What they report
-//! is common: every simultaneous outcome, both sequential ones, samples of the set as in the paper,
-//! and samples that search for its extremes.
+//! One file for each system computes mass matrix and contact rows from its parameters. All systems share one
+//! report: every simultaneous outcome, both sequential outcomes, samples of the set as in the paper,
+//! and samples that search for the extremes of the set.
 
 pub(crate) mod box_and_wall;
 pub(crate) mod compass_gait;

@@ -1,4 +1,4 @@
-//! Velocities of the contacts during the impact, for each way to resolve it.
+//! Animation of the contact velocities during the impact, for each way to resolve it.
 
 use super::system::FrictionalSystem;
 use crate::ScenarioError;
@@ -7,14 +7,14 @@ use carom_impact::frictional::Sequential;
 use carom_report::animation::{Animation, Outline, PlaneBody};
 use carom_report::record::{Color, Record};
 
-/// Impacts of one contact after another that are worth playing.
+/// Largest number of impacts in a path with one contact after another.
 const MOST_IMPACTS: usize = 20;
 
-/// Size of a moving point, as a share of the speeds.
+/// Radius of a moving point, divided by the largest velocity.
 const POINT: f64 = 0.02;
 
-/// Adds the paths through the impact in the plane of two contact rows: each contact first, and all
-/// at once. The clock is the share of each path.
+/// Adds an animation of the paths through the impact in the plane of two contact rows: one path for each contact that acts
+/// first, and one for all at once. The clock is the fraction of each path.
 pub(super) fn playback(
     record: &mut Record,
     system: &FrictionalSystem,
@@ -33,7 +33,7 @@ pub(super) fn playback(
     for rows in simultaneous {
         paths.push(("together".to_owned(), vec![before, place(rows)]));
     }
-    // A frame wherever one of the paths turns, and even ones between for smooth points.
+    // There is a frame at every corner of a path, and evenly spaced frames between for smooth motion.
     let turns = paths
         .iter()
         .flat_map(|(_, path)| (0..path.len()).map(|k| share(k, path.len())));
@@ -67,7 +67,7 @@ pub(super) fn playback(
     Ok(())
 }
 
-/// Velocities of the contact rows before, and after each impact of one contact, that one first.
+/// Returns the velocities of the contact rows before, and after each impact of a single contact, beginning with `first`.
 fn one_by_one(system: &FrictionalSystem, first: usize) -> Result<Vec<Vec<f64>>, ScenarioError> {
     let resolve = |system: &FrictionalSystem, order: Vec<usize>| {
         system.pose(|problem| {
@@ -85,7 +85,7 @@ fn one_by_one(system: &FrictionalSystem, first: usize) -> Result<Vec<Vec<f64>>, 
     let mut velocity = system.velocity.clone();
     let mut rows = vec![system.contact_velocity(&velocity)];
     for contact in sequence.iter().take(MOST_IMPACTS) {
-        // The contact alone: nothing else answers.
+        // The system with this contact alone.
         let alone = FrictionalSystem {
             contacts: system
                 .contacts
@@ -107,17 +107,17 @@ fn one_by_one(system: &FrictionalSystem, first: usize) -> Result<Vec<Vec<f64>>, 
     Ok(rows)
 }
 
-/// Share of the path at its point `k` of `n`.
+/// Returns the fraction of the path at its point `k` of `n`.
 fn share(k: usize, n: usize) -> f64 {
     k as f64 / (n.max(2) - 1) as f64
 }
 
-/// The point at a share of a path with straight pieces that take equally long.
+/// Returns the point at a fraction of a path whose straight pieces take equal times.
 fn along(path: &[[f64; 2]], share: f64) -> [f64; 2] {
     let position = share * path.len().saturating_sub(1) as f64;
     let piece = position.floor().min(path.len().saturating_sub(2) as f64);
     let at = |k: usize| path.get(k).or(path.last()).copied().unwrap_or_default();
-    // A share between 0 and 1 of at most a few points.
+    // The number is between 0 and the small number of points, so the cast is safe.
     let k = piece.max(0.0) as usize;
     let ([x0, y0], [x1, y1], part) = (at(k), at(k + 1), position - piece);
     [x0 + part * (x1 - x0), y0 + part * (y1 - y0)]

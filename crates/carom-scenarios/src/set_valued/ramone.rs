@@ -1,4 +1,4 @@
-//! The robot RAMone puts its foot down: Halm & Posa, Table 7 and Fig. 13.
+//! The robot RAMone, which puts a foot down: Halm & Posa, Table 7 and Fig. 13.
 
 use super::report::{Plane, Sampling, report};
 use super::system::{FrictionalSystem, NamedContact};
@@ -24,7 +24,7 @@ pub(crate) struct Config {
     max_steps: Count<1, 100_000>,
 }
 
-/// Masses in kg, inertias in kg m^2 about the centers of mass, lengths in m.
+/// Parameters of the robot: masses in kg, inertias in kg m^2 about the centers of mass, lengths in m.
 mod robot {
     pub(super) const TRUNK_MASS: f64 = 7.9026;
     pub(super) const THIGH_MASS: f64 = 0.7887;
@@ -32,23 +32,23 @@ mod robot {
     pub(super) const TRUNK_INERTIA: f64 = 0.08;
     pub(super) const THIGH_INERTIA: f64 = 0.00221;
     pub(super) const SHANK_INERTIA: f64 = 0.00652;
-    /// Hip below the center of mass of the trunk.
+    /// Distance of the hip below the center of mass of the trunk.
     pub(super) const TRUNK: f64 = 0.137675;
-    /// Center of mass of the thigh below the hip.
+    /// Distance of the center of mass of the thigh below the hip.
     pub(super) const THIGH_CENTER: f64 = 0.019399;
     pub(super) const THIGH: f64 = 0.2;
-    /// Center of mass of the shank below the knee.
+    /// Distance of the center of mass of the shank below the knee.
     pub(super) const SHANK_CENTER: f64 = 0.165235;
-    /// Center of the foot below the knee.
+    /// Distance of the center of the foot below the knee.
     pub(super) const SHANK: f64 = 0.2385;
     pub(super) const FOOT_RADIUS: f64 = 0.02815;
 }
 
-/// Coordinates: x and y of the trunk, trunk angle, then hip and knee of the leading leg, hip and
-/// knee of the trailing leg; joints relative to the link above.
+/// Number of coordinates: x and y of the trunk, trunk angle, then hip and knee of the leading leg, hip and
+/// knee of the trailing leg; joint angles are relative to the link above.
 const N: usize = 7;
 
-/// Velocity of a point as rows on the coordinates.
+/// Rows that map the rates of the coordinates to the velocity of a point.
 #[derive(Clone, Debug)]
 struct Point {
     x: [f64; N],
@@ -63,8 +63,8 @@ impl Point {
         Self { x, y }
     }
 
-    /// The point at `length` (sin a, -cos a) from this one, where `a` is the sum of the
-    /// coordinates named.
+    /// Returns the point at the offset `length` (sin a, -cos a), where the angle a is the sum of the
+    /// given coordinates, with the value `angle`.
     fn down(&self, length: f64, angle: f64, coordinates: &[usize]) -> Self {
         let mut point = self.clone();
         let (sin, cos) = libm::sincos(angle);
@@ -90,7 +90,7 @@ fn add_body(mass: &mut DMatrix<f64>, m: f64, inertia: f64, center: &Point, turns
 }
 
 impl Config {
-    /// Trailing knee angle that puts both feet on the floor.
+    /// Returns the knee angle of the trailing leg at which both feet touch the floor.
     fn trailing_knee(&self) -> Result<f64, ScenarioError> {
         use robot::{SHANK, THIGH};
         let trunk = self.trunk_angle_deg.to_radians();
@@ -225,7 +225,7 @@ mod tests {
     use super::*;
     use carom_impact::frictional::{TerminationBounds, all_simultaneous, all_steps};
 
-    /// Halm & Posa, Section 5.2.4: lift, stick and slide of the trailing foot; digits of an
+    /// Lift, stick and slide of the trailing foot, Halm & Posa, Section 5.2.4; reference values of an
     /// independent implementation.
     #[test]
     fn the_trailing_foot_has_three_outcomes() {
@@ -250,7 +250,7 @@ mod tests {
         }
     }
 
-    /// Constants of an independent implementation, which prints up to nine digits of them.
+    /// Constants of the termination bounds, from an independent implementation that prints up to nine digits.
     #[test]
     fn its_bounds() {
         let bounds = crate::list::defaults::<Config>("ramone")
@@ -284,7 +284,7 @@ mod tests {
         }
     }
 
-    /// Parameters to rows: reference values of an independent implementation.
+    /// Parameters and contact rows, compared with reference values of an independent implementation.
     #[test]
     fn the_robot_stands_on_both_feet() {
         let system = crate::list::defaults::<Config>("ramone").system().unwrap();

@@ -1,4 +1,4 @@
-//! Code that the scenarios of simultaneous impact share.
+//! Report shared by the scenarios of simultaneous impact.
 
 use super::playback::playback;
 use super::system::FrictionalSystem;
@@ -13,19 +13,19 @@ use carom_report::record::{
     Axis, Color, Column, Figure, Mark, PointShape, Quantity, Record, Table,
 };
 
-/// Samples whose paths are drawn.
+/// Number of samples whose paths are drawn.
 const DRAWN_PATHS: u64 = 400;
 
-/// Outcomes that are drawn.
+/// Largest number of outcomes drawn.
 const DRAWN_OUTCOMES: usize = 1500;
 
-/// Spread of the random covering vectors of the search.
+/// Spread of the random covering vectors of Lemke's method in the search.
 const SPREAD: f64 = 6.0;
 
-/// Probability that the search switches a contact off in a step.
+/// Probability that a step of the search sets the cap of a contact to zero.
 const OFF: f64 = 0.25;
 
-/// Radius (N s) and failure probability of the net of Lemma 1 that is reported.
+/// Radius (N s) and failure probability for which the net of Lemma 1 is reported.
 const NET: f64 = 0.05;
 
 /// Options of the samples.
@@ -38,8 +38,8 @@ pub(super) struct Sampling {
 }
 
 impl Sampling {
-    /// The paper's law: uniform caps, and of several solutions of a step the one that Lemke's
-    /// method finds.
+    /// Returns the paper's law: uniformly distributed caps on the impulses of a step and, if a step has several solutions, the
+    /// one that Lemke's method finds.
     fn plain(&self) -> SetValued {
         SetValued {
             impulse_step: Some(self.impulse_step),
@@ -51,7 +51,7 @@ impl Sampling {
         }
     }
 
-    /// For evolution: any solution of a step that a covering vector leads to.
+    /// Returns the law for the evolutionary search: a step takes any solution that a random covering vector selects.
     fn breeding(&self) -> SetValued {
         SetValued {
             max_steps: 10 * self.max_steps,
@@ -60,8 +60,8 @@ impl Sampling {
         }
     }
 
-    /// Contacts are switched off at random, and any solution of a step may be taken: of two
-    /// contacts all are tried, which takes longer.
+    /// Returns the law for the random search: caps of contacts are zero at random, and a step takes any of its solutions. With
+    /// up to two contacts all solutions are enumerated, which takes longer.
     fn search(&self, contacts: usize) -> SetValued {
         let is_small = contacts <= 2;
         SetValued {
@@ -82,7 +82,7 @@ impl Sampling {
     }
 }
 
-/// A plane of contact velocities that a figure shows: two row indices.
+/// Plane of contact velocities in a figure: two row indices.
 pub(super) struct Plane {
     pub(super) name: &'static str,
     pub(super) title: &'static str,
@@ -90,8 +90,8 @@ pub(super) struct Plane {
     pub(super) y: usize,
 }
 
-/// Fills a record. `table_3` is what the paper prints of its samples: complementarity problems for
-/// each.
+/// Fills a record. `table_3` is the paper's number of complementarity problems per
+/// sample.
 pub(super) fn report(
     record: &mut Record,
     system: &FrictionalSystem,
@@ -193,7 +193,7 @@ pub(super) fn report(
     })
 }
 
-/// Bounds of the impact's duration; a cone that is not pointed is reported and is no fault.
+/// Writes bounds on the duration of the impact. A friction cone that is not pointed has no bounds, and is not an error.
 fn bounds(
     record: &mut Record,
     problem: &ImpactProblem<'_>,
@@ -227,8 +227,8 @@ fn bounds(
     Ok(())
 }
 
-/// Stretch of the steps, and the number of samples that Lemma 1 then asks for; nothing where it is not
-/// computed.
+/// Writes the Lipschitz constant of a step, and the number of samples that Lemma 1 requires with it; nothing if the
+/// constant needs too many cases.
 fn stretch(
     record: &mut Record,
     problem: &ImpactProblem<'_>,
@@ -308,9 +308,9 @@ fn quantities(record: &mut Record, plain: &SampleSummary, search: &SampleSummary
     record.tables.push(table);
 }
 
-/// `hulls`: as sampled in the paper, by the search, by evolution.
+/// Writes the extents of the outcomes; `hulls` are those of the paper's samples, the random search, and evolution.
 fn extents(record: &mut Record, names: &[String], hulls: [&[[f64; 2]]; 3], speed: f64) {
-    // The velocity of a closed contact is rounding.
+    // The velocity of a closed contact is a rounding error and counts as zero.
     let snap = |v: f64| if v.abs() <= 1e-9 * speed { 0.0 } else { v };
     let columns = [
         "row",
@@ -350,7 +350,7 @@ fn extents(record: &mut Record, names: &[String], hulls: [&[[f64; 2]]; 3], speed
     record.tables.push(table);
 }
 
-/// Contact velocities met on the way, before the end.
+/// Returns the contact velocities after each step of the samples, without the end.
 fn paths(sampler: &Sampler<'_>) -> Result<Vec<Vec<f64>>, ScenarioError> {
     let mut met = Vec::new();
     let mut draw = Draw::default();
@@ -385,7 +385,7 @@ fn figure(
         let contact = name.rsplit('_').next().unwrap_or("");
         Axis::linear(format!("{kind} velocity at {contact}"), "m/s")
     };
-    // Rounding is not worth an axis.
+    // A velocity that is only rounding error counts as zero, so that no axis magnifies it.
     let fastest = before.iter().fold(0.0, |m, v| f64::max(m, v.abs()));
     let snap = |v: f64| if v.abs() <= 1e-9 * fastest { 0.0 } else { v };
     let take = |points: &[Vec<f64>], row: usize| -> Vec<f64> {

@@ -37,7 +37,7 @@ impl Config {
     }
 }
 
-/// A uniform block that falls flat at a speed.
+/// Builds a uniform block that falls flat at the velocity `speed`.
 pub(super) fn block(
     width: f64,
     height: f64,

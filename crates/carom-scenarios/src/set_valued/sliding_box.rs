@@ -1,4 +1,4 @@
-//! A box slides on four corners: how wrong friction polygons are.
+//! A box that slides on four corners: errors of polygonal friction cones.
 
 use super::spatial_box::BoxConfig;
 use crate::ScenarioError;

@@ -7,7 +7,7 @@ use carom_metric::{Covector, KineticMetric, Tangent};
 use nalgebra::{DMatrix, DVector};
 use serde::Deserialize;
 
-/// A uniform box and its motion before the impact, world axes.
+/// A uniform box and its motion before the impact, in world axes.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct BoxConfig {
@@ -19,12 +19,12 @@ pub(super) struct BoxConfig {
 }
 
 impl BoxConfig {
-    /// The velocity before, (v, ω).
+    /// Returns the velocity before the impact, (v, ω).
     pub(super) fn before(&self) -> Vec<f64> {
         [self.velocity, self.angular_velocity].concat()
     }
 
-    /// Runs `f` on the impact.
+    /// Builds the impact problem and calls `f` with it.
     pub(super) fn pose<T>(
         &self,
         f: impl FnOnce(&ImpactProblem<'_>) -> Result<T, ScenarioError>,

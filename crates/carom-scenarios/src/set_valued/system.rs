@@ -13,7 +13,7 @@ pub(super) struct NamedContact {
     pub(super) tangent: Vec<f64>,
 }
 
-/// Mass matrix, contacts of one friction coefficient, and the velocity before.
+/// Mass matrix, contacts with a common friction coefficient, and velocity before the impact.
 #[derive(Clone, Debug)]
 pub(super) struct FrictionalSystem {
     pub(super) mass: DMatrix<f64>,
@@ -23,7 +23,7 @@ pub(super) struct FrictionalSystem {
 }
 
 impl FrictionalSystem {
-    /// Runs `f` on the impact.
+    /// Builds the impact problem and calls `f` with it.
     pub(super) fn pose<T>(
         &self,
         f: impl FnOnce(&ImpactProblem<'_>) -> Result<T, ScenarioError>,
@@ -42,13 +42,13 @@ impl FrictionalSystem {
         )?)
     }
 
-    /// Names of the contact rows, normal and tangent of each contact: `vn_A`, `vt_A`, ...
+    /// Returns the names of the contact rows, normal and tangent of each contact: `vn_A`, `vt_A`, ...
     pub(super) fn row_names(&self) -> Vec<String> {
         let rows = |c: &NamedContact| [format!("vn_{}", c.name), format!("vt_{}", c.name)];
         self.contacts.iter().flat_map(rows).collect()
     }
 
-    /// Velocities of the contact rows.
+    /// Returns the velocities in the contact rows.
     pub(super) fn contact_velocity(&self, velocity: &[f64]) -> Vec<f64> {
         let dot = |row: &[f64]| row.iter().zip(velocity).map(|(a, b)| a * b).sum::<f64>();
         let rows = |c: &NamedContact| [dot(&c.normal), dot(&c.tangent)];

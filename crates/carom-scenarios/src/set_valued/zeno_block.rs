@@ -1,4 +1,4 @@
-//! A rocking block comes to rest after infinitely many impacts: Halm & Posa, Figs. 7 and 8.
+//! A rocking block that comes to rest after infinitely many impacts: Halm & Posa, Figs. 7 and 8.
 
 use crate::ScenarioError;
 use crate::config::{Count, Input, NonNegative, Positive};
@@ -19,48 +19,48 @@ pub(crate) struct Config {
     half_cycles: Count<1, 60>,
 }
 
-/// Half cycles summed before the rest is a geometric series to the last digit.
+/// Largest number of half cycles summed; the remaining ones are a geometric series to the last digit.
 const SUMMED: usize = 2000;
 
-/// Angular velocities below this fraction of the first are in the geometric tail.
+/// Ratio of an angular velocity to the first one below which the remaining half cycles are a geometric series.
 const TAIL: f64 = 1e-17;
 
-/// Points drawn of each half of a half cycle.
+/// Number of points drawn in each half of a half cycle.
 const DRAWN: usize = 24;
 
-/// Every so many of them are played.
+/// Step between the drawn points used as frames of the animation.
 const PLAYED_STRIDE: usize = 3;
 
-/// A uniform block on a corner.
+/// A uniform block that rocks on its corners.
 #[derive(Clone, Copy, Debug)]
 struct Block {
     width: f64,
     height: f64,
     mass: f64,
     gravity: f64,
-    /// Angle of the diagonal from the floor.
+    /// Angle between the diagonal and the base (rad).
     alpha: f64,
-    /// $\kappa = mgr/(I + mr^2)$: $\ddot\theta = -\kappa\cos(\theta + \alpha)$.
+    /// Constant $\kappa = mgr/(I + mr^2)$ of the motion $\ddot\theta = -\kappa\cos(\theta + \alpha)$, with half diagonal $r$.
     kappa: f64,
-    /// Angular velocity after an impact over that before, Eq. (68).
+    /// Angular velocity after an impact divided by that before it, Eq. (68).
     ratio: f64,
 }
 
-/// One pivoting phase, from leaving the floor to landing on the other corner.
+/// Motion about one corner, from leaving the floor to landing on the other corner.
 #[derive(Clone, Copy, Debug)]
 struct HalfCycle {
-    /// Angular velocity at its start.
+    /// Angular velocity at the start of the half cycle (rad/s).
     speed: f64,
     apex: f64,
     duration: f64,
-    /// Normal impulse of the pivot while it pivots.
+    /// Normal impulse at the pivot corner during the rotation (N s).
     pivot_impulse: f64,
-    /// Normal impulse of the landing.
+    /// Normal impulse of the landing (N s).
     landing_impulse: f64,
 }
 
 impl HalfCycle {
-    /// Length in $s$, $ds = (1 + \lambda_n) dt$, landing included.
+    /// Returns the length in the parameter $s$ with $ds = (1 + \lambda_n) dt$, including the landing.
     fn length(&self) -> f64 {
         self.duration + self.pivot_impulse + self.landing_impulse
     }
@@ -98,7 +98,7 @@ impl Block {
         Ok(block)
     }
 
-    /// Friction that the pivot needs in the first half cycle, the highest.
+    /// Returns the friction coefficient needed at the pivot in the first half cycle, which needs the most.
     fn pivot_friction(&self, config: &Config) -> Result<f64, ScenarioError> {
         let half_cycle = self.half_cycle(*config.angular_velocity)?;
         let needed = (0..=400).map(|k| {
@@ -113,13 +113,14 @@ impl Block {
         Ok(needed.fold(0.0, f64::max))
     }
 
-    /// $\dot\theta^2 = 2\kappa(\sin(\theta^\ast + \alpha) - \sin(\theta + \alpha))$.
+    /// Returns $\dot\theta^2 = 2\kappa(\sin(\theta^\ast + \alpha) - \sin(\theta + \alpha))$ with the largest angle
+    /// $\theta^\ast$.
     fn square_rate(&self, theta: f64, apex: f64) -> f64 {
         let middle = 0.5 * (apex + theta) + self.alpha;
         4.0 * self.kappa * libm::cos(middle) * libm::sin(0.5 * (apex - theta))
     }
 
-    /// Force on the pivot, N: normal and tangential.
+    /// Returns the normal and the tangential force on the pivot (N).
     fn pivot_force(&self, theta: f64, apex: f64) -> (f64, f64) {
         let r = 0.5 * libm::hypot(self.width, self.height);
         let (sin, cos) = libm::sincos(theta + self.alpha);
@@ -130,7 +131,7 @@ impl Block {
         )
     }
 
-    /// The half cycle that starts with an angular velocity.
+    /// Computes the half cycle that starts with the angular velocity `speed`.
     fn half_cycle(&self, speed: f64) -> Result<HalfCycle, ScenarioError> {
         let apex = self.apex(speed).ok_or_else(|| {
             let message = format!("{speed}: the block passes upright and does not come back");
@@ -142,18 +143,18 @@ impl Block {
             speed,
             apex,
             duration,
-            // Vertical momentum from m w θ̇/2 to -m w θ̇/2.
+            // The vertical momentum changes from m w θ̇/2 to -m w θ̇/2, with the initial angular velocity θ̇.
             pivot_impulse: m * self.gravity * duration - m * w * speed,
             landing_impulse: 0.5 * m * w * (1.0 + self.ratio) * speed,
         })
     }
 
-    /// Largest angle, Eq. (57), without cancellation; `None` if the block passes upright.
+    /// Returns the largest angle, Eq. (57), without cancellation; `None` if the block tips over.
     ///
     /// # Departure from the source
     ///
     /// The paper prints $-\sin\alpha$ in the arcsine, which gives -2.07 rad for its own example;
-    /// with the plus sign it is the 0.22 rad that the text states.
+    /// the plus sign gives the 0.22 rad stated in the text.
     fn apex(&self, speed: f64) -> Option<f64> {
         let (sin, cos) = libm::sincos(self.alpha);
         let e = speed * speed / (2.0 * self.kappa);
@@ -165,9 +166,9 @@ impl Block {
         Some(libm::asin(sine))
     }
 
-    /// Time between the apex and the angle $\theta^\ast(1 - x^2)$.
+    /// Returns the time between the apex $\theta^\ast$ and the angle $\theta^\ast(1 - x^2)$.
     ///
-    /// In $x$ the integrand $d\theta/\dot\theta$ is smooth: 40 Gauss points give all digits.
+    /// In the variable $x$ the integrand $d\theta/\dot\theta$ is smooth: 40 Gauss points give all digits.
     fn time_from_apex(&self, x: f64, apex: f64) -> f64 {
         let integrand = |x: f64| {
             let half_fall = 0.5 * apex * x * x;
@@ -239,7 +240,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         speed *= block.ratio;
     }
     if block.ratio < 1.0 && speed > 0.0 {
-        // For small motions durations are proportional to the speed.
+        // For small motions the duration of a half cycle is proportional to its initial angular velocity.
         let last = block.half_cycle(speed)?;
         t += last.duration / (1.0 - block.ratio);
         s += last.length() / (1.0 - block.ratio);
@@ -265,20 +266,20 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     Ok(record)
 }
 
-/// Curves of the motion.
+/// Sampled curves of the motion.
 #[derive(Default)]
 struct Curves {
     t: Vec<f64>,
     s: Vec<f64>,
     angle: Vec<f64>,
     rate: Vec<f64>,
-    /// $dt/ds$.
+    /// Rate $dt/ds$ of the time.
     clock: Vec<f64>,
 }
 
 impl Curves {
     fn add(&mut self, block: &Block, half_cycle: &HalfCycle, index: usize, t0: f64, s0: f64) {
-        // Angles are negative while the block pivots about B.
+        // Angles are negative while the block rotates about corner B.
         let side = if index.is_multiple_of(2) { 1.0 } else { -1.0 };
         let apex = half_cycle.apex;
         let half = 0.5 * half_cycle.duration;
@@ -287,7 +288,7 @@ impl Curves {
             let theta = apex * (1.0 - x * x);
             let time = half + x.signum() * block.time_from_apex(x.abs(), apex);
             let rate = -x.signum() * block.square_rate(theta, apex).max(0.0).sqrt();
-            // Impulse of the pivot so far, from the vertical momentum m r cos(θ + α) θ̇.
+            // Impulse at the pivot so far, from the vertical momentum m r cos(θ + α) θ̇.
             let r = 0.5 * libm::hypot(block.width, block.height);
             let momentum = block.mass * r * libm::cos(theta + block.alpha) * rate;
             let start = 0.5 * block.mass * block.width * half_cycle.speed;
@@ -301,7 +302,7 @@ impl Curves {
                 1.0 / (1.0 + normal),
             );
         }
-        // The landing takes no time.
+        // The landing is instantaneous.
         let t = t0 + half_cycle.duration;
         let landing = s0 + half_cycle.duration + half_cycle.pivot_impulse;
         self.push(t, landing, 0.0, -side * half_cycle.speed, 0.0);
@@ -317,10 +318,10 @@ impl Curves {
         self.clock.push(clock);
     }
 
-    /// The block to play: it turns about corner A where the angle is positive, else about B.
+    /// Builds the animation of the block; it rotates about corner A if the angle is positive, otherwise about B.
     fn motion(&self, block: &Block, landings: Vec<f64>) -> Animation {
         let (w, h) = (block.width, block.height);
-        // Twice the samples of a half cycle and its landing, with nothing left out at the landings.
+        // A cycle has twice the samples of a half cycle and its landing; frames at the landings are kept.
         let per_cycle = 2 * DRAWN + 3;
         let shown = |k: usize| {
             let k = k % per_cycle;
@@ -354,7 +355,7 @@ impl Curves {
     }
 
     fn finish(mut self, record: &mut Record, t_end: f64, s_end: f64, rest: f64) {
-        // Between the last half cycle shown and rest there are infinitely many more.
+        // Infinitely many half cycles follow between the last one shown and rest.
         let clock = Mark::Line {
             label: None,
             x: self.s.clone(),
@@ -431,7 +432,7 @@ mod tests {
     use super::*;
     use crate::Overrides;
 
-    /// Halm & Posa print 0.22, 2.67 and 28.4; the digits are those of an independent
+    /// Halm & Posa print 0.22, 2.67 and 28.4; the digits here are those of an independent
     /// implementation.
     #[test]
     fn the_block_of_the_paper() {

@@ -1,10 +1,10 @@
-//! Values to configurations: the one deserializer that every configuration type is made from.
+//! Deserializes values of a tree; all configuration types are made by this deserializer.
 
 use super::{Entry, Fault, Kind, Value};
 use serde::de::{self, Deserializer, IntoDeserializer, Visitor};
 use serde::forward_to_deserialize_any;
 
-/// Name of the types whose numbers may be infinite.
+/// Name of the types that accept infinite numbers.
 pub(crate) const EXTENDED: &str = "extended";
 
 impl<'de> Deserializer<'de> for &'de Value {
@@ -20,7 +20,7 @@ impl<'de> Deserializer<'de> for &'de Value {
             Kind::List(items) => {
                 let mut access = Items { items, next: 0 };
                 let value = visitor.visit_seq(&mut access)?;
-                // An array of fixed length stops when it is full.
+                // Deserializing an array of fixed length stops at its last element; further items are an error.
                 if access.next < items.len() {
                     let (given, taken) = (items.len(), access.next);
                     return Err(Fault::new(format!(

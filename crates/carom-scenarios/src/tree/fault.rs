@@ -1,22 +1,22 @@
-//! A complaint about a part of a tree, with its key and place.
+//! Error about a part of a tree, with its key and place.
 
 use super::{Place, spelled};
 use serde::de;
 use std::fmt;
 
-/// A complaint that collects its key and its place on the way out.
+/// Error about a value; key and place are added on the way from the value to the root.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fault {
-    /// The complaint itself.
+    /// Text of the error.
     pub message: String,
-    /// Parts of the key, the innermost first; an index stands in brackets.
+    /// Parts of the key, the innermost first; an index is written in brackets.
     pub path: Vec<String>,
-    /// Place of the innermost part whose place is known.
+    /// Innermost known place of the faulty value.
     pub place: Option<Place>,
 }
 
 impl Fault {
-    /// A complaint about something without key and place.
+    /// Creates an error without key and place.
     pub fn new(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
@@ -25,13 +25,13 @@ impl Fault {
         }
     }
 
-    /// The fault, seen from the table with the key; `place` stands in for a place that is unknown.
+    /// Adds the key of the table entry that holds the faulty value; `place` is used if no place is known so far.
     #[must_use]
     pub fn within_key(self, key: &str, place: Place) -> Self {
         self.within(spelled(key), place)
     }
 
-    /// The fault, seen from the list with the item; `place` stands in for a place that is unknown.
+    /// Adds the index of the list item that holds the faulty value; `place` is used if no place is known so far.
     #[must_use]
     pub fn within_item(self, index: usize, place: Place) -> Self {
         self.within(format!("[{index}]"), place)
@@ -43,7 +43,7 @@ impl Fault {
         self
     }
 
-    /// The key from the outermost table on, as in `parts[1].radius`.
+    /// Returns the key from the outermost table on, as in `parts[1].radius`.
     #[must_use]
     pub fn key(&self) -> String {
         let mut key = String::new();

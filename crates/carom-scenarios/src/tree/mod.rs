@@ -1,8 +1,8 @@
-//! TOML as a tree whose parts know where they were given: configurations of scenarios, worlds and mechanisms, and
+//! TOML as a tree whose parts record their place in the text: for configurations of scenarios, worlds and mechanisms, and
 //! plans of sweeps.
 //!
-//! A [`Place`] is a byte of a text. Line and column are counted for the one place that a message names, so that a file
-//! is read in time linear in its size.
+//! A [`Place`] is a byte offset in a text. Line and column are counted only for the place in an error message, so that a
+//! file is read in time linear in its size.
 //!
 //! # Examples
 //!
@@ -26,17 +26,17 @@ mod parse;
 pub use fault::Fault;
 pub use parse::{parse, parse_value};
 
-/// A byte of one of several texts.
+/// Byte offset in one of several texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// Number of the text, which whoever parses it chooses.
+    /// Number of the text, chosen by the caller of the parser.
     pub source: usize,
-    /// Byte of that text.
+    /// Byte offset in that text.
     pub byte: usize,
 }
 
 impl Place {
-    /// Line and column in the text of the place, both from 1.
+    /// Returns line and column of the place in its text, both from 1.
     #[must_use]
     pub fn line_and_column(self, text: &str) -> (usize, usize) {
         let before = text.get(..self.byte).unwrap_or(text);
@@ -46,33 +46,33 @@ impl Place {
     }
 }
 
-/// A value and its place.
+/// A value with its place.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Value {
     /// The value itself.
     pub kind: Kind,
-    /// Place of its first character.
+    /// Place of the first character of the value.
     pub place: Place,
 }
 
-/// A value of one of TOML's types, dates left out.
+/// Value of a TOML type; dates are not supported.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kind {
     /// A boolean.
     Bool(bool),
-    /// A whole number.
+    /// An integer.
     Integer(i64),
-    /// A number with decimals or an exponent, infinities and NaN included.
+    /// A floating-point number, possibly infinite or NaN.
     Float(f64),
     /// A string.
     Text(String),
     /// A list.
     List(Vec<Value>),
-    /// A table, in the order of the text.
+    /// A table, with entries in the order of the text.
     Table(Table),
 }
 
-/// Entries in the order of the text.
+/// Entries of a table in the order of the text.
 pub type Table = Vec<Entry>;
 
 /// A key of a table with its value.
@@ -82,16 +82,16 @@ pub struct Entry {
     pub key: String,
     /// Place of the key's first character.
     pub place: Place,
-    /// Its value.
+    /// Value of the key.
     pub value: Value,
 }
 
 impl Value {
-    /// A string.
+    /// Returns a string.
     ///
     /// # Errors
     ///
-    /// The message for a value of another type, as from all readers below.
+    /// The error message for a value of another type; all readers below return such messages.
     pub fn text(&self) -> Result<&str, String> {
         match &self.kind {
             Kind::Text(text) => Ok(text),
@@ -99,11 +99,11 @@ impl Value {
         }
     }
 
-    /// An integer or a float, as a float.
+    /// Returns an integer or a floating-point number, as a floating-point number.
     ///
     /// # Errors
     ///
-    /// The message for a value of another type.
+    /// The error message for a value of another type.
     pub fn number(&self) -> Result<f64, String> {
         match self.kind {
             Kind::Integer(value) => Ok(value as f64),
@@ -112,11 +112,11 @@ impl Value {
         }
     }
 
-    /// An integer.
+    /// Returns an integer.
     ///
     /// # Errors
     ///
-    /// The message for a value of another type.
+    /// The error message for a value of another type.
     pub fn integer(&self) -> Result<i64, String> {
         match self.kind {
             Kind::Integer(value) => Ok(value),
@@ -124,11 +124,11 @@ impl Value {
         }
     }
 
-    /// A boolean.
+    /// Returns a boolean.
     ///
     /// # Errors
     ///
-    /// The message for a value of another type.
+    /// The error message for a value of another type.
     pub fn boolean(&self) -> Result<bool, String> {
         match self.kind {
             Kind::Bool(value) => Ok(value),
@@ -136,11 +136,11 @@ impl Value {
         }
     }
 
-    /// Items of a list.
+    /// Returns the items of a list.
     ///
     /// # Errors
     ///
-    /// The message for a value of another type.
+    /// The error message for a value of another type.
     pub fn items(&self) -> Result<&[Self], String> {
         match &self.kind {
             Kind::List(items) => Ok(items),
@@ -148,11 +148,11 @@ impl Value {
         }
     }
 
-    /// Entries of a table.
+    /// Returns the entries of a table.
     ///
     /// # Errors
     ///
-    /// The message for a value of another type.
+    /// The error message for a value of another type.
     pub fn entries(&self) -> Result<&[Entry], String> {
         match &self.kind {
             Kind::Table(entries) => Ok(entries),
@@ -171,7 +171,7 @@ impl Value {
         format!("expected {wanted}, found {found}")
     }
 
-    /// The value as JSON; numbers that JSON lacks become `null`.
+    /// Converts the value to JSON; infinity and NaN become `null`.
     #[must_use]
     pub fn json(&self) -> serde_json::Value {
         match &self.kind {
@@ -188,7 +188,7 @@ impl Value {
     }
 }
 
-/// A key as TOML spells it: with quotation marks unless letters, digits, `_` and `-` are all that it has.
+/// Writes a key in TOML: with quotation marks unless it consists of letters, digits, `_` and `-` only.
 #[must_use]
 pub fn spelled(key: &str) -> String {
     let is_bare = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
@@ -218,12 +218,12 @@ mod tests {
         assert_eq!(place(text, 6), (2, 1));
         assert_eq!(place(text, text.find('2').unwrap()), (2, 7));
         assert_eq!(place(text, text.len()), (3, 1));
-        // A byte beyond the text or within a letter is its end.
+        // An offset beyond the text or within a character counts as the end of the text.
         assert_eq!(place(text, 99), (3, 1));
         assert_eq!(place(text, 8), (3, 1));
     }
 
-    /// 20,000 vertices took 36 s while every place was counted from the start; 200,000 numbers would take an hour.
+    /// Counting every place from the start took 36 s for 20,000 vertices, and would take an hour for 200,000 numbers.
     #[test]
     fn a_long_text_is_read_in_linear_time() {
         let mut text = "vertices = [\n".to_owned();

@@ -1,14 +1,14 @@
-//! TOML text to a tree.
+//! Parser from TOML text to a tree.
 
 use super::{Entry, Fault, Kind, Place, Value};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// Reads a whole file; `source` is the number of the text in every [`Place`].
+/// Parses a whole file; `source` is the number of the text in every [`Place`].
 ///
 /// # Errors
 ///
-/// A [`Fault`] with its place for text that is no TOML, dates, and numbers that fit no type.
+/// A [`Fault`] with its place for text that is not TOML, for dates, and for numbers that fit no type.
 pub fn parse(text: &str, source: usize) -> Result<Value, Fault> {
     let table = DeTable::parse(text).map_err(|error| {
         let mut fault = Fault::new(error.message().replace('\n', " "));
@@ -28,11 +28,11 @@ pub fn parse(text: &str, source: usize) -> Result<Value, Fault> {
     })
 }
 
-/// Reads one value, such as the right side of an assignment.
+/// Parses one value, such as the right side of an assignment.
 ///
 /// # Errors
 ///
-/// The errors of [`parse`]; `None` for text that is no TOML value.
+/// The errors of [`parse`]; returns `None` for text that is not a TOML value.
 pub fn parse_value(text: &str, source: usize) -> Option<Result<Value, Fault>> {
     let parsed = DeValue::parse(text).ok()?;
     Some(value(parsed, source))
@@ -48,7 +48,7 @@ fn entries(table: DeTable<'_>, source: usize) -> Result<Vec<Entry>, Fault> {
             Err(fault) => Err(fault.within_key(&key, place)),
         }
     };
-    // A parsed table is sorted by its keys; the tree keeps the order of the text.
+    // The parser sorts a table by its keys; the tree restores the order of the text.
     let mut table: Vec<_> = table.into_iter().collect();
     table.sort_by_key(|(key, _)| key.span().start);
     table.into_iter().map(entry).collect()

@@ -1,4 +1,4 @@
-//! Balls: Jia & Wang, Fig. 2.
+//! Impacts of balls: Jia & Wang, Fig. 2.
 
 use crate::ScenarioError;
 use crate::common::linspace;
@@ -49,7 +49,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         ]);
         inertia = [0, 1, 2].map(|i| [0, 1, 2].map(|j| w[(i, j)]));
     }
-    // Sliding speed after the impact on the half-space against that before it.
+    // Sliding speed after the impact with the half-space, as a function of that before it.
     let before = linspace(0.0, 3.0, 61);
     let mut table = Table::new(
         "half_space",

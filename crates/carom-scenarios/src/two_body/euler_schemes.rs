@@ -1,4 +1,4 @@
-//! Accuracy of the paper's integration schemes beside ours: Jia & Wang, Table 1.
+//! Accuracy of the paper's integration schemes compared with this library: Jia & Wang, Table 1.
 
 use crate::ScenarioError;
 use crate::config::{Input, Positive};
@@ -19,20 +19,20 @@ pub(crate) struct Config {
     h2: Positive,
 }
 
-/// A contact of the table, with the steps of its schemes and what the paper prints.
+/// A contact of the table, with the step lengths of the schemes and the printed results.
 struct Impact {
     name: &'static str,
     inertia: [[f64; 3]; 3],
     velocity: [f64; 3],
     friction: f64,
     restitution: f64,
-    /// Steps of truth, NI, FS.
+    /// Step lengths of the scheme for the true solution, and of the schemes NI and FS.
     steps: [f64; 3],
-    /// Iterations of truth, NI, FS, VS, and why ours are others.
+    /// Printed numbers of iterations of the true solution, NI, FS and VS, each with the reason if ours differs.
     printed: [(u32, &'static str); 4],
 }
 
-/// Why a count of iterations is another one.
+/// Reason why our number of iterations differs.
 const INFERRED: &str = "the paper does not print the attitudes, so the velocity before is inferred";
 
 const IMPACTS: [Impact; 2] = [
@@ -132,7 +132,7 @@ fn one(impact: &Impact, config: &Config, record: &mut Record) -> Result<(), Scen
             ..setup.options()
         };
         let (steps, error) = arcs(&setup, &options, &exact)?;
-        // Below rounding there is nothing to see.
+        // Errors below rounding error are drawn at 1e-16.
         let error = error.max(1e-16);
         table.rows.push(vec![steps, 0.0, error]);
         ours[0].push(steps);
@@ -166,7 +166,7 @@ fn one(impact: &Impact, config: &Config, record: &mut Record) -> Result<(), Scen
     Ok(())
 }
 
-/// Arcs and error of the library at a tolerance.
+/// Returns the number of arcs and the error of this library at a tolerance.
 fn arcs(
     setup: &Setup,
     options: &ImpactOptions,

@@ -67,7 +67,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     Ok(record)
 }
 
-/// Unit sliding velocities at equal angles, the first on the repelling centripetal direction.
+/// Traces hodographs from unit sliding velocities at equal angles, the first along the repelling invariant direction.
 fn bundle(
     config: &Config,
     table: &mut Table,

@@ -1,4 +1,4 @@
-//! The modified instances of Figs. 4, 7 and 10 of Jia & Wang.
+//! Modified examples of Jia & Wang, Figs. 4, 7 and 10.
 
 use crate::ScenarioError;
 use crate::config::{Fraction, Input};
@@ -13,7 +13,7 @@ pub(crate) struct Config {
     restitution: Fraction,
 }
 
-/// An instance of a figure.
+/// Example of a figure.
 struct Instance {
     name: &'static str,
     friction: f64,
@@ -21,7 +21,7 @@ struct Instance {
     what: &'static str,
 }
 
-/// The sliding velocity of Fig. 4; the figures change the closing speed.
+/// Builds an example with the tangential velocity of Fig. 4; the examples differ in the normal velocity `vz`.
 const fn slid(name: &'static str, friction: f64, vz: f64, what: &'static str) -> Instance {
     let velocity = [-0.261976, 0.386329, vz];
     Instance {

@@ -1,4 +1,4 @@
-//! An icosahedron falls on a tetrahedron: Jia & Wang, Figs. 3, 4(a) and 5.
+//! An icosahedron that falls on a tetrahedron: Jia & Wang, Figs. 3, 4(a) and 5.
 
 use crate::ScenarioError;
 use crate::config::{Fraction, Input, NonNegative};
@@ -63,7 +63,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     Ok(record)
 }
 
-/// Says what the paper prints where our value differs from it or has more digits.
+/// Adds the printed values to quantities, with a remark if our value differs or has more digits.
 fn annotate(quantities: &mut [Quantity]) {
     let euler = "the error of the paper's Euler step, of the size that its Table 1 reports";
     for quantity in quantities {
@@ -84,7 +84,7 @@ fn annotate(quantities: &mut [Quantity]) {
     }
 }
 
-/// Largest difference between Eq. (13) and the matrix of the two bodies.
+/// Returns the largest difference between the matrix of Eq. (13) and the matrix computed from the two bodies.
 fn inertia_deviation() -> Result<f64, ScenarioError> {
     let body = |mass, moments: [f64; 3], [x, y, z, w]: [f64; 4], center: [f64; 3]| {
         let attitude = UnitQuaternion::from_quaternion(Quaternion::new(w, x, y, z));

@@ -1,4 +1,4 @@
-//! Jia & Wang: the frictional impact of two bodies at one contact.
+//! Jia & Wang: frictional impact of two bodies at one contact.
 
 pub(crate) mod ball_impacts;
 pub(crate) mod euler_schemes;

@@ -1,4 +1,4 @@
-//! A second compression, which Jia & Wang do not see, in their Fig. 4(d) configuration.
+//! A second compression, which Jia & Wang do not consider, in the configuration of their Fig. 4(d).
 
 use crate::ScenarioError;
 use crate::common::linspace;

@@ -1,4 +1,4 @@
-//! The three laws of restitution at one contact.
+//! Comparison of the three laws of restitution at one contact.
 
 use crate::ScenarioError;
 use crate::common::linspace;

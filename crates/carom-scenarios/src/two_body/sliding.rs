@@ -1,4 +1,4 @@
-//! Code that the scenarios of one frictional contact share: the papers' contacts, traces as tables and
+//! Code shared by the scenarios of one frictional contact: the papers' contacts, and traces of impacts as tables and
 //! figures.
 
 use crate::ScenarioError;
@@ -14,7 +14,7 @@ use carom_report::record::{
 use nalgebra::{Matrix3, Vector2, Vector3};
 use serde::Deserialize;
 
-/// Inverse inertia matrix of the icosahedron and the tetrahedron, Jia & Wang, Eq. (13), made
+/// Inverse inertia matrix at the contact of icosahedron and tetrahedron, Jia & Wang, Eq. (13), made
 /// symmetric.
 pub(crate) const ICOSAHEDRON_TETRAHEDRON: [[f64; 3]; 3] = [
     [11.5984, -0.910367, 2.44236],
@@ -22,18 +22,18 @@ pub(crate) const ICOSAHEDRON_TETRAHEDRON: [[f64; 3]; 3] = [
     [2.44236, 1.95747, 2.59042],
 ];
 
-/// Inverse inertia matrix of the pin and the ball, Jia & Wang, section 6.4.
+/// Inverse inertia matrix at the contact of pin and ball, Jia & Wang, section 6.4.
 pub(crate) const PIN_BALL: [[f64; 3]; 3] = [
     [1.55465, 0.00238676, -0.360808],
     [0.00238676, 5.15191, -0.00313296],
     [-0.360808, -0.00313296, 1.105],
 ];
 
-/// Contact velocity of Fig. 3. The paper does not print the attitudes of the bodies, on which it
-/// depends; these follow from its inverse inertia matrix and velocities after the impact.
+/// Contact velocity of Fig. 3. It depends on the attitudes of the bodies, which the paper does not print. The attitudes
+/// used here follow from the paper's inverse inertia matrix and velocities after the impact.
 pub(crate) const ICOSAHEDRON_VELOCITY: [f64; 3] = [-0.261976, 0.386329, -0.077174];
 
-/// Contact velocity of Fig. 11, fitted to the impulse that the paper prints.
+/// Contact velocity of Fig. 11, fitted to the impulse printed in the paper.
 pub(crate) const PIN_VELOCITY: [f64; 3] = [-0.206913, 0.117655, -1.506903];
 
 /// Restitution law by name.
@@ -56,7 +56,7 @@ impl LawName {
     }
 }
 
-/// One impact at one contact.
+/// Impact at one contact: inertia, velocity, coefficients and law.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Setup {
     pub(crate) inertia: ContactInertia,
@@ -139,7 +139,7 @@ fn styled(label: &str, x: Vec<f64>, y: Vec<f64>, style: LineStyle, color: Color)
     }
 }
 
-/// Rays of the invariant directions, as long as `length`; one legend entry for each kind.
+/// Draws the invariant directions as rays of length `length`, with one legend entry for each kind.
 pub(crate) fn rays(directions: &[InvariantDirection], length: f64) -> Vec<Mark> {
     let kind = |d: &InvariantDirection| match (d.is_centrifugal(), d.attracting) {
         (true, _) => ("centrifugal direction", Color::Vermillion),
@@ -157,7 +157,7 @@ pub(crate) fn rays(directions: &[InvariantDirection], length: f64) -> Vec<Mark> 
     directions.iter().map(ray).collect()
 }
 
-/// A figure in the plane of the sliding velocity.
+/// Creates a figure in the plane of the sliding velocity.
 pub(crate) fn sliding_plane(name: &str, title: &str, caption: &str) -> Figure {
     Figure::new(
         name,
@@ -169,14 +169,14 @@ pub(crate) fn sliding_plane(name: &str, title: &str, caption: &str) -> Figure {
     .equal_aspect()
 }
 
-/// Sliding velocities of a trace.
+/// Returns the sliding velocities of a trace.
 pub(crate) fn hodograph(points: &[TracePoint]) -> (Vec<f64>, Vec<f64>) {
     let x = points.iter().map(|p| p.velocity.x).collect();
     let y = points.iter().map(|p| p.velocity.y).collect();
     (x, y)
 }
 
-/// The hodograph of an impact, with its events and the invariant directions.
+/// Draws the hodograph of an impact, with its events and the invariant directions.
 pub(crate) fn hodograph_figure(
     name: &str,
     title: &str,
@@ -203,10 +203,10 @@ pub(crate) fn hodograph_figure(
     figure
 }
 
-/// Frames of a played hodograph.
+/// Number of frames of the animation of a hodograph.
 const FRAMES: usize = 200;
 
-/// The sliding velocity over the normal impulse, to play.
+/// Builds the animation of the sliding velocity; the clock is the normal impulse.
 pub(crate) fn slide(setup: &Setup, trace: &Trace) -> Animation {
     let stride = trace.points.len().div_ceil(FRAMES).max(1);
     let last = trace.points.len().saturating_sub(1);
@@ -239,7 +239,7 @@ pub(crate) fn slide(setup: &Setup, trace: &Trace) -> Animation {
     animation
 }
 
-/// Tangential impulse against the normal one, with the line of sticking: the paper's Fig. 5 in two
+/// Draws the tangential impulse as a function of the normal impulse, with the line of sticking: the paper's Fig. 5 in two
 /// projections.
 pub(crate) fn impulse_figure(name: &str, title: &str, setup: &Setup, trace: &Trace) -> Figure {
     let mut figure = Figure::new(
@@ -283,8 +283,8 @@ pub(crate) fn impulse_figure(name: &str, title: &str, setup: &Setup, trace: &Tra
     figure
 }
 
-/// The impulse curve in space, in parallel projection: the paper's Fig. 5. The trace's table has its
-/// coordinates.
+/// Draws the impulse curve in space in parallel projection: the paper's Fig. 5. The coordinates are in the table of
+/// the trace.
 pub(crate) fn impulse_space_figure(
     name: &str,
     title: &str,
@@ -300,7 +300,7 @@ pub(crate) fn impulse_space_figure(
         Some(Vector3::new(tangential.x, tangential.y, z))
     };
     let sticking: Vec<Vector3<f64>> = [0.0, last.z].into_iter().filter_map(stick).collect();
-    // The plane on which the normal velocity is zero, over the tangential impulses in the picture.
+    // The plane of zero normal velocity is drawn over the tangential impulses in the picture.
     let (mut low, mut high) = (Vector2::zeros(), Vector2::zeros());
     for point in curve.iter().chain(&sticking) {
         low = low.inf(&point.xy());
@@ -368,7 +368,7 @@ pub(crate) fn impulse_space_figure(
     figure
 }
 
-/// Stored energy and normal velocity against the normal impulse.
+/// Draws stored energy and normal velocity as functions of the normal impulse.
 pub(crate) fn energy_figure(name: &str, title: &str, trace: &Trace) -> Figure {
     let mut figure = Figure::new(
         name,
@@ -394,7 +394,7 @@ pub(crate) fn energy_figure(name: &str, title: &str, trace: &Trace) -> Figure {
     figure
 }
 
-/// The trace as a table.
+/// Writes the trace as a table.
 pub(crate) fn trace_table(trace: &Trace) -> Table {
     let mut table = Table::new(
         "trace",
@@ -417,7 +417,7 @@ pub(crate) fn trace_table(trace: &Trace) -> Table {
     table
 }
 
-/// Quantities that characterize an impact.
+/// Returns the quantities that characterize an impact.
 pub(crate) fn quantities(setup: &Setup, trace: &Trace) -> Vec<Quantity> {
     let impact = &trace.impact;
     let mut list = vec![

@@ -1,4 +1,4 @@
-//! A contact that gives way sideways, from soft to rigid.
+//! A contact with tangential compliance, from soft to rigid.
 
 use crate::ScenarioError;
 use crate::config::{Count, Fraction, Input, NonNegative};

@@ -1,4 +1,4 @@
-//! `carom sweep launch`: scripts for those who start many processes, which `carom` does not.
+//! `carom sweep launch`: writes scripts that start many processes, which `carom` itself never does.
 
 use crate::Failure;
 use carom_sweep::Plan;
@@ -81,13 +81,13 @@ pub(super) fn launch(args: &Args, program: &[OsString]) -> Result<(), Failure> {
             let second = submit(&fill(merge)?, &[format!("--dependency=afterok:{first}")])?;
             writeln!(stdout, "{first}\n{second}")?;
         }
-        // The first ends with `exit`, so that both together are the first.
+        // The first script ends with `exit`, so that both scripts together act as the first one.
         Runner::Slurm => write!(stdout, "{}\n{}", fill(array)?, fill(merge)?)?,
     }
     Ok(())
 }
 
-/// Hands a script to sbatch and returns the number of its job.
+/// Passes a script to sbatch and returns the number of its job.
 fn submit(script: &str, options: &[String]) -> Result<String, Failure> {
     let unusable = |error| Failure::Usage(format!("cannot run sbatch: {error}"));
     let mut sbatch = Command::new("sbatch")
@@ -99,7 +99,7 @@ fn submit(script: &str, options: &[String]) -> Result<String, Failure> {
         .spawn()
         .map_err(unusable)?;
     if let Some(mut stdin) = sbatch.stdin.take() {
-        // If it does not read its script, it says why.
+        // If sbatch does not read the script, its output tells why.
         let _ = stdin.write_all(script.as_bytes());
     }
     let output = sbatch.wait_with_output().map_err(unusable)?;
@@ -108,7 +108,7 @@ fn submit(script: &str, options: &[String]) -> Result<String, Failure> {
         let why = String::from_utf8_lossy(&output.stderr).trim().to_owned();
         return Err(Failure::Usage(format!("sbatch refuses: {why}")));
     }
-    // `--parsable` prints the job, and after a semicolon the cluster.
+    // `--parsable` prints the number of the job, and after a semicolon the cluster.
     let job = said.trim().split(';').next().unwrap_or_default();
     Ok(job.to_owned())
 }
@@ -127,7 +127,7 @@ fn quoted_for_shells(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
-/// A JSON string is a string of Python too.
+/// Quotes a text for Python: a JSON string is also a Python string.
 fn quoted_for_python(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

@@ -1,23 +1,23 @@
-//! The results that a reader wants first, in sentences.
+//! Main results of a record, as sentences at the top of its page.
 
 use super::{escape, minus};
 use crate::export::shown_briefly;
 use crate::record::Quantity;
 use std::fmt::Write as _;
 
-/// Results in sentences at the top of a page.
+/// Largest number of results shown as sentences at the top of a page.
 const MOST: usize = 4;
 
-/// Units that end the names of quantities, with what they are spelled as there.
+/// Unit suffixes of the names of quantities.
 const ENDINGS: [&str; 16] = [
     "_m_per_s", "_m_s", "_rad_s", "_n_s", "_ns", "_ms", "_us", "_deg", "_rad", "_percent", "_kg",
     "_hz", "_j", "_s", "_m", "_w",
 ];
 
-/// A list of the most telling quantities; nothing for an empty list.
+/// Lists the most important quantities as HTML; an empty text for an empty list.
 ///
-/// Values that a paper prints come first, then values that something else confirms, then the first
-/// ones of the record.
+/// Quantities with a value printed in a paper come first, then those with another reference value, then the
+/// first ones of the record.
 #[must_use]
 pub fn headlines(quantities: &[Quantity]) -> String {
     let rank = |q: &&Quantity| match (q.paper, &q.reference) {
@@ -60,7 +60,7 @@ fn item(quantity: &Quantity) -> String {
     format!("<li>{line}.</li>\n")
 }
 
-/// Name of a quantity as words: `energy_max_error_j` is "Energy max error".
+/// Turns the name of a quantity into words without the unit: `energy_max_error_j` becomes "Energy max error".
 #[must_use]
 pub fn in_words(name: &str) -> String {
     let lower = name.to_lowercase();

@@ -1,9 +1,9 @@
-//! A record as one page that needs no network, and scripts only to play animations.
+//! A record as one HTML page that needs no network, with scripts only to play animations.
 //!
-//! A page begins with what is to be seen: the motion, the figures and the results in sentences. All
+//! A page begins with the motion, the figures and the main results in sentences. All
 //! quantities, the parameters and the tables are folded below.
 //!
-//! The parts of the page are public, so that a page of many records looks the same.
+//! The parts of the page are public, so that a page about many records can look alike.
 
 mod headlines;
 mod parts;
@@ -21,7 +21,7 @@ use std::fmt::Write as _;
 /// The style sheet of every page: colors, text, tables, dark scheme.
 pub const STYLE: &str = include_str!("style.css");
 
-/// The player, in the order in which its parts use each other.
+/// Script of the player; its parts are concatenated in the order in which they depend on each other.
 const PLAYER: &str = concat!(
     "(() => {\n\"use strict\";\n",
     include_str!("player/vectors.js"),
@@ -36,11 +36,11 @@ const PLAYER: &str = concat!(
     "})();\n",
 );
 
-/// The record as an HTML page, which links to the files of each figure in these formats.
+/// Writes a record as an HTML page, with links to the files of each figure in `formats`.
 ///
 /// # Errors
 ///
-/// A record that cannot be drawn or written.
+/// If the record cannot be drawn or written.
 pub fn html(record: &Record, formats: &[Format]) -> Result<String, ExportError> {
     let mut body = format!(
         "<h1>{}</h1>\n<p class=\"status\"><code>carom run {}</code> \u{b7} {}{} \u{b7} numbers of \
@@ -76,7 +76,7 @@ pub fn html(record: &Record, formats: &[Format]) -> Result<String, ExportError> 
     Ok(page(&sentence(&record.summary), "", &body, plays))
 }
 
-/// A text that begins with a capital letter.
+/// Changes the first letter of a text to a capital.
 #[must_use]
 pub fn sentence(text: &str) -> String {
     let mut letters = text.chars();
@@ -84,7 +84,7 @@ pub fn sentence(text: &str) -> String {
     first.unwrap_or_default() + letters.as_str()
 }
 
-/// Names of the laws that the parameters choose, or the one that the run followed instead.
+/// Returns the names of the impact laws in the parameters, or of the one in the results if the run used another law.
 fn law(record: &Record) -> String {
     let mut names: Vec<&str> = match record.parameters.get("law") {
         Some(serde_json::Value::String(name)) => vec![name],
@@ -104,7 +104,7 @@ fn law(record: &Record) -> String {
     format!(" \u{b7} law: {}", escape(&names.join(", ")))
 }
 
-/// A player in a place that an address can name.
+/// Writes a player within an element whose `id` is the animation's name, so that an address can point to it.
 fn placed(animation: &Animation) -> Result<String, ExportError> {
     let player = parts::animation(animation)?;
     Ok(format!(
@@ -113,10 +113,10 @@ fn placed(animation: &Animation) -> Result<String, ExportError> {
     ))
 }
 
-/// A whole page: a title, further rules of style, what is in the body, and the player if anything
-/// is to be played.
+/// Writes a whole page from a title, additional style rules, and a body; includes the player's script if
+/// `plays`.
 ///
-/// `title` is text; `style` and `body` are written as they are.
+/// `title` is plain text, which is escaped; `style` and `body` are inserted unchanged.
 #[must_use]
 pub fn page(title: &str, style: &str, body: &str, plays: bool) -> String {
     let script = if plays {
@@ -135,8 +135,8 @@ pub fn page(title: &str, style: &str, body: &str, plays: bool) -> String {
     )
 }
 
-/// A page that draws frames of a motion, evenly from its start to its end, and writes them as lines of base 64 into the
-/// element `frames`.
+/// Writes a page that draws `frames` frames of a motion, evenly spaced from its start to its end, and appends each as a
+/// line of base 64 to the element `frames`.
 ///
 /// # Errors
 ///
@@ -152,7 +152,7 @@ pub(super) fn film(shown: &Animation, frames: usize) -> Result<String, ExportErr
     Ok(page(&shown.title, style, &body, true))
 }
 
-/// A heading and its items, or nothing for an empty list.
+/// Appends a heading and the items below it; nothing for an empty list. An empty heading is omitted.
 fn section<T>(
     out: &mut String,
     heading: &str,

@@ -5,11 +5,11 @@ use crate::animation::Animation;
 use crate::export::{ExportError, csv, difference, shown};
 use crate::record::{Quantity, Record, Table};
 
-/// The record's parameters, folded; nothing if it has none.
+/// Shows the record's parameters, folded; an empty text if it has no parameters.
 ///
 /// # Errors
 ///
-/// None for parameters that a scenario wrote.
+/// Cannot fail for parameters that a scenario wrote.
 pub fn parameters(record: &Record) -> Result<String, ExportError> {
     if record.parameters.is_null() {
         return Ok(String::new());
@@ -21,7 +21,7 @@ pub fn parameters(record: &Record) -> Result<String, ExportError> {
     ))
 }
 
-/// Scalar results beside the expected ones; nothing for an empty list.
+/// Shows scalar results with their expected values; an empty text for an empty list.
 #[must_use]
 pub fn quantities(quantities: &[Quantity]) -> String {
     if quantities.is_empty() {
@@ -42,7 +42,7 @@ pub fn quantities(quantities: &[Quantity]) -> String {
     )
 }
 
-/// Columns of the table of quantities; those without an entry are left out.
+/// Column headings of the table of quantities; a column without entries is omitted.
 const HEADINGS: [&str; 6] = [
     "<th>Quantity</th>",
     "<th class=\"n\">Value</th>",
@@ -68,7 +68,7 @@ fn cell(column: usize, content: &str) -> String {
     }
 }
 
-/// Cells in a row of the table of quantities.
+/// Returns the cells of a quantity's row in the table.
 fn cells(quantity: &Quantity) -> [String; 6] {
     let lines = |text: &dyn Fn((&'static str, f64, &str)) -> String| {
         quantity
@@ -106,7 +106,7 @@ fn cells(quantity: &Quantity) -> [String; 6] {
     ]
 }
 
-/// Label that a phone shows before a value.
+/// Prepends the label that a narrow screen shows before a value.
 fn label(name: &str, value: &str) -> String {
     if value.is_empty() {
         return String::new();
@@ -114,13 +114,13 @@ fn label(name: &str, value: &str) -> String {
     format!(" data-label=\"{name}\"")
 }
 
-/// Numbers on a page deserve a real minus sign.
+/// Replaces the hyphen of a negative number by a minus sign.
 #[must_use]
 pub fn minus(number: &str) -> String {
     number.replace('-', "\u{2212}")
 }
 
-/// A player with its data and caption; the page needs the player's script.
+/// Writes a player with its data and caption; the page must include the player's script.
 ///
 /// # Errors
 ///
@@ -130,7 +130,7 @@ pub fn animation(animation: &Animation) -> Result<String, ExportError> {
         let name = &animation.name;
         return Err(ExportError::Shape(format!("animation {name}: {problem}")));
     }
-    // In a script element only `<` can end or change what a browser reads.
+    // Within a script element `<` is the only character that can end the element.
     let data = serde_json::to_string(animation)?.replace('<', "\\u003c");
     let separator = match (
         animation.caption.as_str(),
@@ -149,13 +149,13 @@ pub fn animation(animation: &Animation) -> Result<String, ExportError> {
     ))
 }
 
-/// Numbers that differ by this share are one number with two roundings.
+/// Relative difference up to which two numbers count as one number rounded in two ways.
 const ROUNDING: f64 = 4.0 * f64::EPSILON;
 
-/// Rows of a table shown on the page; the CSV has them all.
+/// Largest number of table rows on a page; the CSV file has all rows.
 pub(super) const MAX_ROWS: usize = 200;
 
-/// The first rows of a table.
+/// Shows the first rows of a table.
 #[must_use]
 pub fn table(table: &Table) -> String {
     let names = table
@@ -165,7 +165,7 @@ pub fn table(table: &Table) -> String {
     let columns = table.columns.iter();
     let columns = columns.map(|c| format!("<th class=\"n\">{}</th>", escape(&csv::heading(c))));
     let head: String = names.chain(columns).collect();
-    // A number below the rounding of its column's largest is 0 for the eye; the file has its digits.
+    // A number below the rounding error of the largest in its column is shown as 0; the file has all digits.
     let largest = |k: usize| {
         let column = table.rows.iter().filter_map(|row| row.get(k));
         column.fold(0.0, |most: f64, v| most.max(v.abs()))

@@ -1,4 +1,4 @@
-//! Text beside the marks.
+//! Text labels of disks and arrows, and notes.
 
 use plotters::style::text_anchor::HPos;
 
@@ -38,7 +38,8 @@ impl Layout<'_> {
         }
     }
 
-    /// In the disk, aside from an arrow that starts there; above it if too wide.
+    /// Writes the label of a disk inside it, opposite to an arrow that starts at the center; above the disk if the label is too
+    /// wide.
     fn disk_label(
         &self,
         label: &str,
@@ -64,7 +65,7 @@ impl Layout<'_> {
         self.note(label, at, canvas)
     }
 
-    /// Direction of the first arrow that starts at a pixel, or zero.
+    /// Returns the direction of the first arrow that starts near a pixel; zero without such an arrow.
     fn arrow_from(&self, start: Point, figure: &Figure) -> Point {
         let mut starting = figure.marks.iter().filter_map(|mark| match mark {
             Mark::Arrow {
@@ -81,7 +82,7 @@ impl Layout<'_> {
         starting.next().unwrap_or_default()
     }
 
-    /// Just beyond the tip, so that the text's box touches neither.
+    /// Writes the label of an arrow just beyond its tip, with a distance at which text and arrow do not touch.
     fn arrow_label(&self, label: &str, from: Point, to: Point, canvas: &mut Canvas) -> Done {
         let Some(([dx, dy], _)) = direction(from, to) else {
             return Ok(());
@@ -92,7 +93,7 @@ impl Layout<'_> {
         self.note(label, [to[0] + reach * dx, to[1] + reach * dy], canvas)
     }
 
-    /// Text on a translucent patch, moved inside the frame if it sticks out.
+    /// Writes text on a translucent patch, moved to stay inside the frame.
     fn note(&self, text: &str, at: Point, canvas: &mut Canvas) -> Done {
         if text.is_empty() || !self.near(at) {
             return Ok(());
@@ -122,7 +123,7 @@ impl Layout<'_> {
         canvas.text(text, [x, y], NOTE_SIZE, Look::new(HPos::Center))
     }
 
-    /// True if a label belongs to something in the frame, its offset allowed for.
+    /// True if a pixel is in the frame or near it; the margin of 80 pixels allows for the offset of a label from its mark.
     fn near(&self, [x, y]: Point) -> bool {
         let margin = 80.0;
         x > self.frame.left - margin

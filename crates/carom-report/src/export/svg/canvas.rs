@@ -1,4 +1,4 @@
-//! The drawing backend, in pixels.
+//! Wrapper of the drawing backend with coordinates in pixels.
 
 use plotters::backend::{DrawingBackend, SVGBackend};
 use plotters::style::Color as _;
@@ -13,10 +13,10 @@ use super::round::whole;
 use crate::export::ExportError;
 use crate::record::{LineStyle, PointShape};
 
-/// Cells overlap by more than a pixel, as renderers leave seams between them.
+/// Overlap of neighboring cells (pixels): renderers would leave visible seams between cells that only touch.
 pub(super) const OVERLAP: f64 = 1.2;
 
-/// Units of the backend in a pixel.
+/// Units of the backend per pixel.
 const FINE: f64 = 10.0;
 pub(super) const LINE_WIDTH: f64 = 2.0;
 
@@ -42,27 +42,27 @@ impl Look {
         self
     }
 
-    /// Reads from bottom to top.
+    /// Turns the text so that it reads from bottom to top.
     pub(super) fn upright(mut self) -> Self {
         self.turn = FontTransform::Rotate270;
         self
     }
 }
 
-/// The backend, in pixels.
+/// Wrapper of the drawing backend with coordinates in pixels.
 pub(super) struct Canvas<'a> {
     backend: SVGBackend<'a>,
 }
 
 impl<'a> Canvas<'a> {
-    /// A canvas that writes to `text`; its size is in tenths of a pixel.
+    /// Creates a canvas that appends to `text`; `size` is in tenths of a pixel.
     pub(super) fn new(text: &'a mut String, size: (u32, u32)) -> Self {
         Self {
             backend: SVGBackend::with_string(text, size),
         }
     }
 
-    /// Writes what is still missing.
+    /// Completes the document.
     pub(super) fn finish(mut self) -> Done {
         self.backend.present().map_err(drawing_error)
     }
@@ -115,7 +115,7 @@ impl<'a> Canvas<'a> {
             right,
             bottom,
         } = frame;
-        // The fifth side closes the corner that an open path would leave.
+        // The first side is repeated at the end to close the corner that an open path would leave.
         let path = [
             [left, top],
             [right, top],
@@ -156,13 +156,13 @@ impl<'a> Canvas<'a> {
         }
     }
 
-    /// Text, vertically centered; nothing where it is empty.
+    /// Writes text, vertically centered; nothing for empty text.
     pub(super) fn text(&mut self, text: &str, at: Point, size: f64, look: Look) -> Done {
         let clean: String = text.chars().filter(|c| !c.is_control()).collect();
         if clean.is_empty() {
             return Ok(());
         }
-        // The backend divides sizes by 1.24.
+        // The backend divides font sizes by 1.24.
         let font = ("sans-serif", size * FINE * 1.24).into_font();
         let style = TextStyle::from(font.style(look.style).transform(look.turn))
             .color(&INK)
@@ -182,7 +182,7 @@ fn coordinates(point: &Point) -> (i32, i32) {
     (fine(x), fine(y))
 }
 
-/// Tenths of a pixel.
+/// Converts pixels to whole tenths of a pixel.
 pub(super) fn fine(pixels: f64) -> i32 {
     whole((pixels * FINE).round())
 }

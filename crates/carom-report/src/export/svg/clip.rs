@@ -29,7 +29,7 @@ impl Rect {
     }
 }
 
-/// The parts of a polyline inside the frame, broken at undefined points.
+/// Clips a polyline to the frame; returns its visible parts. Undefined points break the polyline.
 pub(super) fn visible_runs(points: &[Point], frame: Rect) -> Vec<Vec<Point>> {
     let mut runs: Vec<Vec<Point>> = Vec::new();
     for (a, b) in points.iter().zip(points.iter().skip(1)) {
@@ -44,7 +44,7 @@ pub(super) fn visible_runs(points: &[Point], frame: Rect) -> Vec<Vec<Point>> {
     runs
 }
 
-/// The part of a segment inside the frame (Liang and Barsky's method).
+/// Clips a segment to the frame by Liang and Barsky's method; `None` if it lies outside.
 fn clip_segment(a: Point, b: Point, frame: Rect) -> Option<[Point; 2]> {
     if !is_finite(&a) || !is_finite(&b) {
         return None;
@@ -70,13 +70,13 @@ fn clip_segment(a: Point, b: Point, frame: Rect) -> Option<[Point; 2]> {
         }
     }
     let at = |t: f64| [ax + t * dx, ay + t * dy];
-    // Untouched ends stay exact, as runs are joined by comparing them.
+    // Ends inside the frame stay exact, because runs are joined by comparing their ends.
     let start = if enter > 0.0 { at(enter) } else { a };
     let end = if leave < 1.0 { at(leave) } else { b };
     (enter <= leave).then_some([start, end])
 }
 
-/// The part of a polygon inside the frame (Sutherland and Hodgman's method).
+/// Clips a polygon to the frame by Sutherland and Hodgman's method.
 pub(super) fn clip_polygon(corners: &[Point], frame: Rect) -> Vec<Point> {
     let sides: [(usize, f64, f64); 4] = [
         (0, 1.0, frame.left),

@@ -1,4 +1,4 @@
-//! Colors.
+//! Colors of figures on light and dark pages.
 
 use plotters::style::RGBColor;
 
@@ -13,7 +13,7 @@ pub(super) const GRID: RGBColor = RGBColor(228, 228, 228);
 pub(super) const MINOR_GRID: RGBColor = RGBColor(243, 243, 243);
 pub(super) const PAPER: RGBColor = RGBColor(255, 255, 255);
 
-/// Okabe and Ito's palette.
+/// Returns the RGB value of a color in Okabe and Ito's palette.
 pub(super) fn rgb(color: Color) -> RGBColor {
     match color {
         Color::Black => RGBColor(0, 0, 0),
@@ -27,7 +27,7 @@ pub(super) fn rgb(color: Color) -> RGBColor {
     }
 }
 
-/// Colors on dark paper: the color drawn, and its replacement on a dark page.
+/// Replacement of colors on dark pages: the color drawn, and the color shown instead.
 const DARK: [(RGBColor, &str); 12] = [
     (PAPER, "#15171a"),
     (INK, "#e4e4e2"),
@@ -43,7 +43,7 @@ const DARK: [(RGBColor, &str); 12] = [
     (RGBColor(128, 128, 128), "#9a9a9a"),
 ];
 
-/// Rules of style for readers who prefer dark pages, for the colors of a drawing; others see what is drawn.
+/// Returns style rules that replace the colors of a drawing for readers who prefer dark pages.
 pub(super) fn dark_style(drawing: &str) -> String {
     let mut rules = String::from("<style>@media (prefers-color-scheme:dark){");
     for (RGBColor(r, g, b), shown) in DARK {
@@ -59,7 +59,7 @@ pub(super) fn dark_style(drawing: &str) -> String {
     rules
 }
 
-/// Viridis at ten equal steps, interpolated between them.
+/// Returns a color of the Viridis map; `share` runs from 0 to 1. Interpolates between ten equal steps.
 pub(super) fn viridis(share: f64) -> RGBColor {
     const STOPS: [[u8; 3]; 10] = [
         [68, 1, 84],

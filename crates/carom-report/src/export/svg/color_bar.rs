@@ -14,7 +14,7 @@ use super::ticks::Ticks;
 use crate::export::ExportError;
 use crate::record::{Figure, Mark, Scale};
 
-/// Scale of the heat map, if the figure has one.
+/// Color bar of a heat map.
 pub(super) struct Bar<'a> {
     label: &'a str,
     unit: &'a str,
@@ -52,12 +52,12 @@ impl<'a> Bar<'a> {
         Ok(bar)
     }
 
-    /// Width that the bar takes from the plot.
+    /// Returns the width that the bar takes from the plot (pixels).
     pub(super) fn reserve(&self) -> f64 {
         Self::GAP + Self::WIDTH + 9.0 + self.ticks.width() + 10.0 + LABEL_SIZE + 6.0
     }
 
-    /// Draws the bar beside a plot.
+    /// Draws the bar to the right of a plot.
     pub(super) fn draw(&self, plot: Rect, canvas: &mut Canvas) -> Done {
         let left = plot.right + Self::GAP;
         let frame = Rect {

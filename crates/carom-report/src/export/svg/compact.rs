@@ -1,14 +1,14 @@
-//! Fewer bytes for the same picture: many equal elements in a row become one path.
+//! Shortens an SVG document by joining many similar elements in a row into one path.
 //!
 //! The backend writes an element for each dot, dash and cell. Maps and clouds of samples have thousands
-//! of them; as one path for each color they take a third to a fifth of the bytes.
+//! of elements; one path for each color takes a third to a fifth of the bytes.
 
 use std::fmt::Write as _;
 
-/// Elements in a row from which on they are joined: short runs stay as they are.
+/// Smallest number of elements in a row that are joined; shorter runs stay unchanged.
 const LEAST_RUN: usize = 32;
 
-/// Kinds of elements that are joined with their like.
+/// Kinds of elements that can be joined with others of their kind.
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
     Dot,
@@ -16,15 +16,15 @@ enum Kind {
     Dash,
 }
 
-/// Attributes of a path up to its data, and the data of one element.
+/// Path attributes except the data, and the path data of one element.
 struct Element {
     kind: Kind,
     style: String,
     data: String,
 }
 
-/// Joins runs of dots, of cells and of dashes. Elements keep their order within a style; cells, whose
-/// order does not matter, and dots and dashes of one mark have one style.
+/// Joins runs of dots, of cells and of dashes. Elements of one style keep their order. Dots and dashes are
+/// joined only within one style; cells of different styles may change their order, which does not show.
 pub(super) fn compact(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut run: Vec<(&str, Element)> = Vec::new();
@@ -48,7 +48,7 @@ pub(super) fn compact(text: &str) -> String {
     out
 }
 
-/// Writes a run: as it came if it is short, else as one path for each style.
+/// Writes a run: unchanged if it is short, else as one path for each style.
 fn flush(run: &mut Vec<(&str, Element)>, out: &mut String) {
     if run.len() < LEAST_RUN {
         run.drain(..).for_each(|(line, _)| out.push_str(line));
@@ -62,12 +62,12 @@ fn flush(run: &mut Vec<(&str, Element)>, out: &mut String) {
         }
     }
     for (style, data) in paths {
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         let _ = writeln!(out, "<path {style} d=\"{data}\"/>");
     }
 }
 
-/// A line of the backend as an element that can be joined; none for all others.
+/// Parses a line of the backend as an element that can be joined; `None` for all other lines.
 fn element(line: &str) -> Option<Element> {
     let (name, rest) = line.strip_prefix('<')?.split_once(' ')?;
     let attributes = attributes(rest.strip_suffix("/>")?)?;
@@ -88,7 +88,7 @@ fn element(line: &str) -> Option<Element> {
                 style: format!(
                     "fill=\"none\" stroke=\"{color}\" stroke-width=\"{width}\" stroke-linecap=\"round\""
                 ),
-                // A tenth of a pixel long, as some viewers draw no line without length.
+                // The line is a tenth of a pixel long, as some viewers do not draw lines of zero length.
                 data: format!("M{x} {y}h1"),
             })
         }
@@ -123,7 +123,7 @@ fn element(line: &str) -> Option<Element> {
     }
 }
 
-/// Names and values of attributes in their order; none if a value holds anything but a plain word.
+/// Parses names and values of attributes in their order; `None` if the text is not a list of `name="value"`.
 fn attributes(text: &str) -> Option<Vec<(&str, &str)>> {
     let mut rest = text.trim();
     let mut found = Vec::new();
@@ -144,7 +144,7 @@ mod tests {
         (0..n).map(|k| line(k) + "\n").collect()
     }
 
-    /// Every dot, dash and cell of a long run is in its path; what stands between stays in its place.
+    /// Every dot, dash and cell of a long run is in its path; elements between runs stay in place.
     #[test]
     fn a_long_run_is_one_path_for_each_color() {
         let dots = lines(40, |k| {

@@ -1,6 +1,6 @@
-//! Numbers as an integer times a power of ten, and as text.
+//! Numbers given as an integer times a power of ten.
 
-/// `number × 10^power`, dividing when that is the exact way.
+/// Returns `number × 10^power`; divides for negative powers, because positive powers of ten are exact.
 pub(super) fn scaled(number: i64, power: i32) -> f64 {
     let number = number as f64;
     if (-300..0).contains(&power) {
@@ -18,7 +18,7 @@ pub(super) fn digit_count(number: u64) -> u32 {
     number.checked_ilog10().unwrap_or(0) + 1
 }
 
-/// `number × 10^power` as exact decimal text.
+/// Writes `number × 10^power` as exact decimal text.
 pub(super) fn decimal(number: i64, power: i32) -> String {
     let sign = if number < 0 { "\u{2212}" } else { "" };
     let mut digits = number.unsigned_abs().to_string();

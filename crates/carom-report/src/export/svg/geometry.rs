@@ -1,20 +1,20 @@
 //! Points and polylines, in pixels.
 
-/// A place on the canvas.
+/// Point on the canvas (pixels).
 pub(super) type Point = [f64; 2];
 
 pub(super) fn is_finite(point: &Point) -> bool {
     point.iter().all(|v| v.is_finite())
 }
 
-/// Unit vector and distance between two pixels, unless they are one.
+/// Returns the unit vector from the first pixel to the second and their distance; `None` if they coincide.
 pub(super) fn direction([x0, y0]: Point, [x1, y1]: Point) -> Option<(Point, f64)> {
     let length = (x1 - x0).hypot(y1 - y0);
     let usable = length.is_finite() && length > 0.1;
     usable.then(|| ([(x1 - x0) / length, (y1 - y0) / length], length))
 }
 
-/// Drops points that lie too close together to be seen.
+/// Drops points that lie too close to the previous one to be visible.
 pub(super) fn simplified(run: &[Point]) -> Vec<Point> {
     let mut kept: Vec<Point> = Vec::new();
     let last = run.len().saturating_sub(1);
@@ -27,7 +27,7 @@ pub(super) fn simplified(run: &[Point]) -> Vec<Point> {
     kept
 }
 
-/// Cuts a polyline into dashes of the given length and gap.
+/// Cuts a polyline into dashes of length `dash`, separated by `gap`.
 pub(super) fn dashes(points: &[Point], dash: f64, gap: f64) -> Vec<Vec<Point>> {
     let mut out: Vec<Vec<Point>> = Vec::new();
     let (mut drawing, mut left) = (true, dash);

@@ -9,7 +9,7 @@ use super::text::{LABEL_SIZE, TICK_SIZE};
 use super::ticks::Ticks;
 use crate::export::with_unit;
 
-/// The power of ten taken out of a vertical axis, above the frame.
+/// Writes the power of ten that tick labels of a vertical axis omit, above the frame.
 pub(super) fn factor_above(frame: Rect, ticks: &Ticks, canvas: &mut Canvas) -> Done {
     let Some(factor) = &ticks.factor else {
         return Ok(());
@@ -18,7 +18,7 @@ pub(super) fn factor_above(frame: Rect, ticks: &Ticks, canvas: &mut Canvas) -> D
     canvas.text(factor, at, TICK_SIZE, Look::new(HPos::Left))
 }
 
-/// Label of a vertical axis, half way up the frame.
+/// Writes the label of a vertical axis, centered along the frame.
 pub(super) fn upright_label(
     label: &str,
     unit: &str,

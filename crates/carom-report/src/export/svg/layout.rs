@@ -1,4 +1,4 @@
-//! Layout of a figure: places of frame, ticks, labels and legend.
+//! Layout of a figure: positions of frame, ticks, labels and legend.
 
 use super::clip::Rect;
 use super::color_bar::Bar;
@@ -12,12 +12,12 @@ use super::title::{title_height, title_lines};
 use crate::export::ExportError;
 use crate::record::{Figure, Scale};
 
-/// Room for a figure.
+/// Space available for a figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Room {
     /// A page or a screen: the legend stands to the right of the plot.
     Wide,
-    /// A phone: the legend stands below the plot, and type is large for the width.
+    /// A phone: the legend stands below the plot, and text is large relative to the width.
     Narrow,
 }
 
@@ -29,7 +29,7 @@ impl Room {
         }
     }
 
-    /// Height of a figure whose axes need not have equal units, without a legend below.
+    /// Returns the height (pixels) of a figure whose axes need not have equal units, without a legend below.
     const fn height(self) -> f64 {
         match self {
             Self::Wide => 560.0,
@@ -38,11 +38,11 @@ impl Room {
     }
 }
 
-/// Drawings with equal axes may be taller than plots.
+/// Largest height of a plot with equal units on both axes (pixels).
 const MAX_PLOT_HEIGHT: f64 = 640.0;
 const MIN_WIDTH: f64 = 420.0;
 
-/// Layout of a figure: places of frame, ticks, labels and legend.
+/// Layout of a figure: positions of frame, ticks, labels and legend.
 pub(super) struct Layout<'a> {
     pub(super) width: f64,
     pub(super) height: f64,
@@ -54,7 +54,7 @@ pub(super) struct Layout<'a> {
     pub(super) y_ticks: Ticks,
     pub(super) bar: Option<Bar<'a>>,
     pub(super) legend: Vec<Entry<'a>>,
-    /// Upper left corner of the legend.
+    /// Position of the upper left corner of the legend.
     pub(super) legend_at: Point,
 }
 
@@ -132,7 +132,7 @@ impl<'a> Layout<'a> {
         })
     }
 
-    /// Pixel of a point in the axes' units.
+    /// Returns the pixel of a point given in the units of the axes.
     pub(super) fn pixel(&self, x: f64, y: f64) -> Point {
         [self.x.pixel(x), self.y.pixel(y)]
     }
@@ -142,7 +142,7 @@ impl<'a> Layout<'a> {
     }
 }
 
-/// Plot size and ranges that give both axes the same length per unit.
+/// Returns plot width, x range, plot height and y range for which one unit has equal length on both axes.
 fn equal_aspect(
     figure: &Figure,
     room: f64,
@@ -161,7 +161,7 @@ fn equal_aspect(
     Ok((x.length() * per_unit, x, y.length() * per_unit, y))
 }
 
-/// Number of ticks whose labels have room.
+/// Returns the number of ticks whose labels fit in the width.
 fn x_tick_count(figure: &Figure, span: Span, width: f64) -> f64 {
     let draft = Ticks::new(span, &figure.x, (width / 80.0).max(2.0));
     (width / (draft.width() + 36.0).max(72.0)).max(2.0)

@@ -12,7 +12,7 @@ use crate::record::{Figure, Mark};
 const TEXT_WIDTH: f64 = 190.0;
 const SWATCH: f64 = 34.0;
 
-/// Legend entry: marks that share a label share an entry.
+/// Legend entry; marks with equal labels share one entry.
 pub(super) struct Entry<'a> {
     lines: Vec<String>,
     marks: Vec<&'a Mark>,
@@ -48,7 +48,7 @@ pub(super) fn legend(figure: &Figure) -> Vec<Entry<'_>> {
             continue;
         }
         match entries.iter_mut().find(|(known, _)| known == label) {
-            // A line and its points make one sample; more of the same do not.
+            // An entry shows a line together with its points, but only one mark of each kind.
             Some((_, marks)) => {
                 let kind = std::mem::discriminant(mark);
                 if marks.iter().all(|m| std::mem::discriminant(*m) != kind) {
@@ -67,7 +67,7 @@ pub(super) fn legend(figure: &Figure) -> Vec<Entry<'_>> {
         .collect()
 }
 
-/// Draws entries below each other, from the upper left corner of the first.
+/// Draws entries one below the other; `[left, top]` is the upper left corner of the first.
 pub(super) fn draw_legend(
     entries: &[Entry<'_>],
     [left, mut top]: Point,
@@ -87,7 +87,7 @@ pub(super) fn draw_legend(
     Ok(())
 }
 
-/// Draws a sample of a mark, whose left end is given.
+/// Draws a sample of a mark, beginning at its left end `[left, y]`.
 fn swatch(mark: &Mark, [left, y]: Point, canvas: &mut Canvas) -> Done {
     match mark {
         Mark::Line { style, color, .. } => {

@@ -1,4 +1,4 @@
-//! Draws the marks.
+//! Draws the marks of a figure.
 
 use plotters::style::RGBColor;
 
@@ -11,7 +11,7 @@ use super::layout::Layout;
 use super::scale::cell_bounds;
 use crate::record::{LineStyle, Mark};
 
-/// Shades that a heat map tells apart; the eye sees no step between two of them.
+/// Number of shades of a heat map; the eye sees no step between two neighboring shades.
 const SHADES: f64 = 64.0;
 
 impl Layout<'_> {
@@ -87,7 +87,7 @@ impl Layout<'_> {
         for (row, (y0, y1)) in values.iter().zip(cell_bounds(y, self.y)) {
             let mut cells = row.iter().zip(&columns).peekable();
             while let Some((value, &(x0, mut x1))) = cells.next() {
-                // Neighbors of one shade are one rectangle.
+                // Neighboring cells of one shade are drawn as one rectangle.
                 let here = shade(value);
                 while let Some((_, (_, end))) = cells.next_if(|(value, _)| shade(value) == here) {
                     x1 = *end;

@@ -1,9 +1,9 @@
 //! Figures as SVG.
 //!
 //! Lengths are pixels of a canvas about 900 wide. The backend takes whole
-//! numbers only, which would turn curves into stairs, so everything is sent in
-//! tenths of a pixel and the view box scales it back. Marks are clipped here,
-//! as the backend cannot clip.
+//! numbers only, which would turn curves into stairs. All coordinates are therefore
+//! passed in tenths of a pixel, and the view box of the document scales them back. Marks are
+//! clipped here, because the backend cannot clip.
 
 mod annotations;
 mod axes;
@@ -39,20 +39,20 @@ use crate::record::{Figure, Mark};
 
 type Done = Result<(), ExportError>;
 
-/// The figure as an SVG document.
+/// Draws a figure as an SVG document.
 ///
-/// A line breaks where a coordinate is NaN, or not positive on a log axis. If
+/// A line breaks at a coordinate that is NaN, or not positive on a log axis. If
 /// `equal_aspect` is set, the plot takes the shape of its ranges; a range that
-/// would make it a mere strip is widened.
+/// would make the plot a narrow strip is widened.
 ///
 /// # Errors
 ///
-/// Lists whose lengths disagree, an impossible axis, or a second heat map.
+/// If lists have unequal lengths, an axis is impossible, or there is a second heat map.
 pub fn svg(figure: &Figure) -> Result<String, ExportError> {
     drawn(figure, Room::Wide)
 }
 
-/// The figure as an SVG document for a phone: about half as wide, with the legend below the plot.
+/// Draws a figure as an SVG document for a phone: about half as wide as [`svg`], with the legend below the plot.
 ///
 /// # Errors
 ///
@@ -104,13 +104,13 @@ fn draw(figure: &Figure, layout: &Layout<'_>, canvas: &mut Canvas) -> Done {
     draw_legend(&layout.legend, layout.legend_at, canvas)
 }
 
-/// Attributes that the backend writes and that say what holds without them.
+/// Removes attributes that the backend writes although they have their default values.
 fn without_defaults(text: &str) -> String {
     text.replace(" opacity=\"1\"", "")
         .replace(" stroke=\"none\"", "")
 }
 
-/// Replaces the backend's opening tag by one with the true size and a title.
+/// Replaces the backend's opening tag by one with the size in pixels and a title.
 fn with_header(text: &str, figure: &Figure, layout: &Layout) -> String {
     let body = text.split_once('>').map_or("", |(_, body)| body);
     let title = if figure.title.is_empty() {
@@ -165,7 +165,7 @@ mod tests {
         Ok(())
     }
 
-    /// On a phone nothing stands beyond 440 pixels, and the legend stands below the axis.
+    /// On a phone no element lies beyond 440 pixels, and the legend is below the axis.
     #[test]
     fn a_narrow_figure_has_its_legend_below() -> Result<(), ExportError> {
         let line = Mark::line("a name", vec![0.0, 1.0], vec![0.0, 1.0], Color::Blue);

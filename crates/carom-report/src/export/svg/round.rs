@@ -1,11 +1,11 @@
-//! From rounded numbers to integers.
+//! Conversion of rounded numbers to integers.
 
-/// Saturates, so that no value can wrap around.
+/// Converts to an integer and saturates, so that no value can wrap around.
 pub(super) fn whole(value: f64) -> i32 {
     value as i32
 }
 
-/// [`whole`] with more digits.
+/// Converts as [`whole`] does, with more digits.
 pub(super) fn whole_long(value: f64) -> i64 {
     value as i64
 }

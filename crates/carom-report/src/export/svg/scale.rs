@@ -1,4 +1,4 @@
-//! From values to pixels along one axis.
+//! Map from values to pixels along one axis.
 
 use super::span::Span;
 use super::transform::{edges, transform};
@@ -14,14 +14,14 @@ pub(super) struct Map {
 }
 
 impl Map {
-    /// Pixel of a transformed value.
+    /// Returns the pixel of a transformed value.
     pub(super) fn place(self, transformed: f64) -> f64 {
         let share = (transformed - self.span.low) / self.span.length();
-        // Far beyond any canvas, yet safe to compute with.
+        // The bound is far beyond any canvas, yet small enough to compute with.
         (self.start + share * (self.end - self.start)).clamp(-1e7, 1e7)
     }
 
-    /// Pixel of a value; NaN if the axis cannot show it.
+    /// Returns the pixel of a value; NaN if the axis cannot show it.
     pub(super) fn pixel(self, value: f64) -> f64 {
         if value.is_finite() {
             self.place(transform(self.scale, value))
@@ -31,7 +31,7 @@ impl Map {
     }
 }
 
-/// First and last pixel of each cell.
+/// Returns the first and last pixel of each cell.
 pub(super) fn cell_bounds(centers: &[f64], map: Map) -> Vec<(f64, f64)> {
     let at: Vec<f64> = edges(centers, map.scale)
         .iter()

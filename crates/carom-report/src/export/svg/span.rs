@@ -4,7 +4,7 @@ use super::transform::{edges, transform};
 use crate::export::ExportError;
 use crate::record::{Axis, Figure, Mark, Scale};
 
-/// An interval of transformed values: themselves, or their decimal logarithms.
+/// Interval of transformed values: the values themselves, or their decimal logarithms.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Span {
     pub(super) low: f64,
@@ -36,9 +36,9 @@ impl Span {
         }
     }
 
-    /// A drawable span even of no values, or of equal ones.
+    /// Widens an empty interval or one of zero length, so that it can be drawn.
     ///
-    /// Differences at the level of rounding errors count as none; a plot that
+    /// Differences at the level of rounding errors count as zero; a plot that
     /// magnified them would mislead.
     pub(super) fn opened(self, scale: Scale) -> Self {
         if self.low > self.high {
@@ -74,7 +74,7 @@ impl Side {
     }
 }
 
-/// Range of an axis: the one asked for, or one that fits the marks.
+/// Returns the range of an axis: the requested one, or one that fits the marks.
 pub(super) fn span(figure: &Figure, side: Side) -> Result<Span, ExportError> {
     let axis = side.pick(&figure.x, &figure.y);
     if let Some([low, high]) = axis.range {
@@ -97,7 +97,7 @@ pub(super) fn span(figure: &Figure, side: Side) -> Result<Span, ExportError> {
         .iter()
         .flat_map(|mark| extent(mark, axis.scale, side));
     let span = Span::of(values).opened(axis.scale);
-    // Cells end where they end; everything else needs some air.
+    // Cells fill the range exactly; other marks get a margin.
     let share = if figure
         .marks
         .iter()
@@ -117,7 +117,7 @@ pub(super) fn span(figure: &Figure, side: Side) -> Result<Span, ExportError> {
     }
 }
 
-/// Transformed coordinates that an axis should show.
+/// Returns the transformed coordinates of a mark that an axis should include.
 fn extent(mark: &Mark, scale: Scale, side: Side) -> Vec<f64> {
     let values = match mark {
         Mark::Line { x, y, .. } | Mark::Points { x, y, .. } | Mark::Polygon { x, y, .. } => {

@@ -1,13 +1,13 @@
-//! Width of text, and its breaks into lines.
+//! Width of text, and its division into lines.
 
-/// Font size of tick labels.
+/// Font size of tick labels (pixels).
 pub(super) const TICK_SIZE: f64 = 13.0;
-/// Font size of the axes' labels.
+/// Font size of the axis labels (pixels).
 pub(super) const LABEL_SIZE: f64 = 15.0;
-/// Font size of the text of marks and legend.
+/// Font size of labels in the plot and of the legend (pixels).
 pub(super) const NOTE_SIZE: f64 = 13.0;
 
-/// Estimated width; the renderer picks the font, so this errs to the wide side.
+/// Estimates the width of text (pixels), rather too wide: the renderer chooses the font.
 pub(super) fn text_width(text: &str, size: f64) -> f64 {
     let em = |c: char| match c {
         'i' | 'j' | 'l' | '.' | ',' | ':' | ';' | '|' | '\'' | '!' | ' ' => 0.32,
@@ -21,7 +21,7 @@ pub(super) fn text_width(text: &str, size: f64) -> f64 {
     size * text.chars().map(em).sum::<f64>()
 }
 
-/// Breaks text between words into lines that fit.
+/// Breaks text between words into lines of at most `width`.
 pub(super) fn wrap(text: &str, size: f64, width: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {

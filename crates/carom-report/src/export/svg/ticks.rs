@@ -11,7 +11,7 @@ use crate::record::{Axis, Scale};
 pub(super) struct Ticks {
     pub(super) major: Vec<(f64, String)>,
     pub(super) minor: Vec<f64>,
-    /// Power of ten taken out of the labels, such as "×10⁻⁵".
+    /// Power of ten that tick labels omit, such as "×10⁻⁵".
     pub(super) factor: Option<String>,
 }
 
@@ -33,7 +33,7 @@ impl Ticks {
         }
     }
 
-    /// Multiples of 1, 2, or 5 times a power of ten, held as integers so that
+    /// Places ticks at multiples of 1, 2, or 5 times a power of ten, stored as integers so that
     /// labels never show rounding errors.
     pub(super) fn linear(span: Span, count: f64) -> Self {
         let (multiple, power) = step(span.length() / count.max(1.0));
@@ -58,8 +58,8 @@ impl Ticks {
         }
     }
 
-    /// Powers of ten; between them 2 and 5 if the span is short; and linear
-    /// ticks if it is shorter still.
+    /// Places ticks at powers of ten, in a short span also at 2 and 5 times these, and linearly
+    /// if the span is shorter still.
     fn log(span: Span, count: f64) -> Self {
         let (first, last) = (whole(span.low.floor()), whole(span.high.ceil()));
         let stride = whole((span.length() / count.max(1.0)).ceil()).max(1);
@@ -114,7 +114,7 @@ impl Ticks {
     }
 }
 
-/// The smallest of 1, 2, 5 times a power of ten that is no less than `least`.
+/// Returns the smallest of 1, 2, 5 times a power of ten that is at least `least`, as factor and exponent.
 fn step(least: f64) -> (i64, i32) {
     let power = whole(least.log10().floor());
     let ratio = least / scaled(1, power);
@@ -126,12 +126,12 @@ fn step(least: f64) -> (i64, i32) {
     }
 }
 
-/// Multiples of the step inside the span, in units of the power of ten.
+/// Returns the multiples of the step inside the span, in units of the power of ten.
 fn multiples(span: Span, multiple: i64, power: i32) -> Vec<i64> {
     let step = scaled(multiple, power);
     let first = whole_long((span.low / step - 1e-6).ceil());
     let last = whole_long((span.high / step + 1e-6).floor());
-    // The limit guards against a span that is tiny next to its values.
+    // The limit guards against a span that is tiny compared with its values.
     (first..=last)
         .take(100)
         .filter_map(|k| k.checked_mul(multiple))

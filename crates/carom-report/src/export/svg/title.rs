@@ -8,10 +8,10 @@ use super::text::{text_width, wrap};
 
 const SIZE: f64 = 18.0;
 const LINE_HEIGHT: f64 = 23.0;
-/// Width of bold text over the one that `text_width` says.
+/// Ratio of the width of bold text to the width that `text_width` estimates.
 const BOLD: f64 = 1.18;
 
-/// The title in lines that fit.
+/// Breaks the title into lines that fit.
 pub(super) fn title_lines(title: &str, width: f64) -> Vec<String> {
     wrap(title, SIZE, width / BOLD)
 }
@@ -20,7 +20,7 @@ pub(super) fn title_height(lines: &[String]) -> f64 {
     LINE_HEIGHT * lines.len() as f64 + 6.0
 }
 
-/// Draws the title flush with the plot if it fits there, else within the page.
+/// Draws the title aligned with the left edge of the plot if it fits there, else shifted left to fit in the page.
 pub(super) fn draw_title(
     lines: &[String],
     plot_left: f64,

@@ -1,8 +1,8 @@
-//! Quantities that axes are linear in.
+//! Transformation of values to the quantity in which an axis is linear.
 
 use crate::record::Scale;
 
-/// Quantity that an axis is linear in: the value, or its decimal logarithm.
+/// Returns the quantity in which an axis is linear: the value, or its decimal logarithm.
 pub(super) fn transform(scale: Scale, value: f64) -> f64 {
     match scale {
         Scale::Linear => value,
@@ -11,7 +11,7 @@ pub(super) fn transform(scale: Scale, value: f64) -> f64 {
     }
 }
 
-/// Transformed edges of cells, half way between their centers.
+/// Returns the transformed edges of cells, half way between their centers.
 pub(super) fn edges(centers: &[f64], scale: Scale) -> Vec<f64> {
     let at: Vec<f64> = centers.iter().map(|v| transform(scale, *v)).collect();
     let inner: Vec<f64> = at

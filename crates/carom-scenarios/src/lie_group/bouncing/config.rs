@@ -1,4 +1,4 @@
-//! The configuration of a bouncing body.
+//! Configuration of a bouncing body.
 
 use super::System;
 use crate::ScenarioError;
@@ -32,7 +32,7 @@ pub(crate) enum Rule {
     DiscreteEnergy,
 }
 
-/// Treatment of accumulating impacts.
+/// Behavior of a run if impacts accumulate at a time (Zeno).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Zeno {
@@ -42,7 +42,7 @@ pub(crate) enum Zeno {
     Continue,
 }
 
-/// Keys as documented with `bouncing-body`.
+/// Configuration of a run; the keys are documented in the TOML of `bouncing-body`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Config {
@@ -85,7 +85,7 @@ pub(crate) struct InitialConfig {
     pub(super) angular_momentum: [f64; 3],
 }
 
-/// A shape as data.
+/// Shape as given in a configuration.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(tag = "type", rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) enum ShapeConfig {
@@ -145,7 +145,7 @@ pub(crate) enum ShapeConfig {
 }
 
 impl ShapeConfig {
-    /// The shape; faults are named after `key`.
+    /// Builds the shape; errors name the key `key`.
     pub(crate) fn build(&self, key: &str) -> Result<Shape, ScenarioError> {
         let wrong = |error: GeometryError| ScenarioError::value(key, error);
         let points = |list: &[[f64; 3]]| list.iter().map(|p| Vector3::from(*p)).collect::<Vec<_>>();
@@ -252,7 +252,7 @@ fn positive(key: &str, of: &str, value: f64) -> Result<(), ScenarioError> {
     Err(ScenarioError::value(&format!("{key}.{of}"), message))
 }
 
-/// Turn of a shape in its body, from its quaternion w, x, y, z.
+/// Returns the rotation of a shape in its body, from its quaternion w, x, y, z.
 fn turn(key: &str, quaternion: Option<&[f64; 4]>) -> Result<Option<So3>, ScenarioError> {
     let Some([w, x, y, z]) = quaternion else {
         return Ok(None);
@@ -261,7 +261,7 @@ fn turn(key: &str, quaternion: Option<&[f64; 4]>) -> Result<Option<So3>, Scenari
     crate::motion::unit_quaternion(&key, [*w, *x, *y, *z]).map(Some)
 }
 
-/// Direction of a shape's own z in the body.
+/// Returns the direction of the shape's z axis in the body.
 fn axis(key: &str, quaternion: Option<&[f64; 4]>) -> Result<UnitVector3<f64>, ScenarioError> {
     let turn = turn(key, quaternion)?;
     Ok(turn.map_or_else(Vector3::z_axis, |turn| {
@@ -269,7 +269,7 @@ fn axis(key: &str, quaternion: Option<&[f64; 4]>) -> Result<UnitVector3<f64>, Sc
     }))
 }
 
-/// A box; a turned one is a polyhedron.
+/// Builds a box; a rotated box becomes a polyhedron.
 fn placed_box(
     key: &str,
     half_extents: [f64; 3],
@@ -299,10 +299,10 @@ fn build_all(key: &str, parts: &[ShapeConfig]) -> Result<Vec<Shape>, ScenarioErr
     parts.iter().enumerate().map(build).collect()
 }
 
-/// Bytes of a mesh file: five million triangles of a binary STL.
+/// Largest mesh file (bytes): five million triangles of a binary STL.
 const MAX_MESH_BYTES: u64 = 256 << 20;
 
-/// The mesh of a file; faults are named after `key.file`.
+/// Reads the mesh of a file; errors name the key `key.file`.
 pub(crate) fn read_mesh(key: &str, file: &Path) -> Result<TriangleMesh, ScenarioError> {
     let place = |message: String| {
         ScenarioError::value(
@@ -324,12 +324,12 @@ pub(crate) fn read_mesh(key: &str, file: &Path) -> Result<TriangleMesh, Scenario
 }
 
 impl Config {
-    /// True if the energy should be kept.
+    /// True if the configuration implies conservation of energy.
     pub(super) fn is_conservative(&self) -> bool {
         *self.restitution == 1.0 && self.impact_rule == Rule::Hamiltonian
     }
 
-    /// True if a run that ends where impacts accumulate has failed.
+    /// True if a run that ends at an accumulation of impacts counts as failed.
     pub(super) fn zeno_is_error(&self) -> bool {
         self.on_zeno == Some(Zeno::Error)
     }
@@ -350,7 +350,7 @@ impl Config {
     pub(super) fn time_grid(&self) -> Result<TimeGrid, ScenarioError> {
         let grid = TimeGrid::duration(self.time_step, self.duration)
             .map_err(|error| name_key(error.into()))?;
-        // The trajectory is kept.
+        // The whole trajectory is stored, so the number of steps is limited.
         count("duration", grid.n_steps(), 0, 5_000_000)?;
         Ok(grid)
     }
@@ -385,7 +385,7 @@ impl Config {
 }
 
 impl BodyConfig {
-    /// The body, and the shape about its center of mass.
+    /// Builds the body, and its shape relative to the center of mass.
     fn build(&self) -> Result<(RigidBody, Shape), ScenarioError> {
         let shape = self.shape.build("body.shape")?;
         let wrong = |error: GeometryError| {
@@ -424,7 +424,7 @@ impl InitialConfig {
     }
 }
 
-/// Names the key at fault, where one is.
+/// Adds to an error the name of the faulty key, if there is one.
 pub(super) fn name_key(error: CollisionError) -> ScenarioError {
     match error {
         CollisionError::Flight(VariationalError::BadStep { .. }) => {

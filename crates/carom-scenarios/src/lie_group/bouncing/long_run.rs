@@ -1,4 +1,4 @@
-//! Fig. 6, lower row: the energy over 100 000 steps.
+//! Energy over 100 000 steps: Tran & Leok, Fig. 6, lower row.
 
 use super::System;
 use super::report::Energies;
@@ -9,7 +9,7 @@ use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, 
 use carom_variational::{Flight, TimeGrid};
 use nalgebra::Matrix3;
 
-/// Points of the figure.
+/// Number of points in the figure.
 const SAMPLES: usize = 200;
 
 pub(super) fn long_run<F: Flight>(

@@ -1,4 +1,4 @@
-//! A rigid body that bounces on a plane: Tran & Leok's four systems, and any other.
+//! A rigid body that bounces on a plane: the four systems of Tran & Leok, and bodies of the user.
 
 mod config;
 mod long_run;
@@ -26,10 +26,10 @@ use carom_variational::{
 use config::{Config, Integrator};
 use nalgebra::DVector;
 
-/// Steps of the long runs of Tran & Leok, Fig. 6.
+/// Number of steps of the long runs in Tran & Leok, Fig. 6.
 const LONG_STEPS: usize = 100_000;
 
-/// Differences of states: position, turn in the body, momentum in space and in the body.
+/// Components of the difference of two states: position, rotation in the body, momentum in space and in the body.
 const DIFFERENCES: [&str; 12] = [
     "x", "y", "z", "zeta_x", "zeta_y", "zeta_z", "gamma_x", "gamma_y", "gamma_z", "pi_x", "pi_y",
     "pi_z",
@@ -57,22 +57,22 @@ impl System {
     }
 }
 
-/// Parts that a scenario shows beyond the run itself.
+/// Parts of the record beyond the run itself.
 #[derive(Clone, Copy, Debug, Default)]
 struct Extras {
-    /// Steps of a long run for the energy's drift; 0 for none.
+    /// Number of steps of the long run that shows the drift of the energy; 0 for no long run.
     long_steps: usize,
-    /// True to follow perturbed starts.
+    /// True to also run from perturbed initial states.
     perturbed: bool,
 }
 
-/// Any body.
+/// Runs a body of any shape.
 pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     run_with(input, Extras::default())
 }
 
-/// Tran & Leok, Table 3, case III, with the printed shift and the printed moments without their
-/// antisymmetric part.
+/// Runs Tran & Leok, Table 3, case III, with the printed shift, and with the symmetric part of the printed
+/// moments of inertia.
 pub(crate) fn ellipsoid_union(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let extras = Extras {
         long_steps: LONG_STEPS,
@@ -81,7 +81,7 @@ pub(crate) fn ellipsoid_union(input: &Input<'_>) -> Result<Record, ScenarioError
     run_with(input, extras)
 }
 
-/// Tran & Leok, Table 3, case IV.
+/// Runs Tran & Leok, Table 3, case IV.
 pub(crate) fn cube(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let extras = Extras {
         long_steps: LONG_STEPS,
@@ -148,7 +148,7 @@ fn simulate<F: DifferentiableFlight>(
     Ok(())
 }
 
-/// The parameters as they stand in the configuration: gravity along -z.
+/// Renames the parameters as in the configuration; its `gravity` acts along -z.
 fn by_config(mut sensitivity: Sensitivity) -> Sensitivity {
     let parameters = std::mem::take(&mut sensitivity.d_final_d_parameters);
     let named = |(name, column): (&'static str, DVector<f64>)| match name {

@@ -1,4 +1,4 @@
-//! Bodies in projection: their silhouettes and the lines on the side that is seen.
+//! Bodies in projection: silhouettes, and edges on the visible side.
 
 use crate::common::projection::Camera;
 use carom_geometry::{Ellipsoid, Shape, SupportMap, TriangleMesh};
@@ -7,19 +7,19 @@ use nalgebra::Vector3;
 use std::collections::BTreeMap;
 use std::f64::consts::TAU;
 
-/// Points on each ellipse of an ellipsoid, and on a silhouette.
+/// Number of points on each ellipse of an ellipsoid, and on a silhouette.
 const POINTS: usize = 72;
 
-/// Neighboring triangles whose normals are this close are one face.
+/// Cosine of the angle between the normals of two neighboring triangles above which they count as one face.
 const FLAT_COSINE: f64 = 1.0 - 1e-9;
 
-/// A part of a body as it is seen, in space.
+/// A convex part of a body as drawn: silhouette and visible lines, in space.
 pub(super) struct View {
     pub(super) silhouette: Vec<Vector3<f64>>,
     pub(super) lines: Vec<Vec<Vector3<f64>>>,
 }
 
-/// The parts of a body in a state, the far ones first.
+/// Returns the parts of a body in a state, the farthest from the viewer first.
 pub(super) fn views(shape: &Shape, state: &State, camera: &Camera) -> Vec<View> {
     let mut parts = Vec::new();
     collect(shape, &mut parts);
@@ -49,7 +49,7 @@ fn collect<'s>(shape: &'s Shape, parts: &mut Vec<&'s Shape>) {
     }
 }
 
-/// The points of a convex body that are outermost in the picture.
+/// Returns the outline of a convex body in the picture, as points in space.
 fn silhouette(shape: &Shape, state: &State, camera: &Camera) -> Vec<Vector3<f64>> {
     let outermost = |k: usize| {
         let out = camera.direction(TAU * k as f64 / POINTS as f64);
@@ -59,7 +59,7 @@ fn silhouette(shape: &Shape, state: &State, camera: &Camera) -> Vec<Vector3<f64>
     (0..POINTS).map(outermost).collect()
 }
 
-/// Lines in the body that show its shape, on the side seen from the direction `toward`.
+/// Returns lines in the body that show its shape, on the side that faces the direction `toward`.
 fn outline(shape: &Shape, toward: &Vector3<f64>) -> Vec<Vec<Vector3<f64>>> {
     match shape {
         Shape::Ellipsoid(ellipsoid) => {
@@ -82,7 +82,7 @@ fn outline(shape: &Shape, toward: &Vector3<f64>) -> Vec<Vec<Vector3<f64>>> {
     }
 }
 
-/// True if a point on an ellipsoid is on the side seen.
+/// True if a point on an ellipsoid lies on the visible side.
 fn is_facing(ellipsoid: &Ellipsoid, point: &Vector3<f64>, toward: &Vector3<f64>) -> bool {
     let squares = ellipsoid.semi_axes().component_mul(ellipsoid.semi_axes());
     (point - ellipsoid.center())
@@ -91,7 +91,7 @@ fn is_facing(ellipsoid: &Ellipsoid, point: &Vector3<f64>, toward: &Vector3<f64>)
         >= 0.0
 }
 
-/// The pieces of lines that a condition holds on.
+/// Cuts lines into the pieces whose points are visible according to `is_seen`.
 fn seen(
     lines: Vec<Vec<Vector3<f64>>>,
     is_seen: impl Fn(&Vector3<f64>) -> bool,
@@ -104,7 +104,7 @@ fn seen(
     pieces
 }
 
-/// The three principal ellipses.
+/// Returns the three principal ellipses.
 fn ellipses(ellipsoid: &Ellipsoid) -> Vec<Vec<Vector3<f64>>> {
     let ring = |skip: usize| {
         let (i, j) = ((skip + 1) % 3, (skip + 2) % 3);
@@ -120,7 +120,7 @@ fn ellipses(ellipsoid: &Ellipsoid) -> Vec<Vec<Vector3<f64>>> {
     (0..3).map(ring).collect()
 }
 
-/// Edges between triangles that are not in one plane, unless both are turned away.
+/// Returns the edges between triangles that are not coplanar, unless both triangles face away from the viewer.
 fn mesh_edges(mesh: &TriangleMesh, toward: &Vector3<f64>) -> Vec<Vec<Vector3<f64>>> {
     let vertices = mesh.vertices();
     let mut normals: BTreeMap<(usize, usize), Vector3<f64>> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! Figs. 7 and 8: starts that differ by a hundred-millionth part.
+//! Runs from initial states that differ by a part in a hundred million: Tran & Leok, Figs. 7 and 8.
 
 use super::System;
 use crate::ScenarioError;
@@ -10,20 +10,20 @@ use carom_variational::{Flight, State, TimeGrid};
 use nalgebra::Vector3;
 use std::f64::consts::PI;
 
-/// Change of the height (m).
+/// Perturbation of the height (m).
 const RAISE: f64 = 1e-8;
 
-/// Change of the attitude about y (rad), as the paper prints it.
+/// Perturbation of the attitude about y (rad), as printed in the paper.
 const TURN: f64 = 1e-8 * PI;
 
-/// Change of the attitude that gives the error which the paper prints: a millionth of a degree.
+/// Perturbation of the attitude (rad) that gives the error printed in the paper: a millionth of a degree.
 const TURN_MICRODEGREE: f64 = 1e-6 * PI / 180.0;
 
-/// Rows of the table.
+/// Number of rows of the table.
 const SAMPLES: usize = 250;
 
-/// $\lvert x' - x\rvert + \lVert R' - R\rVert_2$. Two rotations differ by $2\sin(\theta/2)$, $\theta$
-/// the angle between them.
+/// Returns $\lvert x' - x\rvert + \lVert R' - R\rVert_2$. The norm of the difference of two rotations is
+/// $2\sin(\theta/2)$ with $\theta$ the angle between them.
 fn distance(a: &State, b: &State) -> f64 {
     let (_, sine) = a.rotation.inverse().compose(&b.rotation).quaternion();
     (a.position - b.position).norm() + 2.0 * sine.norm()

@@ -1,4 +1,4 @@
-//! The run to play, in space.
+//! Animation of a run in space.
 
 use super::System;
 use crate::ScenarioError;
@@ -10,16 +10,16 @@ use carom_variational::{Flight, State};
 use nalgebra::Vector3;
 use std::f64::consts::{PI, TAU};
 
-/// Frames beside those at the impacts.
+/// Number of frames in addition to those at the impacts.
 const FRAMES: usize = 200;
 
-/// Impacts with a frame of their own.
+/// Largest number of impacts with their own frame.
 const IMPACTS: usize = 200;
 
-/// Rounding below this share of the body's size cannot be seen.
+/// Rounding radius, as a share of the body's size, below which the rounding is not drawn.
 const VISIBLE: f64 = 0.01;
 
-/// Directions across and down the sphere that sample a rounded shape.
+/// Numbers of directions around and along the sphere that sample a rounded shape.
 const DIRECTIONS: [usize; 2] = [24, 12];
 
 pub(super) fn playback<F: Flight>(
@@ -68,7 +68,7 @@ fn pose(state: &State) -> ([f64; 3], [f64; 4]) {
     (state.position.into(), [v.x, v.y, v.z, w])
 }
 
-/// The shape as ellipsoids and meshes.
+/// Converts a shape to ellipsoids and meshes.
 pub(crate) fn solids(shape: &Shape) -> Vec<Solid> {
     match shape {
         Shape::Ellipsoid(ellipsoid) => vec![Solid::Ellipsoid {
@@ -93,7 +93,7 @@ fn mesh(mesh: &TriangleMesh) -> Solid {
     }
 }
 
-/// A cylinder as a prism: both rims, then the middles of both ends.
+/// Approximates a cylinder by a prism: vertices on both rims, then the centers of both ends.
 fn prism(cylinder: &Cylinder) -> Solid {
     let n = DIRECTIONS[0];
     let axis = cylinder.axis();
@@ -120,14 +120,14 @@ fn prism(cylinder: &Cylinder) -> Solid {
     }
 }
 
-/// The outermost points of a convex shape in the directions of a grid on the sphere.
+/// Approximates a convex shape by its outermost points in the directions of a grid on the sphere.
 fn hull(shape: &Shape) -> Solid {
     let [across, down] = DIRECTIONS;
     let vertex = |k: usize| {
         let (i, j) = (k % across, k / across);
         let (sin_u, cos_u) = libm::sincos(TAU * i as f64 / across as f64);
         let (sin_v, cos_v) = libm::sincos(PI * j as f64 / down as f64);
-        // The support is the lowest point along a direction.
+        // The support function returns the lowest point along a direction.
         let inward = -Vector3::new(sin_v * cos_u, sin_v * sin_u, cos_v);
         shape.support(&inward).point.into()
     };
@@ -165,13 +165,13 @@ mod tests {
         triangles.iter().map(cone).sum()
     }
 
-    /// The faces of a sphere's hull look outward, and its volume is nearly the ball's.
+    /// The faces of a sphere's hull point outward, and its volume is nearly the ball's.
     #[test]
     fn a_sampled_ball_is_a_ball() {
         let ball = Shape::Ellipsoid(Ellipsoid::sphere(2.0, Vector3::zeros()).unwrap());
         let exact = 32.0 / 3.0 * PI;
         let found = volume(&hull(&ball));
-        // Chords of 1/16 turn cut off about their angle squared over 6 in each of two directions.
+        // Chords of 1/16 turn reduce the volume by about their angle squared over 6 in each of two directions.
         assert!(found < exact && found > 0.95 * exact, "{found} of {exact}");
     }
 
@@ -185,12 +185,12 @@ mod tests {
         let sharp = rounded(1e-6);
         assert!((volume(&sharp[0]) - 8.0).abs() <= 1e-12);
         let soft = rounded(0.5);
-        // Between the cube and the cube of its bounding box.
+        // The volume lies between those of the cube and of its bounding cube.
         let found = volume(&soft[0]);
         assert!(found > 8.0 && found < 27.0, "{found}");
     }
 
-    /// A prism of n sides has sin(2π/n) n/2π of the volume of its cylinder; its faces look outward.
+    /// A prism with n sides has sin(2π/n) n/2π times the volume of its cylinder; its faces point outward.
     #[test]
     fn a_cylinder_is_drawn_as_a_prism() {
         let axis = nalgebra::Unit::new_normalize(Vector3::new(1.0, 0.2, -0.4));

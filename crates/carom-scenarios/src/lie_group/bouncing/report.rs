@@ -1,4 +1,4 @@
-//! Impacts, energies and invariants of a run.
+//! Reports impacts, energies and invariants of a run.
 
 use super::System;
 use super::config::Config;
@@ -11,12 +11,12 @@ use carom_variational::{Flight, RigidBody, State};
 use nalgebra::{Matrix3, Vector3};
 use serde_json::{Value, json};
 
-/// Rows of a time series in the record.
+/// Number of rows of a time series in the record.
 const SAMPLES: usize = 200;
 
 /// Kinetic and potential energies of a state.
 pub(super) struct Energies {
-    /// Translational kinetic and potential.
+    /// Sum of translational kinetic and potential energy (J).
     pub(super) translational: f64,
     pub(super) rotational: f64,
 }
@@ -81,7 +81,7 @@ fn rows(m: &Matrix3<f64>) -> Value {
     ])
 }
 
-/// A state under the keys that are fixed for `bouncing-body`.
+/// Adds a state to a JSON object, under the keys documented for `bouncing-body`.
 fn with_state(mut head: Value, state: &State) -> Value {
     if let Value::Object(map) = &mut head {
         map.insert("position".to_owned(), list(&state.position));
@@ -198,7 +198,7 @@ fn impacts<F: Flight>(system: &System, run: &Trajectory<'_, F>) -> Table {
     table
 }
 
-/// Grid indices that thin a run to about [`SAMPLES`] rows.
+/// Selects about [`SAMPLES`] evenly spaced grid states of a run.
 fn thinned<'r, F: Flight>(
     run: &'r Trajectory<'_, F>,
 ) -> impl Iterator<Item = (f64, &'r State)> + use<'r, F> {
@@ -206,7 +206,7 @@ fn thinned<'r, F: Flight>(
     run.grid().step_by(stride)
 }
 
-/// Unit quaternion with $w \ge 0$, velocity, and angular velocity in space.
+/// Returns the unit quaternion with $w \ge 0$, the velocity, and the angular velocity in space.
 fn attitude_and_velocities(body: &RigidBody, state: &State) -> [f64; 10] {
     let (w, v) = state.rotation.quaternion();
     let sign = if w < 0.0 { -1.0 } else { 1.0 };
@@ -227,7 +227,7 @@ fn attitude_and_velocities(body: &RigidBody, state: &State) -> [f64; 10] {
     ]
 }
 
-/// Fig. 5: energies, with a vertical jump at each impact.
+/// Draws the energies, with a vertical jump at each impact: Tran & Leok, Fig. 5.
 fn energies<F: Flight>(system: &System, flight: &F, run: &Trajectory<'_, F>, record: &mut Record) {
     let mut table = Table::new(
         "trajectory",
@@ -271,7 +271,7 @@ fn energies<F: Flight>(system: &System, flight: &F, run: &Trajectory<'_, F>, rec
         translational.push(energies.translational);
         rotational.push(energies.rotational);
     };
-    // Between impacts both are constant.
+    // Both energies are constant between impacts.
     add(0.0, &system.initial);
     for impact in run.impacts() {
         add(impact.time, &impact.before);
@@ -308,7 +308,7 @@ fn energies<F: Flight>(system: &System, flight: &F, run: &Trajectory<'_, F>, rec
     record.figures.push(figure);
 }
 
-/// Fig. 6, upper row: the energy error and the impacts.
+/// Draws the energy error and the impacts: Tran & Leok, Fig. 6, upper row.
 fn energy_error<F: Flight>(
     system: &System,
     flight: &F,

@@ -1,4 +1,4 @@
-//! Fig. 4: the body along its path, from the side and from above.
+//! Drawings of the body along its path, from the side and from above: Tran & Leok, Fig. 4.
 
 use super::System;
 use super::outline::views;
@@ -10,13 +10,13 @@ use carom_report::record::{Axis, Color, Figure, LineStyle, Mark, PointShape, Qua
 use carom_variational::Flight;
 use nalgebra::Vector3;
 
-/// Impacts drawn; later ones would cover them.
+/// Largest number of impacts drawn; later ones would cover the earlier ones.
 const IMPACTS: usize = 3;
 
-/// Least distance of two bodies drawn, in radii.
+/// Least distance of two drawn bodies, in bounding radii.
 const APART: f64 = 0.6;
 
-/// Points of the path.
+/// Number of points on the path.
 const PATH_POINTS: usize = 240;
 
 pub(super) fn snapshots<F: Flight>(
@@ -25,7 +25,7 @@ pub(super) fn snapshots<F: Flight>(
     record: &mut Record,
 ) -> Result<(), ScenarioError> {
     let hits = run.impacts();
-    // Up to the flight after the last impact drawn.
+    // The drawing ends at the impact that follows the last one drawn.
     let end = hits.get(IMPACTS).map_or(run.end().time, |next| {
         0.5 * (next.time + hits[IMPACTS - 1].time)
     });
@@ -82,8 +82,8 @@ pub(super) fn snapshots<F: Flight>(
     top_view(run, record)
 }
 
-/// The start, the impacts, the end and the middle of every flight, in order of time; without those
-/// that would cover more important ones.
+/// Returns the times at which to draw the body, with true for impacts: the start, the impacts, the end and the middle of
+/// every flight. A body that would cover a more important one is left out.
 fn drawn_times<F: Flight>(
     system: &System,
     run: &Trajectory<'_, F>,
@@ -116,7 +116,7 @@ fn drawn_times<F: Flight>(
         .collect())
 }
 
-/// A piece of the plane under the path.
+/// Draws the part of the plane under the path.
 fn ground(system: &System, camera: &Camera, path: &[Vector3<f64>]) -> Mark {
     let radius = carom_geometry::SupportMap::bounding_radius(&system.shape);
     let along = (path[path.len() - 1] - path[0])
@@ -138,7 +138,7 @@ fn ground(system: &System, camera: &Camera, path: &[Vector3<f64>]) -> Mark {
     }
 }
 
-/// The point of the plane vertically below or above; the point itself for a vertical plane.
+/// Projects a point vertically onto the plane; along the normal if the plane is nearly vertical.
 fn drop_onto(plane: &HalfSpace, point: &Vector3<f64>) -> Vector3<f64> {
     let slope = plane.normal().z;
     if slope.abs() < 1e-6 {
@@ -147,7 +147,7 @@ fn drop_onto(plane: &HalfSpace, point: &Vector3<f64>) -> Vector3<f64> {
     point - Vector3::z() * (plane.height(point) / slope)
 }
 
-/// The path of the center of mass from above, and how far it is from straight.
+/// Draws the path of the center of mass from above, and reports its deviation from a straight line.
 fn top_view<F: Flight>(run: &Trajectory<'_, F>, record: &mut Record) -> Result<(), ScenarioError> {
     let nodes: Vec<Vector3<f64>> = run.nodes().map(|(_, state)| state.position).collect();
     let begin = nodes[0];

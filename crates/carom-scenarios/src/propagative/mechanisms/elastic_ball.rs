@@ -1,4 +1,4 @@
-//! A ball falls and bounces, elastic and with restitution.
+//! A ball that falls and bounces, without and with loss of energy.
 
 use super::report::{Motion, Times, describe, figure, simulate};
 use crate::ScenarioError;
@@ -102,7 +102,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     Ok(record)
 }
 
-/// Radius of the drawn ball over the height of its fall; the coordinate is its lowest point.
+/// Radius of the drawn ball divided by the height of its fall; the coordinate is the height of its lowest point.
 const DRAWN_RADIUS: f64 = 0.1;
 
 fn played(

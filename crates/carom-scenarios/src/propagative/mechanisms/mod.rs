@@ -1,4 +1,4 @@
-//! Mechanisms in generalized coordinates, by the variational collision integrator.
+//! Mechanisms in generalized coordinates, simulated by the variational collision integrator.
 
 pub(crate) mod elastic_ball;
 pub(crate) mod pendulum_cradle;

@@ -1,4 +1,4 @@
-//! Newton's cradle on its strings.
+//! Newton's cradle with balls on strings.
 
 use super::report::{Motion, Times, describe, figure, simulate};
 use crate::ScenarioError;
@@ -25,7 +25,7 @@ pub(crate) struct Config {
     duration: Positive,
 }
 
-/// Impacts of the default run, by an independent implementation with the same time step.
+/// Times of the impacts in the default run (s), from an independent implementation with equal time step.
 const REFERENCE: [f64; 2] = [0.509505349099, 1.528515965599];
 
 pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {

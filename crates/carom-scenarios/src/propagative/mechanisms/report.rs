@@ -1,4 +1,4 @@
-//! Runs of the integrator, and what every scenario says about one.
+//! Runs of the integrator, and the report common to all scenarios.
 
 use crate::ScenarioError;
 use carom_contact::ImpactLaw;
@@ -9,10 +9,10 @@ use carom_report::record::{
 };
 use carom_variational::TimeGrid;
 
-/// Steps of one run, so that a slip in the configuration does not run for hours.
+/// Largest number of steps of one run, so that a typing error in the configuration does not run for hours.
 const MAX_STEPS: f64 = 1e6;
 
-/// Duration and steps of a run.
+/// Duration and time step of a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Times {
     pub(crate) step: f64,
@@ -31,14 +31,14 @@ impl Times {
     }
 }
 
-/// A run with the total energy at its states.
+/// A run with the total energy of its states.
 #[derive(Debug)]
 pub(crate) struct Motion {
     pub(crate) trajectory: Trajectory,
     pub(crate) energies: Vec<f64>,
 }
 
-/// Runs a system from a configuration and a velocity.
+/// Runs a system from an initial configuration and velocity.
 pub(crate) fn simulate<S: MechanicalSystem>(
     system: &S,
     law: &dyn ImpactLaw,
@@ -69,28 +69,28 @@ impl Motion {
             .collect()
     }
 
-    /// Largest deviation of the energy from the initial one (J).
+    /// Returns the largest deviation of the energy from the initial energy (J).
     pub(crate) fn energy_error(&self) -> f64 {
         let first = self.energies.first().copied().unwrap_or(0.0);
         let errors = self.energies.iter().map(|energy| (energy - first).abs());
         errors.fold(0.0, f64::max)
     }
 
-    /// Largest change of the energy in an elastic impact (J).
+    /// Returns the largest energy change of an elastic impact (J).
     pub(crate) fn impact_energy_error(&self) -> f64 {
         let impacts = self.trajectory.impacts();
         let changes = impacts.map(|impact| impact.outcome.audit.energy_change_j().abs());
         changes.fold(0.0, f64::max)
     }
 
-    /// Coordinate `i` over time.
+    /// Returns coordinate `i` as a function of time.
     pub(crate) fn coordinate(&self, i: usize) -> (Vec<f64>, Vec<f64>) {
         let states = self.trajectory.states.iter();
         states.map(|s| (s.time, s.configuration[i])).unzip()
     }
 }
 
-/// Writes the status, the impact times beside a reference (with its kind and source), the events and the
+/// Writes the status, the impact times with their reference values (of the given kind and source), the events and the
 /// states of a run.
 pub(crate) fn describe(
     record: &mut Record,
@@ -111,7 +111,7 @@ pub(crate) fn describe(
     record.tables.push(states(motion, coordinates));
 }
 
-/// One row per impact.
+/// Builds a table with a row for each impact.
 fn events(motion: &Motion) -> Table {
     let columns = [
         ("time", "s"),
@@ -161,7 +161,7 @@ fn states(motion: &Motion, coordinates: &[(&str, &str)]) -> Table {
     table
 }
 
-/// Coordinates over time, with the impacts as points on the first.
+/// Draws coordinates over time, with the impacts as points on the first coordinate.
 pub(crate) fn figure(
     name: &str,
     title: &str,

@@ -1,4 +1,4 @@
-//! A block falls on one corner.
+//! A block that falls on one corner.
 
 use super::report::{Motion, Times, describe, figure, simulate};
 use crate::ScenarioError;
@@ -25,7 +25,7 @@ pub(crate) struct Config {
     duration: Positive,
 }
 
-/// Corners that hit the floor.
+/// Set of corners that can hit the floor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Corners {
@@ -33,7 +33,7 @@ pub(crate) enum Corners {
     All,
 }
 
-/// Impacts of the default run, by bisection of the closed-form gaps between impacts.
+/// Times of the impacts in the default run (s), by bisection of the closed-form gaps between impacts.
 const REFERENCE: [f64; 5] = [
     0.364752079246287,
     0.385420909074086,
@@ -63,7 +63,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let law = propagative(*config.restitution)?;
     let start = [0.0, config.height, config.tilt];
     let motion = simulate(&block, &law, &start, &[0.0; 3], times)?;
-    // The flights have no step error, so the reference holds for every step.
+    // Flights have no discretization error, so the reference is valid for every time step.
     let reference = if input.is_default_but_for(&["time_step"]) {
         &REFERENCE[..]
     } else {

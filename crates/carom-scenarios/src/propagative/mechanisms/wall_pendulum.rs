@@ -1,4 +1,4 @@
-//! A pendulum against a wall: the order of the integrator.
+//! A pendulum that hits a wall: convergence order of the integrator.
 
 use super::report::{Motion, Times, describe, figure, simulate};
 use crate::ScenarioError;
@@ -25,14 +25,14 @@ pub(crate) struct Config {
     halvings: Count<1, 10>,
 }
 
-/// Errors of the third impact in the default runs (s), by an independent implementation.
+/// Errors of the time of the third impact in the default runs (s), from an independent implementation.
 const REFERENCE: [f64; 3] = [
     7.568408918379177e-4,
     1.9153437942447836e-4,
     4.792601351955028e-5,
 ];
 
-/// A quarter of the period: $\sqrt{L/g}K(\sin(\theta_0/2))$ by the arithmetic-geometric mean.
+/// Returns a quarter of the period, $\sqrt{L/g}K(\sin(\theta_0/2))$, by the arithmetic-geometric mean.
 fn quarter_period(config: &Config) -> f64 {
     let (mut a, mut b) = (1.0, libm::cos(0.5 * *config.angle));
     for _ in 0..40 {
@@ -71,7 +71,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     for k in 0..=*config.halvings {
         let times = Times {
             step: *config.time_step * carom_numeric::power(0.5f64, k as i32),
-            // Far enough for the last impact also with the error of the step.
+            // Long enough for the last impact despite the error of the integrator.
             duration: last + quarter,
         };
         times.check()?;
@@ -123,7 +123,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     Ok(record)
 }
 
-/// Errors against time steps, from the table, beside a line of slope two through the first.
+/// Draws the errors over the time steps, from the table, with a line of slope two through the first.
 fn convergence(table: &Table, step: f64) -> Figure {
     let steps: Vec<f64> = table.rows.iter().map(|row| row[0]).collect();
     let errors: Vec<f64> = table.rows.iter().map(|row| row[2]).collect();
@@ -149,7 +149,7 @@ fn convergence(table: &Table, step: f64) -> Figure {
     .mark(Mark::points("carom", steps, errors, Color::Blue))
 }
 
-/// Radius of the drawn bob over the length of the rod; the mass is a point.
+/// Radius of the drawn bob divided by the length of the rod; the mass is a point.
 const DRAWN_RADIUS: f64 = 0.08;
 
 fn played(length: f64, motion: &Motion) -> Animation {

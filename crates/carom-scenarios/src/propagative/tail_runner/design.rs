@@ -1,10 +1,10 @@
-//! The robot's lengths and stance as unknowns of a design.
+//! Lengths and stance of the robot as unknowns of a design problem.
 
 use super::robot::{GRAVITY, LEFT_FOOT, Layout, Lengths, Stance, TAIL, TailRunner};
 use carom_mechanism::MechanismError;
 use carom_mechanism::design::{Bound, ClosedPair, DesignFamily, DesignPoint, Influence};
 
-/// Number of unknowns: all of the stance but $x$, and the four lengths.
+/// Number of unknowns: all coordinates of the stance except $x$, and the four lengths.
 pub const UNKNOWNS: usize = 11;
 
 /// Names of the unknowns, with their units.
@@ -22,19 +22,19 @@ pub const UNKNOWN_NAMES: [(&str, &str); UNKNOWNS] = [
     ("l_l", "cm"),
 ];
 
-/// The least length that a design may have, and the least difference of the radii, cm.
+/// Least length allowed in a design, and least difference of the two radii (cm).
 const MARGIN: f64 = 0.1;
 
-/// Robots with all lengths and stances: $z = (y, \theta, \varphi_L, \gamma_L, \varphi_R, \gamma_R,
-/// \varphi_T, r_1, r_2, l_u, l_l)$.
+/// Family of robots with all lengths and stances, parametrized by
+/// $z = (y, \theta, \varphi_L, \gamma_L, \varphi_R, \gamma_R, \varphi_T, r_1, r_2, l_u, l_l)$.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TailRunners {
-    /// Choices that the paper leaves open.
+    /// Modeling choices that the paper leaves open.
     pub layout: Layout,
 }
 
 impl TailRunners {
-    /// The unknowns of a robot in a stance.
+    /// Returns the unknowns of a robot in a stance.
     pub fn unknowns_of(lengths: Lengths, stance: &Stance) -> [f64; UNKNOWNS] {
         let [_, y, theta, hip_l, knee_l, hip_r, knee_r, tail] = *stance;
         let [r1, r2, thigh, shank] = lengths.to_table();
@@ -43,7 +43,7 @@ impl TailRunners {
         ]
     }
 
-    /// The lengths and the stance of unknowns; the hips are at $x = 0$.
+    /// Splits the unknowns into lengths and stance; the hips are at $x = 0$.
     pub fn split(z: &[f64; UNKNOWNS]) -> (Lengths, Stance) {
         let [
             y,
@@ -62,8 +62,8 @@ impl TailRunners {
         (Lengths::from_table([r1, r2, thigh, shank]), stance)
     }
 
-    /// The equations of a stance in which tail and left foot touch the floor, with normals at a
-    /// cosine if one is asked for.
+    /// Returns the design equations: tail and left foot touch the floor and, if `cosine` is given, the normals of both
+    /// contacts have this cosine.
     pub fn closed(&self, cosine: Option<f64>) -> ClosedPair<'_, Self> {
         ClosedPair {
             family: self,
@@ -85,7 +85,7 @@ impl DesignFamily for TailRunners {
         }
         let (lengths, stance) = Self::split(&all);
         let robot = TailRunner::passive(lengths, self.layout, GRAVITY)?;
-        // The coordinates but x, in their order.
+        // Coordinates of the stance except x, in order.
         let coordinates = (1..stance.len()).map(Influence::Coordinate);
         let variations = robot.variations(self.layout).map(Influence::Constants);
         Ok(DesignPoint {

@@ -1,12 +1,12 @@
-//! The robot drawn to scale.
+//! Drawings of the robot to scale.
 
 use super::robot::{Outline, Stance, TailRunner};
 use carom_report::record::{Axis, Color, Figure, LineStyle, Mark};
 
-/// Side of a square limb of 1.25 cm².
+/// Side of the square cross-section of a limb, 1.25 cm² in area (cm).
 const LIMB_WIDTH: f64 = 1.118_033_988_749_895;
 
-/// A figure in the plane of motion, with one unit as long on both axes.
+/// Creates a figure in the plane of motion, with equal units on both axes.
 pub(super) fn figure(name: &str, title: &str, caption: &str) -> Figure {
     Figure::new(
         name,
@@ -18,7 +18,7 @@ pub(super) fn figure(name: &str, title: &str, caption: &str) -> Figure {
     .equal_aspect()
 }
 
-/// The robot, displaced along the floor, with a label below it.
+/// Draws the robot, shifted along the floor, with a label below it.
 pub(super) fn robot(
     figure: &mut Figure,
     robot: &TailRunner,
@@ -29,7 +29,7 @@ pub(super) fn robot(
     let outline = robot.outline(stance);
     let [anterior, posterior] = [outline.hip, outline.posterior];
     let at = |[x, y]: [f64; 2]| [x + shift, y];
-    // The right leg lies behind.
+    // The right leg is behind the body.
     let [left, right] = outline.legs;
     for ([knee, foot], color) in [(right, Color::Gray), (left, Color::Blue)] {
         if color == Color::Blue {
@@ -63,7 +63,7 @@ pub(super) fn robot(
     });
 }
 
-/// A line under everything drawn between two abscissas.
+/// Draws the floor between two abscissas, below the robot.
 pub(super) fn floor(from: f64, to: f64) -> Mark {
     Mark::Line {
         label: None,
@@ -83,7 +83,7 @@ fn limb(from: [f64; 2], to: [f64; 2], color: Color) -> Mark {
     }
 }
 
-/// A limb or tail as wide as it is.
+/// Returns the corners of a limb or of the tail, with its true width.
 pub(super) fn limb_corners(from: [f64; 2], to: [f64; 2]) -> [[f64; 2]; 4] {
     let [dx, dy] = [to[0] - from[0], to[1] - from[1]];
     let half = 0.5 * LIMB_WIDTH / libm::hypot(dx, dy);
@@ -96,7 +96,7 @@ pub(super) fn limb_corners(from: [f64; 2], to: [f64; 2]) -> [[f64; 2]; 4] {
     ]
 }
 
-/// The schematic: the coordinates as arcs at their joints.
+/// Draws the coordinates as arcs at their joints.
 pub(super) fn schematic(figure: &mut Figure, robot: &TailRunner, stance: &Stance) {
     let Outline {
         hip,
@@ -106,7 +106,7 @@ pub(super) fn schematic(figure: &mut Figure, robot: &TailRunner, stance: &Stance
     } = robot.outline(stance);
     let [_, _, theta, hip_l, knee_l, hip_r, knee_r, tail] = *stance;
     let tail_reach = robot.lengths.posterior_radius;
-    // Joint, direction from which the angle is measured, angle, radius of the arc, name.
+    // Arcs: joint, direction from which the angle is measured, angle, radius, name.
     let arcs = [
         (hip, 0.0, theta, 4.0, "θ"),
         (hip, theta, hip_l, 6.0, "φ_L"),

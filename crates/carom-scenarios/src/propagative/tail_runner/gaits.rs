@@ -1,4 +1,4 @@
-//! Two gaits dropped on the floor, each twice with different orders of impacts: Fig. 8.
+//! Two gaits dropped on the floor, each with two different orders of impacts: Fig. 8.
 
 use super::robot::{Drive, GRAVITY, Layout, Lengths, Stance, TailRunner};
 use crate::ScenarioError;
@@ -11,7 +11,7 @@ use carom_variational::TimeGrid;
 use carom_motion::generalized::{CollisionIntegrator, IntegratorOptions, State, Trajectory};
 use nalgebra::DMatrix;
 
-/// Drop of the gaits, and options of the runs.
+/// Drop height of the gaits, and options of the runs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Drop {
     /// Height above the stance, cm.
@@ -21,36 +21,36 @@ pub(super) struct Drop {
 }
 
 impl Drop {
-    /// Time of the first impact: nothing moves in the falling robot.
+    /// Returns the time of the first impact in free fall; the joints of the falling robot do not move.
     pub(super) fn fall_time(&self) -> f64 {
         (2.0 * self.lift / GRAVITY).sqrt()
     }
 }
 
-/// Comparison of two runs of a gait that differ in the order of impacts.
+/// Comparison of two runs of a gait with different orders of impacts.
 #[derive(Clone, Debug)]
 pub(super) struct Comparison {
-    /// Cosine of the normals at the first impact.
+    /// Cosine between the normals at the first impact.
     pub(super) cosine: f64,
     /// Time of the first impact, s.
     pub(super) first_time: f64,
     /// Contacts of the first impact.
     pub(super) first_contacts: Vec<usize>,
-    /// Distance of the two outcomes of the first impact, over the momentum before.
+    /// Distance between the two outcomes of the first impact, divided by the norm of the momentum before.
     pub(super) first_indeterminacy: f64,
-    /// Prediction from the contact velocities before, $4|c|\sqrt{b_u^2 + b_w^2 - 2cb_ub_w}/\lVert
-    /// p\rVert$, which holds for two impacts.
+    /// Indeterminacy predicted from the normal velocities $b_u$, $b_w$ before the impact and the cosine $c$,
+    /// $4|c|\sqrt{b_u^2 + b_w^2 - 2cb_ub_w}/\lVert p\rVert$; valid for outcomes of two elementary impacts.
     pub(super) first_predicted: f64,
-    /// The robot that ran.
+    /// Robot of both runs.
     pub(super) robot: TailRunner,
-    /// Its runs: the most, then the least approaching contact first.
+    /// Runs in which the contact that approaches fastest acts first, and in which the slowest acts first.
     pub(super) runs: [Trajectory; 2],
-    /// Time and distance of the momenta over the first one, from the first impact on.
+    /// Times, and distances between the momenta of both runs divided by the first momentum, from the first impact on.
     pub(super) series: Vec<[f64; 2]>,
 }
 
 impl Comparison {
-    /// Middle value of the distances.
+    /// Returns the median of the distances.
     pub(super) fn median(&self) -> f64 {
         let mut values: Vec<f64> = self.series.iter().map(|[_, xi]| *xi).collect();
         values.sort_by(f64::total_cmp);
@@ -62,7 +62,7 @@ impl Comparison {
     }
 }
 
-/// Drops a gait twice and compares the runs.
+/// Drops a gait twice and compares the two runs.
 pub(super) fn compare(
     lengths: Lengths,
     layout: Layout,
@@ -79,7 +79,7 @@ pub(super) fn compare(
             selection,
             ..Propagative::default()
         };
-        // The paper's rule: knees and spine make elastic impacts die out.
+        // The paper states that knees and spine make elastic impacts die out.
         let options = IntegratorOptions {
             elastic_hits_accumulate: true,
             ..IntegratorOptions::default()

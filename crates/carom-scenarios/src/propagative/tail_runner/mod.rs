@@ -1,22 +1,22 @@
-//! TREX, a running robot with a tail: a design whose double impact has one outcome.
+//! TREX, a running robot with a tail, designed so that its double impact has a unique outcome.
 //!
-//! Two balls make the body, two legs with knees hang at the center of the larger one, and a tail
-//! is welded to the smaller one, which turns against the larger. When tail and foot hit the floor
-//! together, the order of the two impacts decides the outcome, unless the normals are orthogonal in
+//! The body consists of two balls. Two legs with knees are attached at the center of the larger ball. The tail
+//! is fixed to the smaller ball, which rotates relative to the larger one. If tail and foot hit the floor
+//! together, the outcome depends on the order of the two impacts, unless the normals are orthogonal in
 //! the kinetic metric. Seghete & Murphey, *A propagative model of simultaneous impact*,
 //! Sec. VII-B.
 //!
 //! # Departure from the source
 //!
-//! The paper's figures carry no dimensions and its text leaves open where the coordinates sit, so
-//! [`TailRunner`] is a reconstruction: [`Stance`] says how angles are measured, the bodies are solid
-//! balls, limbs and tail thin rods, and all mass of a limb lies on its axis. It is supported by Table
-//! I: the tip of the tail lies on the floor in both rows to the printed digits, if the tail ends at
-//! the apex of the cone around the two balls ([`TailRule::Cone`]). The paper's own formula for the
-//! tail ([`TailRule::Printed`]) puts the tip 6 mm below the floor. The leg that touches is then the
-//! left one, where the text says right. The printed products of the normals are not reproduced by
-//! this model, nor by some two thousand variants of it; that an optimum exists next to the start
-//! is.
+//! The paper's figures have no dimensions, and its text does not define the coordinates, so
+//! [`TailRunner`] is a reconstruction: [`Stance`] defines the angles, the bodies are solid
+//! balls, limbs and tail are thin rods, and all mass of a limb lies on its axis. Table
+//! I supports the reconstruction: in both rows the tip of the tail lies on the floor to the printed digits, if the tail
+//! ends at the apex of the cone around the two balls ([`TailRule::Cone`]). With the paper's own formula for the
+//! tail ([`TailRule::Printed`]) the tip lies 6 mm below the floor. The leg in contact is then the
+//! left one, while the text says right. This model, and some two thousand variants of it, do not reproduce the printed
+//! products of the normals; but they do reproduce that an optimum exists next to the initial
+//! design.
 
 mod design;
 mod drawing;

@@ -1,4 +1,4 @@
-//! The dropped robot to play.
+//! Animation of the dropped robot.
 
 use super::drawing::limb_corners;
 use super::robot::{Handles, TailRunner};
@@ -9,7 +9,7 @@ use carom_motion::generalized::Trajectory;
 use carom_report::animation::{Animation, Outline};
 use carom_report::record::Color;
 
-/// A run of the robot, in the colors of its drawings.
+/// Builds the animation of a run of the robot, in the colors of its drawings.
 pub(super) fn motion(gait: &str, robot: &TailRunner, run: &Trajectory) -> Animation {
     let Handles {
         anterior,
@@ -37,7 +37,7 @@ pub(super) fn motion(gait: &str, robot: &TailRunner, run: &Trajectory) -> Animat
         ),
         (anterior, vec![ball(0.0, lengths.anterior_radius)]),
     ];
-    // The right leg lies behind.
+    // The right leg is behind the body.
     let bodies = leg(right, Color::Gray)
         .into_iter()
         .chain(trunk)

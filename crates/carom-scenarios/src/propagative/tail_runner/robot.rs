@@ -8,20 +8,20 @@ use carom_mechanism::planar::{
 use serde::Deserialize;
 use std::f64::consts::PI;
 
-/// Density of the two body balls, g/cm³ (the paper's).
+/// Density of the two body balls, as in the paper (g/cm³).
 const BODY_DENSITY: f64 = 1.0;
 
-/// Mass of a limb per length, g/cm: 2 g/cm³ at a section of 1.25 cm² (the paper's).
+/// Mass of a limb per length (g/cm): 2 g/cm³ with a cross-section of 1.25 cm², as in the paper.
 const LIMB_MASS: f64 = 2.5;
 
-/// Acceleration of gravity, cm/s².
+/// Acceleration of gravity (cm/s²).
 pub const GRAVITY: f64 = 981.0;
 
-/// Contact of the tail's tip with the floor.
+/// Index of the contact between the tip of the tail and the floor.
 pub const TAIL: usize = 0;
-/// Contact of the left foot.
+/// Index of the contact between the left foot and the floor.
 pub const LEFT_FOOT: usize = 1;
-/// Contact of the right foot.
+/// Index of the contact between the right foot and the floor.
 pub const RIGHT_FOOT: usize = 2;
 
 /// The stance $(x, y, \theta, \varphi_L, \gamma_L, \varphi_R, \gamma_R, \varphi_T)$ in cm and rad: the
@@ -46,7 +46,7 @@ pub struct Lengths {
 }
 
 impl Lengths {
-    /// From $(r_1, r_2, l_u, l_l)$, the order of Table I.
+    /// Creates lengths from $(r_1, r_2, l_u, l_l)$, the order of Table I.
     pub fn from_table([anterior_radius, posterior_radius, thigh, shank]: [f64; 4]) -> Self {
         Self {
             anterior_radius,
@@ -56,7 +56,7 @@ impl Lengths {
         }
     }
 
-    /// The lengths $(r_1, r_2, l_u, l_l)$.
+    /// Returns the lengths $(r_1, r_2, l_u, l_l)$, the order of Table I.
     pub fn to_table(self) -> [f64; 4] {
         [
             self.anterior_radius,
@@ -67,14 +67,14 @@ impl Lengths {
     }
 }
 
-/// Joint at which the posterior part turns against the anterior one.
+/// Position of the joint between the posterior and the anterior part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SpineJoint {
-    /// In the center of the posterior ball.
+    /// Joint at the center of the posterior ball.
     #[default]
     Posterior,
-    /// In the point where the balls touch.
+    /// Joint at the point where the balls touch.
     Tangency,
 }
 
@@ -82,7 +82,7 @@ pub enum SpineJoint {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TailRule {
-    /// It ends at the apex of the cone around the two balls, $l = r_2(r_1 + r_2)/(r_1 - r_2)$
+    /// The tail ends at the apex of the cone around the two balls, at the distance $l = r_2(r_1 + r_2)/(r_1 - r_2)$
     /// behind the posterior center.
     #[default]
     Cone,
@@ -91,7 +91,7 @@ pub enum TailRule {
 }
 
 impl TailRule {
-    /// Length of the tail behind the posterior center, cm, and its derivatives by the two radii.
+    /// Returns the length of the tail behind the posterior center (cm), and its derivatives with respect to both radii.
     fn length(self, r1: f64, r2: f64) -> [f64; 3] {
         let difference = r1 - r2;
         match self {
@@ -125,13 +125,13 @@ impl TailRule {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Layout {
-    /// Joint of the spine.
+    /// Position of the spine joint.
     pub spine: SpineJoint,
     /// Rule for the length of the tail.
     pub tail: TailRule,
 }
 
-/// Springs, dampers and gains at the joints, in dyn·cm/rad and dyn·cm·s/rad.
+/// Springs, dampers and control gains of the joints, in dyn·cm/rad and dyn·cm·s/rad.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Drive {
@@ -147,7 +147,7 @@ pub struct Drive {
     pub hip_proportional: f64,
     /// Derivative gain of the hips, the paper's $K_v$.
     pub hip_derivative: f64,
-    /// Rate at which the hips are to turn after the first impact, rad/s.
+    /// Desired rate of the hips after the first impact (rad/s).
     pub hip_rate: f64,
 }
 
@@ -165,22 +165,22 @@ impl Default for Drive {
     }
 }
 
-/// The robot as a mechanism, with the handles of its links.
+/// The robot as a mechanism, with its links.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TailRunner {
     /// The mechanism: coordinates as in [`Stance`], contacts [`TAIL`], [`LEFT_FOOT`],
     /// [`RIGHT_FOOT`] on the floor $y = 0$. Units cm, g, s.
     pub mechanism: PlanarMechanism,
-    /// The lengths it was built with.
+    /// Lengths of the robot.
     pub lengths: Lengths,
-    /// Distance from the spine joint to the posterior center, cm.
+    /// Distance from the spine joint to the posterior center (cm).
     pub(super) posterior_center: f64,
-    /// Distance from the spine joint to the tip of the tail, cm.
+    /// Distance from the spine joint to the tip of the tail (cm).
     pub(super) tail_tip: f64,
     pub(super) handles: Handles,
 }
 
-/// The robot's links; a leg is its thigh and its shank.
+/// Links of the robot; a leg consists of thigh and shank.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Handles {
     pub(super) anterior: Link,
@@ -188,14 +188,14 @@ pub(super) struct Handles {
     pub(super) posterior: Link,
 }
 
-/// A thigh or a shank, and what its length changes.
+/// Inertia of a thigh or a shank, and its derivative with respect to the length.
 struct Limb {
     inertia: Inertia,
     by_length: Inertia,
 }
 
 impl Limb {
-    /// A thin rod along its frame's first axis, from the origin.
+    /// Creates a thin rod along the first axis of its frame, from the origin.
     fn new(length: f64) -> Self {
         let mass = LIMB_MASS * length;
         Self {
@@ -210,7 +210,7 @@ fn ball_mass(radius: f64) -> f64 {
 }
 
 impl TailRunner {
-    /// The robot without springs, dampers and actuators, in free fall of `gravity` cm/s².
+    /// Builds the robot without springs, dampers and actuators, in free fall with gravity `gravity` (cm/s²).
     ///
     /// # Errors
     ///
@@ -220,12 +220,12 @@ impl TailRunner {
         Self::build(lengths, layout, gravity, |_, _| ())
     }
 
-    /// The robot with slack springs in a `stance`, whose hips hold it until `start` (s) and then
+    /// Builds the robot with springs unstretched in `stance`. The hips hold the stance until `start` (s) and then
     /// turn.
     ///
     /// # Errors
     ///
-    /// The errors of [`passive`](Self::passive), and for a drive with negative numbers.
+    /// The errors of [`passive`](Self::passive); also a drive with negative numbers.
     pub fn driven(
         lengths: Lengths,
         layout: Layout,
@@ -330,7 +330,7 @@ impl TailRunner {
         })
     }
 
-    /// Derivatives of the mechanism with respect to the lengths $(r_1, r_2, l_u, l_l)$.
+    /// Returns the derivatives of the mechanism with respect to the lengths $(r_1, r_2, l_u, l_l)$.
     pub(super) fn variations(&self, layout: Layout) -> [Variation; 4] {
         let [r1, r2, thigh, shank] = self.lengths.to_table();
         let Handles {
@@ -340,17 +340,17 @@ impl TailRunner {
         } = self.handles;
         let none = || Variation::none(&self.mechanism);
         let [_, tail_by_r1, tail_by_r2] = layout.tail.length(r1, r2);
-        // Derivatives of the spine joint, of the posterior center behind it, and of the tail.
+        // Derivatives of the positions of the spine joint, of the posterior center relative to it, and of the tail.
         let (spine_by_r2, center_by_r2) = match layout.spine {
             SpineJoint::Posterior => (1.0, 0.0),
             SpineJoint::Tangency => (0.0, 1.0),
         };
-        // A rod grows at its ends.
+        // A longer rod has additional mass at its ends.
         let (from, to) = (self.posterior_center, self.tail_tip);
         let end = |x: f64, change: f64| Inertia::point(LIMB_MASS * change, [x, 0.0]);
         let ball_by_radius = |radius: f64| {
             let mass = ball_mass(radius);
-            // Mass grows as the cube, the moment about the center as the fifth power.
+            // The mass is proportional to the cube of the radius, the moment about the center to the fifth power.
             Inertia::new(3.0 * mass / radius, [0.0, 0.0], 2.0 * mass * radius)
         };
         let posterior_mass = ball_mass(r2);
@@ -387,10 +387,10 @@ impl TailRunner {
         [by_r1, by_r2, by_thigh, by_shank]
     }
 
-    /// Points of the robot in a stance, for drawing.
+    /// Returns points of the robot in a stance, for drawing.
     pub fn outline(&self, stance: &Stance) -> Outline {
         let at = |link: Link, local: [f64; 2]| {
-            // Every handle is a link of this mechanism.
+            // Every link belongs to this mechanism, so the point exists.
             self.mechanism
                 .point(link, local, stance)
                 .unwrap_or_default()
@@ -410,9 +410,9 @@ impl TailRunner {
         }
     }
 
-    /// The stance with straight knees, hips half a turn apart and the left leg vertical, in which
-    /// the tail and the left foot touch the floor; `None` if the legs are longer than the tail
-    /// reaches.
+    /// Returns the stance with straight knees, hips half a turn apart and a vertical left leg, in which
+    /// the tail and the left foot touch the floor; `None` if the legs are longer than the tail can
+    /// reach.
     pub fn straight_stance(&self) -> Option<Stance> {
         let height = self.lengths.thigh + self.lengths.shank;
         let spine = self.lengths.anterior_radius + self.lengths.posterior_radius;
@@ -426,10 +426,10 @@ impl TailRunner {
     }
 }
 
-/// Points of the robot in the plane of motion, cm.
+/// Points of the robot in the plane of motion (cm).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outline {
-    /// The hips, in the center of the anterior ball.
+    /// Hips, at the center of the anterior ball.
     pub hip: [f64; 2],
     /// Center of the posterior ball.
     pub posterior: [f64; 2],

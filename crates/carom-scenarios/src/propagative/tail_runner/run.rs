@@ -72,11 +72,11 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     Ok(record)
 }
 
-/// Why printed numbers are not reproduced.
+/// Reason why printed numbers are not reproduced.
 const RECONSTRUCTION: &str =
     "the paper does not say where bodies and coordinates sit, so the robot is a reconstruction";
 
-/// Table I: the printed rows, and the two gaits of the polished design.
+/// Writes Table I: the printed rows, and the two gaits of the refined design.
 fn table_one(
     record: &mut Record,
     family: &TailRunners,
@@ -129,7 +129,8 @@ fn table_one(
         let printed = [&INITIAL, &OPTIMIZED][place].printed_product;
         let digits = [5e-6, 5e-10][place];
         let [tail, foot] = angle.gaps;
-        // Motion of the ends of tail and foot for half a unit of every printed angle and length.
+        // Displacement of the ends of tail and foot when every printed angle and length changes by half a unit of its last
+        // digit.
         let quantity = |what: &str, value, printed, within| {
             let unit = if what == "cosine" { "" } else { "cm" };
             let quantity = Quantity::new(format!("{name}_printed_row_{what}"), value, unit)

@@ -1,4 +1,4 @@
-//! Scenario `tail-runner-design`: from Table I's start to orthogonal normals.
+//! Scenario `tail-runner-design`: search from the initial design of Table I to orthogonal normals.
 
 use super::design::{TailRunners, UNKNOWN_NAMES, UNKNOWNS};
 use super::robot::{Layout, TailRunner};
@@ -24,7 +24,7 @@ pub(crate) struct Config {
     layout: Layout,
 }
 
-/// End of a search.
+/// Result of a search.
 struct Found {
     root: Root,
     angle: PairAngle,
@@ -49,7 +49,7 @@ impl Config {
     }
 }
 
-/// Moves y and θ alone until tail and left foot touch the floor.
+/// Changes only y and θ until tail and left foot touch the floor.
 pub(super) fn close(family: &TailRunners, start: &[f64; UNKNOWNS]) -> Result<Root, DesignError> {
     let mut scales = [0.0; UNKNOWNS];
     scales[0] = 1.0;
@@ -62,7 +62,7 @@ pub(super) fn close(family: &TailRunners, start: &[f64; UNKNOWNS]) -> Result<Roo
     )
 }
 
-/// A point of the unit cube that fills it evenly: multiples of powers of the root of
+/// Returns a point of a sequence that fills the unit cube evenly: multiples of powers of the inverse root of
 /// $x^{12} = x + 1$, modulo one.
 fn spread(index: usize) -> [f64; UNKNOWNS] {
     let base = (0..64).fold(1.0f64, |x, _| {
@@ -137,7 +137,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         for ((z, share), (origin, reach)) in z.iter_mut().zip(spread(index)).zip(origin) {
             *z = origin + (2.0 * share - 1.0) * reach;
         }
-        // A start outside the bounds counts as a search that did not converge.
+        // An initial point outside the bounds counts as a search that did not converge.
         let mut row = vec![angle(&z).map_or(0.0, |angle| angle.cosine)];
         for root in [
             min_norm_newton(&equations, &z, &scales, &options),

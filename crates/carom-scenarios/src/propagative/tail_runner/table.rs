@@ -7,11 +7,11 @@ pub(super) struct Row {
     pub(super) name: &'static str,
     pub(super) stance: Stance,
     pub(super) lengths: Lengths,
-    /// The product of the normals as printed.
+    /// Printed product of the normals.
     pub(super) printed_product: f64,
 }
 
-/// Order of the printed columns: x, y, θ, φ_L, φ_R, γ_L, γ_R, φ_T, r1, r2, l_u, l_l, ⟨u, v⟩.
+/// Builds a row from the printed columns in order: x, y, θ, φ_L, φ_R, γ_L, γ_R, φ_T, r1, r2, l_u, l_l, ⟨u, v⟩.
 const fn row(name: &'static str, printed: [f64; 13]) -> Row {
     let [
         x,
@@ -41,7 +41,7 @@ const fn row(name: &'static str, printed: [f64; 13]) -> Row {
     }
 }
 
-/// The system chosen by hand.
+/// Initial design, chosen by hand.
 pub(super) const INITIAL: Row = row(
     "initial",
     [
@@ -49,7 +49,7 @@ pub(super) const INITIAL: Row = row(
     ],
 );
 
-/// The system that the paper's optimization found.
+/// Design found by the paper's optimization.
 pub(super) const OPTIMIZED: Row = row(
     "optimized",
     [
