@@ -1,4 +1,4 @@
-//! Placing the bodies at the start, and closing what rounding leaves open.
+//! Initial placement of the bodies, and closing of the joints.
 
 use crate::JointError;
 use crate::elimination::{Elimination, rate};
@@ -10,28 +10,28 @@ use carom_numeric::dense::{lu, lu_solve};
 use carom_variational::State;
 use nalgebra::{Matrix3, Vector3, Vector6};
 
-/// Residual, over the size, from which on a Newton step that gains nothing has reached rounding.
+/// Residual, as a fraction of the size of the system, at which a Newton step without improvement has reached rounding.
 const AT_ROUNDING: f64 = 1e-13;
 
-/// Largest residual, over the size, of joints that are assembled.
+/// Largest residual of assembled joints, as a fraction of the size of the system.
 const ASSEMBLED: f64 = 1e-9;
 
-/// Residuals and differences above this fraction of the size (or of the speeds) are faults of the input.
+/// Residuals and differences above this fraction of the size of the system (for rates: of the speeds) are errors of the input.
 pub(crate) const OPEN: f64 = 1e-6;
 
-/// Rates below this are not compared with the speeds (m/s).
+/// Smallest scale of the tolerance of rates (m/s).
 const LEAST_SPEED: f64 = 1e-6;
 
-/// A start may lie outside a limit by this much (rad or m).
+/// Amount by which a start may lie outside a limit (rad or m).
 const LIMIT_SLACK: f64 = 1e-9;
 
-/// Steps of Newton's method; two or three are needed from residuals of 1e-6.
+/// Largest number of Newton steps; two or three are needed from residuals of 1e-6.
 const NEWTON_STEPS: usize = 12;
 
-/// Place and velocity of a body at the start, as they are given.
+/// Specified place and velocity of a body at the start.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Placed {
-    /// Place; `None` if a joint is to place the body.
+    /// Position and attitude; `None` if a joint determines the place of the body.
     pub configuration: Option<Se3>,
     /// Velocity of the center in space (m/s).
     pub velocity: Vector3<f64>,
@@ -39,22 +39,22 @@ pub struct Placed {
     pub angular_velocity: Vector3<f64>,
 }
 
-/// Shifts and residuals that assembly closed at the start.
+/// Errors of the specified start that the assembly has removed.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct Assembly {
-    /// Largest shift of a body (m).
+    /// Largest displacement of a body (m).
     pub moved: f64,
-    /// Largest residual against the size, times the size (m).
+    /// Largest residual as a length: of lengths the residual itself, of cosines the residual times the size of the system (m).
     pub residual: f64,
 }
 
 impl Multibody {
-    /// Places all bodies and closes the joints.
+    /// Places all bodies and closes the joints in positions and velocities.
     ///
     /// # Errors
     ///
-    /// [`JointError::NotPlaced`], [`JointError::NotAssembled`], and [`JointError::InvalidValue`] for a start outside
-    /// limits.
+    /// [`JointError::NotPlaced`], [`JointError::NotAssembled`], [`JointError::InconsistentJoints`],
+    /// [`JointError::SingularJoints`], and [`JointError::InvalidValue`] for a start outside limits.
     pub fn assemble(&self, given: &[Placed]) -> Result<(Posture, Assembly), JointError> {
         let mut states = self.place(given)?;
         let near: Vec<f64> = self
@@ -147,7 +147,7 @@ impl Multibody {
         Ok(states)
     }
 
-    /// Places one of a joint's bodies by the other, with the joint's coordinates and rates.
+    /// Places one body of a joint relative to the other, by the joint's coordinates and rates.
     fn place_by(
         &self,
         joint: &Joint,
@@ -190,7 +190,7 @@ impl Multibody {
         Ok(())
     }
 
-    /// Velocity of a body that a joint carries along with its rates.
+    /// Returns the velocity of a body that a joint connects to a moving one, with the rates of the joint.
     fn carried_velocity(
         &self,
         joint: &Joint,
@@ -232,11 +232,11 @@ impl Multibody {
         if rates.iter().all(|rate| *rate == 0.0) {
             return Ok(rigid);
         }
-        // The relative velocity is what the rows of conditions and rates say: six equations.
+        // The relative velocity is the solution of six equations: the rows of the conditions and of the rates.
         let frames = joint.frames(states);
         let mut rows = joint.rows(&frames);
         let conditions = rows.len();
-        // The angle of a spherical joint is no coordinate of the velocity.
+        // The angle of a spherical joint is no coordinate of its velocity.
         let couple = if joint.kind.is_spherical() {
             joint.first_couple()
         } else {
@@ -267,7 +267,7 @@ impl Multibody {
         Ok(rigid + Vector6::from(relative))
     }
 
-    /// Newton's method in the kinetic metric.
+    /// Closes the positions by Newton's method, with the smallest displacement in the kinetic metric.
     fn close_positions(&self, states: &mut [State], near: &[f64]) -> Result<(), JointError> {
         let mut elimination = Elimination::new(self.tree());
         let mut rows = Vec::new();
@@ -278,7 +278,7 @@ impl Multibody {
             let Some((_, relative, _, _)) = self.worst_residual(states) else {
                 return Ok(());
             };
-            // Rounding is reached when a step gains nothing.
+            // Rounding is reached when a step does not reduce the residual.
             if relative == 0.0 || (relative <= AT_ROUNDING && relative >= 0.5 * last) {
                 return Ok(());
             }
@@ -315,7 +315,7 @@ impl Multibody {
         }
     }
 
-    /// Compliances under which only the conditions are rows.
+    /// Returns compliances with which only the joint conditions are rows of the equations: 0 for conditions, infinite for rates.
     pub(crate) fn conditions_only(&self) -> Vec<f64> {
         let mut compliance = vec![f64::INFINITY; self.n_rows()];
         for j in 0..self.joints().len() {
@@ -325,7 +325,7 @@ impl Multibody {
         compliance
     }
 
-    /// Factors, and names the joint whose rows are dependent.
+    /// Factors the equations of the joints at some states; the error names the joint whose rows are dependent.
     pub(crate) fn factor(
         &self,
         elimination: &mut Elimination,
@@ -345,7 +345,7 @@ impl Multibody {
             })
     }
 
-    /// Positions that are given twice must agree.
+    /// Checks that specified coordinates agree with the placed bodies, and are within the limits.
     fn compare_positions(&self, states: &[State], q: &[f64]) -> Result<(), JointError> {
         for (j, joint) in self.joints().iter().enumerate() {
             for ((k, c), q) in joint
@@ -411,7 +411,8 @@ impl Multibody {
         Ok(())
     }
 
-    /// Projects the velocities in the kinetic metric, and returns the rates of the coordinates.
+    /// Projects the velocities, in the kinetic metric, onto those that the joints allow, and returns the rates of the
+    /// coordinates.
     fn close_rates(&self, states: &mut [State], q: &[f64]) -> Result<Vec<f64>, JointError> {
         let (mut rows, mut velocities, mut rates) = (Vec::new(), Vec::new(), Vec::new());
         self.rows(states, q, &mut rows);

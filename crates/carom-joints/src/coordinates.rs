@@ -4,12 +4,12 @@ use std::f64::consts::TAU;
 use std::fmt;
 use std::sync::Arc;
 
-/// The angle modulo $2\pi$ in \[−π, π\] (rad).
+/// Returns the angle modulo $2\pi$ in \[−π, π\] (rad).
 pub(crate) fn wrap(angle: f64) -> f64 {
     angle - TAU * (angle / TAU).round()
 }
 
-/// Constants of one coordinate, all in SI units (rad or m, N m or N).
+/// Constants of one joint coordinate, all in SI units (rad or m, N m or N).
 ///
 /// # Examples
 ///
@@ -29,27 +29,27 @@ pub(crate) fn wrap(angle: f64) -> f64 {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct CoordinateSpec {
-    /// Coordinate at the start; `None` if nothing is said of it.
+    /// Coordinate at the start; `None` if not specified.
     pub position: Option<f64>,
-    /// Rate at the start; `None` if nothing is said of it.
+    /// Rate at the start; `None` if not specified.
     pub velocity: Option<f64>,
-    /// Lower bound; −∞ without one.
+    /// Lower limit; −∞ if there is no limit.
     pub lower: f64,
-    /// Upper bound; ∞ without one.
+    /// Upper limit; ∞ if there is no limit.
     pub upper: f64,
-    /// Coefficient of restitution of the bounds, in \[0, 1\].
+    /// Coefficient of restitution at both limits, in \[0, 1\].
     pub restitution: f64,
     /// Stiffness of the spring.
     pub stiffness: f64,
-    /// Coordinate at which the spring is slack.
+    /// Coordinate at which the spring force is zero.
     pub rest: f64,
-    /// Viscous damping.
+    /// Viscous damping coefficient.
     pub damping: f64,
-    /// Dry friction.
+    /// Dry friction force (or torque).
     pub friction: f64,
-    /// Inertia of a rotor that is geared to the coordinate.
+    /// Inertia of a rotor that is geared to the coordinate, referred to the coordinate.
     pub armature: f64,
-    /// Actuator.
+    /// Actuator; `None` if there is no actuator.
     pub actuator: Option<Actuator>,
 }
 
@@ -71,7 +71,7 @@ impl Default for CoordinateSpec {
     }
 }
 
-/// Values at increasing times, linear between them and held outside.
+/// Values at increasing times (breakpoints), linear between them and constant outside.
 ///
 /// # Examples
 ///
@@ -88,7 +88,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// A table; `None` unless there are as many values as times, at least one, all finite, and the times increase.
+    /// Creates a table. `None` unless there are as many values as times, at least one, all finite, and the times increase.
     pub fn new(times: Vec<f64>, values: Vec<f64>) -> Option<Self> {
         let increase = times.windows(2).all(|pair| pair[0] < pair[1]);
         let finite = times.iter().chain(&values).all(|x| x.is_finite());
@@ -96,12 +96,12 @@ impl Table {
         (increase && finite && fits).then_some(Self { times, values })
     }
 
-    /// Times at which the slope changes (s).
+    /// Times of the breakpoints, at which the slope changes (s).
     pub fn times(&self) -> &[f64] {
         &self.times
     }
 
-    /// Value at a time.
+    /// Returns the value at a time (s).
     pub fn value(&self, time: f64) -> f64 {
         let after = self.times.partition_point(|t| *t <= time);
         match (after.checked_sub(1), self.times.get(after)) {
@@ -114,7 +114,7 @@ impl Table {
         }
     }
 
-    /// Slope at a time; at a corner that of the segment `before` or after it.
+    /// Returns the slope at a time (s); at a breakpoint the slope of the segment before it if `before`, else after it.
     pub fn slope(&self, time: f64, before: bool) -> f64 {
         let after = self
             .times
@@ -144,7 +144,7 @@ impl PartialEq for Signal {
     }
 }
 
-/// Rule of an actuator's force.
+/// Control law of an actuator's force.
 ///
 /// # Examples
 ///
@@ -163,32 +163,32 @@ impl PartialEq for Signal {
 pub enum Rule {
     /// A constant force.
     Constant(f64),
-    /// A force that a table gives.
+    /// A force tabulated over time.
     Table(Table),
-    /// $k_p(\text{target} - q) + k_d(\dot{\text{target}} - \dot q)$.
+    /// Proportional-derivative control: $k_p(\text{target} - q) + k_d(\dot{\text{target}} - \dot q)$ with the coordinate $q$.
     Pd {
-        /// $k_p$.
+        /// Proportional gain $k_p$.
         proportional: f64,
-        /// $k_d$.
+        /// Derivative gain $k_d$.
         derivative: f64,
-        /// Target of the coordinate.
+        /// Target of the coordinate over time.
         target: Table,
     },
-    /// A function of time.
+    /// A force as a function of time.
     Signal(Signal),
 }
 
 /// An actuator of one coordinate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Actuator {
-    /// Rule of its force.
+    /// Control law of the force.
     pub rule: Rule,
-    /// Largest force; infinite if there is no limit.
+    /// Largest absolute value of the force; infinite if there is no limit.
     pub limit: f64,
 }
 
 impl Actuator {
-    /// Force without the part of the derivative gain that multiplies the rate, and without the limit.
+    /// Returns the force at rate zero, without the limit: the derivative gain multiplies only the rate of the target here.
     pub(crate) fn drive(&self, q: f64, time: f64, before: bool) -> f64 {
         match &self.rule {
             Rule::Constant(value) => *value,
@@ -202,7 +202,7 @@ impl Actuator {
         }
     }
 
-    /// $k_d$, the damping that the actuator adds.
+    /// Derivative gain $k_d$, the damping that the actuator adds; 0 for other control laws.
     pub(crate) fn derivative(&self) -> f64 {
         match &self.rule {
             Rule::Pd { derivative, .. } => *derivative,
@@ -210,12 +210,12 @@ impl Actuator {
         }
     }
 
-    /// True if it has a derivative gain.
+    /// True if the actuator has a derivative gain.
     pub fn dissipates(&self) -> bool {
         self.derivative() > 0.0
     }
 
-    /// $k_p$, the stiffness that the actuator adds.
+    /// Proportional gain $k_p$, the stiffness that the actuator adds; 0 for other control laws.
     pub(crate) fn proportional(&self) -> f64 {
         match &self.rule {
             Rule::Pd { proportional, .. } => *proportional,
@@ -223,13 +223,14 @@ impl Actuator {
         }
     }
 
-    /// Force at a coordinate and its rate at a time; at a corner of a table by the segment `before` or after it.
+    /// Returns the force at a coordinate, rate and time (s); at a breakpoint of a table with the slope of the segment before it
+    /// if `before`, else after it.
     pub fn force(&self, q: f64, rate: f64, time: f64, before: bool) -> f64 {
         let force = self.drive(q, time, before) - self.derivative() * rate;
         force.clamp(-self.limit, self.limit)
     }
 
-    /// Times at which the force has a corner (s).
+    /// Times at which the force has a breakpoint (s).
     pub fn corners(&self) -> &[f64] {
         match &self.rule {
             Rule::Table(table) | Rule::Pd { target: table, .. } => table.times(),

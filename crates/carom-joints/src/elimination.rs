@@ -1,19 +1,20 @@
-//! Impulses of joints in linear time: elimination over the spanning tree, and a dense complement for loops.
+//! Impulses of joints in linear time: elimination over the spanning tree, and a dense Schur complement for loops.
 //!
-//! With momenta $f$, wanted rates $b$ and compliances $c$ the equations are
+//! With momenta $f$, prescribed rates $b$ and compliances $c$ of the rows, the velocities $w$ and the impulses $L$ solve
 //!
 //! $$ Mw = f + J^TL, \qquad Jw + cL = b. $$
 //!
-//! From the leaves inward every body is eliminated with the joint $J_c, J_p$ towards the root: by its free directions where
-//! the rows are three forces and three couples, else row by row,
+//! From the leaves inward every body (child $c$) is eliminated with the rows $J_c, J_p$ of its joint towards the root (parent
+//! $p$): by the free directions of the joint where its rows are three forces and three couples, else row by row,
 //!
 //! $$ \hat S = (J_c\hat M_c^{-1}J_c^T + c)^{-1}, \qquad \hat M_p \mathrel{+}= J_p^T\hat SJ_p, \qquad
 //!    \hat f_p \mathrel{+}= J_p^T\hat S(b - J_c\hat M_c^{-1}\hat f_c), $$
 //!
-//! and outward $L = \hat S(b - J_c\hat M_c^{-1}\hat f_c - J_pw_p)$, $w_c = \hat M_c^{-1}(\hat f_c + J_c^TL)$. Rows of
-//! joints that close loops form a dense Schur complement, one sweep each.
+//! and outward $L = \hat S(b - J_c\hat M_c^{-1}\hat f_c - J_pw_p)$, $w_c = \hat M_c^{-1}(\hat f_c + J_c^TL)$. A hat marks the
+//! inertia and momentum of a body with all bodies that its outward joints connect. The rows of joints that close loops form a
+//! dense Schur complement, computed with one sweep per row.
 
-// Loops over entries read like the formulas.
+// Loops over indices read like the formulas.
 #![allow(clippy::needless_range_loop)]
 
 mod dual;
@@ -32,70 +33,73 @@ use nalgebra::{DMatrix, Matrix3, Matrix6, SymmetricEigen, Vector3, Vector6};
 use node::Node;
 use passed::{Scratch, Trace};
 
-/// Eigenvalues of the scaled complement below this fraction of the largest count as redundant rows. Rounding of the
-/// sweeps is some 1e-16 for equal masses and grows with their ratio.
+/// Eigenvalues of the scaled complement below this fraction of the largest count as zero, of dependent rows. Rounding of the
+/// sweeps is some 1e-16 for equal masses and grows with the ratio of masses.
 const RANK: f64 = 1e-10;
 
-/// The diagonal of the complement scales its rows, but not below this fraction of the free bodies' entry: what is left
-/// of a row that the tree already fixes is rounding, which must stay below [`RANK`] when it is divided by this.
+/// Smallest scale of a row of the complement, as a fraction of its diagonal entry for free bodies; otherwise the diagonal of the
+/// complement is the scale. For a row that the tree already fixes only rounding remains, which must stay below [`RANK`] after the
+/// division by this scale.
 const FIXED_ROW: f64 = 1e-5;
 
-/// Factors of the joints' equations at a configuration.
+/// Factored equations of the joints at one configuration.
 #[derive(Clone, Debug)]
 pub struct Elimination {
     branches: Branches,
     loops: Loops,
-    /// Wanted rates of zero.
+    /// Prescribed rates of zero.
     still: Vec<f64>,
     traces: Vec<Traces>,
-    /// Nodes of each trace that have been passed, and the rows that pass a node, each with its place in its trace.
+    /// Number of nodes of each trace that have been processed; then the rows whose trace contains the current node, each with the
+    /// index of the node in its trace.
     passed: Vec<usize>,
     passing: Vec<(usize, usize)>,
 }
 
-/// Bodies of the tree in the order of its branches.
+/// Data of the bodies of the tree, in the order of its branches.
 #[derive(Clone, Debug)]
 struct Branches {
     nodes: Vec<Node>,
     inertia: Vec<Inertia>,
-    /// Attitudes of the bodies.
+    /// Rotation matrices of the bodies.
     turns: Vec<Matrix3<f64>>,
-    /// Branch on the other side of each joint.
+    /// Branch of the body on the other side of each joint.
     towards: Vec<Option<usize>>,
     scratch: Vec<Scratch>,
-    /// Momenta and, in the end, velocities.
+    /// Momenta; after the outward sweep velocities.
     twists: Vec<Twist>,
 }
 
-/// Parts of the reply to an impulse on one row, from its bodies to the root: places of nodes, the outermost first.
+/// Response to a unit impulse on one row, as one part per node on the path from its bodies to the root: indices of the nodes, the
+/// outermost first.
 #[derive(Clone, Debug, Default)]
 struct Traces(Vec<(usize, Trace)>);
 
-/// Rows that close loops.
+/// Rows of joints that close loops.
 #[derive(Clone, Debug, Default)]
 struct Loops {
     rows: Vec<usize>,
-    /// Replies of all bodies and of the tree's multipliers to an impulse on each row.
+    /// Response of all bodies and of the tree's multipliers to a unit impulse on each row.
     velocities: Vec<Vec<Vector6<f64>>>,
     multipliers: Vec<Vec<f64>>,
-    /// Pseudo-inverse of the complement.
+    /// Pseudo-inverse of the Schur complement.
     inverse: DMatrix<f64>,
     /// Number of independent rows.
     rank: usize,
 }
 
-/// Bodies, tree and layout of rows that an elimination works on.
+/// Bodies, tree and layout of rows of an elimination.
 #[derive(Clone, Copy, Debug)]
 pub struct Scene<'a> {
     /// Spanning tree.
     pub tree: &'a Tree,
-    /// Mass matrices $\mathrm{diag}(mI, J)$; anything for fixed bodies.
+    /// Mass matrices $\mathrm{diag}(mI, J)$ of the bodies; not used for fixed bodies.
     pub masses: &'a [Matrix6<f64>],
-    /// Bodies of each joint: parent and child, `None` where it is fixed.
+    /// Parent and child of each joint; `None` for the ground or a fixed body.
     pub ends: &'a [[Option<usize>; 2]],
-    /// Child of each joint, and the joint's origin there, in body axes (m).
+    /// Child of each joint, and the joint's origin in the child, in body axes (m).
     pub anchors: &'a [(usize, Vector3<f64>)],
-    /// First row of each joint, and the number of all rows.
+    /// Index of the first row of each joint; the last entry is the number of rows.
     pub offsets: &'a [usize],
 }
 
@@ -106,7 +110,7 @@ impl Scene<'_> {
 }
 
 impl Elimination {
-    /// Room for a tree.
+    /// Allocates the elimination of a tree.
     pub fn new(tree: &Tree) -> Self {
         let n = tree.branches.len();
         let towards = |branch: &Branch| branch.towards.and_then(|body| tree.place[body]);
@@ -127,8 +131,8 @@ impl Elimination {
         }
     }
 
-    /// Factors the equations at the states of all bodies. `compliance` of a row is 0 for a condition, positive for a force that
-    /// yields, and infinite for a row that is not there.
+    /// Factors the equations at the states of all bodies. The `compliance` of a row is 0 for a condition, positive for a
+    /// compliant row (such as a damper), and infinite for a row that is not part of the equations.
     ///
     /// # Errors
     ///
@@ -145,7 +149,7 @@ impl Elimination {
         Ok(())
     }
 
-    /// The complement of the rows that close loops.
+    /// Computes the pseudo-inverse of the Schur complement of the rows that close loops.
     fn close(&mut self, scene: &Scene<'_>, rows: &[Row], compliance: &[f64]) {
         let mut loops = std::mem::take(&mut self.loops);
         loops.rows.clear();
@@ -211,7 +215,8 @@ impl Elimination {
         self.loops = loops;
     }
 
-    /// Solves for the velocities and the multipliers: `momenta` becomes velocities.
+    /// Solves for the velocities and the multipliers `out`, with prescribed rates `wanted`. On return `momenta` contains the
+    /// velocities.
     pub fn solve(
         &mut self,
         scene: &Scene<'_>,
@@ -251,7 +256,7 @@ impl Elimination {
         }
     }
 
-    /// Solves as [`solve`](Self::solve) does, with wanted rates of zero.
+    /// Solves like [`solve`](Self::solve), with prescribed rates of zero.
     pub fn reply(
         &mut self,
         scene: &Scene<'_>,
@@ -266,8 +271,9 @@ impl Elimination {
         self.still = still;
     }
 
-    /// Mobility $C\hat M^{-1}C^T$ of `n` more rows on the bodies, row by row: velocities along each of them for a unit
-    /// impulse on another, where the joints' conditions keep their rates. A row costs the path from its bodies to the root.
+    /// Computes the mobility $C\hat M^{-1}C^T$ of `n` further rows $C$ on the bodies, row-major: the velocities along each of
+    /// them for a unit impulse on another, with the joint conditions at constant rates. The cost of a row is the length of the
+    /// path from its bodies to the root.
     pub fn mobility<'r>(
         &mut self,
         scene: &Scene<'_>,
@@ -306,7 +312,7 @@ impl Elimination {
         }
     }
 
-    /// Adds the shares of all nodes in the velocity along one row for a unit impulse on another, the outermost nodes first.
+    /// Adds the contributions of all nodes to the mobility `out` of the rows, the outermost nodes first.
     fn share(&mut self, n: usize, out: &mut [f64]) {
         let (nodes, traces) = (&self.branches.nodes, &self.traces);
         self.passed.clear();
@@ -333,7 +339,7 @@ impl Elimination {
         }
     }
 
-    /// Number of rows in use, and how many of them are independent.
+    /// Number of rows in use, and number of independent ones.
     pub fn rank(&self) -> (usize, usize) {
         let tree: usize = self.branches.nodes.iter().map(Node::n_rows).sum();
         (
@@ -392,7 +398,8 @@ impl Branches {
         Ok(())
     }
 
-    /// Solves the tree alone: `momenta` becomes velocities, and the multipliers of the tree's rows are written.
+    /// Solves the equations of the tree alone: on return `momenta` contains the velocities, and `out` the multipliers of the
+    /// tree's rows.
     fn sweep(
         &mut self,
         scene: &Scene<'_>,
@@ -419,7 +426,7 @@ impl Branches {
 }
 
 impl Traces {
-    /// Follows a unit impulse on a row from its bodies to the root.
+    /// Computes the response to a unit impulse on a row, from its bodies to the root.
     fn follow(
         &mut self,
         branches: &Branches,
@@ -435,7 +442,7 @@ impl Traces {
         };
         let mut ends = [end(*parent, &row.parent), end(*child, &row.child)];
         loop {
-            // Places of bodies are larger than those of the bodies towards the root: the larger one goes first.
+            // Indices of bodies are larger than those of the bodies towards the root: the larger one is processed first.
             ends.sort_unstable_by_key(|(place, _)| *place);
             let [(before, other), (Some(at), mut momentum)] = ends else {
                 return;
@@ -465,7 +472,7 @@ pub fn push(row: &Row, ends: &[Option<usize>; 2], impulse: f64, momenta: &mut [V
     }
 }
 
-/// Rate of a row.
+/// Returns the rate of a row at given velocities of all bodies.
 #[inline]
 pub fn rate(row: &Row, ends: &[Option<usize>; 2], velocities: &[Vector6<f64>]) -> f64 {
     let [parent, child] = *ends;
@@ -473,7 +480,7 @@ pub fn rate(row: &Row, ends: &[Option<usize>; 2], velocities: &[Vector6<f64>]) -
         + child.map_or(0.0, |body| row.child.dot(&velocities[body]))
 }
 
-/// $J M^{-1}J^T$ of a row on free bodies.
+/// Returns $J M^{-1}J^T$ of one row for free bodies.
 fn free_entry(row: &Row, ends: &[Option<usize>; 2], masses: &[Matrix6<f64>]) -> f64 {
     let one = |body: Option<usize>, entries: &Vector6<f64>| {
         body.map_or(0.0, |body| {

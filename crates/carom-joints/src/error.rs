@@ -1,34 +1,34 @@
-//! Why joints were refused, or a step with them was not made.
+//! Errors of joints and of steps with joints.
 
 use carom_variational::VariationalError;
 
-/// Why joints were refused, or a step with them was not made.
+/// Reason for which joints are invalid, or a step with them failed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum JointError {
-    /// A number of the input makes no sense.
+    /// A number of the input is outside its allowed range.
     #[error("joint `{joint}`: {what} {value} must be {allowed}")]
     InvalidValue {
         /// Name of the joint.
         joint: String,
-        /// Key of the number.
+        /// Key of the number in the input.
         what: &'static str,
-        /// The number.
+        /// Value of the number.
         value: f64,
-        /// Values that make sense.
+        /// Allowed range.
         allowed: String,
     },
-    /// Directions or lists that do not fit the type.
+    /// Directions or lists of the input do not fit the type of the joint.
     #[error("joint `{joint}`: {what} {problem}")]
     InvalidKey {
         /// Name of the joint.
         joint: String,
-        /// The key.
+        /// Key in the input.
         what: &'static str,
-        /// The fault.
+        /// Description of the fault.
         problem: String,
     },
-    /// No joint and no position says where a body is.
+    /// Neither a position nor a joint determines the place of a body.
     #[error(
         "body `{body}` has no position, and no joint places it: give its position, or a joint that connects it to a placed body"
     )]
@@ -36,29 +36,29 @@ pub enum JointError {
         /// Name of the body.
         body: String,
     },
-    /// The parts do not fit together at the start.
+    /// The bodies do not fit together at the start.
     #[error(
         "joint `{joint}` is not assembled: {what} {residual:e} {unit}, at most {allowed:e} is closed"
     )]
     NotAssembled {
         /// Name of the joint.
         joint: String,
-        /// `residual`, `rate` or `position`.
+        /// Quantity that does not fit: `residual`, `rate`, `velocity` or `position off by`.
         what: &'static str,
-        /// Largest of them.
+        /// Value of that quantity.
         residual: f64,
-        /// Its unit.
+        /// Unit of the value.
         unit: &'static str,
-        /// Residual up to which the start is closed.
+        /// Largest value with which the start counts as closed.
         allowed: f64,
     },
-    /// No impulses at the contacts of a step were found.
+    /// The contact impulses of a step were not found.
     #[error("forces of the contacts not found at time {time}; a smaller time_step may help")]
     ContactForces {
         /// Time at the start of the step (s).
         time: f64,
     },
-    /// The rows of joints have lost rank, and no impulses hold them.
+    /// The rows of the joints are dependent, so that no finite impulses keep the joints closed.
     #[error(
         "joint `{joint}` is singular at time {time}: no finite forces keep the joints together"
     )]
@@ -68,7 +68,7 @@ pub enum JointError {
         /// Time (s).
         time: f64,
     },
-    /// Redundant rows ask for what the others forbid.
+    /// Dependent rows contradict each other.
     #[error(
         "joint `{joint}` contradicts the other joints of its loop at time {time}: residual {residual:e}"
     )]
@@ -77,22 +77,22 @@ pub enum JointError {
         joint: String,
         /// Time (s).
         time: f64,
-        /// Residual of a row that the others should imply, against the size.
+        /// Residual of a row that the others should imply, divided by the size of the system for lengths.
         residual: f64,
     },
-    /// The step cannot be made.
+    /// The time step is too large: the first kick does not converge, or a spring is too stiff.
     #[error("joint `{joint}`: step {step} s is too large at time {time}, {reason}")]
     StepTooLarge {
-        /// Name of a joint.
+        /// Name of the joint with the largest residual, or of the fastest spring.
         joint: String,
-        /// The step (s).
+        /// Length of the step (s).
         step: f64,
         /// Time (s).
         time: f64,
-        /// Bound of the step.
+        /// Reason, in words.
         reason: String,
     },
-    /// An actuator gives no finite force.
+    /// The force of an actuator is not finite.
     #[error(
         "joint `{joint}`: its actuator has no finite force at time {time}; `limit` bounds large ones"
     )]
@@ -102,15 +102,15 @@ pub enum JointError {
         /// Time (s).
         time: f64,
     },
-    /// A body's flight could not be computed.
+    /// The free flight of a body could not be computed.
     #[error("flight of `{body}`: {source}")]
     Flight {
         /// Name of the body.
         body: String,
-        /// The fault.
+        /// Reason.
         source: VariationalError,
     },
-    /// The motion has left the range of numbers.
+    /// The state of a body is not finite.
     #[error("the state of `{body}` is not finite at time {time}")]
     NonFinite {
         /// Name of the body.
@@ -121,7 +121,7 @@ pub enum JointError {
 }
 
 impl JointError {
-    /// The variant as a stable kebab-case identifier, for reports that machines read.
+    /// Name of the variant as a stable kebab-case identifier, for machine-readable reports.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::InvalidValue { .. } => "invalid-value",

@@ -1,20 +1,20 @@
-//! Frames of a joint in its two bodies, and the rows that forces and couples between them make.
+//! Joint frames in bodies, and the constraint rows of forces and couples between two bodies.
 
 use carom_lie::So3;
 use carom_variational::State;
 use nalgebra::{Matrix3, Vector3, Vector6};
 
-/// A frame fixed in a body, or in space on the side of the ground.
+/// A frame fixed in a body, or in space for the ground.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Frame {
-    /// Origin from the center of mass, in body axes (m).
+    /// Position of the origin relative to the center of mass, in body axes (m).
     pub position: Vector3<f64>,
     /// Axes of the frame as columns, in body axes.
     pub axes: Matrix3<f64>,
 }
 
 impl Frame {
-    /// The body's own frame.
+    /// Frame at the center of mass along the body axes.
     pub fn identity() -> Self {
         Self {
             position: Vector3::zeros(),
@@ -23,21 +23,21 @@ impl Frame {
     }
 }
 
-/// One body of a joint in space, with the frame that it carries.
+/// One body of a joint in space, with its joint frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Side {
     /// Center of mass $x$ (m).
     pub center: Vector3<f64>,
     /// Attitude $R$, body to space.
     pub rotation: Matrix3<f64>,
-    /// Origin $p = x + Ra$ of the frame (m).
+    /// Origin $p = x + Ra$ of the frame (m), with $a$ the origin in body axes.
     pub origin: Vector3<f64>,
-    /// Axes $C = RA$ of the frame as columns.
+    /// Axes $C = RA$ of the frame as columns, with $A$ the axes in body axes.
     pub axes: Matrix3<f64>,
 }
 
 impl Side {
-    /// A frame in a body that is at a state; `None` is the ground.
+    /// Places a joint frame in space, for a body at a state; `None` is the ground.
     pub fn new(frame: &Frame, state: Option<&State>) -> Self {
         match state {
             None => Self {
@@ -75,25 +75,26 @@ pub struct Frames {
 }
 
 impl Frames {
-    /// The separation $p_2 - p_1$ in space (m).
+    /// Returns the separation $p_2 - p_1$ of the origins in space (m).
     #[inline]
     pub fn separation(&self) -> Vector3<f64> {
         self.child.origin - self.parent.origin
     }
 
-    /// The relative attitude $D = C_1^TC_2$.
+    /// Returns the relative attitude $D = C_1^TC_2$.
     pub fn relative(&self) -> Matrix3<f64> {
         self.parent.axes.transpose() * self.child.axes
     }
 }
 
-/// One row on $(\dot x_1, \Omega_1, \dot x_2, \Omega_2)$: velocities of the centers in space, angular velocities in
-/// the bodies. An impulse on it pushes the child with `force` at the child's origin and turns it with `couple`.
+/// One row of a joint condition or coordinate rate. It acts on the velocities $(\dot x_1, \Omega_1, \dot x_2, \Omega_2)$ of
+/// parent and child: velocities of the centers in space, angular velocities in body axes. A unit multiplier acts on the child
+/// with `force` at the child's origin and with `couple`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Row {
-    /// Entries of the parent.
+    /// Entries for the velocity of the parent.
     pub parent: Vector6<f64>,
-    /// Entries of the child.
+    /// Entries for the velocity of the child.
     pub child: Vector6<f64>,
     /// Force on the child for a unit multiplier, in space.
     pub force: Vector3<f64>,
@@ -102,7 +103,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// No row.
+    /// Row with all entries zero.
     pub fn zeros() -> Self {
         Self {
             parent: Vector6::zeros(),
@@ -112,12 +113,12 @@ impl Row {
         }
     }
 
-    /// A force on the child at its origin, and its reaction on the parent at the parent's.
+    /// Row of a force on the child at the child's origin, with the reaction on the parent at the parent's origin.
     pub fn force(frames: &Frames, force: Vector3<f64>) -> Self {
         Self::between(frames, force, &frames.parent.origin)
     }
 
-    /// A force on the child at its origin, and its reaction on the parent at that place.
+    /// Row of a force on the child at the child's origin, with the reaction on the parent at the same point of space.
     pub fn sliding_force(frames: &Frames, force: Vector3<f64>) -> Self {
         Self::between(frames, force, &frames.child.origin)
     }
@@ -135,7 +136,7 @@ impl Row {
         }
     }
 
-    /// A couple on the child, and its reaction on the parent.
+    /// Row of a couple on the child, with the reaction on the parent.
     pub fn couple(frames: &Frames, couple: Vector3<f64>) -> Self {
         let zero = Vector3::zeros();
         Self {
@@ -146,14 +147,14 @@ impl Row {
         }
     }
 
-    /// Rate of the row's residual at velocities of parent and child.
+    /// Returns the rate of the row at given velocities of parent and child.
     #[inline]
     pub fn rate(&self, parent: &Vector6<f64>, child: &Vector6<f64>) -> f64 {
         self.parent.dot(parent) + self.child.dot(child)
     }
 }
 
-/// A force or velocity in space above a moment or angular velocity in the body.
+/// Combines a force or velocity in space and a moment or angular velocity in body axes into one vector.
 #[inline]
 pub fn stack(linear: &Vector3<f64>, angular: &Vector3<f64>) -> Vector6<f64> {
     Vector6::new(
@@ -161,7 +162,7 @@ pub fn stack(linear: &Vector3<f64>, angular: &Vector3<f64>) -> Vector6<f64> {
     )
 }
 
-/// Angle of a rotation about a unit axis that it keeps (rad), in (−π, π\].
+/// Returns the angle of a rotation about its known unit axis (rad), in (−π, π\].
 pub(crate) fn angle_about(axis: &Vector3<f64>, turned: &Matrix3<f64>) -> f64 {
     let twice_sine = Vector3::new(
         turned.m32 - turned.m23,
@@ -171,7 +172,7 @@ pub(crate) fn angle_about(axis: &Vector3<f64>, turned: &Matrix3<f64>) -> f64 {
     libm::atan2(axis.dot(&twice_sine), turned.trace() - 1.0)
 }
 
-/// The rotation by an angle (rad) about a unit axis.
+/// Returns the rotation by an angle (rad) about a unit axis.
 pub(crate) fn turn(axis: &Vector3<f64>, angle: f64) -> Matrix3<f64> {
     So3::exp(&(axis * angle)).matrix()
 }

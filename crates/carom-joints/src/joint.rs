@@ -1,4 +1,4 @@
-//! A joint, checked.
+//! A joint: specification, checks, frames, conditions and coordinates.
 
 use crate::JointError;
 use crate::coordinates::{CoordinateSpec, wrap};
@@ -8,10 +8,10 @@ use carom_lie::So3;
 use carom_variational::State;
 use nalgebra::{Matrix3, Vector3};
 
-/// Axes are orthogonal up to this cosine.
+/// Largest cosine between axes that count as orthogonal.
 const ORTHOGONAL: f64 = 1e-9;
 
-/// A joint as it is given.
+/// Specification of a joint.
 ///
 /// # Examples
 ///
@@ -41,38 +41,38 @@ const ORTHOGONAL: f64 = 1e-9;
 pub struct JointSpec {
     /// Name, unique among joints.
     pub name: String,
-    /// Type.
+    /// Type of the joint.
     pub kind: &'static Kind,
     /// Index of the parent body; `None` is the ground.
     pub parent: Option<usize>,
     /// Index of the child body.
     pub child: usize,
-    /// Frame in the parent.
+    /// Joint frame in the parent body.
     pub parent_frame: Frame,
-    /// Frame in the child.
+    /// Joint frame in the child body.
     pub child_frame: Frame,
-    /// Axes in both frames, as many as the type takes; empty for its defaults.
+    /// Axes, in both frames, as many as the type requires; empty for the default axes of the type.
     pub axes: Vec<Vector3<f64>>,
-    /// Length of a `distance` (m).
+    /// Length of a `distance` joint (m).
     pub length: Option<f64>,
-    /// Coordinates; as many as the type has.
+    /// Constants of the coordinates, as many as the type has.
     pub coordinates: Vec<CoordinateSpec>,
-    /// Position, rates and forces of a spherical joint.
+    /// Constants of a spherical joint: attitude and velocity at the start, damping, limit.
     pub ball: BallSpec,
 }
 
-/// Position, rates and forces of a spherical joint.
+/// Constants of a spherical joint: attitude and velocity at the start, damping, limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BallSpec {
-    /// Attitude of the child's frame in the parent's at the start; `None` if nothing is said of it.
+    /// Attitude of the child's frame in the parent's at the start; `None` if not specified.
     pub position: Option<So3>,
-    /// Angular velocity of the child against the parent at the start, in the parent's frame (rad/s).
+    /// Angular velocity of the child relative to the parent at the start, in the parent's frame (rad/s); `None` if not specified.
     pub velocity: Option<Vector3<f64>>,
     /// Viscous damping (N m s/rad).
     pub damping: f64,
     /// Largest angle of rotation (rad).
     pub upper: f64,
-    /// Coefficient of restitution there, in \[0, 1\].
+    /// Coefficient of restitution at the largest angle, in \[0, 1\].
     pub restitution: f64,
 }
 
@@ -88,30 +88,30 @@ impl Default for BallSpec {
     }
 }
 
-/// A checked joint.
+/// A checked joint of a multibody system.
 #[derive(Clone, Debug)]
 pub struct Joint {
     /// Name.
     pub name: String,
-    /// Type.
+    /// Type of the joint.
     pub kind: &'static Kind,
     /// Index of the parent body; `None` is the ground.
     pub parent: Option<usize>,
     /// Index of the child body.
     pub child: usize,
-    /// Frames with the axes of the type turned into their places.
+    /// Joint frames in parent and child, rotated so that the axes of the joint are those of its type.
     frames: [Frame; 2],
-    /// Turn from the frames as given to those with the axes in their places.
+    /// Rotation from the specified frames to the frames of the type.
     turned: Matrix3<f64>,
     geometry: Geometry,
-    /// Coordinates.
+    /// Constants of the coordinates.
     pub coordinates: Vec<CoordinateSpec>,
-    /// Position, rates and forces of a spherical joint.
+    /// Constants of a spherical joint.
     pub ball: BallSpec,
 }
 
 impl Joint {
-    /// Checks a joint.
+    /// Checks a specification and creates the joint.
     ///
     /// # Errors
     ///
@@ -167,7 +167,7 @@ impl Joint {
         parent.max(self.frames[1].position.norm())
     }
 
-    /// Both frames in space.
+    /// Returns both joint frames in space.
     pub fn frames(&self, states: &[State]) -> Frames {
         Frames {
             parent: Side::new(
@@ -178,32 +178,33 @@ impl Joint {
         }
     }
 
-    /// Residuals of the conditions (m, or cosines).
+    /// Returns the residuals of the conditions (m, or cosines).
     pub fn residuals<'a>(&'a self, frames: &'a Frames) -> impl Iterator<Item = f64> + 'a {
         let all = self.kind.conditions.iter();
         all.map(move |condition| condition.residual(&self.geometry, frames))
     }
 
-    /// Rows of the conditions.
+    /// Returns the rows of the conditions: the derivatives of the residuals with respect to time.
     pub fn rows(&self, frames: &Frames) -> Rows {
         let all = self.kind.conditions.iter();
         all.map(|condition| condition.row(frames)).collect()
     }
 
-    /// Rows of the rates of the coordinates; of a spherical joint those of the relative angular velocity.
+    /// Returns the rows whose rates are the rates of the coordinates. For a spherical joint they also contain the relative
+    /// angular velocity.
     pub fn rates(&self, frames: &Frames, q: &[f64]) -> Rows {
         let mut rows = Rows::new();
         (self.kind.rates)(&self.geometry, frames, q, &mut rows);
         rows
     }
 
-    /// Adds the rows of the conditions and those of the rates.
+    /// Appends the rows of the conditions, then those of the rates.
     pub(crate) fn add_rows(&self, frames: &Frames, q: &[f64], out: &mut Rows) {
         out.extend(self.kind.conditions.iter().map(|it| it.row(frames)));
         (self.kind.rates)(&self.geometry, frames, q, out);
     }
 
-    /// Number of rows of rates.
+    /// Number of rows of the rates.
     pub fn n_rates(&self) -> usize {
         if self.kind.is_spherical() {
             self.first_couple() + 3
@@ -212,7 +213,7 @@ impl Joint {
         }
     }
 
-    /// Coordinates, continued from those of a state nearby.
+    /// Measures the coordinates; angles are continued from the coordinates `near` of a nearby state.
     pub fn measure(&self, frames: &Frames, near: &[f64], out: &mut [f64]) {
         (self.kind.measure)(&self.geometry, frames, near, out);
         for (k, coordinate) in self.kind.coordinates.iter().enumerate() {
@@ -222,12 +223,12 @@ impl Joint {
         }
     }
 
-    /// Attitude of the child's frame in the parent's, of the frames as they were given.
+    /// Returns the attitude of the child's frame in the parent's, for the frames of the specification.
     pub fn relative(&self, frames: &Frames) -> Matrix3<f64> {
         self.turned * frames.relative() * self.turned.transpose()
     }
 
-    /// Separation and attitude of the child's frame in the parent's at given coordinates.
+    /// Returns position and attitude of the child's frame in the parent's at given coordinates.
     pub(crate) fn placed(&self, q: &[f64]) -> (Vector3<f64>, Matrix3<f64>) {
         match self.ball.position {
             Some(attitude) if self.kind.is_spherical() => (Vector3::zeros(), attitude.matrix()),
@@ -235,12 +236,12 @@ impl Joint {
         }
     }
 
-    /// Frame in the parent (0) or child (1).
+    /// Returns the joint frame in the parent (0) or child (1).
     pub(crate) fn frame(&self, side: usize) -> &Frame {
         &self.frames[side]
     }
 
-    /// Name of a coordinate, as in `hip.angle1`.
+    /// Returns the name of a coordinate, such as `hip.angle1`.
     pub fn coordinate_name(&self, k: usize) -> String {
         match self.kind.coordinates.get(k).map(|c| c.suffix) {
             None | Some("") => self.name.clone(),
@@ -248,12 +249,12 @@ impl Joint {
         }
     }
 
-    /// Angle of rotation of a spherical joint (rad), in \[0, π\], and the row of its rate.
+    /// Returns the rotation angle of a spherical joint (rad), in \[0, π\], and the row of its rate.
     pub fn ball_angle(&self, frames: &Frames) -> (f64, Row) {
         ball_rotation(frames)
     }
 
-    /// First of the three rows of a spherical joint's angular velocity among its rates.
+    /// Index of the first of the three rows of a spherical joint's angular velocity, among the rows of its rates.
     pub(crate) fn first_couple(&self) -> usize {
         self.coordinates.len()
     }
@@ -283,7 +284,7 @@ fn non_negative(spec: &JointSpec, what: &'static str, x: f64) -> Result<(), Join
     Err(value(spec, what, x, "at least 0 and finite"))
 }
 
-/// Limit of a spherical joint's angle of rotation, as that of a coordinate.
+/// Returns the limit of a spherical joint's rotation angle as constants of a coordinate; `None` if there is no limit.
 fn ball_limit(spec: &JointSpec) -> Result<Option<CoordinateSpec>, JointError> {
     let (upper, restitution) = (spec.ball.upper, spec.ball.restitution);
     if !spec.kind.is_spherical() || upper == f64::INFINITY {
@@ -316,7 +317,7 @@ fn length(spec: &JointSpec) -> Result<f64, JointError> {
     }
 }
 
-/// Turn that brings the axes of a type into their places.
+/// Returns the rotation that brings the specified axes onto the axes of the type.
 fn axes(spec: &JointSpec, geometry: Geometry) -> Result<(Matrix3<f64>, Geometry), JointError> {
     let unit = |axis: &Vector3<f64>, what: &'static str| {
         let length = axis.norm();
@@ -345,7 +346,7 @@ fn axes(spec: &JointSpec, geometry: Geometry) -> Result<(Matrix3<f64>, Geometry)
         (_, []) if spec.kind.axes != Axes::Three => Ok((Matrix3::identity(), geometry)),
         (Axes::One, [axis]) => {
             let z = unit(axis, "axis")?;
-            // The axis that is farthest from z, made orthogonal.
+            // The unit vector with the largest angle to z, made orthogonal.
             let least = z.iamin();
             let helper = Vector3::ith(least, 1.0);
             let x = helper.cross(&z).normalize();

@@ -1,10 +1,15 @@
-//! Joints of rigid bodies in space: rows, impulses of linear cost, and steps on SE(3).
+//! Joints of rigid bodies in space: constraint rows, impulses at linear cost, and time steps on SE(3).
 //!
-//! Bodies fly freely between *kicks*, in which joints push: the step is RATTLE, with the joints as equations,
+//! Bodies fly freely between *kicks*, in which the impulses of the joints act: the step is RATTLE with the joints as equality
+//! constraints,
 //!
-//! 1. $v \leftarrow v + M^{-1}(J_0^T\Lambda_0 + \tfrac h2S_0^T\tau_0)$, $\Lambda_0$ such that the joints hold at the end;
+//! 1. $v \leftarrow v + M^{-1}(J_0^T\Lambda_0 + \tfrac h2S_0^T\tau_0)$, with $\Lambda_0$ such that the joints are closed at the
+//! end;
 //! 2. the free flight of every body;
 //! 3. $v \leftarrow v + M^{-1}(J_1^T\Lambda_1 + \tfrac h2S_1^T\tau_1)$ with $J_1v = 0$.
+//!
+//! Here $h$ is the length of the step, $M$ the mass matrix, $J$ the rows of the joint conditions with impulses $\Lambda$, and $S$
+//! the rows of the coordinate rates with forces $\tau$ of springs, dampers, friction and actuators.
 //!
 //! | module | holds |
 //! | --- | --- |
@@ -51,7 +56,7 @@ pub use error::JointError;
 pub use joint::{BallSpec, Joint, JointSpec};
 pub use multibody::{Multibody, MultibodySpec, Posture};
 
-// Crates whose types stand in signatures here.
+// Crates whose types appear in signatures of this crate.
 pub use carom_lie as lie;
 pub use carom_variational as variational;
 pub use nalgebra;

@@ -1,4 +1,4 @@
-//! Velocities that the joints allow, in coordinates of their own: twists of the roots and relative twists along the tree.
+//! Minimal coordinates of the velocities that the joints allow: twists of the root bodies and relative twists along the tree.
 
 use crate::elimination::rate;
 use crate::frames::{Row, stack};
@@ -6,24 +6,24 @@ use crate::multibody::Multibody;
 use carom_variational::State;
 use nalgebra::{DMatrix, DVector, Vector6};
 
-/// Length of what is left of a unit vector, orthogonal to those that are kept, below which it adds no direction.
+/// Length of a unit vector after orthogonalization against the kept ones, below which it adds no direction.
 const NEW_DIRECTION: f64 = 1e-4;
 
 /// Length of a projected unit vector below which it counts as zero.
 const VANISHES: f64 = 1e-8;
 
-/// Basis of the velocities that all joints allow at a configuration.
+/// Basis of the velocities that all joints allow at one configuration.
 #[derive(Clone, Debug)]
 pub struct Basis {
-    /// Velocity of each body for a unit of each coordinate: 6 × n, zero for fixed bodies.
+    /// Velocity of each body per unit of each coordinate: one 6 × n matrix per body with n coordinates, zero for fixed bodies.
     pub columns: Vec<DMatrix<f64>>,
-    /// Mass matrix with rotors (n × n).
+    /// Mass matrix including rotors (n × n).
     pub mass: DMatrix<f64>,
     n: usize,
 }
 
 impl Basis {
-    /// The basis at some states, with the rows there.
+    /// Computes the basis at some states; `rows` are the joint rows there.
     pub fn new(multibody: &Multibody, states: &[State], rows: &[Row]) -> Self {
         let scene = multibody.scene();
         let mut relative: Vec<Vec<Vector6<f64>>> = Vec::new();
@@ -70,7 +70,7 @@ impl Basis {
         self.n
     }
 
-    /// A row on the bodies as a row on the coordinates.
+    /// Converts a row on the bodies to a covector on the coordinates of the basis.
     pub fn covector(&self, row: &Row, ends: &[Option<usize>; 2]) -> DVector<f64> {
         let mut out = DVector::zeros(self.n);
         let [parent, child] = *ends;
@@ -83,7 +83,8 @@ impl Basis {
         out
     }
 
-    /// Coordinates of velocities that the joints allow: the closest in the kinetic metric.
+    /// Returns the coordinates of body velocities: of the closest velocities, in the kinetic metric, that the joints allow.
+    /// `None` if the mass matrix is singular.
     pub fn coordinates(
         &self,
         multibody: &Multibody,
@@ -112,7 +113,7 @@ impl Basis {
         Some(self.mass.clone().cholesky()?.solve(&momentum))
     }
 
-    /// Keeps the velocities that the rows of closing joints allow, too.
+    /// Restricts the basis to the velocities that the rows of loop-closing joints allow as well.
     fn close_loops(&mut self, multibody: &Multibody, rows: &[Row]) {
         let mut closing: Vec<DVector<f64>> = Vec::new();
         for &joint in &multibody.scene().tree.loops {
@@ -172,7 +173,7 @@ impl Basis {
     }
 }
 
-/// Velocities of a body that moves with another as one.
+/// Returns the velocities of a body that moves rigidly with another one, column by column.
 fn carried(with: &State, body: &State, columns: &DMatrix<f64>) -> DMatrix<f64> {
     let mut out = columns.clone();
     let arm = body.position - with.position;
@@ -199,7 +200,7 @@ fn orthogonal(vector: &mut DVector<f64>, others: &[DVector<f64>]) {
     }
 }
 
-/// Orthonormal basis of the twists that no row sees, with angles counted in lengths of `size`.
+/// Returns an orthonormal basis of the twists on which all rows vanish; angles are multiplied by the length `size`.
 fn null_space(rows: &[Vector6<f64>], size: f64) -> Vec<Vector6<f64>> {
     let mut taken: Vec<Vector6<f64>> = Vec::new();
     let add = |mut vector: Vector6<f64>, least: f64, taken: &mut Vec<Vector6<f64>>| {
@@ -224,7 +225,7 @@ fn null_space(rows: &[Vector6<f64>], size: f64) -> Vec<Vector6<f64>> {
         }
     }
     let fixed = taken.len();
-    // Six units span everything: the longest remainder is at least 1/√6.
+    // Six unit vectors span the space: the longest remainder is at least 1/√6.
     while taken.len() < 6 {
         let rest = |k: usize| {
             let unit = Vector6::ith(k, 1.0);

@@ -1,4 +1,4 @@
-//! Bodies and joints together.
+//! A multibody system: bodies and joints.
 
 use crate::JointError;
 use crate::elimination::{Scene, rate};
@@ -9,35 +9,36 @@ use carom_lie::So3;
 use carom_variational::{ExactFlight, Flight, FreeFlight, RigidBody, State};
 use nalgebra::{Matrix6, Vector3, Vector6};
 
-/// Least size that residuals are compared with (m).
+/// Smallest value of the size of the system (m).
 const LEAST_SIZE: f64 = 1e-3;
 
-/// Moments within this fraction of each other count as equal: the body turns uniformly.
+/// Principal moments of inertia that differ by less than this fraction of the largest count as equal: the body rotates with
+/// constant angular velocity.
 const ISOTROPIC: f64 = 1e-14;
 
-/// Bodies and joints as they are given.
+/// Specification of a multibody system.
 #[derive(Clone, Debug)]
 pub struct MultibodySpec {
-    /// Names of the bodies, and their mass and inertia; `None` for a body that never moves.
+    /// Name of each body with its mass and inertia; `None` for a body that never moves.
     pub bodies: Vec<(String, Option<RigidBody>)>,
     /// Joints.
     pub joints: Vec<JointSpec>,
     /// Acceleration of gravity (m/s²).
     pub gravity: Vector3<f64>,
-    /// True if bodies turn by the exact flow between kicks, false if by the variational integrator.
+    /// True if bodies fly by the exact solution between kicks, false if by the variational integrator.
     pub exact: bool,
 }
 
-/// One body.
+/// A body of the system.
 #[derive(Clone, Debug)]
 pub(crate) struct Part {
     pub(crate) name: String,
     pub(crate) rigid: Option<RigidBody>,
-    /// The moment of inertia, if it is the same about every axis (kg m²).
+    /// Moment of inertia, if it is equal about all axes (kg m²).
     isotropic: Option<f64>,
 }
 
-/// Bodies and joints, checked.
+/// A checked multibody system of bodies and joints.
 ///
 /// # Examples
 ///
@@ -88,7 +89,7 @@ pub struct Multibody {
     tree: Tree,
     masses: Vec<Matrix6<f64>>,
     ends: Vec<[Option<usize>; 2]>,
-    /// Child of each joint, and the joint's origin there, in body axes.
+    /// Child of each joint, and the joint's origin in the child, in body axes (m).
     anchors: Vec<(usize, Vector3<f64>)>,
     offsets: Vec<usize>,
     coordinate_offsets: Vec<usize>,
@@ -97,23 +98,23 @@ pub struct Multibody {
     size: f64,
 }
 
-/// Configuration and momenta of everything.
+/// State of the system: bodies, coordinates, rotors.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Posture {
-    /// States of the bodies.
+    /// Position, attitude and momenta of the bodies.
     pub states: Vec<State>,
-    /// Coordinates of all joints in their order; angles are continuous.
+    /// Coordinates of all joints in their order; angles are continuous over $2\pi$.
     pub q: Vec<f64>,
     /// Position and rate of each coordinate's rotor.
     pub rotors: Vec<[f64; 2]>,
 }
 
 impl Multibody {
-    /// Checks bodies and joints.
+    /// Checks the joints and creates the system.
     ///
     /// # Errors
     ///
-    /// The errors of [`Joint::new`].
+    /// Errors of [`Joint::new`].
     pub fn new(spec: &MultibodySpec) -> Result<Self, JointError> {
         let joints: Vec<Joint> = spec
             .joints
@@ -188,7 +189,7 @@ impl Multibody {
         self.parts.get(body)?.rigid.as_ref()
     }
 
-    /// Largest distance of a joint from a center of mass, at least 1e-3 m.
+    /// Size of the system: largest distance of a joint from the center of mass of a mobile body, at least 1e-3 m.
     pub fn size(&self) -> f64 {
         self.size
     }
@@ -208,23 +209,23 @@ impl Multibody {
         self.coordinate_offsets.last().copied().unwrap_or(0)
     }
 
-    /// Coordinates of a joint among all.
+    /// Range of a joint's coordinates in the list of all coordinates.
     pub fn coordinates_of(&self, joint: usize) -> std::ops::Range<usize> {
         self.coordinate_offsets[joint]..self.coordinate_offsets[joint + 1]
     }
 
-    /// First row of a joint's conditions and of its rates.
+    /// Indices of the first condition row and of the first rate row of a joint.
     pub fn rows_of(&self, joint: usize) -> (usize, usize) {
         let first = self.offsets[joint];
         (first, first + self.joints[joint].kind.conditions.len())
     }
 
-    /// Mobile parent and child of a joint.
+    /// Parent and child of a joint; `None` for the ground or a fixed body.
     pub fn ends(&self, joint: usize) -> &[Option<usize>; 2] {
         &self.ends[joint]
     }
 
-    /// Tree, masses and layout of rows for an elimination.
+    /// Returns tree, masses and layout of rows for an [`Elimination`](crate::elimination::Elimination).
     pub fn scene(&self) -> Scene<'_> {
         Scene {
             tree: &self.tree,
@@ -235,7 +236,7 @@ impl Multibody {
         }
     }
 
-    /// All rows at a posture, in the layout of [`rows_of`](Self::rows_of).
+    /// Computes all joint rows at some states, in the layout of [`rows_of`](Self::rows_of).
     pub fn rows(&self, states: &[State], q: &[f64], out: &mut Vec<Row>) {
         out.clear();
         for (j, joint) in self.joints.iter().enumerate() {
@@ -244,13 +245,13 @@ impl Multibody {
         }
     }
 
-    /// Frames of all joints in space.
+    /// Computes the frames of all joints in space.
     pub(crate) fn frames(&self, states: &[State], out: &mut Vec<Frames>) {
         out.clear();
         out.extend(self.joints.iter().map(|joint| joint.frames(states)));
     }
 
-    /// All rows at the frames of all joints, as [`rows`](Self::rows) gives them.
+    /// Computes all joint rows from the frames of the joints, like [`rows`](Self::rows).
     pub(crate) fn rows_at(&self, frames: &[Frames], q: &[f64], out: &mut Vec<Row>) {
         out.clear();
         for (j, (joint, frames)) in self.joints.iter().zip(frames).enumerate() {
@@ -258,7 +259,7 @@ impl Multibody {
         }
     }
 
-    /// Velocities of the bodies: of the centers in space, angular in the bodies.
+    /// Computes the velocities of the bodies: of the centers in space, angular velocities in body axes.
     pub fn velocities(&self, states: &[State], out: &mut Vec<Vector6<f64>>) {
         out.clear();
         out.extend(self.parts.iter().zip(states).map(|(part, state)| {
@@ -271,7 +272,7 @@ impl Multibody {
         }));
     }
 
-    /// Sets the momenta of the bodies by their velocities.
+    /// Sets the momenta of the bodies from their velocities.
     pub fn set_velocities(&self, velocities: &[Vector6<f64>], states: &mut [State]) {
         for ((part, velocity), state) in self.parts.iter().zip(velocities).zip(states) {
             if let Some(rigid) = &part.rigid {
@@ -281,7 +282,7 @@ impl Multibody {
         }
     }
 
-    /// Coordinates at some states, continued from those nearby.
+    /// Measures the coordinates at some states; angles are continued from the coordinates `near` of a nearby state.
     pub fn measure(&self, states: &[State], near: &[f64], out: &mut [f64]) {
         for (j, joint) in self.joints.iter().enumerate() {
             let range = self.coordinates_of(j);
@@ -289,7 +290,7 @@ impl Multibody {
         }
     }
 
-    /// Coordinates at the frames of all joints, continued from those nearby.
+    /// Measures the coordinates from the frames of all joints, like [`measure`](Self::measure).
     pub(crate) fn measure_at(&self, frames: &[Frames], near: &[f64], out: &mut [f64]) {
         for (j, (joint, frames)) in self.joints.iter().zip(frames).enumerate() {
             let range = self.coordinates_of(j);
@@ -297,7 +298,7 @@ impl Multibody {
         }
     }
 
-    /// Rates of all coordinates.
+    /// Computes the rates of all coordinates.
     pub fn coordinate_rates(&self, rows: &[Row], velocities: &[Vector6<f64>], out: &mut Vec<f64>) {
         out.clear();
         for (j, joint) in self.joints.iter().enumerate() {
@@ -308,7 +309,7 @@ impl Multibody {
         }
     }
 
-    /// Fastest speed of a body (m/s): of its center, and its rotation times the [`size`](Self::size).
+    /// Returns the largest value of center speed plus angular speed times [`size`](Self::size) over all bodies (m/s).
     pub fn fastest_speed(&self, states: &[State]) -> f64 {
         let all = self.parts.iter().zip(states);
         let speeds = all.filter_map(|(part, state)| {
@@ -319,7 +320,7 @@ impl Multibody {
         speeds.fold(0.0, f64::max)
     }
 
-    /// Moves limits outward to coordinates that start beyond them, by rounding of what was given.
+    /// Extends limits to coordinates that start slightly beyond them, by rounding of the input.
     pub fn admit(&mut self, q: &[f64]) {
         let all = self
             .joints
@@ -331,7 +332,7 @@ impl Multibody {
         }
     }
 
-    /// Flight of a body without joints.
+    /// Advances one body by its free flight, without joints, for `time` (s).
     ///
     /// # Errors
     ///
@@ -378,7 +379,7 @@ impl Multibody {
         bodies + rotors
     }
 
-    /// Kinetic and potential energy of bodies, springs and rotors (J).
+    /// Kinetic energy of bodies and rotors, plus potential energy of gravity and springs (J).
     pub fn energy(&self, posture: &Posture) -> f64 {
         let bodies = self.parts.iter().zip(&posture.states);
         let heights: f64 = bodies
@@ -400,7 +401,7 @@ impl Multibody {
         self.joints.iter().flat_map(|joint| &joint.coordinates)
     }
 
-    /// Joints that lie on a loop, in their order.
+    /// Lists the joints that lie on a loop, in their order.
     pub fn loop_joints(&self) -> Vec<usize> {
         let mut found = vec![false; self.joints.len()];
         for &closing in &self.tree.loops {
@@ -426,15 +427,15 @@ impl Multibody {
         (0..found.len()).filter(|j| found[*j]).collect()
     }
 
-    /// Joint of a row.
+    /// Index of the joint to which a row belongs.
     pub fn joint_of_row(&self, row: usize) -> usize {
         self.offsets
             .partition_point(|first| *first <= row)
             .saturating_sub(1)
     }
 
-    /// Largest residual of the conditions of each kind: the joint, the residual against the size, and the residual
-    /// itself with `true` if it is a length.
+    /// Returns the largest residual of the joint conditions: the joint, the residual divided by the size of the system for
+    /// lengths, the residual itself, and `true` if it is a length. `None` if there are no conditions.
     pub fn worst_residual(&self, states: &[State]) -> Option<(usize, f64, f64, bool)> {
         let mut worst: Option<(usize, f64, f64, bool)> = None;
         for (j, joint) in self.joints.iter().enumerate() {
@@ -443,7 +444,7 @@ impl Multibody {
             {
                 let length = condition.is_length();
                 let relative = residual.abs() / if length { self.size } else { 1.0 };
-                // Written so that NaN is the worst.
+                // Written in this order so that NaN is the worst.
                 if !worst.is_some_and(|(_, most, _, _)| relative <= most) {
                     worst = Some((j, relative, residual.abs(), length));
                 }

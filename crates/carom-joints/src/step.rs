@@ -1,6 +1,6 @@
-//! One step: kick, free flight of every body, kick.
+//! One time step: kick, free flight of every body, kick.
 
-// Rows have the same index in several lists.
+// One row index is used for several lists.
 #![allow(clippy::needless_range_loop)]
 
 pub mod contacts;
@@ -22,12 +22,12 @@ use contacts::{Contacts, Room};
 use kept::Kept;
 use nalgebra::{Vector3, Vector6};
 
-/// Suzuki's composition, order 4.
+/// Coefficient of Suzuki's composition of order 4.
 const SUZUKI: f64 = 0.414_490_771_794_375_7;
-/// Fractions of Suzuki's five steps.
+/// Fractions of the step for Suzuki's five substeps, order 4.
 pub const SUZUKI_4: [f64; 5] = [SUZUKI, SUZUKI, 1.0 - 4.0 * SUZUKI, SUZUKI, SUZUKI];
 
-/// Fractions of Yoshida's seven steps (1990, solution A), order 6.
+/// Fractions of the step for Yoshida's seven substeps (1990, solution A), order 6.
 pub const YOSHIDA_6: [f64; 7] = [
     0.784_513_610_477_557_3,
     0.235_573_213_359_358_13,
@@ -38,23 +38,23 @@ pub const YOSHIDA_6: [f64; 7] = [
     0.784_513_610_477_557_3,
 ];
 
-/// State of dry friction and limits, coordinate by coordinate.
+/// Mode of each coordinate: dry friction, limits, and force of the caller.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Modes {
-    /// Value at which a coordinate is kept: it sticks, or rests at a limit.
+    /// Value at which a coordinate is held, because it sticks or rests at a limit; `None` if it moves.
     pub held: Vec<Option<f64>>,
-    /// Dry friction against its coordinate, as a fraction of the largest: 1 or −1, the direction of sliding, or 0 without
-    /// friction; where friction is implicit, any value between them.
+    /// Dry friction of each coordinate, as a fraction of its maximum, opposite in sign: 1 or −1 for the direction of sliding, 0
+    /// without friction; any value between them where friction is implicit.
     pub slides: Vec<f64>,
-    /// True where dry friction is implicit: the first kick has the friction of `slides`, the second one lets the
-    /// coordinate stick or slide by what it finds.
+    /// True where dry friction is implicit: the first kick uses the friction of `slides`, and the second kick determines whether
+    /// the coordinate sticks or slides.
     pub implicit: Vec<bool>,
-    /// Force of the caller along each coordinate, on top of the actuators.
+    /// Force of the caller along each coordinate (N or N m), in addition to the actuators.
     pub control: Vec<f64>,
 }
 
 impl Modes {
-    /// Nothing is held, and nothing slides.
+    /// Modes in which no coordinate is held or slides, without forces of the caller.
     pub fn free(multibody: &Multibody) -> Self {
         let n = multibody.n_coordinates();
         Self {
@@ -66,16 +66,16 @@ impl Modes {
     }
 }
 
-/// Work of the forces along coordinates (J).
+/// Work of the forces along coordinates and of the contacts (J).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Works {
-    /// Work of actuators on the bodies.
+    /// Work of actuators and of the caller's forces on the bodies.
     pub actuator: f64,
-    /// Energy that dampers took.
+    /// Energy lost in dampers.
     pub damper: f64,
-    /// Energy that dry friction took.
+    /// Energy lost in dry friction.
     pub friction: f64,
-    /// Energy that contacts took.
+    /// Energy lost in contacts.
     pub contact: f64,
 }
 
@@ -89,14 +89,14 @@ impl Works {
     }
 }
 
-/// Impulses of one joint during a step.
+/// Impulses of one joint on its child during a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Load {
-    /// Force of the conditions on the child at its origin (N s).
+    /// Impulse of the conditions at the child's origin (N s).
     pub force: Vector3<f64>,
-    /// Moment of the conditions on the child about its origin (N m s).
+    /// Angular impulse of the conditions about the child's origin (N m s).
     pub moment: Vector3<f64>,
-    /// Force of conditions and coordinates on the child (N s).
+    /// Impulse of conditions and coordinate forces on the child (N s).
     pub total: Vector3<f64>,
 }
 
@@ -109,33 +109,33 @@ impl Load {
     }
 }
 
-/// A step that was made. One that was used before is room for another: see [`Stepper::step_into`].
+/// Result of a step. The memory of an earlier result can be reused: see [`Stepper::step_into`].
 #[derive(Clone, Debug, Default)]
 pub struct Step {
-    /// Everything at the end.
+    /// State of the system at the end.
     pub end: Posture,
-    /// States between the kicks: after the first, at the start of the flights.
+    /// States of the bodies after the first kick, at the start of the flights.
     pub kicked: Vec<State>,
-    /// Works of both kicks.
+    /// Work of both kicks.
     pub works: Works,
-    /// Impulses of the joints.
+    /// Impulses of each joint.
     pub loads: Vec<Load>,
-    /// Impulses that hold coordinates, and those of implicit dry friction, of the first and of the second kick.
+    /// Impulses of the first and of the second kick that hold each coordinate, or those of implicit dry friction (N s or N m s).
     pub holding: Vec<[f64; 2]>,
     /// Rates of the coordinates at the end.
     pub rates: Vec<f64>,
-    /// Largest residual of a condition against the size at the end.
+    /// Largest residual of a joint condition at the end, divided by the size of the system for lengths.
     pub residual: f64,
-    /// Iterations of the first kick.
+    /// Number of iterations of the first kick.
     pub iterations: usize,
-    /// Impulses of the contacts' rows: of all points at the start, and of those closed at the end (N s).
+    /// Impulses of the contact rows: of all points at the start, and of the points closed at the end (N s).
     pub touching: [Vec<f64>; 2],
-    /// Velocities of the closed contacts' rows at the end (m/s).
+    /// Velocities of the rows of the closed contacts at the end (m/s).
     pub contact_rates: Vec<f64>,
 }
 
 impl Step {
-    /// The start of a step that begins at a posture.
+    /// Resets the result for a step that begins at a posture.
     fn begin(&mut self, start: &Posture, multibody: &Multibody) {
         self.end.states.clone_from(&start.states);
         self.end.q.clone_from(&start.q);
@@ -154,7 +154,7 @@ impl Step {
     }
 }
 
-/// Makes steps, and keeps what the next one needs.
+/// Computes steps, and stores data that the next step reuses.
 ///
 /// # Examples
 ///
@@ -211,12 +211,12 @@ pub struct Stepper<'m> {
     end_rows: Vec<Row>,
     /// Frames of all joints at the end of the flights.
     frames: Vec<Frames>,
-    /// End of the last step, whose rows and factors the next one may begin with.
+    /// End of the last step, whose rows and factors the next step may reuse.
     kept: Kept,
-    /// True if the first kick depends on coordinates: some are held, or have rotors.
+    /// True if the first kick depends on the coordinates: some are held, or have rotors.
     measures: bool,
     compliance: Vec<f64>,
-    /// Multipliers of the first kicks of the last steps per unit of time, latest first.
+    /// Multipliers of the first kicks of the last steps, per unit of time, latest first.
     history: Vec<Vec<f64>>,
     velocities: Vec<Vector6<f64>>,
     momenta: Vec<Vector6<f64>>,
@@ -224,23 +224,23 @@ pub struct Stepper<'m> {
     wanted: Vec<f64>,
     correction: Vec<f64>,
     room: Room,
-    /// Velocities and multipliers that impulses of contacts add.
+    /// Changes of velocities and multipliers by contact impulses.
     passed_on: (Vec<Vector6<f64>>, Vec<f64>),
-    /// Forces along the coordinates in the kick that is made.
+    /// Forces along the coordinates in the current kick.
     pushes: Vec<Push>,
-    /// Forces of actuators that push with their limit.
+    /// Forces of actuators that are at their limit; `None` below the limit.
     clamped: Vec<Option<f64>>,
-    /// Directions in which coordinates with implicit dry friction slide; `None` where they stick, or have none.
+    /// Direction in which each coordinate with implicit dry friction slides; `None` where it sticks or has no such friction.
     rubbed: Vec<Option<f64>>,
-    /// Impulses of the rows in the kick that is made.
+    /// Impulses of the joint rows in the current kick.
     multipliers: Vec<f64>,
-    /// Momenta of the explicit forces of the first kick.
+    /// Momentum changes by the explicit forces of the first kick.
     base: Vec<Vector6<f64>>,
-    /// Row, impulse and rate before of each damped rate of a spherical joint.
+    /// Row, impulse, and rate before the kick of each damped rate of a spherical joint.
     balls: Vec<(usize, f64, f64)>,
 }
 
-/// Forces along a coordinate in one kick.
+/// Forces along a coordinate in one kick (N or N m).
 #[derive(Clone, Copy, Debug, Default)]
 struct Push {
     spring: f64,
@@ -254,7 +254,7 @@ impl Push {
         self.spring + self.actuator + self.damper + self.friction
     }
 
-    /// Adds the works of the impulses `self * half`, with the mean of the rates before and after.
+    /// Adds the work of the impulses `self * half` to `works`, with the mean of the rates before and after the kick.
     fn book(&self, half: f64, mean: f64, works: &mut Works) {
         works.actuator += self.actuator * half * mean;
         works.damper -= self.damper * half * mean;
@@ -263,7 +263,7 @@ impl Push {
 }
 
 impl<'m> Stepper<'m> {
-    /// Room for the steps of a multibody.
+    /// Allocates the steps of a multibody system.
     pub fn new(multibody: &'m Multibody) -> Self {
         let (n, rows) = (multibody.n_bodies(), multibody.n_rows());
         Self {
@@ -292,22 +292,22 @@ impl<'m> Stepper<'m> {
         }
     }
 
-    /// Forgets the impulses of earlier steps: after an impact, or a change of the step.
+    /// Discards the impulses of earlier steps, for example after an impact or a change of the step length.
     pub fn forget(&mut self) {
         self.history.clear();
     }
 
-    /// Rows and independent rows at the last factored configuration.
+    /// Number of rows and of independent rows at the configuration that was factored last.
     pub fn rank(&self) -> (usize, usize) {
         self.elimination.rank()
     }
 
-    /// One step of order 2 from a posture at a time (s) over a length (s), which may be negative without damping.
+    /// Computes one step of order 2 from a posture at `time` (s) over `length` (s), which may be negative without damping.
     ///
     /// # Errors
     ///
-    /// [`JointError::StepTooLarge`], [`JointError::SingularJoints`], [`JointError::InconsistentJoints`],
-    /// [`JointError::Flight`].
+    /// [`JointError::StepTooLarge`], [`JointError::SingularJoints`], [`JointError::InconsistentJoints`], [`JointError::Flight`],
+    /// [`JointError::ActuatorForce`], [`JointError::NonFinite`].
     pub fn step(
         &mut self,
         start: &Posture,
@@ -320,11 +320,11 @@ impl<'m> Stepper<'m> {
         Ok(step)
     }
 
-    /// [`step`](Self::step) into the memory of an earlier step: in a tree nothing is allocated then.
+    /// Computes a [`step`](Self::step) into the memory of an earlier result. Nothing is allocated then if the joints form a tree.
     ///
     /// # Errors
     ///
-    /// The errors of [`step`](Self::step).
+    /// Errors of [`step`](Self::step).
     pub fn step_into(
         &mut self,
         start: &Posture,
@@ -351,7 +351,7 @@ impl<'m> Stepper<'m> {
         check_gimbals(mb, &self.rows, modes, time)?;
         mb.velocities(&start.states, &mut self.velocities);
         step.begin(start, mb);
-        // Explicit forces.
+        // Forces at the start of the step.
         let mut pushes = std::mem::take(&mut self.pushes);
         pushes.clear();
         pushes.resize(mb.n_coordinates(), Push::default());
@@ -398,7 +398,7 @@ impl<'m> Stepper<'m> {
         Ok(())
     }
 
-    /// Calls for every coordinate: its joint, its row, its place and its constants.
+    /// Calls a function for every coordinate, with its joint, its row, its index and its constants.
     fn each_coordinate(
         &mut self,
         mut call: impl FnMut(&mut Self, usize, usize, usize, &CoordinateSpec),
@@ -413,7 +413,7 @@ impl<'m> Stepper<'m> {
         }
     }
 
-    /// Refuses forces that are not finite.
+    /// Checks that the forces of all actuators are finite.
     fn check_forces(&self, pushes: &[Push], time: f64) -> Result<(), JointError> {
         let mb = self.multibody;
         let all = mb.joints().iter().enumerate();
@@ -430,7 +430,7 @@ impl<'m> Stepper<'m> {
         }
     }
 
-    /// Explicit damping of spherical joints: impulses on their rates.
+    /// Applies the explicit damping of spherical joints: impulses on their rates over `half` a step (s).
     fn damp_balls(&mut self, half: f64) {
         let mb = self.multibody;
         self.balls.clear();
@@ -449,7 +449,7 @@ impl<'m> Stepper<'m> {
         }
     }
 
-    /// Compliances of all rows for the inertia of rotors and `half` a step of damping.
+    /// Sets the compliances of all rows, for the inertia of rotors and the damping over `half` a step (s).
     fn compliances(&mut self, half: f64, modes: &Modes) {
         let mb = self.multibody;
         self.compliance.fill(f64::INFINITY);
@@ -476,7 +476,7 @@ impl<'m> Stepper<'m> {
     }
 }
 
-/// Explicit forces along a coordinate at the start of a step.
+/// Returns the forces along a coordinate at the start of a step.
 fn explicit(c: &CoordinateSpec, q: f64, rate: f64, time: f64, modes: &Modes, k: usize) -> Push {
     let actuator = c
         .actuator
@@ -490,7 +490,7 @@ fn explicit(c: &CoordinateSpec, q: f64, rate: f64, time: f64, modes: &Modes, k: 
     }
 }
 
-/// Axes of a gimbal whose couples act must not lie in a plane.
+/// Checks that the axes of every gimbal joint with forces are not almost coplanar.
 fn check_gimbals(mb: &Multibody, rows: &[Row], modes: &Modes, time: f64) -> Result<(), JointError> {
     for (j, joint) in mb.joints().iter().enumerate() {
         if joint.kind.name != "gimbal" {
@@ -509,7 +509,7 @@ fn check_gimbals(mb: &Multibody, rows: &[Row], modes: &Modes, time: f64) -> Resu
                     || c.lower.is_finite()
                     || c.upper.is_finite()
             });
-        // The couple dual to the first axis is 1/det long across the two others.
+        // The dual couple of the first axis has a length of 1/det along the normal of the two others.
         let most = rows[first].couple.norm().max(rows[first + 2].couple.norm());
         if acts && !(most > 0.0 && most < 1e6) {
             return Err(JointError::SingularJoints {

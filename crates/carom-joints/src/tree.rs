@@ -2,38 +2,38 @@
 
 use crate::joint::Joint;
 
-/// A body's place in the spanning tree.
+/// Node of the spanning tree: a body with its joint towards the root.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Branch {
-    /// The body.
+    /// Index of the body.
     pub body: usize,
-    /// The joint that connects it towards the root; `None` for a root.
+    /// Joint that connects the body towards the root; `None` for a root without joint.
     pub joint: Option<usize>,
-    /// The body on the other side of that joint; `None` is the ground or a fixed body.
+    /// Body on the other side of that joint; `None` for the ground or a fixed body.
     pub towards: Option<usize>,
-    /// True if the body is the joint's child, false if it is its parent.
+    /// True if the body is the joint's child, false if its parent.
     pub is_child: bool,
-    /// Tree that the body belongs to; trees do not connect through the ground.
+    /// Index of the tree that contains the body; trees do not connect through the ground.
     pub tree: usize,
 }
 
-/// The spanning tree of mobile bodies: joints in the order of their list connect what was not connected; the others
-/// close loops.
+/// Spanning tree of the mobile bodies. Joints are added in their order if they connect bodies that were not connected before; the
+/// others close loops.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tree {
     /// Mobile bodies, each after the body on the other side of its joint.
     pub branches: Vec<Branch>,
-    /// Joints that close loops, in their order.
+    /// Joints that close loops, in the order of the joints.
     pub loops: Vec<usize>,
-    /// Place of each body among the branches; `None` if it is fixed.
+    /// Index of each body among the branches; `None` if the body is fixed.
     pub place: Vec<Option<usize>>,
 }
 
 impl Tree {
-    /// The spanning tree of `mobile` bodies.
+    /// Builds the spanning tree; `mobile` is true for mobile bodies.
     pub fn new(mobile: &[bool], joints: &[Joint]) -> Self {
         let n = mobile.len();
-        // The ground and all fixed bodies are the last node.
+        // The ground and all fixed bodies together are the last node.
         let node = |body: Option<usize>| body.filter(|b| mobile[*b]).unwrap_or(n);
         let mut sets: Vec<usize> = (0..=n).collect();
         let mut links: Vec<Vec<(usize, usize)>> = vec![Vec::new(); n + 1];
@@ -71,7 +71,7 @@ impl Tree {
         tree
     }
 
-    /// Adds a body and all that hangs on it.
+    /// Adds a body and all bodies that its joints connect outward.
     fn grow(
         &mut self,
         links: &[Vec<(usize, usize)>],

@@ -1,12 +1,12 @@
-//! One body with any rows of its joint towards the root, in the axes of space: elimination row by row, with a constant number of
-//! rows.
+//! Elimination of one body row by row, for any rows of its joint towards the root, in the axes of space. The number of rows is a
+//! constant of the inner loops.
 
 use super::inertia::{Inertia, Twist};
 use super::lower::Lower;
 use super::passed::{MOST_ROWS, Scratch, Trace};
 use nalgebra::Vector6;
 
-/// Calls a function of a constant number of rows.
+/// Calls a function whose constant parameter is the number of rows.
 macro_rules! with_size {
     ($n:expr, $call:ident($($argument:expr),* $(,)?)) => {
         match $n {
@@ -25,18 +25,18 @@ macro_rules! with_size {
 /// One body with the rows of its joint towards the root, in the axes of space.
 #[derive(Clone, Debug)]
 pub(super) struct Dual {
-    /// Rows in use.
+    /// Indices of the rows in use; `n` is their number.
     pub(super) rows: [usize; MOST_ROWS],
     pub(super) n: usize,
-    /// $J_c$ and $J_p$.
+    /// Entries $J_c$ of the body and $J_p$ of the body towards the root, row by row.
     own: [Vector6<f64>; MOST_ROWS],
     other: [Vector6<f64>; MOST_ROWS],
-    /// Factor of $\hat M_c$.
+    /// Cholesky factor of the inertia $\hat M_c$.
     mass: Lower<6>,
-    /// $J_c\hat M_c^{-1}$ and $\hat SJ_p$.
+    /// Rows $J_c\hat M_c^{-1}$ and $\hat SJ_p$.
     reply: [Vector6<f64>; MOST_ROWS],
     passed: [Vector6<f64>; MOST_ROWS],
-    /// Factor of $\hat S^{-1}$ in the first rows and columns.
+    /// Cholesky factor of $\hat S^{-1}$, in the first `n` rows and columns.
     complement: Lower<MOST_ROWS>,
 }
 
@@ -55,12 +55,12 @@ impl Dual {
         }
     }
 
-    /// Forgets the rows.
+    /// Removes all rows.
     pub(super) fn clear(&mut self) {
         self.n = 0;
     }
 
-    /// Adds a row with its entries of the body and of the other side, if there is room.
+    /// Adds a row with its entries for the body and for the body towards the root. Rows beyond [`MOST_ROWS`] are ignored.
     pub(super) fn add(&mut self, row: usize, own: &Vector6<f64>, other: &Vector6<f64>) {
         if self.n < MOST_ROWS {
             (self.rows[self.n], self.own[self.n], self.other[self.n]) = (row, *own, *other);
@@ -68,8 +68,8 @@ impl Dual {
         }
     }
 
-    /// Factors for a mass $\hat M_c$ and the compliances of all rows, and adds $J_p^T\hat SJ_p$ to the mass of the
-    /// other side. False if the rows are dependent.
+    /// Factors the equations of the body with the inertia $\hat M_c$ and the compliances of all rows, and adds $J_p^T\hat SJ_p$
+    /// to `towards`, the inertia of the body towards the root. False if the rows are dependent.
     pub(super) fn factor(
         &mut self,
         inertia: &Inertia,
@@ -83,7 +83,8 @@ impl Dual {
         with_size!(self.n, complement(self, compliance, towards))
     }
 
-    /// Carries momenta from the body to the other side: `missing` becomes $b - J_c\hat M_c^{-1}\hat f_c$.
+    /// Inward sweep: adds the momentum that the joint transmits to `towards`, the body towards the root. Stores
+    /// $b - J_c\hat M_c^{-1}\hat f_c$ for the outward sweep.
     #[inline]
     pub(super) fn inward(
         &self,
@@ -104,7 +105,7 @@ impl Dual {
         }
     }
 
-    /// Replaces the momentum of the body by its velocity, and writes the impulses of the joint's rows.
+    /// Outward sweep: replaces the momentum of the body by its velocity, and writes the impulses of the joint's rows.
     #[inline]
     pub(super) fn outward(
         &self,
@@ -130,8 +131,9 @@ impl Dual {
         *momentum = Twist::from_dense(momenta.data.0[0]);
     }
 
-    /// Whitened momentum $\hat L^{-1}\hat f_c$ and whitened rates $\hat S^{1/2}J_c\hat M_c^{-1}\hat f_c$ of the body's
-    /// joint, of which the energy of a reply consists; the momentum of the other side.
+    /// Returns the response of the body to a momentum: the whitened momentum $\hat L^{-1}\hat f_c$ (with the Cholesky factor
+    /// $\hat L$ of $\hat M_c$) and the whitened rates $\hat S^{1/2}J_c\hat M_c^{-1}\hat f_c$ of its joint, whose products give
+    /// mobilities; and the momentum that the joint transmits towards the root.
     #[inline]
     pub(super) fn trace(&self, momentum: &Twist) -> Trace {
         let momentum = Vector6::from(momentum.dense());
@@ -157,7 +159,7 @@ fn complement<const N: usize>(
     compliance: &[f64],
     towards: Option<&mut Inertia>,
 ) -> bool {
-    // Rows in columns: `white[i][k]` is the i-th entry of row k.
+    // Rows are stored as columns: `white[i][k]` is the i-th entry of row k.
     let mut white = [[0.0; N]; 6];
     for k in 0..N {
         for i in 0..6 {

@@ -1,14 +1,16 @@
-//! One body whose joint towards the root has three forces and three couples as rows: elimination by the directions that are
-//! free.
+//! Elimination of one body by the free directions of its joint towards the root, for joints with three forces and three couples
+//! as rows.
 //!
-//! With $S$ the free directions, $\beta$ a velocity with the wanted rates of the others, $\hat M$ and $\hat f$ the inertia and
-//! momentum of the body with all that hangs on it, $g = 1/c$ of compliances $c$, and $X$ the rigid motion with the other side,
+//! The velocity of the body is $w$, that of the body towards the root $w_p$. With the free directions $S$ and their rates
+//! $\dot q$, a velocity $\beta$ with the prescribed rates of the other rows, the inertia $\hat M$ and momentum $\hat f$ of the
+//! body with all bodies connected outward, $g = 1/c$ of the compliances $c$, the prescribed rates $b$, and the rigid motion $X$
+//! with the other body,
 //!
 //! $$ w = Xw_p + \beta + S\dot q, \qquad (S^T\hat MS + g)\dot q = S^T\hat f + gb - S^T\hat M(Xw_p + \beta), $$
 //!
-//! and what is left, $\hat M - \hat MS(S^T\hat MS + g)^{-1}S^T\hat M$, moves with the other side. The impulses of the rows are
-//! those of the momentum $\hat Mw - \hat f$ that the joint gives (Featherstone, *Rigid Body Dynamics Algorithms*, 2008,
-//! section 7.3).
+//! and the remaining inertia, $\hat M - \hat MS(S^T\hat MS + g)^{-1}S^T\hat M$, is transmitted to the other body. The impulses of
+//! the rows follow from the momentum $\hat Mw - \hat f$ that the joint gives to the body (Featherstone, *Rigid Body Dynamics
+//! Algorithms*, 2008, section 7.3).
 
 use super::inertia::{Inertia, Twist};
 use super::lower::Lower;
@@ -16,17 +18,17 @@ use super::passed::{Scratch, Trace};
 use crate::frames::Row;
 use nalgebra::{Matrix3, Vector3};
 
-/// Volume of three forces, or of three couples, against that of orthogonal ones of the same sizes, below which they are
-/// eliminated row by row instead: their inverse would lose as many digits.
+/// Volume spanned by three forces (or three couples), as a fraction of that of orthogonal ones of equal lengths, below which the
+/// rows are eliminated one by one instead: the inverse of their matrix would lose as many digits.
 const FLAT: f64 = 1e-3;
 
-/// Free directions of a joint at most.
+/// Largest number of free directions of a joint.
 const MOST_FREE: usize = 3;
 
-/// Rows of the joint in their order: three forces, three couples.
+/// Number of rows of the joint, in the order three forces, three couples.
 const ROWS: usize = 6;
 
-/// Calls a function of a constant number of free directions.
+/// Calls a function whose constant parameter is the number of free directions.
 macro_rules! with_free {
     ($n:expr, $call:ident($($argument:expr),* $(,)?)) => {
         match $n {
@@ -42,42 +44,42 @@ macro_rules! with_free {
 #[derive(Clone, Debug)]
 pub(super) struct Hinged {
     rows: [usize; ROWS],
-    /// True for rows that are conditions.
+    /// True for rows that are conditions (compliance 0).
     fixed: [bool; ROWS],
-    /// Rows that are conditions or yield.
+    /// Number of rows in use: conditions and compliant rows.
     pub(super) n_used: usize,
     /// 1 if the body is the joint's child, −1 if it is the parent.
     sign: f64,
-    /// The joint from the body's center, and that center from the other body's.
+    /// Position of the joint relative to the body's center, and of that center relative to the other body's center (m).
     arm: Vector3<f64>,
     offset: Vector3<f64>,
-    /// Inverses of the matrices whose columns are the forces and the couples.
+    /// Inverse of the matrix whose columns are the forces of the rows, and of that with the couples.
     forces: Matrix3<f64>,
     couples: Matrix3<f64>,
     inertia: Inertia,
-    /// Free directions: their rows, $1/c$, $S$ and $\hat MS$.
+    /// Free directions: their number, rows, gains $1/c$, directions $S$ and momenta $\hat MS$.
     pub(super) n_free: usize,
     free: [usize; MOST_FREE],
     gains: [f64; MOST_FREE],
     directions: [Twist; MOST_FREE],
     moved: [Twist; MOST_FREE],
-    /// Factor of $S^T\hat MS + g$.
+    /// Cholesky factor of $S^T\hat MS + g$.
     factor: Lower<MOST_FREE>,
 }
 
-/// Places of a joint.
+/// Rows and geometry of a joint for the elimination.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Joint {
-    /// First row.
+    /// Index of the first row.
     pub(super) first: usize,
     /// True if the body is the joint's child.
     pub(super) is_child: bool,
-    /// The joint from the body's center, and that center from the other body's, in space (m).
+    /// Position of the joint relative to the body's center, and of that center relative to the other body's center, in space (m).
     pub(super) arm: Vector3<f64>,
     pub(super) offset: Vector3<f64>,
 }
 
-/// Inverse of the matrix of three columns; `None` if they are nearly in a plane.
+/// Returns the inverse of the matrix with three columns; `None` if the columns are almost coplanar.
 #[inline]
 fn inverse(columns: [&Vector3<f64>; 3]) -> Option<Matrix3<f64>> {
     let [x, y, z] = columns;
@@ -93,7 +95,7 @@ fn inverse(columns: [&Vector3<f64>; 3]) -> Option<Matrix3<f64>> {
     ))
 }
 
-/// Places of three forces and three couples among rows; `None` if they are others.
+/// Returns the indices of three forces, then three couples among the rows; `None` if the rows are not of this form.
 #[inline]
 fn order(rows: &[Row]) -> Option<[usize; ROWS]> {
     if rows.len() != ROWS {
@@ -136,7 +138,8 @@ impl Hinged {
         }
     }
 
-    /// Takes over the rows of a joint; false unless they are three forces and three couples that are independent.
+    /// Stores the rows of a joint. False unless they are three independent forces and three independent couples with at most
+    /// [`MOST_FREE`] free directions.
     pub(super) fn take(&mut self, joint: &Joint, rows: &[Row], compliance: &[f64]) -> bool {
         let Some(order) = order(rows) else {
             return false;
@@ -172,7 +175,8 @@ impl Hinged {
         true
     }
 
-    /// Velocity of the body at which the rate of one row is 1 and those of all others are 0.
+    /// Returns the velocity of the body relative to the other side at which the rate of one row is 1 and those of all others are
+    /// 0.
     #[inline]
     fn direction(&self, slot: usize) -> Twist {
         if slot < 3 {
@@ -188,8 +192,8 @@ impl Hinged {
         }
     }
 
-    /// Factors for an inertia, and adds what moves with the other side to its inertia. False if a free direction has no
-    /// inertia.
+    /// Factors the equations of the body with `inertia`, and adds the articulated inertia that the joint transmits to `towards`,
+    /// the inertia of the body towards the root. False if a free direction has no inertia.
     #[inline]
     pub(super) fn factor(&mut self, inertia: &Inertia, towards: Option<&mut Inertia>) -> bool {
         self.inertia = *inertia;
@@ -199,7 +203,8 @@ impl Hinged {
         with_free!(self.n_free, eliminate(self, towards))
     }
 
-    /// Carries a momentum from the body to the other side.
+    /// Inward sweep: adds the momentum that the joint transmits to `towards`, the body towards the root. Stores rates for the
+    /// outward sweep.
     #[inline]
     pub(super) fn inward(
         &self,
@@ -231,7 +236,8 @@ impl Hinged {
         }
     }
 
-    /// Velocity with the wanted rates of the conditions and none of the free directions; `None` if all are 0.
+    /// Returns the velocity relative to the other side with the prescribed rates of the conditions and zero rates of the free
+    /// directions; `None` if all rates are 0.
     #[inline]
     fn bias(&self, wanted: &[f64]) -> Option<Twist> {
         let mut rates = [0.0; ROWS];
@@ -252,7 +258,7 @@ impl Hinged {
         })
     }
 
-    /// Replaces the momentum of the body by its velocity, and writes the impulses of the joint's rows.
+    /// Outward sweep: replaces the momentum of the body by its velocity, and writes the impulses of the joint's rows.
     #[inline]
     pub(super) fn outward(
         &self,
@@ -295,8 +301,8 @@ impl Hinged {
         *momentum = velocity;
     }
 
-    /// Whitened rates of the free directions for a momentum, of which the energy of a reply consists, and the momentum of the
-    /// other side.
+    /// Returns the response of the body to a momentum: the whitened rates of the free directions, whose products give mobilities,
+    /// and the momentum that the joint transmits towards the root.
     #[inline]
     pub(super) fn trace(&self, momentum: &Twist) -> Trace {
         let mut rates = [0.0; MOST_FREE];

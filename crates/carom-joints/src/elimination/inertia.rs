@@ -1,4 +1,4 @@
-//! Velocities, momenta and inertia of a body about its center of mass, in the axes of space.
+//! Velocity, momentum and inertia of a body about its center of mass, in the axes of space.
 
 use nalgebra::{Matrix3, Matrix6, Vector3, Vector6};
 
@@ -10,7 +10,7 @@ pub(super) struct Twist {
 }
 
 impl Twist {
-    /// A velocity or momentum whose angular part is in the axes of a body.
+    /// Converts a velocity or momentum whose angular part is in body axes.
     #[inline]
     pub(super) fn from_body(given: &Vector6<f64>, rotation: &Matrix3<f64>) -> Self {
         let angular = Vector3::new(given[3], given[4], given[5]);
@@ -20,7 +20,7 @@ impl Twist {
         }
     }
 
-    /// The angular part goes back to the axes of the body.
+    /// Converts back to an angular part in body axes.
     #[inline]
     pub(super) fn to_body(self, rotation: &Matrix3<f64>) -> Vector6<f64> {
         crate::frames::stack(&self.linear, &rotation.tr_mul(&self.angular))
@@ -40,20 +40,20 @@ impl Twist {
         }
     }
 
-    /// Power of a momentum along a velocity.
+    /// Returns the scalar product of a momentum and a velocity.
     #[inline]
     pub(super) fn dot(&self, other: &Self) -> f64 {
         self.linear.dot(&other.linear) + self.angular.dot(&other.angular)
     }
 
-    /// Adds a multiple of another one.
+    /// Adds a multiple of another twist.
     #[inline]
     pub(super) fn add(&mut self, factor: f64, other: &Self) {
         self.linear += other.linear * factor;
         self.angular += other.angular * factor;
     }
 
-    /// Velocity that a rigid body with this velocity has at an `offset` from its center.
+    /// Returns the velocity of a point that moves rigidly with this velocity, at `offset` from its center (m).
     #[inline]
     pub(super) fn carried(&self, offset: &Vector3<f64>) -> Self {
         Self {
@@ -62,7 +62,7 @@ impl Twist {
         }
     }
 
-    /// Momentum about a point from which the center lies at an `offset`.
+    /// Returns the momentum about a point from which the center is at `offset` (m).
     #[inline]
     pub(super) fn about(&self, offset: &Vector3<f64>) -> Self {
         Self {
@@ -72,7 +72,8 @@ impl Twist {
     }
 }
 
-/// Inertia of a body with all that hangs on it, $\begin{pmatrix}A & H\cr H^T & G\end{pmatrix}$ on linear and angular velocity.
+/// Articulated inertia of a body with all bodies connected outward, $\begin{pmatrix}A & H\cr H^T & G\end{pmatrix}$ on linear and
+/// angular velocity.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Inertia {
     linear: Matrix3<f64>,
@@ -81,7 +82,7 @@ pub(super) struct Inertia {
 }
 
 impl Inertia {
-    /// No inertia.
+    /// Inertia zero.
     pub(super) fn zero() -> Self {
         Self {
             linear: Matrix3::zeros(),
@@ -90,7 +91,7 @@ impl Inertia {
         }
     }
 
-    /// Inertia of one body from $\mathrm{diag}(mI, J)$ in its own axes.
+    /// Inertia of one body from its mass matrix $\mathrm{diag}(mI, J)$ in body axes.
     #[inline]
     pub(super) fn of_body(mass: &Matrix6<f64>, rotation: &Matrix3<f64>) -> Self {
         let own = mass.fixed_view::<3, 3>(3, 3);
@@ -101,7 +102,7 @@ impl Inertia {
         }
     }
 
-    /// Momentum of a velocity.
+    /// Returns the momentum of a velocity.
     #[inline]
     pub(super) fn times(&self, velocity: &Twist) -> Twist {
         let (v, w) = (&velocity.linear, &velocity.angular);
@@ -111,7 +112,7 @@ impl Inertia {
         }
     }
 
-    /// Takes away $pp^T$.
+    /// Subtracts $pp^T$.
     #[inline]
     pub(super) fn subtract_square(&mut self, p: &Twist) {
         self.linear -= p.linear * p.linear.transpose();
@@ -127,8 +128,8 @@ impl Inertia {
         self.angular += p.angular * p.angular.transpose();
     }
 
-    /// Adds the inertia of a body whose center lies at an `offset` from this one's, as if both were one: with $D$ the
-    /// matrix of $d\times$, $A$, $H - AD$ and $G + D(H - AD) - H^TD$.
+    /// Adds the inertia of a body that moves rigidly with this one, with its center at `offset` from this one's: with $D$ the
+    /// matrix of $d\times$ for the offset $d$, it adds $A$, $H - AD$ and $G + D(H - AD) - H^TD$.
     #[inline]
     pub(super) fn add_carried(&mut self, other: &Self, offset: &Vector3<f64>) {
         let d = offset.cross_matrix();
@@ -138,7 +139,7 @@ impl Inertia {
         self.angular += other.angular + d * mixed - other.mixed.tr_mul(&d);
     }
 
-    /// All six rows.
+    /// Returns the full 6 × 6 matrix.
     pub(super) fn dense(&self) -> Matrix6<f64> {
         let mut out = Matrix6::zeros();
         out.fixed_view_mut::<3, 3>(0, 0).copy_from(&self.linear);

@@ -2,7 +2,7 @@
 
 use carom_numeric::dense::is_regular;
 
-/// Cholesky factor of a positive definite matrix, column by column, with the inverses of its diagonal.
+/// Cholesky factor $L$ of a positive definite matrix, by columns, with the inverses of its diagonal.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lower<const N: usize> {
     pub(super) columns: [[f64; N]; N],
@@ -17,7 +17,7 @@ impl<const N: usize> Lower<N> {
         }
     }
 
-    /// Factors the matrix whose lower triangle stands in `columns`; `None` if it is not positive definite.
+    /// Factors the matrix whose lower triangle is given in `columns`; `None` if it is not positive definite.
     #[inline]
     pub(super) fn factor(mut columns: [[f64; N]; N]) -> Option<Self> {
         let given: [f64; N] = std::array::from_fn(|j| columns[j][j]);
@@ -43,8 +43,8 @@ impl<const N: usize> Lower<N> {
         Some(Self { columns, inverse })
     }
 
-    /// $x \leftarrow L^{-1}x$ with the leading block of the length of `x`, for several vectors at once: `x[i]` holds
-    /// the i-th entries of all.
+    /// Computes $x \leftarrow L^{-1}x$ for `K` vectors at once, with the leading block of $L$ of the length of `x`: `x[i]`
+    /// contains the i-th entries of all vectors.
     #[inline]
     pub(super) fn whiten<const K: usize, const L: usize>(&self, x: &mut [[f64; K]; L]) {
         for j in 0..L {
@@ -62,7 +62,7 @@ impl<const N: usize> Lower<N> {
         }
     }
 
-    /// $x \leftarrow L^{-T}x$ likewise.
+    /// Computes $x \leftarrow L^{-T}x$ for `K` vectors at once, like [`whiten`](Self::whiten).
     #[inline]
     pub(super) fn unwhiten<const K: usize, const L: usize>(&self, x: &mut [[f64; K]; L]) {
         for j in (0..L).rev() {
@@ -80,7 +80,7 @@ impl<const N: usize> Lower<N> {
         }
     }
 
-    /// $x \leftarrow L^{-T}L^{-1}x$ with the leading block.
+    /// Computes $x \leftarrow L^{-T}L^{-1}x$ with the leading block of $L$ of the length of `x`.
     #[inline]
     pub(super) fn solve<const L: usize>(&self, x: &mut [f64; L]) {
         for j in 0..L {

@@ -1,4 +1,4 @@
-//! One body of the tree with its joint towards the root.
+//! One body of the tree with its joint towards the root, by the elimination that suits its rows.
 
 use super::dual::Dual;
 use super::hinged::{Hinged, Joint};
@@ -8,7 +8,7 @@ use super::passed::{Scratch, Trace};
 use crate::frames::Row;
 use nalgebra::{Matrix3, Vector6};
 
-/// Factors of one body with its joint towards the root, and room for those of each kind.
+/// Factored equations of one body with its joint towards the root, with memory for each kind of elimination.
 #[derive(Clone, Debug)]
 pub(super) struct Node {
     kind: Kind,
@@ -17,14 +17,14 @@ pub(super) struct Node {
     dual: Option<Box<Dual>>,
 }
 
-/// Elimination of a body.
+/// Kind of elimination of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// A root without a joint: the factor of its inertia.
+    /// A root without joint: only its inertia is factored.
     Free,
-    /// Three forces and three couples.
+    /// A joint with three forces and three couples as rows: by free directions.
     Hinged,
-    /// Any other rows.
+    /// Any other rows: row by row.
     Dual,
 }
 
@@ -47,7 +47,7 @@ impl Node {
         }
     }
 
-    /// Numbers in use of both parts of a [`Trace`].
+    /// Numbers of entries in use in the two lists of a [`Trace`].
     pub(super) fn sizes(&self) -> [usize; 2] {
         match (self.kind, &self.dual) {
             (Kind::Hinged, _) => [self.hinged.n_free, 0],
@@ -56,7 +56,7 @@ impl Node {
         }
     }
 
-    /// Factors a root without a joint. False if its inertia is not positive.
+    /// Factors a root without joint. False if its inertia is not positive definite.
     pub(super) fn free(&mut self, inertia: &Inertia) -> bool {
         self.kind = Kind::Free;
         let lower = Lower::factor(inertia.dense().data.0);
@@ -64,8 +64,8 @@ impl Node {
         lower.is_some()
     }
 
-    /// Factors a body with the rows of its joint, and adds what moves with the other side to the inertia there. `turns` are
-    /// the attitudes of the body and of the other side. False if the rows are dependent.
+    /// Factors a body with the rows of its joint, and adds the inertia that the joint transmits to `towards`, the inertia of the
+    /// body towards the root. `turns` are the rotation matrices of both bodies. False if the rows are dependent.
     pub(super) fn join(
         &mut self,
         joint: &Joint,
@@ -100,7 +100,7 @@ impl Node {
         node.factor(inertia, compliance, towards)
     }
 
-    /// Carries a momentum from the body to the other side.
+    /// Inward sweep: adds the momentum that the joint transmits to `towards`, the body towards the root.
     #[inline]
     pub(super) fn inward(
         &self,
@@ -116,7 +116,7 @@ impl Node {
         }
     }
 
-    /// Replaces the momentum of the body by its velocity, and writes the impulses of the joint's rows.
+    /// Outward sweep: replaces the momentum of the body by its velocity, and writes the impulses of the joint's rows.
     #[inline]
     pub(super) fn outward(
         &self,
@@ -137,7 +137,7 @@ impl Node {
         }
     }
 
-    /// Parts of the reply to a momentum of the body, of which its energy consists.
+    /// Returns the response to a momentum of the body, as factors whose products give mobilities.
     #[inline]
     pub(super) fn trace(&self, momentum: &Twist) -> Trace {
         match (self.kind, &self.dual) {

@@ -1,30 +1,31 @@
-//! Numbers that the elimination of one body passes on: from the way inward to the way outward, and to replies.
+//! Intermediate results of the elimination of one body: from the inward to the outward sweep, and for responses to impulses.
 
 use super::inertia::Twist;
 
-/// Rows of one joint in use at once: three conditions, a limit and three damped rates of a spherical joint.
+/// Largest number of rows of one joint in use: three conditions, a limit and three damped rates of a spherical joint.
 pub(super) const MOST_ROWS: usize = 7;
 
-/// Numbers that the way inward leaves for the way outward.
+/// Results of the inward sweep for the outward sweep.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Scratch {
-    /// Rates of free directions, or what is missing of the wanted rates of rows.
+    /// Rates of free directions, or differences between the prescribed rates of rows and those without impulses.
     pub(super) values: [f64; MOST_ROWS],
-    /// Velocity of the body against the other side with the wanted rates of its conditions; `None` for zero.
+    /// Velocity of the body relative to the other side with the prescribed rates of the conditions; `None` if all are zero.
     pub(super) bias: Option<Twist>,
 }
 
-/// Part of the reply to a momentum that one body and its joint make.
+/// Contribution of one body and its joint to the response to a momentum.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Trace {
     pub(super) own: [f64; 6],
     pub(super) rates: [f64; MOST_ROWS],
-    /// Momentum that the joint carries to the other side.
+    /// Momentum that the joint transmits to the other side.
     pub(super) passed: Twist,
 }
 
 impl Trace {
-    /// Share of the body and its joint in the velocity that one momentum gives along another; `sizes` are those of the node.
+    /// Returns the contribution of the body and its joint to the velocity that one momentum gives along another; `sizes` are
+    /// those of the node.
     #[inline]
     pub(super) fn share(&self, other: &Self, [own, rates]: [usize; 2]) -> f64 {
         let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();

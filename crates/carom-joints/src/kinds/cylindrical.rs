@@ -2,7 +2,7 @@ use super::{Axes, Condition, Coordinate, Geometry, Kind, Rows, revolute};
 use crate::frames::{Frames, Row, turn};
 use nalgebra::Vector3;
 
-/// A displacement along an axis and an angle about it (`cylindrical`).
+/// Cylindrical joint (`cylindrical`): a displacement along an axis and an angle about it.
 pub(super) static KIND: Kind = Kind {
     name: "cylindrical",
     conditions: &[

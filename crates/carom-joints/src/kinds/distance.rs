@@ -1,6 +1,6 @@
 use super::{Axes, Condition, Kind, at_rest, no_coordinates, no_rates};
 
-/// The origins keep their distance (`distance`): a rod without mass between two ball joints.
+/// Distance joint (`distance`): the origins of the frames keep their distance, like a massless rod between two ball joints.
 pub(super) static KIND: Kind = Kind {
     name: "distance",
     conditions: &[Condition::Distance],

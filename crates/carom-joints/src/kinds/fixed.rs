@@ -1,6 +1,6 @@
 use super::{Axes, Condition, Kind, at_rest, no_coordinates, no_rates};
 
-/// The child does not move in the parent (`fixed`).
+/// Fixed joint (`fixed`): the child does not move relative to the parent.
 pub(super) static KIND: Kind = Kind {
     name: "fixed",
     conditions: &[

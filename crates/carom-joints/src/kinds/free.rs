@@ -1,6 +1,6 @@
 use super::{Axes, Kind, at_rest, no_coordinates, no_rates};
 
-/// No condition (`free`): a name for a floating body.
+/// Free joint (`free`) without conditions, for a floating body.
 pub(super) static KIND: Kind = Kind {
     name: "free",
     conditions: &[],

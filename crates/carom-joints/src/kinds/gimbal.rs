@@ -2,8 +2,9 @@ use super::{Axes, Coordinate, Geometry, Kind, Rows, dual, spherical};
 use crate::frames::{Frames, Row, angle_about, turn};
 use nalgebra::{Matrix3, Vector3};
 
-/// Three hinges of one anchor (`gimbal`): $D = R_{a_1}(\alpha)R_{a_2}(\beta)R_{a_3}(\gamma)$ with $a_1 = x$,
-/// $a_2 = y$ and $a_3 = \cos\delta x + \sin\delta z$.
+/// Gimbal joint (`gimbal`), three hinges with a common point. The relative attitude is
+/// $D = R_{a_1}(\alpha)R_{a_2}(\beta)R_{a_3}(\gamma)$ with the angles $\alpha$, $\beta$, $\gamma$ as coordinates and the axes
+/// $a_1 = x$, $a_2 = y$ and $a_3 = \cos\delta x + \sin\delta z$.
 pub(super) static KIND: Kind = Kind {
     name: "gimbal",
     conditions: &spherical::POINTS,
@@ -26,8 +27,8 @@ fn attitude(geometry: &Geometry, q: &[f64]) -> Matrix3<f64> {
     turn(&Vector3::x(), q[0]) * turn(&Vector3::y(), q[1]) * turn(&third(geometry), q[2])
 }
 
-/// With $w = Da_3 = R_x(\alpha)(\cos(\beta-\delta), 0, -\sin(\beta-\delta))$ the second angle has two values; the one
-/// closer to the state before is taken.
+/// Measures the three angles. With $w = Da_3 = R_x(\alpha)(\cos(\beta-\delta), 0, -\sin(\beta-\delta))$ the second angle has two
+/// solutions; the one closer to the angles `near` of the state before is used.
 fn measure(geometry: &Geometry, frames: &Frames, near: &[f64], out: &mut [f64]) {
     let d = frames.relative();
     let w = d * third(geometry);
@@ -51,8 +52,8 @@ fn measure(geometry: &Geometry, frames: &Frames, near: &[f64], out: &mut [f64]) 
     }
 }
 
-/// Current axes of the three hinges in space, from the frames and the first angle alone: the first rides on the
-/// parent, the last on the child, the second is across both.
+/// Returns the current axes of the three hinges in space, from the frames and the first angle alone. The first axis is fixed in
+/// the parent, the last in the child; the second is that of the parent's y axis rotated by the first angle.
 pub(crate) fn axes(geometry: &Geometry, frames: &Frames, q: &[f64]) -> [Vector3<f64>; 3] {
     let first = frames.parent.axis(0);
     let last = frames.child.axes * third(geometry);
@@ -61,7 +62,8 @@ pub(crate) fn axes(geometry: &Geometry, frames: &Frames, q: &[f64]) -> [Vector3<
     [first, second, last]
 }
 
-/// Rates are the couples dual to the current axes.
+/// Writes the rows that map the relative angular velocity to the rates of the angles: couples along the dual basis of the current
+/// axes.
 fn rates(geometry: &Geometry, frames: &Frames, q: &[f64], rows: &mut Rows) {
     let (couples, _) = dual(&axes(geometry, frames, q));
     for couple in couples {

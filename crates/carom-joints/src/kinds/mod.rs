@@ -31,46 +31,46 @@ pub static KINDS: &[&Kind] = &[
 /// Rows of joints.
 pub type Rows = Vec<Row>;
 
-/// Separation $d$ and relative attitude $D$ of two frames.
+/// Separation $d$ (m) and relative attitude $D$ of two frames.
 pub(crate) type Relative = (Vector3<f64>, Matrix3<f64>);
 
 /// A type of joint.
 #[derive(Debug)]
 pub struct Kind {
-    /// Name in configurations.
+    /// Name in configuration files.
     pub name: &'static str,
-    /// Conditions on the two frames; each is a residual and its row.
+    /// Conditions on the two frames, each with a residual and its row.
     pub conditions: &'static [Condition],
-    /// Coordinates, in their order.
+    /// Names and natures of the coordinates.
     pub coordinates: &'static [Coordinate],
-    /// Axes that a configuration gives.
+    /// Axes that a configuration specifies.
     pub axes: Axes,
-    /// Measures the coordinates; for those that wrap, some value modulo $2\pi$. `near` are the coordinates of the
-    /// state before.
+    /// Measures the coordinates; an angle may be off by a multiple of $2\pi$. `near` are the coordinates of the state before.
     pub(crate) measure: fn(&Geometry, &Frames, near: &[f64], out: &mut [f64]),
-    /// Separation $d$ and relative attitude $D$ of the frames at given coordinates.
+    /// Returns separation $d$ (m) and relative attitude $D$ of the frames at given coordinates.
     pub(crate) place: fn(&Geometry, &[f64]) -> Relative,
-    /// Rows whose rates are the rates of the coordinates.
+    /// Appends the rows whose rates are the rates of the coordinates.
     pub(crate) rates: fn(&Geometry, &Frames, q: &[f64], &mut Rows),
 }
 
-/// A condition on the two frames, with $d = p_2 - p_1$ and $c_{ik}$ the k-th axis of frame i.
+/// A condition on the two frames, with $d = p_2 - p_1$ the separation of the origins (parent 1, child 2) and $c_{ik}$ the k-th
+/// axis of frame i.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Condition {
-    /// $e_k\cdot d = 0$: the origins coincide along an axis of space.
+    /// $e_k\cdot d = 0$: the origins coincide along the axis $e_k$ of space.
     Coincide(usize),
-    /// $c_{1k}\cdot d = 0$: the child's origin slides in the parent's frame across an axis.
+    /// $c_{1k}\cdot d = 0$: the child's origin stays in the plane through the parent's origin that is normal to axis k.
     Across(usize),
-    /// $c_{1k}\cdot c_{2l} = 0$.
+    /// $c_{1k}\cdot c_{2l} = 0$: two axes stay orthogonal.
     Orthogonal(usize, usize),
-    /// $\lvert d\rvert = \ell$.
+    /// $\lvert d\rvert = \ell$: the origins keep the distance $\ell$.
     Distance,
 }
 
 /// Name and nature of a coordinate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Coordinate {
-    /// Suffix after the joint's name and a point; empty for the only coordinate.
+    /// Suffix of the name, after the joint's name and a point; empty for a single coordinate.
     pub suffix: &'static str,
     /// True for an angle (rad), false for a displacement (m).
     pub is_angle: bool,
@@ -92,35 +92,35 @@ impl Coordinate {
     }
 }
 
-/// Axes that the configuration of a type takes.
+/// Axes that a configuration of a type specifies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Axes {
-    /// None.
+    /// No axes.
     None,
-    /// `axis`, which becomes z of both frames.
+    /// One axis (`axis`), which becomes z of both frames.
     One,
-    /// `axis` and `axis2`, which become x and y.
+    /// Two axes (`axis` and `axis2`), which become x and y.
     Two,
-    /// `axes`, of which the first two become x and y.
+    /// Three axes (`axes`), of which the first two become x and y.
     Three,
 }
 
-/// Constants of a joint that its type needs.
+/// Geometric constants of a joint for its type.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct Geometry {
-    /// Length of a `distance` (m).
+    /// Length of a `distance` joint (m).
     pub length: f64,
-    /// Angle from the first to the third axis of a `gimbal` at coordinate 0, from x to z (rad).
+    /// Angle $\delta$ from the first to the third axis of a `gimbal` joint at coordinates 0, from x to z (rad).
     pub third: f64,
 }
 
 impl Condition {
-    /// True if the residual is a length (m), not the cosine of an angle.
+    /// True if the residual is a length (m), false if it is the cosine of an angle.
     pub fn is_length(self) -> bool {
         !matches!(self, Self::Orthogonal(..))
     }
 
-    /// The residual: a length (m) or the cosine of an angle.
+    /// Returns the residual: a length (m) or the cosine of an angle.
     pub fn residual(self, geometry: &Geometry, frames: &Frames) -> f64 {
         let d = frames.separation();
         match self {
@@ -131,7 +131,7 @@ impl Condition {
         }
     }
 
-    /// The row of the residual's rate.
+    /// Returns the row whose rate is the rate of the residual.
     pub fn row(self, frames: &Frames) -> Row {
         match self {
             Self::Coincide(k) => Row::force(frames, Vector3::ith(k, 1.0)),
@@ -151,33 +151,34 @@ impl Condition {
 }
 
 impl Kind {
-    /// The type of a name.
+    /// Returns the type with a name; `None` if there is no such type.
     pub fn named(name: &str) -> Option<&'static Self> {
         KINDS.iter().copied().find(|kind| kind.name == name)
     }
 
-    /// True for a spherical joint, whose position is a quaternion.
+    /// True for a spherical joint, whose attitude is given by a quaternion.
     pub fn is_spherical(&self) -> bool {
         std::ptr::eq(self, &raw const spherical::KIND) || self.is_bounded_ball()
     }
 
-    /// True for a spherical joint whose angle of rotation has a limit.
+    /// True for a spherical joint whose rotation angle has a limit.
     pub(crate) fn is_bounded_ball(&self) -> bool {
         std::ptr::eq(self, &raw const spherical::BOUNDED)
     }
 
-    /// The spherical joint whose angle of rotation has a limit.
+    /// Returns the type of a spherical joint whose rotation angle has a limit.
     pub(crate) fn bounded_ball() -> &'static Self {
         &spherical::BOUNDED
     }
 
-    /// True if coordinates, or their absence, say where the child lies.
+    /// True if the joint determines the place of the child, by its conditions and coordinates.
     pub fn places(&self) -> bool {
         self.conditions.len() + self.coordinates.len() == 6 || self.is_spherical()
     }
 }
 
-/// The couple $b_k$ of a basis with the axes $a_1, a_2, a_3$: $b_k\cdot a_j = \delta_{kj}$.
+/// Returns the dual basis $b_k$ of the axes $a_1, a_2, a_3$, with $b_k\cdot a_j = \delta_{kj}$, and the determinant of the axes.
+/// All $b_k$ are zero if the determinant is.
 pub(crate) fn dual(axes: &[Vector3<f64>; 3]) -> ([Vector3<f64>; 3], f64) {
     let [a, b, c] = axes;
     let determinant = a.dot(&b.cross(c));

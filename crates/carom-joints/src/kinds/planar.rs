@@ -2,7 +2,7 @@ use super::{Axes, Condition, Coordinate, Geometry, Kind, Rows, revolute};
 use crate::frames::{Frames, Row, turn};
 use nalgebra::Vector3;
 
-/// Two displacements in the parent's plane and the angle about its normal (`planar`).
+/// Planar joint (`planar`): two displacements in the parent's plane and the angle about its normal.
 pub(super) static KIND: Kind = Kind {
     name: "planar",
     conditions: &[

@@ -2,7 +2,7 @@ use super::{Axes, Condition, Coordinate, Geometry, Kind, Rows};
 use crate::frames::{Frames, Row};
 use nalgebra::{Matrix3, Vector3};
 
-/// One displacement along an axis (`prismatic`).
+/// Prismatic joint (`prismatic`): one displacement along an axis.
 pub(super) static KIND: Kind = Kind {
     name: "prismatic",
     conditions: &[

@@ -2,7 +2,7 @@ use super::{Axes, Condition, Coordinate, Geometry, Kind, Rows};
 use crate::frames::{Frames, Row, turn};
 use nalgebra::Vector3;
 
-/// Conditions under which the z axes stay the same line.
+/// Conditions under which the z axes of both frames lie on one line with coinciding origins.
 pub(super) const HINGE: [Condition; 5] = [
     Condition::Coincide(0),
     Condition::Coincide(1),
@@ -11,13 +11,13 @@ pub(super) const HINGE: [Condition; 5] = [
     Condition::Orthogonal(1, 2),
 ];
 
-/// Angle about z (rad).
+/// Returns the angle about z (rad).
 pub(super) fn angle(frames: &Frames) -> f64 {
     let d = frames.relative();
     libm::atan2(d.m21 - d.m12, d.m11 + d.m22)
 }
 
-/// One angle about an axis (`revolute`).
+/// Revolute joint (`revolute`): one angle about an axis.
 pub(super) static KIND: Kind = Kind {
     name: "revolute",
     conditions: &HINGE,

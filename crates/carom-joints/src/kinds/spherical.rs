@@ -2,15 +2,15 @@ use super::{Axes, Condition, Coordinate, Kind, Rows, at_rest, no_coordinates};
 use crate::frames::{Frames, Row, angle_about};
 use nalgebra::Vector3;
 
-/// Conditions under which the origins coincide.
+/// Conditions under which the origins of both frames coincide.
 pub(super) const POINTS: [Condition; 3] = [
     Condition::Coincide(0),
     Condition::Coincide(1),
     Condition::Coincide(2),
 ];
 
-/// A ball joint (`spherical`): its position is a quaternion, its rates the angular velocity of the child against the
-/// parent in the parent's frame.
+/// Spherical joint (`spherical`). A quaternion gives its attitude; its rates are the angular velocity of the child relative to
+/// the parent, in the parent's frame.
 pub(super) static KIND: Kind = Kind {
     name: "spherical",
     conditions: &POINTS,
@@ -21,7 +21,8 @@ pub(super) static KIND: Kind = Kind {
     rates: |_, frames: &Frames, _, rows: &mut Rows| couples(frames, rows),
 };
 
-/// A ball joint whose angle of rotation has a limit: the angle is a coordinate in front of the rates of [`KIND`].
+/// Spherical joint whose rotation angle has a limit. The angle is a coordinate; the row of its rate comes before the rate rows of
+/// [`KIND`].
 pub(super) static BOUNDED: Kind = Kind {
     name: "spherical",
     conditions: &POINTS,
@@ -42,8 +43,8 @@ fn couples(frames: &Frames, rows: &mut Rows) {
     }
 }
 
-/// Angle of rotation (rad), in \[0, π\], and the row of its rate. Where the angle is 0 or π, the axis is that of the
-/// rounding, or x.
+/// Returns the rotation angle (rad), in \[0, π\], and the row of its rate. At angle 0 or π the axis is determined by rounding, or
+/// it is x.
 pub(crate) fn rotation(frames: &Frames) -> (f64, Row) {
     let turned = frames.relative();
     let twice_sine = Vector3::new(

@@ -2,7 +2,8 @@ use super::{Axes, Condition, Coordinate, Geometry, Kind, Rows};
 use crate::frames::{Frames, Row, turn};
 use nalgebra::Vector3;
 
-/// Two angles about crossing axes (`universal`): the first rides on the parent (x), the second on the child (y).
+/// Universal joint (`universal`): two angles about intersecting axes, the first fixed in the parent (x), the second in the child
+/// (y).
 pub(super) static KIND: Kind = Kind {
     name: "universal",
     conditions: &[

@@ -1,8 +1,8 @@
 //! Contacts of jointed bodies within a step.
 //!
-//! Impulses at contacts are found together with those of the joints: both kicks reduce to the contacts alone, whose
-//! mobility $W = C\hat M^{-1}C^T$ counts what the joints make of an impulse. Rows $C$ are normal and two tangents of
-//! each point. Geometry and friction are the caller's affair: [`Contacts`].
+//! Contact impulses are found together with those of the joints: both kicks are reduced to the contacts alone, by the mobility
+//! $W = C\hat M^{-1}C^T$ that includes the response of the joints. The rows $C$ are the normal and two tangents of each point.
+//! The caller provides geometry and friction: [`Contacts`].
 
 use super::{Modes, Step, Stepper};
 use crate::JointError;
@@ -12,74 +12,74 @@ use crate::multibody::Posture;
 use carom_variational::State;
 use nalgebra::Vector6;
 
-/// A row of a contact; the entries of the child are those of the contact's first body.
+/// Row of a contact. The entries of the child are those of the contact's first body, those of the parent of its second.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ContactRow {
-    /// Entries of both bodies, and the direction in space as the force.
+    /// Entries for both bodies; the field `force` is the direction in space.
     pub row: Row,
-    /// Second and first body, `None` where it never moves.
+    /// Second and first body; `None` for one that never moves.
     pub ends: [Option<usize>; 2],
 }
 
 impl ContactRow {
-    /// Rate of the row at some velocities of all bodies.
+    /// Returns the rate of the row at given velocities of all bodies.
     pub fn rate(&self, velocities: &[Vector6<f64>]) -> f64 {
         rate(&self.row, &self.ends, velocities)
     }
 }
 
-/// Iterate of a first kick: velocities of all contact rows, three for each point.
+/// State of an iteration of the first kick: velocities of all contact rows, three per point (m/s).
 #[derive(Clone, Copy, Debug)]
 pub struct FirstKick<'a> {
-    /// Mobility $W$ at the start, row by row.
+    /// Mobility $W$ at the start, row-major.
     pub mobility: &'a [f64],
     /// Velocities before the kick.
     pub before: &'a [f64],
-    /// Velocities after the kick.
+    /// Velocities after the kick, at the start of the flights.
     pub begin: &'a [f64],
-    /// Velocities at the end of the flights, of the rows there.
+    /// Velocities at the end of the flights, for the rows there.
     pub end: &'a [f64],
-    /// Change of velocity by the correction of the joints that is due.
+    /// Change of the velocities by the pending correction of the joint impulses.
     pub shift: &'a [f64],
-    /// Impulses of this iterate (N s).
+    /// Impulses of this iteration (N s).
     pub impulses: &'a [f64],
     /// Length of the step (s).
     pub length: f64,
 }
 
-/// Distance of an iterate from the next one.
+/// Difference between the impulses of two iterations.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Change {
     /// Largest change of a contact velocity (m/s).
     pub size: f64,
-    /// True if it is rounding.
+    /// True if the change is rounding, so that the iteration has converged.
     pub settled: bool,
-    /// True if a step may be made with it where iterations gain no more.
+    /// True if the step may be accepted with this change when iterations make no more progress.
     pub tolerable: bool,
 }
 
-/// Contacts that a step counts with: places, rows, and a rule for impulses.
+/// Contacts of a step: geometry, rows, and a rule for the impulses.
 pub trait Contacts {
-    /// Finds the points at the start, and writes their rows.
+    /// Finds the contact points at the start of the step, and appends their rows.
     fn start(&mut self, states: &[State], rows: &mut Vec<ContactRow>);
-    /// Writes impulses to start the first kick from, one for each row.
+    /// Writes the initial impulses of the first kick, one per row, for a step of `length` (s).
     fn guess(&mut self, length: f64, impulses: &mut [f64]);
-    /// Moves the points with the bodies to the end of the flights, and writes their rows.
+    /// Moves the contact points with the bodies to the end of the flights, and appends their rows.
     fn moved(&mut self, states: &[State], rows: &mut Vec<ContactRow>);
-    /// Finds the next impulses of the first kick; `None` if no impulses fit.
+    /// Computes the next impulses of the first kick; `None` if no solution is found.
     fn first(&mut self, kick: &FirstKick<'_>, next: &mut [f64]) -> Option<Change>;
-    /// Writes the rows of the points that are closed at the end of the flights.
+    /// Appends the rows of the points that are closed at the end of the flights.
     fn closed(&mut self, states: &[State], first: &[f64], rows: &mut Vec<ContactRow>);
-    /// Finds the impulses of the second kick from mobility and velocities; false if no impulses fit.
+    /// Computes the impulses of the second kick from mobility and velocities; false if no solution is found.
     fn second(&mut self, mobility: &[f64], velocities: &[f64], impulses: &mut [f64]) -> bool;
 }
 
-/// Room for the contacts of a step.
+/// Work buffers for the contacts of a step.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Room {
     pub(super) rows: Vec<ContactRow>,
     end_rows: Vec<ContactRow>,
-    /// $W$ of the points at the start, or of those closed at the end, row by row.
+    /// Mobility $W$ of the points at the start, or of those closed at the end, row-major.
     mobility: Vec<f64>,
     pub(super) impulses: Vec<f64>,
     next: Vec<f64>,
@@ -96,18 +96,18 @@ fn rates(rows: &[ContactRow], velocities: &[Vector6<f64>], out: &mut Vec<f64>) {
     out.extend(rows.iter().map(|row| row.rate(velocities)));
 }
 
-/// Work of impulses on rows with velocities before and after, negative if it takes energy (J).
+/// Returns the work of impulses on rows with velocities before and after (J), negative if energy is lost.
 fn work(impulses: &[f64], before: &[f64], after: &[f64]) -> f64 {
     let all = impulses.iter().zip(before.iter().zip(after));
     all.map(|(p, (u, v))| 0.5 * p * (u + v)).sum()
 }
 
 impl Stepper<'_> {
-    /// A step of order 2 with contacts.
+    /// Computes a step of order 2 with contacts.
     ///
     /// # Errors
     ///
-    /// The errors of [`step`](Self::step), and [`JointError::ContactForces`].
+    /// Errors of [`step`](Self::step), and [`JointError::ContactForces`].
     pub fn step_with(
         &mut self,
         start: &Posture,
@@ -121,7 +121,7 @@ impl Stepper<'_> {
         Ok(step)
     }
 
-    /// Mobility of contact rows with the rows of the joints and the compliances that the last factorization used.
+    /// Computes the mobility of contact rows, with the joint rows and compliances of the last factorization.
     fn mobility_of(&mut self, contact_rows: &[ContactRow], out: &mut Vec<f64>) {
         let scene = self.multibody.scene();
         let row = |k: usize| (&contact_rows[k].row, &contact_rows[k].ends);
@@ -129,7 +129,8 @@ impl Stepper<'_> {
             .mobility(&scene, contact_rows.len(), row, out);
     }
 
-    /// Mobility $W$ of contact rows at an instant, row by row, where bodies and joints are otherwise free.
+    /// Returns the mobility $W$ of contact rows at an instant, row-major, with the joint conditions alone (no coordinate is
+    /// held).
     ///
     /// # Errors
     ///
@@ -151,7 +152,7 @@ impl Stepper<'_> {
         Ok(out)
     }
 
-    /// Adds to velocities and multipliers what impulses on contact rows make of them, with the last factorization.
+    /// Adds the effect of contact impulses to velocities and multipliers, with the last factorization.
     pub fn pass_on(
         &mut self,
         joint_rows: &[Row],
@@ -180,7 +181,7 @@ impl Stepper<'_> {
         self.passed_on = (change, moved);
     }
 
-    /// Finds the contacts at the start of a step.
+    /// Finds the contacts at the start of a step, and computes their mobility, velocities and initial impulses.
     pub(super) fn begin_contacts(&mut self, start: &Posture, length: f64, it: &mut dyn Contacts) {
         let mut room = std::mem::take(&mut self.room);
         room.rows.clear();
@@ -194,7 +195,7 @@ impl Stepper<'_> {
         self.room = room;
     }
 
-    /// Momenta with those of the contacts.
+    /// Returns the momenta `base` plus those of the contact impulses.
     pub(super) fn with_contacts(&mut self, base: &[Vector6<f64>]) -> Vec<Vector6<f64>> {
         let mut out = std::mem::take(&mut self.room.base);
         out.clear();
@@ -209,7 +210,8 @@ impl Stepper<'_> {
         self.room.base = base;
     }
 
-    /// Next impulses of the contacts, for the correction of the joints in `after`; both corrections are added.
+    /// Computes the next impulses of the contacts, given the correction of the joints in `after`; both corrections are applied
+    /// together.
     pub(super) fn next_contacts(
         &mut self,
         step: &Step,
@@ -240,7 +242,7 @@ impl Stepper<'_> {
         change
     }
 
-    /// Goes to the next impulses of the contacts, with what the joints make of them.
+    /// Replaces the contact impulses by the next ones, and adds the response of the joints.
     pub(super) fn take_contacts(&mut self) {
         let mut room = std::mem::take(&mut self.room);
         for (now, next) in room.impulses.iter_mut().zip(&mut room.next) {
@@ -256,7 +258,7 @@ impl Stepper<'_> {
         self.room = room;
     }
 
-    /// Books the first kick of the contacts.
+    /// Adds work and impulses of the contacts' first kick to the result.
     pub(super) fn note_contacts(&mut self, step: &mut Step) {
         let mb = self.multibody;
         let room = &mut self.room;
@@ -266,7 +268,8 @@ impl Stepper<'_> {
         step.touching[0].clone_from(&room.impulses);
     }
 
-    /// Adds the second kick of the contacts to the velocities in `after`.
+    /// Computes the second kick of the contacts, and adds its effect to the velocities in `after`. False if no impulses are
+    /// found.
     pub(super) fn press(
         &mut self,
         it: &mut dyn Contacts,
@@ -297,7 +300,7 @@ impl Stepper<'_> {
         found
     }
 
-    /// Books the work of the second kick of the contacts, from the velocities at the end of the flights.
+    /// Adds the work of the contacts' second kick to the result; `before` are the velocities at the end of the flights.
     pub(super) fn note_pressing(&mut self, before: &[Vector6<f64>], step: &mut Step) {
         let room = &mut self.room;
         rates(&room.end_rows, before, &mut room.before);

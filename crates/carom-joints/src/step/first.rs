@@ -1,6 +1,6 @@
-//! The first kick: impulses of joints and contacts at the start, such that all residuals vanish at the end of the flights.
+//! First kick: impulses of joints and contacts at the start, such that all residuals vanish at the end of the flights.
 
-// Rows have the same index in several lists.
+// One row index is used for several lists.
 #![allow(clippy::needless_range_loop)]
 
 use super::contacts::Contacts;
@@ -12,28 +12,31 @@ use crate::multibody::Posture;
 use carom_variational::State;
 use nalgebra::Vector6;
 
-/// Residuals at the end of a step below this are rounding: lengths against the size and the largest coordinate, cosines
-/// as they are.
+/// Residuals at the end of a step that count as rounding, relative: lengths are divided by the size of the system, cosines are
+/// taken as they are. The value grows with the largest coordinate divided by the size.
 const ROUNDING: f64 = 4e-15;
 
-/// A step whose residuals stay above this against the size has failed, unless they are rounding of the momenta.
+/// Residual, divided by the size of the system for lengths, above which a step has failed, unless the residual is rounding of the
+/// momenta.
 pub(super) const CLOSED: f64 = 1e-12;
 
-/// Residual against the size that redundant rows may leave.
+/// Residual, divided by the size of the system for lengths, up to which dependent rows count as consistent.
 const CONSISTENT: f64 = 1e-9;
 
-/// Iterations of the first kick; some five are needed at usual steps.
+/// Largest number of iterations of the first kick; some five are needed for usual steps.
 const MOST_ITERATIONS: usize = 60;
 
-/// Iterations of the first kick in a row that gain too little, before it is given up.
+/// Largest number of successive iterations with too little progress, before the first kick fails.
 const MOST_POOR: usize = 6;
 
-/// Residuals after an iteration of the first kick that gains too little, as a fraction of those before it. Residuals fall by
-/// the angle that bodies turn within a step, and by less in long chains: a whip that turns by 0.3 rad halves them.
+/// Ratio of the residual after an iteration to that before, above which the iteration makes too little progress. Residuals are
+/// reduced by a factor of the order of the rotation within a step, and by less in long chains: a whip that rotates by 0.3 rad
+/// halves them.
 const POOR: f64 = 0.9;
 
 impl Stepper<'_> {
-    /// The first kick, such that all residuals vanish at the end of the flights.
+    /// Computes the first kick without contacts: impulses of the joints such that all residuals vanish at the end of the flights.
+    /// `base` are the momentum changes by explicit forces.
     pub(super) fn first_kick(
         &mut self,
         start: &Posture,
@@ -86,7 +89,7 @@ impl Stepper<'_> {
         Ok(())
     }
 
-    /// The first kick with contacts: those and the joints take turns in one iteration.
+    /// Computes the first kick with contacts: contacts and joints are corrected in turn, in one iteration.
     pub(super) fn first_kick_with(
         &mut self,
         start: &Posture,
@@ -114,7 +117,7 @@ impl Stepper<'_> {
             step.residual = error;
             self.after.fill(Vector6::zeros());
             self.correction.fill(0.0);
-            // In a short step the rounding of residuals would be worth any speed.
+            // In a short step the rounding of residuals divided by the length would be a large velocity.
             if !(error <= rounding) {
                 self.elimination.solve(
                     &mb.scene(),
@@ -155,7 +158,7 @@ impl Stepper<'_> {
         Ok(())
     }
 
-    /// Residual that is rounding at a posture, against the size.
+    /// Residual that counts as rounding at a posture, divided by the size of the system for lengths.
     fn rounding(&self, start: &Posture) -> f64 {
         let places = start.states.iter().map(|s| s.position.amax());
         let largest = places.fold(0.0, f64::max);
@@ -185,7 +188,7 @@ impl Stepper<'_> {
         }
     }
 
-    /// Multipliers to start from: extrapolated from the last three steps.
+    /// Returns the initial multipliers, extrapolated from the last three steps.
     fn guess(&mut self, length: f64) -> Vec<f64> {
         let n = self.multibody.n_rows();
         let mut guess = std::mem::take(&mut self.multipliers);
@@ -216,8 +219,8 @@ impl Stepper<'_> {
         self.history.insert(0, entry);
     }
 
-    /// Flies; in the first iteration with other multipliers where those of the start turn a body too far: without the
-    /// joints' impulses the forces of a step can spin a light link between heavy ones.
+    /// Computes the flights. If they fail in the first iteration, because a body rotates too far, other initial multipliers are
+    /// used: without joint impulses the forces of a step can spin a light link between heavy ones.
     fn fly_or_aim(
         &mut self,
         start: &Posture,
@@ -236,7 +239,7 @@ impl Stepper<'_> {
         }
     }
 
-    /// Writes multipliers with which the velocities after the kick fulfill all conditions.
+    /// Computes multipliers with which the velocities after the kick fulfill all joint conditions.
     fn aim(
         &mut self,
         start: &Posture,
@@ -268,7 +271,7 @@ impl Stepper<'_> {
         );
     }
 
-    /// Bodies and rotors at the end, for some multipliers.
+    /// Computes bodies and rotors at the end of the flights, for given multipliers.
     fn fly(
         &mut self,
         start: &Posture,
@@ -325,7 +328,7 @@ impl Stepper<'_> {
         Ok(())
     }
 
-    /// Measures the coordinates at the end of the flights, unless the first kick has.
+    /// Measures the coordinates at the end of the flights, unless the first kick has done so.
     fn measure_end(&mut self, start: &Posture, step: &mut Step) {
         if self.measures {
             return;
@@ -337,7 +340,8 @@ impl Stepper<'_> {
         }
     }
 
-    /// Writes the rates that close the residuals, and returns the largest residual against the size with its joint.
+    /// Sets the rates that would close the residuals within the step, and returns the largest residual (divided by the size of
+    /// the system for lengths) with its joint.
     fn residuals(&mut self, length: f64, modes: &Modes, step: &Step) -> (f64, usize) {
         let mb = self.multibody;
         let mut worst = (0.0_f64, 0);
@@ -373,14 +377,14 @@ impl Stepper<'_> {
                 } else {
                     mb.size()
                 };
-                // Angles have their own rounding.
+                // The rounding of an angle grows with the angle.
                 note(r.abs() / unit / (1.0 + step.end.q[place].abs()), j);
             }
         }
         worst
     }
 
-    /// Books the impulses of the first kick's rows.
+    /// Adds the impulses of the first kick's rows to the loads of the joints.
     fn note_rows(
         &self,
         multipliers: &[f64],
@@ -403,7 +407,7 @@ impl Stepper<'_> {
                 let place = mb.coordinates_of(j).start + k;
                 load.total += rows[rates + k].force * multipliers[rates + k];
                 if modes.held[place].is_some() {
-                    // The impulse that brings the rotor to rest is not part of the force that holds.
+                    // The impulse that brings the rotor to rest is not part of the holding force.
                     let [at, rate] = start.rotors[place];
                     let arrives = step.end.rotors[place][0] - at;
                     let rotor = c.armature * (rate - arrives / length);
@@ -413,7 +417,7 @@ impl Stepper<'_> {
         }
     }
 
-    /// Books the works of the first kick.
+    /// Adds the work of the first kick's forces to the result.
     pub(super) fn note_first(
         &mut self,
         pushes: &[Push],

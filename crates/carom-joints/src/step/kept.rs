@@ -1,4 +1,4 @@
-//! The end of a step, with which the next one may begin: its rows, and its factors where the compliances are the same.
+//! Reuse of the end of a step by the next one: its rows, and its factors if the compliances are equal.
 
 use super::Stepper;
 use crate::JointError;
@@ -7,19 +7,19 @@ use carom_lie::So3;
 use carom_variational::State;
 use nalgebra::Vector3;
 
-/// Place at which the last step has ended.
+/// Configuration at the end of the last step.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Kept {
     places: Vec<(Vector3<f64>, So3)>,
     q: Vec<f64>,
-    /// True if the rows of the end of the last step are those of the places.
+    /// True if the stored rows belong to this configuration.
     has_rows: bool,
-    /// Compliances with which the equations at the places were factored last; empty if they were not.
+    /// Compliances of the latest factorization at this configuration; empty if there is no valid one.
     compliance: Vec<f64>,
 }
 
 impl Kept {
-    /// Keeps the end of a step.
+    /// Stores the configuration at the end of a step.
     pub(super) fn keep(&mut self, end: &Posture) {
         self.places.clear();
         let place = |state: &State| (state.position, state.rotation);
@@ -28,18 +28,18 @@ impl Kept {
         self.has_rows = true;
     }
 
-    /// Notes the compliances of the factors at the end of the step that is made.
+    /// Stores the compliances of the factors at the end of the current step.
     pub(super) fn note_factors(&mut self, compliance: &[f64]) {
         self.compliance.clear();
         self.compliance.extend_from_slice(compliance);
     }
 
-    /// Forgets the factors: others take their room.
+    /// Invalidates the factors, before others overwrite them.
     pub(super) fn forget(&mut self) {
         self.compliance.clear();
     }
 
-    /// True if the rows of the last step's end are those of a posture.
+    /// True if the stored rows are valid for a posture.
     fn is_at(&self, posture: &Posture) -> bool {
         let here = self.places.iter().zip(&posture.states);
         self.has_rows && self.places.len() == posture.states.len() && self.q == posture.q && {
@@ -50,7 +50,7 @@ impl Kept {
 }
 
 impl Stepper<'_> {
-    /// Writes the rows at the start of a step: those at the end of the last one, if it has ended there.
+    /// Computes the rows at the start of a step, or reuses those at the end of the last step if it ended there.
     pub(super) fn begin_rows(&mut self, start: &Posture) {
         if self.kept.is_at(start) {
             std::mem::swap(&mut self.rows, &mut self.end_rows);
@@ -61,7 +61,7 @@ impl Stepper<'_> {
         self.kept.has_rows = false;
     }
 
-    /// Factors the equations at the start of a step, unless the last step has done so.
+    /// Factors the equations at the start of a step, unless the factors of the last step are valid.
     pub(super) fn factor_start(&mut self, start: &Posture, time: f64) -> Result<(), JointError> {
         if self.kept.compliance == self.compliance && !self.kept.compliance.is_empty() {
             return Ok(());

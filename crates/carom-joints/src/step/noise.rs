@@ -1,8 +1,8 @@
-//! Rounding of the residuals after a first kick, on each row's own terms.
+//! Rounding error of the residuals after a first kick, estimated for each row from the terms that it sums.
 //!
-//! The momentum of a body is a sum of impulses that may cancel: a rotor of 40 g that is geared to a body of a
-//! microgram takes all of a motor's impulse from it but a billionth. What is left has the rounding of the terms, which the
-//! small mass turns into a velocity, and the flight into a residual that no impulse takes away.
+//! The momentum of a body is a sum of impulses that may cancel: a rotor of 40 g geared to a body of a microgram takes all of a
+//! motor's impulse from the body except a billionth. The remainder has the rounding error of the large terms. Divided by the
+//! small mass it becomes a velocity error, and over the flight a residual that no impulse removes.
 
 use super::Stepper;
 use super::first::CLOSED;
@@ -11,13 +11,13 @@ use crate::elimination::push;
 use crate::multibody::Posture;
 use nalgebra::Vector6;
 
-/// Rounding of a body's momentum after a kick, as a fraction of the sum of its terms' sizes.
+/// Rounding of a body's momentum after a kick, as a fraction of the sum of the absolute values of its terms.
 const SUMMED: f64 = 4.0 * f64::EPSILON;
 
 impl Stepper<'_> {
-    /// True if every residual of the flights is below [`CLOSED`], or below [`OPEN`] and rounding of the momenta that it
-    /// came from: those at the start, of the forces in `base`, and of the joints. Joints that rounding opens farther than a
-    /// start may be are a fault.
+    /// True if every residual at the end of the flights is below [`CLOSED`] plus the rounding of the momenta: of those at the
+    /// start, of the forces in `base`, and of the joint impulses. The rounding part counts up to [`OPEN`], the largest residual
+    /// of a valid start.
     pub(super) fn is_noise(
         &self,
         start: &Posture,
@@ -39,7 +39,7 @@ impl Stepper<'_> {
             let is_small = |row: usize, is_length: bool, noise: f64| {
                 let unit = if is_length { size } else { 1.0 };
                 let of_flight = if is_length { along } else { about };
-                // Written so that NaN fails.
+                // Written in this order so that NaN fails.
                 self.wanted[row].abs() * length
                     <= CLOSED * unit + (of_flight + noise).min(OPEN * unit)
             };
@@ -61,7 +61,7 @@ impl Stepper<'_> {
         })
     }
 
-    /// Rounding of the velocity (m/s) and of the angular velocity (rad/s) of every body after a first kick.
+    /// Returns the rounding of the velocity (m/s) and of the angular velocity (rad/s) of every body after a first kick.
     fn momentum_noises(
         &self,
         start: &Posture,

@@ -1,4 +1,4 @@
-//! Steps of higher order, previews, and replies to impulses.
+//! Steps of higher order, trial steps, and responses to impulses.
 
 use super::{Modes, Step, Stepper};
 use crate::JointError;
@@ -8,16 +8,17 @@ use crate::frames::Row;
 use crate::multibody::Posture;
 use nalgebra::{DMatrix, SymmetricEigen, Vector3, Vector6};
 
-/// Impulses of earlier steps.
+/// Impulses of earlier steps, the initial guess of the next.
 #[derive(Clone, Debug)]
 pub struct History(Vec<Vec<f64>>);
 
 impl Stepper<'_> {
-    /// A step of the order of some fractions that add up to 1, made of steps of order 2.
+    /// Computes a step composed of substeps of order 2. `fractions` add up to 1 and determine the order, for example
+    /// [`SUZUKI_4`](super::SUZUKI_4).
     ///
     /// # Errors
     ///
-    /// The errors of [`step`](Self::step).
+    /// Errors of [`step`](Self::step).
     pub fn compose(
         &mut self,
         start: &Posture,
@@ -54,11 +55,12 @@ impl Stepper<'_> {
         Ok(whole)
     }
 
-    /// A step that is thrown away: the next one starts as if it had not been.
+    /// Computes a trial step: the impulse history is restored afterwards, so that the next step starts as if there had been no
+    /// trial.
     ///
     /// # Errors
     ///
-    /// The errors of [`step`](Self::step).
+    /// Errors of [`step`](Self::step).
     pub fn preview(
         &mut self,
         start: &Posture,
@@ -73,22 +75,22 @@ impl Stepper<'_> {
         step
     }
 
-    /// Impulses of earlier steps, from which the next one starts.
+    /// Returns the impulses of earlier steps, which are the initial guess of the next.
     pub fn history(&self) -> History {
         History(self.history.clone())
     }
 
-    /// Impulses of the last step alone.
+    /// Returns the impulses of the last step alone.
     pub fn latest(&self) -> History {
         History(self.history.iter().take(1).cloned().collect())
     }
 
-    /// Goes back to the impulses of earlier steps.
+    /// Restores the impulses of earlier steps.
     pub fn restore(&mut self, history: History) {
         self.history = history.0;
     }
 
-    /// Number of conditions at a posture, and how many of them are independent.
+    /// Number of joint conditions at a posture, and number of independent ones.
     ///
     /// # Errors
     ///
@@ -103,7 +105,7 @@ impl Stepper<'_> {
         Ok(self.elimination.rank())
     }
 
-    /// Velocities of the bodies and impulses of the joints after impulses on rows of coordinates.
+    /// Returns the velocities of the bodies and the impulses of the joints after given impulses on the joint rows.
     ///
     /// # Errors
     ///
@@ -137,7 +139,8 @@ impl Stepper<'_> {
         Ok((change, multipliers))
     }
 
-    /// Largest frequency of the springs and proportional gains at a posture (rad/s), with its coordinate.
+    /// Returns the highest natural frequency by springs and proportional gains at a posture (rad/s), and the coordinate that
+    /// takes part most. `None` if there are no springs or gains.
     ///
     /// # Errors
     ///

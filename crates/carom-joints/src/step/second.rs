@@ -1,21 +1,23 @@
-//! The second kick: forces at the end of the flights, damping and dry friction implicit in the rates after it.
+//! Second kick: forces at the end of the flights; damping and dry friction depend implicitly on the rates after the kick.
 
 use super::contacts::Contacts;
 use super::{Modes, Push, Step, Stepper};
 use crate::JointError;
 use crate::elimination::{push, rate};
 
-/// Changes of the sets of actuators at their limits, and of coordinates that stick, within the kick.
+/// Largest number of changes, within the kick, of the set of actuators at their limits and of the set of sticking coordinates.
 const MOST_CHANGES: usize = 32;
 
-/// Changes after which one coordinate at a time, the first, sticks or slides: sets that change at once can alternate.
+/// Number of changes after which only one coordinate at a time changes between sticking and sliding: sets that change as a whole
+/// can alternate.
 const AT_ONCE: usize = 8;
 
-/// Implicit dry friction holds up to its own impulse and this fraction more, which is rounding.
+/// With implicit dry friction a coordinate slips when the impulse exceeds the maximum by more than this fraction, which covers
+/// rounding.
 const HOLDS: f64 = 1e-9;
 
 impl Stepper<'_> {
-    /// The second kick: forces with implicit damping, and rates of all conditions 0.
+    /// Computes the second kick: forces with implicit damping, and zero rates of all conditions.
     pub(super) fn second_kick(
         &mut self,
         time: f64,
@@ -58,7 +60,7 @@ impl Stepper<'_> {
         }
         hold(modes, step);
         mb.set_velocities(&self.after, &mut step.end.states);
-        // Forces that depend on the rate are known now.
+        // Forces that depend on the final rates.
         let before = std::mem::take(&mut self.velocities);
         if contacts.is_some() {
             self.note_pressing(&before, step);
@@ -108,7 +110,8 @@ impl Stepper<'_> {
         Ok(())
     }
 
-    /// Coordinates with implicit friction that slide, to start from: those that slid in the step before and still do.
+    /// Initializes the set of sliding coordinates with implicit friction: those that slid in the previous step and still slide in
+    /// that direction.
     fn rub(&mut self, modes: &Modes) {
         let mb = self.multibody;
         let mut rubbed = std::mem::take(&mut self.rubbed);
@@ -125,7 +128,7 @@ impl Stepper<'_> {
         self.rubbed = rubbed;
     }
 
-    /// Lets actuators that are beyond their limit push with it; true if that changed.
+    /// Sets actuators beyond their limit to the limit; true if the set of these changed.
     fn clamp(&mut self, time: f64, step: &Step) -> bool {
         let mut changed = false;
         self.each_coordinate(|this, _, _, k, c| {
@@ -143,8 +146,8 @@ impl Stepper<'_> {
         changed
     }
 
-    /// Lets coordinates with implicit friction slide whose friction does not hold, and stick that slide back; true if
-    /// something changed. `first` changes one coordinate alone.
+    /// Lets sticking coordinates slide whose friction is exceeded, and sliding ones stick whose rate has reversed, under implicit
+    /// friction. True if the sets changed; with `first` at most one coordinate changes.
     fn turn_rubbing(
         &mut self,
         half: f64,
@@ -172,7 +175,7 @@ impl Stepper<'_> {
         changed
     }
 
-    /// Books the impulses of the second kick: explicit forces, and all rows.
+    /// Adds the impulses of the second kick, of explicit forces and of all rows, to the loads of the joints.
     fn note_second(&self, pushes: &[Push], multipliers: &[f64], half: f64, step: &mut Step) {
         let mb = self.multibody;
         for (j, load) in step.loads.iter_mut().enumerate() {
@@ -263,7 +266,7 @@ impl Stepper<'_> {
     }
 }
 
-/// Coordinates that are held are where they are held, and do not move: what is measured has rounding.
+/// Sets held coordinates exactly to their held value with rate 0: measured values have rounding.
 fn hold(modes: &Modes, step: &mut Step) {
     for (k, held) in modes.held.iter().enumerate() {
         if let Some(place) = held {

@@ -1,35 +1,35 @@
-//! Contacts of jointed bodies, limits and points; their impacts and the changes of modes within a step.
+//! Contacts of jointed bodies (limits and contact points), their impacts, and the events within a step.
 
 use carom_joints::frames::Row;
 use carom_joints::step::contacts::ContactRow;
 use nalgebra::Vector3;
 
-/// A limit of a coordinate as a contact.
+/// A limit of a joint coordinate, treated as a contact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LimitContact {
-    /// Coordinate, counted over all joints.
+    /// Index of the coordinate, counted over all joints.
     pub coordinate: usize,
-    /// True for the upper limit.
+    /// True for the upper limit, false for the lower one.
     pub upper: bool,
 }
 
 impl LimitContact {
-    /// 1 at the lower, −1 at the upper limit: the sign of the contact's row.
+    /// Sign of the contact's row: 1 at the lower limit, −1 at the upper one.
     pub(super) fn sign(self) -> f64 {
         if self.upper { -1.0 } else { 1.0 }
     }
 }
 
-/// A contact that can last.
+/// A contact that can last: a limit or a touching pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JointContact {
     /// A limit of a coordinate.
     Limit(LimitContact),
-    /// Two things: bodies in their order, then planes.
+    /// Two bodies, or a body and a plane. Indices count the bodies in their order, then the planes.
     Pair {
-        /// A mobile body, of two mobile ones the earlier.
+        /// Index of a mobile body; of two mobile bodies, the smaller index.
         first: usize,
-        /// The other one.
+        /// Index of the other body or plane.
         second: usize,
     },
 }
@@ -39,77 +39,77 @@ pub enum JointContact {
 pub struct LimitHit {
     /// The limit.
     pub contact: LimitContact,
-    /// Impulse, at least 0 (N s or N m s).
+    /// Impulse of the limit, at least 0 (N s or N m s).
     pub impulse: f64,
-    /// Normal velocity before, negative if they approach (m/s or rad/s).
+    /// Normal velocity before the impact, negative if approaching (m/s or rad/s).
     pub normal_velocity: f64,
 }
 
-/// A point in which two things take part in an impact.
+/// A contact point of an impact.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TouchHit {
-    /// A mobile body, of two mobile ones the earlier.
+    /// Index of a mobile body; of two mobile bodies, the smaller index.
     pub first: usize,
-    /// The other body, or a plane counted after the bodies.
+    /// Index of the other body, or of a plane counted after the bodies.
     pub second: usize,
-    /// Place in space (m).
+    /// Position in space (m).
     pub point: Vector3<f64>,
-    /// Unit normal from the second into the first.
+    /// Unit normal in space, from the second body or plane into the first.
     pub normal: Vector3<f64>,
-    /// Impulse on the first, in space (N s).
+    /// Impulse on the first body, in space (N s).
     pub impulse: Vector3<f64>,
-    /// Normal velocity before, negative if they approach (m/s).
+    /// Normal velocity before the impact, negative if approaching (m/s).
     pub normal_velocity: f64,
 }
 
-/// Impulse of a joint's conditions on its child during an impact.
+/// Constraint impulse of a joint on its child during an impact.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reaction {
     /// Index of the joint.
     pub joint: usize,
     /// Impulse at the child's origin (N s).
     pub impulse: Vector3<f64>,
-    /// Moment about it (N m s).
+    /// Moment about the child's origin (N m s).
     pub moment: Vector3<f64>,
 }
 
-/// One instant of impact.
+/// An impact: all contacts of one group of connected bodies at one time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JointImpact {
     /// Time (s).
     pub time: f64,
-    /// Name of the law that answered.
+    /// Name of the impact law that gave the solution.
     pub law: &'static str,
-    /// Kinetic energy before (J).
+    /// Kinetic energy before the impact (J).
     pub energy_minus: f64,
-    /// Kinetic energy after (J).
+    /// Kinetic energy after the impact (J).
     pub energy_plus: f64,
-    /// Limits.
+    /// Limits that take part.
     pub hits: Vec<LimitHit>,
-    /// Points of bodies.
+    /// Contact points that take part.
     pub touches: Vec<TouchHit>,
-    /// Reactions of the joints.
+    /// Constraint impulses of the joints.
     pub reactions: Vec<Reaction>,
 }
 
-/// Change of a coordinate's mode within a step.
+/// An event within a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Change {
-    /// A limit is reached.
+    /// A coordinate reaches a limit.
     Limit(LimitContact),
-    /// A pair touches.
+    /// A pair comes into contact (index of the pair).
     Touch(usize),
-    /// Sliding stops.
+    /// A sliding coordinate stops (index of the coordinate).
     Stop(usize),
-    /// Sticking ends, and sliding begins.
+    /// A sticking coordinate starts to slide (index of the coordinate).
     Slip(usize),
 }
 
-/// Limit or point of a contact at an instant.
+/// Location of a contact at an instant: a limit or a contact point.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Place {
     Limit(LimitContact),
-    /// A point of a pair.
+    /// A contact point of a pair.
     Point {
         /// Index of the pair.
         pair: usize,
@@ -118,17 +118,17 @@ pub(super) enum Place {
     },
 }
 
-/// A contact at an instant.
+/// A contact at an instant, with the data of an impact problem.
 #[derive(Clone, Debug)]
 pub(super) struct Posed {
     pub(super) place: Place,
-    /// The normal's row, and for points those of two tangents.
+    /// Row of the normal; for points also the rows of two tangents.
     pub(super) rows: Vec<ContactRow>,
     /// Directions of the rows of a point, in space.
     pub(super) frame: [Vector3<f64>; 3],
     pub(super) restitution: f64,
     pub(super) friction: f64,
-    /// Velocities of the rows.
+    /// Velocity of each row before the impact (m/s or rad/s).
     pub(super) before: [f64; 3],
 }
 
@@ -157,12 +157,12 @@ impl Posed {
         }
     }
 
-    /// Mobile bodies.
+    /// Mobile bodies of the contact, second first; `None` for a body or plane that never moves.
     pub(super) fn ends(&self) -> [Option<usize>; 2] {
         self.rows.first().map_or([None, None], |row| row.ends)
     }
 
-    /// Index of its pair, if it is a point.
+    /// Index of the contact's pair; `None` for a limit.
     pub(super) fn pair(&self) -> Option<usize> {
         match self.place {
             Place::Point { pair, .. } => Some(pair),
@@ -170,7 +170,7 @@ impl Posed {
         }
     }
 
-    /// Number of rows that the law sees: a smooth point has its normal alone.
+    /// Number of rows in the impact problem: a frictionless point has its normal alone.
     pub(super) fn n_rows(&self) -> usize {
         if self.friction > 0.0 {
             self.rows.len()

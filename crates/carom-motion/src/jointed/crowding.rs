@@ -1,28 +1,29 @@
-//! Impacts that crowd: the steps take over what is slow.
+//! Crowded impacts: time stepping takes over slow contacts.
 //!
-//! Contacts of a chain that lies on something lift each other and close again at shorter and shorter intervals, at
-//! speeds at which nothing moves visibly. Each is an event, and there is no end of them. Where a step of the grid has had
-//! many impacts, contacts that close more slowly than gravity makes them in a few steps do not restitute, and the kicks
-//! of the steps close them, as those of pairs that last: $0\le\Lambda_n\perp\Phi(\text{end})\ge 0$. Faster ones are
-//! impacts as before. That holds until the next line of the grid, and for twice as many lines each time that it is
-//! needed again at once. Where rebounds are to continue for ever, nothing is taken over.
+//! Contacts of a chain that lies on the ground lift each other and close again at shorter and shorter intervals, at speeds at
+//! which no motion is visible. Each closing is an event, and their number has no bound. When one interval of the time grid has
+//! had many impacts, contacts that close more slowly than the speed that gravity gives in a few steps have no restitution; the
+//! kicks of the steps close them like lasting pairs: $0\le\Lambda_n\perp\Phi(\text{end})\ge 0$ with the normal impulse
+//! $\Lambda_n$ and the gap $\Phi$. Faster contacts remain impacts. This lasts until the next grid time; if it is needed again at
+//! once, for twice as many intervals each time. Under [`OnZeno::Continue`] nothing is taken over.
 
 use super::contact::Posed;
 use super::run::Run;
 use crate::world::OnZeno;
 
-/// Slow impacts between two lines of the grid, before they crowd: four feet that rock have a few.
+/// Number of slow impacts within one interval of the time grid above which time stepping takes over; four feet that rock have a
+/// few.
 const MOST_IMPACTS: usize = 6;
 
-/// Lines of the grid for which slow contacts are left to the steps at most: a sixteenth of a second at a step of 1 ms.
+/// Largest number of grid intervals for which time stepping handles slow contacts: a sixteenth of a second at a step of 1 ms.
 const MOST_LINES: u64 = 64;
 
-/// Contacts that close more slowly than gravity makes them in this many steps are slow: below the speed of the time
-/// stepping of heaps, within which impacts do not restitute.
+/// Slow contacts close at less than the speed that gravity gives in this many steps; time stepping of heaps has no restitution
+/// below that speed either.
 const SLOW: f64 = 3.0;
 
 impl Run<'_, '_> {
-    /// Counts an impact, if it is slow; if there are too many, slow contacts are left to the steps.
+    /// Counts an impact if all its contacts are slow. If there are too many, time stepping handles slow contacts from now on.
     pub(super) fn note_impact(&mut self, members: &[Posed]) {
         if members.iter().any(|posed| !self.is_slow(posed)) {
             return;
@@ -44,13 +45,13 @@ impl Run<'_, '_> {
         self.hold_lasting();
     }
 
-    /// True if a contact that closes is left to the steps.
+    /// True if time stepping handles the closing of this contact, without an impact.
     pub(super) fn is_left_to_steps(&self, posed: &Posed) -> bool {
         self.crowding.until.is_some() && posed.pair().is_some() && self.is_slow(posed)
     }
 
-    /// True if a pair that comes closer by a distance within a step of some length is left to the steps without a look
-    /// for the instant.
+    /// True if a pair whose gap decreases by `closer` (m) within a step of `length` (s) is handled by time stepping, without a
+    /// search for the time of contact.
     pub(super) fn closes_slowly(&self, closer: f64, length: f64) -> bool {
         self.crowding.until.is_some() && closer <= self.slow() * length
     }
@@ -59,13 +60,14 @@ impl Run<'_, '_> {
         posed.before[0] > -self.slow()
     }
 
-    /// Speed of a slow contact (m/s).
+    /// Largest closing speed of a slow contact (m/s).
     fn slow(&self) -> f64 {
         let gravity = self.world.multibody().gravity().norm();
         SLOW * gravity * self.world.time_step()
     }
 
-    /// Goes back to events at a line of the grid, if it is time; else keeps what presses.
+    /// Called at a grid time. Returns to event detection if the time for it has come; otherwise keeps the pairs that have a
+    /// normal impulse or no restitution.
     pub(super) fn end_crowding(&mut self) {
         self.crowding.impacts = 0;
         let Some(until) = self.crowding.until else {

@@ -1,48 +1,48 @@
-//! The first of the events within a step: roots of event functions in the length of the step.
+//! The first event within a step: roots of event functions, with the length of the step as variable.
 
 use super::contact::Change;
 use super::run::{INSTANT, Run};
 use crate::world::MotionError;
 use carom_joints::step::Step;
 
-/// Evaluations of a shortened step for one event; each gains a digit or more.
+/// Largest number of shortened steps for the search of one event; each gains a digit or more.
 const MOST_EVALUATIONS: usize = 120;
 
-/// Lengths of steps about an event.
+/// Bracket of an event: two step lengths (s) between which the event function changes its sign.
 #[derive(Clone, Copy, Debug, Default)]
 struct Bracket {
-    /// The event function is positive there.
+    /// Step length at which the event function is positive (s).
     low: f64,
     high: f64,
-    /// Event function at `high`.
+    /// Event function at the step length `high`.
     at_high: f64,
 }
 
-/// An event function of the length of a step: positive before the event.
+/// An event function of a step and its length (s): positive before the event.
 pub(super) type Gauge<'g> = &'g dyn Fn(&Step, f64) -> f64;
 
-/// An event function that a candidate owns.
+/// An event function in a box, owned by its candidate.
 type OwnGauge<'c> = Box<dyn Fn(&Step, f64) -> f64 + 'c>;
 
-/// An event that a step contains.
+/// A possible event within a step.
 pub(super) struct Candidate<'c> {
     pub(super) change: Change,
     /// Event function: positive before the event.
     pub(super) gauge: OwnGauge<'c>,
     /// Event function at the start of the step.
     pub(super) start: f64,
-    /// Length of a step that ends beyond the event (s).
+    /// Length of a step that ends after the event (s).
     pub(super) reach: f64,
-    /// Rounding of the event function.
+    /// Rounding error of the event function.
     pub(super) slack: f64,
-    /// True if the step is to end before the event, false if at it.
+    /// True if the shortened step must end before the event, false if at it.
     pub(super) ends_before: bool,
     /// True if the event is at the start of the step.
     pub(super) at_once: bool,
 }
 
 impl Candidate<'_> {
-    /// A candidate without an event function.
+    /// Creates a candidate with an event function that is zero.
     pub(super) fn new(change: Change, start: f64, reach: f64) -> Self {
         Self {
             change,
@@ -55,7 +55,7 @@ impl Candidate<'_> {
         }
     }
 
-    /// Estimate of the event's time, by the secant.
+    /// Estimates the time of the event from the start of the step (s), by the secant.
     fn estimate(&self, step: &Step, length: f64) -> f64 {
         let start = self.start.max(0.0);
         match self.reach < length {
@@ -66,8 +66,8 @@ impl Candidate<'_> {
 }
 
 impl Run<'_, '_> {
-    /// The first of the candidates, and those at the same instant, each with its time from the start of the step. A
-    /// candidate that has not happened at the end of a step to the first event so far is not looked for.
+    /// Returns the first of the candidates and those at that time, each with its time from the start of the step (s). Candidates
+    /// that lie after the first event found so far are not located.
     pub(super) fn earliest(
         &mut self,
         candidates: Vec<Candidate<'_>>,
@@ -87,7 +87,7 @@ impl Run<'_, '_> {
         let mut first = f64::INFINITY;
         let mut until: Option<Step> = None;
         for (_, candidate) in sorted {
-            // One coordinate slips at a time: the others may hold without it.
+            // One coordinate slips at a time: the others may stick once it slips.
             let slips = |(_, change): &(f64, Change)| matches!(change, Change::Slip(_));
             let is_slip = matches!(candidate.change, Change::Slip(_));
             let mut reach = candidate.reach;
@@ -124,7 +124,7 @@ impl Run<'_, '_> {
         Ok(events)
     }
 
-    /// Length of the step that ends at an event: a root within (0, `length`], by false position with a bracket.
+    /// Returns the length of the step that ends at an event (s): a root in (0, `length`], by bracketed interpolation.
     pub(super) fn root(
         &mut self,
         gauge: Gauge<'_>,
@@ -137,7 +137,7 @@ impl Run<'_, '_> {
         })
     }
 
-    /// Bracket of the length of the step that ends at an event: where the event function is positive, and where not.
+    /// Brackets the length of the step that ends at an event: between a length with a positive event function and one without.
     fn bracket(
         &mut self,
         gauge: Gauge<'_>,
@@ -147,7 +147,7 @@ impl Run<'_, '_> {
         let (mut low, mut at_low) = (0.0, start);
         let mut high = length;
         let mut budget = MOST_EVALUATIONS;
-        // After an event the function is about zero: it first must rise.
+        // At the start, just after an earlier event, the function can be zero: the search needs a length at which it is positive.
         let mut probe = 0.5 * length;
         while !(at_low > 0.0) || low == 0.0 && start <= f64::EPSILON {
             if probe < INSTANT || budget == 0 {
@@ -172,11 +172,11 @@ impl Run<'_, '_> {
                 at_high,
             });
         }
-        // The two ends of the bracket, the one found last first, and the end before it.
+        // Both ends of the bracket, the latest first, and the end that the latest has replaced.
         let (mut ends, mut before) = ([(low, at_low), (high, at_high)], None);
         while high - low > INSTANT && budget > 0 && at_high != 0.0 {
             budget -= 1;
-            // Close brackets from both sides.
+            // Keeps a margin from both ends, so that both ends close in.
             let margin = 0.25 * INSTANT;
             let next = interpolate(ends, before).clamp(low + margin, high - margin);
             let step = self.step_for(next)?;
@@ -193,7 +193,7 @@ impl Run<'_, '_> {
                 (high, at_high) = (next, value);
             }
         }
-        // A place that is hit exactly ends the search from one side: the other end may still be far.
+        // A root that is hit exactly ends the search from one side: the other end may still be far.
         let near = high - 0.5 * INSTANT;
         if at_high == 0.0 && near > low {
             let step = self.step_for(near)?;
@@ -205,8 +205,8 @@ impl Run<'_, '_> {
     }
 }
 
-/// Next place at which a root is looked for, after Chandrupatla (1997): the inverse quadratic through three points where it is
-/// monotonic, else the middle; at first the secant.
+/// Returns the next argument at which a root is looked for, after Chandrupatla (1997): inverse quadratic interpolation through
+/// three points where it is monotonic, else the midpoint; the secant if only two points are known.
 fn interpolate([(a, fa), (b, fb)]: [(f64, f64); 2], before: Option<(f64, f64)>) -> f64 {
     let Some((c, fc)) = before else {
         return (a * fb - b * fa) / (fb - fa);

@@ -1,4 +1,4 @@
-//! Events that a step may contain: limits, touches, dry friction that stops or slips.
+//! Search for events within a step: limits, contacts, dry friction that starts to stick or to slip.
 
 use super::contact::{Change, LimitContact};
 use super::earliest::{Candidate, Gauge};
@@ -10,20 +10,22 @@ use crate::world::search::Progress;
 use carom_joints::JointError;
 use carom_joints::step::Step;
 
-/// Looks at shortened steps for a touch that the flights show and the end of the step does not.
+/// Number of shorter steps that are tried when the free flights show a contact and the end of the step does not.
 const LOOKS: u32 = 8;
 
-/// Dry friction holds up to its own force and this fraction more: rounding of the impulses is no slip.
+/// Sticking ends when the force exceeds the dry friction by more than this fraction: rounding of the impulses is no slip.
 const SLIPS: f64 = 1e-9;
 
-/// A coordinate that slips within this fraction of a step slips at its start: the impulse changes by its square.
+/// A coordinate that slips within this fraction of a step slips at the start of the step; the error of the impulse is of the
+/// order of the square of this fraction.
 pub(super) const AT_ONCE: f64 = 1e-2;
 
-/// Points that come this fraction of the contact tolerance too deep have closed.
+/// Further points of a lasting pair have closed if they are deeper by this fraction of the contact tolerance.
 const SEEN: f64 = 1e-2;
 
 impl<'w> Run<'w, '_> {
-    /// The first events within a step, each with its time from the start of the step; those at once among them.
+    /// Returns the first events within a step, each with its time from the start of the step (s). If some are at the start of the
+    /// step, only those are returned.
     pub(super) fn events(
         &mut self,
         step: &Step,
@@ -46,7 +48,7 @@ impl<'w> Run<'w, '_> {
         self.earliest(candidates, step, length)
     }
 
-    /// Stop of a coordinate that slides.
+    /// Event candidate: a sliding coordinate stops.
     fn stop<'c>(&self, k: usize, step: &Step, length: f64) -> Option<Candidate<'c>> {
         let (slides, still) = (self.modes.slides[k], self.still_rate(k));
         if slides == 0.0 || self.modes.implicit[k] || step.rates[k] * slides >= -still {
@@ -60,7 +62,7 @@ impl<'w> Run<'w, '_> {
         })
     }
 
-    /// Limit that a coordinate reaches.
+    /// Event candidate: a coordinate reaches a limit. `sign` is 1 for a lower limit, −1 for an upper one.
     fn reach_limit<'c>(
         &mut self,
         k: usize,
@@ -72,7 +74,7 @@ impl<'w> Run<'w, '_> {
         let gap = move |step: &Step, _: f64| sign * (step.end.q[k] - bound);
         let now = sign * (self.posture.q[k] - bound);
         let end = gap(step, length);
-        // A coordinate that leaves its limit may be beyond it by rounding.
+        // Rounding can place a coordinate beyond the limit that it leaves.
         let limit = LimitContact {
             coordinate: k,
             upper: sign < 0.0,
@@ -90,8 +92,8 @@ impl<'w> Run<'w, '_> {
         }))
     }
 
-    /// Coordinates whose sticking ends. Of those at once the one that is farthest beyond its friction: the others may hold
-    /// without it.
+    /// Event candidates: coordinates whose sticking ends. Of several that slip at the start of the step, only the one that
+    /// exceeds its friction most: the others may stick once it slips.
     fn slips<'c>(&mut self, step: &Step, length: f64) -> Result<Vec<Candidate<'c>>, MotionError> {
         let mut candidates = Vec::new();
         let mut farthest: Option<(f64, usize)> = None;
@@ -110,13 +112,13 @@ impl<'w> Run<'w, '_> {
             if beyond <= SLIPS * friction {
                 continue;
             }
-            // The direction of what it can no longer hold.
+            // The direction of the force that friction can no longer balance.
             let [one, two] = step.holding[k];
             self.holding[k] = (one + two) / length;
             if start.is_none() {
                 start = Some(match self.step_for(short) {
                     Ok(step) => Some(step),
-                    // A step as short as that has no impulses: then it slips at its start, too.
+                    // If no impulses are found for so short a step, the coordinate slips at the start.
                     Err(MotionError::Joint(JointError::ContactForces { .. })) => None,
                     Err(error) => return Err(error),
                 });
@@ -143,7 +145,7 @@ impl<'w> Run<'w, '_> {
         Ok(candidates)
     }
 
-    /// Touches of pairs within a step.
+    /// Adds the contacts of pairs within a step to the candidates.
     fn touches(
         &mut self,
         step: &Step,
@@ -157,7 +159,7 @@ impl<'w> Run<'w, '_> {
         if near.is_empty() {
             return Ok(());
         }
-        // Compositions fly back and forth: their pairs are looked for on the flight of one step of order 2.
+        // Substeps of a composition have negative lengths: contacts are searched on the flight of one step of order 2.
         let kicked = match self.is_composed() {
             true => Some(self.plain_step(length)?.kicked),
             false => None,
@@ -169,7 +171,7 @@ impl<'w> Run<'w, '_> {
             if lasting && self.is_held(index) {
                 continue;
             }
-            // Another point of a pair that touches has closed if it comes deeper than rounding of the others.
+            // A further point of a lasting pair has closed if it is deeper than the rounding of the other points.
             let margin = if lasting { SEEN * pair.tolerance } else { 0.0 };
             let states = kicked.as_deref().unwrap_or(&step.kicked);
             let reach = match lasting {
@@ -180,8 +182,8 @@ impl<'w> Run<'w, '_> {
                 },
             };
             let Some(reach) = reach else { continue };
-            // The lowest gap of a pair that lasts stays where it is until another point closes: above it, the gap of the
-            // lowest point that is open says how far that is.
+            // The lowest gap of a lasting pair is constant until a further point closes. Until then, the lowest gap of the open
+            // points measures the distance to the event.
             let open = match lasting {
                 true => self.open_points(pair, length),
                 false => Vec::new(),
@@ -225,7 +227,7 @@ impl<'w> Run<'w, '_> {
         Ok(())
     }
 
-    /// Points of a pair that are open and could close within a step.
+    /// Returns the points of a pair that are open and could close within a step of `length` (s).
     fn open_points(&self, pair: &TouchPair, length: f64) -> Vec<ContactPoint> {
         let (touch, states) = (self.world.touch(), &self.posture.states);
         let speed = touch.speed(pair, states) + touch.flights.gravity.norm() * length;
@@ -235,7 +237,8 @@ impl<'w> Run<'w, '_> {
         points
     }
 
-    /// Length of a step that ends beyond a touch of the flights, if there is one: the ends of steps are what counts.
+    /// Returns the length of a step (s) that ends with the pair `index` deeper than `zero` (m), if there is one. The flight shows
+    /// a contact at the time `at` (s); only the gap at the end of a step decides.
     fn confirm(
         &mut self,
         index: usize,
@@ -262,7 +265,8 @@ impl<'w> Run<'w, '_> {
         Ok(None)
     }
 
-    /// A length at which a coordinate that comes back within the step is beyond its limit.
+    /// Returns the length (s) of a shorter step after which a coordinate is beyond its limit although at the end of the whole
+    /// step it is back. `None` if the coordinate stays within the limit.
     #[allow(clippy::too_many_arguments)]
     fn dip(
         &mut self,
@@ -278,7 +282,7 @@ impl<'w> Run<'w, '_> {
         if !(before < 0.0 && after > 0.0) {
             return Ok(None);
         }
-        // The lowest point of the cubic through both ends, and margin for what the cubic misses.
+        // The lowest point of the cubic interpolation between both ends, with a margin for its error.
         let (a, b) = (before * length, after * length);
         let cubic = |u: f64| {
             let (v, w) = (1.0 - u, u * u);

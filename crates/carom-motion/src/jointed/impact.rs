@@ -1,4 +1,4 @@
-//! Impacts of limits and of bodies that touch, in the velocities that all joints allow.
+//! Impacts of limits and contact points, posed in the velocities that all joints allow.
 
 use super::contact::{JointImpact, LimitHit, Place, Posed, Reaction, TouchHit};
 use super::run::Run;
@@ -13,17 +13,17 @@ use carom_joints::step::contacts::ContactRow;
 use carom_metric::{Covector, KineticMetric, Tangent};
 use nalgebra::{Matrix3, Vector3, Vector6};
 
-/// Configuration and velocities of an instant.
+/// Joint rows, velocities and contact rows at the time of an impact.
 struct Instant {
     rows: Vec<Row>,
     velocities: Vec<Vector6<f64>>,
     contact_rows: Vec<ContactRow>,
-    /// Mobility of the contacts' rows, row by row.
+    /// Mobility matrix (inverse inertia) of the contact rows, row-major.
     mobility: Vec<f64>,
 }
 
 impl Run<'_, '_> {
-    /// Resolves the impact of contacts, of which some approach.
+    /// Resolves one impact of the contacts `posed`, of which at least one approaches, and applies its impulses.
     pub(super) fn resolve(&mut self, posed: &[Posed]) -> Result<JointImpact, MotionError> {
         let mb = self.world.multibody();
         let mut rows = Vec::new();
@@ -46,8 +46,8 @@ impl Run<'_, '_> {
         Ok(self.apply(posed, &impulses, &instant, law))
     }
 
-    /// Impulses on all rows, and the name of the law. A law that cannot answer for contacts that neither approach nor
-    /// leave is asked again for those alone that approach: if others have to follow, that is the next impact.
+    /// Returns the impulses on all rows, and the name of the law. If the law fails with the contacts that neither approach nor
+    /// separate, it is called again for the approaching contacts alone: contacts that then begin to approach are the next impact.
     fn answer(
         &self,
         posed: &[Posed],
@@ -92,7 +92,7 @@ impl Run<'_, '_> {
                 impulses[first] = -(1.0 + p.restitution) * p.before[0] / w(0, 0);
                 return Ok((impulses, TwoBody::default().name()));
             }
-            // The law counts the normal last.
+            // The law has the normal last.
             let order = [1, 2, 0];
             let matrix = Matrix3::from_fn(|i, j| w(order[i], order[j]));
             let velocity = Vector3::new(p.before[1], p.before[2], p.before[0]);
@@ -141,7 +141,7 @@ impl Run<'_, '_> {
         Ok((impulses, law.name()))
     }
 
-    /// Changes the velocities by impulses on the rows of contacts.
+    /// Applies contact impulses to the velocities, and returns the record of the impact.
     fn apply(
         &mut self,
         posed: &[Posed],
@@ -210,7 +210,7 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Reactions of the joints, which supports that never move take up.
+    /// Returns the constraint impulses of the joints, and adds them to the impulses of the ground and of fixed bodies.
     fn react(&mut self, rows: &[Row], multipliers: &[f64], limits: &[f64]) -> Vec<Reaction> {
         let mb = self.world.multibody();
         let mut reactions = Vec::new();

@@ -1,4 +1,4 @@
-//! Contacts at an instant: which touch, which approach, which last.
+//! Contacts at one instant: which of them touch, which approach, which last.
 
 use super::contact::{Change, JointContact, LimitContact, Place, Posed};
 use super::memory::Plastic;
@@ -8,31 +8,33 @@ use crate::world::{MotionError, OnZeno};
 use carom_joints::elimination::rate;
 use nalgebra::Vector6;
 
-/// Contact velocities within this fraction of the speeds around them count as zero.
+/// Contact velocities below this fraction of the body speeds count as zero.
 const STILL: f64 = 1e-10;
 
-/// Touches of a pair between two lines of the grid, before it is held until the next line: contacts of many bodies can
-/// open and close without end within a time in which nothing moves.
+/// Largest number of impacts of a pair within one interval of the time grid, without shrinking intervals, before the pair is kept
+/// as a lasting contact until the next grid time: contacts of many bodies can open and close without end while no body moves
+/// visibly.
 const MOST_TOUCHES: usize = 24;
 
-/// Impacts of a pair or limit without restitution between two lines of the grid, before it is held until the next line:
-/// contacts that lift each other meet again and again at shorter and shorter intervals.
+/// Largest number of impacts without restitution of a pair or limit within one interval of the time grid, before it is kept as a
+/// lasting contact until the next grid time: contacts that lift each other meet again and again at shorter and shorter intervals.
 const MOST_PLASTIC_TOUCHES: usize = 3;
 
 impl Run<'_, '_> {
-    /// True if a pair is held until the next line of the grid.
+    /// True if a pair is kept as a lasting contact until the next grid time.
     pub(super) fn is_held(&self, pair: usize) -> bool {
         self.held_pairs.contains(&pair)
     }
 
-    /// Speed below which a contact of a pair rests (m/s).
+    /// Normal speed below which a contact of a pair counts as at rest (m/s).
     pub(super) fn still(&self, pair: usize) -> f64 {
         let touch = self.world.touch();
         let gravity = touch.flights.gravity.norm() * touch.time_step;
         STILL * (touch.speed(&touch.pairs[pair], &self.posture.states) + gravity)
     }
 
-    /// Everything that touches now: limits that are reached, points of pairs.
+    /// Returns everything that touches at the current time: limits that are reached, and points of pairs. Limits that the
+    /// coordinate leaves are left out.
     fn touching(&mut self) -> Vec<Posed> {
         let world = self.world;
         let (mb, touch) = (world.multibody(), world.touch());
@@ -118,7 +120,7 @@ impl Run<'_, '_> {
         }
     }
 
-    /// True if the rebounds of a pair are never taken for rest, however low they are.
+    /// True if the run shall resolve every rebound of the pair, however low: restitution in (0, 1), and [`OnZeno::Continue`].
     fn bounces_on(&self, pair: usize) -> bool {
         let e = self.world.touch().pairs[pair].surface.restitution;
         self.laws.on_zeno == OnZeno::Continue
@@ -128,7 +130,8 @@ impl Run<'_, '_> {
             && !self.lasting.contains_key(&pair)
     }
 
-    /// Restitution of what takes part in an impact: contacts that last, rest or accumulate have none.
+    /// Records the impact of a contact, and sets its restitution to 0 if the contact lasts, separates, or its impacts accumulate.
+    /// `line` is the number of grid times passed.
     fn restitute(&mut self, posed: &mut Posed, line: u64) {
         let approaches = self.approaches(posed);
         let pair = match posed.place {
@@ -143,7 +146,7 @@ impl Run<'_, '_> {
         }
         let time = self.time;
         let bounces = self.bounces.entry(pair).or_default();
-        // Points of one pair are one impact.
+        // Several points of one pair count as one impact.
         if bounces.last != time {
             bounces.note(time, line);
         }
@@ -169,7 +172,7 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Restitution of a limit: none where it rests, or once its impacts accumulate.
+    /// Sets the restitution of a limit to 0 where the coordinate does not approach it or where the impacts accumulate.
     fn restitute_limit(&mut self, limit: LimitContact, approaches: bool, posed: &mut Posed) {
         if !approaches {
             posed.restitution = 0.0;
@@ -189,7 +192,8 @@ impl Run<'_, '_> {
         let (time, line) = (self.time, self.line);
         let bounces = self.limit_bounces.entry(limit).or_default();
         bounces.note(time, line);
-        // The next rise in free fall: a quarter of its interval times the rate.
+        // The next rise in free fall is a quarter of the next interval times the rebound speed; both are `e` times the previous
+        // ones.
         let e = posed.restitution;
         let rise = 0.25 * e * e * posed.before[0].abs() * bounces.interval;
         let accumulates = bounces.accumulates(self.world.time_step());
@@ -205,14 +209,14 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Holds a pair in lasting contact until the next line of the grid.
+    /// Keeps a pair as a lasting contact until the next grid time.
     pub(super) fn hold(&mut self, pair: usize) {
         self.held_pairs.insert(pair);
         self.lasting.entry(pair).or_default();
         self.renew_pressing();
     }
 
-    /// Holds all pairs that last until the next line of the grid.
+    /// Keeps all pairs that last now as lasting contacts until the next grid time.
     pub(super) fn hold_lasting(&mut self) {
         let before = self.held_pairs.len();
         self.held_pairs.extend(self.lasting.keys());
@@ -221,7 +225,8 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Impacts of what approaches, and contacts that begin to last; `changes` are the events that led here.
+    /// Resolves the impacts of all contacts that approach, then updates the list of lasting contacts. `changes` are the events at
+    /// this time.
     pub(super) fn meet(&mut self, changes: &[Change]) -> Result<(), MotionError> {
         let (mut hit, mut hit_limits) = (Vec::new(), Vec::new());
         for round in 0..=EVENTS_PER_INSTANT {
@@ -254,7 +259,8 @@ impl Run<'_, '_> {
             }));
             self.collide(list, &approaching)?;
         }
-        // Something that is reached at once without an impact, and neither leaves nor rests: rounding.
+        // An event that led to no impact, and after which the contact neither separates nor rests, is rounding: the contact is
+        // kept until the next grid time.
         for change in changes {
             match change {
                 Change::Touch(pair) if !hit.contains(pair) && !self.lasting.contains_key(pair) => {
@@ -266,7 +272,7 @@ impl Run<'_, '_> {
                     self.kept_limits.insert(limit.coordinate);
                     self.hold_limit(*limit);
                 }
-                // A limit that opens by what it would pull and closes at once, again and again.
+                // A limit that opens because its force would pull, and closes again at once, several times.
                 Change::Limit(limit) => {
                     let again = self.plastic.entry(Plastic::Again(*limit)).or_default();
                     again.count += 1;
@@ -280,7 +286,7 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// Keeps a coordinate at its limit.
+    /// Holds a coordinate at its limit.
     fn hold_limit(&mut self, contact: LimitContact) {
         let k = contact.coordinate;
         if self.at_limit(k) == Some(contact) {
@@ -296,7 +302,7 @@ impl Run<'_, '_> {
         });
     }
 
-    /// Impacts of every group of connected bodies in which something approaches.
+    /// Resolves one impact for every group of connected bodies in which a contact approaches.
     fn collide(&mut self, list: Vec<Posed>, approaching: &[bool]) -> Result<(), MotionError> {
         let groups = self.groups(&list);
         let line = self.line;
@@ -331,7 +337,8 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// Holds the pairs that approach until the next line of the grid, if all may be left to the steps; false if not.
+    /// If time stepping may handle all approaching contacts, keeps their pairs as lasting contacts until the next grid time and
+    /// returns true. Returns false otherwise.
     fn leave_to_steps(&mut self, members: &[Posed]) -> bool {
         let approach = |run: &Self, posed: &Posed| run.approaches(posed);
         if !members
@@ -351,7 +358,8 @@ impl Run<'_, '_> {
         true
     }
 
-    /// A number for each contact, the same where joints or contacts connect their bodies.
+    /// Returns a group number for each contact. Contacts whose bodies are connected by joints or other contacts have equal
+    /// numbers.
     fn groups(&self, list: &[Posed]) -> Vec<usize> {
         let mb = self.world.multibody();
         let mut group: Vec<usize> = (0..mb.n_bodies()).collect();
@@ -378,7 +386,7 @@ impl Run<'_, '_> {
         list.iter().map(of).collect()
     }
 
-    /// Lets limits and pairs last that neither approach nor leave; those that leave do not last any more.
+    /// Adds limits and pairs that neither approach nor separate to the lasting contacts, and removes those that separate.
     fn establish(&mut self, list: &[Posed]) -> Result<(), MotionError> {
         let time = self.time;
         for posed in list {
@@ -430,7 +438,7 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// Ends a lasting contact.
+    /// Removes a pair from the lasting contacts, and reports the release at `time` (s) if its begin had been reported.
     pub(super) fn open(&mut self, pair: usize, time: f64) {
         let contact = self.contact_of(pair);
         if let Some(lasting) = self.lasting.remove(&pair)
@@ -448,7 +456,8 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Takes over what a step said about lasting contacts: loads, modes, releases.
+    /// Records the results of a step for the lasting contacts: support impulses, sliding or sticking, releases. `begin` is the
+    /// start time of the step (s).
     pub(super) fn note_lasting(&mut self, begin: f64) {
         let mut opened = Vec::new();
         let results = std::mem::take(&mut self.results);
@@ -470,7 +479,7 @@ impl Run<'_, '_> {
                 }
                 if lasting.slides != Some(result.slides) {
                     lasting.slides = Some(result.slides);
-                    // The step begins with sliding that is new, and ends with sticking.
+                    // Sliding that is new is reported at the start of the step, sticking at its end.
                     let at = if result.slides { begin } else { time };
                     (self.observe)(super::JointEvent::Mode {
                         time: at,
@@ -491,7 +500,7 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Sets the pairs that steps count with.
+    /// Passes the lasting pairs to the step, each with the distance within which its points count as contacts.
     pub(super) fn renew_pressing(&mut self) {
         let touch = self.world.touch();
         let reach = |pair: usize| match self.is_held(pair) {
@@ -507,7 +516,7 @@ impl Run<'_, '_> {
         self.stepper.forget();
     }
 
-    /// Velocities of all bodies.
+    /// Returns the velocities of all bodies.
     pub(super) fn velocities(&self) -> Vec<Vector6<f64>> {
         let mut out = Vec::new();
         let mb = self.world.multibody();

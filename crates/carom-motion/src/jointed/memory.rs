@@ -1,17 +1,18 @@
-//! State that a run remembers of its contacts and of its friction from event to event.
+//! History of contacts and of friction that a run keeps between events.
 
 use super::contact::LimitContact;
 
-/// An interval between impacts that shrinks by less than this does not accumulate.
+/// Ratio of successive intervals between impacts below which the intervals count as shrinking.
 const SHRINKING: f64 = 0.999;
 
-/// Impacts of a pair that can be an accumulation.
+/// Smallest number of impacts in a row, at shrinking intervals, that can be an accumulation.
 const ACCUMULATING: usize = 4;
 
-/// Impacts accumulate once what is left until then is this fraction of the time step.
+/// Impacts accumulate once the time left until the accumulation point is below this fraction of the time step.
 const REST: f64 = 1e-6;
 
-/// A pair, by its index, or a limit; a limit that closes at once where a step begins.
+/// Key of a count of impacts without restitution: a pair by its index, a limit, or (`Again`) a limit that closes at the start of
+/// a step just after it opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Plastic {
     Pair(usize),
@@ -19,7 +20,7 @@ pub(super) enum Plastic {
     Again(LimitContact),
 }
 
-/// Impacts without restitution since the last line of the grid.
+/// Impacts without restitution since the last grid time.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct PlasticTouches {
     pub(super) last: f64,
@@ -27,7 +28,7 @@ pub(super) struct PlasticTouches {
 }
 
 impl PlasticTouches {
-    /// Counts an impact; points of one pair are one.
+    /// Counts an impact; several points of one pair at one time count as one.
     pub(super) fn note(&mut self, time: f64) {
         if self.count == 0 || self.last != time {
             (self.last, self.count) = (time, self.count + 1);
@@ -35,27 +36,27 @@ impl PlasticTouches {
     }
 }
 
-/// A pair that lasts.
+/// State of a pair in lasting contact.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Lasting {
-    /// True if its begin has been reported: a pair that never presses is not.
+    /// True if the begin of the contact has been reported; a pair that never presses is not reported.
     pub(super) reported: bool,
-    /// Mode that was reported last.
+    /// Mode that was reported last: sliding (true) or sticking (false).
     pub(super) slides: Option<bool>,
 }
 
-/// Impacts of a pair so far.
+/// Impacts so far of a pair or limit.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Bounces {
-    /// Time of the latest (s).
+    /// Time of the latest impact (s).
     pub(super) last: f64,
-    /// Interval before it (s); 0 without one.
+    /// Interval before the latest impact (s); 0 for the first impact.
     pub(super) interval: f64,
-    /// Intervals in a row that shrank.
+    /// Number of successive intervals that shrank.
     pub(super) shrunk: usize,
-    /// Time that is left until infinitely many have happened (s).
+    /// Estimated time from the latest impact to the accumulation point (s).
     pub(super) left: f64,
-    /// Line of the grid before the latest, and impacts since then.
+    /// Number of grid times passed at the latest impact, and number of impacts since that grid time.
     pub(super) line: u64,
     pub(super) count: usize,
 }
@@ -81,26 +82,27 @@ impl Bounces {
     }
 }
 
-/// Impacts that crowd.
+/// Crowded impacts, which time stepping takes over.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Crowding {
-    /// Slow impacts since the last line of the grid.
+    /// Number of slow impacts since the last grid time.
     pub(super) impacts: usize,
-    /// Line of the grid until which slow contacts are left to the steps; none if they are not.
+    /// Index of the grid time until which time stepping handles slow contacts; `None` if every contact is an event.
     pub(super) until: Option<u64>,
-    /// Lines for which they were the last time, and the line at which that ended.
+    /// Number of grid intervals of the latest such period, and index of the grid time at which the latest period ended.
     pub(super) lines: u64,
     pub(super) ended: u64,
 }
 
-/// Implicit friction.
+/// Periods of implicit dry friction.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Rubbing {
-    /// Stops and slips since the last line of the grid.
+    /// Number of stops and slips since the last grid time.
     pub(super) turns: usize,
-    /// Line of the grid at which friction is not implicit any more; none if it is not.
+    /// Index of the grid time at which implicit friction ends; `None` if friction is not implicit.
     pub(super) until: Option<u64>,
-    /// Lines for which it was implicit the last time, and the line at which that ended.
+    /// Number of grid intervals of the latest period of implicit friction, and index of the grid time at which the latest period
+    /// ended.
     pub(super) lines: u64,
     pub(super) ended: u64,
 }

@@ -1,10 +1,10 @@
-//! Bodies that joints connect, in time: steps from line to line of the grid, limits that hit by the laws of
-//! `carom-impact`, dry friction that sticks and slides.
+//! Time stepping of bodies connected by joints. Events within a step are located: joint limits that are hit (impacts by the laws
+//! of `carom-impact`), dry joint friction that starts to stick or to slide.
 //!
-//! Shapes of bodies may touch planes and each other: the certified search looks at the free flights between the kicks,
-//! and steps that end at a touch confirm it. Limits of coordinates are contacts without tangents. At an instant the
-//! velocities that all joints allow are the coordinates of the problem, so that every law answers. Contacts that last
-//! push in the kicks of the steps, together with the joints.
+//! Bodies can have shapes that touch planes and each other. A certified search along the free flight between the two kicks of a
+//! step finds candidate contacts; a contact counts when a step that ends there has a negative gap. Limits of coordinates are
+//! contacts without tangents. Impact problems are posed in the velocities that all joints allow, so that every impact law can
+//! solve them. Impulses of lasting contacts act in the kicks of the steps, together with those of the joints.
 
 mod contact;
 mod crowding;

@@ -1,8 +1,9 @@
 //! Lasting contacts of jointed bodies within a step: points, friction, impulses of both kicks.
 //!
-//! The rule is that of free bodies (`world/step.rs`): $0\le\Lambda_n\perp\Phi(\text{end})\ge 0$ in the first kick,
-//! $0\le\Lambda_n\perp J_nv\ge 0$ in the second, Coulomb's friction in the round cone. A contact that slides is rubbed
-//! against its slip before the first kick and after the second; one that sticks has no slip on the mean of the flight.
+//! The equations are those of free bodies (`world/step.rs`), with normal impulse $\Lambda_n$, gap $\Phi$ and normal velocity
+//! $J_nv$: $0\le\Lambda_n\perp\Phi(\text{end})\ge 0$ in the first kick, $0\le\Lambda_n\perp J_nv\ge 0$ in the second, Coulomb's
+//! friction in the circular cone. At a contact that slides, friction opposes the slip before the first kick and the slip after
+//! the second; at one that sticks, the mean slip of the flight is zero.
 
 use super::touch::{Touch, TouchPair};
 use crate::world::dependent::Dependent;
@@ -16,71 +17,73 @@ use carom_variational::State;
 use nalgebra::{Vector2, Vector3};
 use std::collections::BTreeMap;
 
-/// Rounding of a gap or velocity in units of the last place of the numbers that make it.
+/// Rounding of a gap or velocity, as a fraction of the numbers from which it is computed.
 const ROUNDING: f64 = 16.0 * f64::EPSILON;
 
-/// Contact velocities below this fraction of the speeds around them count as zero: impacts leave slips of this order.
+/// Contact velocities below this fraction of the body speeds count as zero: impacts that end in sticking leave slips of this
+/// order.
 const LEFT: f64 = 1e-10;
 
-/// An iteration that leaves more than this fraction of the least change so far gains nothing.
+/// An iteration counts as no progress if its change is more than this fraction of the least change so far.
 const GAIN: f64 = 0.7;
 
-/// Change that counts as rounding, in units of the last place of the contact velocities.
+/// Change of the contact velocities that counts as rounding, as a fraction of them.
 const SETTLED_ROUNDING: f64 = 4.0 * f64::EPSILON;
 
-/// Change that counts as rounding, as a fraction of the rounding of gaps over the length of the step.
+/// Change of the contact velocities that counts as rounding, as a fraction of the rounding of gaps over the length of the step.
 const SETTLED_NOISE: f64 = 0.05;
 
-/// A change of the impulses by less than this fraction of the contact velocities is rounding where iterations gain no
-/// more.
+/// When iterations make no progress, a change of the impulses that moves the contact velocities by less than this fraction counts
+/// as rounding.
 const LEAST: f64 = 1e-13;
 
-/// Result of a step for a pair.
+/// Contact result of a step for one pair.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct PairStep {
     /// Normal impulse of both kicks (N s).
     pub(super) pressed: f64,
-    /// True if every point has opened at the end.
+    /// True if every point of the pair has separated at the end.
     pub(super) open: bool,
-    /// True if a pressed point slides at the end.
+    /// True if a point with normal force slides at the end.
     pub(super) slides: bool,
     /// Impulse of both kicks on the first body, in space (N s).
     pub(super) impulse: Vector3<f64>,
 }
 
-/// One touching point of a step.
+/// One contact point of a step.
 #[derive(Clone, Copy, Debug)]
 struct Touching {
-    /// Index of its pair.
+    /// Index of the pair of the point.
     pair: usize,
     point: ContactPoint,
     frame: [Vector3<f64>; 3],
 }
 
-/// Contacts that last, as steps see them.
+/// Lasting contacts within a step: the implementation of [`Contacts`].
 #[derive(Clone, Debug)]
 pub(super) struct Pressing<'w> {
     touch: &'w Touch,
-    /// Indices of the pairs, with the distance within which points count (m).
+    /// Indices of the lasting pairs, each with the distance within which its points count as contacts (m).
     pairs: Vec<(usize, f64)>,
     start: Vec<Touching>,
     end: Vec<Touching>,
     closed: Vec<usize>,
     closed_frames: Vec<[Vector3<f64>; 3]>,
-    /// Impulses of the last step for a unit of time, of all points at its start.
+    /// Impulses of both kicks of the last step per unit of time, for all points at the start of that step: the initial guess of
+    /// the next.
     last: [Vec<f64>; 2],
     length: f64,
-    /// Scale of contact velocities, the velocity that counts as zero, and roundings of gaps and velocities.
+    /// Scale of contact velocities, velocity that counts as zero, rounding of gaps over the step, and rounding of velocities.
     scale: f64,
     still: f64,
     noise: f64,
     speed_noise: f64,
-    /// Friction of each point in the first kick.
+    /// Friction coefficient and friction law of each point in the first kick.
     laws: Vec<(f64, Friction)>,
     dependent: Option<Dependent>,
-    /// Factors of the first kick.
+    /// Matrix factors of the first kick, reused between iterations.
     factors: Factors,
-    /// Velocities without impulses for which the impulses of the first kick were found last.
+    /// Contact velocities without impulses for which the first kick was solved last.
     solved: Vec<f64>,
     begun: bool,
     least: f64,
@@ -112,13 +115,13 @@ impl<'w> Pressing<'w> {
         }
     }
 
-    /// Sets the pairs, with the distances within which points count.
+    /// Sets the lasting pairs, each with the distance within which its points count as contacts (m).
     pub(super) fn set_pairs(&mut self, pairs: Vec<(usize, f64)>) {
         self.pairs = pairs;
         self.forget();
     }
 
-    /// Forgets the impulses of earlier steps.
+    /// Discards the impulses of earlier steps, so that the next solution starts from zero.
     pub(super) fn forget(&mut self) {
         self.last = [Vec::new(), Vec::new()];
     }
@@ -127,7 +130,7 @@ impl<'w> Pressing<'w> {
         self.pairs.is_empty()
     }
 
-    /// Takes the impulses of a step as the start for the next.
+    /// Stores the impulses of a step of this length as the initial guess of the next.
     pub(super) fn remember(&mut self, step: &Step, length: f64) {
         let mut second = vec![0.0; step.touching[0].len()];
         for (place, c) in self.closed.iter().enumerate() {
@@ -140,7 +143,7 @@ impl<'w> Pressing<'w> {
         self.last = [per_time(&step.touching[0]), per_time(&second)];
     }
 
-    /// Results of the step that was made last, pair by pair.
+    /// Returns the contact results of the latest step, by pair.
     pub(super) fn results(&self, step: &Step) -> BTreeMap<usize, PairStep> {
         let nothing = PairStep {
             open: true,
@@ -174,7 +177,7 @@ impl<'w> Pressing<'w> {
         out
     }
 
-    /// Keeps impulses of the second kick, for its next attempt.
+    /// Stores the impulses of the second kick as the initial guess of its next solution.
     fn keep_second(&mut self, impulses: &[f64]) {
         let mut second = vec![0.0; 3 * self.start.len()];
         for (place, c) in self.closed.iter().enumerate() {
@@ -189,7 +192,7 @@ impl<'w> Pressing<'w> {
         &self.touch.pairs[touching.pair]
     }
 
-    /// Modes of friction at the start, and scales.
+    /// Sets the scales of velocities, and the friction law of each point from its slip at the start.
     fn begin(&mut self, kick: &FirstKick<'_>) {
         let rows = kick.before.len();
         let gravity = self.touch.flights.gravity.norm() * kick.length;
@@ -217,20 +220,21 @@ impl<'w> Pressing<'w> {
         (self.begun, self.least, self.stale) = (true, f64::INFINITY, 0);
     }
 
-    /// True if the rounding of gaps would be worth any speed within a step.
+    /// True if the step is so short that the rounding error of the gaps, divided by `length` (s), would exceed the velocity
+    /// tolerance. Rates then replace differences of gaps.
     pub(super) fn is_short(&self, length: f64) -> bool {
         length <= SHORT * self.touch.time_step
     }
 
-    /// Mean velocities over the flight as if there were no impulses.
+    /// Returns the mean contact velocities over the flight, with the effect of the current impulses subtracted.
     fn free_rates(&self, kick: &FirstKick<'_>) -> Vec<f64> {
         let (h, rows) = (kick.length, kick.before.len());
-        // A gap that is too deep comes back in a step of the grid.
+        // A penetration at the start is removed over one time step of the grid, so only in part over a shorter step.
         let return_share = (1.0 - h / self.touch.time_step).max(0.0);
         let mut velocity = vec![0.0; rows];
         for (c, (start, end)) in self.start.iter().zip(&self.end).enumerate() {
             let before = start.point.gap;
-            // In a short step the rounding of gaps would be worth any speed.
+            // In a short step the rounding of gaps divided by the length would be a large velocity.
             velocity[3 * c] = match self.is_short(h) {
                 true => 0.5 * (kick.begin[3 * c] + kick.end[3 * c]),
                 false => (end.point.gap - before.max(0.0) - before.min(0.0) * return_share) / h,
@@ -245,15 +249,16 @@ impl<'w> Pressing<'w> {
         if let Some(dependent) = &self.dependent {
             dependent.make_consistent(&mut velocity);
         }
-        // A point above the other body may come down to it, whatever the others do.
+        // A point with a positive gap may approach by that gap within the step, independently of the other points.
         for (c, start) in self.start.iter().enumerate() {
             velocity[3 * c] += start.point.gap.max(0.0) / h;
         }
         velocity
     }
 
-    /// Solves for the impulses of the first kick. Friction against the slip that was can jam contacts that press each
-    /// other, or turn a slip back: then it is against the slip that will be.
+    /// Solves for the impulses of the first kick. Friction along the slip at the start can jam contacts that press each other, or
+    /// reverse a slip; friction then follows the slip that results (Coulomb's law, implicit). Returns false if no impulses are
+    /// found.
     fn solve_first(&mut self, mobility: &[f64], velocity: &[f64], next: &mut [f64]) -> bool {
         let implicit = |laws: &mut Vec<(f64, Friction)>| {
             for (_, law) in laws {
@@ -309,7 +314,7 @@ impl<'w> Pressing<'w> {
     }
 }
 
-/// Change of a row's velocity by impulses.
+/// Returns the change of the velocity of one row by impulses: row of the mobility matrix times impulses.
 fn moved(mobility: &[f64], row: usize, impulses: &[f64]) -> f64 {
     let n = impulses.len();
     let entries = mobility[row * n..(row + 1) * n].iter();
@@ -347,7 +352,7 @@ impl Contacts for Pressing<'_> {
     }
 
     fn guess(&mut self, length: f64, impulses: &mut [f64]) {
-        // The extent and the speed of the bodies have their roundings.
+        // Until here `noise` and `speed_noise` contain the extent and the speed of the bodies.
         self.length = length;
         self.noise = match self.is_short(length) {
             true => ROUNDING * self.speed_noise,
@@ -380,7 +385,7 @@ impl Contacts for Pressing<'_> {
             self.begin(kick);
         }
         let velocity = self.free_rates(kick);
-        // Impulses that were found for these velocities, to rounding, are those of the step.
+        // If the velocities equal, to rounding, those for which the current impulses were found, the iteration has converged.
         let rounding = SETTLED_ROUNDING * self.scale + SETTLED_NOISE * self.noise;
         let pairs = self.solved.iter().zip(&velocity);
         let moved_by = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);

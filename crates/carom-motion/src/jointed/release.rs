@@ -1,8 +1,9 @@
-//! Limits that have pressed and open.
+//! Opening of limits that would have to pull.
 //!
-//! A limit that would pull over a step opens at the start of the step if it pulls from there on, else within the step,
-//! which then ends where it opens. Of several that pull, one opens at a time: the others may press again without it. So
-//! limits that lean on each other, such as the joints of a finger, do not open and close for ever.
+//! A limit whose mean force over a step would pull opens. If the force pulls in a short first step already, the limit opens at
+//! the start of the step; otherwise the step ends where the force changes its sign, and the limit opens there. Of several limits
+//! that pull, one opens at a time: the others may press again without it. This prevents limits that load each other, such as the
+//! joints of a finger, from opening and closing for ever.
 
 use super::contact::{JointContact, LimitContact};
 use super::events::AT_ONCE;
@@ -11,13 +12,14 @@ use super::world::JointEvent;
 use crate::world::MotionError;
 use carom_joints::step::Step;
 
-/// A limit that would pull.
+/// A limit whose force would pull.
 #[derive(Clone, Copy, Debug)]
 struct Pull {
     contact: LimitContact,
-    /// Dry friction of the coordinate, which a force beyond the limit overcomes first (N m or N).
+    /// Dry friction of the coordinate, which the pull has to exceed before the limit opens (N m or N).
     friction: f64,
-    /// Mean force on the coordinate over the step, positive where the limit presses, and friction (N m or N).
+    /// Mean force of the limit on the coordinate over the step, positive where the limit presses, plus the dry friction (N m or
+    /// N).
     force: f64,
 }
 
@@ -29,7 +31,8 @@ impl Pull {
 }
 
 impl Run<'_, '_> {
-    /// Opens a limit that would pull, or goes to where it opens; false if none pulls.
+    /// Opens a limit that would pull, at the start of the step or after a shorter step to the time of opening. Returns false if
+    /// no limit pulls.
     pub(super) fn release(&mut self, step: &Step, length: f64) -> Result<bool, MotionError> {
         let pulls = self.pulls(step, length);
         if pulls.is_empty() {
@@ -61,7 +64,7 @@ impl Run<'_, '_> {
         Ok(true)
     }
 
-    /// Limits that would pull, the strongest first.
+    /// Returns the limits that would pull over a step, the strongest first.
     fn pulls(&self, step: &Step, length: f64) -> Vec<Pull> {
         let mut pulls = Vec::new();
         for k in 0..self.rates.len() {
@@ -84,7 +87,7 @@ impl Run<'_, '_> {
         pulls
     }
 
-    /// Time from now at which a limit opens: 0 if it pulls in a short step, too.
+    /// Returns the time from now at which a limit opens (s): 0 if the limit pulls in a step of length `short` already.
     fn opens_at(&mut self, pull: &Pull, short: f64, length: f64) -> Result<f64, MotionError> {
         if short <= INSTANT {
             return Ok(0.0);
@@ -92,7 +95,7 @@ impl Run<'_, '_> {
         let (results, pressing) = (self.results.clone(), self.pressing.clone());
         let start = self.step_for(short).map(|step| pull.force(&step, short));
         let at = match start {
-            // A step as short as that has no impulses: then it opens at its start, too.
+            // If no impulses are found for so short a step, the limit opens at the start.
             Err(MotionError::Joint(_)) => Ok(0.0),
             Err(error) => Err(error),
             Ok(start) if start <= 0.0 => Ok(0.0),

@@ -1,21 +1,21 @@
-//! Dry friction of coordinates: events where it stops and slips, and implicit where these crowd.
+//! Dry friction of coordinates: event detection of stops and slips, and implicit friction where these crowd.
 //!
-//! A coordinate that slides or sticks splits the step where that ends. Where several coordinates carry one load, as the
-//! joints of legs on a floor do, each split changes the loads of the others, and where contacts stick, too, more can be
-//! held than a configuration has freedoms. Then friction is implicit until a later line of the grid: the first kick has the
-//! friction of the step before, the second one finds which coordinates stick and which slide. Such a step is of order 1
-//! where a coordinate turns, of order 2 elsewhere, and keeps equilibria.
+//! Each stop or slip of a coordinate splits the step. Where several coordinates carry one load, such as the joints of legs on a
+//! floor, each split changes the loads of the others; with sticking contacts in addition, more directions can stick than the
+//! mechanism has degrees of freedom. Friction is then implicit until a later grid time: the first kick uses the friction of the
+//! previous step, the second finds which coordinates stick and which slide. Such a step is of order 1 when a coordinate changes
+//! its direction, of order 2 elsewhere, and preserves equilibria.
 
 use super::run::Run;
 
-/// Lines of the grid for which friction is implicit at first; twice as many each time that it is needed again at once.
+/// Number of grid intervals with implicit friction at first; it doubles each time that implicit friction is needed again at once.
 const FEWEST_LINES: u64 = 8;
 
-/// Lines of the grid for which friction is implicit at most: a quarter of a second at a step of 1 ms.
+/// Largest number of grid intervals with implicit friction: a quarter of a second at a step of 1 ms.
 const MOST_LINES: u64 = 256;
 
 impl Run<'_, '_> {
-    /// Coordinates with dry friction slide or stick by their rates.
+    /// Sets for every coordinate with dry friction, from its rate, whether it slides or sticks.
     pub(super) fn refresh_friction(&mut self) {
         for k in 0..self.rates.len() {
             let (c, _) = self.coordinate(k);
@@ -39,17 +39,17 @@ impl Run<'_, '_> {
         }
     }
 
-    /// True if a coordinate's dry friction is implicit once no limit holds it.
+    /// True if implicit friction is active and the coordinate has dry friction: it applies unless a limit holds the coordinate.
     pub(super) fn is_rubbing(&self, k: usize) -> bool {
         self.rubbing.until.is_some() && self.coordinate(k).0.friction > 0.0
     }
 
-    /// True if dry friction, not a limit, holds a coordinate.
+    /// True if dry friction, rather than a limit, holds some coordinate.
     pub(super) fn is_held_by_friction(&self) -> bool {
         (0..self.rates.len()).any(|k| self.modes.held[k].is_some() && self.at_limit(k).is_none())
     }
 
-    /// Makes dry friction implicit until a later line of the grid.
+    /// Makes dry friction implicit until a later grid time.
     pub(super) fn rub(&mut self) {
         let again = self.rubbing.lines > 0 && self.line <= self.rubbing.ended + 1;
         let lines = match again {
@@ -72,7 +72,7 @@ impl Run<'_, '_> {
         self.pressing.forget();
     }
 
-    /// Takes over the implicit friction of a step: its mean over both kicks, so that a load that does not change is held
+    /// Stores the friction of an implicit step for the next one: the mean over both kicks, so that a constant load is balanced
     /// from the first step on.
     pub(super) fn note_rubbing(&mut self) {
         for k in 0..self.rates.len() {
@@ -83,7 +83,7 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Goes back to events at a line of the grid, if it is time.
+    /// Called at a grid time. Returns to event detection of friction if the time for it has come.
     pub(super) fn end_rubbing(&mut self) {
         self.rubbing.turns = 0;
         if self.rubbing.until.is_some_and(|until| self.line >= until) {

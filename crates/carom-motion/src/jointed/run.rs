@@ -1,4 +1,4 @@
-//! The run of jointed bodies: steps, limits, dry friction, samples.
+//! Main loop of a run of jointed bodies: steps, limits, dry friction, samples.
 
 use super::contact::{Change, LimitContact};
 use super::memory::{Bounces, Crowding, Lasting, Plastic, PlasticTouches, Rubbing};
@@ -12,39 +12,42 @@ use carom_joints::{JointError, Posture};
 use nalgebra::Vector3;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Instants are found to this (s).
+/// Accuracy to which the times of events are located (s).
 pub(super) const INSTANT: f64 = 1e-12;
 
-/// Rates below this fraction of the fastest speed of the run are rest: an impact that leaves less has ended. Rounding of
-/// an impact is some 1e-14 of the speeds, more with unequal masses.
+/// Speeds below this fraction of the fastest speed of the run count as rest: a contact that an impact leaves slower than this is
+/// at rest. Rounding of an impact is some 1e-14 of the speeds, more with unequal masses.
 const AT_REST: f64 = 1e-10;
 
-/// A coordinate within this of its limit is there: against 1 rad or the size, and the limit itself. Steps end at a limit
-/// with residuals of at most 1e-12 of the size.
+/// Distance within which a coordinate counts as being at its limit, as a fraction of its unit (1 rad, or the size of the system)
+/// plus the size of the limit itself. Steps end at a limit with residuals of at most 1e-12 of the size.
 const AT_LIMIT: f64 = 1e-11;
 
-/// Impacts at a limit between which the coordinate rises by less than this have ended: against 1 rad or the size, and the
-/// limit. Coordinates, measured from the bodies, have a rounding of some 1e-15.
+/// Impacts at a limit end when the coordinate rises by less than this between two of them, as a fraction of its unit (1 rad, or
+/// the size of the system) or of the limit if that is larger. Coordinates are measured from the bodies with a rounding of some
+/// 1e-15.
 const FLAT: f64 = 64.0 * f64::EPSILON;
 
-/// Events without time between them.
+/// Largest number of events at one time before the run fails with an error.
 pub(super) const EVENTS_PER_INSTANT: usize = 10_000;
 
-/// Halvings of a step whose contacts have no impulses: those that jam may have some for a shorter one.
+/// Largest number of times that a step is halved when its contact impulses cannot be found: contacts that jam over a long step
+/// may have a solution over a shorter one.
 const SHORTENINGS: i32 = 4;
 
-/// Splits of one step of the grid, after which the points of pairs that last close by the impulses of the steps.
+/// Number of events that may split one interval of the time grid. After that, the impulses of the steps close further points of
+/// lasting pairs, without a search for the time.
 const MOST_SPLITS: usize = 24;
 
-/// Length of a step that starts from the impulses of one that was thrown away, in units of that one's.
+/// Impulses of a trial step are the initial guess of a step that is at most this many times as long.
 const MOST_STRETCHED: f64 = 4.0;
 
-/// Stops and slips between two lines of the grid, before friction is implicit.
+/// Number of stick-slip transitions of dry friction within one interval of the time grid, before friction becomes implicit.
 const MOST_TURNS: usize = 4;
 
 impl JointedWorld {
-    /// Runs from the start, and reports samples and events in their order. `control` sees time, coordinates and rates at
-    /// every line of the grid, and sets forces along the coordinates until the next.
+    /// Runs from the start, and reports samples and events in their order. `control` is called with time, coordinates and rates
+    /// at every grid time (multiples of the time step), and returns the forces along the coordinates until the next grid time.
     pub fn run<'o>(
         &'o self,
         laws: &Laws<'o>,
@@ -120,7 +123,7 @@ impl JointedWorld {
     }
 }
 
-/// A run on its way.
+/// State of a run in progress.
 pub(super) struct Run<'w, 'o> {
     pub(super) world: &'w JointedWorld,
     pub(super) laws: Laws<'o>,
@@ -130,13 +133,14 @@ pub(super) struct Run<'w, 'o> {
     pub(super) time: f64,
     pub(super) modes: Modes,
     pub(super) stepper: Stepper<'w>,
-    /// Lines of the grid passed.
+    /// Number of grid times passed.
     pub(super) line: u64,
     samples: &'o [f64],
     control: Option<&'o mut Control<'o>>,
     pub(super) observe: &'o mut (dyn FnMut(JointEvent<'_>) + 'o),
     at_once: usize,
-    /// Fastest speed of a body so far, rotation times size included, and gravity over a step (m/s).
+    /// Fastest speed of a body so far (m/s), the largest of: velocity plus angular velocity times size, and the speed that
+    /// gravity gives in one step.
     pub(super) fastest: f64,
     pub(super) n_impacts: usize,
     n_steps: usize,
@@ -148,28 +152,28 @@ pub(super) struct Run<'w, 'o> {
     pub(super) initial: f64,
     supports: Vec<Vector3<f64>>,
     pub(super) pressing: Pressing<'w>,
-    /// Pairs that last, by their index.
+    /// Lasting pairs, by index of the pair.
     pub(super) lasting: BTreeMap<usize, Lasting>,
-    /// Pairs that last until the next line of the grid, whatever they do.
+    /// Pairs that stay lasting contacts until the next grid time, even if they separate.
     pub(super) held_pairs: BTreeSet<usize>,
-    /// Impacts without restitution since the last line of the grid.
+    /// Number of impacts without restitution since the last grid time.
     pub(super) plastic: BTreeMap<Plastic, PlasticTouches>,
-    /// Coordinates that are held at a limit until the next line of the grid, whatever they do.
+    /// Coordinates that stay at their limit until the next grid time, even if the limit would pull.
     pub(super) kept_limits: BTreeSet<usize>,
     pub(super) bounces: BTreeMap<usize, Bounces>,
     pub(super) limit_bounces: BTreeMap<LimitContact, Bounces>,
-    /// Results of the step that was made last, by pair.
+    /// Contact results of the latest step, by pair.
     pub(super) results: BTreeMap<usize, PairStep>,
-    /// Splits since the last line of the grid.
+    /// Number of splits since the last grid time.
     pub(super) splits: usize,
     pub(super) rubbing: Rubbing,
     pub(super) crowding: Crowding,
-    /// Length of the last step that was thrown away, if it began at this posture, and its impulses.
+    /// Length (s) and impulses of the latest trial step from the current posture; `None` if there was no such step.
     previewed: Option<(f64, History)>,
     pub(super) ended: Option<Ending<MotionError>>,
     pub(super) lowest_gap: f64,
     residual: f64,
-    /// Mean forces that held coordinates in the last step.
+    /// Mean force that kept each held coordinate in place in the last step (N or N m).
     pub(super) holding: Vec<f64>,
     last: Option<(Vec<Load>, f64)>,
 }
@@ -215,7 +219,7 @@ impl Run<'_, '_> {
         self.meet(&[])
     }
 
-    /// The next line of the grid, corner of a table, or the end.
+    /// Returns the next time to stop at (s): the next grid time, the next breakpoint of a tabulated input, or the end of the run.
     fn target(&self) -> f64 {
         let line = (self.line + 1) as f64 * self.world.time_step;
         let mut target = line;
@@ -223,7 +227,7 @@ impl Run<'_, '_> {
             .world
             .corners
             .partition_point(|t| *t <= self.time + INSTANT);
-        // Times that differ by rounding are one instant. The corner decides: the slope changes there.
+        // Times that differ by rounding are one instant. The breakpoint is used: the slope changes there.
         if let Some(corner) = self.world.corners.get(after)
             && *corner <= target + INSTANT
         {
@@ -242,7 +246,7 @@ impl Run<'_, '_> {
         (&mb.joints()[joint].coordinates[k - first], joint)
     }
 
-    /// Asks the control for its forces until the next line.
+    /// Asks the control for its forces until the next grid time.
     fn ask_control(&mut self) -> Result<(), MotionError> {
         let Some(control) = &mut self.control else {
             return Ok(());
@@ -263,7 +267,7 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Unit of a coordinate: 1 rad, or the size (m).
+    /// Unit of a coordinate: 1 rad for an angle, the size of the system (m) for a length.
     pub(super) fn unit(&self, k: usize) -> f64 {
         let mb = self.world.multibody();
         let joint = mb.joint_of_row(self.world.rows[k]);
@@ -274,24 +278,24 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Rate of a coordinate that counts as rest (rad/s, m/s).
+    /// Rate below which a coordinate counts as at rest (rad/s or m/s).
     pub(super) fn still_rate(&self, k: usize) -> f64 {
         AT_REST * self.fastest * self.unit(k) / self.world.multibody().size()
     }
 
-    /// Distance from a limit at which a coordinate is there (rad, m).
+    /// Distance within which a coordinate counts as being at the limit `bound` (rad or m).
     pub(super) fn at_bound(&self, k: usize, bound: f64) -> f64 {
         AT_LIMIT * (self.unit(k) + bound.abs())
     }
 
-    /// Rise of a coordinate between two impacts at its limit that its rounding hides (rad, m).
+    /// Rise of a coordinate between two impacts at its limit that is lost in rounding (rad or m).
     pub(super) fn flat(&self, limit: LimitContact) -> f64 {
         let (c, _) = self.coordinate(limit.coordinate);
         let bound = if limit.upper { c.upper } else { c.lower };
         FLAT * self.unit(limit.coordinate).max(bound.abs())
     }
 
-    /// The limit that a held coordinate rests on.
+    /// Returns the limit at which a coordinate is held; `None` if the coordinate is free or held by friction.
     pub(super) fn at_limit(&self, k: usize) -> Option<LimitContact> {
         let held = self.modes.held[k]?;
         let (c, _) = self.coordinate(k);
@@ -302,12 +306,12 @@ impl Run<'_, '_> {
         })
     }
 
-    /// True if steps are composed of several.
+    /// True if one step of the grid is composed of several substeps (orders 4 and 6).
     pub(super) fn is_composed(&self) -> bool {
         self.world.fractions.len() > 1 && self.pressing.is_empty()
     }
 
-    /// A step of order 2 that is thrown away.
+    /// Computes a trial step of order 2 of this length (s); the state of the run does not change.
     pub(super) fn plain_step(&mut self, length: f64) -> Result<Step, MotionError> {
         let time = self.time;
         self.stepper
@@ -315,7 +319,8 @@ impl Run<'_, '_> {
             .map_err(MotionError::Joint)
     }
 
-    /// A step that is thrown away.
+    /// Computes a trial step of this length (s), from the current posture. The posture of the run does not change; the impulses
+    /// of the step are kept as an initial guess.
     pub(super) fn step_for(&mut self, length: f64) -> Result<Step, MotionError> {
         let history = self.stepper.history();
         self.start_from_preview(length);
@@ -332,8 +337,8 @@ impl Run<'_, '_> {
         step
     }
 
-    /// Lets the next step start from the impulses of the last one that was thrown away, which began at the same posture. Those
-    /// of a much shorter one tell little: corrections of what is left of residuals are large for a unit of time.
+    /// Sets the impulses of the latest trial step from the current posture as initial guess of the next step. Impulses of a much
+    /// shorter step are not used: their residual corrections are large per unit of time.
     fn start_from_preview(&mut self, length: f64) {
         if let Some((of, previewed)) = &self.previewed
             && length <= MOST_STRETCHED * of
@@ -343,7 +348,7 @@ impl Run<'_, '_> {
         }
     }
 
-    /// A step, with what it does to lasting contacts in `results`.
+    /// Computes a step of this length (s), and stores the results of lasting contacts in `results`.
     pub(super) fn make(&mut self, length: f64) -> Result<Step, MotionError> {
         let time = self.time;
         let (stepper, posture, modes) = (&mut self.stepper, &self.posture, &self.modes);
@@ -359,7 +364,8 @@ impl Run<'_, '_> {
         Ok(step)
     }
 
-    /// One step towards a time, or to the first event before it; a shorter one where its contacts have no impulses.
+    /// Takes one step to `target` (s) or to the first event before it. If the contact impulses of the step cannot be found,
+    /// shorter steps are tried, then implicit friction.
     fn advance(&mut self, target: f64) -> Result<(), MotionError> {
         let begin = self.time;
         let mut made = self.attempt(target);
@@ -384,8 +390,9 @@ impl Run<'_, '_> {
         made
     }
 
-    /// True if a step has failed that a shorter one may replace: contacts have no impulses, or those alternate with those
-    /// of the joints. Joints alone that do not settle are a matter of the step that was given.
+    /// True if the failed step `made` may succeed with a shorter length: no contact impulses were found, or contact and joint
+    /// impulses do not converge together. If joints alone do not converge, the given time step is too large, and false is
+    /// returned.
     fn may_be_shorter(&self, made: &Result<(), MotionError>) -> bool {
         match made {
             Err(MotionError::Joint(JointError::ContactForces { .. })) => true,
@@ -449,7 +456,7 @@ impl Run<'_, '_> {
         self.meet(&touched)
     }
 
-    /// Goes to the end of a step.
+    /// Accepts a step of this length: updates the state of the run to the end of the step at time `end` (s).
     pub(super) fn accept(&mut self, step: Step, length: f64, end: f64) -> Result<(), MotionError> {
         self.samples_within(end)?;
         let mb = self.world.multibody();
@@ -496,7 +503,7 @@ impl Run<'_, '_> {
         self.note_energy()
     }
 
-    /// Adds an impulse that a thing gave at a contact, if it never moves.
+    /// Adds a contact impulse to the sum of the body or plane `thing`, if that never moves.
     pub(super) fn support_thing(&mut self, thing: usize, impulse: &Vector3<f64>) {
         if self.world.multibody().rigid(thing).is_none()
             && let Some(total) = self.supports.get_mut(1 + thing)
@@ -505,7 +512,7 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Adds an impulse on a joint's child to what the ground or a fixed parent gave.
+    /// Adds an impulse on a joint's child to the sum of the ground or of the fixed parent.
     pub(super) fn support(&mut self, joint: usize, impulse: &Vector3<f64>) {
         let mb = self.world.multibody();
         let parent = mb.joints()[joint].parent;
@@ -519,7 +526,7 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Samples at the time that is reached.
+    /// Reports the samples that are due at the current time.
     fn due_samples(&mut self) {
         while let Some((sample, rest)) = self.samples.split_first() {
             if *sample > self.time + INSTANT * (1.0 + self.time) {
@@ -541,13 +548,13 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Samples before the end of a step that has not been taken: ends of shortened steps.
+    /// Reports the samples before the time `end` (s) of a step that is not accepted yet: each is the end of a shorter trial step.
     fn samples_within(&mut self, end: f64) -> Result<(), MotionError> {
         let is_due = |sample: &f64| *sample < end - INSTANT * (1.0 + end);
         if !self.samples.first().is_some_and(is_due) {
             return Ok(());
         }
-        // The step to the end keeps what it said about contacts.
+        // Trial steps overwrite the contact results of the step to the end; they are restored below.
         let (results, pressing) = (self.results.clone(), self.pressing.clone());
         while let Some((sample, rest)) = self.samples.split_first() {
             if !is_due(sample) {
@@ -569,7 +576,7 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// Forces of springs, dampers, friction and actuators.
+    /// Returns the force of spring, damper, friction, actuator and control along each coordinate (N or N m).
     fn forces(&self, time: f64, q: &[f64], rates: &[f64]) -> Vec<f64> {
         let mb = self.world.multibody();
         let one = |(k, c): (usize, &CoordinateSpec)| {

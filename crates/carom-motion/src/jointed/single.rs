@@ -1,4 +1,4 @@
-//! The impact of one contact whose points move only as the joints allow.
+//! Impact of a single contact whose bodies can move only as their joints allow.
 
 use carom_contact::ImpactError;
 use carom_impact::two_body::{
@@ -6,12 +6,14 @@ use carom_impact::two_body::{
 };
 use nalgebra::{Matrix2, Matrix3, SymmetricEigen, Vector2, Vector3};
 
-/// Mobility along a tangent, and its coupling with the normal, below this fraction of the contact's largest entry are rounding:
-/// the joints block that tangent. Sums over the links of a robot leave some thousand units in the last place at most.
+/// Entries of the contact mobility below this fraction of the largest entry are rounding: the joints block a tangent whose own
+/// mobility and coupling with the normal are both that small. Sums over the links of a robot leave some thousand units in the
+/// last place at most.
 const BLOCKED: f64 = 1e-12;
 
-/// Impulse of a contact with the inverse inertia matrix `w` (tangents first, the normal last) at a velocity (m/s). Along
-/// tangents that the joints block nothing slides and nothing rubs: the impact is that of the other directions.
+/// Returns the impulse (N s) of a contact with the inverse inertia matrix `w` (tangents first, the normal last) at a velocity
+/// (m/s). Along a tangent that the joints block there is neither slip nor friction; the impact is solved in the remaining
+/// directions.
 pub(super) fn impulse(
     w: &Matrix3<f64>,
     velocity: &Vector3<f64>,
@@ -53,7 +55,8 @@ pub(super) fn impulse(
     }
 }
 
-/// Unit tangents along which the contact can move, if those across them are blocked alone: without the normal.
+/// Returns the unit tangents along which the contact can move. `None` if a blocked tangent is coupled with the normal, or if the
+/// normal is blocked.
 fn free_tangents(w: &Matrix3<f64>) -> Option<Vec<Vector2<f64>>> {
     let eigen = SymmetricEigen::new(w.fixed_view::<2, 2>(0, 0).into_owned());
     let least = BLOCKED * w.amax();

@@ -15,32 +15,32 @@ use carom_variational::State;
 use nalgebra::{Vector3, Vector6};
 use std::collections::BTreeSet;
 
-/// Things that jointed bodies can touch, and which pairs do.
+/// Shapes and planes that can touch, and the pairs that may.
 #[derive(Clone, Debug, Default)]
 pub struct TouchSpec {
     /// Shape of each body in its axes about the center of mass; `None` for a body that touches nothing.
     pub shapes: Vec<Option<Shape>>,
     /// Fixed planes.
     pub planes: Vec<PlaneSpec>,
-    /// Pairs that may touch, by index: bodies in their order, then planes.
+    /// Pairs that may touch. Indices count the bodies in their order, then the planes.
     pub pairs: Vec<([usize; 2], Surface)>,
     /// Pairs, the smaller index first, that may overlap at the start: such a pair never touches. Any other pair that
     /// overlaps is an error.
     pub may_overlap: BTreeSet<[usize; 2]>,
 }
 
-/// A pair that may touch; the first is mobile, and of two mobile ones the earlier.
+/// A pair that may touch. The first is a mobile body; of two mobile bodies, the one with the smaller index.
 #[derive(Clone, Debug)]
 pub(super) struct TouchPair {
     pub(super) first: usize,
     /// Index of a body, or of a plane counted after the bodies.
     pub(super) second: usize,
     pub(super) surface: Surface,
-    /// Gaps within this are contact (m).
+    /// Gap up to which the pair counts as touching (m).
     pub(super) tolerance: f64,
 }
 
-/// Everything that can touch.
+/// All shapes and planes that can touch, and their pairs.
 #[derive(Clone, Debug)]
 pub(super) struct Touch {
     bodies: Vec<Option<Body>>,
@@ -116,7 +116,7 @@ impl Touch {
         }
     }
 
-    /// Both things of a pair.
+    /// Returns the body and the other body or plane of a pair.
     fn things(&self, pair: &TouchPair) -> Option<(&Body, Other<'_>)> {
         let body = self.bodies.get(pair.first)?.as_ref()?;
         let other = match self.bodies.get(pair.second) {
@@ -159,7 +159,7 @@ impl Touch {
         pair::gap(body, here, &other, there, &mut PairMemory::new()).value
     }
 
-    /// Rounding of a pair's gap (m).
+    /// Rounding error of the gap of a pair (m).
     pub(super) fn rounding(&self, pair: &TouchPair, states: &[State]) -> f64 {
         let [here, there] = Self::states_of(pair, states);
         self.things(pair).map_or(0.0, |(body, other)| {
@@ -167,7 +167,7 @@ impl Touch {
         })
     }
 
-    /// Adds all points in which a pair touches within a tolerance (m).
+    /// Appends all points of a pair whose gap is within `tolerance` (m).
     pub(super) fn points(
         &self,
         pair: &TouchPair,
@@ -182,7 +182,7 @@ impl Touch {
         }
     }
 
-    /// A point of a pair after the bodies moved.
+    /// Returns a contact point of a pair after the bodies moved to `states`.
     pub(super) fn moved(
         &self,
         pair: &TouchPair,
@@ -195,7 +195,7 @@ impl Touch {
         })
     }
 
-    /// Speed of the fastest point of a thing (m/s).
+    /// Upper bound of the speed of any point of a body (m/s); 0 for a plane.
     fn speed_of(&self, thing: usize, states: &[State]) -> f64 {
         let body = self.bodies.get(thing).and_then(Option::as_ref);
         let (Some(body), Some(state)) = (body, states.get(thing)) else {
@@ -205,21 +205,21 @@ impl Touch {
         velocity.linear.norm() + velocity.angular.norm() * body.radius
     }
 
-    /// Speed of the fastest point of a pair (m/s).
+    /// Upper bound of the speed of any point of the two bodies of a pair (m/s).
     pub(super) fn speed(&self, pair: &TouchPair, states: &[State]) -> f64 {
         let (first, second) = (pair.first, pair.second);
         self.speed_of(first, states)
             .max(self.speed_of(second, states))
     }
 
-    /// Largest coordinate of the two bodies of a pair, with their radius (m).
+    /// Largest absolute coordinate of the centers of a pair, plus the radius of the first body (m).
     pub(super) fn extent(&self, pair: &TouchPair, states: &[State]) -> f64 {
         let [here, there] = Self::states_of(pair, states);
         let radius = self.things(pair).map_or(0.0, |(body, _)| body.radius);
         here.position.amax().max(there.position.amax()) + radius
     }
 
-    /// True if balls about a pair may come within a distance (m) on flights of some length (s).
+    /// True if the bounding balls of a pair may come within the distance `within` (m) during a free flight of `length` (s).
     pub(super) fn is_near(
         &self,
         pair: &TouchPair,
@@ -249,7 +249,8 @@ impl Touch {
         apart <= moved * (1.0 + 1e-9) + within + pair.tolerance
     }
 
-    /// First contact of a pair on its flights from some states.
+    /// Searches the first contact of a pair on free flights from `states`. `begin` is the time of `states` (s), `length` the
+    /// duration of the flight (s).
     pub(super) fn search(
         &self,
         pair: &TouchPair,
@@ -282,7 +283,7 @@ impl Touch {
         search.first_contact(length, length, &mut PairMemory::new())
     }
 
-    /// Rows of a contact: normal and two tangents, and their directions in space.
+    /// Returns the rows of a contact point, normal and two tangents, and their directions in space.
     pub(super) fn rows(
         &self,
         pair: &TouchPair,
@@ -317,11 +318,8 @@ impl Touch {
         ([one(&frame[0]), one(&frame[1]), one(&frame[2])], frame)
     }
 
-    /// Checks that coordinates tell where every mobile body is: to a small part of its shape, or of the whole.
-    ///
-    /// # Errors
-    ///
-    /// [`MotionError::CoarseCoordinates`].
+    /// Checks that the floating-point spacing of the coordinates resolves the place of every mobile body: to a small part of its
+    /// shape, or of the size of the system for a body without shape.
     pub(super) fn check_places(
         &self,
         multibody: &Multibody,
@@ -338,11 +336,8 @@ impl Touch {
         Ok(())
     }
 
-    /// Checks that coordinates tell whether a pair touches: contacts are deeper than the rounding of both places.
-    ///
-    /// # Errors
-    ///
-    /// [`MotionError::CoarseCoordinates`].
+    /// Checks that coordinates resolve the contact of a pair: the contact tolerance must be larger than the rounding of both
+    /// places.
     pub(super) fn check_contact(
         &self,
         pair: &TouchPair,
@@ -357,7 +352,11 @@ impl Touch {
         check_rounding(self.name(pair.first), far, pair.tolerance, time)
     }
 
-    /// Takes out the pairs that overlap at the start and may do so, and returns them.
+    /// Removes the pairs that overlap at the start, and returns them.
+    ///
+    /// # Errors
+    ///
+    /// [`MotionError::InitialPenetration`] if a pair overlaps that is not in `may_overlap`; [`MotionError::CoarseCoordinates`].
     pub(super) fn part_at_start(
         &mut self,
         states: &[State],
@@ -390,7 +389,7 @@ impl Touch {
         Ok(overlapping)
     }
 
-    /// Smallest gap of all pairs that are near (m).
+    /// Returns the smaller of `lowest` and the smallest gap of all pairs (m).
     pub(super) fn lowest_gap(&self, states: &[State], mut lowest: f64) -> f64 {
         for pair in &self.pairs {
             if self.is_near(pair, states, 0.0, lowest) {

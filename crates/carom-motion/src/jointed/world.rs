@@ -1,4 +1,4 @@
-//! Jointed bodies, assembled.
+//! Specification and assembly of jointed bodies, samples and results of a run.
 
 use super::contact::{JointContact, JointImpact};
 use super::touch::{Touch, TouchSpec};
@@ -9,22 +9,23 @@ use carom_joints::step::{Load, SUZUKI_4, Stepper, Works, YOSHIDA_6};
 use carom_joints::{Assembly, JointError, Multibody, MultibodySpec, Placed, Posture};
 use nalgebra::Vector3;
 
-/// Jointed bodies as they are given.
+/// Specification of a system of jointed bodies.
 #[derive(Clone, Debug)]
 pub struct JointedSpec {
     /// Bodies and joints.
     pub multibody: MultibodySpec,
-    /// Places of the bodies.
+    /// Initial configuration and velocity of each body.
     pub placed: Vec<Placed>,
-    /// Rule of flight: `Exact` and `Lgvi` of order 2, `Lgvi4` and `Lgvi6` of orders 4 and 6 where nothing dissipates.
+    /// Integration scheme: `Exact` and `Lgvi` of order 2; `Lgvi4` and `Lgvi6` of orders 4 and 6 if the system has no dissipation,
+    /// else of order 2.
     pub flight: FlightRule,
-    /// Step of the grid (s).
+    /// Time step of the grid (s).
     pub time_step: f64,
     /// Shapes, planes and the pairs that may touch.
     pub touch: TouchSpec,
 }
 
-/// Jointed bodies, assembled.
+/// A system of jointed bodies, checked and with its joints closed, ready to run.
 ///
 /// # Examples
 ///
@@ -99,7 +100,7 @@ pub struct JointedWorld {
     overlapping: Vec<[usize; 2]>,
 }
 
-/// State at a time that was asked for.
+/// State at a requested sample time.
 #[derive(Clone, Copy, Debug)]
 pub struct JointSample<'e> {
     /// Time (s).
@@ -108,41 +109,43 @@ pub struct JointSample<'e> {
     pub posture: &'e Posture,
     /// Rates of the coordinates.
     pub rates: &'e [f64],
-    /// Force of spring, damper, friction and actuator along each coordinate.
+    /// Force of spring, damper, friction, actuator and control along each coordinate (N or N m).
     pub forces: &'e [f64],
-    /// Impulses of the joints over the step that ends there, and its length (s); `None` at the start.
+    /// Impulses of the joints over the step that ends at the sample time, and its length (s); `None` at the start.
     pub loads: Option<(&'e [Load], f64)>,
 }
 
-/// Something that happens during a run; lasting contacts are limits that press, and pairs.
+/// An event of a run. Lasting contacts are limits that press, and pairs that touch.
 pub type JointEvent<'e> = hybrid::Event<'e, JointSample<'e>, JointImpact, JointContact>;
 
-/// State of a run after its end.
+/// State and totals at the end of a run.
 #[derive(Clone, Debug)]
 pub struct JointedEnd {
-    /// Outcome.
+    /// Reason for the end of the run.
     pub ending: Ending<MotionError>,
-    /// Time (s).
+    /// Time reached (s).
     pub time: f64,
     /// Bodies, coordinates and rotors.
     pub posture: Posture,
     /// Rates of the coordinates.
     pub rates: Vec<f64>,
-    /// Force of spring, damper, friction and actuator along each coordinate.
+    /// Force of spring, damper, friction, actuator and control along each coordinate (N or N m).
     pub forces: Vec<f64>,
     /// Impulses of the joints in the last step, and its length (s).
     pub loads: Option<(Vec<Load>, f64)>,
-    /// Instants of impact.
+    /// Number of impacts.
     pub n_impacts: usize,
-    /// Steps.
+    /// Number of accepted steps.
     pub n_steps: usize,
-    /// Works of actuators, dampers and dry friction (J).
+    /// Work of actuators, and energy lost in dampers, dry friction and lasting contacts (J).
     pub works: Works,
-    /// Energy that impacts took (J).
+    /// Energy lost in impacts (J).
     pub impact_loss: f64,
-    /// Largest difference of the energy and its losses, less the work of actuators, from the energy at the start (J).
+    /// Largest violation of the energy balance (J): energy plus losses minus the work of actuators, compared with the energy at
+    /// the start.
     pub energy_error: f64,
-    /// Impulses of the ground (first), then of each body that never moves and of each plane (N s).
+    /// Total impulse given by the ground (first entry), then by each body in order (zero for mobile ones), then by each plane (N
+    /// s).
     pub supports: Vec<Vector3<f64>>,
     /// Smallest gap at impacts and at the ends of steps (m); infinite if nothing can touch.
     pub lowest_gap: f64,
@@ -150,11 +153,11 @@ pub struct JointedEnd {
     pub residual: f64,
 }
 
-/// Forces along all coordinates at a time, from coordinates and rates.
+/// Control function: called with time (s), coordinates and rates; returns the force along each coordinate (N or N m).
 pub type Control<'c> = dyn FnMut(f64, &[f64], &[f64]) -> Vec<f64> + 'c;
 
 impl JointedWorld {
-    /// Checks and assembles.
+    /// Checks the specification and assembles the system: closes the joints at the start.
     ///
     /// # Errors
     ///
@@ -226,7 +229,7 @@ impl JointedWorld {
         })
     }
 
-    /// Pairs that overlap at the start, as [`TouchSpec::may_overlap`] allows, and so never touch.
+    /// Pairs that overlap at the start, as [`TouchSpec::may_overlap`] allows; they never touch.
     pub fn overlapping(&self) -> &[[usize; 2]] {
         &self.overlapping
     }
@@ -236,32 +239,32 @@ impl JointedWorld {
         &self.multibody
     }
 
-    /// Everything at the start.
+    /// Posture (bodies, coordinates, rotors) at the start, with the joints closed.
     pub fn start(&self) -> &Posture {
         &self.start
     }
 
-    /// Differences that were closed at the start.
+    /// Largest shift of a body and largest residual of a joint in the assembly at the start.
     pub fn assembly(&self) -> &Assembly {
         &self.assembly
     }
 
-    /// Number of conditions, and how many of them are independent.
+    /// Number of joint conditions, and number of independent ones among them.
     pub fn ranks(&self) -> (usize, usize) {
         self.ranks
     }
 
-    /// Step of the grid (s).
+    /// Time step of the grid (s).
     pub(super) fn time_step(&self) -> f64 {
         self.time_step
     }
 
-    /// Everything that can touch.
+    /// All shapes and planes that can touch, and their pairs.
     pub(super) fn touch(&self) -> &Touch {
         &self.touch
     }
 
-    /// Name of a thing: bodies in their order, then planes.
+    /// Name of a body or plane; indices count the bodies in their order, then the planes.
     pub fn thing_name(&self, thing: usize) -> &str {
         match thing < self.multibody.n_bodies() {
             true => self.multibody.body_name(thing),
@@ -269,7 +272,7 @@ impl JointedWorld {
         }
     }
 
-    /// Row of a coordinate's rate.
+    /// Index of the joint row that gives a coordinate's rate.
     pub(super) fn row_of(&self, coordinate: usize) -> usize {
         self.rows[coordinate]
     }

@@ -1,4 +1,4 @@
-//! Impacts that accumulate: their times, and where infinitely many end.
+//! Accumulating impacts (Zeno points): their times, and the motion after them.
 
 use crate::hybrid::Ending;
 use crate::world::MotionError;
@@ -11,34 +11,33 @@ use crate::world::series::Interval;
 use crate::world::spec::OnZeno;
 use crate::world::time::Time;
 
-/// Gaps between two impacts below this many times their rounding are not seen.
+/// Gap between two impacts up to which their interval counts as rounding, as a multiple of the rounding of the gap.
 const UNSEEN: f64 = 32.0;
 
-/// An interval between impacts that shrinks by less than this does not accumulate.
+/// Ratio of successive intervals between impacts below which the intervals count as shrinking.
 const SHRINKING: f64 = 0.999;
 
-/// Impacts of a pair that can be an accumulation.
+/// Smallest number of impacts of a pair that can be an accumulation.
 const ACCUMULATING: usize = 4;
 
-/// Impacts accumulate once what is left until then is this fraction of the time step.
+/// Impacts accumulate once the time left until the accumulation point is below this fraction of the time step.
 const REST: f64 = 1e-6;
 
 impl Run<'_, '_> {
-    /// Ends the run where the impacts of some pairs accumulate: what is left of their series after the latest impact is
-    /// less than a millionth of a step, so that the bodies go on from there as they are.
+    /// Ends the run at the accumulation point of the impacts of some pairs. The remaining time after the latest impact is below a
+    /// millionth of a step, so the states of the bodies are not advanced.
     pub(super) fn end_at_accumulation(&mut self, pairs: impl Iterator<Item = Pair>, time: Time) {
         let points = pairs.filter_map(|pair| self.bounces.get(pair)?.series.point());
         let end = Time::new(self.limits.duration);
         let last = points.reduce(Time::max).unwrap_or(time).min(end);
-        // Impacts go on for a while where the rounding of gaps makes their intervals.
+        // Impacts continue for a while after the accumulation point, at intervals given by the rounding of gaps.
         self.now = last.max(time);
         let accumulation = last.high;
         self.ended = Some(Ending::Zeno { accumulation });
     }
 
-    /// True if the impacts of a contact that approaches accumulate here: at least four whose intervals
-    /// shrink geometrically and that lose energy, with next to nothing left; or whose intervals are too
-    /// short.
+    /// True if the impacts of an approaching contact accumulate at this time. Either there were at least four with energy loss,
+    /// at geometrically shrinking intervals and with almost no time left, or their intervals are too short to resolve.
     pub(super) fn accumulates(&self, touching: &Touching, still: f64, time: Time) -> bool {
         if self.laws.on_zeno == OnZeno::Continue {
             return false;
@@ -63,8 +62,8 @@ impl Run<'_, '_> {
         })
     }
 
-    /// True if a pair that touches at a time is on its way to an accumulation of its impacts: at least four
-    /// with this one, in intervals that shrink geometrically.
+    /// True if the impacts of a pair, with the one at `time`, approach an accumulation point: at least four at shrinking
+    /// intervals.
     pub(crate) fn shrinks(&self, pair: Pair, time: Time) -> bool {
         let Some(bounces) = self.bounces.get(pair) else {
             return false;
@@ -73,8 +72,9 @@ impl Run<'_, '_> {
         bounces.shrunk >= 2 && interval < SHRINKING * bounces.interval
     }
 
-    /// True if nothing can happen between two impacts of a pair: no time passes, or the gap between
-    /// them, about an eighth of $\lvert u\rvert t$, is rounding. Gaps of spheres have closed forms.
+    /// True if the interval between two impacts of a pair is too short to resolve: almost no time passes, or the gap between
+    /// them, about $\lvert u\rvert t/8$ with the normal velocity $u$ and the interval $t$, is rounding. Gaps of spheres have
+    /// closed forms, so only the time counts for them.
     pub(super) fn is_short(&self, pair: (usize, usize), velocity: f64, interval: f64) -> bool {
         let world = self.world;
         let (body, other) = (&world.bodies[pair.0], world.thing(pair.1));
@@ -83,7 +83,7 @@ impl Run<'_, '_> {
             || (!closed_form && velocity.abs() * interval <= UNSEEN * self.gap_rounding(pair))
     }
 
-    /// Gap of a pair that is contact but for rounding (m).
+    /// Gap below which a pair counts as in contact, by rounding (m).
     pub(super) fn gap_rounding(&self, pair: Pair) -> f64 {
         let world = self.world;
         let state = |thing: usize| {
@@ -94,7 +94,7 @@ impl Run<'_, '_> {
         BAND * pair::gap_scale(body, &state(pair.0), &other, &state(pair.1))
     }
 
-    /// Keeps the times of the impacts of each pair.
+    /// Records the impacts of each pair that has an impulse; `lossy` is true if the impact as a whole lost energy.
     pub(super) fn remember(
         &mut self,
         touching: &Touching,
@@ -108,7 +108,7 @@ impl Run<'_, '_> {
             if !hit(c) || touching.points.iter().take(c).enumerate().any(done) {
                 continue;
             }
-            // Late impacts lose little of all the energy, but all that they have.
+            // Late impacts lose a small part of the total energy even if they lose all of their own.
             if !lossy && self.world.surface(pair.0, pair.1).restitution == 1.0 {
                 self.bounces.remove(*pair);
                 continue;
@@ -134,7 +134,7 @@ impl Run<'_, '_> {
                 }
                 bounces.interval = interval;
             }
-            // An interval that has not begun to shrink, or cannot shrink any more, can begin anew.
+            // Records whose intervals do not shrink, or whose time has passed, can be removed and begin anew.
             self.bounces.insert(*pair, bounces, |_, b| {
                 let passed = b.last.map_or(0.0, |last| time.since(last));
                 (b.shrunk == 0 && b.short == 0) || passed > b.interval
@@ -149,8 +149,7 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// True if the rebounds of a pair are never taken for rest, however low they are: it restitutes, and impacts
-    /// are never merged.
+    /// True if every rebound of a pair is to be resolved, however low: restitution in (0, 1), and [`OnZeno::Continue`].
     pub(super) fn bounces_on(&self, pair: Pair) -> bool {
         let restitution = self.world.surface(pair.0, pair.1).restitution;
         self.laws.on_zeno == OnZeno::Continue
@@ -160,8 +159,8 @@ impl Run<'_, '_> {
             && !self.lasting.contains(pair)
     }
 
-    /// True if a pair that lasts from here on restitutes and had so many impacts that their rebounds were lost one
-    /// after the other: exactly, there were infinitely many.
+    /// True if a pair that is in lasting contact from now on had so many impacts with restitution that the last rebounds were
+    /// lost in rounding. The exact motion has infinitely many impacts.
     pub(super) fn has_accumulated(&self, pair: Pair) -> bool {
         let bounces = self.bounces.get(pair);
         self.world.surface(pair.0, pair.1).restitution > 0.0

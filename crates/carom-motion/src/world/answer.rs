@@ -1,4 +1,4 @@
-//! Impulses of an impact, by the law that is asked.
+//! Impulses of an impact, by the impact law.
 
 use crate::world::MotionError;
 use crate::world::kick::{Friction, Kick, Work};
@@ -14,7 +14,7 @@ use carom_metric::{Covector, KineticMetric, Tangent};
 use nalgebra::{DMatrix, Matrix3, Vector3};
 
 impl Run<'_, '_> {
-    /// Impulses without restitution, with friction: where infinitely many impacts end.
+    /// Computes impulses without restitution, with friction, for an accumulation point of infinitely many impacts.
     pub(super) fn inelastic(
         &self,
         touching: &Touching,
@@ -46,11 +46,10 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Name of the law that answers; its impulses are three rows for each point.
+    /// Computes the impulses by the impact law, three rows per point, and returns the name of the law.
     ///
-    /// The rounding of points that neither approach nor leave is large in their own terms. A law that
-    /// cannot answer for them is asked again for those alone that approach: if others have to follow,
-    /// that is the next impact.
+    /// Points that neither approach nor separate have velocities that consist of rounding. If a law fails with them, it is called
+    /// again for the approaching points alone: points that then begin to approach are the next impact.
     pub(super) fn answer(
         &self,
         bodies: &[usize],
@@ -89,7 +88,7 @@ impl Run<'_, '_> {
         Ok(law)
     }
 
-    /// Asks the law with every point posed.
+    /// Calls the impact law with all points of `touching`.
     pub(super) fn ask_law(
         &self,
         bodies: &[usize],
@@ -110,7 +109,7 @@ impl Run<'_, '_> {
             }
             surface
         };
-        // A point that leaves has nothing to restitute: it only must not come back.
+        // A point that separates has no restitution: the law only prevents it from returning.
         let restitution_of = |c: usize, surface: &Surface| match touching.velocities[3 * c] > 0.0 {
             true => 0.0,
             false => surface.restitution,
@@ -127,7 +126,7 @@ impl Run<'_, '_> {
             let w = &mut posed.mobility;
             touching.rows.mobility(w);
             let entry = |i: usize, j: usize| w.get(3 * i + j).copied().unwrap_or_default();
-            // The law counts the normal last.
+            // The law has the normal last.
             let order = [1, 2, 0];
             let matrix = Matrix3::from_fn(|i, j| entry(order[i], order[j]));
             let inertia = ContactInertia::from_matrix(&matrix).map_err(|e| at(e.into()))?;
@@ -195,7 +194,8 @@ impl Run<'_, '_> {
         Ok(law.name())
     }
 
-    /// $\lambda = -(1+e)u/\kappa$, in a form that reflects a sphere's velocity exactly.
+    /// Returns the frictionless impulse $\lambda = -(1+e)u/\kappa$ (N s) with restitution $e$, normal velocity $u$ and mobility
+    /// $\kappa$, in a form that reflects the velocity of a sphere exactly.
     pub(super) fn frictionless(
         &self,
         bodies: &[usize],
@@ -205,7 +205,7 @@ impl Run<'_, '_> {
     ) -> f64 {
         let alone = self.world.bodies[pair.0].sphere.is_some() && bodies.len() == 1;
         if alone && let Some((_, point)) = touching.points.first() {
-            // The center moves alone: the mass drops out.
+            // Only the center moves: the mass cancels.
             let momentum = point
                 .normal
                 .dot(&self.motions[pair.0].state.linear_momentum);

@@ -4,18 +4,18 @@ use crate::world::body::PlaneSpec;
 use crate::world::search::BAND;
 use nalgebra::Vector3;
 
-/// A ball on its way: its center of mass is its center.
+/// A moving ball whose center of mass is its center.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ball {
     pub(crate) center: Vector3<f64>,
     pub(crate) velocity: Vector3<f64>,
     pub(crate) radius: f64,
-    /// True if gravity acts on it.
+    /// True if gravity acts on the ball.
     pub(crate) falls: bool,
 }
 
 impl Ball {
-    /// The ball after a time.
+    /// Returns the ball after `time` (s).
     pub(crate) fn moved(&self, gravity: &Vector3<f64>, time: f64) -> Self {
         if !self.falls || time == 0.0 {
             return *self;
@@ -27,7 +27,7 @@ impl Ball {
         }
     }
 
-    /// Time of the first contact with a plane, at most `horizon`.
+    /// Returns the time of the first contact with a plane (s), at most `horizon`; `None` if there is no contact.
     pub(crate) fn first_touch_of_plane(
         &self,
         plane: &PlaneSpec,
@@ -44,7 +44,8 @@ impl Ball {
         first_zero(gap, rate, fall, BAND * scale, horizon)
     }
 
-    /// First touch with another ball; `None` if only one of the two falls, which has no simple closed form.
+    /// Returns the time of the first contact with another ball (s), at most `horizon`. The outer option is `None` if only one of
+    /// the two falls, which has no simple closed form; the inner one if there is no contact.
     pub(crate) fn first_touch(
         &self,
         other: &Self,
@@ -62,18 +63,18 @@ impl Ball {
         }
         let speed = u.norm_squared();
         let square = d.norm_squared();
-        // Nearest at the time -closing / speed: so far apart that rounding does not matter.
+        // The distance is smallest at the time -closing / speed; here it is so large that rounding does not matter.
         if square * speed - closing * closing > 2.0 * sum * sum * speed {
             return Some(None);
         }
         let length = square.sqrt();
-        // Touching: what comes nearer is contact again once it is nearer than rounding.
+        // In contact: an approaching ball is in contact again once it is nearer by more than rounding.
         let band = BAND * (sum + self.center.amax().max(other.center.amax()));
         if length - sum <= band {
             let time = band * length / -closing;
             return Some((time <= horizon).then_some(time));
         }
-        // |d + t u| = sum, with |d| - sum as given and without cancellation.
+        // Solves |d + t u| = sum, computed from |d| - sum without cancellation.
         let excess = (length - sum) * (length + sum);
         let nearest = d - u * (closing / speed);
         let depth = (sum - nearest.norm()) * (sum + nearest.norm());
@@ -86,12 +87,12 @@ impl Ball {
     }
 }
 
-/// First time at which $g + ut + \tfrac a2t^2$ falls to 0, at most `horizon`. A start within the band
-/// is contact: it comes back only if it leaves.
+/// Returns the first time (s) at which the gap $g + ut + \tfrac a2t^2$ falls to 0, at most `horizon`. A start with a gap within
+/// `band` (m) counts as a gap of 0.
 fn first_zero(gap: f64, rate: f64, acceleration: f64, band: f64, horizon: f64) -> Option<f64> {
     let gap = if gap.abs() <= band { 0.0 } else { gap };
     let time = if gap <= 0.0 {
-        // In contact: back after a flight, or at once, or when it has come nearer by more than rounding.
+        // In contact: the next contact is after a flight, or at once, or when the gap is smaller by more than rounding.
         if acceleration >= 0.0 && rate < 0.0 {
             band / -rate
         } else if rate < 0.0 || (rate == 0.0 && acceleration < 0.0) {

@@ -1,4 +1,4 @@
-//! Bodies and planes, prepared for motion.
+//! Bodies, planes and their free flight.
 
 use crate::world::MotionError;
 use crate::world::cells::Bounds;
@@ -10,29 +10,30 @@ use carom_variational::{
 };
 use nalgebra::{Matrix3, Vector3};
 
-/// Moments of inertia that differ by less than this fraction of the largest are equal: the body turns as a ball does.
+/// Principal moments of inertia that differ by less than this fraction of the largest count as equal: the body rotates like a
+/// ball, with constant angular velocity.
 const ISOTROPIC: f64 = 1e-14;
 
-/// Bound of the angle by which a step of a variational flight turns a body (rad).
+/// Largest angle by which one step of a variational flight may rotate a body (rad).
 const LARGEST_TURN: f64 = 0.5;
 
-/// A step is halved at most so many times where the energy would allow a large turn but the angular
-/// momentum does not.
+/// Largest number of halvings of a step (as an exponent) where the energy would allow a large rotation but the angular momentum
+/// does not.
 const MAX_HALVINGS: f64 = 5.0;
 
-/// A step is halved at most so many times.
+/// Largest number of halvings of a step.
 const MOST_HALVINGS: f64 = 20.0;
 
-/// Rule of flight between impacts.
+/// Integration scheme of the free motion between impacts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum FlightRule {
-    /// The exact flow.
+    /// The exact solution.
     Exact,
-    /// The Lie group variational integrator of order 2.
+    /// The Lie group variational integrator (LGVI) of order 2.
     Lgvi,
-    /// Suzuki's composition of five steps of it, order 4.
+    /// Suzuki's composition of five LGVI steps, order 4.
     Lgvi4,
-    /// Yoshida's composition of seven steps of it, order 6.
+    /// Yoshida's composition of seven LGVI steps, order 6.
     Lgvi6,
 }
 
@@ -42,7 +43,7 @@ impl FlightRule {
     }
 }
 
-/// A body of a world, as it is given.
+/// Specification of a body of a world.
 ///
 /// # Examples
 ///
@@ -84,7 +85,7 @@ pub struct BodySpec {
     pub angular_velocity: Vector3<f64>,
 }
 
-/// A plane of a world; the side that the normal points to is free.
+/// Specification of a plane of a world; the normal points to the free side.
 ///
 /// # Examples
 ///
@@ -105,29 +106,29 @@ pub struct BodySpec {
 pub struct PlaneSpec {
     /// Name, unique among bodies and planes.
     pub name: String,
-    /// The solid half space.
+    /// The solid half-space below the plane.
     pub half_space: HalfSpace,
 }
 
-/// Constant properties of a body. Those that searches for contacts ask of spheres stand together in front.
+/// Constant properties of a body. The fields used by contact searches of spheres come first, next to each other in memory.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(crate) struct Body {
-    /// Radius of a ball about the center of mass that holds the body.
+    /// Radius of the bounding ball about the center of mass (m).
     pub(crate) radius: f64,
-    /// The radius, if the body is a sphere about its center of mass.
+    /// Radius of the body, if it is a sphere about its center of mass (m).
     pub(crate) sphere: Option<f64>,
     /// Mass (kg); infinite if the body is fixed.
     mass: f64,
     pub(crate) name: String,
-    /// `None`: fixed.
+    /// Mass and inertia; `None` if the body is fixed.
     pub(crate) rigid: Option<RigidBody>,
     pub(crate) shape: Shape,
     pub(crate) parts: Vec<Part>,
-    /// Half extents of the cores of all parts along the principal axes, in ascending order of the moments.
+    /// Half extents of the cores of all parts along the principal axes, in ascending order of the principal moments (m).
     extents: Vector3<f64>,
     moments: Vector3<f64>,
-    /// True if all principal moments are the same.
+    /// True if all principal moments are equal.
     isotropic: bool,
 }
 
@@ -150,7 +151,7 @@ impl Body {
             Some(eigen) => (eigen.eigenvectors, eigen.eigenvalues),
             None => (Matrix3::identity(), Vector3::repeat(1.0)),
         };
-        // In ascending order, as those of the rigid body.
+        // In ascending order, like the moments of the rigid body.
         let mut order = [0, 1, 2];
         order.sort_by(|i, j| moments[*i].total_cmp(&moments[*j]));
         let axes = axes.select_columns(&order);
@@ -188,7 +189,7 @@ impl Body {
         self.mass.is_finite()
     }
 
-    /// A box that holds the body where it is.
+    /// Returns an axis-aligned box that contains the body at this state.
     pub(crate) fn bounds(&self, state: &State) -> Bounds {
         let lowest = |direction: Vector3<f64>| {
             let d = state.rotation.rotate_back(&direction);
@@ -201,7 +202,7 @@ impl Body {
         Bounds::around(&low, &high, 1e-9 * self.radius)
     }
 
-    /// Bound of the rate at which the body turns about an axis, if it is no constant spin (rad/s).
+    /// Returns a bound of the angular velocity of a body whose rotation axis changes (rad/s); 0 if it spins constantly.
     pub(crate) fn tumbling(&self, state: &State) -> f64 {
         match &self.rigid {
             Some(rigid) if !self.isotropic => rigid.rate_squares(state).max().sqrt(),
@@ -209,8 +210,8 @@ impl Body {
         }
     }
 
-    /// Largest acceleration that the rotation gives to a point of the cores in the exact motion, from the
-    /// largest rates about each axis.
+    /// Returns a bound of the acceleration that rotation gives to any point of the cores during exact motion (m/s²), computed
+    /// from bounds of the angular velocity about each principal axis.
     fn exact_acceleration(&self, state: &State) -> f64 {
         let Some(rigid) = &self.rigid else {
             return 0.0;
@@ -233,14 +234,14 @@ impl Body {
     }
 }
 
-/// The flight of every body of a world.
+/// Free flight of the bodies of a world: scheme, gravity and time step.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Flights {
     rule: FlightRule,
     pub(crate) gravity: Vector3<f64>,
     exact: ExactFlight,
     discrete: FreeFlight,
-    /// Step of the grid (s).
+    /// Time step of the grid (s).
     time_step: f64,
 }
 
@@ -260,15 +261,14 @@ impl Flights {
         }
     }
 
-    /// These flights without gravity.
+    /// Returns the free flight without gravity, with equal scheme and time step.
     pub(crate) fn weightless(&self) -> Self {
         Self::new(self.rule, Vector3::zeros(), self.time_step)
     }
 
-    /// Step of the variational flight of a body, if it is shorter than the grid's: where the grid's could
-    /// turn the body by more than [`LARGEST_TURN`], it is halved until it does not. So first contact can be
-    /// certified. A slender body has halvings more, up to [`MAX_HALVINGS`], by what its energy alone allows:
-    /// so steps can be solved.
+    /// Returns the step of the variational flight of a body (s) if it has to be shorter than the time step of the grid. The step
+    /// is halved until it rotates the body by at most [`LARGEST_TURN`], so that first contacts can be certified. For a slender
+    /// body, up to [`MAX_HALVINGS`] halvings follow from its energy alone, so that the step equations can be solved.
     pub(crate) fn own_step(&self, body: &Body, from: &State) -> Option<f64> {
         let rigid = body.rigid.as_ref().filter(|_| !self.is_exact(body))?;
         let halvings = |square: f64| {
@@ -283,7 +283,8 @@ impl Flights {
         (count > 0.0).then(|| self.time_step * libm::exp2(-count))
     }
 
-    /// Flies whole own steps of a body that needs them, and reports what is left of the time.
+    /// Advances a body by the whole steps of [`own_step`](Self::own_step) that fit into `time`; returns the state and the
+    /// remaining time (s).
     fn own_steps(
         &self,
         body: &Body,
@@ -302,12 +303,12 @@ impl Flights {
         Ok((state, left.max(0.0)))
     }
 
-    /// True if the path of a body is the exact one, so that it does not depend on where steps begin.
+    /// True if the path of a body is exact, so that it does not depend on the times at which steps begin.
     pub(crate) fn is_exact(&self, body: &Body) -> bool {
         self.rule.is_exact() || body.isotropic
     }
 
-    /// State of a body after a time; a fixed body stays.
+    /// Returns the state of a body after `time` (s) of free flight; a fixed body stays.
     pub(crate) fn advance(
         &self,
         body: &Body,
@@ -343,7 +344,7 @@ impl Flights {
         }
     }
 
-    /// Position and velocity in space of the center of a body after a time.
+    /// Returns position and velocity in space of the center of a body after `time` (s).
     pub(crate) fn center(
         &self,
         body: &Body,
@@ -364,7 +365,7 @@ impl Flights {
         )
     }
 
-    /// State and velocity of the path of a body after a time.
+    /// Returns the state of a body and the velocity of its path after `time` (s).
     pub(crate) fn advance_with_rate(
         &self,
         body: &Body,
@@ -390,8 +391,8 @@ impl Flights {
         self.discrete.advance_with_rate(rigid, &from, time)
     }
 
-    /// Largest acceleration, beside gravity, of a point of the cores along the path; infinite if a step is so
-    /// large that none is known.
+    /// Returns a bound of the acceleration of any point of the cores along the path, without gravity (m/s²); infinite if the step
+    /// is too large for a bound.
     pub(crate) fn acceleration_bound(&self, body: &Body, from: &State, time: f64) -> f64 {
         let Some(rigid) = &body.rigid else {
             return 0.0;
@@ -408,14 +409,14 @@ impl Flights {
         })
     }
 
-    /// Kinetic energy of a body (J).
+    /// Returns the kinetic energy of a body (J).
     pub(crate) fn kinetic(body: &Body, state: &State) -> f64 {
         body.rigid.as_ref().map_or(0.0, |rigid| {
             rigid.translational_energy(state) + rigid.rotational_energy(state)
         })
     }
 
-    /// Kinetic and potential energy of a body (J).
+    /// Returns kinetic plus potential energy of a body (J).
     pub(crate) fn energy(&self, body: &Body, state: &State) -> f64 {
         body.rigid.as_ref().map_or(0.0, |rigid| {
             Self::kinetic(body, state) - rigid.mass() * self.gravity.dot(&state.position)
@@ -423,7 +424,7 @@ impl Flights {
     }
 }
 
-/// Velocity of a body: of its center in space, and its angular velocity in the body.
+/// Velocity of a body: velocity of its center in space (m/s), and angular velocity in body axes (rad/s).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Velocity {
     pub(crate) linear: Vector3<f64>,
@@ -444,7 +445,7 @@ impl Velocity {
         }
     }
 
-    /// Velocity in space of a body point at `arm` from the center, in the body.
+    /// Returns the velocity in space of the body point at `arm` from the center, given in body axes.
     pub(crate) fn at(&self, rotation: &So3, arm: &Vector3<f64>) -> Vector3<f64> {
         self.linear + rotation.rotate(&self.angular.cross(arm))
     }

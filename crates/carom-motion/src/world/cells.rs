@@ -1,13 +1,12 @@
-//! Search for the boxes that meet a box: cells of several sizes.
+//! Search for intersecting boxes, with grids of cells of several sizes (hierarchical hash grid).
 //!
-//! A box stands in the cell that holds its center, on the level whose cells are as wide as the box or up
-//! to twice as wide. So the boxes that a box meets are in a few cells of each level, whatever the sizes:
-//! for bodies of one size this is the uniform grid of cells. Cells are found by their hash; nothing is
-//! allocated when boxes move.
+//! A box is stored in the cell that contains its center, on the level whose cells are as wide as the box or up to twice as wide.
+//! The boxes that intersect a box therefore are in a few cells of each level, whatever their sizes; for bodies of equal size this
+//! is the uniform grid. Cells are found by a hash; moving boxes allocates no memory.
 
 use nalgebra::Vector3;
 
-/// No box: the end of a list.
+/// Index that marks the end of a list.
 const NONE: u32 = u32::MAX;
 
 /// An axis-aligned box.
@@ -18,9 +17,9 @@ pub(crate) struct Bounds {
 }
 
 impl Bounds {
-    /// A box about two points that holds all within a distance of them.
+    /// Creates the box that contains all points within `distance` of the segment between two points.
     pub(crate) fn around(a: &Vector3<f64>, b: &Vector3<f64>, distance: f64) -> Self {
-        // A little larger than its rounding.
+        // Enlarged by more than its rounding.
         let distance = distance * (1.0 + 1e-9) + 8.0 * f64::EPSILON * a.amax().max(b.amax());
         Self {
             low: a.inf(b).add_scalar(-distance),
@@ -37,24 +36,24 @@ impl Bounds {
     }
 }
 
-/// Cells of a level by their numbers.
+/// Integer coordinates of a cell of a level.
 type Cell = [i32; 3];
 
-/// Place of a box.
+/// Storage of a box in the grid.
 #[derive(Clone, Copy, Debug)]
 struct Place {
-    /// Neighbors in the list of the bucket.
+    /// Next and previous box in the list of the bucket.
     next: u32,
     previous: u32,
     level: u32,
     cell: Cell,
     bucket: u32,
-    /// Place in the list of the level.
+    /// Index in the list of the level.
     member: u32,
     bounds: Rough,
 }
 
-/// A box that holds another one in half of the room, so that a place fits a line of the cache.
+/// A box in single precision, rounded outward, so that an entry fits into a cache line.
 #[derive(Clone, Copy, Debug)]
 struct Rough {
     low: [f32; 3],
@@ -82,13 +81,13 @@ impl Rough {
     }
 }
 
-/// Lists of boxes for each box, so that most cells have one of their own.
+/// Number of hash buckets per box, so that most cells have a bucket of their own.
 const BUCKETS: usize = 8;
 
 /// Factors of the hash, one for each axis.
 const PRIMES: [u32; 3] = [0x9e37_79b1, 0x85eb_ca77, 0xc2b2_ae3d];
 
-/// Cells of one size.
+/// Cells of one size, with the boxes that they contain.
 #[derive(Clone, Debug)]
 struct Level {
     size: f64,
@@ -96,17 +95,17 @@ struct Level {
     members: Vec<u32>,
 }
 
-/// Numbered boxes in cells.
+/// Numbered boxes in a hierarchy of cells.
 #[derive(Clone, Debug)]
 pub(crate) struct Cells {
     places: Vec<Option<Place>>,
-    /// First box of each list; a power of two of them.
+    /// First box of the list of each bucket; the number of buckets is a power of two.
     buckets: Vec<u32>,
     levels: Vec<Level>,
 }
 
 impl Cells {
-    /// Room for `n` boxes, numbered from 0.
+    /// Creates empty cells for `n` boxes, numbered from 0.
     pub(crate) fn new(n: usize) -> Self {
         Self {
             places: vec![None; n],
@@ -119,12 +118,12 @@ impl Cells {
         Some(&self.places.get(index)?.as_ref()?.bounds)
     }
 
-    /// True if the boxes of two numbers meet.
+    /// True if the boxes with two numbers intersect.
     pub(crate) fn meet(&self, i: usize, j: usize) -> bool {
         matches!((self.get(i), self.get(j)), (Some(a), Some(b)) if a.meets(b))
     }
 
-    /// Puts the box of a number where it is, from wherever it was.
+    /// Stores the box with a number, in place of its previous box.
     pub(crate) fn put(&mut self, index: usize, bounds: Bounds) {
         let level = self.level(bounds.width());
         let cell = self.cell(level, &bounds.center());
@@ -174,8 +173,8 @@ impl Cells {
         }
     }
 
-    /// The numbers of all boxes that meet a box, in ascending order; boxes that miss it by rounding may be
-    /// among them.
+    /// Lists the numbers of all boxes that intersect a box, in ascending order. Boxes that miss it by less than single-precision
+    /// rounding may be in the list.
     pub(crate) fn meeting(&self, bounds: &Bounds, out: &mut Vec<usize>) {
         out.clear();
         let rough = Rough::new(bounds);
@@ -183,7 +182,7 @@ impl Cells {
             if level.members.is_empty() {
                 continue;
             }
-            // Boxes of the level reach half a cell beyond their centers.
+            // Boxes of a level extend at most half a cell beyond their centers.
             let low = self.cell(index, &bounds.low.add_scalar(-0.5 * level.size));
             let high = self.cell(index, &bounds.high.add_scalar(0.5 * level.size));
             let many = (0..3).fold(1.0, |n, k| {
@@ -215,7 +214,7 @@ impl Cells {
         }
     }
 
-    /// The level of boxes of a width: cells of the next power of two.
+    /// Returns the level for boxes of a width, with the next power of two as cell size; creates it if necessary.
     fn level(&mut self, width: f64) -> usize {
         let size = match width.is_finite() {
             true => carom_numeric::power(2.0, exponent(width)),
@@ -225,7 +224,7 @@ impl Cells {
             Some(level) => level,
             None => {
                 let members = Vec::with_capacity(self.places.len());
-                // A power of two: exact.
+                // Exact for a power of two.
                 let inverse = 1.0 / size;
                 self.levels.push(Level {
                     size,
@@ -239,7 +238,7 @@ impl Cells {
 
     fn cell(&self, level: usize, point: &Vector3<f64>) -> Cell {
         let inverse = self.levels[level].inverse;
-        // Far away all is one cell: the conversion saturates.
+        // Far away everything is in one cell: the conversion saturates.
         [0, 1, 2].map(|k| {
             let x = point[k] * inverse;
             let towards_zero = x as i32;
@@ -256,7 +255,7 @@ impl Cells {
     }
 }
 
-/// The least power of two that is no smaller than a positive number, by its exponent.
+/// Returns the exponent of the power of two that is larger than a positive normal number and at most twice as large.
 fn exponent(x: f64) -> i32 {
     let exponent = ((x.to_bits() >> 52) & 0x7ff) as i32 - 1023;
     exponent.max(-1022) + 1

@@ -1,12 +1,11 @@
 //! Pairs that touch again and again within a step.
 //!
-//! While bodies roll, rock and slide against each other, contacts may open and close without end within
-//! a time in which nothing moves. That is no accumulation of the impacts of one contact, whose times
-//! shrink geometrically, but it would stop the motion all the same. A pair that touches too often
-//! between two lines of the grid is *held*: it belongs to the step until the next line, as a contact
-//! that pushes where it must and never pulls, and the step is not split any more. So every line of the
-//! grid is reached with a bounded number of events. Impacts whose intervals shrink geometrically are not held:
-//! they last from where they accumulate.
+//! While bodies roll, rock and slide against each other, contacts may open and close without end within a time in which no body
+//! moves visibly. The intervals do not shrink geometrically, so this is no accumulation of the impacts of one contact (a Zeno
+//! point), but it would stop the simulation as well. A pair that touches too often within one interval of the time grid is
+//! *held*: until the next grid time it is a lasting contact, which pushes where necessary and never pulls, and the step is not
+//! split any more. Every grid time is therefore reached with a bounded number of events. Pairs whose impacts have geometrically
+//! shrinking intervals are not held: they become lasting contacts at the accumulation point.
 
 use crate::world::MotionError;
 use crate::world::events::Event;
@@ -16,25 +15,26 @@ use crate::world::spec::OnZeno;
 use crate::world::time::Time;
 use crate::world::touch_count::TouchCount;
 
-/// Touches of a pair between two lines of the grid, before it is held.
+/// Largest number of contacts of a pair within one interval of the time grid, before the pair is held.
 const MOST: usize = 24;
 
-/// Limit for a contact that was held until the line before.
+/// Largest number for a pair that was held in the interval before.
 const MOST_AGAIN: usize = 2;
 
 impl Run<'_, '_> {
-    /// The line of the grid at or before a time.
+    /// Returns the index of the grid time at or before a time.
     pub(crate) fn line(&self, time: Time) -> f64 {
         (time.high / self.world.time_step + 1e-6).floor()
     }
 
-    /// True if a pair is held until the next line of the grid.
+    /// True if a pair is kept as a lasting contact until the next grid time.
     pub(crate) fn is_held(&self, pair: (usize, usize), time: Time) -> bool {
         let of_pair = self.chatter.get(pair);
         of_pair.is_some_and(|c| c.held && c.line == self.line(time))
     }
 
-    /// Largest distance that points of an island can come in a step that is not split (m); 0 if it can be split.
+    /// Returns a bound of the distance that points of an island can approach in a step that is not split (m); 0 if the island has
+    /// no held pair, so that its step can be split.
     pub(crate) fn reach(&self, bodies: &[usize], pairs: &[(usize, usize)], time: Time) -> f64 {
         if !pairs.iter().any(|pair| self.is_held(*pair, time)) {
             return 0.0;
@@ -48,7 +48,7 @@ impl Run<'_, '_> {
         2.0 * world.time_step * (fastest + world.flights.gravity.norm() * world.time_step)
     }
 
-    /// Counts a touch of a pair; whether there are too many of them.
+    /// Counts a contact of a pair. True if there are too many, so that the pair is to be kept as a lasting contact.
     pub(crate) fn chatters(
         &mut self,
         pair: (usize, usize),
@@ -69,7 +69,7 @@ impl Run<'_, '_> {
         let restitution = self.world.surface(pair.0, pair.1).restitution;
         let never_held = match self.laws.on_zeno {
             OnZeno::Rest => restitution == 1.0 || self.shrinks(pair, time),
-            // A pair that restitutes comes to the end of its impacts, where the run ends.
+            // The impacts of a pair with restitution come to an accumulation point, where the run ends.
             OnZeno::Stop => restitution > 0.0,
             OnZeno::Continue => true,
         };
@@ -87,7 +87,7 @@ impl Run<'_, '_> {
         Ok(chatter.count > most)
     }
 
-    /// Holds a pair from a time to the next line of the grid, and sets it and others going.
+    /// Keeps a pair as a lasting contact from `time` to the next grid time, and restarts its bodies and those in `bodies`.
     pub(crate) fn hold(
         &mut self,
         pair: (usize, usize),

@@ -1,4 +1,4 @@
-//! Collisions: the island, the law, and the contacts that last.
+//! Collisions: the island of touching bodies, the impact law, and the contacts that last.
 
 use crate::world::MotionError;
 use crate::world::body::Velocity;
@@ -14,19 +14,20 @@ use crate::world::time::Time;
 use carom_variational::State;
 use nalgebra::Vector3;
 
-/// Contact velocities within this fraction of the speeds around them count as zero.
+/// Contact velocities below this fraction of the body speeds count as zero.
 const STILL: f64 = 1e-10;
 
-/// An event that loses more than this fraction of the energy is not elastic.
+/// An impact counts as lossy if it loses more than this fraction of the kinetic energy.
 const LOSS: f64 = 1e-12;
 
-/// Looks at a pair that touches in a step, and at most in search of the time.
+/// Number of intermediate times at which a pair with a body in a step is tested for contact.
 const LOOKS: usize = 8;
-/// Looks at a pair in search of the time of contact.
+/// Largest number of evaluations in the search for the time of contact.
 const MAX_LOOKS: usize = 40;
 
 impl Run<'_, '_> {
-    /// Two things touch at a time.
+    /// Handles a contact of a pair at a time: an impact, or a lasting contact until the next grid time if the pair touches too
+    /// often.
     pub(crate) fn touch(&mut self, pair: (usize, usize), time: Time) -> Result<(), MotionError> {
         if self.chatters(pair, time)? {
             return self.hold(pair, Vec::new(), time);
@@ -34,7 +35,8 @@ impl Run<'_, '_> {
         self.impact(&[pair.0, pair.1], Some(pair), time)
     }
 
-    /// Notes that the flights of a pair touch at a time, found from another one on.
+    /// Adds a contact event of a pair to the queue, for a contact of the free flights at `time` that was found by a search
+    /// beginning at `from`. For bodies in a step the time is corrected first.
     pub(crate) fn note_touch(
         &mut self,
         pair: (usize, usize),
@@ -52,11 +54,11 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// When a pair touches of which a body is in a step, if it does.
+    /// Returns the time at which a pair touches of which at least one body is in a step; `None` if there is no contact.
     ///
-    /// Between two kicks a body does not move quite as its contacts let it: it comes back at the end. A
-    /// step that ends earlier ends elsewhere, by what the order of the method makes of it, and these
-    /// ends are what counts. A touch of the flights alone is where to look.
+    /// Between two kicks a body does not move exactly as its contacts allow; it returns at the end of the step. A step that ends
+    /// earlier ends at a slightly different state, by the truncation error, and only the states at the ends of steps decide about
+    /// contact. A contact of the free flights indicates where to search.
     fn touch_in_step(
         &self,
         pair: (usize, usize),
@@ -78,7 +80,7 @@ impl Run<'_, '_> {
             }
         }
         let mut memory = PairMemory::new();
-        // Gap, its rate and its rounding.
+        // Returns the gap, its rate and its rounding.
         let mut look = |time: Time| {
             let here = self.state_at(pair.0, time)?;
             let there = self.state_at(pair.1, time)?;
@@ -88,19 +90,19 @@ impl Run<'_, '_> {
             Ok((gap.value, rate, 32.0 * f64::EPSILON * scale))
         };
         let (gap, rate, rounding) = look(time)?;
-        // A step that ends deeper has gone through the touch, whatever its last kick made of the rate.
+        // A step that ends deeper has passed the contact, whatever its last kick did to the rate.
         let deep = DEEP * world.tolerance(pair.0, pair.1);
         let touches = |gap: f64, rate: f64| gap <= rounding && (rate < 0.0 || gap < -deep);
-        // One that was deep from the start has not come so now, whatever its rate.
+        // A pair that was deep from the start has not come into contact now, whatever its rate.
         let was = match touches(gap, rate) && (rate >= 0.0 || gap < -deep) {
             true => look(earliest)?.0.min(0.0),
             false => 0.0,
         };
-        // A contact that separates at some depth comes back to that depth.
+        // A pair that separates at some depth touches again at that depth.
         let zero = if rate >= 0.0 { gap.min(0.0) } else { 0.0 };
         if touches(gap - was, rate) {
-            // Time at which it came to be so, after it was apart or left: by Newton's steps, halved where they
-            // lead out.
+            // Time of contact after the pair was apart or separating: by Newton steps, or by bisection where these leave the
+            // bracket.
             let (mut low, mut at) = (earliest, (time, gap - was, rate));
             for iteration in 0..MAX_LOOKS {
                 let span = at.0.since(low);
@@ -152,7 +154,7 @@ impl Run<'_, '_> {
         Ok(None)
     }
 
-    /// Contacts at the start: those that approach hit, those that press last.
+    /// Handles the contacts at the start: impacts of those that approach, lasting contact of those that press.
     pub(crate) fn settle(&mut self) -> Result<(), MotionError> {
         for body in 0..self.world.n_bodies() {
             if self.world.is_mobile(body) && self.motions[body].island.is_none() {
@@ -165,7 +167,8 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// Resolves what touches at a time, if anything approaches, and lets contacts last.
+    /// Finds everything that touches the bodies `seeds` at a time, resolves an impact if a contact approaches, updates the
+    /// lasting contacts, and restarts the bodies.
     pub(crate) fn impact(
         &mut self,
         seeds: &[usize],
@@ -195,7 +198,7 @@ impl Run<'_, '_> {
             if self.is_over() {
                 return Ok(());
             }
-            // Neither an impact nor a lasting contact: it opens by itself, or barely touches.
+            // Neither an impact nor a lasting contact: the pair separates without a force, or barely touches.
             if barely && trigger.is_some_and(|pair| !self.lasting.contains(pair)) {
                 self.resolve(&island.bodies, &touching, &mut posed, still, time)?;
             }
@@ -207,13 +210,13 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// Contact velocities within this count as zero (m/s).
+    /// Contact velocity below which a contact counts as at rest (m/s).
     fn still(&self, touching: &Touching) -> f64 {
         let gravity = self.world.flights.gravity.norm() * self.world.time_step;
         STILL * (touching.scale + gravity)
     }
 
-    /// Poses the impact to the law and takes over its answer.
+    /// Solves the impact by the law, or without restitution at an accumulation point, and applies the impulses.
     fn resolve(
         &mut self,
         bodies: &[usize],
@@ -292,8 +295,8 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// Lets the contacts last that neither approach nor leave and that nothing opens; those that open do
-    /// not last any more.
+    /// Updates the lasting contacts after an impact. Contacts that neither approach nor separate are tested with a short trial
+    /// step: they last if they carry force, or if the trial step does not open them. Contacts that open are removed.
     fn establish(
         &mut self,
         island: &InContact,
@@ -330,7 +333,7 @@ impl Run<'_, '_> {
             let mass = moved.map(|rigid| rigid.mass()).fold(0.0, f64::max);
             let fall = world.flights.gravity.norm() * trial;
             let rounding = 1e-9 * mass * (fall + still);
-            // Beside each other under gravity: they do not press, but nothing opens them either.
+            // Bodies beside each other under gravity: no force acts between them, but no force separates them either.
             let not_opening = 1e-3 * fall * trial;
             for (pair, result) in candidates.iter().zip(&step.pairs) {
                 let presses = result.pressed_first > (1e-9 * most).max(rounding);
@@ -378,7 +381,7 @@ impl Run<'_, '_> {
     }
 }
 
-/// Rate of the gap at the closest points.
+/// Returns the rate of the gap at the closest points (m/s).
 fn rate(
     body: &crate::world::body::Body,
     state: &State,

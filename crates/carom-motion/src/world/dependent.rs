@@ -1,31 +1,31 @@
 //! Contact rows that depend on each other.
 //!
-//! Two points of an edge cannot slip along it apart, and four corners of a face cannot turn against each
-//! other. Velocities $Jv$ at one configuration respect that. The conditions of a step do not quite: they
-//! take rates from its two ends, between which the rows turn. What no motion can fulfill is left out of
-//! them here, or the contacts would be pressed against each other in vain.
+//! Two points on one straight edge cannot move apart along it, and the four corners of a face cannot rotate against each other.
+//! Velocities $Jv$ at one configuration respect such dependences exactly. The conditions of a step do so only approximately: they
+//! use rates at both ends of the step, between which the rows rotate. The part that no motion can fulfill is removed here;
+//! otherwise the contacts would press against each other without effect.
 
 use nalgebra::{DMatrix, DVector};
 
-/// Rows up to which all eigenvectors are found. Of more, such as those of the corners of the face of a prism, few are
-/// independent, and those are found first.
+/// Number of rows up to which all eigenvectors are computed. Of more rows, such as those of the corners of the face of a prism,
+/// few are independent, and a pivoted Cholesky factorization finds these.
 const FEW_ROWS: usize = 96;
 
-/// Rows are dependent where the mobility is this fraction of its largest value.
+/// Combinations of rows are dependent if their mobility is below this fraction of the largest one.
 const DEPENDENT: f64 = 1e-10;
 
-/// The combinations of rows that no motion changes.
+/// Combinations of rows whose velocity no motion changes.
 #[derive(Clone, Debug)]
 pub(crate) struct Dependent {
     rows: Vec<usize>,
-    /// Orthonormal columns, on `rows`.
+    /// Orthonormal columns; the entries belong to `rows`.
     columns: DMatrix<f64>,
-    /// True if the columns span what motions can change instead.
+    /// True if the columns span the velocities that motions can have, instead of those that motions cannot have.
     is_range: bool,
 }
 
 impl Dependent {
-    /// Dependence of some rows of a mobility matrix (`n` × `n`, row by row).
+    /// Finds the dependent combinations among some rows of a mobility matrix (`n` × `n`, row-major).
     pub(crate) fn new(mobility: &[f64], n: usize, rows: Vec<usize>) -> Self {
         let entry = |i: usize, j: usize| mobility.get(n * i + j).copied().unwrap_or_default();
         let matrix = DMatrix::from_fn(rows.len(), rows.len(), |i, j| entry(rows[i], rows[j]));
@@ -58,7 +58,7 @@ impl Dependent {
         }
     }
 
-    /// Leaves of velocities what a motion can have.
+    /// Removes from velocities the part that no motion can have.
     pub(crate) fn make_consistent(&self, velocity: &mut [f64]) {
         if self.columns.ncols() == 0 {
             return;
@@ -73,8 +73,8 @@ impl Dependent {
     }
 }
 
-/// True if the smallest eigenvalue of a matrix is certainly above [`DEPENDENT`] times the largest, which is at most its trace:
-/// then the matrix is positive definite without twice that much on its diagonal.
+/// True if the smallest eigenvalue of a matrix is certainly above [`DEPENDENT`] times the largest. The trace bounds the largest
+/// eigenvalue; the matrix minus twice [`DEPENDENT`] times the trace on its diagonal is tested for positive definiteness.
 fn is_independent(matrix: &DMatrix<f64>) -> bool {
     let mut shifted = matrix.clone();
     let cut = 2.0 * DEPENDENT * matrix.trace();
@@ -84,7 +84,7 @@ fn is_independent(matrix: &DMatrix<f64>) -> bool {
     shifted.cholesky().is_some()
 }
 
-/// Orthonormal columns that span the range of a positive semidefinite matrix, by Cholesky's method with pivots.
+/// Returns orthonormal columns that span the range of a positive semidefinite matrix, by a pivoted Cholesky factorization.
 fn range(matrix: DMatrix<f64>) -> DMatrix<f64> {
     let n = matrix.nrows();
     let mut left = matrix.diagonal();
@@ -130,7 +130,7 @@ mod tests {
         }
     }
 
-    /// Two rows that differ by little: dependent below the limit, told by the shifted factors only where it is certain.
+    /// Two almost equal rows: dependent below the limit; the shifted factorization reports independence only where it is certain.
     #[test]
     fn rows_that_nearly_depend_are_told_by_their_eigenvalues() {
         for (apart, expected) in [(1e-11, 1), (1e-9, 0), (1e-3, 0)] {
@@ -148,7 +148,7 @@ mod tests {
         }
     }
 
-    /// Rows of many points of one body: what is left are the velocities of some motion, the nearest ones.
+    /// Rows of many points of one body: the result are the nearest velocities that belong to a motion.
     #[test]
     fn rows_of_many_points_get_the_velocities_of_a_motion() {
         let n = FEW_ROWS + 24;

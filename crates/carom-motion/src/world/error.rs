@@ -1,17 +1,17 @@
-//! Why a world was not built, or its motion stopped.
+//! Errors of building a world and of its motion.
 
 use carom_contact::ImpactError;
 use carom_geometry::GeometryError;
 use carom_variational::VariationalError;
 
-/// Why a world was not built, or its motion could not be continued.
+/// Reason for which a world was not built, or its motion could not be continued.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MotionError {
-    /// Joints were refused, or a step with them was not made.
+    /// The joints are invalid, or a step with joints failed.
     #[error(transparent)]
     Joint(carom_joints::JointError),
-    /// A number of the input makes no sense.
+    /// A number of the input is outside its allowed range.
     #[error("{what} {value} must be {allowed}")]
     InvalidValue {
         /// The quantity, with the name of the body or plane.
@@ -24,11 +24,11 @@ pub enum MotionError {
     /// Two bodies, or a body and a plane, overlap at the start.
     #[error("`{first}` and `{second}` overlap by {depth:e} at the start")]
     InitialPenetration {
-        /// Name of the first.
+        /// Name of the first body.
         first: String,
-        /// Name of the second.
+        /// Name of the second body or plane.
         second: String,
-        /// Depth (m).
+        /// Depth of the overlap (m).
         depth: f64,
     },
     /// The shape of a body cannot be used for contact with other bodies.
@@ -36,25 +36,25 @@ pub enum MotionError {
     Shape {
         /// Name of the body.
         body: String,
-        /// Its fault.
+        /// Reason.
         source: GeometryError,
     },
-    /// The law for single contacts, or the one for several, cannot resolve an impact.
+    /// The impact law for single contacts, or the one for several, finds no solution.
     #[error("impact at time {time}: {source}")]
     Impact {
         /// Time (s).
         time: f64,
-        /// Its fault.
+        /// Reason.
         source: ImpactError,
     },
-    /// A flight could not be computed.
+    /// The free flight of a body could not be computed.
     #[error("flight of `{body}` at time {time}: {source}")]
     Flight {
         /// Name of the body.
         body: String,
-        /// Time at its start (s).
+        /// Time at the start of the flight (s).
         time: f64,
-        /// Its fault.
+        /// Reason.
         source: VariationalError,
     },
     /// The first contact of a pair was not found.
@@ -63,22 +63,22 @@ pub enum MotionError {
          turn or move by many of their radii in a step need a smaller one"
     )]
     ContactSearchLimit {
-        /// Name of the first.
+        /// Name of the first body.
         first: String,
-        /// Name of the second.
+        /// Name of the second body or plane.
         second: String,
-        /// Evaluations made.
+        /// Number of evaluations made.
         limit: usize,
         /// Time reached (s).
         time: f64,
     },
-    /// Impacts follow on each other without time to pass between them.
+    /// Impacts follow each other without time between them.
     #[error(
         "more than {limit} events at time {time}: no time passes between them. Where impacts accumulate, motion goes on \
          with `on_zeno` = \"rest\""
     )]
     EventLimit {
-        /// Events allowed.
+        /// Number of events allowed.
         limit: usize,
         /// Time (s).
         time: f64,
@@ -89,8 +89,8 @@ pub enum MotionError {
         /// Time (s).
         time: f64,
     },
-    /// A step of lasting contact would press bodies through each other, or give them energy: it is too large for
-    /// their size and acceleration.
+    /// A step of lasting contact would press bodies through each other, or add energy: the time step is too large for their size
+    /// and acceleration.
     #[error(
         "step of {time_step:e} s too large at time {time}: {fault}; {}", advice(*sufficient)
     )]
@@ -99,28 +99,29 @@ pub enum MotionError {
         time: f64,
         /// Step of the grid (s).
         time_step: f64,
-        /// A step that would do there (s); `None` if none was found.
+        /// A time step that is sufficient there (s); `None` if none was found.
         sufficient: Option<f64>,
-        /// Why the step is too large.
+        /// Reason for which the step is too large.
         fault: StepFault,
     },
-    /// A body is so far from the origin that its coordinates cannot tell its contacts.
+    /// A body is so far from the origin that its coordinates do not resolve its contacts.
     #[error(
         "coordinates of `{body}` ({coordinate:e} m at time {time}) are rounded by {rounding:e} m, its contacts need {needed:e} m: place the origin nearer"
     )]
     CoarseCoordinates {
         /// Name of the body.
         body: String,
-        /// Its largest coordinate, or that of what it touches (m).
+        /// Largest coordinate of the body or of its contact partner (m).
         coordinate: f64,
-        /// Rounding of that (m).
+        /// Rounding of that coordinate (m).
         rounding: f64,
-        /// Rounding that is allowed (m).
+        /// Largest rounding allowed (m).
         needed: f64,
         /// Time (s).
         time: f64,
     },
-    /// The problem of a step has no answer within reach, and its best impulses are not accurate enough to go on.
+    /// The contact problem of a step has no solution that can be found, and the best impulses are not accurate enough to
+    /// continue.
     #[error(
         "step at time {time}: impulses of {n_contacts} contacts have the residual {residual:e}; a smaller time_step would help"
     )]
@@ -129,10 +130,10 @@ pub enum MotionError {
         time: f64,
         /// Residual of the best impulses.
         residual: f64,
-        /// Contact points of the island.
+        /// Number of contact points of the island.
         n_contacts: usize,
     },
-    /// The motion has left the range of numbers.
+    /// The state of a body is not finite.
     #[error("the state of `{body}` is not finite at time {time}")]
     NonFinite {
         /// Name of the body.
@@ -142,7 +143,7 @@ pub enum MotionError {
     },
 }
 
-/// Words about the step that would do.
+/// Returns the words of a message about a sufficient time step.
 fn advice(sufficient: Option<f64>) -> String {
     match sufficient {
         Some(step) => format!("a step of {step:e} s would do"),
@@ -151,7 +152,7 @@ fn advice(sufficient: Option<f64>) -> String {
 }
 
 impl MotionError {
-    /// The variant as a stable kebab-case identifier, for reports that machines read.
+    /// Name of the variant as a stable kebab-case identifier, for machine-readable reports.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Joint(error) => error.kind(),
@@ -171,33 +172,33 @@ impl MotionError {
     }
 }
 
-/// Result of a step of lasting contact that must not be.
+/// Reason for which a step of lasting contact is rejected.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum StepFault {
-    /// Two things overlap at its end.
+    /// A pair overlaps at the end of the step.
     #[error("`{first}` and `{second}` would overlap by {depth:e} m")]
     Overlap {
-        /// Name of the first.
+        /// Name of the first body.
         first: String,
-        /// Name of the second.
+        /// Name of the second body or plane.
         second: String,
-        /// Depth (m).
+        /// Depth of the overlap (m).
         depth: f64,
     },
-    /// The errors of the steps so far would add energy.
+    /// The errors of the steps so far would add too much energy.
     #[error("errors of the steps would add {energy:e} J, at most {most:e} J are of their order")]
     Gain {
         /// Energy added (J).
         energy: f64,
-        /// Energy that the order of the step explains, and that leaves the motion what it is (J).
+        /// Largest energy that the order of the steps explains and that does not change the motion noticeably (J).
         most: f64,
     },
-    /// The errors of the steps so far would take energy that neither friction nor landing points take.
+    /// The errors of the steps so far would remove too much energy, beyond friction and landing points.
     #[error("errors of the steps would take {energy:e} J, at most {most:e} J are of their order")]
     Loss {
-        /// Energy taken (J).
+        /// Energy removed (J).
         energy: f64,
-        /// Energy that the order of the step explains, and that leaves the motion what it is (J).
+        /// Largest energy that the order of the steps explains and that does not change the motion noticeably (J).
         most: f64,
     },
 }

@@ -11,38 +11,38 @@ use std::cmp::Ordering;
 /// One contact point of an impact.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ImpactContact {
-    /// A mobile body; of two mobile ones the earlier.
+    /// Index of a mobile body; of two mobile bodies, the smaller index.
     pub first: usize,
-    /// The other body, or a plane: bodies are counted first.
+    /// Index of the other body or plane; bodies are counted first.
     pub second: usize,
-    /// The point in space (m).
+    /// Position in space (m).
     pub point: Vector3<f64>,
-    /// Unit normal, from the second into the first.
+    /// Unit normal, from the second body or plane into the first.
     pub normal: Vector3<f64>,
-    /// Impulse on the first, in space (N s).
+    /// Impulse on the first body, in space (N s).
     pub impulse: Vector3<f64>,
-    /// Normal velocity before, negative if they approach (m/s).
+    /// Normal velocity before the impact, negative if approaching (m/s).
     pub normal_velocity: f64,
 }
 
-/// One instant of impact.
+/// An impact: all contacts that are resolved together at one time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Impact {
     /// Time (s).
     pub time: f64,
-    /// Name of the law that answered; `accumulated` where infinitely many impacts end.
+    /// Name of the impact law that gave the solution; `accumulated` at an accumulation point of infinitely many impacts.
     pub law: &'static str,
-    /// Kinetic energy of the bodies involved before (J); in time stepping with the work of gravity in the step.
+    /// Kinetic energy of the bodies involved before the impact (J); in time stepping with the work of gravity in the step.
     pub energy_minus: f64,
-    /// Kinetic energy of the bodies involved after (J).
+    /// Kinetic energy of the bodies involved after the impact (J).
     pub energy_plus: f64,
-    /// The points.
+    /// Contact points.
     pub contacts: Vec<ImpactContact>,
     /// Bodies involved, and their states after the impact.
     pub states: Vec<(usize, State)>,
 }
 
-/// The states of all bodies at a time that was asked for.
+/// States of all bodies at a requested sample time.
 #[derive(Clone, Copy, Debug)]
 pub struct Sample<'e> {
     /// Time (s).
@@ -51,78 +51,81 @@ pub struct Sample<'e> {
     pub states: &'e [State],
 }
 
-/// Something that happens during a run; contacts are named by the two things that touch.
+/// An event of a run; a contact is identified by the indices of its pair.
 pub type Event<'e> = hybrid::Event<'e, Sample<'e>, Impact, (usize, usize)>;
 
-/// Balance of energy and momentum.
+/// Energy and momentum balance of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Balance {
-    /// Energy that impacts took (J).
+    /// Energy lost in impacts (J).
     pub impact_loss: f64,
-    /// Energy that lasting contacts took by friction and where points came down within a step (J). In time stepping: what
-    /// all impulses took that are no impacts.
+    /// Energy that lasting contacts lost in friction and at points that landed within a step (J). In time stepping: energy lost
+    /// by all impulses that belong to no impact.
     pub contact_loss: f64,
-    /// Largest difference of the energy and its losses from the energy at the start (J): rounding, and the error of
-    /// the steps of lasting contact. In time stepping rounding alone, because `contact_loss` has all work of the impulses.
+    /// Largest violation of the energy balance (J): energy plus losses, compared with the energy at the start. Rounding, and the
+    /// error of the steps of lasting contact. In time stepping rounding alone, because `contact_loss` contains the work of all
+    /// impulses.
     pub energy_error: f64,
-    /// Potential energy that time stepping added by taking overlaps out of positions (J).
+    /// Potential energy that time stepping added by removing overlaps from the positions (J).
     pub projection: f64,
-    /// Work of the normal impulses of contacts that lasted, in time stepping (J). A contact that lasts does none: this part
-    /// of `contact_loss`, with the other sign, is the error of the steps, which is of first order.
+    /// Work of the normal impulses of lasting contacts in time stepping (J). The exact value is zero: this part of
+    /// `contact_loss`, with the opposite sign, is the error of the steps, which is of first order.
     pub lasting_work: f64,
-    /// Impulses of planes and fixed bodies on the others, by thing (N s).
+    /// Total impulse of each plane and fixed body on the others, by index (N s).
     pub supports: Vec<Vector3<f64>>,
 }
 
-/// Time and reason of a change from events to steps.
+/// Switch from event-driven integration to time stepping: time and reason.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HandedOver {
-    /// Time (s).
+    /// Time of the switch (s).
     pub time: f64,
-    /// Error with which the motion from event to event would have ended.
+    /// Error with which event-driven integration would have ended.
     pub reason: MotionError,
 }
 
-/// State of a run after its end.
+/// State and totals at the end of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunEnd {
-    /// Outcome.
+    /// Reason for the end of the run.
     pub ending: Ending<MotionError>,
-    /// Time (s).
+    /// Time reached (s).
     pub time: f64,
     /// States of all bodies.
     pub states: Vec<State>,
-    /// Instants of impact.
+    /// Number of impacts.
     pub n_impacts: usize,
-    /// Steps of lasting contact and of variational flights.
+    /// Number of steps of lasting contact and of variational flights.
     pub n_steps: usize,
-    /// Energy and momentum.
+    /// Energy and momentum balance.
     pub balance: Balance,
-    /// Smallest gap of a pair at its impacts and at the ends of its steps of lasting contact (m); infinite if
-    /// there were none. In time stepping: at the middles of all steps.
+    /// Smallest gap of a pair at its impacts and at the ends of its steps of lasting contact (m); infinite if there were neither.
+    /// In time stepping: smallest gap at the middles of all steps.
     pub lowest_gap: f64,
-    /// Counts of time stepping, if there was any.
+    /// Counts of time stepping; `None` if there was no time stepping.
     pub stepping: Option<StepCounts>,
-    /// Change from events to steps, if there was one.
+    /// Switch from event-driven integration to time stepping; `None` if there was no switch.
     pub handed_over: Option<HandedOver>,
 }
 
-/// Kinds of future events. Indices are small, so that the queue is.
+/// Kinds of future events. Indices have 32 bits, so that the queue is small in memory.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Next {
-    /// Two things touch; the sum of their stamps says which flights this was found for.
+    /// A pair touches. `stamps` is the sum of the two flight numbers at the time of the search; the event is void if it has
+    /// changed.
     Touch { pair: [u32; 2], stamps: u64 },
-    /// The step of an island ends.
+    /// The step of an island ends. `stamp` identifies the step.
     StepEnd { island: u32, stamp: u64 },
-    /// A line of the grid, on which variational flights start anew.
+    /// A grid time, at which variational flights begin anew.
     Line,
-    /// A body leaves its box; `count` says which.
+    /// A body leaves its swept box; `count` identifies the box.
     Leave { body: u32, count: u64 },
-    /// The contact of a pair has been looked for up to here, in boxes whose counts have this sum.
+    /// The contact search of a pair continues from here. `counts` is the sum of the numbers of the two swept boxes; the event is
+    /// void if it has changed.
     Look { pair: [u32; 2], counts: u64 },
 }
 
-/// An entry of the queue; the earliest is the greatest.
+/// An entry of the queue; the earliest entry is the greatest in the order.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Entry {
     pub(crate) time: Time,

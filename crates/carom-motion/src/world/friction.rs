@@ -1,9 +1,9 @@
-//! Impulses of contacts that do not restitute, with Coulomb friction in the round cone.
+//! Impulses of contacts without restitution, with Coulomb friction in the circular cone.
 //!
-//! For contact velocities $w = q + W\Lambda$ of all rows, each contact has
-//! $0 \le \Lambda_n \perp w_n \ge 0$ and either sticks, $w_t = 0$ with
-//! $\lvert\Lambda_t\rvert\le\mu\Lambda_n$, or slides with $\Lambda_t = -\mu\Lambda_n\hat u$ along its
-//! slip $\hat u = w_t/\lvert w_t\rvert$, or along a slip that is given.
+//! With the contact velocities $w = q + W\Lambda$ of all rows, where $W$ is the mobility matrix, $q$ the velocities without
+//! impulses and $\Lambda$ the impulses, each contact has $0 \le \Lambda_n \perp w_n \ge 0$. It either sticks, $w_t = 0$ with
+//! $\lvert\Lambda_t\rvert\le\mu\Lambda_n$, or slides with $\Lambda_t = -\mu\Lambda_n\hat u$ along the slip direction
+//! $\hat u = w_t/\lvert w_t\rvert$, or along a prescribed one.
 
 use super::kick::{ACCURACY, Friction, Kick, SOFT};
 use super::modes::{Factors, RESTARTS};
@@ -14,48 +14,48 @@ use carom_lcp::cone::{
 };
 use nalgebra::{Matrix3, Vector2, Vector3};
 
-/// Sweeps over all contacts before the modes are taken from what was found.
+/// Number of block Gauss–Seidel sweeps over all contacts in a round, before a direct solution in the modes that they end in.
 const SWEEPS: usize = 60;
 
-/// Rounds of sweeps and direct solutions.
+/// Number of rounds, each of sweeps and one direct solution.
 const ROUNDS: usize = 10;
 
-/// Rounds of that before all modes are looked for.
+/// Number of such rounds before the cone method without warm start is tried.
 const FEW_ROUNDS: usize = 2;
 
-/// Sweeps that change velocities by this much more than the largest one do not converge.
+/// Sweeps diverge if they change a velocity by more than this multiple of the largest velocity.
 const DIVERGED: f64 = 1e6;
 
-/// Impulses whose velocities are off by this fraction of the largest one are still an answer: a step
-/// does not feel it.
+/// Velocity error, as a fraction of the largest velocity, up to which impulses are still accepted: it does not change a step
+/// noticeably.
 const GOOD: f64 = 1e-10;
 
-/// Rounding of the sum of the terms of a contact velocity, as a fraction of the sum of their sizes: a heavy body that
-/// presses a light one moves it by large terms that cancel.
+/// Rounding of a contact velocity, as a fraction of the sum of the absolute values of its terms: the impulse of a heavy body on a
+/// light one gives large terms that cancel.
 const SUMMED: f64 = 16.0 * f64::EPSILON;
 
-/// Contacts up to which all are solved for at once. More, such as the corners of the face of a prism, are too many
-/// to press all, and too many for dense matrices.
+/// Largest number of contacts that are solved together. More contacts, such as the corners of the face of a prism, are not all
+/// pressed at once, and dense matrices of them would be too large.
 const AT_ONCE: usize = 24;
 
-/// Contacts that join the working set in one round.
+/// Number of contacts that are added to the working set in one round.
 const JOINING: usize = 4;
 
-/// A slip that is given, in units of the largest velocity, where the method for round cones is used.
+/// Size of a prescribed slip in the cone method, as a multiple of the largest velocity.
 const GIVEN_SLIP: f64 = 1e4;
 
-/// Compliances of contacts, as fractions of the largest entry of the mobility, with which impulses are looked for where
-/// rows nearly depend on each other: legs that carry one body press and pull each other by what is left of a
-/// difference of some 1e-8 of their mobilities.
+/// Compliances added to the mobility where rows nearly depend on each other, as fractions of its largest entry. An example are
+/// legs that carry one body: the difference of their mobilities is some 1e-8 of the mobilities themselves.
 const SOFTENINGS: [f64; 2] = [1e-10, 1e-8];
 
-/// Residual of interior points, relative, at which the slow stages after them are left out: a step does not feel it.
+/// Relative residual of the interior-point method up to which its slow final stages are left out: a residual of this size does
+/// not change a step noticeably.
 const ACCEPTABLE: f64 = 1e-9;
 
-/// Units of work of a kick beside its sweeps, factors and Newton steps: rows, flights.
+/// Units of work of a kick for its rows and flights, in addition to sweeps, factors and Newton steps.
 const KICK_WORK: usize = 2000;
 
-/// Units of work of a row in a sweep and in an evaluation, beside its products.
+/// Units of work of a row in a sweep or an evaluation, in addition to its products.
 const RELAX_WORK: usize = 16;
 
 impl Kick<'_> {
@@ -71,7 +71,7 @@ impl Kick<'_> {
         Matrix3::from_fn(|i, j| self.entry(3 * c + i, 3 * c + j))
     }
 
-    /// Contact velocities of a contact under the impulses.
+    /// Returns the velocities of a contact (normal, tangents) under the impulses (m/s).
     pub(super) fn velocity_of(&self, c: usize, impulses: &[f64]) -> Vector3<f64> {
         Vector3::from_fn(|k, _| {
             let row = 3 * c + k;
@@ -80,7 +80,7 @@ impl Kick<'_> {
         })
     }
 
-    /// Rounding of the velocities of a contact under the impulses.
+    /// Returns the rounding error of the velocities of a contact under the impulses (m/s).
     pub(super) fn rounding_of(&self, c: usize, impulses: &[f64]) -> f64 {
         let row = |row: usize| {
             let entries = self.mobility[row * self.rows()..(row + 1) * self.rows()].iter();
@@ -90,14 +90,13 @@ impl Kick<'_> {
         SUMMED * (3 * c..3 * c + 3).map(row).fold(0.0, f64::max)
     }
 
-    /// Finds the impulses from those of a start; whether they were found.
+    /// Solves the contact problem, with `impulses` as initial guess and result. False if no solution was found.
     pub(crate) fn solve(&self, impulses: &mut [f64]) -> bool {
         self.solve_by(impulses, false, &mut Factors::default())
     }
 
-    /// Finds the impulses as [`solve`](Self::solve) does; where rows nearly depend on each other with contacts that yield
-    /// a little, so that the velocities are off by [`SOFT`] at most. `factors` are those of an earlier kick of the same
-    /// mobility.
+    /// Solves like [`solve`](Self::solve). Where rows nearly depend on each other, the contacts are regularized by a small
+    /// compliance, with a velocity error of at most [`SOFT`]. `factors` may come from an earlier kick with an equal mobility.
     pub(crate) fn solve_softly(&self, impulses: &mut [f64], factors: &mut Factors) -> bool {
         self.solve_by(impulses, true, factors)
     }
@@ -118,7 +117,7 @@ impl Kick<'_> {
             return impulses.iter().all(|x| x.is_finite());
         }
         if contacts > AT_ONCE {
-            // All may press: those of a chain do.
+            // All contacts may press, such as those of a chain.
             if softly
                 && (self.is_finished(impulses, scale, true, factors)
                     || self.by_modes(impulses, scale, RESTARTS, factors))
@@ -126,7 +125,7 @@ impl Kick<'_> {
                 return true;
             }
 
-            // Slips that are given may jam contacts, and many are not looked for long.
+            // With prescribed slips contacts can jam; a problem with many such contacts is given up early.
             if softly && self.is_given() {
                 return false;
             }
@@ -140,13 +139,13 @@ impl Kick<'_> {
         self.solve_at_once(impulses, scale, softly, factors)
     }
 
-    /// True if contacts are rubbed against given slips.
+    /// True if some contact has friction along a prescribed slip.
     fn is_given(&self) -> bool {
         let mut laws = self.friction.iter();
         laws.any(|(_, law)| matches!(law, Friction::Against(_)))
     }
 
-    /// True if the modes of the start are still right: then the impulses are found.
+    /// Solves in the modes (open, sticking, sliding) of the initial impulses. True if that is a solution of the whole problem.
     fn is_finished(
         &self,
         impulses: &mut [f64],
@@ -182,8 +181,8 @@ impl Kick<'_> {
         if self.is_finished(impulses, scale, softly, factors) {
             return true;
         }
-        // Slips that are given jam contacts that press each other often enough: then there is nothing to find,
-        // and it is not looked for as long.
+        // With prescribed slip directions opposed contacts can jam; the problem then has no solution, so the search is kept
+        // short.
         let given = self.is_given();
         if self.by_cones(impulses, scale, true, factors)
             || (softly
@@ -200,12 +199,12 @@ impl Kick<'_> {
         {
             return true;
         }
-        // The rest is below the resolution of a step.
+        // The remaining error is below the resolution of a step.
         let good = if softly { SOFT } else { GOOD };
         !self.work.is_spent() && self.residual(impulses) <= good * scale + self.noise
     }
 
-    /// By solving for few contacts, which those join that would close without an impulse, until none does.
+    /// Solves for a working set of few contacts. Contacts that would close without an impulse are added until there are no more.
     fn by_working_set(&self, impulses: &mut [f64], scale: f64) -> bool {
         let contacts = self.friction.len();
         let mut members: Vec<usize> = (0..contacts).filter(|c| impulses[3 * c] > 0.0).collect();
@@ -238,7 +237,7 @@ impl Kick<'_> {
         }
     }
 
-    /// Solves for some contacts where the others have no impulse.
+    /// Solves for the contacts `members`, where the others have no impulse.
     fn solve_members(&self, members: &[usize], impulses: &mut [f64], scale: f64) -> bool {
         let rows: Vec<usize> = members.iter().flat_map(|c| 3 * c..3 * c + 3).collect();
         let mobility: Vec<f64> = rows
@@ -265,7 +264,8 @@ impl Kick<'_> {
         solved
     }
 
-    /// By sweeps over the contacts, and the modes that they end in.
+    /// Solves by block Gauss–Seidel sweeps over the contacts, then directly in the modes that the sweeps end in; repeats this up
+    /// to `rounds` times.
     pub(super) fn by_sweeps(
         &self,
         impulses: &mut [f64],
@@ -291,7 +291,7 @@ impl Kick<'_> {
             if self.finish(impulses, scale, factors) {
                 return true;
             }
-            // The modes were not right, or the answer is not unique: sweep on.
+            // The modes were wrong, or the solution is not unique: continue with sweeps.
             if round % 2 == 1 || impulses.iter().any(|x| !x.is_finite()) {
                 impulses.copy_from_slice(&before);
             }
@@ -299,9 +299,9 @@ impl Kick<'_> {
         false
     }
 
-    /// By the semismooth Newton method for round cones, from the start that is given or from none. A contact
-    /// that is rubbed against a given slip gets a slip so large that no impulse turns it; its modes and
-    /// loads then lead to the answer.
+    /// Solves by the semismooth Newton method for second-order cones, from `impulses` if `warm`. At a contact with a prescribed
+    /// slip the tangential velocity is replaced by a slip so large that no impulse changes its direction; the resulting modes and
+    /// normal impulses then lead to the solution.
     fn by_cones(
         &self,
         impulses: &mut [f64],
@@ -321,7 +321,7 @@ impl Kick<'_> {
         let Ok(answer) = answer else {
             return false;
         };
-        // A Newton step factorizes, and evaluates several points on the way; a pivot of polygons has all rows of them.
+        // A Newton step factorizes and evaluates several trial points; a pivot of the friction polygons works on all rows.
         let rows = self.rows();
         let steps = answer.n_newton_steps * rows * (rows + RELAX_WORK);
         self.work
@@ -347,8 +347,8 @@ impl Kick<'_> {
         false
     }
 
-    /// Velocities and friction coefficients of the kick as a problem of round cones: a given slip is one so large that no
-    /// impulse turns it.
+    /// Returns velocities and friction coefficients of the kick for the cone method. A prescribed slip is replaced by a slip so
+    /// large that no impulse changes its direction.
     fn as_cones(&self, scale: f64) -> (Vec<f64>, Vec<f64>) {
         let mut velocity = self.velocity.to_vec();
         let mut friction = Vec::with_capacity(self.friction.len());
@@ -366,8 +366,8 @@ impl Kick<'_> {
         (velocity, friction)
     }
 
-    /// Solves by interior points, for contacts of which no set of modes was found from the start. They take tens of
-    /// factorizations where the methods that look for the even answer take thousands.
+    /// Solves by the interior-point method, for contacts whose modes were not found from the initial impulses. It needs tens of
+    /// factorizations; the methods for the evenly shared solution need thousands.
     fn by_interior_points(&self, impulses: &mut [f64], scale: f64, factors: &mut Factors) -> bool {
         let (velocity, friction) = self.as_cones(scale);
         let Ok(dense) = ConeProblem::new(self.mobility, &velocity, &friction, &[]) else {
@@ -398,7 +398,7 @@ impl Kick<'_> {
         is_found
     }
 
-    /// By the method for round cones with contacts that yield a little.
+    /// Solves by the cone method with a small compliance added at the contacts.
     fn by_soft_cones(&self, impulses: &mut [f64], scale: f64) -> bool {
         let rows = self.rows();
         let largest = (0..rows).map(|i| self.entry(i, i)).fold(0.0, f64::max);
@@ -423,7 +423,7 @@ impl Kick<'_> {
         false
     }
 
-    /// Sets the friction of contacts that are rubbed against a given slip by their loads.
+    /// Sets the friction impulses of contacts with a prescribed slip from their normal impulses.
     fn rub(&self, impulses: &mut [f64]) {
         for (c, (mu, law)) in self.friction.iter().enumerate() {
             if let Friction::Against(slip) = law {
@@ -434,7 +434,7 @@ impl Kick<'_> {
         }
     }
 
-    /// Solves one contact with the impulses of the others; returns the change of its velocity.
+    /// Solves one contact while the impulses of the others are fixed; returns the change of its velocity (m/s).
     fn relax(&self, c: usize, impulses: &mut [f64], scale: f64) -> f64 {
         let block = self.block(c);
         let old = Vector3::new(impulses[3 * c], impulses[3 * c + 1], impulses[3 * c + 2]);
@@ -445,7 +445,7 @@ impl Kick<'_> {
         (block * (new - old)).amax()
     }
 
-    /// Largest violation of the conditions beyond rounding, as a velocity.
+    /// Returns the largest violation of the contact conditions beyond rounding, as a velocity (m/s).
     pub(super) fn residual(&self, impulses: &[f64]) -> f64 {
         let one = |c: usize| {
             let block = self.block(c);
@@ -459,7 +459,7 @@ impl Kick<'_> {
     }
 }
 
-/// The impulse of one contact with the mobility `g`, whose velocity without it is `q`.
+/// Returns the impulse of one contact with mobility `g` and velocity `q` without the impulse, both in the order normal, tangents.
 fn one_contact(
     g: &Matrix3<f64>,
     q: &Vector3<f64>,
@@ -504,16 +504,17 @@ fn one_contact(
     }
 }
 
-/// The direction in which a contact slides after its impulse: $\hat u\times u^+(\hat u) = 0$ with
-/// $\hat u\cdot u^+ > 0$, next to a guess. A root is looked for; iterating $\hat u\leftarrow u^+$
-/// diverges once the impulse exceeds the slip that is left.
+/// Finds the direction $\hat u$ in which a contact slides after its impulse: the root of $\hat u\times u^+(\hat u) = 0$ with
+/// $\hat u\cdot u^+ > 0$ that is nearest to `guess`, where $u^+$ is the slip after the impulse with friction against $\hat u$. A
+/// root is bracketed because the fixed-point iteration $\hat u\leftarrow u^+$ diverges once the change of the slip by the impulse
+/// exceeds the remaining slip.
 fn slip_direction(
     g: &Matrix3<f64>,
     q: &Vector3<f64>,
     mu: f64,
     guess: &Vector2<f64>,
 ) -> Option<Vector2<f64>> {
-    /// Directions of sliding that are looked at.
+    /// Number of equal sectors that are scanned for a sign change.
     const SCAN: usize = 32;
     let after = |angle: f64| {
         let slip = Vector2::new(libm::cos(angle), libm::sin(angle));
@@ -535,7 +536,7 @@ fn slip_direction(
     let step = std::f64::consts::TAU / SCAN as f64;
     let mut best: Option<f64> = None;
     for k in 0..SCAN {
-        // Outwards from the guess: 0, 1, -1, 2, ...
+        // Outwards from the guess: sectors 0, 1, -1, 2, ...
         let sector = if k % 2 == 0 {
             (k / 2) as f64
         } else {
@@ -550,7 +551,7 @@ fn slip_direction(
         }
         let (mut value_low, mut value_high) = (at_low.0, at_high.0);
         for iteration in 0..200 {
-            // Chords, halved at one end when they get stuck (Illinois), with a middle now and then.
+            // Secant steps, with the Illinois rule against a stuck end, and a bisection every fourth time.
             let chord = (low * value_high - high * value_low) / (value_high - value_low);
             let next = match iteration % 4 != 3 && chord > low && chord < high {
                 true => chord,
@@ -619,7 +620,7 @@ mod tests {
         assert!(t.perp(&u).abs() <= 1e-14 && t.dot(&u) < 0.0);
     }
 
-    /// A disk that lies on more corners than are solved for at once: they carry its weight, and none closes.
+    /// A disk that lies on more corners than are solved together: the corners carry its weight, and none penetrates.
     #[test]
     fn many_corners_of_a_face_carry_a_disk() {
         const CORNERS: usize = 64;

@@ -1,9 +1,9 @@
-//! Limits of a step of lasting contact: bodies stay outside each other, and their energy grows by no more than
-//! the error of the step.
+//! Checks of a step of lasting contact: bodies must not overlap, and their energy may grow by no more than the truncation error
+//! of the step.
 //!
-//! A step that is too large for its bodies, so that gravity or rolling would move them by their own size within it,
-//! finds impulses that press them through each other or throw them apart. Nothing that follows would mean anything,
-//! so the run stops before such a step and names one that would do.
+//! If a step is too large for its bodies, so that gravity or rolling would move them by their own size within the step, its
+//! impulses press them through each other or throw them apart. Later motion would be meaningless, so the run stops before such a
+//! step and suggests a time step that is sufficient.
 
 use crate::world::MotionError;
 use crate::world::body::{Body, Flights, Velocity};
@@ -17,59 +17,62 @@ use carom_variational::State;
 /// Rounding of the work of kicks, as a fraction of the kinetic energy.
 const ROUNDING: f64 = 1e-12;
 
-/// Energy that the errors of all steps may add, as a fraction of the kinetic energy and $mgr$ of the bodies: less passes
-/// whatever its cause, and is told as the error of the energy.
+/// Energy that the errors of all steps may add in any case, as a fraction of the kinetic energy plus $mgr$ of the bodies (mass
+/// $m$, gravity $g$, radius $r$). It is reported as energy error.
 const LEAST_GAINED: f64 = 1e-3;
-/// Energy that the errors of all steps may never add, whatever their order would allow, as a fraction of the kinetic
-/// energy and $mgr$ of the bodies.
+/// Energy that the errors of all steps may add at most, whatever their order explains, as a fraction of the kinetic energy plus
+/// $mgr$ of the bodies.
 const MOST_GAINED: f64 = 1e-2;
 
-/// Step in units of $\sqrt{r/a}$, the time in which the acceleration moves a body by its radius, up to which it is fine.
-/// The error of a longer step does not fall with its order: half the step may have a larger one.
+/// Length of a step, in units of $\sqrt{r/a}$ (the time in which the acceleration $a$ moves a body by its radius $r$), up to
+/// which its error has the order of the scheme. The error of a longer step need not fall with its length: half the step may have
+/// a larger error.
 const FINE: f64 = 0.1;
 
-/// Depth of a contact when a step begins, as a fraction of the radius, that the step may leave: the rounding of a fall by
-/// a billion radii.
+/// Overlap at the begin of a step, as a fraction of the radius, that the step need not remove: the rounding of a fall by a
+/// billion radii.
 const INHERITED: f64 = 1e-6;
 
-/// Halvings of a step whose impulses are not found or leave an overlap, before the run is given up: contacts that jam
-/// each other may have impulses for a shorter one.
+/// Largest number of times that a step is halved when its impulses are not found or leave an overlap, before the run stops:
+/// contacts that jam each other over a long step may have a solution over a shorter one.
 pub(crate) const SHORTENINGS: i32 = 4;
 
-/// Halvings in search of a step that would do.
+/// Largest number of halvings in the search for a sufficient time step.
 const HALVINGS: usize = 16;
 
-/// Bisections between a step that would do and twice of it: the largest is known to a fifth.
+/// Number of bisections between a sufficient time step and twice that: the largest sufficient step is then known to a fifth.
 const BISECTIONS: usize = 2;
 
-/// Steps for which a step that would do is tried, if the run lasts as long: bodies rock several times in so many fine steps.
+/// Largest number of steps computed to test a time step, if the run lasts as long: bodies rock several times within that many
+/// fine steps.
 const TRIED: usize = 2048;
 
-/// Units of work of the contact problems of one trial of a step that would do, beyond which no further step is tried: those of
-/// two bodies take less for all of their steps, a heap of twenty boxes is tried for some ten. A trial takes a tenth of a
-/// second or two then, and all of them a few seconds. A first step that takes more is not known to do.
+/// Work limit of the contact problems in one test of a time step, beyond which no further step of the test is computed. Two
+/// bodies need less for all steps; a heap of twenty boxes is tested for some ten steps. A test then takes a tenth of a second or
+/// two, and all tests a few seconds. A first step beyond this limit counts as not sufficient.
 const TRIAL_WORK: u64 = 100_000_000;
 
-/// Share that is named of the largest step that does: contacts of the bodies may be others later. Of 43 worlds whose step was
-/// too large one needed less, and nine would have needed less than twice this.
+/// Suggested time step, as a fraction of the largest sufficient one: later contacts may need less. Of 43 worlds whose step was
+/// too large one needed less than this, and nine would have needed less than twice this.
 const NAMED: f64 = 0.35;
 
-/// Order of the errors of a run in its step.
+/// Order of the error of a run in its time step.
 const ORDER: i32 = 2;
 
-/// Energy that the errors of the steps of a body have added since it was lowest, and taken since it was highest (J).
+/// Energy that the errors of the steps of a body have added since its minimum (`energy`), and removed since its maximum (`lost`),
+/// in J.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Gained {
     energy: f64,
     lost: f64,
-    /// Energy that the order of the fine steps allows (J).
+    /// Energy that the truncation errors of the fine steps explain (J).
     allowed: f64,
-    /// Largest sum of kinetic energy and $mgr$ (J).
+    /// Largest value so far of kinetic energy plus $mgr$ (J).
     scale: f64,
 }
 
 impl Gained {
-    /// Energies of steps whose errors are a share of these.
+    /// Returns these energies multiplied by `share`, for steps with smaller errors.
     fn scaled(self, share: f64) -> Self {
         Self {
             energy: self.energy * share,
@@ -80,7 +83,7 @@ impl Gained {
     }
 }
 
-/// Speed, acceleration and rate of the motion of a body in lasting contact.
+/// Scales of the motion of a body in lasting contact: mass (kg), speed (m/s), acceleration (m/s²) and rate (1/s).
 struct Pace {
     mass: f64,
     speed: f64,
@@ -89,7 +92,8 @@ struct Pace {
 }
 
 impl Pace {
-    /// True if a step resolves the motion of a body of a radius, so that its error has an order.
+    /// True if a step of length `h` (s) resolves the motion of a body of this radius, so that its error has the order of the
+    /// scheme.
     fn is_fine(&self, radius: f64, h: f64) -> bool {
         h <= FINE * (radius / self.acceleration).sqrt()
     }
@@ -111,7 +115,7 @@ impl StepScene<'_> {
         })
     }
 
-    /// Speed by which accelerations can change the normal velocity of a pair within a step (m/s).
+    /// Returns the speed by which accelerations can change the normal velocity of a pair within a step (m/s).
     pub(crate) fn gathered(&self, pair: &StepPair<'_>, states: &[State], h: f64) -> f64 {
         let of = |place: usize| {
             let pace = self.pace(self.bodies.get(place)?, states.get(place)?, h)?;
@@ -132,8 +136,9 @@ impl StepScene<'_> {
         })
     }
 
-    /// Energy that a step may add at most by the error of its order, $m(ah)^2\cdot h\omega$ for each body with the
-    /// acceleration $a$ and the rate $\omega$ of its motion, and by rounding (J).
+    /// Returns the largest energy that a step may add by its truncation error and by rounding (J). The truncation error is
+    /// $m(ah)^2\cdot h\omega$ for each body, with mass $m$, acceleration $a$, rate $\omega$ of its motion and length $h$ of the
+    /// step.
     pub(crate) fn most_gain(&self, states: &[State], h: f64) -> f64 {
         self.most_gains(states, h).sum()
     }
@@ -144,8 +149,8 @@ impl StepScene<'_> {
             .sum()
     }
 
-    /// Energy that the error of a step adds (J): by which the energy rises, or else what changes beside the work of
-    /// friction and of landing points. A rise that friction hides is one, too.
+    /// Returns the energy that the error of a step adds (J): the work of the kicks if positive, otherwise the work plus the
+    /// losses of friction and landing points. The latter contains a rise that the losses hide in the total.
     fn gain(step: &Step) -> f64 {
         if step.work > 0.0 {
             step.work
@@ -154,7 +159,7 @@ impl StepScene<'_> {
         }
     }
 
-    /// Adds a step to what its bodies have gained.
+    /// Adds the energy error of a step to the sums of its bodies.
     pub(crate) fn add_gain<'g>(
         &self,
         before: &[State],
@@ -179,10 +184,10 @@ impl StepScene<'_> {
         }
     }
 
-    /// The first pair that overlaps at the end of a step by more than its contact tolerance, and its depth (m).
+    /// Returns the first pair that overlaps at the end of a step by more than its contact tolerance, and its depth (m).
     ///
-    /// A pair that was as deep when the step began has not been moved by it: a body that falls by many of its radii
-    /// lands as deep as the rounding of its flight.
+    /// A pair that was as deep at the begin of the step does not count: a body that falls by many of its radii lands with an
+    /// overlap of the rounding of its flight.
     fn overlap(&self, before: &[State], step: &Step) -> Option<(&StepPair<'_>, f64)> {
         let mut all = self.pairs.iter().zip(&step.pairs).enumerate();
         all.find_map(|(place, (pair, result))| {
@@ -197,12 +202,13 @@ impl StepScene<'_> {
         })
     }
 
-    /// True if things overlap at the end of a step.
+    /// True if some pair overlaps at the end of a step.
     pub(crate) fn overlaps(&self, before: &[State], step: &Step) -> bool {
         self.overlap(before, step).is_some()
     }
 
-    /// Why a step must not be taken, if so, with what its bodies have gained before it.
+    /// Returns the reason for which a step must be rejected; `None` if it is acceptable. `gained` are the energy errors of its
+    /// bodies before the step.
     fn fault(&self, before: &[State], step: &Step, gained: &[Gained]) -> Option<StepFault> {
         if let Some((pair, depth)) = self.overlap(before, step) {
             return Some(StepFault::Overlap {
@@ -216,11 +222,11 @@ impl StepScene<'_> {
         excess(&after, ROUNDING * self.energy(before).abs())
     }
 
-    /// Checks a step before it is taken, in a run that goes on for a time that is left (s).
+    /// Checks a step before it is accepted. `left` is the remaining duration of the run (s).
     ///
     /// # Errors
     ///
-    /// [`MotionError::StepTooLarge`], with a step that would do.
+    /// [`MotionError::StepTooLarge`], with a sufficient time step if one was found.
     pub(crate) fn check(
         &self,
         before: &[State],
@@ -239,8 +245,8 @@ impl StepScene<'_> {
         })
     }
 
-    /// A step that would do for a time that is left (s): the largest with which the bodies move on from here without a fault
-    /// would do, so the named one is somewhat smaller. `None` if every step that is tried has a fault.
+    /// Returns a sufficient time step for the remaining duration `left` (s), somewhat smaller than the largest with which the
+    /// motion continues from here without a fault. `None` if every time step that is tried has a fault.
     fn sufficient(&self, before: &[State], gained: &[Gained], left: f64) -> Option<f64> {
         let does = |step: f64| {
             let finer = StepScene {
@@ -265,7 +271,7 @@ impl StepScene<'_> {
         Some(two_digits(NAMED * step))
     }
 
-    /// A step of the grid, shortened as often as a run would where it leaves an overlap.
+    /// Computes a step of the grid; the step is halved like in a run while it leaves an overlap.
     fn step_apart(&self, states: &[State]) -> Result<Step, MotionError> {
         let mut step = self.step(states, self.time_step, None)?;
         for shortened in 1..=SHORTENINGS {
@@ -278,9 +284,9 @@ impl StepScene<'_> {
         Ok(step)
     }
 
-    /// True if the next steps of the grid can be taken, for a time that is left (s) or many of them, as far as
-    /// [`TRIAL_WORK`] goes; the contacts of later ones may be others. The energy that errors add oscillates with the
-    /// motion, so that few steps tell nothing of the rest.
+    /// True if the next steps of the grid are acceptable, for the duration `left` (s) or as many steps as [`TRIED`] and
+    /// [`TRIAL_WORK`] allow; later steps may have other contacts. Energy errors oscillate with the motion, so that a few steps
+    /// would not be representative.
     fn does(&self, before: &[State], mut gained: Vec<Gained>, left: f64) -> bool {
         let mut states = before.to_vec();
         let all = (left / self.time_step).ceil().max(1.0);
@@ -290,7 +296,7 @@ impl StepScene<'_> {
             };
             match self.fault(&states, &step, &gained) {
                 None => {}
-                // Something lands that was apart: the contacts are others from here on.
+                // A pair lands that was apart: from here on the contacts differ.
                 Some(StepFault::Overlap { .. }) if done > 0 => return true,
                 Some(_) => return false,
             }
@@ -304,7 +310,7 @@ impl StepScene<'_> {
     }
 }
 
-/// The fault of bodies whose steps have added or taken so much energy, if it is one.
+/// Returns the fault if the energy errors of all bodies exceed their bound; `None` otherwise.
 fn excess(gained: &[Gained], rounding: f64) -> Option<StepFault> {
     let sum = |value: fn(&Gained) -> f64| gained.iter().map(value).sum::<f64>();
     let [energy, lost, scale] = [sum(|g| g.energy), sum(|g| g.lost), sum(|g| g.scale)];
@@ -316,7 +322,7 @@ fn excess(gained: &[Gained], rounding: f64) -> Option<StepFault> {
     (!(lost <= most)).then_some(StepFault::Loss { energy: lost, most })
 }
 
-/// A positive number rounded down to two digits, which are enough of one that is to be copied.
+/// Rounds a positive number down to two digits, enough for a suggested value.
 pub(crate) fn two_digits(number: f64) -> f64 {
     let digit = libm::pow(10.0, libm::log10(number).floor() - 1.0);
     let rounded = (number / digit).floor() * digit;

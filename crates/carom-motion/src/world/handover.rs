@@ -1,8 +1,8 @@
-//! From events to steps: a motion whose events crowd goes on in time stepping.
+//! Switch from event-driven integration to time stepping, where events crowd.
 //!
-//! A motion from event to event ends if a law has no answer, if impacts follow on each other without time between
-//! them, or if forces of lasting contact are not found. Steps begin with the states at that time and with the
-//! balance so far, so that energy and momentum of the whole motion add up.
+//! Event-driven integration ends if an impact law finds no solution, if impacts follow each other without time between them, or
+//! if forces of lasting contacts are not found. Time stepping begins with the states at that time and with the balance so far, so
+//! that energy and momentum of the whole run add up.
 
 use crate::hybrid::{Ending, Limits, drive};
 use crate::world::MotionError;
@@ -15,35 +15,36 @@ use crate::world::spec::{Laws, World};
 use crate::world::stepping::{Executor, Stepping};
 use carom_variational::State;
 
-/// Overlap with which steps take a motion over, as a fraction of the smaller radius: turning leaves as much within a
-/// step of time stepping.
+/// Largest overlap with which time stepping takes over, as a fraction of the smaller radius: rotation leaves overlaps of this
+/// size within a step of time stepping anyway.
 const DEEPEST: f64 = 1e-3;
 
-/// Step in units of $\sqrt{r/g}$, the time in which a body falls by half its radius, up to which time stepping goes on where
-/// a step was too large: it would add energy in longer steps, too, by lifting bodies out of overlaps.
+/// Largest time step for which time stepping continues where a step of lasting contact was too large, in units of $\sqrt{r/g}$,
+/// the time in which a body of radius $r$ falls by half its radius. In longer steps time stepping would add energy as well, by
+/// lifting bodies out of overlaps.
 const RESOLVED: f64 = 0.2;
 
-/// A motion on its way, as time stepping takes it over.
+/// State of a run in progress, from which time stepping continues.
 #[derive(Clone, Debug)]
 pub(crate) struct Relay {
     pub(crate) time: f64,
     pub(crate) states: Vec<State>,
-    /// Times that are asked for and have not come yet, the latest first.
+    /// Requested sample times that are still to come, the latest first.
     pub(crate) samples: Vec<f64>,
     pub(crate) n_impacts: usize,
     pub(crate) n_steps: usize,
     pub(crate) balance: Balance,
     pub(crate) lowest_gap: f64,
-    /// Contacts that last, in ascending order, and true for those that slide.
+    /// Lasting contacts in ascending order, each with true if it slides.
     pub(crate) lasting: Vec<(Pair, bool)>,
 }
 
 impl World {
-    /// Runs as [`run`](Self::run) does, and goes on as [`run_in_steps`](Self::run_in_steps) does where events crowd:
-    /// where that run would be stopped by a law without an answer, by events without time between them, or by
-    /// lasting contacts whose forces are not found or whose step is too large. A step that is too large for a body that
-    /// rolls or slides on a bent surface stops the run: time stepping would change its energy by more. [`RunEnd::handed_over`]
-    /// tells when and why. A run that is not stopped has the same bits as one by `run`.
+    /// Runs as [`run`](Self::run) does, and continues as [`run_in_steps`](Self::run_in_steps) does where `run` would stop because
+    /// events crowd: an impact law finds no solution, events follow each other without time between them, or lasting contacts
+    /// have no forces or too large a step. A step that is too large for a body that rolls or slides on a curved surface stops the
+    /// run: time stepping would change its energy by more. [`RunEnd::handed_over`] tells time and reason of the switch. A run
+    /// without a switch has the same bits as one by `run`.
     pub fn run_or_step<'o>(
         &self,
         laws: &Laws<'_>,
@@ -71,7 +72,8 @@ impl World {
 }
 
 impl Run<'_, '_> {
-    /// True for errors that say that events crowd or have no answer, not that a body cannot be followed in such steps.
+    /// True if the error says that events crowd or have no solution, and time stepping can continue; false if the motion of a
+    /// body cannot be resolved with this time step.
     fn crowds(&self, error: &MotionError) -> bool {
         match error {
             MotionError::Impact { .. }
@@ -82,16 +84,16 @@ impl Run<'_, '_> {
         }
     }
 
-    /// True if no body falls by much of its radius within a step.
+    /// True if the time step is so short that no body falls by much of its radius within a step.
     fn resolves_falls(&self) -> bool {
         let gravity = self.world.flights.gravity.norm();
         let mut mobile = self.world.bodies.iter().filter(|body| body.is_mobile());
         mobile.all(|body| self.world.time_step <= RESOLVED * (body.radius / gravity).sqrt())
     }
 
-    /// True if the surface that bends of a body is in lasting contact, so that the touching point moves over it. Steps of time
-    /// stepping open such a contact and close it again without restitution, which takes energy of the first order in the step
-    /// where the motion keeps it. Corners do not move over their body, and a ball does not rise from a plane by turning.
+    /// True if a curved surface of a body is in lasting contact, so that the contact point moves over the body. Time stepping
+    /// opens and closes such a contact without restitution, which removes energy of first order in the step; the exact motion
+    /// conserves it. Corners do not move over their body, and a ball does not rise from a plane when it rotates.
     fn rests_on_rounding(&self) -> bool {
         let is_rounded = |body: &Body| {
             let mut parts = body.parts.iter();
@@ -106,8 +108,8 @@ impl Run<'_, '_> {
         })
     }
 
-    /// The motion at the present time, with all steps of lasting contact ended, and why steps take over. `None` if the
-    /// run ended otherwise, if a body has no state there, or if bodies overlap deeply.
+    /// Returns the current state, with all steps of lasting contact ended at the present time, and the reason for the switch.
+    /// `None` if the run ended for another reason, if the state of a body cannot be computed, or if bodies overlap deeply.
     fn relay(&mut self, ending: &Ending<MotionError>) -> Option<(Relay, MotionError)> {
         let reason = match ending {
             Ending::Stopped(reason) if self.crowds(reason) => reason.clone(),

@@ -1,4 +1,4 @@
-//! Bodies in lasting contact, from step to step.
+//! Islands of bodies in lasting contact, and their steps.
 
 use crate::world::MotionError;
 use crate::world::events::{Entry, Event, Next};
@@ -9,38 +9,37 @@ use crate::world::step_scene::StepScene;
 use crate::world::time::Time;
 use carom_variational::State;
 
-/// Part of a step below which no time has passed since its start.
+/// Fraction of a step below which no time counts as passed since its start.
 const NO_TIME: f64 = 1e-12;
 
-/// Change of a place in a step, over the body's distance from the origin and its size, and of a rotation, below which a
-/// body stays where it is.
+/// Displacement in a step below which a body stays in place, as a fraction of its distance from the origin plus its radius; also
+/// the largest change of an entry of its rotation matrix.
 const STAYS: f64 = 1e-14;
 
-/// Speed, over that of a free fall for the length of a step, below which a body rests.
+/// Speed below which a body rests, as a fraction of the speed of free fall for the length of a step.
 const RESTS: f64 = 1e-12;
 
-/// Splits of one step of the grid.
+/// Largest number of splits of one step of the grid.
 const MAX_SPLITS: usize = 100;
 
-/// Points that come this fraction of the contact tolerance too deep have closed.
+/// Depth, as a fraction of the contact tolerance, at which further points of a pair have closed.
 const SEEN: f64 = 1e-2;
 
-/// Rate at which the first kick may lift a closed point that was at rest, and by which it may come back faster to the
-/// second, in units of what accelerations can make: twice as much leaves room for the forces of other contacts. Steps
-/// that jump beyond it, however short they are, meet another feature of the pair, which lands then.
+/// Largest value of [`PairStep::lifted`] of a step. Twice the effect of accelerations leaves room for the forces of other
+/// contacts. If even short steps exceed it, the closest point jumps to another feature of the pair, which lands then.
 const MOST_LIFTED: f64 = 2.0;
 
-/// Accuracy of that rate where a step is to end at it.
+/// Accuracy of [`PairStep::lifted`] where a step is shortened to meet its bound.
 const LIFT_SEEN: f64 = 1e-3;
 
-/// A value that falls below zero by this much more than was asked for jumps there.
+/// An event function that falls below zero by this multiple of its requested accuracy is discontinuous there.
 const JUMP: f64 = 100.0;
 
-/// Iterations for the time of an event in a step.
+/// Largest number of iterations for the time of an event in a step.
 const MAX_ROOT: usize = 80;
 
 impl Run<'_, '_> {
-    /// Sets bodies going from a time: those that lasting contacts connect in steps, others in flights.
+    /// Restarts bodies at a time: those connected by lasting contacts with a step, the others with a free flight.
     pub(crate) fn restart(&mut self, bodies: &[usize], time: Time) -> Result<(), MotionError> {
         let world = self.world;
         if bodies
@@ -61,7 +60,7 @@ impl Run<'_, '_> {
             while let Some(&body) = group.get(next) {
                 next += 1;
                 for pair in self.lasting.of(body) {
-                    // The first of two members reports the pair.
+                    // The first of two members lists the pair.
                     let other = pair.0 + pair.1 - body;
                     let seen = group.iter().position(|member| *member == other);
                     if seen.is_none_or(|place| place >= next) {
@@ -87,7 +86,7 @@ impl Run<'_, '_> {
         self.look_around(&all, time)
     }
 
-    /// Computes the step of an island from a time to the next line of the grid, or to an event in it.
+    /// Computes the step of an island from a time to the next grid time, or to an event before it.
     #[allow(clippy::too_many_arguments)]
     fn begin_step(
         &mut self,
@@ -148,7 +147,7 @@ impl Run<'_, '_> {
         }
         let (mut length, mut end) = (length, end);
         if rests {
-            // The forces stay until something else happens.
+            // The forces stay constant until another event.
             step.end.clone_from(&before);
             end = grid.max(Time::new(self.limits.duration));
             length = end.since(begin);
@@ -196,7 +195,7 @@ impl Run<'_, '_> {
         bodies.iter().map(|i| self.motions[*i].gained).collect()
     }
 
-    /// Ends the step of an island early, at a time; its bodies are free of it then.
+    /// Ends the step of an island early, at a time, and releases its bodies. The shortened step is checked.
     pub(crate) fn stop_step(
         &mut self,
         index: usize,
@@ -205,7 +204,7 @@ impl Run<'_, '_> {
         self.cut_step(index, time, true)
     }
 
-    /// Ends the step of an island early, at a time, with whatever it has done by then.
+    /// Ends the step of an island early, at a time, without a check of the shortened step.
     pub(crate) fn leave_step(&mut self, index: usize, time: Time) -> Result<(), MotionError> {
         self.cut_step(index, time, false).map(|_| ())
     }
@@ -242,7 +241,7 @@ impl Run<'_, '_> {
         };
         self.free_islands.push(index);
         if nothing {
-            // Nothing of it happened.
+            // No time has passed: the states before the step are restored.
             for (body, state) in island.bodies.iter().zip(&island.before) {
                 let motion = &mut self.motions[*body];
                 (motion.state, motion.time, motion.island) = (*state, time, None);
@@ -259,7 +258,7 @@ impl Run<'_, '_> {
         Ok(island.bodies)
     }
 
-    /// Makes the end of a step what the bodies start from.
+    /// Stores the end of a step as the state of its bodies, and updates balance, supports and modes of contacts.
     fn take_over(&mut self, island: &Island, time: Time) {
         let world = self.world;
         self.n_steps += match island.rests {
@@ -295,7 +294,7 @@ impl Run<'_, '_> {
             lasting.forces.rotate_left(1);
             lasting.forces[2] = (middle, result.pressed / island.length);
             if result.pressed > 0.0 && lasting.slides != Some(result.slides) {
-                // The step begins with what is new, unless it ends with it.
+                // Sliding that is new is reported at the begin of the step, sticking at its end.
                 lasting.slides = Some(result.slides);
                 let begins = result.slides;
                 let at = if begins { island.begin.high } else { time.high };
@@ -308,7 +307,8 @@ impl Run<'_, '_> {
         }
     }
 
-    /// The step of an island ends as it was computed.
+    /// Completes the step of an island at its planned end, and begins the next step or handles the contacts that opened or
+    /// closed.
     pub(crate) fn end_step(&mut self, index: usize) -> Result<(), MotionError> {
         let Some(island) = self.islands.get_mut(index).and_then(Option::take) else {
             return Ok(());
@@ -364,13 +364,13 @@ impl Run<'_, '_> {
         self.look_around(&bodies, time)
     }
 
-    /// When the step of a body ends, if it is in one.
+    /// End time of the step of a body; `None` if the body is in no step.
     pub(crate) fn end_of_step(&self, body: usize) -> Option<Time> {
         let index = self.motions.get(body)?.island?;
         Some(self.islands.get(index)?.as_ref()?.end)
     }
 
-    /// Change of a body's velocity by the first kick of its step (m/s).
+    /// Velocity change of a body's center by the first kick of its step (m/s).
     pub(crate) fn kick_of_step(&self, body: usize) -> f64 {
         let kick = || {
             let island = self
@@ -385,8 +385,8 @@ impl Run<'_, '_> {
     }
 }
 
-/// A step up to its first event, if events count: its length, the step, and true if another point of a pair closes
-/// at its end.
+/// Computes a step up to its first event, if `events` is true. Returns its length (s), the step, and true if a further point of a
+/// pair closes at its end.
 fn piece(
     scene: &StepScene<'_>,
     before: &[State],
@@ -415,11 +415,11 @@ fn piece(
         let lands = lifted(&step) > 0.0;
         found = (at, step, lands);
     }
-    // Another point of a pair that touches already; one that is a little too deep may stay so.
+    // Further point of a pair that touches already. A point that is slightly too deep may stay so.
     let floors: Vec<f64> = scene.gaps(before).iter().map(|gap| gap.min(0.0)).collect();
     let depths = scene.pairs.iter().zip(&floors);
     let deepest = depths.map(|(pair, floor)| -floor / pair.tolerance);
-    // The deeper the pairs are already the less is added, so that many events in a step do not add up.
+    // The deeper the pairs are already, the less depth is added, so that many events in a step do not add up.
     let seen = SEEN * (1.0 - deepest.fold(0.0, f64::max)).max(SEEN);
     let lands = |step: &Step| {
         let pairs = step.pairs.iter().zip(&scene.pairs).zip(&floors);
@@ -434,7 +434,7 @@ fn piece(
     Ok(found)
 }
 
-/// When the normal force vanishes, by the line through the last two that pushed.
+/// Estimates the time at which the normal force vanishes, by a line through its last two positive values.
 fn release_time(forces: &[(f64, f64); 3], begin: f64, end: f64) -> f64 {
     let [(t1, f1), (t2, f2), _] = *forces;
     if f1 > f2 && f2 > 0.0 && t2 > t1 {
@@ -443,7 +443,7 @@ fn release_time(forces: &[(f64, f64); 3], begin: f64, end: f64) -> f64 {
     end
 }
 
-/// True if a step brings the bodies back to where they were, to rounding.
+/// True if the bodies are at the end of a step where they were at its start, and at rest, up to rounding.
 fn is_still(scene: &StepScene<'_>, before: &[State], step: &Step) -> bool {
     let gravity = scene.flights.gravity.norm();
     let all = before.iter().zip(&step.end).zip(&scene.bodies);
@@ -470,11 +470,12 @@ fn is_still(scene: &StepScene<'_>, before: &[State], step: &Step) -> bool {
         })
 }
 
-/// The first zero of a function of the length of a step, positive for short ones, if it is negative for
-/// the whole one; with the step that ends there, at a value from `-accuracy` to 0 if there is one.
+/// Finds the first zero of an event function of the length of a step. The function is positive for short steps; without a
+/// negative value for the whole step the result is `None`. Returns the length (s) and the step that ends there, with a value in
+/// [`-accuracy`, 0] if there is one.
 ///
-/// A closing contact is seen only after it has closed: before, other points give the value, and after, it falls
-/// about linearly. So the line through the last two values below zero leads to the zero.
+/// A closing contact shows only after it has closed: before, other points determine the value; after, the value falls almost
+/// linearly. The line through the last two negative values therefore leads to the zero.
 fn first_event(
     scene: &StepScene<'_>,
     before: &[State],
@@ -499,7 +500,7 @@ fn first_event(
         return Ok(Some((length, whole.clone())));
     }
     let (mut low, mut high) = ((short, start), (length, end));
-    // The value below zero before the last.
+    // The previous point with a negative value.
     let mut higher: Option<(f64, f64)> = None;
     let mut found: Option<Step> = None;
     let mut impulses = first.impulses.clone();
@@ -517,7 +518,7 @@ fn first_event(
             (0, None) => Some(line(low, high)),
             _ => None,
         };
-        // A little beyond the zero, so that it is enclosed.
+        // A little beyond the zero, so that both sides are bracketed.
         let through = through.map(|x| x + 0.5 * accuracy * (high.0 - x) / -high.1);
         let next = through.filter(inside).unwrap_or(0.5 * (low.0 + high.0));
         if !inside(&next) {
@@ -535,7 +536,7 @@ fn first_event(
         }
     }
     if high.1 < -jump {
-        // Longer steps find other impulses, which lead elsewhere: this is as far as those found go.
+        // Longer steps find another solution for the impulses: the present solution exists up to here only.
         return Ok(Some((low.0, lower)));
     }
     Ok(found.map(|step| (high.0, step)))

@@ -1,44 +1,44 @@
-//! The velocities of contacts that do not restitute, and what their impulses are looked for with.
+//! Contact problem of one kick without restitution, and the options of its solution.
 
 use nalgebra::Vector2;
 use std::cell::Cell;
 
-/// A contact velocity is found to this fraction of the largest one.
+/// Accuracy of a contact velocity, as a fraction of the largest one.
 pub(super) const ACCURACY: f64 = 1e-14;
 
-/// Impulses whose velocities are off by this fraction of the largest one are an answer where rows nearly depend on each
+/// Velocity error, as a fraction of the largest velocity, up to which impulses are accepted where rows nearly depend on each
 /// other: in a step of 1 ms at 1 m/s that is a tenth of a nanometre.
 pub(super) const SOFT: f64 = 1e-7;
 
-/// Mode of friction at a contact.
+/// Friction law at a contact.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Friction {
-    /// None.
+    /// No friction.
     Frictionless,
-    /// Against a slip that is given, a unit vector of the tangents.
+    /// Sliding friction against a prescribed slip direction, a unit vector in the tangent plane.
     Against(Vector2<f64>),
     /// Coulomb's law.
     Coulomb,
 }
 
-/// The contacts of one kick; rows are normal, first and second tangent of each contact in turn.
+/// Contact problem of one kick. Rows are normal, first and second tangent of each contact in turn.
 #[derive(Debug)]
 pub(crate) struct Kick<'a> {
-    /// $W$, row by row.
+    /// Mobility matrix $W$ (inverse inertia of the rows), row-major.
     pub(crate) mobility: &'a [f64],
-    /// Velocities without impulses, $q$.
+    /// Contact velocities without impulses, $q$ (m/s).
     pub(crate) velocity: &'a [f64],
     pub(crate) friction: &'a [(f64, Friction)],
-    /// Rounding of the velocities: rows that depend on each other need not agree better.
+    /// Rounding error of the velocities (m/s): dependent rows need not agree better than this.
     pub(crate) noise: f64,
     pub(crate) work: &'a Work,
 }
 
-/// Units of work of all kicks that share it, about a multiply-add each: counted, not timed.
+/// Counter of the work of all kicks that share it. A unit is about one multiply-add; units are counted, not timed.
 #[derive(Clone, Debug)]
 pub(crate) struct Work {
     done: Cell<u64>,
-    /// Kicks beyond it have no answer, which is looked for no longer.
+    /// Largest amount of work; kicks beyond it fail without a search for a solution.
     limit: u64,
 }
 
@@ -49,7 +49,7 @@ impl Default for Work {
 }
 
 impl Work {
-    /// No work, of so much at most.
+    /// Creates a counter at zero with a limit.
     pub(crate) fn up_to(limit: u64) -> Self {
         Self {
             done: Cell::new(0),
@@ -61,7 +61,7 @@ impl Work {
         self.done.set(self.done.get().saturating_add(work as u64));
     }
 
-    /// True if there is as much as there may be.
+    /// True if the work has reached its limit.
     pub(crate) fn is_spent(&self) -> bool {
         self.done.get() >= self.limit
     }

@@ -1,17 +1,17 @@
-//! Contacts that last.
+//! Storage of lasting contacts.
 
 use crate::world::pair_table::Pair;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A contact that lasts.
+/// Data of a lasting contact.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Lasting {
     pub(crate) slides: Option<bool>,
-    /// Middle of the last steps and the mean normal force in them, the latest last.
+    /// Middle time (s) and mean normal force (N) of the last three steps, the latest last.
     pub(crate) forces: [(f64, f64); 3],
 }
 
-/// All contacts that last, found from either side.
+/// All lasting contacts, which can be looked up by either member of a pair.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LastingPairs {
     pairs: BTreeMap<Pair, Lasting>,
@@ -32,19 +32,19 @@ impl LastingPairs {
         self.pairs.insert(pair, lasting);
     }
 
-    /// True if the pair was there.
+    /// Removes a pair; true if it was present.
     pub(crate) fn remove(&mut self, pair: Pair) -> bool {
         self.reversed.remove(&(pair.1, pair.0));
         self.pairs.remove(&pair).is_some()
     }
 
-    /// All pairs in ascending order, and true for those that slide.
+    /// Returns all pairs in ascending order, each with true if it slides.
     pub(crate) fn all(&self) -> impl Iterator<Item = (Pair, bool)> {
         let pairs = self.pairs.iter();
         pairs.map(|(pair, lasting)| (*pair, lasting.slides == Some(true)))
     }
 
-    /// The pairs of a thing.
+    /// Returns the pairs of a body or plane.
     pub(crate) fn of(&self, thing: usize) -> impl Iterator<Item = Pair> {
         let all = (thing, 0)..=(thing, usize::MAX);
         let first = self.pairs.range(all.clone()).map(|(pair, _)| *pair);

@@ -1,12 +1,12 @@
-//! Energy that a step of lasting contact takes from the bodies.
+//! Energy that a step of lasting contact removes from the bodies.
 //!
-//! Friction takes its impulse times the slip, and a point that comes down within the step loses its normal
-//! velocity. A contact that lasts takes nothing else: its normal stays closed and a sticking point stays where it is,
-//! so the work of these impulses, of third order in the step, is the error of the step and no loss.
+//! Friction removes its impulse times the slip, and a point that lands within the step loses its normal velocity. A contact that
+//! lasts and sticks removes no energy: its normal stays closed and its point stays in place. The work of its impulses, of third
+//! order in the step, is therefore an error of the step and no loss.
 
 use crate::world::kick::Friction;
 
-/// One kick: its impulses, and the velocities of their rows before and after it; three rows for each contact.
+/// One kick: its impulses, and the velocities of the rows before and after it; three rows per contact.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Kicked<'a> {
     pub(crate) impulses: &'a [f64],
@@ -27,33 +27,35 @@ impl Kicked<'_> {
         self.after.get(row).copied().unwrap_or_default()
     }
 
-    /// Work of the impulse on a row: exactly what it changes the kinetic energy by.
+    /// Returns the work of the impulse on a row (J): exactly its change of the kinetic energy.
     fn work(&self, row: usize) -> f64 {
         0.5 * self.impulse(row) * (self.before(row) + self.after(row))
     }
 
-    /// Work of all impulses (J).
+    /// Returns the work of all impulses (J).
     pub(crate) fn total(&self) -> f64 {
         (0..self.impulses.len()).map(|row| self.work(row)).sum()
     }
 }
 
-/// Contact during a step.
+/// State of a contact at the start of a step.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Begin {
     pub(crate) friction: Friction,
-    /// True if the gap of the point is closed at the start.
+    /// True if the point is closed at the start.
     pub(crate) closed: bool,
-    /// Speed by which accelerations can change its normal velocity within the step (m/s).
+    /// Speed by which accelerations can change the normal velocity of the point within the step (m/s).
     pub(crate) gathered: f64,
-    /// Place among the contacts of the second kick.
+    /// Index among the contacts of the second kick; `None` if the second kick does not contain the point.
     pub(crate) second: Option<usize>,
 }
 
-/// Energy that both kicks take by friction and where points come down (J). A point lasts if it is closed at the start,
-/// its normal velocity there is at most `still` (m/s), so that it does not leave, and it comes back to the second
-/// kick no faster than it left the first one and accelerations can have made it: a faster one is another point of
-/// the pair that lands. Landing takes no more than the work of all normal impulses: what others give back is no error.
+/// Returns the energy that both kicks remove by friction and at points that land (J).
+///
+/// A point lasts under two conditions. It is closed and at rest at the start, with a normal speed of at most `still` (m/s). It
+/// returns to the second kick no faster than it left the first plus `gathered`; a faster one is another point of the pair, which
+/// lands. The loss at landing points is at most the work of all normal impulses: energy that other points give back is not
+/// counted as an error.
 pub(crate) fn loss(contacts: &[Begin], first: &Kicked<'_>, second: &Kicked<'_>, still: f64) -> f64 {
     let (mut rubbed, mut landed, mut pressed) = (0.0, 0.0, 0.0);
     for (c, contact) in contacts.iter().enumerate() {
@@ -68,7 +70,7 @@ pub(crate) fn loss(contacts: &[Begin], first: &Kicked<'_>, second: &Kicked<'_>, 
         if !lasts {
             landed += both(0);
         }
-        // A point that sticks has no slip on the average of the flight and none after it.
+        // At a point that sticks, the mean slip of the flight and the slip after it are zero.
         let sticks = later.is_some_and(|row| {
             (1..3).all(|k| {
                 let mean = 0.5 * (first.after(at + k) + second.before(row + k));
@@ -114,7 +116,7 @@ mod tests {
         assert!((found - mu * g * distance).abs() <= 1e-15);
     }
 
-    /// A point that comes down loses what its normal velocity is worth; one that stays closed loses nothing.
+    /// A landing point loses the kinetic energy of its normal velocity; a point that stays closed loses no energy.
     #[test]
     fn a_landing_point_loses_its_velocity() {
         let nothing = Kicked {
@@ -144,7 +146,7 @@ mod tests {
             after: &[1.0, 0.0, 0.0],
         };
         assert!(loss(&[closed], &pushed, &stops, 1e-12).abs() <= 0.0);
-        // A point that lasts gives back 0.5 J of what the landing one takes.
+        // A lasting point returns 0.5 J of the energy that the landing point removes.
         let both = Kicked {
             impulses: &[2.0, 0.0, 0.0, 1.0, 0.0, 0.0],
             before: &[-2.0, 0.0, 0.0, 0.0, 0.0, 0.0],
@@ -161,7 +163,7 @@ mod tests {
             ..open
         };
         assert!((loss(&[open, resting], &idle, &both, 1e-12) - 1.5).abs() <= 1e-15);
-        // Accelerations cannot have made its speed: another point of the pair lands.
+        // Accelerations cannot produce this speed: another point of the pair lands.
         let other = Begin {
             gathered: 0.5,
             ..closed

@@ -1,19 +1,18 @@
-//! Bodies and planes in time: flights, impacts by any law, lasting contact.
+//! Motion of bodies and planes: flights, impacts by any law, lasting contact.
 //!
-//! A [`World`] is made of bodies, mobile and fixed, and planes. Between impacts the bodies fly, exactly
-//! or by variational integrators; the first contact of every pair is certified, none is missed however
-//! long a step is. At an impact the contacts of the whole island that touches are posed to an impact
-//! law at once. A contact lasts if it neither approaches nor separates and carries force: with Coulomb friction in the
-//! round cone, in steps of kick, free flight, kick, until it opens.
+//! A [`World`] is made of bodies, mobile and fixed, and planes. Between impacts the bodies fly, exactly or by variational
+//! integrators. The search for the first contact of every pair is certified: however long a step is, no contact is missed. An
+//! impact problem contains all contacts of the island (bodies connected by contacts) and is solved by the impact law. A contact
+//! lasts if it neither approaches nor separates and carries force: it is integrated in steps of kick, free flight, kick with
+//! Coulomb friction in the circular cone, until it opens.
 //!
 //! 1. a [`WorldSpec`] of [`BodySpec`]s and [`PlaneSpec`]s makes a [`World`];
-//! 2. [`World::run`] with [`Laws`] and [`Limits`](crate::hybrid::Limits) reports every [`Event`], and how
-//!    it ended.
+//! 2. [`World::run`] with [`Laws`] and [`Limits`](crate::hybrid::Limits) reports every [`Event`], and the reason for its end.
 //!
-//! Heaps move in steps of one length ([`World::run_in_steps`]); where events crowd, steps take over
-//! ([`World::run_or_step`]).
+//! Heaps are integrated by time stepping with a fixed step ([`World::run_in_steps`]); [`World::run_or_step`] switches from
+//! event-driven integration to time stepping where events crowd.
 //!
-//! Energy and momentum are accounted for on the way: [`Balance`].
+//! Energy and momentum are accounted for during a run: [`Balance`].
 
 mod accumulation;
 mod answer;

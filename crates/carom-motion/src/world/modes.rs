@@ -1,13 +1,15 @@
-//! Impulses in modes of friction: which contacts press, stick and slide is given, and all rows that vanish are solved for
-//! at once.
+//! Direct solution in given modes of friction: the modes tell which contacts press, stick and slide, and all rows whose velocity
+//! must vanish are solved together.
 //!
-//! With the unknowns $x$ of the modes the rows are $Ax = r$. Contacts that share a load make $A$ singular; of all impulses
-//! the nearest to those of the start are looked for, by orthogonal factors, or by
+//! With the unknown impulses $x$ of the modes the rows are $Ax = r$, where $r$ are the missing velocities. Contacts that share a
+//! load make $A$ singular; of all solutions the one nearest to the initial impulses is wanted. It is computed by orthogonal
+//! factors, or by the iteration
 //!
 //! $$ x_{k+1} - x_k = (A + \varepsilon I)^{-1}A(A + \varepsilon I)^{-1}(r - Ax_k), $$
 //!
-//! which comes to them in a few turns, and whose factors cost a tenth. The $A$ in the middle takes out what no impulse
-//! changes: it would be divided by $\varepsilon$. Factors are kept for the kicks of one mobility.
+//! which converges in a few iterations and whose factors cost a tenth. The factor $A$ in the middle removes the part of $r$ that
+//! no impulse changes; otherwise that part would be divided by $\varepsilon$. Factors are kept for all kicks with an equal
+//! mobility.
 
 use super::kick::{ACCURACY, Friction, Kick, SOFT};
 use carom_numeric::dense::{lu, lu_solve};
@@ -15,38 +17,39 @@ use carom_numeric::kernel;
 use carom_numeric::orthogonal::Orthogonal;
 use nalgebra::{Vector2, Vector3};
 
-/// Columns of the contacts' mobility of which less than this fraction of the longest is left, once others are taken out,
-/// depend on them: the corners of a face share one load.
+/// A column of the contacts' mobility is dependent if less than this fraction of the longest column remains after
+/// orthogonalization against the others: the corners of a face share one load.
 const DEPENDENT: f64 = 1e-11;
 
-/// Compliance of the equations, as a fraction of the largest entry: below what is left of most rows that nearly depend on each other,
-/// and so far above rounding that what changes in impulses between contacts that share a load has nine digits.
+/// Regularization $\varepsilon$ of the equations, as a fraction of the largest entry: below the independent part of most nearly
+/// dependent rows, and so far above rounding that the impulses of contacts that share a load have nine digits.
 const YIELDING: f64 = 1e-7;
 
-/// Turns of the equations that yield. Each leaves [`YIELDING`] over the smallest mobility of what is missed.
+/// Largest number of iterations of the regularized equations. Each reduces the error by the factor [`YIELDING`] over the smallest
+/// mobility.
 const TURNS: usize = 8;
 
-/// Rounds of modes, each read from the answer in the modes before it. Most kicks need fewer than ten; where a load can be
+/// Largest number of rounds, each with the modes of the solution before. Most kicks need fewer than ten; where a load can be
 /// shared in several ways, modes can alternate without end.
 const ROUNDS: usize = 12;
 
-/// Times that rounds of modes and sweeps take turns where contacts are many; each costs a tenth of what other methods take for a
-/// hundred contacts.
+/// Largest number of alternations between rounds of modes and sweeps when there are many contacts. For a hundred contacts each
+/// costs a tenth of the other methods.
 pub(super) const RESTARTS: usize = 16;
 
-/// Turns after which velocities that are off by [`SOFT`] are good enough: a few more seldom gain anything.
+/// Number of alternations after which a velocity error of [`SOFT`] is accepted: more alternations seldom improve it.
 const EXACT: usize = 3;
 
-/// Unknowns of some modes, and the rows that vanish in them.
+/// Unknown impulses of given modes, and the rows whose velocity vanishes in these modes.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Unknowns {
-    /// Contact and direction of each unknown impulse.
+    /// Contact and direction (normal, tangents) of each unknown impulse.
     columns: Vec<(usize, Vector3<f64>)>,
     rows: Vec<usize>,
 }
 
 impl Unknowns {
-    /// Unknowns of the modes that impulses have.
+    /// Reads the modes from impulses, and lists their unknowns and rows.
     fn of(friction: &[(f64, Friction)], impulses: &[f64]) -> Self {
         let mut unknowns = Self::default();
         for (c, (mu, friction)) in friction.iter().enumerate() {
@@ -83,22 +86,22 @@ impl Unknowns {
     }
 }
 
-/// The equations of the modes that were solved in last, for kicks of one mobility.
+/// Equations of the modes that were used last, with their factors, for kicks with an equal mobility.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Factors {
     unknowns: Unknowns,
-    /// $A$, column-major.
+    /// Matrix $A$ of the equations, column-major.
     matrix: Vec<f64>,
     orthogonal: Option<Orthogonal>,
     yielding: Option<Yielding>,
 }
 
-/// Factors of $A + \varepsilon I$; none if it is singular.
+/// Factors of $A + \varepsilon I$; `None` if it is singular.
 #[derive(Clone, Debug)]
 struct Yielding(Option<(Vec<f64>, Vec<usize>)>);
 
 impl Factors {
-    /// Sets the equations of some modes, unless they are those already; false if nothing presses.
+    /// Sets up the equations for the modes of `impulses`, unless they are unchanged. False if no contact presses.
     fn set(&mut self, kick: &Kick<'_>, impulses: &[f64]) -> bool {
         let unknowns = Unknowns::of(kick.friction, impulses);
         if unknowns == self.unknowns {
@@ -134,7 +137,7 @@ impl Factors {
         made.0.as_ref()
     }
 
-    /// Adds to impulses what the unknowns change.
+    /// Adds a change of the unknowns to the impulses.
     fn add(&self, change: &[f64], impulses: &mut [f64]) {
         for ((c, x), change) in self.unknowns.columns.iter().zip(change) {
             for k in 0..3 {
@@ -145,12 +148,12 @@ impl Factors {
 }
 
 impl Kick<'_> {
-    /// Velocity that counts as zero where conditions are met.
+    /// Velocity below which the contact conditions count as met (m/s).
     fn least(&self, scale: f64) -> f64 {
         100.0 * ACCURACY * scale + self.noise
     }
 
-    /// Velocities that are missing in the rows of some modes.
+    /// Returns the velocity changes (m/s) that are still missing in `rows` to make the velocities zero.
     fn missing(&self, rows: &[usize], impulses: &[f64]) -> Vec<f64> {
         let contacts = self.friction.len();
         let all: Vec<Vector3<f64>> = (0..contacts)
@@ -159,8 +162,8 @@ impl Kick<'_> {
         rows.iter().map(|r| -all[r / 3][r % 3]).collect()
     }
 
-    /// Solves for all contacts at once in the modes that the impulses have, with the smallest change of
-    /// the impulses; whether the answer is consistent.
+    /// Solves for all contacts together in the modes of `impulses`, with the smallest change of the impulses. True if the
+    /// solution is consistent with these modes.
     pub(super) fn finish(&self, impulses: &mut [f64], scale: f64, factors: &mut Factors) -> bool {
         if !factors.set(self, impulses) {
             return false;
@@ -177,8 +180,8 @@ impl Kick<'_> {
         self.is_consistent(impulses, scale)
     }
 
-    /// Solves as [`finish`](Self::finish) does by equations that yield a little; whether the answer is consistent, `None`
-    /// if there is no answer in these modes.
+    /// Solves like [`finish`](Self::finish), by the regularized equations. Returns true if the solution is consistent with the
+    /// modes; `None` if the modes have no solution.
     pub(super) fn nearest(
         &self,
         impulses: &mut [f64],
@@ -219,13 +222,13 @@ impl Kick<'_> {
         }
         factors.add(&whole, impulses);
         let most = missing.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
-        // Written so that NaN fails.
+        // Written in this order so that NaN fails.
         let solved = most <= self.least(scale);
         solved.then(|| self.is_consistent(impulses, scale))
     }
 
-    /// By modes that are read from the answer in other modes, from those of the start or, without impulses, from those of
-    /// each contact alone; where modes alternate, by sweeps from there, and by modes again, `restarts` times.
+    /// Solves in modes that are read from the previous solution, beginning with those of the initial impulses or, without
+    /// impulses, those of each contact alone. Where the modes alternate, sweeps follow, then modes again, up to `restarts` times.
     pub(super) fn by_modes(
         &self,
         impulses: &mut [f64],
@@ -262,7 +265,8 @@ impl Kick<'_> {
         false
     }
 
-    /// Moves the impulses of every contact by what its velocity asks for, into its cone.
+    /// Takes a projected step: changes the impulse of every contact by its velocity over its mobility, then projects it onto the
+    /// friction cone.
     fn project(&self, impulses: &mut [f64]) {
         let contacts = self.friction.len();
         let velocities: Vec<Vector3<f64>> = (0..contacts)
@@ -284,7 +288,7 @@ impl Kick<'_> {
         }
     }
 
-    /// True if impulses meet every condition to rounding.
+    /// True if the impulses fulfill every contact condition up to rounding.
     fn is_consistent(&self, impulses: &[f64], scale: f64) -> bool {
         let least = self.least(scale);
         self.friction.iter().enumerate().all(|(c, (mu, friction))| {
@@ -384,7 +388,7 @@ mod tests {
         let found = kick.nearest(&mut nearest, 1.0, &mut Factors::default());
         assert_eq!(found, Some(true));
         assert!(kick.finish(&mut finished, 1.0, &mut Factors::default()));
-        // Rounding over the compliance, in what the corners press against each other alone.
+        // Rounding divided by the compliance appears only in the impulses of corners against each other.
         for (a, b) in nearest.iter().zip(&finished) {
             assert!((a - b).abs() <= 1e-9, "{nearest:?} {finished:?}");
         }
@@ -393,8 +397,8 @@ mod tests {
         }
     }
 
-    /// Velocities of corners of one plate cannot differ by more than a motion allows; rounding that they do is not pressed
-    /// away, and adds nothing to what the corners press against each other.
+    /// Corners of one plate can have only the velocities of a rigid motion. Rounding beyond these causes no impulses of the
+    /// corners against each other.
     #[test]
     fn rounding_between_contacts_that_share_a_load_does_not_grow() {
         let mobility = plate();
@@ -410,7 +414,7 @@ mod tests {
             impulses
         };
         let clean = solve(&velocity);
-        // Two corners rise and two sink across: no motion does.
+        // Two opposite corners rise and the two others sink: no rigid motion does this.
         for (c, sign) in [1.0, -1.0, -1.0, 1.0].into_iter().enumerate() {
             velocity[3 * c] += sign * 1e-13;
         }
@@ -438,7 +442,7 @@ mod tests {
             assert!(n >= 0.0 && w.x >= -1e-12 && n * w.x <= 1e-12);
             assert!(s.hypot(t) <= 0.05 * n + 1e-13);
             if n > 0.0 && w.y.hypot(w.z) > 1e-9 {
-                // Friction is as large as it can be, and against the slip.
+                // Friction has its maximum and opposes the slip.
                 assert!((s * w.y + t * w.z + 0.05 * n * w.y.hypot(w.z)).abs() <= 1e-11);
             }
         }

@@ -1,4 +1,4 @@
-//! Gap of a body and another one, or a plane, and where they touch.
+//! Gap and contact points of a body with another body or a plane.
 
 use crate::world::body::{Body, PlaneSpec};
 use carom_geometry::pair::{Memory, Placed, closest, touching};
@@ -6,18 +6,18 @@ use carom_variational::State;
 use nalgebra::Vector3;
 use smallvec::SmallVec;
 
-/// Sine of the angle between two edges below which they lie side by side: the normal of their crossing turns by more than
-/// a thousand times the angle that the bodies do.
+/// Sine of the angle between two edges below which they count as parallel: the normal at their crossing would rotate by more than
+/// a thousand times the rotation of the bodies.
 const CROSSING_SINE: f64 = 1e-3;
 
-/// Things that a mobile body can touch.
+/// Second member of a pair: a body or a plane.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Other<'a> {
     Body(&'a Body),
     Plane(&'a PlaneSpec),
 }
 
-/// A slab that separates two parts: its normal is a proof that they are apart.
+/// A slab between two convex parts: its normal proves that they are separated by `gap`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Slab {
     pub(crate) part: usize,
@@ -26,59 +26,58 @@ pub(crate) struct Slab {
     pub(crate) gap: f64,
 }
 
-/// The gap of a pair at one configuration.
+/// Gap of a pair at one configuration.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PairGap {
     pub(crate) value: f64,
     pub(crate) normal: Vector3<f64>,
-    /// Closest points of the two, in space.
+    /// Closest points of the first and the second member, in space (m).
     pub(crate) points: [Vector3<f64>; 2],
-    /// One for each pair of convex parts.
+    /// One slab for each pair of convex parts.
     pub(crate) slabs: SmallVec<[Slab; 1]>,
 }
 
-/// Memory of a pair.
+/// Warm-start data of the gap computation, one entry per pair of convex parts.
 pub(crate) type PairMemory = SmallVec<[Memory; 1]>;
 
-/// Motion of a touching point while the bodies move.
+/// Rule that moves a contact point along while the bodies move.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Follow {
-    /// It is where the parts are closest.
+    /// The point where the parts are closest.
     Closest,
-    /// It is a corner of the first body, in its axes, above a plane.
+    /// A corner of the first body above a plane, in body axes (m).
     Corner(Vector3<f64>),
-    /// It is the lowest point of a rim of the first body, a cylinder: the end of the axis that it lies on.
+    /// The lowest point of a rim of the first body, a cylinder; the value identifies the end of the axis with the rim.
     Rim(f64),
-    /// It is a point of each core, in the body's axes, and the normal is that of a face: of the second
-    /// body's, or of the first's.
+    /// A fixed point of each core, in body axes; the normal is that of a face of the second body (`of_second`) or of the first.
     OnFace {
         points: [Vector3<f64>; 2],
         normal_b: Vector3<f64>,
         of_second: bool,
     },
-    /// It is where an edge of the first body crosses one of the second: a point of each core on its edge and the unit
-    /// direction of the edge, in the body's axes. Of two faces that are almost parallel the closest points jump from
-    /// corner to corner while the bodies turn by a hair; the crossing moves steadily.
+    /// The crossing of an edge of the first body with one of the second: for each body a point of the core on its edge and the
+    /// unit direction of the edge, in body axes. Between two faces that are almost parallel, the closest points jump from corner
+    /// to corner when the bodies rotate slightly; the crossing moves continuously.
     OnEdges {
         points: [Vector3<f64>; 2],
         directions: [Vector3<f64>; 2],
     },
 }
 
-/// A point in which a pair touches.
+/// A point in which a pair touches, in space.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct ContactPoint {
     pub(crate) point: Vector3<f64>,
-    /// From the second into the first.
+    /// Unit normal, from the second member into the first.
     pub(crate) normal: Vector3<f64>,
     pub(crate) gap: f64,
-    /// Convex parts of the two.
+    /// Indices of the convex parts of the first and second member.
     pub(crate) parts: [usize; 2],
     pub(crate) follow: Follow,
 }
 
 impl ContactPoint {
-    /// The point after the bodies moved.
+    /// Returns the point after the bodies moved to new states.
     pub(crate) fn moved(
         &self,
         body: &Body,
@@ -132,7 +131,8 @@ impl ContactPoint {
 }
 
 impl ContactPoint {
-    /// The point after bodies with some margins moved, if it lies on a face or where edges cross.
+    /// Returns the moved point if it lies on a face or at the crossing of two edges; `margins` are the rounding radii of the two
+    /// parts (m). `None` for other rules, and for edges that are almost parallel.
     fn on_face_or_edges(&self, states: [&State; 2], margins: [f64; 2]) -> Option<Self> {
         let turned = |k: usize, v: &Vector3<f64>| states[k].rotation.rotate(v);
         let apart = states[0].position - states[1].position;
@@ -152,7 +152,7 @@ impl ContactPoint {
                 let [e, f] = [turned(0, &directions[0]), turned(1, &directions[1])];
                 let across = e.cross(&f);
                 let sine = across.norm();
-                // Edges side by side do not cross.
+                // Parallel edges do not cross.
                 if !(sine >= CROSSING_SINE) {
                     return None;
                 }
@@ -160,7 +160,7 @@ impl ContactPoint {
                 let between = apart + (arms[0] - arms[1]);
                 let (cosine, squared) = (e.dot(&f), sine * sine);
                 let [on_e, on_f] = [e.dot(&between), f.dot(&between)];
-                // Closest points of two lines.
+                // Parameters of the closest points of two lines.
                 let places = [
                     (cosine * on_f - on_e) / squared,
                     (on_f - cosine * on_e) / squared,
@@ -182,8 +182,8 @@ impl ContactPoint {
     }
 }
 
-/// The edges of two polytopes that touch along a normal, if both touch with an edge: a point of each core and the unit
-/// direction, in the body's axes.
+/// Returns the two edges if two polytopes touch along `normal` with one edge each: a point of each core and the unit direction,
+/// in body axes.
 fn crossing(
     bodies: [&Placed<'_>; 2],
     states: [&State; 2],
@@ -224,7 +224,7 @@ pub(crate) fn has_closed_form(body: &Body, other: &Other<'_>) -> bool {
         }
 }
 
-/// Closest points of a pair that has a closed form.
+/// Returns the closest points as a contact point, for a pair that has a closed form; `None` for other pairs.
 pub(crate) fn touch_of_spheres(
     body: &Body,
     state: &State,
@@ -261,7 +261,7 @@ pub(crate) fn touch_of_spheres(
     })
 }
 
-/// The gap of a body and what it can touch.
+/// Computes the gap between a body and another body or a plane.
 pub(crate) fn gap(
     body: &Body,
     state: &State,
@@ -317,7 +317,7 @@ pub(crate) fn gap(
     best
 }
 
-/// Every point in which a pair touches within a tolerance.
+/// Appends every point of a pair whose gap is within `tolerance` (m).
 pub(crate) fn contact_points(
     body: &Body,
     state: &State,
@@ -355,7 +355,7 @@ pub(crate) fn contact_points(
                     None => closest(&a, &b, &mut start),
                 };
                 let normal = at.normal;
-                // Whose face gives the normal, if any.
+                // Finds the body whose face gives the normal, if there is one.
                 let corners = |body: &Placed<'_>, towards: &Vector3<f64>| {
                     let mut count = 0;
                     body.features(towards, tolerance, &mut |_| count += 1);
@@ -406,7 +406,7 @@ pub(crate) fn contact_points(
     }
 }
 
-/// Every point in which a body touches a plane within a tolerance.
+/// Appends every point of a body whose gap to a plane is within `tolerance` (m).
 fn plane_points(
     body: &Body,
     state: &State,
@@ -446,11 +446,12 @@ fn plane_points(
             }
         });
     }
-    // The corners of a face are enough.
+    // The corners of a face are sufficient.
     keep_corners(out, begin, &normal);
 }
 
-/// Removes points from `begin` on that lie between others on a plane.
+/// Keeps, of the points from index `begin` on, only the corners of their convex hull in the contact plane, if there are more than
+/// four.
 fn keep_corners(out: &mut Vec<ContactPoint>, begin: usize, normal: &Vector3<f64>) {
     let n = out.len() - begin;
     if n <= 4 {
@@ -491,7 +492,7 @@ fn keep_corners(out: &mut Vec<ContactPoint>, begin: usize, normal: &Vector3<f64>
     out.extend(kept);
 }
 
-/// Scale of the rounding errors of the gap of a pair.
+/// Returns the scale of the rounding error of the gap of a pair (m).
 pub(crate) fn gap_scale(body: &Body, state: &State, other: &Other<'_>, other_state: &State) -> f64 {
     match other {
         Other::Plane(plane) => plane.half_space.gap_scale(&state.position, body.radius),
@@ -501,7 +502,7 @@ pub(crate) fn gap_scale(body: &Body, state: &State, other: &Other<'_>, other_sta
     }
 }
 
-/// Radius of the smaller of the two: what contact tolerances are measured in.
+/// Returns the radius of the smaller body of a pair (m), the unit of contact tolerances.
 pub(crate) fn size(body: &Body, other: &Other<'_>) -> f64 {
     match other {
         Other::Body(second) => body.radius.min(second.radius),
@@ -537,8 +538,8 @@ mod tests {
         }
     }
 
-    /// A brick that leans over the edge of another one by 0.3 mrad touches it where two edges cross. The crossing stays
-    /// where it is while the lean turns to the other side; the closest points go to another corner.
+    /// A brick that leans over the edge of another brick by 0.3 mrad touches that at the crossing of two edges. The crossing
+    /// stays in place while the lean changes to the other side; the closest points move to another corner.
     #[test]
     fn crossing_edges_do_not_jump() {
         let (upper, lower) = (brick("upper"), brick("lower"));

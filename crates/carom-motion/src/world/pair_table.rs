@@ -1,12 +1,12 @@
-//! Data of pairs of things, kept for as long as it matters.
+//! Data of pairs, which are removed when they are no longer needed.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// Two things by their indices.
+/// Two bodies, or a body and a plane, by their indices.
 pub(crate) type Pair = (usize, usize);
 
-/// A hash of two numbers that is the same in every run.
+/// Hash of two numbers that is equal in every run.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PairHasher(u64);
 
@@ -30,8 +30,8 @@ impl Hasher for PairHasher {
     }
 }
 
-/// Values of pairs. What is over is forgotten when room gets scarce, so that the memory grows with the
-/// pairs that matter, not with all that ever met.
+/// Map from pairs to values. When its size reaches a limit, entries that are over are removed, so that the memory grows with the
+/// current pairs and not with all that ever met.
 #[derive(Clone, Debug)]
 pub(crate) struct PairTable<V> {
     values: HashMap<Pair, V, BuildHasherDefault<PairHasher>>,
@@ -40,7 +40,7 @@ pub(crate) struct PairTable<V> {
 }
 
 impl<V> PairTable<V> {
-    /// Room for `room` pairs before any is forgotten.
+    /// Creates a table for `room` pairs before any is removed.
     pub(crate) fn new(room: usize) -> Self {
         Self {
             values: HashMap::with_capacity_and_hasher(room, BuildHasherDefault::default()),
@@ -61,7 +61,7 @@ impl<V> PairTable<V> {
         self.values.remove(&pair)
     }
 
-    /// Keeps a value; others that are over may be forgotten.
+    /// Stores a value; if the table is full, entries for which `is_over` is true are removed first.
     pub(crate) fn insert(&mut self, pair: Pair, value: V, is_over: impl Fn(Pair, &V) -> bool) {
         if self.values.len() >= self.room {
             self.values.retain(|pair, value| !is_over(*pair, value));

@@ -1,4 +1,4 @@
-//! Contact rows of several bodies, and what impulses on them do.
+//! Contact rows of several bodies, and the effect of impulses on them.
 //!
 //! A contact at the world point $c$ with the unit normal $n$ from the second body into the first has,
 //! for each world direction $d\in\lbrace n, t_1, t_2\rbrace$, the row
@@ -13,24 +13,24 @@ use carom_geometry::pair::tangents;
 use carom_variational::State;
 use nalgebra::Vector3;
 
-/// Part of a row that belongs to one body.
+/// Part of a row that acts on one body.
 #[derive(Clone, Copy, Debug)]
 struct Share {
-    /// Place of the body in its island.
+    /// Index of the body in its island.
     place: usize,
     linear: Vector3<f64>,
     angular: Vector3<f64>,
-    /// The row after the inverse mass.
+    /// The row times the inverse inertia: velocity change per unit of impulse.
     moved: Velocity,
 }
 
-/// One row.
+/// One contact row: the parts on its two bodies.
 #[derive(Clone, Copy, Debug, Default)]
 struct Row {
     shares: [Option<Share>; 2],
 }
 
-/// The rows of several contacts: normal, first and second tangent of each.
+/// Rows of several contacts: normal, first and second tangent of each.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Rows {
     rows: Vec<Row>,
@@ -38,7 +38,7 @@ pub(crate) struct Rows {
     pub(crate) frames: Vec<[Vector3<f64>; 3]>,
 }
 
-/// A body at a contact: its place in the island, itself and its state; `None` if it never moves.
+/// A body at a contact: index in the island, properties, state; `None` if it never moves.
 pub(crate) type Side<'a> = Option<(usize, &'a Body, &'a State)>;
 
 impl Rows {
@@ -47,7 +47,7 @@ impl Rows {
         self.frames.clear();
     }
 
-    /// Adds the rows of a contact at a point in space, with its normal into the first body.
+    /// Adds the rows of a contact at `point` in space, with its normal into the first body.
     pub(crate) fn push(
         &mut self,
         point: &Vector3<f64>,
@@ -84,7 +84,7 @@ impl Rows {
         self.frames.push(frame);
     }
 
-    /// The rows of some of the contacts.
+    /// Returns the rows of some of the contacts.
     pub(crate) fn of_contacts(&self, contacts: &[usize]) -> Self {
         let rows = contacts
             .iter()
@@ -98,7 +98,7 @@ impl Rows {
         }
     }
 
-    /// Contact velocities $Jv$.
+    /// Computes the contact velocities $Jv$ (m/s).
     pub(crate) fn velocities(&self, velocity: &[Velocity], out: &mut Vec<f64>) {
         out.clear();
         for row in &self.rows {
@@ -114,7 +114,7 @@ impl Rows {
         }
     }
 
-    /// Mobility $W = JM^{-1}J^T$, row by row.
+    /// Computes the mobility $W = JM^{-1}J^T$, row-major.
     pub(crate) fn mobility(&self, out: &mut Vec<f64>) {
         out.clear();
         for i in 0..self.rows.len() {
@@ -122,7 +122,7 @@ impl Rows {
         }
     }
 
-    /// One entry of the mobility.
+    /// Returns one entry of the mobility.
     pub(crate) fn mobility_entry(&self, i: usize, j: usize) -> f64 {
         let mut entry = 0.0;
         let shares = |row: usize| self.rows.get(row).map_or(&[None, None], |row| &row.shares);
@@ -136,7 +136,7 @@ impl Rows {
         entry
     }
 
-    /// The covector of a row on the velocities of `n` bodies, six entries each.
+    /// Returns a row as a covector on the velocities of `n` bodies, six entries per body.
     pub(crate) fn covector(&self, row: usize, n: usize) -> Vec<f64> {
         let mut out = vec![0.0; 6 * n];
         if let Some(row) = self.rows.get(row) {
@@ -154,7 +154,7 @@ impl Rows {
         out
     }
 
-    /// Rows of a contact on the velocities of its mobile bodies (places, then normal and tangents).
+    /// Returns the rows of a contact (normal and tangents) for each of its mobile bodies, with the index of the body.
     pub(crate) fn of_bodies(&self, contact: usize) -> [Option<(usize, [[f64; 6]; 3])>; 2] {
         let mut out = [None; 2];
         for (k, row) in self.rows.iter().skip(3 * contact).take(3).enumerate() {
@@ -169,7 +169,7 @@ impl Rows {
         out
     }
 
-    /// Rate of the gap of a contact under displacements of the bodies.
+    /// Returns the change of the gap of a contact (m) under small displacements of the bodies, to first order.
     pub(crate) fn opening(&self, contact: usize, displacements: &[Velocity]) -> f64 {
         let shares = self
             .rows
@@ -183,7 +183,7 @@ impl Rows {
         shares.iter().flatten().map(of).sum()
     }
 
-    /// Displaces the bodies of a contact as an impulse along its normal would move them.
+    /// Displaces the bodies of a contact as an impulse along its normal would: inverse inertia times row times `impulse`.
     pub(crate) fn part(&self, contact: usize, impulse: f64, displacements: &mut [Velocity]) {
         let shares = self
             .rows
@@ -212,7 +212,7 @@ impl Rows {
         }
     }
 
-    /// The impulse of a contact as a vector in space, on the first body.
+    /// Returns the impulse of a contact on the first body as a vector in space (N s).
     pub(crate) fn impulse(&self, contact: usize, impulses: &[f64]) -> Vector3<f64> {
         match (
             self.frames.get(contact),

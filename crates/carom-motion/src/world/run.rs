@@ -1,8 +1,8 @@
-//! The motion of a world from event to event.
+//! Event-driven integration of a world.
 //!
-//! Each body carries its own time; an impact advances only the bodies that it moves, and a sample none.
-//! Bodies in lasting contact move in steps that end on multiples of the time step, each computed when
-//! it begins; events inside a step split it.
+//! Each body has a time of its own; an impact advances only the bodies that it changes, and a sample advances none. Bodies in
+//! lasting contact move in steps that end on multiples of the time step. The whole step is computed when it begins; events inside
+//! a step split it.
 
 use crate::hybrid::{Ending, Hybrid, Limits, drive};
 use crate::world::MotionError;
@@ -26,49 +26,49 @@ use carom_variational::State;
 use nalgebra::Vector3;
 use std::collections::BinaryHeap;
 
-/// Part of a step below which a body is still where the step began.
+/// Fraction of a step below which the state of a body is taken to be that at the begin of the step.
 const AT_BEGIN: f64 = 1e-9;
 
-/// Pairs of each body that are remembered before any is forgotten, and as many for all.
+/// Number of pairs per body that are stored before entries without use are removed.
 const REMEMBERED: usize = 8;
 
-/// Entries of the queue for each body that there is room for at the start.
+/// Initial capacity of the event queue, in entries per body.
 const QUEUED: usize = 16;
 
-/// Events of a body without time between them before its motion is given up.
+/// Largest number of events of a body without time between them, before the run fails with an error.
 pub(crate) const EVENTS_PER_INSTANT: usize = 10_000;
 
-/// Searches of a body that are taken up again within one step of the grid: more are those of a body that turns or
-/// moves by so many of its radii in a step that its contacts cannot be told.
+/// Largest number of continued contact searches of a body within one step of the grid. More occur only if a body rotates or moves
+/// by so many of its radii in a step that its contacts cannot be found.
 const MOST_LOOKS: usize = 20_000;
 
-/// Boxes that a body leaves without an event, whatever is around it, before they grow.
+/// Number of swept boxes that a body leaves without an event before its next boxes are made longer, even among other bodies.
 const MANY_BOXES: usize = 64;
 
-/// A body on its way.
+/// Current motion of a body.
 #[derive(Clone, Debug)]
 pub(crate) struct Motion {
     pub(crate) state: State,
     pub(crate) time: Time,
-    /// Counts the flights, so that what was found for an earlier one is not used.
+    /// Number of the flight: results found for an earlier flight are discarded.
     pub(crate) stamp: u64,
     pub(crate) island: Option<usize>,
-    /// Energy when the flight began (J).
+    /// Energy of the body at the begin of the flight (J).
     pub(crate) energy: f64,
-    /// Energy that the errors of steps of lasting contact added.
+    /// Energy that the errors of steps of lasting contact have added.
     pub(crate) gained: Gained,
-    /// Angle by which the body has tumbled since the latest event (rad).
+    /// Angle of non-constant rotation of the body since its latest event (rad).
     pub(crate) tumbled: f64,
-    /// Boxes that it has left since then.
+    /// Number of swept boxes that the body has left since its latest event.
     left_boxes: usize,
-    /// Line of the grid, and searches that were taken up again since.
+    /// Index of the latest grid time, and number of continued searches since.
     looks: (f64, usize),
-    /// Latest event of the body, and how many there were without time between.
+    /// Time of the latest event of the body; `at_once` counts the events at that time.
     latest: Time,
     at_once: usize,
 }
 
-/// Bodies that lasting contacts connect, in a step.
+/// Bodies connected by lasting contacts, in a common step.
 #[derive(Clone, Debug)]
 pub(crate) struct Island {
     pub(crate) bodies: Vec<usize>,
@@ -79,36 +79,36 @@ pub(crate) struct Island {
     pub(crate) length: f64,
     pub(crate) end: Time,
     pub(crate) step: Step,
-    /// Energy that the bodies will have gained by its error.
+    /// Energy that the error of this and earlier steps adds to each body.
     pub(crate) gained: Vec<Gained>,
-    /// True if another point of a pair closes at the end.
+    /// True if a further point of a pair closes at the end of the step.
     pub(crate) lands: bool,
-    /// True if the step repeats itself to rounding: the bodies rest until something happens to them.
+    /// True if the step ends where it began, up to rounding: the bodies rest until an event concerns them.
     pub(crate) rests: bool,
     pub(crate) stamp: u64,
-    /// Steps since the last line of the grid.
+    /// Number of splits since the last grid time.
     pub(crate) splits: usize,
 }
 
 impl Island {
-    /// Place of a body in the lists.
+    /// Index of a body in the lists of the island.
     pub(crate) fn place(&self, body: usize) -> Option<usize> {
         self.bodies.binary_search(&body).ok()
     }
 }
 
-/// Sequence of a pair's impacts.
+/// Impacts of a pair, with the intervals between them.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Bounces {
-    /// Impacts since the pair was last in lasting contact.
+    /// Number of impacts since the pair was last in lasting contact.
     pub(crate) count: usize,
     pub(crate) last: Option<Time>,
     pub(crate) interval: f64,
-    /// Intervals in a row that were shorter than the one before.
+    /// Number of successive intervals that were shorter than the one before.
     pub(crate) shrunk: usize,
-    /// Intervals in a row that were too short for anything to happen in them.
+    /// Number of successive intervals that were too short for a resolvable gap.
     pub(crate) short: usize,
-    /// The accumulation that they come to.
+    /// Estimate of the accumulation point of the impacts.
     pub(crate) series: Series,
 }
 
@@ -125,7 +125,7 @@ pub(crate) struct Run<'w, 'o> {
     pub(crate) memory: PairTable<PairMemory>,
     pub(crate) lasting: LastingPairs,
     pub(crate) islands: Vec<Option<Island>>,
-    /// Places in the list of islands that are free.
+    /// Free entries of `islands`.
     pub(crate) free_islands: Vec<usize>,
     pub(crate) bounces: PairTable<Bounces>,
     pub(crate) chatter: PairTable<TouchCount>,
@@ -135,11 +135,11 @@ pub(crate) struct Run<'w, 'o> {
     pub(crate) n_impacts: usize,
     pub(crate) n_steps: usize,
     pub(crate) balance: Balance,
-    /// Smallest gap at impacts and at the ends of steps (m).
+    /// Smallest gap at impacts and at the ends of steps of lasting contact (m).
     pub(crate) lowest_gap: f64,
-    /// Energy of all bodies and losses, less the energy at the start.
+    /// Energy of all bodies plus losses minus the energy at the start (J).
     pub(crate) drift: f64,
-    /// Times that are asked for and have not come yet, the latest first.
+    /// Requested sample times that are still to come, the latest first.
     pub(crate) samples: Vec<f64>,
     has_begun: bool,
     pub(crate) ended: Option<Ending<MotionError>>,
@@ -147,8 +147,8 @@ pub(crate) struct Run<'w, 'o> {
 }
 
 impl World {
-    /// Runs from the start, and reports the times asked for (ascending) and every event in their order.
-    /// The [`Ending`] tells what stops a motion on its way; everything before it has been reported.
+    /// Runs from the start, and reports samples at the requested times (ascending) and every event in order of time. The
+    /// [`Ending`] tells the reason for an early end; everything before it has been reported.
     pub fn run<'o>(
         &self,
         laws: &Laws<'_>,
@@ -163,7 +163,7 @@ impl World {
 }
 
 impl<'w, 'o> Run<'w, 'o> {
-    /// A run from the start of a world.
+    /// Creates a run at the start of a world.
     pub(crate) fn new(
         world: &'w World,
         laws: &'w Laws<'w>,
@@ -218,7 +218,7 @@ impl<'w, 'o> Run<'w, 'o> {
         }
     }
 
-    /// Takes the run to its last time, and tells its end.
+    /// Advances everything to the end time, and returns the result of the run.
     pub(crate) fn finish(mut self, mut ending: Ending<MotionError>) -> RunEnd {
         if let Err(error) = self.samples_until_now(&ending) {
             ending = Ending::Stopped(error);
@@ -227,7 +227,7 @@ impl<'w, 'o> Run<'w, 'o> {
             Ending::Completed => Time::new(self.limits.duration),
             _ => self.now,
         };
-        // Losses in steps that do not end here count, too.
+        // Losses in steps that end after this time count up to this time.
         for island in 0..self.islands.len() {
             match (self.stop_step(island, time), &ending) {
                 (Ok(_), _) | (Err(_), Ending::Stopped(_)) => (),
@@ -265,7 +265,7 @@ impl Hybrid for Run<'_, '_> {
         self.n_impacts
     }
 
-    /// Through the next entry of the queue, or a sample before it.
+    /// Handles the next entry of the queue, or a sample that comes before it.
     fn proceed(&mut self, limits: &Limits) -> Result<Option<Ending<MotionError>>, MotionError> {
         if !self.has_begun {
             self.has_begun = true;
@@ -294,7 +294,7 @@ impl Hybrid for Run<'_, '_> {
 }
 
 impl<'w> Run<'w, '_> {
-    /// Samples up to where the run has ended by itself.
+    /// Reports the samples up to the time at which the run ended; none after an error.
     fn samples_until_now(&mut self, ending: &Ending<MotionError>) -> Result<(), MotionError> {
         if matches!(ending, Ending::Stopped(_)) {
             return Ok(());
@@ -306,12 +306,12 @@ impl<'w> Run<'w, '_> {
         Ok(())
     }
 
-    /// True if the run is to end here.
+    /// True if the run is to end now.
     pub(crate) fn is_over(&self) -> bool {
         self.ended.is_some() || self.n_impacts >= self.limits.impacts
     }
 
-    /// Boxes of all things, and what touches at the start.
+    /// Creates the swept boxes of all bodies, and handles the contacts at the start.
     fn begin(&mut self) -> Result<(), MotionError> {
         let world = self.world;
         let start = Time::default();
@@ -357,7 +357,7 @@ impl<'w> Run<'w, '_> {
                 if self.boxes[body].count != count {
                     return Ok(());
                 }
-                // If nothing happens to a body that is small against its way, its boxes grow.
+                // Boxes of a body that is small against its path grow if nothing happens to it.
                 let motion = &mut self.motions[body];
                 motion.left_boxes += 1;
                 if motion.left_boxes > MANY_BOXES {
@@ -376,7 +376,7 @@ impl<'w> Run<'w, '_> {
         }
     }
 
-    /// Counts searches of the first body of a pair that are taken up again within a step of the grid.
+    /// Counts a continued contact search of the first body of a pair within a step of the grid; an error if there are too many.
     fn count_look(&mut self, pair: (usize, usize), time: Time) -> Result<(), MotionError> {
         let line = self.line(time);
         let motion = &mut self.motions[pair.0];
@@ -395,7 +395,7 @@ impl<'w> Run<'w, '_> {
         })
     }
 
-    /// Counts touches of the bodies of a pair without time between them.
+    /// Advances the current time to a contact, and counts contacts of the two bodies without time between them.
     fn pass(&mut self, pair: (usize, usize), time: Time) -> Result<(), MotionError> {
         self.now = time;
         let rounding = 4.0 * f64::EPSILON * (time.high.abs() + self.world.time_step);
@@ -425,7 +425,7 @@ impl<'w> Run<'w, '_> {
         Ok(())
     }
 
-    /// Grows whenever a flight of the two begins.
+    /// Sum of the flight numbers of a pair. The sum grows whenever a flight of one of the two begins.
     fn stamps_of(&self, (i, j): (usize, usize)) -> u64 {
         let stamp = |thing: usize| self.motions.get(thing).map_or(0, |motion| motion.stamp);
         stamp(i) + stamp(j)
@@ -436,7 +436,7 @@ impl<'w> Run<'w, '_> {
         self.stamps
     }
 
-    /// The line of the grid after a time.
+    /// Returns the first grid time after a time.
     pub(crate) fn next_line(&self, time: Time) -> Time {
         let step = self.world.time_step;
         let line = Time::new(((time.high / step + 1e-9).floor() + 1.0) * step);
@@ -446,7 +446,7 @@ impl<'w> Run<'w, '_> {
         }
     }
 
-    /// Counts the step of variational flights that begins at a time, and goes on at its end.
+    /// Counts the step of variational flights that begins at a time, and schedules the next grid time.
     fn count_line(&mut self, time: Time) {
         let lasts = self.free_islands.len() < self.islands.len();
         self.n_steps += usize::from(!lasts && time.high < self.limits.duration);
@@ -456,7 +456,7 @@ impl<'w> Run<'w, '_> {
         });
     }
 
-    /// Variational flights start anew on the lines of the grid.
+    /// Begins new variational flights at a grid time.
     fn line_of_grid(&mut self, time: Time) -> Result<(), MotionError> {
         let world = self.world;
         self.now = time;
@@ -475,7 +475,7 @@ impl<'w> Run<'w, '_> {
         Ok(())
     }
 
-    /// State of a body or plane at a time; bodies in a step as if it ended there.
+    /// Returns the state of a body or plane at a time. For a body in a step, the step is computed as if it ended at that time.
     pub(crate) fn state_at(&self, thing: usize, time: Time) -> Result<State, MotionError> {
         let Some(motion) = self.motions.get(thing) else {
             return Ok(*self.world.initial_of(thing));
@@ -494,7 +494,7 @@ impl<'w> Run<'w, '_> {
         self.fly(thing, time)
     }
 
-    /// State of a body or plane at a time by its flight, also between the kicks of a step.
+    /// Returns the state of a body or plane at a time along its free flight, also between the kicks of a step.
     pub(crate) fn flight_at(&self, thing: usize, time: Time) -> Result<State, MotionError> {
         match (self.resting(thing), self.motions.get(thing)) {
             (Some(state), _) => Ok(*state),
@@ -503,7 +503,7 @@ impl<'w> Run<'w, '_> {
         }
     }
 
-    /// The flight of a body to a time, from where it was.
+    /// Returns the state of a body at a time, by free flight from its stored state.
     fn fly(&self, body: usize, time: Time) -> Result<State, MotionError> {
         let (world, motion) = (self.world, &self.motions[body]);
         let flown = time.since(motion.time);
@@ -517,7 +517,7 @@ impl<'w> Run<'w, '_> {
             })
     }
 
-    /// The step of an island, if it were this long.
+    /// Returns the step of an island with another length (s), from the begin of the current step.
     pub(crate) fn preview(&self, island: &Island, length: f64) -> Result<Step, MotionError> {
         if island.rests {
             return Ok(island.step.stretched(length));
@@ -554,7 +554,7 @@ impl<'w> Run<'w, '_> {
         }
     }
 
-    /// States of all bodies at a time.
+    /// Returns the states of all bodies at a time.
     fn states_at(&self, time: Time) -> Result<Vec<State>, MotionError> {
         let mut states: Vec<State> = self.motions.iter().map(|motion| motion.state).collect();
         for (body, state) in states.iter_mut().enumerate() {
@@ -594,7 +594,7 @@ impl<'w> Run<'w, '_> {
         Ok(())
     }
 
-    /// Compares the energy of states with that when their flights began.
+    /// Updates the energy error: compares the energy of free bodies at `states` with that at the begin of their flights.
     fn note_energy(&mut self, states: &[State]) {
         let mut error = self.drift;
         for (body, state) in states.iter().enumerate() {
@@ -607,7 +607,7 @@ impl<'w> Run<'w, '_> {
         }
     }
 
-    /// Starts the flight of a body anew from where it is at a time, without a change.
+    /// Advances the stored state of a body to a time by free flight, where a new flight begins.
     pub(crate) fn bring(&mut self, body: usize, time: Time) -> Result<(), MotionError> {
         if !self.world.is_mobile(body) || self.motions[body].time == time {
             return Ok(());
@@ -629,7 +629,7 @@ impl<'w> Run<'w, '_> {
         Ok(())
     }
 
-    /// Adds a touch of the present flights of a pair to the queue.
+    /// Adds a contact event of the current flights of a pair to the queue.
     pub(crate) fn push_touch(&mut self, pair: (usize, usize), time: Time) {
         let stamps = self.stamps_of(pair);
         let pair = [pair.0 as u32, pair.1 as u32];
@@ -644,7 +644,7 @@ impl<'w> Run<'w, '_> {
         self.queue.push(entry);
     }
 
-    /// Kinetic energy of bodies (J).
+    /// Returns the kinetic energy of bodies (J).
     pub(crate) fn kinetic(&self, bodies: &[usize], states: &[State]) -> f64 {
         let all = bodies.iter().zip(states);
         all.map(|(i, state)| Flights::kinetic(&self.world.bodies[*i], state))

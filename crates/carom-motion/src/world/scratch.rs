@@ -1,4 +1,4 @@
-//! Buffers of impacts.
+//! Work buffers of impacts.
 
 use crate::world::body::Velocity;
 use crate::world::events::Impact;
@@ -7,23 +7,23 @@ use crate::world::pair_table::Pair;
 use crate::world::rows::Rows;
 use carom_variational::State;
 
-/// The touching points of an island.
+/// Touching points of an island, with their rows.
 #[derive(Debug, Default)]
 pub(super) struct Touching {
     pub(super) points: Vec<((usize, usize), ContactPoint)>,
     pub(super) rows: Rows,
-    /// Velocities of the rows.
+    /// Velocity of each row (m/s).
     pub(super) velocities: Vec<f64>,
-    /// Speeds around the contacts.
+    /// Largest speed of the bodies, rotation included (m/s).
     pub(super) scale: f64,
 }
 
-/// Buffers of an impact, kept from one to the next.
+/// Work buffers of an impact, reused from one impact to the next.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
-    /// Things around a body whose contacts are looked for.
+    /// Bodies and planes around a body, candidates for contact.
     pub(crate) around: Vec<usize>,
-    /// Bodies of variational flights.
+    /// Bodies with variational flights.
     pub(crate) flying: Vec<usize>,
     pub(super) island: InContact,
     pub(super) touching: Touching,
@@ -31,23 +31,23 @@ pub(crate) struct Scratch {
     pub(super) impact: Option<Impact>,
 }
 
-/// Things that touch, directly or through others.
+/// Bodies and pairs that touch, directly or through others.
 #[derive(Debug, Default)]
 pub(super) struct InContact {
     pub(super) bodies: Vec<usize>,
     pub(super) pairs: Vec<Pair>,
-    /// Things that may touch a body.
+    /// Bodies and planes that may touch a body.
     pub(super) near: Vec<usize>,
 }
 
-/// An impact and its answer.
+/// An impact problem and its solution.
 #[derive(Debug, Default)]
 pub(super) struct Posed {
     pub(super) velocities: Vec<Velocity>,
     pub(super) mobility: Vec<f64>,
     pub(super) before: Vec<State>,
     pub(super) after: Vec<State>,
-    /// Three rows for each point.
+    /// Impulses, three rows per point (N s).
     pub(super) impulses: Vec<f64>,
     pub(super) found: Vec<ContactPoint>,
 }

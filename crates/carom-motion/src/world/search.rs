@@ -1,19 +1,20 @@
-//! The first contact of two bodies that fly, or of a body and a plane.
+//! First contact of two bodies in free flight, or of a body and a plane.
 //!
-//! Every unit vector $n$ gives a lower bound of the gap, so a slab between two bodies is a proof that
-//! they are apart. From a point of the paths, with $n$ fixed in space,
+//! Every unit vector $n$ gives a lower bound of the gap, so a slab between two bodies proves that they are apart. From a point of
+//! the paths, with $n$ fixed in space,
 //!
 //! $$ L(\tau) = n\cdot(x_{12} + \tau\dot x_{12}) + \sigma_1(d_1 + \tau\dot d_1) +
 //!    \sigma_2(d_2 + \tau\dot d_2) - \tfrac{B}2\tau^2, \qquad \dot d_i = d_i\times\Omega_i, $$
 //!
-//! is concave and below the gap: $B$ bounds the accelerations of points of the bodies, and common
-//! gravity cancels. The search goes to the last time with $L \ge 0$ and takes a new $n$ there; near a
-//! contact the gap falls quadratically. Balls have closed forms (`ball.rs`).
+//! is concave and below the gap. Here $x_{12}$ is the relative position of the centers, $\sigma_i$ the lowest support value of
+//! body $i$ in the direction $d_i$ ($\pm n$ in body axes), $\Omega_i$ the angular velocity, and $B$ a bound of the accelerations
+//! of points of the bodies; common gravity cancels. The search goes to the last time with $L \ge 0$ and takes a new $n$ there;
+//! near a contact it converges quadratically. Balls have closed forms (`ball.rs`).
 //!
-//! A search that goes on for long without a decision follows a graze, or a pair that touches and stays so. Then
-//! contacts less deep than the contact tolerance may go unnoticed, and less deep than four times that after 512
-//! evaluations more ([`patience`]); strides grow with the root of that depth, and no search lasts for more
-//! than ten times as many evaluations.
+//! A search that makes many evaluations without a decision follows a grazing pass, or a pair that touches and stays in contact.
+//! Then contacts less deep than the contact tolerance may go unnoticed, and contacts less deep than four times that after 512
+//! evaluations more ([`patience`]); the time steps of the search grow with the root of that depth. A search ends after ten times
+//! as many evaluations at most.
 
 use crate::flying::search::patience;
 use crate::world::MotionError;
@@ -23,44 +24,44 @@ use carom_geometry::pair::Part;
 use carom_variational::{PathRate, State, VariationalError};
 use nalgebra::Vector3;
 
-/// Points that come this fraction of the contact tolerance too deep have touched.
+/// Depth, as a fraction of the contact tolerance, from which points count as having touched.
 pub(crate) const DEEP: f64 = 1e-2;
 
-/// Gaps within this many units of rounding are contact.
+/// Gaps within this multiple of the gap scale (rounding) count as contact.
 pub(crate) const BAND: f64 = 64.0 * f64::EPSILON;
 
-/// The contact is located to this many units of rounding of the gap.
+/// Accuracy of the gap at a located contact, as a multiple of the gap scale.
 const TARGET: f64 = 8.0 * f64::EPSILON;
 
-/// Evaluations of a path without a decision before contacts may be a little deeper and go unnoticed.
+/// Number of evaluations without a decision after which contacts may be slightly deeper and go unnoticed.
 const MAX_EXACT: usize = 512;
 
-/// Limit while a pair that touches at the start stays within the tolerance.
+/// Number of evaluations instead of [`MAX_EXACT`] while a pair that touches at the start stays within the tolerance.
 const MAX_TOUCHING: usize = 16;
 
-/// Evaluations of a path in one search.
+/// Largest number of evaluations of the paths in one search.
 const MAX_EVALUATIONS: usize = 10 * MAX_EXACT;
 
-/// Evaluations in which a search that goes beyond its stretch should decide; after them it is taken up again later.
+/// Number of evaluations after which a search beyond its stretch of time is interrupted, to be resumed later.
 const FEW: usize = 32;
 
-/// Result of a search.
+/// Result of a search for the first contact.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Progress {
-    /// Time of the first contact after the start (s).
+    /// Time of the first contact, from the start of the search (s).
     Contact(f64),
-    /// Time up to which no contact happens (s).
+    /// Time up to which there is no contact, from the start of the search (s).
     Free(f64),
 }
 
-/// A flight: where a body was, and since how long.
+/// A free flight: a body and its state at the begin of the flight.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Launch<'a> {
     pub(crate) body: &'a Body,
     pub(crate) state: &'a State,
-    /// Time from the launch to the start of the search (s).
+    /// Time from the begin of the flight to the start of the search (s).
     pub(crate) since: f64,
-    /// True if the body does not fly at all, but rests where it is.
+    /// True if the body does not fly but stays at `state`.
     pub(crate) rests: bool,
 }
 
@@ -70,35 +71,35 @@ impl Launch<'_> {
     }
 }
 
-/// A pair whose contact is looked for.
+/// A pair and its flights, for the search of the first contact.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Search<'a> {
     pub(crate) flights: &'a Flights,
     pub(crate) first: Launch<'a>,
     pub(crate) other: Other<'a>,
-    /// Launch of the second; of no meaning for a plane.
+    /// Flight of the second body; not used for a plane.
     pub(crate) second: Launch<'a>,
-    /// Time of the start of the search, for messages (s).
+    /// Time at the start of the search (s), for error messages.
     pub(crate) begin: f64,
-    /// Gaps within this are contact (m).
+    /// Gap up to which the pair counts as touching (m).
     pub(crate) tolerance: f64,
 }
 
-/// A point of the two paths.
+/// States, velocities and gap of the pair at one time.
 struct Node {
     time: f64,
     states: [State; 2],
     rates: [PathRate; 2],
     gap: PairGap,
-    /// Rate of the gap.
+    /// Rate of the gap (m/s).
     rate: f64,
 }
 
 impl Search<'_> {
-    /// The first contact after the start, at most `horizon`. Beyond `stretch` the search ends early where it does not
-    /// decide soon.
+    /// Finds the first contact within `horizon` (s) from the start of the search. Beyond `stretch` (s) the search may end early
+    /// without a decision.
     ///
-    /// If the pair touches at the start, it must not approach.
+    /// A pair that touches at the start must not approach.
     pub(crate) fn first_contact(
         &self,
         stretch: f64,
@@ -109,7 +110,7 @@ impl Search<'_> {
         let mut before: Option<Node> = None;
         let scale = pair::gap_scale(self.first.body, &at.states[0], &self.other, &at.states[1]);
         let (band, target) = (BAND * scale, TARGET * scale);
-        // A start that is a little too deep is contact: what leaves it comes back to that depth.
+        // A start that is slightly too deep counts as contact: a pair that separates and returns touches again at that depth.
         let zero = at.gap.value.min(0.0);
         let floor = zero - band;
         let bound = self.bound(horizon);
@@ -118,7 +119,7 @@ impl Search<'_> {
         }
         let touched = at.gap.value <= target;
         let mut left_start = !touched;
-        // Depth that a contact may have and go unnoticed.
+        // Depth up to which a contact may go unnoticed (m).
         let mut shallow: f64 = 0.0;
         for evaluation in 0..MAX_EVALUATIONS {
             let left = horizon - at.time;
@@ -128,7 +129,7 @@ impl Search<'_> {
             if evaluation >= FEW && at.time >= stretch {
                 return Ok(Progress::Free(at.time));
             }
-            // If two bodies touch and neither approach nor leave, the bound says next to nothing.
+            // While two bodies touch and neither approach nor separate, the bound is almost useless.
             let stays = touched && at.gap.value - zero <= self.tolerance;
             let beyond = evaluation.checked_sub(if stays { MAX_TOUCHING } else { MAX_EXACT });
             shallow = shallow.max(self.tolerance * patience(beyond));
@@ -136,7 +137,7 @@ impl Search<'_> {
             if tau >= left {
                 return Ok(Progress::Free(horizon));
             }
-            // A pair that starts in contact and leaves it may do so slowly.
+            // A pair that starts in contact may separate slowly.
             let least = f64::EPSILON * (self.begin.abs() + horizon);
             tau = tau.max(least);
             let next = self.probe((at.time + tau).min(horizon), memory)?;
@@ -147,7 +148,7 @@ impl Search<'_> {
                     let contact = self.refine(at, next, (zero, target), memory);
                     return contact.map(Progress::Contact);
                 }
-                // Still at the start: it approaches after all.
+                // Still at the start: the pair approaches after all.
                 if height <= -0.5 * band {
                     return Ok(Progress::Contact(next.time));
                 }
@@ -157,8 +158,7 @@ impl Search<'_> {
         Err(self.undecided(at.time, MAX_EVALUATIONS))
     }
 
-    /// Reason for which the motion of the two has no bound: a body that turns too far in one step, or one whose state is not
-    /// finite.
+    /// Returns the error of a motion without an acceleration bound: a body rotates too far in one step, or a state is not finite.
     fn unbounded(&self, start: &Node, horizon: f64) -> MotionError {
         let flying = [&self.first, &self.second].into_iter().zip(&start.states);
         let turned = flying
@@ -229,7 +229,8 @@ impl Search<'_> {
         }
     }
 
-    /// $B$: of both rotations. Gravity that is not common is exact.
+    /// Returns the bound $B$ of the accelerations by rotation, summed over both bodies (m/s²). A difference in gravity is treated
+    /// exactly.
     fn bound(&self, horizon: f64) -> f64 {
         let of = |launch: &Launch<'_>| {
             if !launch.flies() {
@@ -244,7 +245,7 @@ impl Search<'_> {
         }
     }
 
-    /// Acceleration of the first body against the second by gravity.
+    /// Returns the acceleration of the first body relative to the second by gravity (m/s²).
     fn gravity(&self) -> Vector3<f64> {
         let second = matches!(self.other, Other::Body(_)) && self.second.flies();
         match (self.first.flies(), second) {
@@ -254,11 +255,11 @@ impl Search<'_> {
         }
     }
 
-    /// Time for which no pair of parts is closer than `floor`, at most `left`.
+    /// Returns a time, at most `left` (s), for which no pair of parts comes closer than `floor` (m).
     ///
-    /// A normal that stays in space loses at first order where edges meet, because the support of an
-    /// edge goes over to its ends at once. Any motion of the normal gives a bound: that of the last
-    /// stretch, and those with the bodies, are tried where the first is short.
+    /// With a normal that is fixed in space the bound decreases at first order where edges meet, because the support of an edge
+    /// switches to its ends at once. Any motion of the normal gives a valid bound. If the first is short, the motion of the
+    /// normal since the previous node and the rotations of both bodies are tried.
     fn certified(
         &self,
         before: Option<&Node>,
@@ -300,10 +301,12 @@ impl Search<'_> {
         tau
     }
 
-    /// Time for which one pair of parts is not closer, with a normal that turns: $n + \tau w$, $w \perp n$.
+    /// Returns a time for which one pair of parts comes no closer than `floor`, by a normal that moves: $n + \tau w$,
+    /// $w \perp n$.
     ///
-    /// Points of the bodies then are no lower than
-    /// $n\cdot R\rho + \tau(w\cdot R\rho + n\cdot R(\Omega\times\rho)) - \tfrac A2\tau^2$.
+    /// A point of a body at $\rho$ in body axes, with rotation $R$ and angular velocity $\Omega$, then is no lower than
+    /// $n\cdot R\rho + \tau(w\cdot R\rho + n\cdot R(\Omega\times\rho)) - \tfrac A2\tau^2$, where $A$ bounds the second
+    /// derivative.
     #[expect(
         clippy::too_many_lines,
         reason = "to be split: bounds of a slab, then its subdivision"
@@ -322,7 +325,7 @@ impl Search<'_> {
         if !w.is_finite() {
             return 0.0;
         }
-        // So far the length of the normal stays below 3/2.
+        // For this time the length of the normal stays below 3/2.
         let left = left.min(0.5 / w);
         let d1 = at.states[0].rotation.rotate_back(&n);
         let turn1 = d1.cross(&at.rates[0].angular) + at.states[0].rotation.rotate_back(turn);
@@ -358,7 +361,7 @@ impl Search<'_> {
                 + at.rates[1].angular.norm() * other;
             down += 0.5 * bound + w * (gravity.norm() * left + 2.0 * spins + w * margins)
                 - 2.0 * turn.dot(&velocity);
-            // Terms that lift the bound are left out: between two times a convex bound may be below both.
+            // Terms that would raise the bound are left out: between two times a convex bound could be below its values at both.
             down = down.max(0.0);
         }
         let value = |tau: f64| {
@@ -375,7 +378,7 @@ impl Search<'_> {
         if end >= floor {
             return left;
         }
-        // Time at which the lowest point of the present alone would reach the floor.
+        // Estimate: time at which the currently lowest point reaches the floor.
         let mut rate = drift;
         if let Some(lowest) = parts
             .iter()
@@ -410,7 +413,7 @@ impl Search<'_> {
             (high, beyond) = (tau, now);
             tau *= 0.5;
         }
-        // Chords of a concave function reach its root from below.
+        // Secants of a concave function approach its root from below.
         for _ in 0..3 {
             if at_low <= floor || high - low <= 1e-3 * low {
                 break;
@@ -429,7 +432,8 @@ impl Search<'_> {
         low
     }
 
-    /// The contact, a gap of `zero`, between a point above it and one that is not, on the free side.
+    /// Locates the contact, where the gap equals `zero`, between a node above and one below it; returns a time at which the pair
+    /// does not overlap.
     fn refine(
         &self,
         low: Node,

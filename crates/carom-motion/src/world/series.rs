@@ -1,25 +1,25 @@
-//! Accumulation of a pair's impacts, extrapolated from those before.
+//! Accumulation point of a pair's impacts, extrapolated from earlier ones.
 
 use crate::world::time::Time;
 
-/// Time from the accumulation, in units of the time in which the rounding of the gap is fallen through, within which
-/// intervals may be rounding: they go on for some more than one such time, at random.
+/// Time around the accumulation point within which the intervals between impacts may be rounding, in units of the time in which a
+/// body falls from rest through the rounding of the gap. Intervals of rounding, at random, last for more than one such unit.
 const NEAR: f64 = 20.0;
 
-/// An interval between two impacts of a pair, as rounding sees it.
+/// An interval between two impacts of a pair, with the data for its rounding.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Interval {
     /// Length (s).
     pub(crate) length: f64,
-    /// Velocity of the gap at its end (m/s).
+    /// Normal velocity at the end of the interval (m/s).
     pub(crate) velocity: f64,
-    /// Rounding of the gap (m).
+    /// Rounding error of the gap (m).
     pub(crate) rounding: f64,
 }
 
 impl Interval {
-    /// Time in which the rounding of the gap is fallen through from rest, $\sqrt{2\delta/a}$ with the acceleration
-    /// $a = 2|v|/T$ of a bounce (s).
+    /// Returns the time in which a body falls from rest through the rounding $\delta$ of the gap: $\sqrt{2\delta/a}$ with the
+    /// acceleration $a = 2|v|/T$ of a rebound of velocity $v$ and interval $T$ (s).
     fn resolution(&self) -> f64 {
         (self.rounding * self.length / self.velocity.abs()).sqrt()
     }
@@ -27,19 +27,20 @@ impl Interval {
 
 /// Extrapolations of the time at which the impacts of a pair accumulate.
 ///
-/// Early ones suffer from a motion that is not yet that of a series, late ones from the rounding of the gap. The one
-/// that differs least from the two before is the best.
+/// Early extrapolations suffer from a motion that is not yet a geometric series, late ones from the rounding of the gap. The best
+/// one is that with the smallest difference from the two before.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Series {
     latest: Option<Time>,
-    /// Difference of the latest extrapolation from the one before (s).
+    /// Difference between the latest extrapolation and the one before (s).
     moved: Option<f64>,
-    /// The best one, with the larger of its two differences (s).
+    /// The best extrapolation, with the larger of its two differences (s).
     best: Option<(Time, f64)>,
 }
 
 impl Series {
-    /// Adds an impact at the end of an interval after another interval: what is left is a geometric series.
+    /// Adds an impact at `time`, at the end of `interval` (s), which follows the interval `before` (s). The remaining intervals
+    /// are extrapolated as a geometric series.
     pub(crate) fn add(&mut self, time: Time, interval: f64, before: f64) {
         let ratio = interval / before;
         let point = time.plus(interval * ratio / (1.0 - ratio));
@@ -53,8 +54,8 @@ impl Series {
         (self.latest, self.moved) = (Some(point), moved);
     }
 
-    /// Notes an impact whose interval has not shrunk: it begins another series, unless the accumulation is so near that
-    /// rounding makes the intervals.
+    /// Records an impact whose interval has not shrunk. A new series begins, unless the accumulation point is so near that the
+    /// intervals are rounding.
     pub(crate) fn end(&mut self, time: Time, interval: &Interval) {
         let near = |point: Time| point.since(time).abs() <= NEAR * interval.resolution();
         if !self.point().is_some_and(near) {
@@ -62,7 +63,7 @@ impl Series {
         }
     }
 
-    /// Time of the accumulation, if it is known.
+    /// Returns the time of the accumulation point; `None` if it is not known yet.
     pub(crate) fn point(&self) -> Option<Time> {
         self.best.map(|(point, _)| point).or(self.latest)
     }
@@ -72,8 +73,8 @@ impl Series {
 mod tests {
     use super::*;
 
-    /// A bounce that grows in a world a billion times as small and as fast ends a series no other way: lengths and times do not
-    /// decide.
+    /// A rebound that grows ends a series in a world a billion times as small and as fast, too: the rule does not depend on the
+    /// scales of length and time.
     #[test]
     fn a_series_ends_in_any_units() {
         for (length, second) in [(1.0, 1.0), (1e-9, 1e-4), (1e6, 1e3)] {

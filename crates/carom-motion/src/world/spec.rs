@@ -1,4 +1,4 @@
-//! A small world of rigid bodies and planes.
+//! Specification of a world of rigid bodies and planes, and its preparation for a run.
 
 use crate::world::MotionError;
 use crate::world::body::{Body, BodySpec, FlightRule, Flights, PlaneSpec};
@@ -13,40 +13,39 @@ use carom_variational::State;
 use nalgebra::Vector3;
 use std::collections::BTreeMap;
 
-/// Contacts within this fraction of the smaller body's radius take part in an impact.
+/// Contacts whose gap is within this fraction of the smaller body's radius take part in an impact.
 pub(crate) const CONTACT_TOLERANCE: f64 = 1e-9;
 
-/// Rounding of a place, as a fraction of the radius, up to which a body that touches nothing can be followed.
+/// Largest rounding of the coordinates of a body, as a fraction of its radius, with which its free motion can still be computed.
 pub(crate) const RESOLVED: f64 = 1e-3;
 
-/// Mobile bodies up to which worlds that lose energy move from event to event unless asked otherwise: more of them
+/// Largest number of mobile bodies for which a world that loses energy is integrated from event to event by default: more of them
 /// come to rest in heaps, with thousands of impacts.
 const MANY: usize = 12;
 
-/// Coefficients of a contact between two things.
+/// Contact coefficients of a pair.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Surface {
     /// Coulomb coefficient, at least 0.
     pub friction: f64,
     /// Coefficient of restitution in \[0, 1\].
     pub restitution: f64,
-    /// True if they touch at all, or pass through each other.
+    /// False if the pair passes through each other without contact.
     pub collide: bool,
 }
 
-/// Treatment of infinitely many impacts of a contact, each of which loses energy, within a
-/// finite time.
+/// Treatment of a Zeno point: infinitely many impacts of a contact within a finite time, each of which loses energy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnZeno {
-    /// The motion goes on in lasting contact.
+    /// The motion continues in lasting contact.
     Rest,
-    /// The run ends there.
+    /// The run ends at the Zeno point.
     Stop,
-    /// Impacts are never merged.
+    /// Every impact is resolved; impacts are never merged.
     Continue,
 }
 
-/// Law of impacts with a single contact.
+/// Impact law for a single contact.
 ///
 /// # Examples
 ///
@@ -98,21 +97,21 @@ pub enum OnZeno {
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub enum SingleLaw<'a> {
-    /// The frictional impact of two bodies, by its closed forms and hodographs.
+    /// The frictional impact of two bodies, by closed forms and hodographs.
     TwoBody(ImpactOptions),
-    /// Any law.
+    /// Any impact law.
     Any(&'a dyn ImpactLaw),
 }
 
-/// Laws of a world's impacts.
+/// Impact laws of a run.
 #[derive(Clone, Copy)]
 pub struct Laws<'a> {
-    /// For one contact.
+    /// Law for one contact.
     pub single: SingleLaw<'a>,
-    /// For several contacts, given the number of the impact: laws that draw samples take it as the
-    /// index of the sample.
+    /// Creates the law for several contacts, given the number of the impact: laws that draw samples use it as index of the
+    /// sample.
     pub several: &'a dyn Fn(usize) -> Box<dyn ImpactLaw>,
-    /// Treatment of accumulating impacts.
+    /// Treatment of accumulating impacts (Zeno points).
     pub on_zeno: OnZeno,
 }
 
@@ -184,13 +183,13 @@ pub struct WorldSpec {
     pub planes: Vec<PlaneSpec>,
     /// Acceleration of gravity (m/s²).
     pub gravity: Vector3<f64>,
-    /// Rule of flight.
+    /// Integration scheme of the free motion between impacts.
     pub flight: FlightRule,
-    /// Step of variational flights and of lasting contact (s).
+    /// Time step of the grid, for variational flights and lasting contact (s).
     pub time_step: f64,
-    /// Every pair that is not in `pairs`.
+    /// Surface of every pair that is not listed in `pairs`.
     pub surface: Surface,
-    /// Pairs of things by their indices: bodies in their order, then planes.
+    /// Surfaces of single pairs. Indices count the bodies in their order, then the planes.
     pub pairs: Vec<([usize; 2], Surface)>,
 }
 
@@ -255,12 +254,12 @@ pub struct World {
 }
 
 impl World {
-    /// Checks a description.
+    /// Checks a specification and prepares the world.
     ///
     /// # Errors
     ///
-    /// [`MotionError::InvalidValue`], [`MotionError::Shape`] for a mesh that is not convex and a cylinder that could touch a body,
-    /// [`MotionError::InitialPenetration`], and [`MotionError::CoarseCoordinates`].
+    /// [`MotionError::InvalidValue`], [`MotionError::Shape`] for a mesh that is not convex and a cylinder that could touch a
+    /// body, [`MotionError::InitialPenetration`], and [`MotionError::CoarseCoordinates`].
     pub fn new(spec: &WorldSpec) -> Result<Self, MotionError> {
         check(
             "time step",
@@ -315,7 +314,7 @@ impl World {
         Ok(world)
     }
 
-    /// Checks that cylinders can touch planes alone.
+    /// Checks that cylinders can touch planes only.
     fn check_cylinders(&self) -> Result<(), MotionError> {
         let round = |body: &Body| body.parts.iter().any(Part::is_cylinder);
         for i in (0..self.bodies.len()).filter(|i| round(&self.bodies[*i])) {
@@ -331,7 +330,7 @@ impl World {
         Ok(())
     }
 
-    /// Checks that coordinates tell where a mobile body is.
+    /// Checks that the floating-point spacing of the coordinates resolves the place of a mobile body.
     ///
     /// # Errors
     ///
@@ -349,7 +348,8 @@ impl World {
         check_rounding(&about.name, state.position.amax(), needed, time)
     }
 
-    /// Checks that coordinates tell whether a pair touches: contacts are deeper than the rounding of both places.
+    /// Checks that coordinates resolve the contact of a pair: the contact tolerance must be larger than the rounding of both
+    /// places.
     ///
     /// # Errors
     ///
@@ -398,7 +398,7 @@ impl World {
         }
     }
 
-    /// True if a pair overlaps by more than a fraction of its smaller radius.
+    /// True if some pair overlaps by more than `fraction` of its smaller radius.
     pub(crate) fn overlaps(&self, states: &[State], fraction: f64) -> bool {
         let mut found = false;
         self.each_pair(states, 0.0, &mut |pair| {
@@ -415,8 +415,8 @@ impl World {
         pair::gap(body, here, &self.thing(j), there, &mut PairMemory::new()).value
     }
 
-    /// Every pair that can touch and whose balls, or ball and plane, are no farther apart than `reach`,
-    /// which each report renews (m).
+    /// Calls `report` for every pair that can touch and whose bounding balls (or ball and plane) are no farther apart than
+    /// `reach` (m). Each call returns the new `reach`.
     fn each_pair(
         &self,
         states: &[State],
@@ -450,8 +450,8 @@ impl World {
         }
     }
 
-    /// Scheme that suits the world: steps for more than twelve mobile bodies of which some pair can lose energy, by
-    /// friction or by restitution below 1, else events.
+    /// Returns the scheme that suits the world: time stepping for more than twelve mobile bodies if some pair can lose energy
+    /// (friction, or restitution below 1), otherwise event-driven integration.
     pub fn suitable_scheme(&self) -> Scheme {
         let mobile = self.bodies.iter().filter(|body| body.is_mobile()).count();
         let loses = |s: &Surface| s.collide && (s.friction > 0.0 || s.restitution < 1.0);
@@ -467,7 +467,7 @@ impl World {
         self.bodies.len() + self.planes.len()
     }
 
-    /// The body or plane of an index.
+    /// Returns the body or plane with this index.
     pub(crate) fn thing(&self, index: usize) -> Other<'_> {
         match self.bodies.get(index) {
             Some(body) => Other::Body(body),
@@ -479,13 +479,13 @@ impl World {
         self.bodies.get(index).is_some_and(Body::is_mobile)
     }
 
-    /// State at the start; for a plane, one of no meaning.
+    /// Initial state of a body; for a plane, a state without meaning.
     pub(crate) fn initial_of(&self, index: usize) -> &State {
         &self.initial[index.min(self.initial.len() - 1)]
     }
 
-    /// Two things as a pair, the first one mobile and, of two mobile ones, the earlier; `None` if they
-    /// cannot touch.
+    /// Orders two indices as a pair: the first is mobile, and of two mobile bodies the one with the smaller index. `None` if the
+    /// two cannot touch.
     pub(crate) fn pair_of(&self, i: usize, j: usize) -> Option<(usize, usize)> {
         if i == j {
             return None;
@@ -501,13 +501,13 @@ impl World {
         }
     }
 
-    /// Coefficients of a contact between two things.
+    /// Surface coefficients of a pair.
     pub(crate) fn surface(&self, i: usize, j: usize) -> Surface {
         let key = if i < j { (i, j) } else { (j, i) };
         self.pairs.get(&key).copied().unwrap_or(self.surface)
     }
 
-    /// Gaps within this are contact (m).
+    /// Gap up to which a pair counts as touching (m).
     pub(crate) fn tolerance(&self, i: usize, j: usize) -> f64 {
         CONTACT_TOLERANCE * pair::size(&self.bodies[i], &self.thing(j))
     }
@@ -538,7 +538,7 @@ impl World {
         !self.is_mobile(body)
     }
 
-    /// The convex parts of a body.
+    /// Convex parts of a body.
     pub fn parts(&self, body: usize) -> &[Part] {
         self.bodies.get(body).map_or(&[], |body| &body.parts)
     }
@@ -570,7 +570,7 @@ impl World {
             .map_or(0.0, |b| self.flights.energy(b, state))
     }
 
-    /// Smallest gap of any pair at some states of all bodies (m); infinite if nothing can touch.
+    /// Smallest gap of any pair at given states of all bodies (m); infinite if nothing can touch.
     pub fn lowest_gap(&self, states: &[State]) -> f64 {
         let mut lowest = f64::INFINITY;
         self.each_pair(states, lowest, &mut |pair| {
@@ -581,11 +581,7 @@ impl World {
     }
 }
 
-/// Checks that the rounding of a coordinate of a body is small enough.
-///
-/// # Errors
-///
-/// [`MotionError::CoarseCoordinates`].
+/// Checks that the rounding of a coordinate `far` of a body is at most `needed` (both in m).
 pub(crate) fn check_rounding(
     body: &str,
     far: f64,

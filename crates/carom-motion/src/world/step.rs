@@ -1,14 +1,14 @@
 //! One step of bodies in lasting contact: kick, free flight, kick.
 //!
-//! 1. rows $J_0$ at the start, $v\leftarrow v + M^{-1}J_0^T\Lambda_0$ with
-//!    $0\le\Lambda_n\perp\Phi(\text{end})\ge 0$;
-//! 2. the ordinary flight;
-//! 3. rows $J_1$ there, $v\leftarrow v + M^{-1}J_1^T\Lambda_1$ with $0\le\Lambda_n\perp J_nv\ge 0$.
+//! 1. Contact rows $J_0$ at the start, $v\leftarrow v + M^{-1}J_0^T\Lambda_0$ with mass matrix $M$, impulses $\Lambda_0$ and gaps
+//! $\Phi$: $0\le\Lambda_n\perp\Phi(\text{end})\ge 0$;
+//! 2. the free flight;
+//! 3. contact rows $J_1$ at the end, $v\leftarrow v + M^{-1}J_1^T\Lambda_1$ with $0\le\Lambda_n\perp J_nv\ge 0$.
 //!
-//! Each kick is an impact at a fixed configuration, so its work is $\tfrac12\Lambda\cdot(b^-+b^+)$
-//! exactly; how much of it is a loss says `losses.rs`, and how much the rest may be `guard.rs`. Friction is Coulomb's in the round cone. A contact that slides is rubbed against its slip
-//! before the first kick and after the second; one that sticks has no slip on the average of the flight
-//! and none after it.
+//! Each kick is an impact at a fixed configuration, so its work is exactly $\tfrac12\Lambda\cdot(b^-+b^+)$ with the contact
+//! velocities $b^\mp$ before and after it; `losses.rs` defines the part of it that is a loss, `guard.rs` bounds the rest.
+//! Friction is Coulomb's in the circular cone. At a contact that slides, friction opposes the slip before the first kick and the
+//! slip after the second; at one that sticks, the mean slip of the flight and the slip after it are zero.
 //!
 //! RATTLE (Andersen, J. Comput. Phys. 52 (1983) 24) with the friction of Moreau (1988) and Jean (1999).
 
@@ -23,83 +23,84 @@ use crate::world::step_scene::{Points, StepScene};
 use carom_variational::State;
 use nalgebra::{Vector2, Vector3};
 
-/// A first kick that has settled to this fraction of the velocities is taken.
+/// A first kick is accepted without full convergence if its last change is within this fraction of the contact velocities.
 pub(crate) const SETTLED: f64 = 1e-8;
 
-/// Iterations in a row that brought it no nearer to that, before it is given up.
+/// Number of successive iterations without progress after which the iteration of the first kick stops.
 pub(crate) const STALE: usize = 6;
 
-/// Iterations for the first kick.
+/// Largest number of iterations of the first kick.
 const MAX_ITERATIONS: usize = 40;
 
-/// Steps up to this fraction of the grid's take rates of gaps instead of their differences.
+/// Steps up to this fraction of the time step of the grid use rates of gaps instead of differences of gaps.
 pub(crate) const SHORT: f64 = 0.0101;
 
-/// Contact velocities below this fraction of the motion in a step count as zero.
+/// Contact velocities below this fraction of the velocities within a step count as zero.
 pub(crate) const STILL: f64 = 1e-11;
 
-/// Points whose gap is within this fraction of the contact tolerance are closed.
+/// Points whose gap is within this fraction of the contact tolerance count as closed.
 pub(crate) const CLOSED: f64 = 1e-3;
 
-/// Passes that lift what the first kick left too deep.
+/// Largest number of corrections that lift points which the first kick left too deep.
 const LIFTS: usize = 8;
 
-/// Method that finds the impulses of the first kick.
+/// Method of solution of the first kick; the methods are tried in this order.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Way {
-    /// From the gaps and rates at both ends of the step.
+    /// Implicit: from the gaps and rates at both ends of the step.
     Implicit,
-    /// From the rates at its start alone.
+    /// Explicit: from the rates of a flight without impulses alone.
     Rates,
-    /// Without friction, and only as much as keeps the points from sinking in: friction is left to the
-    /// second kick, which only takes energy.
+    /// Without friction: only the normal impulses that keep the points from penetrating. Friction acts in the second kick, which
+    /// can only remove energy.
     Lift,
 }
 
-/// Results of a step about a pair.
+/// Contact result of a step for one pair.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PairStep {
     /// Normal impulse of both kicks (N s).
     pub(crate) pressed: f64,
     /// Normal impulse of the first kick (N s).
     pub(crate) pressed_first: f64,
-    /// True if every point has opened at the end.
+    /// True if every point of the pair has separated at the end.
     pub(crate) open: bool,
-    /// True if a pressed point slides at the end.
+    /// True if a point with normal force slides at the end.
     pub(crate) slides: bool,
     /// Impulse of both kicks on the first body, in space (N s).
     pub(crate) impulse: Vector3<f64>,
-    /// Gap at the end, of all features (m).
+    /// Gap of the pair at the end, over all features (m).
     pub(crate) gap: f64,
-    /// Largest rate at which the first kick lifts a point that was closed and at rest, or by which the point comes back
-    /// to the second kick faster than it left, over what accelerations within the step can make. More than 1 is another
-    /// feature of the pair, to which the closest point jumps: held off by the first kick, or landing in the second.
+    /// Largest unexplained normal speed of a point that was closed and at rest, divided by the speed that accelerations within
+    /// the step can produce. Unexplained is the speed with which the first kick lifts the point, and the excess of its speed of
+    /// return at the second kick over that speed. A value above 1 means that the closest point has jumped to another feature of
+    /// the pair, which the first kick holds off or which lands in the second.
     pub(crate) lifted: f64,
 }
 
-/// A step.
+/// Result of one step of an island.
 #[derive(Clone, Debug)]
 pub(crate) struct Step {
     /// Length (s).
     pub(crate) length: f64,
-    /// States after the first kick: from here the bodies fly.
+    /// States after the first kick, at the start of the flight.
     pub(crate) launched: Vec<State>,
     /// States after the second kick.
     pub(crate) end: Vec<State>,
     pub(crate) pairs: Vec<PairStep>,
     /// Work of the kicks (J).
     pub(crate) work: f64,
-    /// Energy that friction and landing points took (J): what is left of the work is the error of the step.
+    /// Energy lost in friction and at landing points (J). The rest of the work is the error of the step.
     pub(crate) loss: f64,
-    /// Smallest slip along its old direction that is left to a contact that slid at the start; below 0 if
-    /// the friction of sliding would reverse it (m/s).
+    /// Smallest slip along its initial direction that is left at the end to a contact that slid at the start (m/s); negative if
+    /// sliding friction would reverse the slip.
     pub(crate) slip_left: f64,
-    /// Impulses of the first and second kick, for the next start.
+    /// Impulses of the first and second kick (N s), the initial guess of the next step.
     pub(crate) impulses: [Vec<f64>; 2],
 }
 
 impl Step {
-    /// The forces for another time, if the step ends where it began.
+    /// Returns this step scaled to another length (s), with equal forces. Only valid for a step that ends where it began.
     pub(crate) fn stretched(&self, length: f64) -> Self {
         let share = length / self.length;
         let mut out = self.clone();
@@ -136,10 +137,10 @@ impl StepScene<'_> {
         all.map(|(body, state)| Velocity::of(body, state)).collect()
     }
 
-    /// A step of length `h` from states before the first kick, with impulses to start from.
+    /// Takes one step of length `h` (s) from `states` before the first kick; `guess` are impulses of both kicks to start from.
     ///
-    /// Contacts that jam each other may have several impulses or none, and some would give the bodies energy:
-    /// a step that gains more than its order makes is not taken.
+    /// Contacts that jam each other may have several solutions or none, and some solutions add energy. A solution whose work
+    /// exceeds the truncation error of the scheme is rejected, and the next method of [`Way`] is used.
     pub(crate) fn step(
         &self,
         states: &[State],
@@ -193,7 +194,7 @@ impl StepScene<'_> {
             pair.map_or(0.0, |pair| pair.friction)
         };
         let contacts = start.points.len();
-        // Rounding of gaps and of velocities.
+        // Rounding of gaps and of velocities: first the sizes that are rounded, then their rounding.
         let (mut noise, mut speed_noise) = (0.0_f64, 0.0_f64);
         for (body, (state, velocity)) in self
             .bodies
@@ -204,7 +205,7 @@ impl StepScene<'_> {
             let speed = velocity.linear.norm() + velocity.angular.norm() * body.radius;
             speed_noise = speed_noise.max(speed);
         }
-        // Impacts leave slips of this order where they leave none.
+        // Impacts that end in sticking leave slips of this order.
         let still = STILL * scale + 1e-10 * speed_noise;
         speed_noise *= 16.0 * f64::EPSILON;
         let is_short = h <= SHORT * self.time_step;
@@ -212,9 +213,9 @@ impl StepScene<'_> {
             true => speed_noise,
             false => 16.0 * f64::EPSILON * noise / h,
         };
-        // A gap that is too deep comes back in a step of the grid.
+        // A penetration at the start is removed over one time step of the grid, so only in part over a shorter step.
         let return_share = (1.0 - h / self.time_step).max(0.0);
-        // Contacts that slide are rubbed against the slip that they have.
+        // At contacts that slide, friction opposes the slip at the start.
         let rubbed: Vec<(f64, Friction)> = (0..contacts)
             .map(|c| {
                 let (mu, slip) = (friction_of(c), slip_of(&before, c));
@@ -233,7 +234,7 @@ impl StepScene<'_> {
                 _ => (*mu, Friction::Coulomb),
             })
             .collect();
-        // Rows whose velocities count.
+        // Rows whose velocities are prescribed: normals, and tangents of sticking contacts.
         let counted = (0..rows).filter(|row| {
             let law = rubbed.get(row / 3).map(|(_, law)| *law);
             row % 3 == 0 || law == Some(Friction::Coulomb)
@@ -257,9 +258,8 @@ impl StepScene<'_> {
         let (mut least, mut stale) = (f64::INFINITY, 0);
         while iteration < MAX_ITERATIONS + 2 {
             iteration += 1;
-            // Contacts that jam may have no impulses that the iteration finds. One solution for the
-            // rates of a flight without impulses gives energy of the order of a step at most; what it leaves of
-            // the gaps is lifted after it.
+            // For contacts that jam the iteration may find no impulses. A single solution, for the rates of a flight without
+            // impulses, adds energy of the order of a step at most; the penetration that remains is lifted afterwards.
             let unsettled = iteration > MAX_ITERATIONS;
             if iteration == MAX_ITERATIONS + 1 {
                 first.fill(0.0);
@@ -277,10 +277,10 @@ impl StepScene<'_> {
             if iteration == MAX_ITERATIONS + 2 {
                 break;
             }
-            // Mean rates without the impulses, as if the flight did not change the rows.
+            // Mean rates without the impulses; the change of the rows during the flight is neglected.
             let mut velocity = vec![0.0; rows];
             for (c, (_, point)) in end.points.iter().enumerate() {
-                // In a short step the rounding of gaps would be worth any speed.
+                // In a short step the rounding of gaps divided by the length would be a large velocity.
                 let before = start.points.get(c).map_or(0.0, |(_, p)| p.gap);
                 velocity[3 * c] = if is_short {
                     0.5 * (begin_velocities[3 * c] + end_velocities[3 * c])
@@ -292,7 +292,7 @@ impl StepScene<'_> {
                 }
             }
             if unsettled {
-                // Both use equal rows: otherwise the change by their turning would have to be pressed away.
+                // Mobility and velocities use equal rows: otherwise the impulses would have to balance the rotation of the rows.
                 let (from, to) = (self.velocities(&launched), self.velocities(&landed));
                 let mean: Vec<Velocity> = from
                     .iter()
@@ -309,7 +309,7 @@ impl StepScene<'_> {
                 *v -= row.zip(&first).map(|(w, x)| w * x).sum::<f64>();
             }
             dependent.make_consistent(&mut velocity);
-            // A point above the other body may come down to it, whatever the others do.
+            // A point with a positive gap may approach by that gap within the step, independently of the other points.
             for (c, (_, point)) in start.points.iter().enumerate() {
                 velocity[3 * c] += point.gap.max(0.0) / h;
             }
@@ -324,8 +324,8 @@ impl StepScene<'_> {
                 };
                 kick.solve(next)
             };
-            // Friction against the slip that was can jam contacts that press each other, or turn a slip
-            // back: then it is against the slip that will be, which has a solution.
+            // Friction along the slip at the start can jam contacts that press each other, or reverse a slip; friction then
+            // follows the resulting slip (implicit), which has a solution.
             let mut found = false;
             loop {
                 let mut tried = first.clone();
@@ -364,7 +364,7 @@ impl StepScene<'_> {
                     iteration = MAX_ITERATIONS;
                     continue;
                 }
-                // Pressing contacts are left to the second kick.
+                // The second kick handles approaching contacts.
                 next.fill(0.0);
             }
             let mut change: f64 = 0.0;
@@ -385,7 +385,7 @@ impl StepScene<'_> {
             let converged = change <= 4.0 * f64::EPSILON * scale + 0.05 * noise
                 || (change <= 1e-13 * scale && change >= last)
                 || (ends && change <= SETTLED * scale);
-            // The impulses are those that the bodies were launched with.
+            // The accepted impulses are those with which the bodies were launched.
             if converged && !unsettled {
                 break;
             }
@@ -437,7 +437,7 @@ impl StepScene<'_> {
                 start.rows.velocities(&velocities, &mut begin_velocities);
             }
         }
-        // Second kick: contacts that are closed.
+        // Second kick, for the closed contacts.
         let mut closed = Vec::new();
         let mut second_points = Points {
             rows: Rows::default(),
@@ -511,7 +511,7 @@ impl StepScene<'_> {
             })
             .collect();
         let loss = losses::loss(&begins, &start_kick, &end_kick, still);
-        // Slip that the friction of sliding alone would leave.
+        // Slip that would remain if friction stayed that of sliding.
         let mut slip_left = f64::INFINITY;
         for (place, c) in closed.iter().enumerate() {
             if let Some((_, Friction::Against(slip))) = rubbed.get(*c)

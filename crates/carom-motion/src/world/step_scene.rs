@@ -1,4 +1,4 @@
-//! Bodies and pairs of one island of bodies in lasting contact, their gaps, and their points at one configuration.
+//! Bodies and pairs of one island of bodies in lasting contact, their gaps, and their contact points at one configuration.
 
 use crate::world::body::{Body, Flights};
 use crate::world::kick::Work;
@@ -6,39 +6,39 @@ use crate::world::pair::{self, ContactPoint, Other, PairMemory};
 use crate::world::rows::{Rows, Side};
 use carom_variational::State;
 
-/// A pair in contact, as a step sees it.
+/// A pair in lasting contact, with the data that a step needs.
 #[derive(Clone, Debug)]
 pub(crate) struct StepPair<'a> {
-    /// Place of the first body in the island.
+    /// Index of the first body in the island.
     pub(crate) first: usize,
-    /// Place of the second body, if it is mobile.
+    /// Index of the second body in the island; `None` if it is fixed or a plane.
     pub(crate) second: Option<usize>,
     pub(crate) body: &'a Body,
     pub(crate) other: Other<'a>,
-    /// State of the second if it does not move.
+    /// State of the second body if it does not move.
     pub(crate) fixed: &'a State,
     pub(crate) friction: f64,
-    /// Gaps within this are contact (m).
+    /// Gap up to which the pair counts as touching (m).
     pub(crate) tolerance: f64,
 }
 
-/// The bodies and pairs of one island.
+/// Bodies and pairs of one island, with the data that a step needs.
 #[derive(Clone, Debug)]
 pub(crate) struct StepScene<'a> {
     pub(crate) flights: &'a Flights,
     pub(crate) bodies: Vec<&'a Body>,
     pub(crate) pairs: Vec<StepPair<'a>>,
-    /// Time at the start, for messages (s).
+    /// Time at the start (s), for error messages.
     pub(crate) time: f64,
-    /// Step of the grid (s): a point that is a little too deep comes back in that time.
+    /// Time step of the grid (s): a small penetration is removed over this time.
     pub(crate) time_step: f64,
-    /// Points whose gap is within this belong to the step, too, where it is not split (m).
+    /// Gap up to which points belong to a step that is not split (m).
     pub(crate) reach: f64,
-    /// Work of its kicks.
+    /// Counter of the work of the kicks.
     pub(crate) work: Work,
 }
 
-/// The points of an island at one configuration.
+/// Contact points of an island at one configuration, with their rows.
 pub(super) struct Points {
     pub(super) rows: Rows,
     pub(super) points: Vec<(usize, ContactPoint)>,
@@ -49,7 +49,7 @@ impl StepScene<'_> {
         Some((place, *self.bodies.get(place)?, states.get(place)?))
     }
 
-    /// Scale of the rounding of the gap of a pair (m).
+    /// Returns the scale of the rounding error of the gap of a pair (m).
     pub(crate) fn gap_scale(&self, pair: &StepPair<'_>, states: &[State]) -> f64 {
         let [here, there] = self.states_of(pair, states);
         pair::gap_scale(pair.body, here, &pair.other, there)
@@ -68,7 +68,7 @@ impl StepScene<'_> {
         [first, second]
     }
 
-    /// Gaps of the pairs, of all features (m).
+    /// Returns the gaps of the pairs, over all features (m).
     pub(crate) fn gaps(&self, states: &[State]) -> Vec<f64> {
         let gap = |pair: &StepPair<'_>| {
             let [here, there] = self.states_of(pair, states);

@@ -1,21 +1,21 @@
-//! Boxes that hold the path of a body for a while.
+//! Boxes that contain the path of a body for some time.
 
 use crate::world::ball::Ball;
 use crate::world::cells::Bounds;
 use crate::world::time::Time;
 use nalgebra::Vector3;
 
-/// The box of a body.
+/// The swept box of a body.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SweptBox {
-    /// It holds the path up to here.
+    /// Time up to which the box contains the path.
     pub(crate) until: Time,
-    /// Counts the boxes of all bodies.
+    /// Number of the box, unique among the boxes of all bodies.
     pub(crate) count: u64,
     pub(crate) stretch: f64,
-    /// The round in which contacts with all that are around were looked for.
+    /// Number of the latest neighbor search that included this body.
     pub(crate) round: u64,
-    /// The body, if it is a ball, when the box was made.
+    /// Motion of the body at the time `since`, if it is a ball.
     pub(crate) ball: Option<Ball>,
     pub(crate) since: Time,
     pub(crate) bounds: Bounds,
@@ -36,14 +36,14 @@ impl Default for SweptBox {
 }
 
 impl SweptBox {
-    /// Makes the next box longer.
+    /// Makes the next box twice as long.
     pub(crate) fn widen(&mut self) {
         self.stretch = (2.0 * self.stretch).min(f64::MAX);
     }
 }
 
-/// Box of the path of a center that falls from `x` with the velocity `v` for a time, with a margin around it: a radius and a
-/// slack.
+/// Returns the box of the path of a center that falls from `x` with the velocity `v` for `time` (s), with a margin of `radius +
+/// slack` (m).
 pub(crate) fn path(
     x: &Vector3<f64>,
     v: &Vector3<f64>,

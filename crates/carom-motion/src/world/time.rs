@@ -1,8 +1,8 @@
-//! Times that do not lose digits over long runs.
+//! Times whose resolution does not degrade over long runs.
 
 use std::cmp::Ordering;
 
-/// A time as a sum of two numbers, so that the rounding of late times does not add up.
+/// A time as an unevaluated sum of two numbers (s), so that the rounding of late times does not accumulate.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Time {
     pub(crate) high: f64,
@@ -17,9 +17,9 @@ impl Time {
         }
     }
 
-    /// This time and some seconds.
+    /// Returns this time plus some seconds.
     pub(crate) fn plus(self, seconds: f64) -> Self {
-        // Knuth's exact sum.
+        // Knuth's error-free sum.
         let sum = self.high + seconds;
         let part = sum - self.high;
         let error = (self.high - (sum - part)) + (seconds - part);
@@ -31,7 +31,7 @@ impl Time {
         }
     }
 
-    /// Seconds since an earlier time.
+    /// Returns the seconds since an earlier time.
     pub(crate) fn since(self, earlier: Self) -> f64 {
         (self.high - earlier.high) + (self.low - earlier.low)
     }

@@ -1,13 +1,13 @@
-//! Count of the touches of a pair between two lines of the grid.
+//! Number of contacts of a pair within one interval of the time grid.
 
-/// Count of a pair's touches.
+/// Contacts of a pair within one interval of the time grid.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct TouchCount {
-    /// Number of the line of the grid before the latest touch.
+    /// Index of the grid time before the latest contact.
     pub(crate) line: f64,
-    /// Touches since then.
+    /// Number of contacts since that grid time.
     pub(crate) count: usize,
     pub(crate) held: bool,
-    /// True if it was held until that line.
+    /// True if the pair was kept as a lasting contact in the interval before.
     pub(crate) was_held: bool,
 }

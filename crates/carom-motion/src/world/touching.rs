@@ -1,4 +1,4 @@
-//! Search for all that touches at a time, directly or through others.
+//! Search for everything that touches at a time, directly or through others.
 
 use crate::world::MotionError;
 use crate::world::body::Velocity;
@@ -11,7 +11,8 @@ use crate::world::spec::CONTACT_TOLERANCE;
 use crate::world::time::Time;
 
 impl Run<'_, '_> {
-    /// Brings a body to a time; one in a step with all of its island, whose step ends here.
+    /// Advances a body to a time and adds it to `bodies`. If it is in a step, the step ends here and all bodies of its island are
+    /// added.
     pub(crate) fn gather(
         &mut self,
         body: usize,
@@ -38,7 +39,7 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// Everything that touches, directly or through others, the bodies of a list.
+    /// Finds all bodies and pairs that touch the bodies `seeds`, directly or through others.
     pub(super) fn find_island(
         &mut self,
         seeds: &[usize],
@@ -105,7 +106,7 @@ impl Run<'_, '_> {
         let here = self.motions[known].state;
         if let (Some(motion), Some(second)) = (self.motions.get(unknown), world.bodies.get(unknown))
         {
-            // Far apart whatever the other did in the meantime.
+            // Too far apart, whatever the motion of the other in the meantime.
             let v = world.drift(unknown, &motion.state);
             let passed = time.since(motion.time).abs();
             let fall = world.flights.gravity.norm() * passed * passed;
@@ -141,7 +142,7 @@ impl Run<'_, '_> {
         Ok(gap <= tolerance)
     }
 
-    /// The touching points of some pairs.
+    /// Finds the contact points of the pairs of an island, with rows and velocities.
     pub(super) fn find_touching(
         &mut self,
         island: &InContact,
@@ -182,7 +183,7 @@ impl Run<'_, '_> {
         self.find_velocities(&island.bodies, posed, out);
     }
 
-    /// The velocities of the touching points.
+    /// Computes the velocities of the contact rows, and the scale of speeds.
     pub(super) fn find_velocities(&self, bodies: &[usize], posed: &mut Posed, out: &mut Touching) {
         let velocities = &mut posed.velocities;
         velocities.clear();

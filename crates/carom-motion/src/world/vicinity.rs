@@ -1,8 +1,8 @@
-//! Who can be met: every body has a box that holds its path for a while.
+//! Neighbor search: every body has a box that contains its path for some time (swept box).
 //!
-//! A body that it can touch within that time has a box that meets its own, and only there is looked for
-//! contacts, until one of the two boxes is over. Leaving a box is an event like others. A body that has
-//! nobody around gets a longer box, so that lonely bodies cost nothing.
+//! A partner that the body can touch within that time has a box that intersects its own. Contacts are searched only between such
+//! pairs, until the time of one of the two boxes is over. Leaving a box is an event like others. A body without neighbors gets a
+//! longer box next time, so that isolated bodies cost nothing.
 
 use crate::world::MotionError;
 use crate::world::ball::Ball;
@@ -17,38 +17,37 @@ use crate::world::time::Time;
 use carom_variational::{State, VariationalError};
 use nalgebra::Vector3;
 
-/// Distance that a body moves within its box, in its radii, where others are around.
+/// Distance that a body with neighbors moves within its box, in multiples of its radius.
 const TRAVEL: f64 = 2.0;
 
-/// Boxes of bodies that have nobody around are stretched up to this factor.
+/// Largest factor by which the boxes of bodies without neighbors grow.
 const MAX_STRETCH: f64 = 1e12;
 
-/// Boxes that meet more than this many others are shortened.
+/// Boxes that intersect more than this many others are shortened.
 const CROWD: usize = 24;
 
-/// Contacts of bodies without closed forms are looked for in stretches of time in which points of the
-/// bodies move by about this many radii.
+/// Length of one contact search of bodies without closed forms: the time in which points of the bodies move by about this many
+/// radii.
 const STRETCH_OF_SEARCH: f64 = 8.0;
 
-/// A box that lasts for more stretches than this is searched whole: its body is small against its way.
+/// A box that lasts for more searches than this is searched as a whole: the body is small against its path.
 const MANY_STRETCHES: f64 = 64.0;
 
-/// Flights that have turned this far begin anew with the next box: the exact flow of a body that
-/// tumbles takes time in proportion (rad).
+/// Rotation after which a flight begins anew with the next box (rad): the cost of the exact solution for a tumbling body grows
+/// with the time since its start.
 const LONG_FLIGHT: f64 = 2.0;
 
-/// Boxes last until a body that tumbles has turned this far (rad); but for no less than the second
-/// fraction of a step.
+/// Rotation of a tumbling body after which its box ends (rad); the box lasts for at least [`SHORTEST_BOX`].
 const LONGEST_TUMBLE: f64 = 8.0;
 
-/// Fraction of a step for which a box lasts at least.
+/// Shortest duration of the box of a tumbling body, as a fraction of the time step.
 const SHORTEST_BOX: f64 = 1e-4;
 
-/// Angle by which a body may tumble from one event to the next (rad): farther it is not followed.
+/// Largest rotation of a tumbling body between two events (rad); beyond it the run fails with an error.
 const MOST_TUMBLED: f64 = 1e6;
 
 impl Run<'_, '_> {
-    /// Gives new boxes to bodies whose flights begin, or go on, at a time, and looks for their contacts.
+    /// Creates new boxes for bodies whose flights begin or continue at a time, and searches for their contacts.
     pub(crate) fn look_around(&mut self, bodies: &[usize], from: Time) -> Result<(), MotionError> {
         for &body in bodies {
             if self.is_long(body, from) {
@@ -64,7 +63,7 @@ impl Run<'_, '_> {
             let swept = &mut self.boxes[body];
             swept.round = round;
             swept.stretch = match around.len() {
-                // The body itself is always there.
+                // The body itself is always in the list.
                 0 | 1 => (2.0 * swept.stretch).min(MAX_STRETCH.max(swept.stretch)),
                 n if n > CROWD => (0.5 * swept.stretch).max(1.0),
                 _ => swept.stretch,
@@ -79,8 +78,8 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// True if the flight of a body is to begin anew: an exact one of a body that has tumbled for long, or
-    /// a variational one with steps of its own.
+    /// True if the flight of a body should begin anew: an exact flight with much rotation, or a variational flight with steps
+    /// shorter than the grid.
     fn is_long(&self, body: usize, time: Time) -> bool {
         let (flights, about, motion) = (
             &self.world.flights,
@@ -96,7 +95,8 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Counts how far a body has tumbled since the latest event.
+    /// Adds the rotation of a tumbling body since its flight began. Fails if the rotation since the latest event is too large, or
+    /// will be.
     fn tumble(&mut self, body: usize, time: Time) -> Result<(), MotionError> {
         let about = &self.world.bodies[body];
         let motion = &mut self.motions[body];
@@ -117,8 +117,8 @@ impl Run<'_, '_> {
         })
     }
 
-    /// True if a body meets nothing until it has tumbled too far: it is the only one that moves, and the box of its path
-    /// until then meets nothing. Such a flight is not followed to where it ends in an error.
+    /// True if a body meets nothing before its rotation exceeds [`MOST_TUMBLED`]: it is the only mobile body, and the box of its
+    /// path until then intersects nothing. The run then fails at once instead of following the flight.
     fn tumbles_alone(&self, body: usize, time: Time) -> bool {
         let world = self.world;
         let (about, motion) = (&world.bodies[body], &self.motions[body]);
@@ -135,12 +135,12 @@ impl Run<'_, '_> {
         met.iter().all(|thing| *thing == body)
     }
 
-    /// Everything whose box meets that of a body, and the planes that do.
+    /// Lists everything whose box intersects that of a body, and the planes that intersect it.
     pub(crate) fn around(&self, body: usize, out: &mut Vec<usize>) {
         self.within(&self.boxes[body].bounds, out);
     }
 
-    /// Everything that can be in a box at present.
+    /// Lists everything that can be within a box at present.
     pub(crate) fn within(&self, bounds: &Bounds, out: &mut Vec<usize>) {
         self.cells.meeting(bounds, out);
         let first = self.world.n_bodies();
@@ -154,7 +154,7 @@ impl Run<'_, '_> {
         }
     }
 
-    /// The box of a body that never moves.
+    /// Creates the box of a body that never moves.
     pub(crate) fn enclose_fixed(&mut self, body: usize) {
         let (about, state) = (&self.world.bodies[body], &self.motions[body].state);
         let bounds = about.bounds(state);
@@ -169,7 +169,7 @@ impl Run<'_, '_> {
         });
     }
 
-    /// The box of a body about its path from a time on.
+    /// Creates the box of the path of a body from a time on.
     pub(crate) fn enclose(&mut self, body: usize, from: Time) {
         let world = self.world;
         let (about, motion) = (&world.bodies[body], &self.motions[body]);
@@ -195,8 +195,8 @@ impl Run<'_, '_> {
             let g = world.flights.gravity;
             let (speed, fall) = (v.norm(), g.norm());
             let travel = TRAVEL * about.radius * stretch;
-            // |v| t + |g| t^2/2 is the way to travel.
-            // A speed whose square is no number is left as it is.
+            // The time to travel the distance solves |v| t + |g| t^2/2 = travel. If the square of the speed overflows, gravity is
+            // neglected.
             let root = (speed * speed + 2.0 * fall * travel).sqrt();
             let time = 2.0 * travel / (speed + if root.is_finite() { root } else { speed });
             let mut left = match time.is_finite() {
@@ -205,7 +205,7 @@ impl Run<'_, '_> {
             };
             let (mut limit, mut slack) = (Time::new(f64::INFINITY), 0.0);
             if let Some(end) = self.end_of_step(body) {
-                // A step that ends earlier than planned ends elsewhere, by what its kicks change.
+                // A step that ends earlier than planned ends at another state, by the effect of its kicks.
                 limit = end;
                 let length = end.since(from);
                 slack = (self.kick_of_step(body) + fall * length) * length;
@@ -241,7 +241,7 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Looks for the contact of a body and a thing around it.
+    /// Searches for the contact of a body and a neighbor, unless the pair is in lasting contact.
     fn look_at(&mut self, body: usize, thing: usize, from: Time) -> Result<(), MotionError> {
         match self.world.pair_of(body, thing) {
             Some(pair) if !self.lasting.contains(pair) => self.look(pair, from),
@@ -249,7 +249,7 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Looks for the contact of a pair, as long as both boxes last.
+    /// Searches for the first contact of a pair while both boxes last.
     pub(crate) fn look(&mut self, pair: Pair, from: Time) -> Result<(), MotionError> {
         let (i, j) = pair;
         let until = |thing: usize| self.boxes.get(thing).map(|swept| swept.until);
@@ -271,7 +271,7 @@ impl Run<'_, '_> {
         }
         let stretch = whole.min(self.stretch_of_search(pair));
         if !stretch.is_finite() {
-            // Neither moves.
+            // Neither body moves.
             return Ok(());
         }
         let horizon = if whole > MANY_STRETCHES * stretch {
@@ -299,7 +299,7 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// Looks for the contact of a pair again from a time on, if their boxes are the ones of now.
+    /// Schedules a continued contact search of a pair at a time; it is skipped if one of the boxes has changed by then.
     fn look_later(&mut self, pair: Pair, time: Time) {
         let counts = self.counts(pair);
         self.push(Entry {
@@ -311,8 +311,8 @@ impl Run<'_, '_> {
         });
     }
 
-    /// Notes a touch that was found from a time on. Flights that began so far away that the rounding of their places
-    /// is more than a contact begin anew just before it.
+    /// Records a contact at `time` that a search beginning at `from` has found. If the flights began so far away that the
+    /// rounding of their positions exceeds the contact tolerance, new flights begin just before the contact.
     fn close_in(&mut self, pair: Pair, time: Time, from: Time) -> Result<(), MotionError> {
         let in_step = |thing: usize| self.motions.get(thing).is_some_and(|m| m.island.is_some());
         if in_step(pair.0) || in_step(pair.1) || !self.is_coarse(pair) {
@@ -338,7 +338,7 @@ impl Run<'_, '_> {
         self.look_around(&flying, from)
     }
 
-    /// True if the rounding of the gap of a pair, by where their flights began, is more than contacts are deep.
+    /// True if the rounding of the gap of a pair, at the begin of their flights, exceeds the contact tolerance.
     fn is_coarse(&self, (i, j): Pair) -> bool {
         let world = self.world;
         let (Some(body), Some(motion)) = (world.bodies.get(i), self.motions.get(i)) else {
@@ -352,8 +352,8 @@ impl Run<'_, '_> {
         BAND * scale > world.tolerance(i, j)
     }
 
-    /// True if steps bring the bodies of a pair into each other until a time up to which their flights do not: those
-    /// of bodies whose steps end later are higher.
+    /// True if the ends of steps bring a pair into contact before `until`, although the free flights do not: the flights are
+    /// higher than the states at the end, for bodies whose step ends after `until`.
     fn sinks_in_steps(&self, (i, j): Pair, from: Time, until: Time) -> Result<bool, MotionError> {
         let world = self.world;
         let ends_later = |thing: usize| {
@@ -373,8 +373,8 @@ impl Run<'_, '_> {
         Ok(after < -deep && after < gap(from)?.min(0.0) - deep)
     }
 
-    /// True if bodies in a step are nearer to each other between its kicks than they are: then their flights
-    /// may be deeper than rounding all the way, and say nothing about when they touch.
+    /// True if the free flights of a pair overlap more than the states at the ends of steps. The flights may then overlap all the
+    /// time and do not show when the pair touches.
     fn is_hidden(&self, (i, j): Pair, from: Time) -> Result<bool, MotionError> {
         let world = self.world;
         let in_step = |thing: usize| self.motions.get(thing).is_some_and(|m| m.island.is_some());
@@ -395,8 +395,8 @@ impl Run<'_, '_> {
         Ok(between < gap(&here, &there).min(0.0) - rounding)
     }
 
-    /// The closed form of the first contact of balls with each other and with planes; `None` for other
-    /// pairs.
+    /// First contact of two balls, or of a ball and a plane, in closed form (s from `from`). The outer option is `None` for other
+    /// pairs, the inner one if there is no contact.
     fn first_touch_of_balls(&self, (i, j): Pair, from: Time, horizon: f64) -> Option<Option<f64>> {
         let gravity = &self.world.flights.gravity;
         let ball = |thing: usize| {
@@ -410,7 +410,7 @@ impl Run<'_, '_> {
         }
     }
 
-    /// The search for the contact of a pair from a time on; `None` if both stay where they are.
+    /// Sets up the contact search of a pair from a time on; `None` if neither of the two moves.
     fn search(&self, (i, j): Pair, from: Time) -> Option<Search<'_>> {
         let world = self.world;
         let here = self.motions.get(i)?;
@@ -438,20 +438,20 @@ impl Run<'_, '_> {
         })
     }
 
-    /// Keeps where the gap of a pair was found, while the two are near each other.
+    /// Stores warm-start data of the gap of a pair, while the boxes of the two intersect.
     pub(crate) fn keep_memory(&mut self, pair: Pair, memory: crate::world::pair::PairMemory) {
         let (cells, n) = (&self.cells, self.world.n_bodies());
         self.memory
             .insert(pair, memory, |(i, j), _| j < n && !cells.meet(i, j));
     }
 
-    /// Grows whenever one of the two gets a new box.
+    /// Sum of the box numbers of a pair. The sum grows whenever one of the two gets a new box.
     pub(crate) fn counts(&self, (i, j): Pair) -> u64 {
         let count = |thing: usize| self.boxes.get(thing).map_or(0, |swept| swept.count);
         count(i) + count(j)
     }
 
-    /// A time in which points of the two do not move far.
+    /// Length of one contact search of a pair (s): a time in which its points do not move far.
     fn stretch_of_search(&self, (i, j): Pair) -> f64 {
         let world = self.world;
         let gravity = world.flights.gravity.norm();
@@ -471,7 +471,7 @@ impl Run<'_, '_> {
         STRETCH_OF_SEARCH * of(i).min(of(j))
     }
 
-    /// True if balls around two bodies cannot meet in time.
+    /// True if the bounding balls of two bodies cannot meet within `horizon` (s).
     fn is_far(&self, (i, j): Pair, from: Time, horizon: f64) -> bool {
         let world = self.world;
         let Some(second) = world.bodies.get(j) else {
@@ -503,7 +503,7 @@ impl Run<'_, '_> {
         (x - y).norm() > reach * (1.0 + 1e-9)
     }
 
-    /// State of a resting body.
+    /// State of a body that rests; `None` if it moves.
     pub(crate) fn resting(&self, body: usize) -> Option<&State> {
         let index = self.motions.get(body)?.island?;
         let island = self.islands.get(index)?.as_ref()?;
