@@ -1,21 +1,21 @@
 //! Coefficients of a contact of a mechanism.
 
-/// A point contact of a mechanism; its gap and its slide are functions of the
+/// Coefficients of a point contact of a mechanism. Its gap and its slide coordinate are functions of the
 /// [`MechanicalSystem`](crate::MechanicalSystem).
 #[derive(Clone, Debug, PartialEq)]
 pub struct PointContact {
-    /// Name, for reports.
+    /// Name of the contact, for reports.
     pub name: String,
-    /// Coulomb coefficient, at least 0. Friction needs a slide.
+    /// Coulomb friction coefficient, at least 0. Friction needs a slide coordinate.
     pub friction: f64,
-    /// Coefficient of restitution in \[0, 1\], for impact laws that take one per contact.
+    /// Coefficient of restitution in \[0, 1\], for impact laws with one coefficient per contact.
     pub restitution: f64,
-    /// True if the system has a slide for this contact.
+    /// True if the system defines a slide coordinate for this contact: its tangential displacement.
     pub has_slide: bool,
 }
 
 impl PointContact {
-    /// A contact without friction and without a slide, perfectly elastic.
+    /// Creates a frictionless contact with restitution 1 and without a slide coordinate.
     pub fn elastic(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -25,7 +25,7 @@ impl PointContact {
         }
     }
 
-    /// A planar contact with Coulomb friction, whose slide the system must give.
+    /// Creates a planar contact with Coulomb friction and restitution 1. The system must define a slide coordinate for it.
     pub fn frictional(name: impl Into<String>, friction: f64) -> Self {
         Self {
             name: name.into(),

@@ -1,24 +1,22 @@
-//! The workspace of one evaluation.
+//! Buffers for one evaluation of a system.
 
 use nalgebra::{DMatrix, DVector};
 
-/// Part of a [`Dynamics`] that an evaluation must fill.
+/// Fields of [`Dynamics`] that an evaluation must fill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Derivatives {
-    /// Everything that a residual needs: all fields except those under [`Second`](Self::Second).
+    /// All fields that a residual needs: all except those listed under [`Second`](Self::Second).
     First,
-    /// Also what its Jacobian needs: [`kinetic_hessian`](Dynamics::kinetic_hessian),
-    /// [`potential_hessian`](Dynamics::potential_hessian),
-    /// [`force_by_configuration`](Dynamics::force_by_configuration),
-    /// [`force_by_velocity`](Dynamics::force_by_velocity) and
-    /// [`force_by_time`](Dynamics::force_by_time).
+    /// In addition the fields that a Jacobian of the residual needs: [`kinetic_hessian`](Dynamics::kinetic_hessian),
+    /// [`potential_hessian`](Dynamics::potential_hessian), [`force_by_configuration`](Dynamics::force_by_configuration),
+    /// [`force_by_velocity`](Dynamics::force_by_velocity) and [`force_by_time`](Dynamics::force_by_time).
     Second,
 }
 
-/// A system at one motion $(t, q, v)$: values and derivatives of its Lagrangian and its forces.
+/// Values and derivatives of the Lagrangian and the forces of a system, at one time, configuration and velocity $(t, q, v)$.
 ///
-/// Made once per system and filled again and again. It is cleared before every evaluation, so a
-/// system writes only what is not zero.
+/// Created once per system and reused. The caller clears it before every evaluation, so a system writes only entries that are not
+/// zero. Below, n is the number of coordinates.
 ///
 /// # Examples
 ///
@@ -35,31 +33,31 @@ pub enum Derivatives {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dynamics {
-    /// $M(q)$ (n × n), symmetric positive definite; both triangles.
+    /// Mass matrix $M(q)$ (n × n), symmetric positive definite; both triangles are filled.
     pub mass_matrix: DMatrix<f64>,
     /// $B = \partial(M(q)v)/\partial q$ at fixed $v$ (n × n): entry $(i, j)$ is
     /// $\sum_k \partial M_{ik}/\partial q_j v_k$.
     pub momentum_derivative: DMatrix<f64>,
     /// $\partial^2T/\partial q^2$ at fixed $v$ (n × n), symmetric.
     pub kinetic_hessian: DMatrix<f64>,
-    /// $V(q)$ (J).
+    /// Potential energy $V(q)$ (J).
     pub potential: f64,
-    /// $\partial V/\partial q$ (n).
+    /// Gradient $\partial V/\partial q$ (n entries).
     pub potential_gradient: DVector<f64>,
-    /// $\partial^2V/\partial q^2$ (n × n), symmetric.
+    /// Hessian $\partial^2V/\partial q^2$ (n × n), symmetric.
     pub potential_hessian: DMatrix<f64>,
-    /// Generalized force $f(q, v, t)$ that has no potential (n).
+    /// Generalized force $f(q, v, t)$ without a potential (n entries).
     pub force: DVector<f64>,
-    /// $\partial f/\partial q$ (n × n).
+    /// Derivative $\partial f/\partial q$ (n × n).
     pub force_by_configuration: DMatrix<f64>,
-    /// $\partial f/\partial v$ (n × n).
+    /// Derivative $\partial f/\partial v$ (n × n).
     pub force_by_velocity: DMatrix<f64>,
-    /// $\partial f/\partial t$ (n).
+    /// Derivative $\partial f/\partial t$ (n entries).
     pub force_by_time: DVector<f64>,
 }
 
 impl Dynamics {
-    /// A cleared workspace for a system of dimension n.
+    /// Creates a cleared workspace for a system with `dimension` coordinates.
     pub fn new(dimension: usize) -> Self {
         let (matrix, vector) = (
             DMatrix::zeros(dimension, dimension),
@@ -79,7 +77,7 @@ impl Dynamics {
         }
     }
 
-    /// Sets everything to zero.
+    /// Sets all entries to zero.
     pub fn clear(&mut self) {
         self.potential = 0.0;
         for matrix in [

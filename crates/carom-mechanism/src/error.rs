@@ -1,86 +1,86 @@
-//! Why a system could not be built or designed.
+//! Errors of building and designing mechanisms.
 
 use carom_metric::MetricError;
 
-/// Why a ready-made system could not be built.
+/// Error of a mechanism that could not be built.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MechanismError {
     /// A parameter is outside its range.
     #[error("{what} is {value}: it must be {allowed}")]
     InvalidParameter {
-        /// The parameter.
+        /// Name of the parameter.
         what: &'static str,
-        /// The value given.
+        /// Value given.
         value: f64,
-        /// The allowed range.
+        /// Allowed range.
         allowed: &'static str,
     },
     /// A parameter of a link of a planar mechanism is outside its range.
     #[error("{what} of link {link} is {value}: it must be {allowed}")]
     InvalidLink {
-        /// The link.
+        /// Index of the link.
         link: usize,
-        /// The parameter.
+        /// Name of the parameter.
         what: &'static str,
-        /// The value given.
+        /// Value given.
         value: f64,
-        /// The allowed range.
+        /// Allowed range.
         allowed: &'static str,
     },
     /// A parameter of a contact of a planar mechanism is outside its range.
     #[error("{what} of contact `{contact}` is {value}: it must be {allowed}")]
     InvalidContact {
-        /// The contact's name.
+        /// Name of the contact.
         contact: String,
-        /// The parameter.
+        /// Name of the parameter.
         what: &'static str,
-        /// The value given.
+        /// Value given.
         value: f64,
-        /// The allowed range.
+        /// Allowed range.
         allowed: &'static str,
     },
     /// A planar mechanism has no links.
     #[error("the mechanism has no links")]
     Empty,
-    /// Something was attached to a link that does not exist, or to the ground.
+    /// Something was attached to a link that does not exist, or to the ground, which does not accept it.
     #[error("{what}: {} is not one of the {links} links", match link {
         Some(link) => format!("link {link}"),
         None => "the ground".to_owned(),
     })]
     UnknownLink {
-        /// The thing that was attached.
+        /// Kind of the attached object.
         what: &'static str,
-        /// The link; `None` for the ground.
+        /// Index of the link; `None` for the ground.
         link: Option<usize>,
         /// Number of links at that time.
         links: usize,
     },
-    /// No distribution of mass has these moments.
+    /// A mass distribution with these moments does not exist.
     #[error(
         "link {link}: no body has mass {mass}, first moment {first_moment:?} and second moment \
          {second_moment}"
     )]
     InvalidInertia {
-        /// The link.
+        /// Index of the link.
         link: usize,
-        /// Its mass.
+        /// Mass of the link.
         mass: f64,
-        /// Its first moment about the frame's origin.
+        /// First moment of the link about the origin of its frame.
         first_moment: [f64; 2],
-        /// Its second moment about the frame's origin.
+        /// Second moment of the link about the origin of its frame.
         second_moment: f64,
     },
-    /// The coordinate of a link moves no inertia, so that the mass matrix is singular.
+    /// The coordinate of a link moves no mass or moment of inertia, so that the mass matrix is singular.
     #[error("the coordinate of link {link} moves no inertia")]
     Massless {
-        /// The link.
+        /// Index of the link.
         link: usize,
     },
 }
 
 impl MechanismError {
-    /// The variant as a stable kebab-case identifier, for reports that machines read.
+    /// Returns the variant as a stable kebab-case identifier, for machine-readable reports.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::InvalidParameter { .. } => "invalid-parameter",
@@ -93,7 +93,7 @@ impl MechanismError {
         }
     }
 
-    /// Says of which link an invalid parameter is.
+    /// Adds the index of the link to an error of an invalid parameter.
     pub(crate) fn at_link(self, link: usize) -> Self {
         match self {
             Self::InvalidParameter {
@@ -110,7 +110,7 @@ impl MechanismError {
         }
     }
 
-    /// Says of which contact an invalid parameter is.
+    /// Adds the name of the contact to an error of an invalid parameter.
     pub(crate) fn at_contact(self, contact: &str) -> Self {
         match self {
             Self::InvalidParameter {
@@ -128,11 +128,11 @@ impl MechanismError {
     }
 }
 
-/// Why a design could not be found.
+/// Error of a design that could not be found.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DesignError {
-    /// There is no such mechanism.
+    /// A mechanism of the family could not be built.
     #[error(transparent)]
     Mechanism(#[from] MechanismError),
     /// The mass matrix or a contact normal is degenerate.
@@ -141,7 +141,7 @@ pub enum DesignError {
     /// A list has the wrong length.
     #[error("{what}: {found} numbers for {expected} unknowns")]
     DimensionMismatch {
-        /// The list.
+        /// Name of the list.
         what: &'static str,
         /// Number of unknowns.
         expected: usize,
@@ -151,44 +151,44 @@ pub enum DesignError {
     /// A number is not finite.
     #[error("{what}: not finite in iteration {iteration}")]
     NonFinite {
-        /// Place of the fault.
+        /// Name of the quantity.
         what: &'static str,
-        /// Steps made before.
+        /// Number of steps made before.
         iteration: usize,
     },
     /// A scale is negative or not finite.
     #[error("scale {unknown} is {value}: it must be at least 0 and finite")]
     InvalidScale {
-        /// The unknown.
+        /// Index of the unknown.
         unknown: usize,
-        /// Its scale.
+        /// Scale given.
         value: f64,
     },
-    /// The start is not inside a bound.
+    /// The start violates a bound, or lies on it.
     #[error("the start misses bound {bound} by {}", -slack)]
     OutOfBounds {
-        /// The bound.
+        /// Index of the bound.
         bound: usize,
-        /// Distance of the start from the bound, not positive.
+        /// Slack of the start, zero or negative (or NaN).
         slack: f64,
     },
-    /// An equation depends on the ones before it, or on no unknown that may move.
+    /// An equation depends on the equations before it, or on no unknown that may change.
     #[error("equation {equation} is not independent of those before it")]
     SingularConstraint {
-        /// The equation.
+        /// Index of the equation.
         equation: usize,
     },
-    /// The largest number of steps did not suffice.
+    /// The search did not converge within the largest number of steps.
     #[error("residual {residual} after {iterations} steps")]
     NotConverged {
-        /// Steps made.
+        /// Number of steps made.
         iterations: usize,
-        /// Largest residual.
+        /// Largest absolute residual.
         residual: f64,
     },
 }
 
-/// Accepts a positive, finite parameter.
+/// Returns the value if it is positive and finite, else an error that names the parameter `what`.
 pub(crate) fn positive(what: &'static str, value: f64) -> Result<f64, MechanismError> {
     accept(
         what,
@@ -198,7 +198,7 @@ pub(crate) fn positive(what: &'static str, value: f64) -> Result<f64, MechanismE
     )
 }
 
-/// Accepts a finite parameter that is not negative.
+/// Returns the value if it is finite and not negative, else an error.
 pub(crate) fn not_negative(what: &'static str, value: f64) -> Result<f64, MechanismError> {
     accept(
         what,
@@ -208,12 +208,12 @@ pub(crate) fn not_negative(what: &'static str, value: f64) -> Result<f64, Mechan
     )
 }
 
-/// Accepts a finite parameter.
+/// Returns the value if it is finite, else an error.
 pub(crate) fn finite(what: &'static str, value: f64) -> Result<f64, MechanismError> {
     accept(what, value, value.is_finite(), "finite")
 }
 
-/// Accepts a parameter between 0 and 1.
+/// Returns the value if it is between 0 and 1, else an error.
 pub(crate) fn fraction(what: &'static str, value: f64) -> Result<f64, MechanismError> {
     accept(what, value, (0.0..=1.0).contains(&value), "between 0 and 1")
 }

@@ -1,31 +1,29 @@
 //! Mechanical systems in generalized coordinates.
 //!
-//! A system with the configuration $q \in \mathbb{R}^n$ is its Lagrangian, its forces and its
-//! contacts,
+//! A system with the configuration $q \in \mathbb{R}^n$ is described by its Lagrangian, its forces and the gaps of its contacts,
 //!
 //! $$ L(q, v) = T - V = \tfrac12 v^TM(q)v - V(q), \qquad f(q, v, t), \qquad \phi_i(q) \ge 0. $$
 //!
-//! [`MechanicalSystem`] asks for these and for their derivatives, because an implicit step solved
-//! with the exact Jacobian needs two or three iterations where differences need many more
-//! evaluations and lose half of the digits. With $B = \partial(M(q)v)/\partial q$ at a fixed
-//! velocity everything that the equations of motion contain of $M$ is
+//! [`MechanicalSystem`] provides these and their derivatives. An implicit step solved with the exact Jacobian needs two or three
+//! iterations, whereas finite differences need many more evaluations and lose half of the digits. With $B =
+//! \partial(M(q)v)/\partial q$ at a fixed velocity, the derivatives of $M$ in the equations of motion are
 //!
 //! $$ \frac{\partial T}{\partial q} = \tfrac12B^Tv, \qquad
 //!    \frac{\partial^2T}{\partial q \partial v} = B^T, \qquad
 //!    \frac{\partial^2T}{\partial q^2}, $$
 //!
-//! so a system fills $M$, $B$ and the last matrix, and never a third-order tensor.
+//! so a system computes $M$, $B$ and the last matrix, and never a third-order tensor.
 //!
-//! | type | is |
+//! | type | meaning |
 //! | --- | --- |
-//! | [`MechanicalSystem`] | the trait that a mechanism implements |
-//! | [`Dynamics`] | the workspace that one evaluation fills, without allocating |
+//! | [`MechanicalSystem`] | trait that a mechanism implements |
+//! | [`Dynamics`] | buffers that one evaluation fills, without allocating |
 //! | [`PointContact`] | name, friction and restitution of a contact |
-//! | [`planar`] | planar trees of rigid links, from their description |
+//! | [`planar`] | planar trees of rigid links, built from a description |
 //! | [`design`] | lengths and stances for which an impact has one outcome |
-//! | [`systems`] | small systems written by hand, ready to use and to copy |
+//! | [`systems`] | small hand-written systems, ready to use and as examples |
 //!
-//! Nothing here knows of time steps or impacts: integrators take any system.
+//! This crate contains no time steps and no impacts: integrators accept any system.
 //!
 //! # Examples
 //!
@@ -62,7 +60,7 @@ pub use dynamics::{Derivatives, Dynamics};
 pub use error::{DesignError, MechanismError};
 pub use system::{MechanicalSystem, Motion};
 
-// Crates whose types stand in signatures here.
+// Crates whose types appear in signatures of this crate.
 pub use carom_metric as metric;
 pub use nalgebra;
 

@@ -1,26 +1,25 @@
-//! The trait that a mechanism implements.
+//! Trait of mechanical systems.
 
 use crate::{Derivatives, Dynamics, PointContact};
 use nalgebra::DMatrix;
 use std::fmt;
 
-/// Configuration and velocity of a system at one time.
+/// Time, configuration and velocity of a system.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Motion<'a> {
     /// Time $t$ (s).
     pub time: f64,
-    /// Configuration $q$ (n).
+    /// Configuration $q$, one entry per coordinate.
     pub configuration: &'a [f64],
-    /// Velocity $v = \dot q$ (n).
+    /// Velocity $v = \dot q$, one entry per coordinate.
     pub velocity: &'a [f64],
 }
 
-/// A mechanical system in generalized coordinates, with point contacts.
+/// Mechanical system in generalized coordinates, with point contacts.
 ///
-/// Functions are pure and smooth near every configuration with nonnegative gaps. Callers pass
-/// slices of length [`dimension`](Self::dimension) with finite entries and contact indices below
-/// the number of [`contacts`](Self::contacts). A system with a bad configuration answers with NaN;
-/// integrators notice.
+/// All functions are pure, and smooth near every configuration with nonnegative gaps. Callers pass slices of length
+/// [`dimension`](Self::dimension) with finite entries, and contact indices below the number of [`contacts`](Self::contacts). For
+/// an invalid configuration a system returns NaN, which integrators detect.
 ///
 /// # Examples
 ///
@@ -67,49 +66,48 @@ pub struct Motion<'a> {
 /// assert_eq!(dynamics.force[0], -1.0);
 /// ```
 pub trait MechanicalSystem: fmt::Debug + Send + Sync {
-    /// Dimension n of the configuration space, at least 1.
+    /// Returns the dimension n of the configuration space, at least 1.
     fn dimension(&self) -> usize;
 
-    /// Mass matrix $M(q)$ (n × n), both triangles, into a cleared matrix.
+    /// Computes the mass matrix $M(q)$ (n × n), both triangles. The caller passes a zero matrix.
     fn mass_matrix(&self, configuration: &[f64], out: &mut DMatrix<f64>);
 
-    /// Lagrangian, forces and their derivatives at a motion, into a cleared workspace. May fill
-    /// more than `wanted`.
+    /// Computes Lagrangian, forces and their derivatives. The caller passes a cleared workspace. The system may fill more than
+    /// `wanted`.
     fn dynamics(&self, at: &Motion<'_>, wanted: Derivatives, out: &mut Dynamics);
 
-    /// The contacts; their number and order never change. None by default.
+    /// Returns the contacts; their number and order never change. By default there are no contacts.
     fn contacts(&self) -> &[PointContact] {
         &[]
     }
 
-    /// Gap $\phi_i(q)$ of a contact (m): positive apart, zero in touch.
+    /// Returns the gap $\phi_i(q)$ of a contact (m): positive for separation, zero for contact.
     fn gap(&self, contact: usize, configuration: &[f64]) -> f64;
 
-    /// Gaps of all contacts, for systems that find them together at less cost.
+    /// Computes the gaps of all contacts. Override it if computing them together is cheaper.
     fn gaps(&self, configuration: &[f64], out: &mut [f64]) {
         for (contact, gap) in out.iter_mut().enumerate() {
             *gap = self.gap(contact, configuration);
         }
     }
 
-    /// Gradient $\mathrm{D}\phi_i(q)$ (n); every entry is written.
+    /// Computes the gradient $\mathrm{D}\phi_i(q)$ (n entries); every entry is written.
     fn gap_gradient(&self, contact: usize, configuration: &[f64], out: &mut [f64]);
 
-    /// Slide $s_i(q)$ of a planar contact (m): a function whose rate is the sliding velocity, for
-    /// example the horizontal position of a foot on the floor. Only asked where
-    /// [`has_slide`](PointContact::has_slide).
+    /// Returns the slide coordinate $s_i(q)$ of a planar contact (m): a function whose rate is the sliding velocity, for example
+    /// the horizontal position of a foot on the floor. Called only for contacts with [`has_slide`](PointContact::has_slide).
     fn slide(&self, _contact: usize, _configuration: &[f64]) -> f64 {
         0.0
     }
 
-    /// Gradient $\mathrm{D}s_i(q)$ (n), the tangential contact row; every entry is written.
+    /// Computes the gradient $\mathrm{D}s_i(q)$ (n entries), the tangential contact row; every entry is written.
     fn slide_gradient(&self, _contact: usize, _configuration: &[f64], out: &mut [f64]) {
         out.fill(0.0);
     }
 
-    /// Hessians $\mathrm{D}^2\phi_i(q)$ and $\mathrm{D}^2s_i(q)$ (n × n) of gap and slide of a
-    /// contact, into cleared matrices. False, which is the default, if the system does not know them;
-    /// then derivatives of its runs end at an impact.
+    /// Computes the Hessians $\mathrm{D}^2\phi_i(q)$ and $\mathrm{D}^2s_i(q)$ (n × n) of gap and slide coordinate of a contact;
+    /// the caller passes zero matrices. Returns false, which is the default, if the system does not provide them; derivatives of
+    /// a run then do not exist after an impact.
     fn contact_hessians(
         &self,
         _contact: usize,

@@ -1,24 +1,22 @@
-//! One driver for everything that moves between events.
+//! Common driver of all systems that move between events.
 //!
-//! A [`Hybrid`] system is one on its way: it knows where it is, finds the first event ahead of it and
-//! carries it out. What is the same for all of them is here: when a run ends and how it says so, what it
-//! reports. Its systems are
+//! A [`Hybrid`] system holds its present state, finds the next event and executes it. This module holds the parts that all
+//! systems share: the limits of a run, its endings and the events that it reports. The systems are
 //!
 //! | system | built by | flight |
 //! | --- | --- | --- |
-//! | bodies and planes | [`World`](crate::world::World) | on SE(3), each body by itself; lasting contact in steps |
+//! | bodies and planes | [`World`](crate::world::World) | on SE(3), each body separately; lasting contact by time steps |
 //! | one body above a plane | [`Collider`](crate::flying::Collider) | on SE(3) |
 //! | a mechanism | [`CollisionIntegrator`](crate::generalized::CollisionIntegrator) | variational steps in generalized coordinates |
-//! | a nonholonomic billiard | [`follow`](crate::billiard::system::follow) | a flow in closed form |
-//! | the rolling penny | [`PennyBilliard`](crate::billiard::penny::PennyBilliard) | arcs of circles |
+//! | a nonholonomic billiard | [`follow`](crate::billiard::system::follow) | a closed-form flow |
+//! | the rolling penny | [`PennyBilliard`](crate::billiard::penny::PennyBilliard) | circular arcs |
 //!
-//! A system of one's own that flows in closed form between walls is a
-//! [`Billiard`](crate::billiard::system::Billiard), which brings the search for events and every law of
-//! `carom-impact` with it; any other one implements [`Hybrid`].
+//! A new system with a closed-form flow between walls implements [`Billiard`](crate::billiard::system::Billiard), which provides
+//! the event location and every law of `carom-impact`. Any other new system implements [`Hybrid`].
 //!
 //! # Examples
 //!
-//! A bead between two walls. Its impacts are known in advance, and the driver counts them:
+//! A bead between two walls. Its times of impact are known in closed form, and the driver counts the impacts:
 //!
 //! ```
 //! use carom_motion::hybrid::{Ending, Hybrid, Limits, drive};
@@ -53,17 +51,17 @@
 //! assert_eq!((bead.n_impacts, bead.position), (3, 0.75));
 //! ```
 
-/// When a run ends.
+/// Limits at which a run ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limits {
     /// Time since the start (s).
     pub duration: f64,
-    /// Impacts; simultaneous ones of connected bodies are one.
+    /// Number of impacts; a simultaneous impact of connected bodies counts as one.
     pub impacts: usize,
 }
 
 impl Limits {
-    /// A number of impacts, however long they take.
+    /// Limits the number of impacts, but not the time.
     pub fn impacts(impacts: usize) -> Self {
         Self {
             impacts,
@@ -71,7 +69,7 @@ impl Limits {
         }
     }
 
-    /// A time (s), however many impacts it takes.
+    /// Limits the time (s), but not the number of impacts.
     pub fn duration(duration: f64) -> Self {
         Self {
             impacts: usize::MAX,
@@ -80,40 +78,40 @@ impl Limits {
     }
 }
 
-/// Ending of a run.
+/// Ending of a run: the reason for which it ended.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Ending<E> {
-    /// The whole time was run.
+    /// The run reached its duration.
     Completed,
-    /// The number of impacts that was asked for happened.
+    /// The run reached its number of impacts.
     MaxImpacts,
     /// Nothing moves.
     AtRest,
-    /// The motion goes on for ever without an impact.
+    /// The motion continues for ever without an impact.
     NeverHits,
-    /// No impact was found within the budget of the search; whether one comes later is not known.
+    /// No impact was found within the budget of the search; a later impact is possible.
     NoImpactFound,
-    /// The normal velocity of the impacts tends to 0: the motion tends to one along the wall.
+    /// The normal velocity of the impacts tends to zero: the motion approaches a motion along the wall.
     GrazingCascade,
-    /// A wall must push without an impact, which the system does not model.
+    /// A wall exerts a force without an impact, which the system does not model.
     PressedContact,
-    /// Two contacts throw the system back and forth without time between.
+    /// Two contacts are hit alternately without time between the impacts.
     DoubleContact,
-    /// Impacts accumulate, and the run was to stop there.
+    /// Impacts accumulate, and the options ask for a stop there.
     Zeno {
-        /// Time at which they do (s).
+        /// Time of the accumulation point (s).
         accumulation: f64,
     },
-    /// The motion could not be continued, for this reason; what was reported before stands.
+    /// The motion could not be continued because of this error. Everything reported before remains valid.
     Stopped(E),
 }
 
 impl<E> Ending<E> {
-    /// This ending, unless it is the reason why the motion could not be continued.
+    /// Returns the error if the motion could not be continued, else this ending.
     ///
     /// # Errors
     ///
-    /// The error that [`Stopped`](Self::Stopped) holds.
+    /// The error of [`Stopped`](Self::Stopped).
     pub fn or_error(self) -> Result<Self, E> {
         match self {
             Self::Stopped(error) => Err(error),
@@ -121,7 +119,7 @@ impl<E> Ending<E> {
         }
     }
 
-    /// Stable kebab-case identifier, for reports that machines read.
+    /// Returns the stable kebab-case identifier, for machine-readable reports.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Completed => "completed",
@@ -138,59 +136,58 @@ impl<E> Ending<E> {
     }
 }
 
-/// Something that happens during a run: samples `S`, impacts `I` and contacts named by `C` are those of
-/// the system.
+/// Event of a run. The types of samples `S`, impacts `I` and contact identifiers `C` are those of the system.
 #[derive(Clone, Copy, Debug)]
 pub enum Event<'e, S, I, C> {
-    /// A time that is looked at: of the grid of steps, or one asked for.
+    /// Sample at a grid time or at a requested time.
     Sample(S),
     /// An impact.
     Impact(&'e I),
-    /// A contact begins to last.
+    /// A contact becomes a lasting contact.
     Established {
         /// Time (s).
         time: f64,
-        /// The contact.
+        /// Identifier of the contact.
         contact: C,
     },
-    /// A lasting contact slides or sticks from now on.
+    /// A lasting contact begins to slide or to stick.
     Mode {
         /// Time (s).
         time: f64,
-        /// The contact.
+        /// Identifier of the contact.
         contact: C,
-        /// True if it slides.
+        /// True if the contact slides from now on.
         slides: bool,
     },
     /// A lasting contact opens.
     Released {
         /// Time (s).
         time: f64,
-        /// The contact.
+        /// Identifier of the contact.
         contact: C,
     },
 }
 
-/// A system on its way.
+/// System that moves between events, in its present state.
 pub trait Hybrid {
-    /// Why its motion can end before its time.
+    /// Error for which the motion can end early.
     type Error;
 
-    /// Impacts since the start.
+    /// Returns the number of impacts since the start.
     fn n_impacts(&self) -> usize;
 
-    /// Moves on by one event, or to a time that is looked at, and reports it; never beyond the duration
-    /// of the limits. `None` if the motion goes on from there. The number of impacts is the driver's
-    /// affair; that of the limits tells which one is the last.
+    /// Continues to the next event or sample time, and reports it, never beyond the duration of the limits. Returns `None` if the
+    /// motion continues from there. The driver checks the number of impacts; an implementation may use the limit to recognize the
+    /// last impact.
     ///
     /// # Errors
     ///
-    /// Why the motion cannot be continued. What was reported before stands, and the system stays where
-    /// it was then.
+    /// The reason for which the motion cannot be continued. Everything reported before remains valid, and the system keeps the
+    /// state that it had then.
     fn proceed(&mut self, limits: &Limits) -> Result<Option<Ending<Self::Error>>, Self::Error>;
 }
 
-/// Runs a system until its time is up, its impacts have happened, or its motion ends by itself.
+/// Runs a system until one of the limits is reached, or the motion ends.
 pub fn drive<H: Hybrid + ?Sized>(system: &mut H, limits: &Limits) -> Ending<H::Error> {
     while system.n_impacts() < limits.impacts {
         match system.proceed(limits) {

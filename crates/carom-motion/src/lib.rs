@@ -1,19 +1,20 @@
 //! Motion through impacts.
 //!
-//! Between impacts a system flows or steps; at an impact a law answers; where a contact presses it lasts.
-//! All systems here run on one driver, [`hybrid`], which says when a run ends and what it reports:
+//! Between impacts a system flows or makes time steps. At an impact, an impact law gives the velocities after it. A contact that
+//! is pressed together becomes a lasting contact. All systems use one driver, [`hybrid`], which defines the ends of a run and the
+//! events that it reports:
 //!
-//! | module | moves | meets |
+//! | module | systems | impact laws and contacts |
 //! | --- | --- | --- |
-//! | [`world`] | rigid bodies and planes | any law of `carom-impact`, friction, rest |
-//! | [`jointed`] | bodies that joints connect | limits of joints, any law |
+//! | [`world`] | rigid bodies and planes | any law of `carom-impact`, lasting contact with friction |
+//! | [`jointed`] | bodies connected by joints | limits of joints, any law |
 //! | [`flying`] | one rigid body above a plane | Newton's restitution, the discrete energy |
 //! | [`generalized`] | mechanisms | any law, lasting contact with friction in the plane |
-//! | [`billiard`] | nonholonomic systems, the penny first of all | any law with constraints |
-//! | [`hybrid`] | a system of one's own | |
+//! | [`billiard`] | nonholonomic systems, in particular the rolling penny | any law with constraints |
+//! | [`hybrid`] | systems defined by the caller | |
 //!
-//! Impacts are the business of `carom-impact`, motion between impacts that of
-//! [`carom_variational`]. First contacts of bodies and impacts of billiards are isolated with a guarantee.
+//! `carom-impact` provides the impact laws, and [`carom_variational`] the motion between impacts. First contacts of bodies and
+//! impacts of billiards are isolated with a guarantee.
 //!
 //! # Examples
 //!

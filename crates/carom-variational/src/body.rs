@@ -1,4 +1,4 @@
-//! A rigid body's inertia, prepared for stepping, and its state.
+//! Inertia of a rigid body, prepared for time steps, and its state.
 
 use crate::VariationalError;
 use crate::tolerances::SYMMETRIC_MOMENTS;
@@ -6,10 +6,10 @@ use carom_geometry::MassProperties;
 use carom_lie::{Se3, So3};
 use nalgebra::{Matrix3, Vector3};
 
-/// Below this ratio of the rates that its energy allows about two axes a body is slender.
+/// Ratio of the largest rates that an energy allows about two principal axes below which a body counts as slender.
 pub(crate) const SLENDER: f64 = 0.25;
 
-/// Mass and inertia of a rigid body about its center of mass, with what a step needs of them.
+/// Mass and inertia of a rigid body about its center of mass, with precomputed quantities for the time steps.
 ///
 /// # Examples
 ///
@@ -28,13 +28,13 @@ pub struct RigidBody {
     mass: f64,
     inertia: Matrix3<f64>,
     inverse_inertia: Matrix3<f64>,
-    /// Principal moments, ascending.
+    /// Principal moments of inertia, ascending.
     moments: Vector3<f64>,
 }
 
 impl RigidBody {
-    /// Prepares validated mass properties. The body's origin is its center of mass, whatever
-    /// [`MassProperties::center`] says of the shape's frame.
+    /// Creates a body from validated mass properties. The origin of the body is its center of mass, whatever
+    /// [`MassProperties::center`] is in the frame of the shape.
     pub fn new(properties: &MassProperties) -> Self {
         let inertia = *properties.inertia();
         let mut moments = inertia.symmetric_eigenvalues();
@@ -47,49 +47,49 @@ impl RigidBody {
         }
     }
 
-    /// Mass $m$ (kg).
+    /// Returns the mass $m$ (kg).
     #[inline]
     pub fn mass(&self) -> f64 {
         self.mass
     }
 
-    /// Inertia $J$ (kg·m²).
+    /// Returns the inertia matrix $J$ (kg·m²).
     #[inline]
     pub fn inertia(&self) -> &Matrix3<f64> {
         &self.inertia
     }
 
-    /// Nonstandard inertia $J_d = \tfrac12\mathrm{tr}(J)I - J$.
+    /// Returns the nonstandard inertia $J_d = \tfrac12\mathrm{tr}(J)I - J$ (kg·m²).
     pub fn nonstandard_inertia(&self) -> Matrix3<f64> {
         Matrix3::identity() * (0.5 * self.inertia.trace()) - self.inertia
     }
 
-    /// Principal moments, ascending (kg·m²).
+    /// Returns the principal moments of inertia, ascending (kg·m²).
     pub fn moments(&self) -> &Vector3<f64> {
         &self.moments
     }
 
-    /// Angular velocity $\Omega = J^{-1}\Pi$ of an angular momentum, in the body (rad/s).
+    /// Returns the angular velocity $\Omega = J^{-1}\Pi$ of an angular momentum, in body axes (rad/s).
     #[inline]
     pub fn angular_velocity(&self, angular_momentum: &Vector3<f64>) -> Vector3<f64> {
         self.inverse_inertia * angular_momentum
     }
 
-    /// Rotational energy $\tfrac12\Pi^TJ^{-1}\Pi$ (J).
+    /// Returns the rotational energy $\tfrac12\Pi^TJ^{-1}\Pi$ (J).
     #[inline]
     pub fn rotational_energy(&self, state: &State) -> f64 {
         let momentum = &state.angular_momentum;
         0.5 * momentum.dot(&self.angular_velocity(momentum))
     }
 
-    /// Translational kinetic energy (J).
+    /// Returns the translational kinetic energy (J).
     #[inline]
     pub fn translational_energy(&self, state: &State) -> f64 {
         state.linear_momentum.norm_squared() / (2.0 * self.mass)
     }
 
-    /// Bounds of $\Omega_k^2$ about the principal axes, in the order of [`moments`](Self::moments), on the
-    /// whole free motion (rad²/s²).
+    /// Returns upper bounds of $\Omega_k^2$ about the principal axes, in the order of [`moments`](Self::moments), for the whole
+    /// free motion (rad²/s²).
     ///
     /// With principal moments $J_k$ and both $2T$ and $\lvert\Pi\rvert^2$ conserved, the largest
     /// $\Omega_k^2$ are attained at vertices of
@@ -98,7 +98,7 @@ impl RigidBody {
         let energy = 2.0 * self.rotational_energy(state);
         let square = state.angular_momentum.norm_squared();
         let j = &self.moments;
-        // No component can be larger than if it had all the energy, or all the momentum.
+        // Bounds each component by the value with all the energy, and with all the momentum.
         let y = Vector3::from_fn(|k, _| (energy / j[k]).min(square / (j[k] * j[k])));
         let mut most = Vector3::<f64>::zeros();
         for (i, k) in [(0, 1), (1, 2), (0, 2)] {
@@ -116,19 +116,19 @@ impl RigidBody {
                 most[k] = most[k].max(yk);
             }
         }
-        // The differences cancel where a slender body does not spin about its long axis.
+        // The differences cancel if a slender body does not spin about its long axis.
         let rounding = j.map(|j| 64.0 * f64::EPSILON * energy / j);
         y.inf(&(most + rounding))
     }
 
-    /// True if bounds of the rates about the principal axes are much below that of the energy, and worth their
-    /// time: the smallest moment is less than a sixteenth of the others.
+    /// True if the smallest moment is less than a sixteenth of the others. Bounds of the rates about each principal axis are then
+    /// much smaller than the bound from the energy, which justifies their higher cost.
     #[inline]
     pub(crate) fn is_slender(&self) -> bool {
         self.moments.x < SLENDER * SLENDER * self.moments.y
     }
 
-    /// Upper bound of the angular velocity at a rotational energy, $\sqrt{2T/J_1}$ (rad/s).
+    /// Returns an upper bound of the angular velocity for the rotational energy of the state, $\sqrt{2T/J_1}$ (rad/s).
     #[inline]
     pub fn angular_velocity_bound(&self, state: &State) -> f64 {
         (2.0 * self.rotational_energy(state) / self.moments.x)
@@ -137,7 +137,7 @@ impl RigidBody {
     }
 }
 
-/// The inverse of a symmetric positive definite matrix by cofactors, symmetric to the last bit.
+/// Inverts a symmetric positive definite matrix by cofactors; the result is symmetric to the last bit.
 fn inverse(a: &Matrix3<f64>) -> Matrix3<f64> {
     let (x, y, z) = (a.column(0), a.column(1), a.column(2));
     let (p, q, r) = (y.cross(&z), z.cross(&x), x.cross(&y));
@@ -148,24 +148,24 @@ fn inverse(a: &Matrix3<f64>) -> Matrix3<f64> {
 /// Configuration and momenta of a rigid body.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct State {
-    /// Center of mass $x$ in space (m).
+    /// Position $x$ of the center of mass, in world axes (m).
     pub position: Vector3<f64>,
-    /// Attitude $R$, body to space.
+    /// Rotation $R$, body to world.
     pub rotation: So3,
-    /// Linear momentum $\gamma = m\dot x$ in space (N·s).
+    /// Linear momentum $\gamma = m\dot x$, in world axes (N·s).
     pub linear_momentum: Vector3<f64>,
-    /// Angular momentum $\Pi = J\Omega$ about the center of mass, in the body (N·m·s).
+    /// Angular momentum $\Pi = J\Omega$ about the center of mass, in body axes (N·m·s).
     pub angular_momentum: Vector3<f64>,
 }
 
 impl State {
-    /// The configuration as a rigid motion.
+    /// Returns the configuration as a rigid motion.
     #[inline]
     pub fn configuration(&self) -> Se3 {
         Se3::new(self.rotation, self.position)
     }
 
-    /// The configuration with the momenta reversed.
+    /// Returns the state with the same configuration and reversed momenta.
     #[must_use]
     pub fn reversed(&self) -> Self {
         Self {
@@ -175,7 +175,7 @@ impl State {
         }
     }
 
-    /// Angular momentum in space, $\pi = R\Pi$.
+    /// Returns the angular momentum in world axes, $\pi = R\Pi$ (N·m·s).
     pub fn angular_momentum_w(&self) -> Vector3<f64> {
         self.rotation.rotate(&self.angular_momentum)
     }

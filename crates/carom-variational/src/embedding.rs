@@ -1,30 +1,31 @@
-//! Time as a state: a motion with impacts as one continuous curve.
+//! Time as a state variable: a motion with impacts as one continuous curve.
 
 use crate::VariationalError;
 use carom_numeric::roots;
 use nalgebra::DVector;
 use std::fmt;
 
-/// Ends of segments must meet within this fraction of the largest entry met so far.
+/// Largest difference between the end of a segment and the start of the next one, as a fraction of the largest entry so far.
 const CONTINUOUS: f64 = 1e-9;
 
-/// A stretch of motion between impacts: a flight, or a sustained contact whose force is known.
+/// Piece of motion between impacts: a flight, or a sustained contact with known force.
 pub trait Motion: fmt::Debug + Send + Sync {
-    /// Configuration and velocity after `time` (s) from the start of the stretch.
+    /// Returns configuration and velocity `time` (s) after the start of the piece.
     fn state(&self, time: f64) -> (DVector<f64>, DVector<f64>);
 
-    /// Total normal impulse $\int\lVert\lambda_n\rVert_1\mathrm{d}t$ since the start, N·s; 0 in free flight.
+    /// Returns the total normal impulse $\int\lVert\lambda_n\rVert_1\mathrm{d}t$ since the start of the piece, N·s; 0 in free
+    /// flight.
     fn normal_impulse(&self, _time: f64) -> f64 {
         0.0
     }
 
-    /// Total normal force $\lVert\lambda_n\rVert_1$, N; 0 in free flight.
+    /// Returns the total normal force $\lVert\lambda_n\rVert_1$, N; 0 in free flight.
     fn normal_force(&self, _time: f64) -> f64 {
         0.0
     }
 }
 
-/// A point of the curve.
+/// Point of the curve.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EmbeddedState {
     /// Time $t$, s.
@@ -33,26 +34,25 @@ pub struct EmbeddedState {
     pub configuration: DVector<f64>,
     /// Velocity $v$.
     pub velocity: DVector<f64>,
-    /// $\mathrm{d}t/\mathrm{d}s$, in \[0, 1\]: 1 in flight, 0 during an impact.
+    /// Rate of time $\mathrm{d}t/\mathrm{d}s$, in \[0, 1\]: 1 in flight, 0 during an impact.
     pub clock: f64,
 }
 
-/// A motion with impacts, by the parameter
+/// Motion with impacts as a function of the parameter $s$,
 ///
 /// $$ \mathrm{d}s = \mathrm{d}t + \sigma \lVert\lambda_n\rVert_1 \mathrm{d}t $$
 ///
-/// in which nothing jumps: an impact has the length of its normal impulse, while time and
-/// configuration stand still, and sustained contact slows time down,
-/// $\mathrm{d}t/\mathrm{d}s = 1/(1 + \sigma\lVert\lambda_n\rVert_1)$. These are the solutions of the
-/// differential inclusion of Halm & Posa, Eqs. (43)-(55), segment by segment: $t$ never decreases
-/// (Theorem 5), configuration and velocity are continuous in $s$. Nothing is integrated here;
-/// what moves the system comes as a [`Motion`], what an impact does as its impulses.
+/// in which configuration, velocity and time are continuous. An impact has the length of its normal impulse, while time and
+/// configuration are constant. Sustained contact slows time down, $\mathrm{d}t/\mathrm{d}s = 1/(1 +
+/// \sigma\lVert\lambda_n\rVert_1)$. These curves are the solutions of the differential inclusion of Halm & Posa, Eqs. (43)-(55),
+/// segment by segment: $t$ never decreases (Theorem 5), configuration and velocity are continuous in $s$. This type integrates
+/// nothing: the caller provides the motion as a [`Motion`], and an impact by its impulses and velocities.
 ///
-/// The unit $\sigma$ (1/N) makes a length of an impulse; the paper adds N to 1 and so takes 1/N.
+/// The scale $\sigma$ (1/N) converts an impulse to a length. The paper adds N to 1, which means $\sigma$ = 1/N.
 ///
 /// # Examples
 ///
-/// A ball hits the floor and rests: after the impact half of $s$ is time.
+/// A ball hits the floor and rests. After the impact, time advances by half of $s$:
 ///
 /// ```
 /// use carom_variational::{Motion, TimeEmbedding};
@@ -94,11 +94,11 @@ pub struct TimeEmbedding {
     impulse_scale: f64,
     segments: Vec<Segment>,
     end: Node,
-    /// Largest entries of configurations and velocities so far.
+    /// Largest absolute entries of configurations and velocities so far.
     largest: [f64; 2],
 }
 
-/// Start of a segment.
+/// Start of a segment, or the end of the curve.
 #[derive(Clone, Debug)]
 struct Node {
     s: f64,
@@ -119,12 +119,12 @@ enum Kind {
         motion: Box<dyn Motion>,
         duration: f64,
     },
-    /// Lengths in s since the start, and the velocities reached there.
+    /// Values of s since the start of the impact, and the velocities reached at each of them.
     Impact(Vec<(f64, DVector<f64>)>),
 }
 
 impl TimeEmbedding {
-    /// Starts a curve at $t = s = 0$. `impulse_scale` is $\sigma$, 1/N.
+    /// Starts a curve at $t = s = 0$ with this configuration and velocity. `impulse_scale` is $\sigma$, 1/N.
     ///
     /// # Errors
     ///
@@ -156,23 +156,23 @@ impl TimeEmbedding {
         })
     }
 
-    /// Length of the curve so far, in $s$.
+    /// Returns the length of the curve so far, in $s$.
     pub fn length(&self) -> f64 {
         self.end.s
     }
 
-    /// Time so far, s.
+    /// Returns the duration of the motion so far, s.
     pub fn duration(&self) -> f64 {
         self.end.time
     }
 
-    /// Goes on with a motion for `duration` (s).
+    /// Appends a motion for `duration` (s).
     ///
     /// # Errors
     ///
     /// [`VariationalError::BadDuration`], [`VariationalError::NonFinite`],
-    /// [`VariationalError::Discontinuous`] unless the motion starts where the curve ends,
-    /// [`VariationalError::BadEmbedding`] if its normal impulse does not start at 0 or pulls.
+    /// [`VariationalError::Discontinuous`] unless the motion starts at the end of the curve, [`VariationalError::BadEmbedding`]
+    /// if its normal impulse does not start at 0, or impulse or force are negative.
     pub fn push_motion(
         &mut self,
         motion: impl Motion + 'static,
@@ -217,15 +217,13 @@ impl TimeEmbedding {
         Ok(())
     }
 
-    /// Goes on with an impact: normal impulses (N·s, summed over the contacts) and the velocity
-    /// after each, in order. In between the velocity changes in proportion, which is exact from
-    /// event to event.
+    /// Appends an impact: normal impulses (N·s, summed over the contacts) and the velocity after each of them, in order. Between
+    /// these points the velocity changes in proportion to the impulse, which is exact if every event of the impact is given.
     ///
     /// # Errors
     ///
-    /// [`VariationalError::NonFinite`], [`VariationalError::BadEmbedding`] for an impulse that is
-    /// not finite and at least 0, [`VariationalError::Discontinuous`] for a velocity of another
-    /// length.
+    /// [`VariationalError::NonFinite`]; [`VariationalError::BadEmbedding`] for an impulse that is negative or not finite;
+    /// [`VariationalError::Discontinuous`] for a velocity of another length.
     pub fn push_impact(&mut self, events: &[(f64, DVector<f64>)]) -> Result<(), VariationalError> {
         let mut end = self.end.clone();
         let mut nodes = Vec::with_capacity(events.len());
@@ -276,7 +274,7 @@ impl TimeEmbedding {
         }
     }
 
-    /// The state at $s$, at the ends if $s$ lies beyond them by rounding.
+    /// Returns the state at $s$. Values outside the curve by rounding error are moved to its ends.
     ///
     /// # Errors
     ///
@@ -315,8 +313,8 @@ impl TimeEmbedding {
         })
     }
 
-    /// Solves $t + \sigma\Lambda(t) = s$, whose left side grows at least as fast as t: Newton's method
-    /// inside a bracket.
+    /// Solves $t + \sigma\Lambda(t) = s$ for $t$, with $\Lambda$ the normal impulse, by Newton's method in a bracket. The left
+    /// side grows at least as fast as t.
     fn time_along(&self, motion: &dyn Motion, duration: f64, along: f64) -> f64 {
         let length = |t: f64| t + self.impulse_scale * motion.normal_impulse(t);
         let high = duration.min(along);
@@ -332,8 +330,7 @@ impl TimeEmbedding {
         })
     }
 
-    /// All $s$ at which the clock shows `time` (s): a single one, or an interval for the time of an
-    /// impact.
+    /// Returns the smallest and the largest $s$ at which the time is `time` (s); they differ for the time of an impact.
     ///
     /// # Errors
     ///
@@ -352,7 +349,7 @@ impl TimeEmbedding {
         let earlier = self.segments.partition_point(|x| x.start.time < time);
         let first = earlier.checked_sub(1).and_then(|i| self.segments.get(i));
         let high = last.map_or(0.0, at);
-        // Without an earlier segment the clock still shows its first time.
+        // Without an earlier segment the interval begins at the start of the curve.
         Ok([first.map_or(0.0, at).min(high), high])
     }
 }

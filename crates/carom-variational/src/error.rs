@@ -1,25 +1,25 @@
-//! Why a motion could not be computed.
+//! Errors of motion between impacts.
 
-/// Why a flight or a step was not completed.
+/// Error of a flight or a step.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum VariationalError {
     /// A number is NaN or infinite.
     #[error("{what} has a non-finite entry")]
     NonFinite {
-        /// The quantity, in the words of the caller.
+        /// Name of the quantity, as in the caller's arguments.
         what: &'static str,
     },
-    /// A time step must be positive and finite.
+    /// The time step is not positive and finite.
     #[error("time step {time_step} must be positive and finite")]
     BadStep {
-        /// The step given (s).
+        /// Time step given (s).
         time_step: f64,
     },
-    /// A duration must be at least 0, finite, and a sensible number of steps.
+    /// The duration is negative, not finite, or has too many steps.
     #[error("duration {duration} must be at least 0 and at most 1e15 steps")]
     BadDuration {
-        /// The duration given (s).
+        /// Duration given (s).
         duration: f64,
     },
     /// The discrete equation of rotation has no solution near the identity for this step.
@@ -27,49 +27,49 @@ pub enum VariationalError {
         "step too large: the body turns by {h_omega} rad in one, at most 1 can be solved (0.3 recommended)"
     )]
     StepTooLarge {
-        /// Step times angular velocity, $h\lvert J^{-1}\Pi\rvert$ (rad).
+        /// Time step times angular velocity, $h\lvert J^{-1}\Pi\rvert$ (rad).
         h_omega: f64,
     },
-    /// The exact flow was asked for over more turns than can be followed.
+    /// The body turns too often during one exact flight.
     #[error(
         "the body turns by up to {angle} rad in one flight, at most {limit} can be followed: shorter flights or slower spins are needed"
     )]
     FlightTooLong {
-        /// Bound of the angle (rad).
+        /// Upper bound of the angle (rad).
         angle: f64,
-        /// Largest angle that is followed (rad).
+        /// Largest angle allowed in one flight (rad).
         limit: f64,
     },
-    /// A number that describes a segment of an embedded trajectory makes no sense.
+    /// A number that describes a segment of an embedded trajectory is invalid.
     #[error("{what}, not {value}")]
     BadEmbedding {
-        /// The requirement.
+        /// Requirement that is not met.
         what: &'static str,
-        /// The value given.
+        /// Value given.
         value: f64,
     },
-    /// A segment of an embedded trajectory does not start where the one before it ends.
+    /// A segment of an embedded trajectory does not start at the end of the previous one.
     #[error("{what} jumps by {gap:e} between two segments")]
     Discontinuous {
-        /// `configuration` or `velocity`.
+        /// Name of the quantity: `configuration` or `velocity`.
         what: &'static str,
-        /// Largest difference of an entry; infinite for different lengths.
+        /// Largest absolute difference of an entry; infinite for different lengths.
         gap: f64,
     },
-    /// A trajectory was asked for a state that it does not have.
+    /// The requested point is outside the trajectory.
     #[error("{what} is {value}: the trajectory ends at {end}")]
     OutOfRange {
-        /// `s` or `time`.
+        /// Name of the parameter: `s` or `time`.
         what: &'static str,
-        /// The value given.
+        /// Value given.
         value: f64,
-        /// The end of the trajectory.
+        /// Value at the end of the trajectory.
         end: f64,
     },
 }
 
 impl VariationalError {
-    /// The variant as a stable kebab-case identifier, for reports that machines read.
+    /// Returns the variant as a stable kebab-case identifier, for machine-readable reports.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::NonFinite { .. } => "non-finite",

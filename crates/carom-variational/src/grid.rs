@@ -1,9 +1,9 @@
-//! The grid of time on which steps begin.
+//! Time grid on which steps begin.
 
 use crate::VariationalError;
 use crate::tolerances::WHOLE_STEPS;
 
-/// A uniform grid of time, with a shorter last step if the duration asks for one.
+/// Uniform time grid, with a shorter last step if the duration is not a multiple of the step length.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TimeGrid {
     step: f64,
@@ -12,7 +12,7 @@ pub struct TimeGrid {
 }
 
 impl TimeGrid {
-    /// `n_steps` steps of the given length (s).
+    /// Creates a grid of `n_steps` steps of the given length (s).
     ///
     /// # Errors
     ///
@@ -28,19 +28,19 @@ impl TimeGrid {
         })
     }
 
-    /// Steps of the given length up to a duration (s).
+    /// Creates a grid of steps of the given length up to a duration (s).
     ///
     /// # Errors
     ///
-    /// [`VariationalError::BadStep`]; [`VariationalError::BadDuration`] if it is negative, not
-    /// finite, or has more than $10^{15}$ steps.
+    /// [`VariationalError::BadStep`]; [`VariationalError::BadDuration`] if the duration is negative, not finite, or has more than
+    /// $10^{15}$ steps.
     pub fn duration(step: f64, duration: f64) -> Result<Self, VariationalError> {
         let grid = Self::steps(step, 0)?;
         let steps = duration / step;
         if !(0.0..=1e15).contains(&steps) {
             return Err(VariationalError::BadDuration { duration });
         }
-        // A duration that is a multiple up to rounding has no last step.
+        // A duration that is a multiple of the step length up to rounding has no shorter last step.
         let whole = steps.round();
         if (steps - whole).abs() <= WHOLE_STEPS * whole.max(1.0) {
             return Self::steps(step, whole as usize);
@@ -53,23 +53,23 @@ impl TimeGrid {
         })
     }
 
-    /// Length of a full step (s).
+    /// Returns the length of a full step (s).
     pub fn step(&self) -> f64 {
         self.step
     }
 
-    /// Number of steps.
+    /// Returns the number of steps.
     pub fn n_steps(&self) -> usize {
         self.n_full + usize::from(self.rest > 0.0)
     }
 
-    /// Time of grid point `i` (s): a product, not a sum.
+    /// Returns the time of grid point `i` (s), computed as a product, not a sum.
     pub fn time(&self, i: usize) -> f64 {
         let rest = if i > self.n_full { self.rest } else { 0.0 };
         i.min(self.n_full) as f64 * self.step + rest
     }
 
-    /// Length of the step that begins at grid point `i` (s).
+    /// Returns the length of the step that begins at grid point `i` (s).
     pub fn length(&self, i: usize) -> f64 {
         if i < self.n_full {
             self.step

@@ -1,42 +1,42 @@
 //! The discrete equation of rotation, $(FJ_d - J_dF^T)^\vee = a$.
 //!
-//! In the Cayley vector $f$ of $F$ it is the polynomial system
+//! In terms of the Cayley vector $f$ of $F$ the equation is the polynomial system
 //!
 //! $$ r(f) = a + a\times f + (a\cdot f)f - 2Jf = 0. $$
 //!
-//! Three facts follow from $f\cdot r = 0$ and the inertia's norm. With
-//! $q = \sqrt{a^TJ^{-1}a/J_1}$, $J_1$ the smallest principal moment:
+//! Three facts follow from $f\cdot r = 0$ and the norm $\sqrt{x^TJx}$. Let $q = \sqrt{a^TJ^{-1}a/J_1}$, with $J_1$ the smallest
+//! principal moment:
 //!
-//! 1. every solution that a path from $f = 0$ reaches while $q < 1$ turns by an angle $\theta$ with
-//!    $\sin\theta \le q$, $\theta < \pi/2$;
-//! 2. the derivative is regular there: $-x\cdot r'(f)x \ge 2\sqrt{1-q^2} x^TJx$;
-//! 3. so the path from $a = 0$ to $a$ can be followed for all $q < 1$: a solution exists, and the
-//!    condition is sharp for principal axes of the smallest moment.
+//! 1. every solution on a path from $f = 0$ with $q < 1$ turns by an angle $\theta$ with $\sin\theta \le q$, $\theta < \pi/2$;
+//! 2. the derivative is regular at such a solution: $-x\cdot r'(f)x \ge 2\sqrt{1-q^2} x^TJx$;
+//! 3. so the solution can be continued from $a = 0$ to $a$ for all $q < 1$: it exists, and the condition is sharp for $a$
+//!    along the principal axis of the smallest moment.
 
 use crate::tolerances::{FIXED_POINT_ANGLE, LEAST_FRACTION};
 use crate::{RigidBody, VariationalError};
 use nalgebra::{Matrix3, Vector3};
 
-/// Newton steps; 13 were the most for $\lvert J^{-1}a\rvert \le 0.999$ in tests.
+/// Largest number of Newton steps; the largest number in tests with $\lvert J^{-1}a\rvert \le 0.999$ was 13.
 const MAX_ITERATIONS: usize = 60;
 
-/// A Newton step below this fraction of the solution leaves an error of its square.
+/// Size of a Newton step, as a fraction of the solution, whose square is below rounding error: such a step is the last one.
 const LAST_STEP: f64 = 1e-9;
 
-/// Two steps with one matrix leave an error of their product; this fraction of it is rounding.
+/// Product of two steps with one matrix, as a fraction of the squared solution, that is below rounding error: the remaining error
+/// has the size of this product.
 const LAST_PRODUCT: f64 = 1e-18;
 
-/// A residual below this fraction of $\lvert a\rvert$ is rounding.
+/// Fraction of $\lvert a\rvert$ below which a residual is rounding error.
 const ROUNDING: f64 = 1e-13;
 
-/// No solution on the branch of the identity turns by more than 2.6 rad.
+/// Largest Cayley vector of a solution on the branch of the identity: no such solution turns by more than 2.6 rad.
 const MAX_CAYLEY: f64 = 3.6;
 
 fn residual(body: &RigidBody, a: &Vector3<f64>, f: &Vector3<f64>) -> Vector3<f64> {
     a + a.cross(f) + f * a.dot(f) - body.inertia() * f * 2.0
 }
 
-/// $-r'(f) = 2J - S(a) - (a\cdot f)I - fa^T$, as columns.
+/// Returns $-r'(f) = 2J - S(a) - (a\cdot f)I - fa^T$, as columns.
 #[inline]
 fn derivative(body: &RigidBody, a: &Vector3<f64>, f: &Vector3<f64>) -> [Vector3<f64>; 3] {
     let j = body.inertia();
@@ -60,7 +60,7 @@ fn derivative(body: &RigidBody, a: &Vector3<f64>, f: &Vector3<f64>) -> [Vector3<
     ]
 }
 
-/// A matrix of three columns, ready to be solved with: the rows of its adjugate, and its determinant.
+/// Matrix of three columns, prepared for linear solves: the rows of its adjugate, and its determinant.
 struct Adjugate {
     rows: [Vector3<f64>; 3],
     determinant: f64,
@@ -90,7 +90,7 @@ fn size(v: &Vector3<f64>) -> f64 {
     v.x.abs() + v.y.abs() + v.z.abs()
 }
 
-/// The Cayley vector of the increment $F$ for $a = t\Pi$, on the branch of the identity.
+/// Computes the Cayley vector of the increment $F$ for $a = t\Pi$, on the branch of the identity.
 ///
 /// # Errors
 ///
@@ -100,11 +100,11 @@ pub fn increment(body: &RigidBody, a: &Vector3<f64>) -> Result<Vector3<f64>, Var
     let start = body.angular_velocity(a) * 0.5;
     let mut f = start;
     if size(&start) < FIXED_POINT_ANGLE {
-        // Two fixed-point steps: cheaper than a Newton step, and each gains a factor |f|.
+        // Two fixed-point steps are cheaper than a Newton step, and each gains a factor |f|.
         for _ in 0..2 {
             f = body.angular_velocity(&(a + a.cross(&f) + f * a.dot(&f))) * 0.5;
         }
-        // A Newton step, and a chord step with the same matrix: its error is that of the product.
+        // A Newton step, and a second step with the same matrix. The remaining error has the size of the product of both.
         let slope = Adjugate::of(&derivative(body, a, &f));
         let newton = slope.solve(&residual(body, a, &f));
         f += newton;
@@ -117,7 +117,7 @@ pub fn increment(body: &RigidBody, a: &Vector3<f64>) -> Result<Vector3<f64>, Var
     damped_newton(body, a, f)
 }
 
-/// Newton's method that halves its steps until the residual shrinks.
+/// Solves by Newton's method; each step is halved until the residual shrinks.
 #[cold]
 fn damped_newton(
     body: &RigidBody,
@@ -138,7 +138,7 @@ fn damped_newton(
     for _ in 0..MAX_ITERATIONS {
         let slope = Adjugate::of(&derivative(body, a, &f));
         let step = slope.solve(&r);
-        // The determinant changes its sign where the branch folds back.
+        // The determinant changes its sign at a fold of the solution branch.
         let on_branch = slope.determinant > 0.0 && size(&f) <= MAX_CAYLEY;
         if size(&step) <= LAST_STEP * size(&f) {
             return if on_branch { Ok(f + step) } else { fail() };
@@ -163,7 +163,7 @@ fn damped_newton(
     fail()
 }
 
-/// Body-side angular rate of the increment when $a$ changes at the rate `a_rate`.
+/// Returns the angular rate of the increment in body axes if $a$ changes at the rate `a_rate`.
 #[inline]
 pub(crate) fn increment_rate(
     body: &RigidBody,
@@ -176,8 +176,8 @@ pub(crate) fn increment_rate(
     (f_rate - f.cross(&f_rate)) * (2.0 / (1.0 + f.norm_squared()))
 }
 
-/// $\mathrm{tr}\lbrack(I - F)J_d\rbrack/t^2$ from the Cayley vector over the time, $f/t$, without
-/// cancellation: $2 y^TJy/(1 + \lvert f\rvert^2)$, $y = f/t$.
+/// Returns $\mathrm{tr}\lbrack(I - F)J_d\rbrack/t^2$ without cancellation: $2 y^TJy/(1 + \lvert f\rvert^2)$, with the Cayley
+/// vector $f$, the time $t$ and $y = f/t$.
 pub(crate) fn discrete_rotational_energy(
     inertia: &Matrix3<f64>,
     f: &Vector3<f64>,

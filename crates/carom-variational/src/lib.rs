@@ -7,28 +7,29 @@
 //! $$ x' = x + \tfrac hm\gamma + \tfrac{h^2}2 g, \quad \gamma' = \gamma + mhg, \quad
 //!    (FJ_d - J_dF^T)^\vee = h\Pi, \quad R' = RF, \quad \Pi' = F^T\Pi, $$
 //!
-//! without leaving the group, symplectic, with the exact momentum laws of its symmetries. In uniform
-//! gravity it also keeps the energy exactly.
+//! stays on the group, is symplectic, and conserves the momenta of the symmetries exactly. In uniform gravity it also conserves
+//! the energy exactly.
 //!
-//! 1. a [`RigidBody`] from [`MassProperties`](carom_geometry::MassProperties), and a [`State`];
-//! 2. a [`Flight`]: [`FreeFlight`] (orders 2, 4, 6), [`ExactFlight`], or [`PotentialFlight`];
-//! 3. [`advance`](Flight::advance), over the steps of a [`TimeGrid`].
+//! Use:
 //!
-//! Systems in generalized coordinates have steps of their own, [`generalized`]. Events - first contacts,
-//! impacts, lasting contact - are found and carried out by `carom-motion`, above this crate.
+//! 1. Build a [`RigidBody`] from [`MassProperties`](carom_geometry::MassProperties), and a [`State`].
+//! 2. Choose a [`Flight`]: [`FreeFlight`] (orders 2, 4, 6), [`ExactFlight`], or [`PotentialFlight`].
+//! 3. Call [`advance`](Flight::advance) for the steps of a [`TimeGrid`].
+//!
+//! For systems in generalized coordinates, [`generalized`] has separate steps. The crate `carom-motion` finds and executes
+//! events: first contacts, impacts, lasting contact.
 //!
 //! # What is guaranteed
 //!
-//! *Solvable steps.* The equation for $F$ has a solution next to the identity if
-//! $h\sqrt{2T/J_1} < 1$ ($T$ the rotational energy, $J_1$ the smallest moment), and about the
-//! axis of $J_1$ only then. Otherwise Newton's method decides, and
-//! [`StepTooLarge`](VariationalError::StepTooLarge) says so. Steps with $h\lvert\Omega\rvert \le 0.3$
-//! are recommended: the phase error per turn is $(h\Omega)^2/6$.
+//! *Solvable steps.* The equation for $F$ has a solution next to the identity if $h\sqrt{2T/J_1} < 1$ ($T$ the rotational energy,
+//! $J_1$ the smallest moment). For rotation about the axis of $J_1$ this condition is necessary. Otherwise Newton's method may
+//! fail to find a solution, with [`StepTooLarge`](VariationalError::StepTooLarge). Steps with $h\lvert\Omega\rvert \le 0.3$ are
+//! recommended: the phase error per turn is $(h\Omega)^2/6$.
 //!
 //! # Which flight
 //!
-//! [`FreeFlight::suzuki4`] costs five times as much as the second-order flight and gains four orders of
-//! magnitude at the recommended steps; [`ExactFlight`] has no step error at all in uniform gravity.
+//! [`FreeFlight::suzuki4`] costs five times as much as the second-order flight, and is more accurate by four orders of magnitude
+//! at the recommended steps. [`ExactFlight`] has no discretization error in uniform gravity.
 //!
 //! Tran & Leok, *Lie group variational collision integrators for a class of hybrid systems* (2024).
 //!
@@ -86,7 +87,7 @@ pub use increment::increment;
 pub use rates::AxisRates;
 pub use turning::Turning;
 
-// Crates whose types stand in signatures here.
+// Crates whose types appear in signatures of this crate.
 pub use carom_geometry as geometry;
 pub use carom_lie as lie;
 pub use carom_mechanism as mechanism;

@@ -1,19 +1,18 @@
 //! Bounds of the rates about the principal axes along the discrete flights in uniform gravity.
 //!
-//! One step $(FJ_d - J_dF^T)^\vee = \alpha\Pi$, $\Pi' = F^T\Pi$, turns by an angle $\theta$ about an axis $e$ with
+//! One step $(FJ_d - J_dF^T)^\vee = \alpha\Pi$, $\Pi' = F^T\Pi$, turns the body by an angle $\theta$ about an axis $e$ with
 //!
 //! $$ g := e\sin\theta = \alpha\bar\Omega, \qquad \bar\Omega = \tfrac12(\Omega + \Omega'), $$
 //!
-//! because half the sum of the equation and of the same one backwards is $2Jf = (1+\lvert f\rvert^2)J\bar\Omega$.
-//! Both $\Omega$ and $\Omega'$ lie on the intersection of energy and momentum, whose extents $Y_k$ along the
-//! axes are known ([`RigidBody::rate_squares`]): the angle is small if $\alpha\lvert Y\rvert$ is, however slender
-//! the body.
+//! because half the sum of the equation and of its time reversal is $2Jf = (1+\lvert f\rvert^2)J\bar\Omega$. Both $\Omega$ and
+//! $\Omega'$ lie on the intersection of the ellipsoids of energy and momentum. Its extents $Y_k$ along the axes are known
+//! ([`RigidBody::rate_squares`]), so the angle is small if $\alpha\lvert Y\rvert$ is, however slender the body.
 //!
-//! The curve $\Omega'(\alpha)$ stays on that intersection. So it is Euler's motion at another pace:
-//! $\dot\Omega' = \kappa E(\Omega')$, $E(\Omega) = J^{-1}(J\Omega\times\Omega)$. The map of a step is integrable (Moser & Veselov
-//! 1991): it moves all points of the intersection by one time $t(\alpha)$, $\kappa = \dot t$. Seen
-//! from the point midway, with $\Omega_2 = 0$ there, where $2u = t$ and Euler's motion has $\Omega_1^2 + \Omega_3^2 = S$ and
-//! $\Omega_1\Omega_3 = P$ after the time $u$, the equation of the step is
+//! The curve $\Omega'(\alpha)$ stays on that intersection. So it is Euler's motion with another speed: $\dot\Omega' = \kappa
+//! E(\Omega')$, $E(\Omega) = J^{-1}(J\Omega\times\Omega)$. The map of a step is integrable (Moser & Veselov 1991): it moves all
+//! points of the intersection by one time $t(\alpha)$ of Euler's motion, $\kappa = \dot t$. Take the midpoint of this motion as
+//! origin, with $\Omega_2 = 0$ there. Let $2u = t$, and let Euler's motion have $\Omega_1^2 + \Omega_3^2 = S$ and
+//! $\Omega_1\Omega_3 = P$ after the time $u$. Then the equation of the step is
 //!
 //! $$ \alpha = \frac{2\eta}{1 + S\eta^2}, \quad \eta = \frac{\Omega_2}{r_2P}, \quad \frac{\mathrm d\eta}{\mathrm du} = 1 + \eta^2Z,
 //!    \quad Z = r_2(r_1\Omega_3^2 + r_3\Omega_1^2) \le S, \quad S\eta^2 = \tan^2\tfrac\theta2, $$
@@ -23,35 +22,35 @@
 //! $$ 1 \le \kappa = \frac{(1+S\eta^2)^2}{(1+\eta^2Z)(1-S\eta^2) + 2r_2(r_1+r_3)P^2\eta^4} \le \frac{(1+m)^2}{1-m},
 //!    \qquad m = \tan^2\tfrac{\theta_{max}}2, $$
 //!
-//! and likewise a bound of $\dot\kappa$. Times of stages with several fractions of a step add up.
-//! With $\kappa$ everything else is a sum of products of vectors that are bounded axis by axis: the rate
+//! and similarly a bound of $\dot\kappa$. The times of several stages, each a fraction of a step, add up. With $\kappa$ all other
+//! quantities are sums of products of vectors that are bounded axis by axis. The rate
 //!
 //! $$ w = \dot g + \frac{g(g\cdot\dot g)}{\cos\theta(1+\cos\theta)} - \frac{g\times\dot g}{1+\cos\theta} $$
 //!
-//! of a stage, behind the rates of the stages before it, differs from $\Omega'$ by terms of the order of
-//! $\alpha$. No ratio of moments enters but the $r_k$.
+//! of a stage, after the rates of the stages before it, differs from $\Omega'$ by terms of order $\alpha$. The only ratios of
+//! moments in these bounds are the $r_k$.
 
 use crate::{RigidBody, State};
 use nalgebra::Vector3;
 
-/// Bounds need $\sin^2\theta$ of every stage to be at most this.
+/// Largest $\sin^2\theta$ of a stage for which the bounds exist.
 const MAX_SINE_SQUARE: f64 = 0.95;
 
-/// Rounding of the invariants along a flight, and of the bounds themselves.
+/// Relative rounding error of the invariants along a flight, and of the bounds themselves.
 const ROUNDING: f64 = 1e-9;
 
 /// Bounds of the rates about the principal axes, in the order of [`RigidBody::moments`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AxisRates {
-    /// Bound of the rate $w$ of the path, $\mathrm dR/\mathrm d\alpha = RS(w)$ (rad/s).
+    /// Bounds of the absolute angular rate $w$ of the path, $\mathrm dR/\mathrm d\alpha = RS(w)$ (rad/s).
     pub rate: Vector3<f64>,
-    /// Bound of $\mathrm dw/\mathrm d\alpha$ (rad/s²).
+    /// Bounds of the absolute derivative $\mathrm dw/\mathrm d\alpha$ (rad/s²).
     pub acceleration: Vector3<f64>,
 }
 
 impl AxisRates {
-    /// Bound of the acceleration, beside gravity, of every point within half extents (m) along the principal
-    /// axes (m/s²): $\ddot r = R(S(w)^2 + S(\dot w))\rho$, column by column.
+    /// Returns a bound of the acceleration, without gravity, of every point within the half extents (m) along the principal axes
+    /// (m/s²): $\ddot r = R(S(w)^2 + S(\dot w))\rho$ for the body point $\rho$, column by column.
     pub fn point_acceleration(&self, extents: &Vector3<f64>) -> f64 {
         let (w, d) = (&self.rate, &self.acceleration);
         let column = |k: usize| {
@@ -64,14 +63,14 @@ impl AxisRates {
     }
 }
 
-/// Bounds of a vector, axis by axis, and of its derivative by the time.
+/// Bounds of the components of a vector, and of its time derivative.
 #[derive(Clone, Copy, Debug)]
 struct Axes {
     value: Vector3<f64>,
     rate: Vector3<f64>,
 }
 
-/// Bounds of a number and its derivative.
+/// Bounds of a number and its time derivative.
 #[derive(Clone, Copy, Debug)]
 struct Size {
     value: f64,
@@ -87,7 +86,7 @@ impl Size {
     }
 }
 
-/// Bounds of the components of a cross product.
+/// Returns bounds of the components of a cross product.
 fn cross(a: &Vector3<f64>, b: &Vector3<f64>) -> Vector3<f64> {
     Vector3::new(
         a.y * b.z + a.z * b.y,
@@ -133,7 +132,7 @@ impl Axes {
     }
 }
 
-/// Bounds of one stage's pace over that of Euler's motion.
+/// Bounds of the factor $\kappa$ between the motion of one stage and Euler's motion.
 struct Pace {
     /// Bound of $\kappa$.
     most: f64,
@@ -142,7 +141,7 @@ struct Pace {
 }
 
 impl Pace {
-    /// For an angle with a sine and cosine, of a body whose rates are at most `speed` (rad/s).
+    /// Computes the bounds for a stage angle with this cosine, of a body whose rates are at most `speed` (rad/s).
     fn of(cosine: f64, speed: f64) -> Self {
         let m = (1.0 - cosine) / (1.0 + cosine);
         let most = (1.0 + m) * (1.0 + m) / (1.0 - m);
@@ -155,8 +154,8 @@ impl Pace {
     }
 }
 
-/// Bounds of $\Omega$ and of Euler's field $\lvert\dot\Omega_k\rvert = r_k\lvert\Omega_i\Omega_l\rvert$ along the exact
-/// motion, and of the derivative of the latter.
+/// Returns bounds of $\Omega$, of its derivative $\lvert\dot\Omega_k\rvert = r_k\lvert\Omega_i\Omega_l\rvert$, and of the
+/// derivative of the latter, along the exact motion.
 fn exact(body: &RigidBody, from: &State) -> [Vector3<f64>; 3] {
     let extent = body.rate_squares(from).map(|y| y.max(0.0).sqrt());
     let j = body.moments();
@@ -171,14 +170,14 @@ fn exact(body: &RigidBody, from: &State) -> [Vector3<f64>; 3] {
     [extent, field, field_rate]
 }
 
-/// Bounds along the exact motion.
+/// Returns the bounds along the exact motion.
 pub(crate) fn exact_rates(body: &RigidBody, from: &State) -> AxisRates {
     let [rate, acceleration, _] = exact(body, from);
     AxisRates { rate, acceleration }
 }
 
-/// Bounds along a composition of steps of fractions of any time up to `time` (s); `None` if a stage could turn
-/// the body too far.
+/// Returns the bounds along a composition of steps with the given fractions of any time up to `time` (s). Returns `None` if a
+/// stage could turn the body too far.
 pub(crate) fn axis_rates(
     body: &RigidBody,
     from: &State,
@@ -187,7 +186,7 @@ pub(crate) fn axis_rates(
 ) -> Option<AxisRates> {
     let [extent, field, field_rate] = exact(body, from);
     let speed = extent.norm();
-    // The rate is at most the sum of the fractions so far times the body's, and a difference.
+    // The rate is at most the sum of the fractions so far times the rate of the body, plus a difference, `off`.
     let mut off = Axes {
         value: Vector3::zeros(),
         rate: Vector3::zeros(),
@@ -215,7 +214,7 @@ pub(crate) fn axis_rates(
             value: extent,
             rate: field * before.1,
         };
-        // From the start of the stage to its end.
+        // Change of the angular velocity from the start of the stage to its end.
         let way = Axes {
             value: field * (stretch * stage.most),
             rate: (field + field_rate * (before.1 * stretch)) * (c * stage.most),
@@ -232,7 +231,7 @@ pub(crate) fn axis_rates(
         let g = mean.by(part);
         let g_rate = mean.scaled(c).plus(mean_rate.by(part));
         let growth = g.dot(g_rate);
-        // 1/(cos(1 + cos)) and 1/(1 + cos), which grow with the angle.
+        // 1/(cos(1 + cos)) and 1/(1 + cos), which increase with the angle.
         let (sum, product) = (1.0 + cosine, cosine + cosine * cosine);
         let along = Size {
             value: 1.0 / product,
@@ -242,10 +241,10 @@ pub(crate) fn axis_rates(
             value: 1.0 / sum,
             rate: growth.value / (cosine * sum * sum),
         };
-        // The rate at the start after the turn, less that at the end.
+        // The rate at the start, rotated by the stage, minus the rate at the end.
         let askew = way.cross(start).by(part).scaled(0.5);
         let turned = way.plus(askew).plus(g.cross(askew).by(across));
-        // The stage's own rate, less its fraction of that at the end.
+        // The rate of the stage itself, minus its fraction of the rate at the end.
         let own = way
             .scaled(0.5 * c)
             .plus(mean_rate.by(part))

@@ -1,15 +1,15 @@
-//! Tolerances of the crate, in groups by what they decide. Each is a constant with a unit or scale and a reason; those of
-//! one algorithm alone stand beside it.
+//! Tolerances of the crate, grouped by purpose. Each is a constant with a unit or scale and a reason. Tolerances of a single
+//! algorithm are defined next to it.
 
 // ---- Steps of rotation ----
 
 /// Half angle of a step (tangent) below which fixed-point steps are cheaper than a Newton step.
 pub(crate) const FIXED_POINT_ANGLE: f64 = 0.1;
 
-/// Fraction of a Newton step below which the increment is not found.
+/// Smallest fraction of a Newton step that is tried; below it the increment counts as not found.
 pub(crate) const LEAST_FRACTION: f64 = 1e-6;
 
-/// Relative difference of two moments below which the bound of their difference divides by rounding.
+/// Relative difference of two moments below which it is rounding error: the bounds do not divide by it.
 pub(crate) const SYMMETRIC_MOMENTS: f64 = 1e-6;
 
 // ---- Grids of time ----

@@ -1,11 +1,11 @@
-//! Bounds of the rate at which a direction turns along a discrete path: the guarantee against tunneling. Bounds by a norm are
-//! quick; for slender bodies they are wide, and [`rates`](crate::rates) has others.
+//! Bounds of the rate at which a direction turns along a discrete path. They are the basis of the guarantee against tunneling.
+//! Bounds by a norm are fast to compute. For slender bodies they are too large, and [`rates`](crate::rates) has better ones.
 //!
-//! Seen from the body, the plane's normal is $d(\alpha) = R(\alpha)^Tn$. With the path's angular
-//! rate $w$, $\dot d = d\times w$ and $\lvert\ddot d\rvert \le \lvert w\rvert^2 + \lvert\dot w\rvert$, so
-//! every body point's height has a second derivative within
-//! $r_{max}(\lvert w\rvert^2 + \lvert\dot w\rvert)$ of the free fall's. This module bounds $w$ and
-//! $\dot w$ on $\lbrack 0, t\rbrack$ for the solution $f(\alpha)$ of $r(f; a(\alpha)) = 0$.
+//! In body axes, the plane's normal is $d(\alpha) = R(\alpha)^Tn$. With the angular rate $w$ of the path, $\dot d = d\times w$
+//! and $\lvert\ddot d\rvert \le \lvert w\rvert^2 + \lvert\dot w\rvert$. So the second derivative of the height of a body point
+//! differs from that of free fall by at most $r_{max}(\lvert w\rvert^2 + \lvert\dot w\rvert)$, with $r_{max}$ the largest
+//! distance of a body point. This module bounds $w$ and $\dot w$ on $\lbrack 0, t\rbrack$ for the solution $f(\alpha)$ of $r(f;
+//! a(\alpha)) = 0$.
 //!
 //! Let $\lVert x\rVert^2 = x^TJx$, $\lVert a\rVert_\ast^2 = a^TJ^{-1}a$, $J_1$ the smallest moment,
 //! $q \ge \lVert a\rVert_\ast/\sqrt{J_1}$, $c = \sqrt{1-q^2}$, $s = \lvert f\rvert^2 \le (1-c)/(1+c)$. From
@@ -14,32 +14,32 @@
 //!
 //! $$ Kf' = Ba', \quad Kf'' = 2(a'\times f' + (a'\cdot f')f + (a'\cdot f)f' + (a\cdot f')f') + Ba'', $$
 //!
-//! and $x\cdot Kx \ge 2c\lVert x\rVert^2$ turns both into bounds of $f'$ and $f''$. Finally
-//! $w = 2(f' - f\times f')/(1+s)$.
+//! and $x\cdot Kx \ge 2c\lVert x\rVert^2$ turns both equations into bounds of $f'$ and $f''$. Finally $w = 2(f' - f\times
+//! f')/(1+s)$.
 
 use crate::{AxisRates, RigidBody};
 
-/// A larger $q$ is too close to the end of the range of the proof, and there is no bound.
+/// Largest $q$ for which bounds are computed: beyond it the proof's range $q < 1$ is nearly exhausted.
 const MAX_Q: f64 = 0.98;
 
-/// Bounds on the angular rate of a path and its derivative; infinite where none is known.
+/// Bounds of the angular rate of a path and of its derivative; infinite if no bound is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Turning {
-    /// $\lvert w\rvert$ (rad/s).
+    /// Bound of $\lvert w\rvert$ (rad/s).
     pub rate: f64,
-    /// $\lvert\dot w\rvert$ (rad/s²).
+    /// Bound of $\lvert\dot w\rvert$ (rad/s²).
     pub acceleration: f64,
 }
 
-/// Bounds on the vector $a(\alpha)$ that drives one increment, and on its derivatives.
+/// Bounds of the vector $a(\alpha)$ that drives one increment, and of its derivatives.
 pub(crate) struct Drive {
-    /// $\lVert a\rVert_\ast/\sqrt{J_1}$.
+    /// Bound of $\lVert a\rVert_\ast/\sqrt{J_1}$.
     pub(crate) q: f64,
-    /// $\lVert Ba'\rVert_\ast/(\sqrt{J_1}(1+s))$, also at least $\lVert a'\rVert_\ast/\sqrt{J_1}$.
+    /// Bound of $\lVert Ba'\rVert_\ast/(\sqrt{J_1}(1+s))$, also at least $\lVert a'\rVert_\ast/\sqrt{J_1}$.
     pub(crate) rate: f64,
-    /// $\lvert a'\rvert$.
+    /// Bound of $\lvert a'\rvert$.
     pub(crate) first: f64,
-    /// $\lvert a''\rvert$.
+    /// Bound of $\lvert a''\rvert$.
     pub(crate) second: f64,
 }
 
@@ -53,20 +53,21 @@ impl From<AxisRates> for Turning {
 }
 
 impl Turning {
-    /// No bound is known.
+    /// Value for unknown bounds.
     pub const UNKNOWN: Self = Self {
         rate: f64::INFINITY,
         acceleration: f64::INFINITY,
     };
 
-    /// Bound on the second derivative of the height of a point at the distance `radius`.
+    /// Returns a bound of the second derivative of the height of a point at the distance `radius` (m) from the center of mass
+    /// (m/s²).
     #[inline]
     pub fn curvature(&self, radius: f64) -> f64 {
-        // The factor covers the rounding of invariants along a flight.
+        // The factor covers the rounding error of invariants along a flight.
         radius * (self.rate * self.rate + self.acceleration) * (1.0 + 1e-9)
     }
 
-    /// Bounds for the increment of one stage.
+    /// Returns the bounds for the increment of one stage.
     pub(crate) fn of_increment(body: &RigidBody, drive: &Drive) -> Self {
         let smallest = body.moments().x;
         let q = drive.q;
@@ -85,7 +86,7 @@ impl Turning {
         Self { rate, acceleration }
     }
 
-    /// Bounds for the product of this rotation and another one behind it.
+    /// Returns the bounds for the product of this rotation and another one after it.
     pub(crate) fn then(&self, next: &Self) -> Self {
         Self {
             rate: self.rate + next.rate,

@@ -1,19 +1,19 @@
-//! Fewer equations than unknowns.
+//! Underdetermined equations: fewer equations than unknowns.
 
 use crate::DesignError;
 use nalgebra::{DMatrix, DVector};
 
-/// A linear bound $\sum_j a_jz_j \ge l$ on the unknowns, kept to rounding.
+/// Linear bound $\sum_j a_jz_j \ge l$ on the unknowns, satisfied up to rounding error.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bound {
-    /// Pairs of an unknown and its coefficient $a_j$.
+    /// Indices $j$ of unknowns, each with its coefficient $a_j$.
     pub coefficients: Vec<(usize, f64)>,
-    /// The bound $l$.
+    /// Lower bound $l$.
     pub lower: f64,
 }
 
 impl Bound {
-    /// The bound $z_j \ge l$ on one unknown.
+    /// Creates the bound $z_j \ge l$ on one unknown.
     pub fn above(unknown: usize, lower: f64) -> Self {
         Self {
             coefficients: vec![(unknown, 1.0)],
@@ -21,7 +21,7 @@ impl Bound {
         }
     }
 
-    /// $\sum_j a_jx_j$; unknowns that are not there count as zero.
+    /// Returns $\sum_j a_jx_j$; unknowns that are missing in `x` count as zero.
     fn apply(&self, x: &[f64]) -> f64 {
         let terms = self.coefficients.iter();
         terms
@@ -29,12 +29,12 @@ impl Bound {
             .sum()
     }
 
-    /// Distance of a point from the bound, positive inside.
+    /// Returns the slack $\sum_j a_jz_j - l$ of a point: positive if the bound is satisfied strictly.
     pub(super) fn slack(&self, z: &[f64]) -> f64 {
         self.apply(z) - self.lower
     }
 
-    /// The longest part of a step from `z`, at most 1, that keeps a tenth of the slack.
+    /// Returns the largest fraction of a step from `z`, at most 1, after which a tenth of the slack remains.
     pub(super) fn clip(&self, z: &[f64], step: &[f64]) -> f64 {
         let (slack, change) = (0.9 * self.slack(z), self.apply(step));
         if change < -slack {
@@ -45,19 +45,19 @@ impl Bound {
     }
 }
 
-/// Equations $F(z) = 0$ in at least as many unknowns, with bounds.
+/// Equations $F(z) = 0$ with at least as many unknowns as equations, and with bounds.
 pub trait Equations {
-    /// Number of equations.
+    /// Returns the number of equations.
     fn count(&self) -> usize;
 
-    /// Number of unknowns.
+    /// Returns the number of unknowns.
     fn unknowns(&self) -> usize;
 
-    /// Writes $F(z)$ (count) and its Jacobian (count × unknowns); every entry.
+    /// Computes $F(z)$ (one entry per equation) and its Jacobian (equations × unknowns). Every entry is written.
     ///
     /// # Errors
     ///
-    /// [`DesignError`] where the equations are not defined.
+    /// [`DesignError`] if the equations are not defined at `z`.
     fn evaluate(
         &self,
         z: &[f64],
@@ -65,7 +65,7 @@ pub trait Equations {
         jacobian: &mut DMatrix<f64>,
     ) -> Result<(), DesignError>;
 
-    /// Bounds that no iterate leaves. None by default.
+    /// Returns the bounds that all iterates satisfy; by default there are no bounds.
     fn bounds(&self) -> Vec<Bound> {
         Vec::new()
     }

@@ -1,4 +1,4 @@
-//! Families of mechanisms whose two contacts meet at a given angle.
+//! Families of mechanisms in which two contacts close at a given angle.
 
 use super::{Bound, Equations};
 use crate::planar::{PlanarMechanism, Variation};
@@ -6,61 +6,62 @@ use crate::{Derivatives, DesignError, Dynamics, MechanicalSystem, MechanismError
 use carom_metric::{Covector, KineticMetric, UnitNormals};
 use nalgebra::{DMatrix, DVector};
 
-/// Influence of an unknown of a design.
+/// Quantity on which an unknown of a design acts.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Influence {
-    /// A coordinate of the stance.
+    /// A coordinate of the stance, by its index.
     Coordinate(usize),
-    /// Constants of the mechanism, with their derivatives by the unknown.
+    /// Constants of the mechanism, with their derivatives with respect to the unknown.
     Constants(Variation),
 }
 
-/// One mechanism of a family, in one stance.
+/// Mechanism of a family, in a given stance (configuration).
 #[derive(Clone, Debug, PartialEq)]
 pub struct DesignPoint {
-    /// The mechanism.
+    /// Mechanism.
     pub mechanism: PlanarMechanism,
-    /// Its stance $q$ (n).
+    /// Stance $q$ of the mechanism, one entry per coordinate.
     pub configuration: Vec<f64>,
-    /// Influence of each unknown.
+    /// Quantity on which each unknown acts.
     pub influences: Vec<Influence>,
 }
 
-/// A family of mechanisms, each in a stance of its own, that depends on a list of unknowns $z$.
+/// Family of mechanisms that depends on a list of unknowns $z$, with one stance for each mechanism.
 pub trait DesignFamily {
-    /// Number of unknowns $z$.
+    /// Returns the number of unknowns $z$.
     fn unknowns(&self) -> usize;
 
-    /// The member at $z$ (unknowns).
+    /// Returns the mechanism and its stance at $z$ (one entry per unknown).
     ///
     /// # Errors
     ///
-    /// [`MechanismError`] where there is no such mechanism.
+    /// [`MechanismError`] if there is no such mechanism.
     fn at(&self, z: &[f64]) -> Result<DesignPoint, MechanismError>;
 
-    /// Bounds within which the family is defined. None by default.
+    /// Returns the bounds within which the family is defined; by default there are no bounds.
     fn bounds(&self) -> Vec<Bound> {
         Vec::new()
     }
 }
 
-/// Gaps of two contacts, the cosine of their normals, and the gradients of the three.
+/// Gaps of two contacts, cosine of the angle between their normals, and the gradients of these three numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PairAngle {
-    /// The two gaps.
+    /// Gaps of the two contacts (m).
     pub gaps: [f64; 2],
-    /// Cosine $c$ of the normals in the kinetic metric.
+    /// Cosine $c$ of the angle between the normals in the kinetic metric.
     pub cosine: f64,
-    /// The product $\langle\mathrm{D}\phi_1, \mathrm{D}\phi_2\rangle$ of the gradients as they are.
+    /// Inner product $\langle\mathrm{D}\phi_1, \mathrm{D}\phi_2\rangle$ of the gap gradients in the kinetic metric, without
+    /// normalization.
     pub product: f64,
-    /// Gradients of the gaps by the unknowns.
+    /// Gradients of the gaps with respect to the unknowns.
     pub gap_gradients: [Vec<f64>; 2],
-    /// Gradient of the cosine by the unknowns.
+    /// Gradient of the cosine with respect to the unknowns.
     pub cosine_gradient: Vec<f64>,
 }
 
 impl PairAngle {
-    /// Evaluates two contacts of a mechanism in its stance.
+    /// Evaluates two contacts of a mechanism in its stance, given by their indices.
     ///
     /// # Errors
     ///
@@ -78,7 +79,7 @@ impl PairAngle {
         let metric = KineticMetric::new(mass)?;
         let units = UnitNormals::new(&metric, normals.iter())?;
         let cosine = units.cosine(0, 1);
-        // Unit normals u, w from here on; a and b are their velocities.
+        // From here on u and w are the unit normals, and a and b the velocities that belong to them.
         let mut velocities = Vec::with_capacity(2);
         for (i, normal) in normals.iter().enumerate() {
             velocities.push(metric.sharp(normal)?.0 / units.norm(i));
@@ -87,7 +88,7 @@ impl PairAngle {
         let mut gap_gradients = [Vec::new(), Vec::new()];
         let mut cosine_gradient = Vec::with_capacity(point.influences.len());
         for influence in &point.influences {
-            // du a, du b, dw a, dw b with the normals as they are, and the forms of dM.
+            // Products du a, du b, dw a, dw b with normals that are not normalized, and the quadratic forms of dM.
             let Change {
                 gaps,
                 rates: [[ua, ub], [wa, wb]],
@@ -111,17 +112,17 @@ impl PairAngle {
     }
 }
 
-/// First-order changes by one unknown.
+/// First-order changes with respect to one unknown.
 #[derive(Clone, Copy, Debug)]
 struct Change {
     gaps: [f64; 2],
-    /// Change of $\mathrm{D}\phi_i$ on the velocities a and b.
+    /// Change of $\mathrm{D}\phi_i$, applied to the velocities a and b.
     rates: [[f64; 2]; 2],
     /// Change of $M$ on the pairs (a, a), (a, b) and (b, b).
     forms: [f64; 3],
 }
 
-/// Derivatives by the coordinates, found together, and what those by constants need.
+/// Derivatives with respect to all coordinates, and the data for derivatives with respect to constants.
 struct Changes<'a> {
     mechanism: &'a PlanarMechanism,
     q: &'a [f64],
@@ -196,16 +197,15 @@ impl<'a> Changes<'a> {
     }
 }
 
-/// The equations of two closed contacts, at an angle if one is asked for:
-/// $(\phi_1, \phi_2) = 0$ or $(\phi_1, \phi_2, c - c^\ast) = 0$.
+/// Equations of two closed contacts, with a given angle if `cosine` is set: $(\phi_1, \phi_2) = 0$ or $(\phi_1, \phi_2, c -
+/// c^\ast) = 0$.
 #[derive(Clone, Copy, Debug)]
 pub struct ClosedPair<'a, F> {
-    /// The mechanisms and stances.
+    /// Family of mechanisms and stances.
     pub family: &'a F,
-    /// The two contacts.
+    /// Indices of the two contacts.
     pub contacts: [usize; 2],
-    /// The cosine $c^\ast$ that their normals should have: 0 for impacts that do not see each
-    /// other, $-\cos(\pi/m)$ in general.
+    /// Required cosine $c^\ast$ of the normals: 0 for impacts that do not affect each other, $-\cos(\pi/m)$ in general.
     pub cosine: Option<f64>,
 }
 

@@ -1,21 +1,21 @@
-//! Roots of underdetermined equations.
+//! Solvers for underdetermined equations.
 
 use super::{Bound, Equations};
 use crate::DesignError;
 use nalgebra::{DMatrix, DVector};
 
-/// A row that depends on the ones before it up to this, at unit length, is singular.
+/// Length of the part of a normalized row that is independent of the rows before it, below which the rows count as singular.
 const RANK_TOLERANCE: f64 = 1e-10;
 
-/// When the search for a root stops: tolerances, and the number of steps.
+/// Stopping criteria of the search for a root: tolerances, and the number of steps.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RootOptions {
     /// Largest residual of a root, in the units of the equations.
     pub tolerance: f64,
-    /// Longest last step of [`nearest_root`], over one plus the distance from the start. Its
-    /// convergence is linear.
+    /// Largest last step of [`nearest_root`], as a fraction of one plus the distance from the start. The convergence of that
+    /// method is linear.
     pub step_tolerance: f64,
-    /// Most steps.
+    /// Largest number of steps.
     pub max_iterations: usize,
 }
 
@@ -29,37 +29,37 @@ impl Default for RootOptions {
     }
 }
 
-/// A root that was found.
+/// Root of the equations, as found by a solver.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Root {
-    /// The unknowns.
+    /// Unknowns at the root.
     pub unknowns: Vec<f64>,
-    /// Largest residual.
+    /// Largest absolute residual.
     pub residual: f64,
-    /// Steps made.
+    /// Number of steps.
     pub iterations: usize,
-    /// Distance $\sqrt{\sum_j((z_j - z_{0j})/s_j)^2}$ from the start; unknowns that are held
-    /// do not count.
+    /// Distance $\sqrt{\sum_j((z_j - z_{0j})/s_j)^2}$ from the start $z_0$ with the scales $s_j$. Unknowns with the scale 0 do
+    /// not count.
     pub distance: f64,
 }
 
-/// A root near `start` (unknowns), by Newton steps of least length
+/// Finds a root near `start` (one entry per unknown) by Newton steps of minimum length
 ///
 /// $$ z \leftarrow z - WJ^T(JWJ^T)^{-1}F, \qquad W = \mathrm{diag}(s_j^2) . $$
 ///
-/// `scales` are the lengths $s_j \ge 0$ in which the unknowns are measured; zero holds an unknown
-/// where it is. Steps are cut short at the bounds, so that a search whose way leads across one
-/// stalls there. Convergence is quadratic near a root; from far away there may be none.
+/// `scales` are the lengths $s_j \ge 0$ in which the unknowns are measured; a scale of zero keeps an unknown constant. Steps are
+/// shortened at the bounds, so that a search that would cross a bound stalls there. Convergence is quadratic near a root; from
+/// far away the method may not converge.
 ///
 /// # Errors
 ///
-/// [`DesignError::DimensionMismatch`], [`DesignError::NonFinite`], [`DesignError::InvalidScale`],
-/// [`DesignError::OutOfBounds`] at the start, [`DesignError::SingularConstraint`] where the
-/// equations depend on each other, [`DesignError::NotConverged`], and what the equations say.
+/// [`DesignError::DimensionMismatch`], [`DesignError::NonFinite`], [`DesignError::InvalidScale`], [`DesignError::OutOfBounds`] at
+/// the start, [`DesignError::SingularConstraint`] if the equations depend on each other, [`DesignError::NotConverged`], and the
+/// errors of the equations.
 ///
 /// # Examples
 ///
-/// The point of the unit circle that Newton finds from (3, 4) lies on the ray through it:
+/// The point of the unit circle that the method finds from (3, 4) lies on the ray through that point:
 ///
 /// ```
 /// use carom_mechanism::DesignError;
@@ -108,13 +108,12 @@ pub fn min_norm_newton(
     Err(search.not_converged(options))
 }
 
-/// The root nearest to `start`: least $\lVert z - z_0\rVert$ in the lengths `scales` under
-/// $F(z) = 0$, by the steps
+/// Finds the root nearest to `start`: minimizes $\lVert z - z_0\rVert$, measured with `scales`, under $F(z) = 0$, by the steps
 ///
 /// $$ z \leftarrow z_0 - WJ^T(JWJ^T)^{-1}\bigl(F - J(z - z_0)\bigr) . $$
 ///
-/// The limit is a root where $z - z_0$ is in the span of the gradients, as at the nearest root.
-/// Convergence is linear, the faster the less the gradients turn on the way.
+/// At the limit $z - z_0$ is in the span of the gradients, as at the nearest root. Convergence is linear; it is faster if the
+/// gradients change direction less on the way.
 ///
 /// # Errors
 ///
@@ -140,7 +139,7 @@ pub fn nearest_root(
     Err(search.not_converged(options))
 }
 
-/// An iterate; steps are measured in the scales.
+/// Iterate of a search; steps are measured in the scales.
 struct Search<'a, E> {
     equations: &'a E,
     bounds: Vec<Bound>,
@@ -148,7 +147,7 @@ struct Search<'a, E> {
     start: DVector<f64>,
     z: DVector<f64>,
     residual: DVector<f64>,
-    /// $JW^{1/2}$.
+    /// Scaled Jacobian $JW^{1/2}$.
     scaled_jacobian: DMatrix<f64>,
 }
 
@@ -177,7 +176,7 @@ impl<'a, E: Equations> Search<'a, E> {
         }
         let bounds = equations.bounds();
         for (bound, slack) in bounds.iter().map(|b| b.slack(start)).enumerate() {
-            // Also where it is not a number.
+            // This also catches NaN.
             if slack.is_nan() || slack <= 0.0 {
                 return Err(DesignError::OutOfBounds { bound, slack });
             }
@@ -209,7 +208,7 @@ impl<'a, E: Equations> Search<'a, E> {
         Ok(())
     }
 
-    /// The shortest $x$ with $JW^{1/2}x = f$, by a QR factorization of the rows at unit length.
+    /// Returns the shortest $x$ with $JW^{1/2}x = f$, by a QR factorization of the normalized rows.
     fn shortest(&self, f: &DVector<f64>) -> Result<DVector<f64>, DesignError> {
         let mut columns = self.scaled_jacobian.transpose();
         let mut right = f.clone();
@@ -231,7 +230,7 @@ impl<'a, E: Equations> Search<'a, E> {
                 return Err(DesignError::SingularConstraint { equation });
             }
         }
-        // Rows of R^T are lower triangular: forward substitution.
+        // R^T is lower triangular: forward substitution.
         for i in 0..right.len() {
             let known: f64 = (0..i).map(|j| r[(j, i)] * right[j]).sum();
             right[i] = (right[i] - known) / r[(i, i)];
@@ -239,7 +238,7 @@ impl<'a, E: Equations> Search<'a, E> {
         Ok(q * right)
     }
 
-    /// $W^{-1/2}(z - z_0)$, zero where an unknown is held.
+    /// Returns $W^{-1/2}(z - z_0)$, with zero for unknowns that are kept constant.
     fn away(&self) -> DVector<f64> {
         let moved = &self.z - &self.start;
         moved.zip_map(&self.scales, |dz, s| if s > 0.0 { dz / s } else { 0.0 })

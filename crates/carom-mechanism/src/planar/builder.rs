@@ -4,40 +4,40 @@ use super::{Actuator, Inertia, Line, PlanarMechanism, Spring};
 use crate::MechanismError;
 use nalgebra::Vector2;
 
-/// A link of a planar mechanism, and its coordinate: link `i` moves by the coordinate
-/// $q_i$ against its parent.
+/// Identifier of a link of a planar mechanism and of its coordinate: link `i` moves relative to its parent by the coordinate
+/// $q_i$.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Link(usize);
 
 impl Link {
-    /// The fixed world, as a parent.
+    /// The ground (fixed world), as a parent.
     pub const GROUND: Self = Self(usize::MAX);
 
-    /// Index of the link's coordinate.
+    /// Returns the index of the link's coordinate.
     pub fn coordinate(self) -> usize {
         self.0
     }
 }
 
-/// A point or a small wheel of a link that touches a fixed line.
+/// Contact of a link with a fixed line, by a point or a small wheel.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LineContact {
-    /// Name, for reports.
+    /// Name of the contact, for reports.
     pub name: String,
-    /// Center of the wheel, or the point itself, in the link's frame.
+    /// Center of the wheel, or the point itself, in the frame of the link.
     pub point: [f64; 2],
     /// Radius of the wheel, at least 0.
     pub radius: f64,
-    /// The line, whose normal points to the free side.
+    /// Line; its normal points to the free side.
     pub line: Line,
-    /// Coulomb coefficient, at least 0.
+    /// Coulomb friction coefficient, at least 0.
     pub friction: f64,
-    /// Coefficient of restitution in \[0, 1\], for impact laws that take one per contact.
+    /// Coefficient of restitution in \[0, 1\], for impact laws with one coefficient per contact.
     pub restitution: f64,
 }
 
 impl LineContact {
-    /// A frictionless, elastic point contact.
+    /// Creates a frictionless, elastic point contact.
     pub fn point(name: impl Into<String>, point: [f64; 2], line: Line) -> Self {
         Self {
             name: name.into(),
@@ -50,33 +50,33 @@ impl LineContact {
     }
 }
 
-/// Motion of a link against its parent.
+/// Joint of a link with its parent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Joint {
-    /// Turns by $q$.
+    /// Rotation by the angle $q$.
     Hinge,
-    /// Moves by $q$ along a unit vector of the parent's frame.
+    /// Translation by $q$ along a unit vector in the parent's frame.
     Slider(Vector2<f64>),
 }
 
-/// A link as it was described.
+/// Description of a link.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct LinkSpec {
     pub(super) joint: Joint,
     pub(super) parent: Option<usize>,
-    /// Origin of the frame in the parent's frame at $q = 0$.
+    /// Origin of the link's frame in the parent's frame at $q = 0$.
     pub(super) anchor: Vector2<f64>,
-    /// Angle of the frame against the parent's at $q = 0$ (rad).
+    /// Angle of the link's frame relative to the parent's frame at $q = 0$ (rad).
     pub(super) angle: f64,
     pub(super) inertia: Inertia,
     pub(super) spring: Option<Spring>,
     pub(super) actuator: Option<Actuator>,
 }
 
-/// Puts a [`PlanarMechanism`] together, link by link.
+/// Builds a [`PlanarMechanism`] link by link.
 ///
-/// Methods only collect; [`build`](Self::build) checks everything. Several springs or actuators
-/// at one joint replace one another; bodies add up.
+/// The methods only collect the parts; [`build`](Self::build) checks them. A second spring or actuator at a joint replaces the
+/// first one; bodies add up.
 ///
 /// # Examples
 ///
@@ -103,12 +103,12 @@ pub struct PlanarBuilder {
     gravity: Vector2<f64>,
     links: Vec<LinkSpec>,
     contacts: Vec<(Link, LineContact)>,
-    /// The first call that named a link that does not exist.
+    /// First error: a part was attached to a link that does not exist.
     fault: Option<MechanismError>,
 }
 
 impl PlanarBuilder {
-    /// A builder with an acceleration of gravity, for example `[0.0, -9.81]`.
+    /// Creates a builder with an acceleration of gravity, for example `[0.0, -9.81]`.
     pub fn new(gravity: [f64; 2]) -> Self {
         Self {
             gravity: gravity.into(),
@@ -118,31 +118,29 @@ impl PlanarBuilder {
         }
     }
 
-    /// Adds a link that turns about a point of its parent. Its frame sits at `anchor` in the
-    /// parent's frame, turned by `angle` + $q$ (rad, counterclockwise).
+    /// Adds a link that rotates about a point of its parent. Its frame has its origin at `anchor` in the parent's frame, and is
+    /// rotated by `angle` + $q$ (rad, counterclockwise).
     pub fn hinge(&mut self, parent: Link, anchor: [f64; 2], angle: f64) -> Link {
         self.add(Joint::Hinge, parent, anchor.into(), angle)
     }
 
-    /// Adds a link that slides along a direction of its parent. Its frame sits at `anchor` +
-    /// $q$ `direction` in the parent's frame and is parallel to it; only the direction matters,
-    /// so that $q$ is a length.
+    /// Adds a link that slides along a direction of its parent. Its frame has its origin at `anchor` + $q$ `direction` in the
+    /// parent's frame and is parallel to that frame. `direction` is normalized, so that $q$ is a length.
     pub fn slider(&mut self, parent: Link, anchor: [f64; 2], direction: [f64; 2]) -> Link {
         let direction = Vector2::from(direction);
-        // A zero direction becomes NaN, which `build` refuses.
+        // A zero direction becomes NaN, which `build` rejects.
         let unit = direction / direction.norm();
         self.add(Joint::Slider(unit), parent, anchor.into(), 0.0)
     }
 
-    /// Adds a free body: three links with the coordinates x, y and angle. The last, which is
-    /// returned, carries the body.
+    /// Adds a free body: three links with the coordinates x, y and angle. The last link, which is returned, carries the body.
     pub fn floating(&mut self) -> Link {
         let x = self.slider(Link::GROUND, [0.0, 0.0], [1.0, 0.0]);
         let y = self.slider(x, [0.0, 0.0], [0.0, 1.0]);
         self.hinge(y, [0.0, 0.0], 0.0)
     }
 
-    /// Welds a body, given in the link's frame, to a link.
+    /// Attaches a body, given in the frame of the link, rigidly to a link.
     pub fn body(&mut self, link: Link, inertia: Inertia) -> &mut Self {
         if let Some(spec) = self.link("body", link) {
             spec.inertia += inertia;
@@ -150,7 +148,7 @@ impl PlanarBuilder {
         self
     }
 
-    /// Puts a spring and damper at a link's joint.
+    /// Adds a spring and damper to the joint of a link.
     pub fn spring(&mut self, link: Link, spring: Spring) -> &mut Self {
         if let Some(spec) = self.link("spring", link) {
             spec.spring = Some(spring);
@@ -158,7 +156,7 @@ impl PlanarBuilder {
         self
     }
 
-    /// Puts an actuator at a link's joint.
+    /// Adds an actuator to the joint of a link.
     pub fn actuator(&mut self, link: Link, actuator: Actuator) -> &mut Self {
         if let Some(spec) = self.link("actuator", link) {
             spec.actuator = Some(actuator);
@@ -174,7 +172,7 @@ impl PlanarBuilder {
         self
     }
 
-    /// Checks and finishes the mechanism.
+    /// Checks all parts and builds the mechanism.
     ///
     /// # Errors
     ///
@@ -209,7 +207,7 @@ impl PlanarBuilder {
         Link(self.links.len() - 1)
     }
 
-    /// Description of a link. An unknown link is remembered as the fault of the mechanism.
+    /// Returns the description of a link. The first unknown link is stored as the error of the mechanism.
     fn link(&mut self, what: &'static str, link: Link) -> Option<&mut LinkSpec> {
         let links = self.links.len();
         let found = self.links.get_mut(link.0);

@@ -1,6 +1,6 @@
 //! Springs, dampers and actuators at the joints.
 
-/// A linear spring and damper at a joint: the generalized force $-k(q - q_0) - cv$.
+/// Linear spring and damper at a joint, with the generalized force $-k(q - q_0) - cv$.
 ///
 /// Units: N/m and N·s/m at a slider, N·m/rad and N·m·s/rad at a hinge.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -9,24 +9,23 @@ pub struct Spring {
     pub stiffness: f64,
     /// Damping $c \ge 0$.
     pub damping: f64,
-    /// Coordinate $q_0$ at which the spring is slack.
+    /// Coordinate $q_0$ at which the spring exerts no force.
     pub rest: f64,
 }
 
-/// An actuator that tracks a [`Reference`] with proportional and derivative gains:
-/// the generalized force $-K_p(q - r(t)) - K_v(v - \dot r(t))$.
+/// Actuator that tracks a [`Reference`] $r$ with proportional and derivative gains, by the generalized force $-K_p(q - r(t)) -
+/// K_v(v - \dot r(t))$.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Actuator {
     /// Gain $K_p \ge 0$.
     pub proportional: f64,
     /// Gain $K_v \ge 0$.
     pub derivative: f64,
-    /// Reference that it tracks.
+    /// Reference that the actuator tracks.
     pub reference: Reference,
 }
 
-/// A reference that is held and then moves at a constant rate,
-/// $r(t) = r_0 + \dot r\max(0, t - t_0)$.
+/// Reference that is constant and then changes at a constant rate, $r(t) = r_0 + \dot r\max(0, t - t_0)$.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reference {
     /// Value $r_0$ until the start.
@@ -38,7 +37,7 @@ pub struct Reference {
 }
 
 impl Reference {
-    /// A reference that never moves.
+    /// Creates a constant reference.
     pub fn fixed(value: f64) -> Self {
         Self {
             hold: value,
@@ -47,7 +46,7 @@ impl Reference {
         }
     }
 
-    /// Value and rate at a time (s).
+    /// Returns value and rate at a time (s).
     pub fn at(&self, time: f64) -> (f64, f64) {
         if time < self.start {
             (self.hold, 0.0)

@@ -1,4 +1,4 @@
-//! Poses and velocities of the links of a mechanism.
+//! Positions, angles and velocities of the links of a mechanism.
 
 use super::Inertia;
 use super::builder::{Joint, LinkSpec};
@@ -6,23 +6,24 @@ use super::vector::{perpendicular, turned};
 use nalgebra::Vector2;
 use smallvec::SmallVec;
 
-/// Mechanisms with up to this many links are evaluated without the allocator.
+/// Largest number of links for which an evaluation does not allocate.
 const INLINE_LINKS: usize = 12;
 
-/// Position of a link's frame, and the direction in which its coordinate moves what it carries.
+/// Position and angle of a link's frame, and the motion direction of its joint.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Frame {
-    /// $(\cos\alpha, \sin\alpha)$ of the frame's angle to the world.
+    /// Vector $(\cos\alpha, \sin\alpha)$ of the angle $\alpha$ from world to frame.
     pub(super) turn: Vector2<f64>,
     pub(super) angle: f64,
     pub(super) origin: Vector2<f64>,
-    /// Unit vector of a slider, in the world.
+    /// Unit vector of a slider, in world axes.
     pub(super) axis: Vector2<f64>,
     pub(super) is_hinge: bool,
 }
 
 impl Frame {
-    /// $\partial x/\partial q$ of a point $x$ of this link or of one further out: $S(x - o)$ or $a$.
+    /// Returns $\partial x/\partial q$ for a point $x$ of this link or of a link beyond it: $S(x - o)$ for a hinge at $o$, $a$
+    /// for a slider along $a$, with the quarter turn $S$.
     #[inline]
     pub(super) fn moves(&self, x: Vector2<f64>) -> Vector2<f64> {
         if self.is_hinge {
@@ -32,7 +33,8 @@ impl Frame {
         }
     }
 
-    /// Change of a vector fixed to this link by a hinge closer to the root, per radian; zero for a slider.
+    /// Returns the derivative, with respect to this link's coordinate, of a vector that this joint moves: rotated by a quarter
+    /// turn for a hinge, zero for a slider.
     #[inline]
     pub(super) fn turns(&self, vector: Vector2<f64>) -> Vector2<f64> {
         if self.is_hinge {
@@ -43,12 +45,12 @@ impl Frame {
     }
 }
 
-/// A vector of each link.
+/// One vector per link.
 pub(super) type Vectors = SmallVec<[Vector2<f64>; INLINE_LINKS]>;
 
 pub(super) type Frames = SmallVec<[Frame; INLINE_LINKS]>;
 
-/// The frames of the first `count` links.
+/// Computes the frames of the first `count` links.
 pub(super) fn frames(links: &[LinkSpec], q: &[f64], count: usize) -> Frames {
     let mut frames = Frames::with_capacity(count);
     for (link, &q) in links.iter().zip(q).take(count) {
@@ -91,9 +93,9 @@ fn parent<'a, T>(done: &'a [T], link: &LinkSpec) -> Option<&'a T> {
 /// Velocity of a link's frame.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Twist {
-    /// Velocity of the origin $\dot o$.
+    /// Velocity of the frame's origin, $\dot o$.
     pub(super) velocity: Vector2<f64>,
-    /// Angular rate $\omega$ of the frame.
+    /// Angular velocity $\omega$ of the frame (rad/s).
     pub(super) rate: f64,
 }
 
@@ -103,7 +105,7 @@ impl Twist {
         rate: 0.0,
     };
 
-    /// Velocity of the point of the link at `arm` (world components) from its origin.
+    /// Returns the velocity of the point of the link at `arm` (world axes) from its origin.
     #[inline]
     pub(super) fn at(&self, arm: Vector2<f64>) -> Vector2<f64> {
         self.velocity + self.rate * perpendicular(arm)
@@ -112,7 +114,7 @@ impl Twist {
 
 pub(super) type Twists = SmallVec<[Twist; INLINE_LINKS]>;
 
-/// The velocities of all frames.
+/// Computes the velocities of all frames.
 pub(super) fn twists(links: &[LinkSpec], frames: &[Frame], v: &[f64]) -> Twists {
     let mut twists = Twists::with_capacity(links.len());
     for ((link, frame), &v) in links.iter().zip(frames).zip(v) {
@@ -138,11 +140,11 @@ pub(super) fn twists(links: &[LinkSpec], frames: &[Frame], v: &[f64]) -> Twists 
     twists
 }
 
-/// A link and everything beyond it, as one rigid body: what its coordinate moves.
+/// A link and all links beyond it, taken as one rigid body: the body that the link's coordinate moves.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Composite {
     pub(super) mass: f64,
-    /// First moment about the link's origin, in world components.
+    /// First moment about the link's origin, in world axes.
     pub(super) first: Vector2<f64>,
     /// Second moment about the link's origin.
     pub(super) second: f64,
@@ -151,7 +153,7 @@ pub(super) struct Composite {
 }
 
 impl Composite {
-    /// Derivative of the first moment about a fixed point by the link's own coordinate.
+    /// Returns the derivative of the first moment about a fixed point with respect to the link's coordinate.
     #[inline]
     pub(super) fn shift(&self, frame: &Frame) -> Vector2<f64> {
         if frame.is_hinge {
@@ -164,7 +166,7 @@ impl Composite {
 
 pub(super) type Composites = SmallVec<[Composite; INLINE_LINKS]>;
 
-/// The composites of all links; without `twists` the momenta are zero.
+/// Computes the composites of all links; without `twists` the momenta are zero.
 pub(super) fn composites(
     links: &[LinkSpec],
     frames: &[Frame],

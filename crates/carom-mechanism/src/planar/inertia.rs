@@ -3,10 +3,10 @@
 use nalgebra::{Rotation2, Vector2};
 use std::ops::{Add, AddAssign};
 
-/// Mass, first and second moment about the origin of a frame.
+/// Mass, first moment and second moment about the origin of a frame.
 ///
-/// Kinetic energy is linear in these four numbers, so bodies welded together add up, and so do
-/// the changes that a design parameter makes. Units are the caller's: kg, kg·m, kg·m² in SI.
+/// The kinetic energy is linear in these four numbers, so they add up for bodies that are rigidly connected, and so do their
+/// derivatives with respect to a design parameter. Any consistent units: kg, kg·m, kg·m² in SI.
 ///
 /// # Examples
 ///
@@ -30,14 +30,14 @@ pub struct Inertia {
 }
 
 impl Inertia {
-    /// No mass.
+    /// Zero inertia.
     pub const ZERO: Self = Self {
         mass: 0.0,
         first_moment: Vector2::new(0.0, 0.0),
         second_moment: 0.0,
     };
 
-    /// A body of any shape, from its mass, its center of mass and its moment of inertia about it.
+    /// Creates a body of any shape from its mass, its center of mass and its moment of inertia about the center of mass.
     pub fn new(mass: f64, center: [f64; 2], moment_about_center: f64) -> Self {
         let center = Vector2::from(center);
         Self {
@@ -47,22 +47,22 @@ impl Inertia {
         }
     }
 
-    /// A point mass.
+    /// Creates a point mass.
     pub fn point(mass: f64, at: [f64; 2]) -> Self {
         Self::new(mass, at, 0.0)
     }
 
-    /// A solid ball, $\tfrac25mr^2$ about its center.
+    /// Creates a solid ball, $\tfrac25mr^2$ about its center.
     pub fn ball(mass: f64, radius: f64, center: [f64; 2]) -> Self {
         Self::new(mass, center, 0.4 * mass * radius * radius)
     }
 
-    /// A solid disk, $\tfrac12mr^2$ about its center.
+    /// Creates a solid disk, $\tfrac12mr^2$ about its center.
     pub fn disk(mass: f64, radius: f64, center: [f64; 2]) -> Self {
         Self::new(mass, center, 0.5 * mass * radius * radius)
     }
 
-    /// A thin uniform rod between two points, $\tfrac1{12}ml^2$ about its middle.
+    /// Creates a thin uniform rod between two points, $\tfrac1{12}ml^2$ about its middle.
     pub fn rod(mass: f64, from: [f64; 2], to: [f64; 2]) -> Self {
         let (from, to) = (Vector2::from(from), Vector2::from(to));
         let middle = 0.5 * (from + to);
@@ -70,15 +70,15 @@ impl Inertia {
         Self::new(mass, middle.into(), moment)
     }
 
-    /// A solid rectangle with sides along the frame's axes, $\tfrac13m(a^2 + b^2)$ about its
-    /// center with half sides a and b.
+    /// Creates a solid rectangle with sides along the frame's axes, $\tfrac13m(a^2 + b^2)$ about its center, with the half sides
+    /// a and b.
     pub fn rectangle(mass: f64, half_sides: [f64; 2], center: [f64; 2]) -> Self {
         let moment = mass * Vector2::from(half_sides).norm_squared() / 3.0;
         Self::new(mass, center, moment)
     }
 
-    /// Inertia of the body after a turn about the frame's origin by `angle` (rad) and then a
-    /// displacement: how a body described in its own frame is welded to a link.
+    /// Returns the inertia of the body after a rotation about the frame's origin by `angle` (rad), followed by a displacement.
+    /// Use it to attach a body that is described in its own frame to a link.
     #[must_use]
     pub fn placed(&self, displacement: [f64; 2], angle: f64) -> Self {
         let displacement = Vector2::from(displacement);
@@ -92,7 +92,7 @@ impl Inertia {
         }
     }
 
-    /// True if some mass distribution has these moments, to rounding.
+    /// True if a mass distribution with these moments exists, up to rounding error.
     pub(super) fn is_realizable(&self) -> bool {
         let square = self.first_moment.norm_squared();
         let product = self.mass * self.second_moment;

@@ -5,7 +5,7 @@ use crate::MechanismError;
 use crate::error::{finite, positive};
 use nalgebra::Vector2;
 
-/// A fixed line: the floor, a wall.
+/// Fixed line, such as the floor or a wall.
 ///
 /// # Examples
 ///
@@ -25,7 +25,7 @@ pub struct Line {
 }
 
 impl Line {
-    /// The line through a point with a normal to the free side, of any length.
+    /// Creates the line through a point, with a normal of any length that points to the free side.
     ///
     /// # Errors
     ///
@@ -42,7 +42,7 @@ impl Line {
         })
     }
 
-    /// The floor $y = 0$, free above.
+    /// Creates the floor $y = 0$, with the free side above.
     pub fn floor() -> Self {
         Self {
             point: Vector2::zeros(),
@@ -50,22 +50,22 @@ impl Line {
         }
     }
 
-    /// Unit normal, to the free side.
+    /// Returns the unit normal, which points to the free side.
     pub fn normal(&self) -> Vector2<f64> {
         self.normal
     }
 
-    /// Unit tangent, to the right of the normal: $+x$ on a floor.
+    /// Returns the unit tangent, to the right of the normal: $+x$ for a floor.
     pub fn tangent(&self) -> Vector2<f64> {
         -perpendicular(self.normal)
     }
 
-    /// Distance of a point from the line, negative behind it.
+    /// Returns the distance of a point from the line, negative behind it.
     pub fn distance(&self, x: Vector2<f64>) -> f64 {
         self.normal.dot(&(x - self.point))
     }
 
-    /// Position of a point along the line.
+    /// Returns the coordinate of a point along the line.
     pub(super) fn along(&self, x: Vector2<f64>) -> f64 {
         self.tangent().dot(&(x - self.point))
     }

@@ -1,4 +1,4 @@
-//! A planar tree of rigid links as a mechanical system.
+//! Planar tree of rigid links as a mechanical system.
 
 use super::builder::{Joint, LinkSpec};
 use super::frames::{Composite, Frame, Frames, Vectors, composites, frames, twists};
@@ -8,7 +8,7 @@ use crate::error::{finite, not_negative};
 use crate::{Derivatives, Dynamics, MechanicalSystem, MechanismError, Motion, PointContact};
 use nalgebra::{DMatrix, Vector2};
 
-/// Point of a contact, its link and its line.
+/// Contact with its point, link and line.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct ContactSpec {
     pub(super) link: usize,
@@ -17,8 +17,8 @@ pub(super) struct ContactSpec {
     pub(super) line: Line,
 }
 
-/// A planar tree of rigid links; see the [module](super) for its equations and
-/// [`PlanarBuilder`](super::PlanarBuilder) for how to make one.
+/// Planar tree of rigid links. See the [module](super) for its equations, and [`PlanarBuilder`](super::PlanarBuilder) to build
+/// one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlanarMechanism {
     gravity: Vector2<f64>,
@@ -81,8 +81,8 @@ impl PlanarMechanism {
         })
     }
 
-    /// World position of a point given in a link's frame; `None` if there is no such link. A point
-    /// of [`Link::GROUND`] is where it is.
+    /// Returns the world position of a point given in a link's frame; `None` if there is no such link. Points of [`Link::GROUND`]
+    /// are returned unchanged.
     pub fn point(&self, link: Link, local: [f64; 2], configuration: &[f64]) -> Option<[f64; 2]> {
         if link == Link::GROUND {
             return Some(local);
@@ -92,13 +92,14 @@ impl PlanarMechanism {
         Some((frame.origin + turned(frame.turn, local.into())).into())
     }
 
-    /// Angle (rad) of a link's frame to the world, never wrapped; `None` if there is no such link.
+    /// Returns the angle (rad) of a link's frame relative to the world, not reduced modulo $2\pi$; `None` if there is no such
+    /// link.
     pub fn angle(&self, link: Link, configuration: &[f64]) -> Option<f64> {
         let frames = frames(&self.links, configuration, link.coordinate() + 1);
         frames.get(link.coordinate()).map(|frame| frame.angle)
     }
 
-    /// Kinetic and potential energy $(T, V)$ (J) of a motion.
+    /// Returns kinetic and potential energy $(T, V)$ (J).
     pub fn energy(&self, configuration: &[f64], velocity: &[f64]) -> (f64, f64) {
         let frames = frames(&self.links, configuration, self.links.len());
         let mut energy = (0.0, 0.0);
@@ -119,17 +120,17 @@ impl PlanarMechanism {
         energy
     }
 
-    /// Hessian $\mathrm{D}^2\phi_i(q)$ of a gap (n × n), symmetric; every entry is written.
+    /// Computes the Hessian $\mathrm{D}^2\phi_i(q)$ of a gap (n × n, n coordinates), symmetric; every entry is written.
     ///
-    /// With a link $k$ further in than $l$ or the same, $\partial^2x/\partial q_k\partial q_l =
-    /// S\partial x/\partial q_l$ if $k$ is a hinge, and zero if it is a slider.
+    /// For a link $k$ on the path from $l$ to the ground, $l$ included, $\partial^2x/\partial q_k\partial q_l = S\partial
+    /// x/\partial q_l$ if $k$ is a hinge, and zero if it is a slider.
     pub fn gap_hessian(&self, contact: usize, configuration: &[f64], out: &mut DMatrix<f64>) {
         out.fill(0.0);
         let normal = self.places[contact].line.normal();
         self.second_derivative(contact, configuration, normal, out);
     }
 
-    /// Second derivative of a contact's point along a direction, into a cleared matrix.
+    /// Computes the second derivative of a contact's point along a direction; the matrix must be zero before.
     fn second_derivative(
         &self,
         contact: usize,
@@ -148,12 +149,12 @@ impl PlanarMechanism {
         }
     }
 
-    /// A link and those further in, down to the ground.
+    /// Returns the links on the path from `link` to the ground, `link` included.
     fn inward(&self, link: usize) -> impl Iterator<Item = usize> {
         std::iter::successors(Some(link), |&link| self.links[link].parent)
     }
 
-    /// The frames, a contact, and its point (or the center of its wheel) in the world.
+    /// Returns the frames, a contact, and the world position of its point (or of the center of its wheel).
     fn located(&self, contact: usize, q: &[f64]) -> (Frames, &ContactSpec, Vector2<f64>) {
         let place = &self.places[contact];
         let frames = frames(&self.links, q, place.link + 1);
@@ -170,7 +171,7 @@ impl PlanarMechanism {
         springs.sum()
     }
 
-    /// Springs and dampers act on the diagonal; actuators too, and depend on time.
+    /// Adds the forces of springs, dampers and actuators. Each acts on its own coordinate only; actuators depend on time.
     fn joints(&self, at: &Motion<'_>, out: &mut Dynamics) {
         out.potential += self.spring_energy(at.configuration);
         for (i, link) in self.links.iter().enumerate() {
@@ -226,7 +227,7 @@ impl MechanicalSystem for PlanarMechanism {
             })
             .collect();
         for (l, (frame, body)) in frames.iter().zip(&composites).enumerate() {
-            // Derivatives by q_l of the composite's first moment and momentum.
+            // Derivatives of the composite's first moment and momentum with respect to q_l.
             let shift = body.shift(frame);
             let change = frame.turns(body.momentum) + body.mass * carried[l];
             let twisting = cross(body.first, carried[l])
@@ -314,7 +315,7 @@ impl MechanicalSystem for PlanarMechanism {
         }
     }
 
-    /// The rolling part of a slide is linear in the angles.
+    /// Computes both Hessians. The rolling part of a slide coordinate is linear in the angles, and does not contribute.
     fn contact_hessians(
         &self,
         contact: usize,
@@ -329,7 +330,7 @@ impl MechanicalSystem for PlanarMechanism {
     }
 }
 
-/// Entry of the mass matrix between a link's coordinate and one further in or the same.
+/// Returns the entry of the mass matrix for a link's coordinate and that of a link on the path to the ground, or itself.
 fn inertia_between(inner: &Frame, outer: &Frame, body: &Composite) -> f64 {
     let arm = outer.origin - inner.origin;
     match (inner.is_hinge, outer.is_hinge) {
@@ -345,7 +346,7 @@ fn validate(link: &LinkSpec) -> Result<(), MechanismError> {
     }
     finite("angle", link.angle)?;
     if let Joint::Slider(direction) = link.joint {
-        // The direction has unit length, or is not a number.
+        // The direction has unit length, or is NaN.
         finite("direction", direction.x)?;
     }
     if let Some(spring) = link.spring {
@@ -363,7 +364,7 @@ fn validate(link: &LinkSpec) -> Result<(), MechanismError> {
     Ok(())
 }
 
-/// Every coordinate must move some inertia, or the mass matrix is singular everywhere.
+/// Checks that every coordinate moves some inertia; otherwise the mass matrix would be singular everywhere.
 fn refuse_massless(links: &[LinkSpec]) -> Result<(), MechanismError> {
     let mut beyond = vec![0.0; links.len()];
     for (i, link) in links.iter().enumerate().rev() {

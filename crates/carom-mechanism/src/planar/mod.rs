@@ -1,28 +1,27 @@
 //! Planar trees of rigid links.
 //!
-//! Every link moves against its parent, or against the ground, by one coordinate: a hinge turns it
-//! ($q$ an angle), a slider moves it along a line ($q$ a length). A free body is two sliders and a
-//! hinge. Bodies, springs, dampers, actuators and contacts are attached to links;
-//! [`PlanarBuilder`] collects them and makes a [`PlanarMechanism`], which is a
+//! Every link moves relative to its parent, or to the ground, by one coordinate: a hinge rotates it ($q$ an angle), a slider
+//! translates it along a line ($q$ a length). A free body is two sliders and a hinge. Bodies, springs, dampers, actuators and
+//! contacts are attached to links. [`PlanarBuilder`] collects them and builds a [`PlanarMechanism`], which is a
 //! [`MechanicalSystem`](crate::MechanicalSystem) with exact derivatives.
 //!
 //! # Why the derivatives are short
 //!
-//! Write $S$ for the quarter turn, $Sx = (-x_2, x_1)$. A point $x$ beyond the hinge $l$ at $o_l$,
-//! or beyond the slider with direction $a_l$, moves by
+//! Let $S$ be the quarter turn, $Sx = (-x_2, x_1)$. A point $x$ beyond the hinge $l$ at $o_l$, or beyond the slider $l$ with
+//! direction $a_l$, moves by
 //!
 //! $$ \frac{\partial x}{\partial q_l} = S(x - o_l) \quad\text{or}\quad a_l, \qquad
 //!    \frac{\partial^2x}{\partial q_k\partial q_l} = S\frac{\partial x}{\partial q_l}
 //!    \quad\text{or}\quad 0 $$
 //!
-//! where $k$ is further in than $l$ or the same: a hinge $k$ turns all that is beyond it, a slider
-//! does not. For velocities
+//! where $k$ is on the path from $l$ to the ground, $l$ included: a hinge $k$ rotates everything beyond it, a slider does not.
+//! For velocities
 //!
 //! $$ \frac{\partial\dot x}{\partial q_l} = S\dot x + g_l, \quad g_l = -S\dot o_l
 //!    \quad\text{or}\quad \frac{\partial\dot x}{\partial q_l} = g_l, \quad g_l = \omega_lSa_l . $$
 //!
-//! Let $m_l$, $s_l$, $J_l$ be mass, first and second moment about $o_l$ of everything beyond $l$,
-//! and $P_l$ its momentum; all come from one pass over the tree. Since $\dot x\cdot S\dot x = 0$,
+//! Let $m_l$, $s_l$, $J_l$ be mass, first and second moment about $o_l$ of everything beyond $l$, and $P_l$ the momentum of these
+//! links. One pass over the tree computes them all. Since $\dot x\cdot S\dot x = 0$,
 //!
 //! $$ \frac{\partial T}{\partial q_l} = P_l\cdot g_l, \qquad
 //!    \frac{\partial^2T}{\partial q_k\partial q_l} = g_k\cdot h_l, \qquad
@@ -34,13 +33,12 @@
 //! $$ M_{kl} = J_l + d\cdot s_l, \qquad B_{kl} = d\times h_l + s_l\times g_l, \qquad
 //!    B_{lk} = s_l\times g_k. $$
 //!
-//! Each entry costs a few operations, so that everything is found in time proportional to the
-//! number of pairs of links on a common path to the ground. Nothing is allocated for mechanisms with
-//! up to twelve links.
+//! Each entry costs a few operations, so that the computing time is proportional to the number of pairs of links on a common path
+//! to the ground. Mechanisms with up to twelve links need no allocation.
 //!
 //! # Units
 //!
-//! Any consistent set. The papers' robot is in cm, g, s.
+//! Any consistent set of units. The papers' robot is in cm, g, s.
 
 mod builder;
 mod drive;

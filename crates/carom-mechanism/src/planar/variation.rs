@@ -1,4 +1,4 @@
-//! Derivatives of inertia and gaps with respect to the design.
+//! Derivatives of inertia and gaps with respect to design parameters.
 
 use super::frames::{Frame, Twist, frames, twists};
 use super::vector::{perpendicular, turned};
@@ -6,9 +6,10 @@ use super::{Inertia, Link, PlanarMechanism};
 use crate::MechanicalSystem;
 use nalgebra::Vector2;
 
-/// The derivative of a mechanism's constants by one design parameter, such as a length.
+/// Derivative of the constants of a mechanism with respect to one design parameter, such as a length.
 ///
-/// Everything starts at zero. Inertia is linear in [`Inertia`], so its derivative is one, too.
+/// All derivatives are zero at first. The derivative of an inertia has the type [`Inertia`], because its four numbers are
+/// independent constants.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Variation {
     inertias: Vec<Inertia>,
@@ -17,7 +18,7 @@ pub struct Variation {
 }
 
 impl Variation {
-    /// No change of a mechanism.
+    /// Creates a variation of a mechanism with all derivatives zero.
     pub fn none(mechanism: &PlanarMechanism) -> Self {
         let (n, contacts) = (mechanism.dimension(), mechanism.contacts().len());
         Self {
@@ -27,7 +28,7 @@ impl Variation {
         }
     }
 
-    /// Adds the derivative of a link's inertia; a link that is not there is left out.
+    /// Adds the derivative of a link's inertia; a link that does not exist is ignored.
     #[must_use]
     pub fn inertia(mut self, link: Link, derivative: Inertia) -> Self {
         if let Some(inertia) = self.inertias.get_mut(link.coordinate()) {
@@ -36,7 +37,7 @@ impl Variation {
         self
     }
 
-    /// Adds the derivative of a link's anchor in its parent's frame.
+    /// Adds the derivative of a link's anchor in the parent's frame.
     #[must_use]
     pub fn anchor(mut self, link: Link, derivative: [f64; 2]) -> Self {
         if let Some(anchor) = self.anchors.get_mut(link.coordinate()) {
@@ -45,7 +46,7 @@ impl Variation {
         self
     }
 
-    /// Adds the derivative of a contact point in its link's frame.
+    /// Adds the derivative of a contact point in the link's frame.
     #[must_use]
     pub fn contact_point(mut self, contact: usize, derivative: [f64; 2]) -> Self {
         if let Some(point) = self.points.get_mut(contact) {
@@ -56,11 +57,12 @@ impl Variation {
 }
 
 impl PlanarMechanism {
-    /// Derivative of $a^TM(q)b$ by a design parameter, at fixed $q$, $a$, $b$ (n each).
+    /// Returns the derivative of $a^TM(q)b$ with respect to a design parameter, at fixed $q$, $a$, $b$ (one entry per coordinate
+    /// each).
     ///
-    /// A link with the moments $(m, s, J)$ and the twists $(\dot o, \omega)$ of $a$ and $b$ adds
-    /// $m\dot o_a\cdot\dot o_b + (\omega_a\dot o_b + \omega_b\dot o_a)\cdot Ss + J\omega_a\omega_b$;
-    /// a design changes the moments and, through the anchors, $\dot o$.
+    /// A link with the moments $(m, s, J)$ and the twists $(\dot o, \omega)$ of $a$ and $b$ contributes $m\dot o_a\cdot\dot o_b +
+    /// (\omega_a\dot o_b + \omega_b\dot o_a)\cdot Ss + J\omega_a\omega_b$; a design parameter changes the moments and, through
+    /// the anchors, $\dot o$.
     pub fn mass_variation(&self, q: &[f64], a: &[f64], b: &[f64], variation: &Variation) -> f64 {
         let frames = frames(&self.links, q, self.links.len());
         let (of_a, of_b) = (
@@ -89,8 +91,8 @@ impl PlanarMechanism {
         change
     }
 
-    /// Derivatives of a gap $\phi_i(q)$ and of its rate $\mathrm{D}\phi_i(q)v$ by a design
-    /// parameter, at fixed $q$ and $v$ (n each).
+    /// Returns the derivatives of a gap $\phi_i(q)$ and of its rate $\mathrm{D}\phi_i(q)v$ with respect to a design parameter, at
+    /// fixed $q$ and $v$ (one entry per coordinate each).
     pub fn gap_variation(
         &self,
         contact: usize,
@@ -114,7 +116,7 @@ impl PlanarMechanism {
         (normal.dot(&shift), normal.dot(&velocity))
     }
 
-    /// Change of the vector from the parent's origin to link `i`'s, in the world.
+    /// Returns the change of the vector from the origin of the parent to that of link `i`, in world axes.
     fn arm_variation(&self, frames: &[Frame], i: usize, variation: &Variation) -> Vector2<f64> {
         let anchor = variation.anchors[i];
         match self.links[i].parent {
@@ -123,7 +125,7 @@ impl PlanarMechanism {
         }
     }
 
-    /// Changes of the velocities of all origins.
+    /// Returns the changes of the velocities of all frame origins.
     fn velocity_variations(
         &self,
         frames: &[Frame],

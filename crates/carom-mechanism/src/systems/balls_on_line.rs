@@ -28,7 +28,7 @@ pub struct BallsOnLine {
 }
 
 impl BallsOnLine {
-    /// Balls with these masses (kg) and one radius (m).
+    /// Creates balls with these masses (kg) and one common radius (m).
     ///
     /// # Errors
     ///
@@ -77,7 +77,7 @@ impl MechanicalSystem for BallsOnLine {
         out[contact + 1] = 1.0;
     }
 
-    /// Gaps are linear.
+    /// All Hessians are zero, because the gaps are linear.
     fn contact_hessians(
         &self,
         _contact: usize,

@@ -4,13 +4,12 @@ use crate::error::{finite, not_negative, positive};
 use crate::{Derivatives, Dynamics, MechanicalSystem, MechanismError, Motion, PointContact};
 use nalgebra::DMatrix;
 
-/// A uniform rectangular block in a plane, whose corners hit the floor $y = 0$.
+/// Uniform rectangular block in a plane, whose corners hit the floor $y = 0$.
 ///
-/// Coordinates $(x, y, \theta)$: the center (m) and the angle (rad, counterclockwise). Contacts:
-/// the corners lower left, lower right, and, unless left out, upper right and upper left, as
-/// named at $\theta = 0$. A corner $(a, b)$ has the gap $y + a\sin\theta + b\cos\theta$ and the
-/// slide $x + a\cos\theta - b\sin\theta$. A block without height is a rod; one without height
-/// and width would be a ball, for which there is [`ball`](Self::ball).
+/// The coordinates are $(x, y, \theta)$: the center (m) and the angle (rad, counterclockwise). The contacts are the lower left
+/// and lower right corners and, unless omitted, the upper right and upper left corners, as named at $\theta = 0$. A corner at
+/// $(a, b)$ from the center has the gap $y + a\sin\theta + b\cos\theta$ and the slide coordinate $x + a\cos\theta - b\sin\theta$.
+/// A block without height is a rod. For a ball, use [`ball`](Self::ball).
 ///
 /// Gravity is a vector, so that the floor may be an incline: with the slope $\beta$ falling towards
 /// $+x$ it is $g(\sin\beta, -\cos\beta)$.
@@ -36,13 +35,12 @@ pub struct Block {
 }
 
 impl Block {
-    /// A block with half its width and height (m), mass (kg) and gravity (m/s²), that hits with all
-    /// corners (a rod: both ends), elastic and without friction.
+    /// Creates a block from half its width and half its height (m), its mass (kg) and gravity (m/s²). All corners are contacts
+    /// (for a rod: both ends), elastic and frictionless.
     ///
     /// # Errors
     ///
-    /// [`MechanismError::InvalidParameter`] if mass or width is not positive, the height is
-    /// negative, or something is not finite.
+    /// [`MechanismError::InvalidParameter`] if mass or width is not positive, the height is negative, or a number is not finite.
     pub fn new(
         half_width: f64,
         half_height: f64,
@@ -61,8 +59,8 @@ impl Block {
         Self::with_points(mass, mass * (a * a + b * b) / 3.0, gravity, corners)
     }
 
-    /// A ball that hits with its lowest point only and whose radius does not matter: the height is
-    /// that of its lowest point, and nothing turns it.
+    /// Creates a ball that hits with its lowest point only. The coordinate y is the height of the lowest point, so that the
+    /// radius does not matter, and the ball does not rotate.
     ///
     /// # Errors
     ///
@@ -100,7 +98,7 @@ impl Block {
         })
     }
 
-    /// The block with the two lower corners as its only contacts.
+    /// Keeps the two lower corners as the only contacts.
     #[must_use]
     pub fn with_lower_corners(mut self) -> Self {
         self.corners.truncate(2);
@@ -108,11 +106,11 @@ impl Block {
         self
     }
 
-    /// The block with Coulomb friction at every contact.
+    /// Sets the Coulomb friction coefficient of every contact.
     ///
     /// # Errors
     ///
-    /// [`MechanismError::InvalidParameter`] if it is negative or not finite.
+    /// [`MechanismError::InvalidParameter`] if the coefficient is negative or not finite.
     pub fn with_friction(mut self, friction: f64) -> Result<Self, MechanismError> {
         let friction = not_negative("friction", friction)?;
         for contact in &mut self.contacts {

@@ -1,4 +1,4 @@
-//! Small systems written by hand.
+//! Small hand-written systems.
 //!
 //! | system | coordinates | contacts |
 //! | --- | --- | --- |

@@ -4,15 +4,15 @@ use crate::error::{finite, positive};
 use crate::{Derivatives, Dynamics, MechanicalSystem, MechanismError, Motion, PointContact};
 use nalgebra::DMatrix;
 
-/// A mass on a light rod that swings against a wall.
+/// Mass on a massless rod that swings against a wall.
 ///
-/// Coordinate $\theta$: the angle from the vertical (rad, counterclockwise). Contact: the wall, at
-/// which the pendulum hangs at the wall angle $\theta_w$; it swings on the side of larger angles, and
-/// its gap is $\theta - \theta_w$ (rad).
+/// The coordinate $\theta$ is the angle from the vertical (rad, counterclockwise). The contact is the wall, which the pendulum
+/// touches at the wall angle $\theta_w$. The pendulum swings on the side of larger angles, and the gap is $\theta - \theta_w$
+/// (rad).
 ///
 /// # Examples
 ///
-/// Small swings have the square frequency $g/l$:
+/// Small swings have the squared angular frequency $g/l$:
 ///
 /// ```
 /// use carom_mechanism::systems::Pendulum;
@@ -35,12 +35,11 @@ pub struct Pendulum {
 }
 
 impl Pendulum {
-    /// A pendulum with its length (m), mass (kg), gravity (m/s²) and wall angle (rad).
+    /// Creates a pendulum with its length (m), mass (kg), gravity (m/s²) and wall angle (rad).
     ///
     /// # Errors
     ///
-    /// [`MechanismError::InvalidParameter`] if length or mass is not positive or something is not
-    /// finite.
+    /// [`MechanismError::InvalidParameter`] if length or mass is not positive or a number is not finite.
     pub fn new(length: f64, mass: f64, gravity: f64, wall: f64) -> Result<Self, MechanismError> {
         Ok(Self {
             length: positive("length", length)?,
@@ -82,7 +81,7 @@ impl MechanicalSystem for Pendulum {
         out[0] = 1.0;
     }
 
-    /// Gaps are linear.
+    /// All Hessians are zero, because the gap is linear.
     fn contact_hessians(
         &self,
         _contact: usize,

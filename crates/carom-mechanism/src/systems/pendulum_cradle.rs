@@ -4,7 +4,7 @@ use crate::error::{finite, positive};
 use crate::{Derivatives, Dynamics, MechanicalSystem, MechanismError, Motion, PointContact};
 use nalgebra::DMatrix;
 
-/// Equal balls on light rods side by side, which touch where all hang straight down.
+/// Equal balls on massless rods side by side, which touch if all rods hang straight down.
 ///
 /// Coordinates: the angles from the vertical (rad, counterclockwise), from left to right. Contact
 /// `i` is between the balls `i` and `i + 1`; its gap is the distance of their centers minus two
@@ -33,13 +33,12 @@ pub struct PendulumCradle {
 }
 
 impl PendulumCradle {
-    /// `count` balls with the length of the rods (m), radius (m) and mass (kg) of a ball, and
-    /// gravity (m/s²).
+    /// Creates a cradle of `count` balls with the length of the rods (m), radius (m) and mass (kg) of a ball, and gravity (m/s²).
     ///
     /// # Errors
     ///
-    /// [`MechanismError::InvalidParameter`] if there is no ball, a length, radius or mass is not
-    /// positive, or something is not finite.
+    /// [`MechanismError::InvalidParameter`] if there is no ball, a length, radius or mass is not positive, or a number is not
+    /// finite.
     pub fn new(
         count: usize,
         length: f64,
@@ -58,7 +57,7 @@ impl PendulumCradle {
         })
     }
 
-    /// From the center of ball `i` to that of the next one.
+    /// Returns the vector from the center of ball `i` to that of the next ball.
     fn distance(&self, i: usize, q: &[f64]) -> [f64; 2] {
         let [(s, c), (s_next, c_next)] = [libm::sincos(q[i]), libm::sincos(q[i + 1])];
         [
@@ -106,8 +105,8 @@ impl MechanicalSystem for PendulumCradle {
         out[contact + 1] = along(q[contact + 1]);
     }
 
-    /// With the vector $D$ between the centers, $u_k = \partial D/\partial q_k$ and the direction
-    /// $d_\perp$ across it, the entries are $(d_\perp\cdot u_k)(d_\perp\cdot u_l)/\lvert D\rvert +
+    /// Computes the Hessian of the gap. With the vector $D$ between the centers, its direction $d$, $u_k = \partial D/\partial
+    /// q_k$ and the unit vector $d_\perp$ normal to $d$, the entries are $(d_\perp\cdot u_k)(d_\perp\cdot u_l)/\lvert D\rvert +
     /// d\cdot\partial^2D/\partial q_k\partial q_l$.
     fn contact_hessians(
         &self,

@@ -1,17 +1,17 @@
 //! The penny on a circular table, solved in closed form.
 //!
-//! In coordinates along and across the heading, $X = p\cdot t$, $Y = p\cdot s$, a free arc is a
-//! circle about a point of the Y axis, so an impact at $(X_\ast, Y_\ast)$ is followed by one at
-//! $(-X_\ast, Y_\ast)$, of the other rim: $|X_\ast|$, $Y_\ast$ and with them the normal's
-//! components and the effective restitution $e$ are constants of the motion. With
-//! $N = M^{-1}l/(lM^{-1}l)$, $l = R(n_t, n_s)$ and $u_0 = l\cdot(\Omega_0, \omega_0)$,
+//! In coordinates along and across the heading, $X = p\cdot t$, $Y = p\cdot s$ ($p$ is the position, $t$ and $s$ the unit vectors
+//! along and across), a free arc is a circle about a point of the Y axis. So an impact at $(X_\ast, Y_\ast)$ is followed by one
+//! at $(-X_\ast, Y_\ast)$, of the other rim. Hence $|X_\ast|$, $Y_\ast$, the components of the normal and the effective
+//! restitution $e$ are constants of the motion. With the rates of rolling $\Omega$ and turning $\omega$, $N =
+//! M^{-1}l/(lM^{-1}l)$, $l = R(n_t, n_s)$ and $u_0 = l\cdot(\Omega_0, \omega_0)$,
 //!
 //! $$ (\Omega_k, \omega_k) = (\Omega_0, \omega_0) + ((-e)^k - 1)u_0N, \qquad
 //! \Delta t_k = \frac{-2s_k\operatorname{atan2}(\sigma_kX_\ast, Y_\ast + \rho_k)
 //! \bmod 2\pi}{|\omega_k|}. $$
 //!
-//! The elastic penny on a circle is integrable; for $e < 1$ the velocity converges geometrically
-//! to $(\Omega_0, \omega_0) - u_0N$, which the plastic law reaches at once.
+//! The elastic penny on a circle is integrable. For $e < 1$ the velocity converges geometrically
+//! to $(\Omega_0, \omega_0) - u_0N$, which the plastic law reaches in one impact.
 
 use crate::billiard::BilliardError;
 use crate::billiard::penny::{PennyState, Rim, RollingPenny};
@@ -19,7 +19,7 @@ use carom_impact::Restitution;
 use nalgebra::Vector2;
 use std::f64::consts::{PI, TAU};
 
-/// The closed-form orbit from the center of a circular table.
+/// Closed-form orbit that starts at the center of a circular table.
 ///
 /// # Examples
 ///
@@ -45,13 +45,13 @@ pub struct CircleOrbit {
     start: PennyState,
     /// Time of the first impact, s.
     pub first_time: f64,
-    /// $X_\ast$ of the first impact, m, for the rim that hits.
+    /// Coordinate $X_\ast$ of the first impact, m, for the rim that hits.
     pub x_star: f64,
-    /// $Y_\ast$, m, the same at every impact.
+    /// Coordinate $Y_\ast$, m, equal at all impacts.
     pub y_star: f64,
     /// Component of the unit normal along the heading, for the front rim.
     pub n_t: f64,
-    /// Component across.
+    /// Component of the unit normal across the heading.
     pub n_s: f64,
     /// Effective restitution of every impact.
     pub effective_restitution: f64,
@@ -60,28 +60,28 @@ pub struct CircleOrbit {
     radius: f64,
 }
 
-/// One impact of the closed form.
+/// Impact of the closed-form orbit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CircleImpact {
     /// Time, s.
     pub time: f64,
-    /// The rim.
+    /// Rim that hits.
     pub rim: Rim,
-    /// $(\Omega, \omega)$ after, rad/s.
+    /// Rates $(\Omega, \omega)$ after the impact, rad/s.
     pub velocity_plus: [f64; 2],
-    /// Heading, rad, continuous.
+    /// Heading, rad, continuous (not reduced modulo $2\pi$).
     pub phi: f64,
-    /// Polar angle of the rim point, rad, modulo a turn.
+    /// Polar angle of the rim point, rad, modulo $2\pi$.
     pub wall_angle: f64,
 }
 
 impl CircleOrbit {
-    /// The orbit that starts at the center with $\Omega > 0$ (and $\omega \ne 0$), whose first
-    /// impact is of the front rim; `None` if it never hits.
+    /// Computes the orbit that starts at the center with $\Omega > 0$ and $\omega \ne 0$. Its first
+    /// impact is one of the front rim. Returns `None` if the orbit never hits.
     ///
     /// # Errors
     ///
-    /// [`BilliardError::NotPositive`] for $\Omega$ or the table's radius.
+    /// [`BilliardError::NotPositive`] for $\Omega$, $|\omega|$ or the table's radius.
     pub fn from_center(
         penny: &RollingPenny,
         table_radius: f64,
@@ -106,7 +106,7 @@ impl CircleOrbit {
         let tangent = 2.0 * a / (b + discriminant.sqrt());
         let angle = 2.0 * libm::atan(tangent);
         let half = 0.5 * angle;
-        // Reduced coordinates after the angle: on the circle about (0, -rho).
+        // Reduced coordinates after the angle, on the circle about (0, -rho).
         let x_star = 2.0 * rho.abs() * libm::sin(half) * libm::cos(half);
         let y_star = -2.0 * rho * libm::sin(half) * libm::sin(half);
         let (n_t, n_s) = ((x_star + r) / table_radius, y_star / table_radius);
@@ -134,14 +134,14 @@ impl CircleOrbit {
         }))
     }
 
-    /// The velocity to which the orbit converges for $e < 1$.
+    /// Returns the velocity to which the orbit converges for $e < 1$ (rad/s).
     pub fn limit(&self) -> [f64; 2] {
         let v = Vector2::new(self.start.theta_dot, self.start.phi_dot) - self.rate * self.normal;
         v.into()
     }
 
-    /// Turns of the wall point per impact, averaged over a pair: the rotation number. For the
-    /// elastic law it is the same for every pair.
+    /// Returns the rotation number: turns of the wall point per pair of impacts, modulo 1. For the
+    /// elastic law it is equal for every pair.
     pub fn rotation_number(&self) -> f64 {
         let mut impacts = self.impacts();
         let (first, third) = (impacts.next(), impacts.nth(1));
@@ -153,7 +153,7 @@ impl CircleOrbit {
         }
     }
 
-    /// The impacts, without end.
+    /// Returns an endless iterator over the impacts.
     pub fn impacts(&self) -> impl Iterator<Item = CircleImpact> + '_ {
         let start = Vector2::new(self.start.theta_dot, self.start.phi_dot);
         let polar = libm::atan2(self.y_star, self.x_star + self.radius);

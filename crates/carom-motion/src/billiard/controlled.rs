@@ -1,6 +1,6 @@
 //! The penny under constant torques, Clark & Bloch, Sec. VII.
 //!
-//! $J\ddot\varphi = u_1$ and $(I + mR^2)\ddot\theta = u_2$: the rates change linearly, the path is
+//! $J\ddot\varphi = u_1$ and $(I + mR^2)\ddot\theta = u_2$: the rates are linear in time, and the path is
 //! a Fresnel integral.
 
 use crate::billiard::error::finite;
@@ -12,7 +12,7 @@ use carom_metric::{Covector, Tangent};
 use carom_numeric::quadrature::panels;
 use nalgebra::{DMatrix, DVector, Vector2};
 
-/// A penny with torques on a table.
+/// Penny with constant torques on a table.
 ///
 /// # Examples
 ///
@@ -34,19 +34,19 @@ use nalgebra::{DMatrix, DVector, Vector2};
 pub struct ControlledPenny<T> {
     penny: RollingPenny,
     table: T,
-    /// Accelerations of rolling and heading, rad/s².
+    /// Angular accelerations of rolling and of the heading, rad/s².
     rolling: f64,
     heading: f64,
 }
 
-/// Largest turn of the heading in a window in which an impact is looked for, rad.
+/// Largest change of the heading in one time window of the impact search, rad.
 const MOST_TURN: f64 = 200.0;
 
-/// The two guards are the two rims.
+/// Rims of the two guards, in the order of the guard indices.
 pub const RIMS: [Rim; 2] = [Rim::Front, Rim::Back];
 
 impl<T: Table> ControlledPenny<T> {
-    /// A penny with the torque $u_1$ about the vertical and $u_2$ about the axle, N m.
+    /// Creates a penny with the torque $u_1$ about the vertical and $u_2$ about the axle, N m.
     ///
     /// # Errors
     ///
@@ -124,7 +124,7 @@ impl<T: Table> Billiard for ControlledPenny<T> {
     fn bound(&self, state: &PennyState, _: usize) -> (f64, f64) {
         let r = self.penny.radius();
         let (rolling, heading) = (self.rolling.abs(), self.heading.abs());
-        // A window in which neither rate can grow much: by its own size, or from rest by half a
+        // Time window in which no rate can grow much: by its own size, or from rest by half a
         // radian.
         let rate = state.theta_dot.abs().max(state.phi_dot.abs());
         let gain = rolling.max(heading);
@@ -136,7 +136,7 @@ impl<T: Table> Billiard for ControlledPenny<T> {
         } else {
             (rate / gain).max(gain.sqrt().recip())
         };
-        // Nor the heading turn by much more than [`MOST_TURN`]: that is what a flow costs.
+        // The heading cannot turn by much more than [`MOST_TURN`] either: the cost of a flow grows with that angle.
         let turning = state.phi_dot.abs();
         let turn = turning + (turning * turning + 2.0 * heading * MOST_TURN).sqrt();
         let window = window.min(2.0 * MOST_TURN / turn);

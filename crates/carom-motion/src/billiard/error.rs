@@ -1,60 +1,60 @@
-//! Why a billiard could not be set up or followed.
+//! Errors of billiards.
 
 use carom_contact::ImpactError;
 
-/// Why a billiard could not be set up or followed.
+/// Error of a billiard: it could not be set up, or an orbit could not be followed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BilliardError {
     /// A length, mass or inertia is not finite and positive.
     #[error("{name} is {value}: it must be finite and positive")]
     NotPositive {
-        /// The parameter.
+        /// Name of the parameter.
         name: &'static str,
-        /// The value given.
+        /// Value given.
         value: f64,
     },
-    /// A number that must be finite is not.
+    /// A number that must be finite is NaN or infinite.
     #[error("{name} is {value}: it must be finite")]
     NonFinite {
-        /// The quantity.
+        /// Name of the quantity.
         name: &'static str,
-        /// The value given.
+        /// Value given.
         value: f64,
     },
-    /// The exponent of a superellipse is below 2, where its curvature is not bounded.
+    /// The exponent of a superellipse is below 2, for which the curvature is unbounded.
     #[error("exponent is {value}: it must be finite and at least 2")]
     InvalidExponent {
-        /// The value given.
+        /// Value given.
         value: f64,
     },
     /// The disk does not fit on the table.
     #[error("table is too small: its semi-axis {semi_axis} does not exceed the radius {radius}")]
     TableTooSmall {
-        /// The smaller semi-axis, m.
+        /// Smaller semi-axis of the table, m.
         semi_axis: f64,
         /// Radius of the disk, m.
         radius: f64,
     },
-    /// The start lies beyond the wall.
+    /// The initial state lies beyond the wall.
     #[error("initial state penetrates the wall at {part}: wall function {value:e} is positive")]
     PenetratingStart {
-        /// Part that penetrates.
+        /// Part of the body that penetrates.
         part: &'static str,
-        /// The wall function there.
+        /// Value of the wall function at that part, positive.
         value: f64,
     },
-    /// The law of impact leaves the rim approaching the wall.
+    /// The impact law leaves the rim approaching the wall.
     #[error(
         "law is infeasible: its effective restitution is {effective_restitution} at impact {impact}"
     )]
     InfeasibleLaw {
-        /// Number of the impact, from 1.
+        /// Number of the impact, counted from 1.
         impact: usize,
-        /// The effective restitution; negative.
+        /// Effective restitution, negative.
         effective_restitution: f64,
     },
-    /// No admissible motion moves the rim along the wall's normal.
+    /// No motion allowed by the constraints moves the rim along the wall's normal.
     #[error("wall is out of reach of any admissible motion: its gradient there is zero")]
     WallUnreachable,
     /// The impact could not be resolved.
@@ -63,7 +63,7 @@ pub enum BilliardError {
 }
 
 impl BilliardError {
-    /// The variant as a stable kebab-case identifier.
+    /// Returns the variant as a stable kebab-case identifier.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::NotPositive { .. } => "not-positive",
@@ -86,7 +86,7 @@ pub(crate) fn positive(values: &[(&'static str, f64)]) -> Result<(), BilliardErr
     }
 }
 
-/// Checks numbers that must be finite.
+/// Checks that numbers are finite.
 pub(crate) fn finite(values: &[(&'static str, f64)]) -> Result<(), BilliardError> {
     match values.iter().find(|(_, x)| !x.is_finite()) {
         Some(&(name, value)) => Err(BilliardError::NonFinite { name, value }),

@@ -1,6 +1,6 @@
 //! A knife edge on an incline with a lower wall.
 //!
-//! The blade at $(x, y)$ turns at a constant rate $\omega$; gravity pulls with $g' = g\sin\alpha$
+//! The blade at $(x, y)$ turns at a constant rate $\omega$. Gravity acts with $g' = g\sin\alpha$
 //! along x, towards the wall $x = x_w$. The speed along the blade is
 //! $u = u_0 + g'(\sin\varphi - \sin\varphi_0)/\omega$, smooth at $\omega = 0$ when written with
 //! $\operatorname{sinc}(\omega t/2)$.
@@ -14,7 +14,7 @@ use carom_metric::{Covector, Tangent};
 use carom_numeric::quadrature::panels;
 use nalgebra::{DMatrix, DVector};
 
-/// A knife edge above a wall.
+/// Knife edge above a wall on an incline.
 ///
 /// # Examples
 ///
@@ -39,11 +39,11 @@ pub struct KnifeEdge {
 /// State of the knife edge.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct KnifeState {
-    /// Down the slope, m.
+    /// Position down the slope, m.
     pub x: f64,
-    /// Across, m.
+    /// Position across the slope, m.
     pub y: f64,
-    /// Heading, rad, continuous.
+    /// Heading, rad, continuous (not reduced modulo $2\pi$).
     pub phi: f64,
     /// Speed along the blade, m/s.
     pub speed: f64,
@@ -52,7 +52,7 @@ pub struct KnifeState {
 }
 
 impl KnifeEdge {
-    /// A blade by its mass (kg), inertia (kg m²), the pull $g\sin\alpha$ down the slope (m/s²)
+    /// Creates a blade with its mass (kg), moment of inertia (kg m²), the acceleration $g\sin\alpha$ down the slope (m/s²)
     /// and the wall's position (m).
     ///
     /// # Errors

@@ -1,31 +1,31 @@
-//! Event location that cannot step over an event.
+//! Location of zero crossings by steps that cannot skip one.
 //!
-//! If a function has $h < 0$ and $|h''| \le M$, it stays negative for the time $s$ in which
-//! the parabola $h + \dot hs + Ms^2/2$ does. Steps of that length converge to the first zero,
-//! quadratically where the function crosses it, and leave a wall by themselves.
+//! If a function has $h < 0$ and $|h''| \le M$, it stays negative as long as the parabola $h + \dot hs + Ms^2/2$ does, where $s$
+//! is the time since the evaluation. Steps of that length converge to the first zero, quadratically if the function crosses zero
+//! there. A start at $h = 0$ with falling $h$ needs no special case.
 
 use crate::tolerances::TIME_ROUNDING;
 
-/// Steps after which a root is as good as found.
+/// Number of steps after which the present time is returned as the root.
 const MAX_STEPS: usize = 100_000;
 
-/// A function of time at the start, and a bound on it.
+/// Function of time at the start of a search, and a bound of its second derivative.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct March {
     /// Value at the start, at most 0.
     pub value: f64,
-    /// Its rate there.
+    /// Time derivative at the start.
     pub rate: f64,
-    /// Bound of the second derivative up to the horizon.
+    /// Bound of the absolute second derivative up to the horizon.
     pub bound: f64,
-    /// Length of the search, s.
+    /// Duration of the search, s.
     pub horizon: f64,
 }
 
-/// The first time in (0, horizon] at which a function crosses zero upwards; `at` gives its value
-/// and rate.
+/// Finds the first time in (0, horizon] at which a function crosses zero upwards. `at` returns the value
+/// and the time derivative of the function at a time. Returns `None` if there is no crossing.
 ///
-/// The second derivative must not exceed the bound. The time is exact to a few units in the last
+/// The absolute second derivative must not exceed the bound. The time is exact to a few units in the last
 /// place of the time and of the function.
 ///
 /// # Examples
@@ -59,7 +59,7 @@ pub fn march(start: March, mut at: impl FnMut(f64) -> (f64, f64)) -> Option<f64>
         }
         (value, rate) = at(t);
         if value >= 0.0 {
-            // Rounding: a bound cannot be overstepped otherwise.
+            // Only rounding can carry a step beyond the zero.
             break;
         }
     }

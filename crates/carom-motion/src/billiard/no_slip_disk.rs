@@ -1,7 +1,7 @@
-//! A disk in a strip whose walls do not let it slip.
+//! Disk in a strip with no-slip walls.
 //!
 //! The disk flies freely in the plane between the walls $y = 0$ and $y = $ `width`. The no-slip
-//! collision ([`Rough`](carom_impact::Rough) with $e = 1$) keeps energy and reverses the whole
+//! collision ([`Rough`](carom_impact::Rough) with $e = 1$) conserves energy and reverses the whole
 //! velocity of the contact point. Orbits stay bounded along the strip (Broomhead & Gutkin, 1993).
 
 use crate::billiard::BilliardError;
@@ -11,7 +11,7 @@ use carom_contact::Contact;
 use carom_metric::{Covector, Tangent};
 use nalgebra::{DMatrix, DVector};
 
-/// A disk in a strip.
+/// Disk in a strip.
 ///
 /// # Examples
 ///
@@ -39,20 +39,20 @@ pub struct NoSlipDisk {
 /// State of the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct DiskState {
-    /// Center along the strip, m.
+    /// Position of the center along the strip, m.
     pub x: f64,
-    /// Center across, m.
+    /// Position of the center across the strip, m.
     pub y: f64,
-    /// Velocity along, m/s.
+    /// Velocity along the strip, m/s.
     pub x_dot: f64,
-    /// Velocity across, m/s.
+    /// Velocity across the strip, m/s.
     pub y_dot: f64,
     /// Spin, rad/s, counterclockwise.
     pub spin: f64,
 }
 
 impl NoSlipDisk {
-    /// A disk by its mass (kg), radius (m) and inertia (kg m²), in a strip of a width (m).
+    /// Creates a disk with its mass (kg), radius (m) and moment of inertia (kg m²), in a strip of the given width (m).
     ///
     /// # Errors
     ///
@@ -108,13 +108,13 @@ impl Billiard for NoSlipDisk {
     }
 
     fn bound(&self, state: &DiskState, _: usize) -> (f64, f64) {
-        // A straight line: no second derivative.
+        // The motion is a straight line: the second derivative is zero.
         (2.0 * self.width / state.y_dot.abs(), 0.0)
     }
 
     fn at_impact(&self, state: &DiskState, guard: usize) -> AtImpact {
         let masses = [self.mass, self.mass, self.inertia];
-        // Towards the free side.
+        // Sign of the normal towards the free side.
         let side = if guard == 0 { 1.0 } else { -1.0 };
         AtImpact {
             mass: DMatrix::from_diagonal(&DVector::from_column_slice(&masses)),

@@ -1,9 +1,9 @@
 //! A ball that rolls on a table between cushions, smooth or rough.
 //!
-//! Quasi-velocities $(v_x, v_y, W_x, W_y, W_z)$ with $v_x = rW_y$, $v_y = -rW_x$. The center moves
-//! along straight lines; `table` bounds the center. With a smooth cushion the elastic law makes it
-//! an ordinary billiard. A rough cushion ([`Rough`](carom_impact::Rough)) also reverses the slip
-//! along the cushion, $\tau\cdot v + rW_z$, and trades rolling for spin.
+//! The quasi-velocities are $(v_x, v_y, W_x, W_y, W_z)$, velocity of the center and angular velocity, with $v_x = rW_y$, $v_y =
+//! -rW_x$. The center moves along straight lines; `table` bounds the center. With a smooth cushion the elastic law makes it an
+//! ordinary billiard. A rough cushion ([`Rough`](carom_impact::Rough)) also reverses the slip velocity along the cushion,
+//! $\tau\cdot v + rW_z$ with $\tau$ the tangent, and exchanges rolling and spin.
 
 use crate::billiard::system::{AtImpact, Billiard, Guard};
 use crate::billiard::{BilliardError, Table, error};
@@ -11,7 +11,7 @@ use carom_contact::Contact;
 use carom_metric::{Covector, Tangent};
 use nalgebra::{DMatrix, DVector, Vector2};
 
-/// A ball and the wall of its center.
+/// Rolling ball, and the wall that bounds its center.
 ///
 /// # Examples
 ///
@@ -41,19 +41,19 @@ pub struct RollingBall<T> {
     table: T,
 }
 
-/// State of the ball; the other spins follow from rolling.
+/// State of the ball; the horizontal components of the angular velocity follow from rolling.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BallState {
-    /// Center, m.
+    /// Position of the center, m.
     pub position: Vector2<f64>,
-    /// Its velocity, m/s.
+    /// Velocity of the center, m/s.
     pub velocity: Vector2<f64>,
     /// Spin about the vertical, rad/s.
     pub spin: f64,
 }
 
 impl<T: Table> RollingBall<T> {
-    /// A ball by its mass (kg), radius (m) and inertia about a diameter (kg m²).
+    /// Creates a ball with its mass (kg), radius (m) and moment of inertia about a diameter (kg m²).
     ///
     /// # Errors
     ///

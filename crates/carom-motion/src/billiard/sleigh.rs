@@ -19,7 +19,7 @@ use carom_metric::{Covector, Tangent};
 use carom_numeric::quadrature::panels;
 use nalgebra::{DMatrix, Vector2};
 
-/// A sleigh in an arena.
+/// Chaplygin sleigh in an arena.
 ///
 /// # Examples
 ///
@@ -40,18 +40,18 @@ pub struct Sleigh {
     mass: f64,
     inertia: f64,
     offset: f64,
-    /// Radius that the center of mass may reach, m.
+    /// Largest distance of the center of mass from the center of the arena, m.
     reach: f64,
 }
 
 /// State of the sleigh.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct SleighState {
-    /// Blade, m.
+    /// Position x of the blade, m.
     pub x: f64,
-    /// Blade, m.
+    /// Position y of the blade, m.
     pub y: f64,
-    /// Heading, rad, continuous.
+    /// Heading, rad, continuous (not reduced modulo $2\pi$).
     pub phi: f64,
     /// Speed along the heading, m/s.
     pub speed: f64,
@@ -60,7 +60,7 @@ pub struct SleighState {
 }
 
 impl Sleigh {
-    /// A sleigh by its mass (kg), inertia about the center of mass (kg m²), the distance of the
+    /// Creates a sleigh with its mass (kg), moment of inertia about the center of mass (kg m²), the distance of the
     /// center of mass ahead of the blade (m), and the radii of bumper and arena (m).
     ///
     /// # Errors
@@ -94,7 +94,7 @@ impl Sleigh {
         })
     }
 
-    /// Checks a start.
+    /// Checks that an initial state is finite.
     ///
     /// # Errors
     ///
@@ -109,23 +109,23 @@ impl Sleigh {
         ])
     }
 
-    /// $k^2 = (J + ma^2)/m$.
+    /// Returns $k^2 = (J + ma^2)/m$ (m²).
     fn gyration2(&self) -> f64 {
         self.inertia / self.mass + self.offset * self.offset
     }
 
-    /// The constant $V = \sqrt{u^2 + k^2\omega^2}$, m/s.
+    /// Returns the constant of motion $V = \sqrt{u^2 + k^2\omega^2}$, m/s.
     pub fn invariant_speed(&self, state: &SleighState) -> f64 {
         libm::hypot(state.speed, self.gyration2().sqrt() * state.phi_dot)
     }
 
-    /// Center of mass, m.
+    /// Returns the position of the center of mass, m.
     pub fn center(&self, state: &SleighState) -> Vector2<f64> {
         let (sin, cos) = libm::sincos(state.phi);
         Vector2::new(state.x + self.offset * cos, state.y + self.offset * sin)
     }
 
-    /// Heading and velocities after a time; the blade's place is left alone.
+    /// Advances heading and velocities by the time `t` (s); the position of the blade is not changed.
     fn turn(&self, state: &SleighState, t: f64) -> SleighState {
         if state.phi_dot == 0.0 {
             return *state;
@@ -187,7 +187,7 @@ impl Billiard for Sleigh {
     }
 
     fn bound(&self, state: &SleighState, _: usize) -> (f64, f64) {
-        // The center of mass moves at most at V, and its acceleration is across the heading,
+        // The speed of the center of mass is at most V, and its acceleration is across the heading,
         // u ω (1 - a²/k²), with |u ω| at most V²/2k.
         let k2 = self.gyration2();
         let v = self.invariant_speed(state);

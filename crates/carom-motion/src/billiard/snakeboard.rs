@@ -1,9 +1,8 @@
-//! A snakeboard at the moment its nose hits a wall.
+//! Snakeboard at the moment its nose hits a wall.
 //!
-//! Coordinates $(x, y, \theta, \psi, \phi)$: board center, board angle, rotor angle, wheel angle
-//! (front wheels at $\phi$, back wheels at $-\phi$). Board mass m and inertia J, rotor inertia
-//! $J_0$, wheel inertia $J_1$ each, wheels at $\pm r$. Free motion has no closed form; the impact
-//! does not need it.
+//! Coordinates $(x, y, \theta, \psi, \phi)$: board center, board angle, rotor angle, wheel angle (front wheels at $\phi$, back
+//! wheels at $-\phi$). Parameters: board mass m and moment of inertia J, rotor inertia $J_0$, inertia $J_1$ of each pair of
+//! wheels, wheels at the distances $\pm r$ from the center. The free motion has no closed form, and the impact does not need it.
 
 use crate::billiard::BilliardError;
 use crate::billiard::error::{finite, positive};
@@ -12,7 +11,7 @@ use carom_contact::Contact;
 use carom_metric::{Covector, Tangent};
 use nalgebra::{DMatrix, Vector2};
 
-/// A snakeboard.
+/// Snakeboard.
 ///
 /// # Examples
 ///
@@ -41,7 +40,7 @@ pub struct Snakeboard {
 }
 
 impl Snakeboard {
-    /// A snakeboard by its mass (kg), inertias of board, rotor and one pair of wheels (kg m²), and
+    /// Creates a snakeboard with its mass (kg), moments of inertia of board, rotor and one pair of wheels (kg m²), and
     /// the distances of wheels and nose from the center (m).
     ///
     /// # Errors
@@ -73,8 +72,8 @@ impl Snakeboard {
         })
     }
 
-    /// The impact of the nose on a wall with outward unit normal `wall`, at board angle `theta`
-    /// and wheel angle `phi` (rad), with velocity `velocity` (5).
+    /// Returns the impact of the nose with a wall with outward unit normal `wall`, at board angle `theta`
+    /// and wheel angle `phi` (rad), with the velocity before the impact (5 entries).
     ///
     /// # Errors
     ///

@@ -1,8 +1,8 @@
-//! The frame for any nonholonomic billiard: flow, walls, and a law of impact.
+//! Trait for any nonholonomic billiard: flow, walls, and an impact law.
 //!
-//! A new system says how it moves freely, where its walls are and what it is at an impact: a mass
-//! matrix, constraints, contact rows and a velocity, in any coordinates or quasi-velocities. Event
-//! location and every law of `carom-impact` come with it.
+//! A new system provides its free motion, its wall functions and its data at an impact: mass
+//! matrix, constraints, contact rows and velocity, in any coordinates or quasi-velocities. It can then use the event
+//! location of this module and every law of `carom-impact`.
 
 use crate::billiard::BilliardError;
 use crate::billiard::march::{March, march};
@@ -16,28 +16,28 @@ use nalgebra::DMatrix;
 use std::cell::Cell;
 use std::fmt::Debug;
 
-/// States looked at without an impact after which the search ends.
+/// Number of states evaluated without an impact after which the search ends.
 const MAX_LOOKS: usize = 30_000;
 
-/// A wall function of a state: negative inside, and its rate.
+/// Value of a wall function at a state, negative inside, and its time derivative.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Guard {
-    /// Value $h$.
+    /// Value $h$ of the wall function.
     pub value: f64,
-    /// Rate $\dot h$.
+    /// Time derivative $\dot h$.
     pub rate: f64,
 }
 
-/// A system at an impact.
+/// Impact of a system: mass matrix, constraints, contact and velocity.
 #[derive(Clone, Debug)]
 pub struct AtImpact {
     /// Mass matrix (n × n).
     pub mass: DMatrix<f64>,
-    /// Constraint one-forms (n each).
+    /// Constraint one-forms (n entries each).
     pub forms: Vec<Covector>,
-    /// The contact; its normal is minus the differential of the wall function.
+    /// Contact; its normal is minus the differential of the wall function.
     pub contact: Contact,
-    /// Velocity before (n).
+    /// Velocity before the impact (n entries).
     pub velocity: Tangent,
 }
 
@@ -58,51 +58,52 @@ impl AtImpact {
     }
 }
 
-/// A system that moves freely between walls.
+/// System that moves freely between walls.
 pub trait Billiard {
-    /// Its state.
+    /// State of the system.
     type State: Clone + Debug;
 
-    /// The state after a time (s) without impact.
+    /// Returns the state after the time `time` (s) without impact.
     fn flow(&self, state: &Self::State, time: f64) -> Self::State;
 
-    /// Number of walls, or of parts that can hit one.
+    /// Returns the number of wall functions: walls, or parts that can hit a wall.
     fn n_guards(&self) -> usize;
 
-    /// The wall function `guard` and its rate.
+    /// Evaluates the wall function with the index `guard`, and its time derivative.
     fn guard(&self, state: &Self::State, guard: usize) -> Guard;
 
-    /// A time, and a bound on the second derivative of the wall function over that time.
+    /// Returns a duration (s) from `state` on, and a bound of the absolute second time derivative of the wall function for this
+    /// duration.
     fn bound(&self, state: &Self::State, guard: usize) -> (f64, f64);
 
-    /// The impact problem at wall `guard`: mass matrix, constraints, contact and velocity before.
+    /// Returns the impact problem at the wall function `guard`: mass matrix, constraints, contact and velocity before.
     fn at_impact(&self, state: &Self::State, guard: usize) -> AtImpact;
 
-    /// The state with another velocity, in the coordinates of [`at_impact`](Self::at_impact).
+    /// Returns the state with another velocity, given in the coordinates of [`at_impact`](Self::at_impact).
     fn with_velocity(&self, state: &Self::State, velocity: &Tangent) -> Self::State;
 }
 
-/// One impact.
+/// Impact of a billiard.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hit<S> {
     /// Time, s.
     pub time: f64,
     /// Index of the wall function.
     pub guard: usize,
-    /// State just before.
+    /// State just before the impact.
     pub before: S,
-    /// State just after.
+    /// State just after the impact.
     pub state: S,
-    /// Rate after over rate before, reversed, for laws that report it.
+    /// Minus the ratio of the rates of the wall function after and before, for laws that report it.
     pub effective_restitution: Option<f64>,
     /// Change of kinetic energy, J.
     pub energy_change_j: f64,
 }
 
-/// Impacts in the order of time, and why there are no more.
+/// Impacts in order of time, and the reason of the end.
 pub type Hits<S> = (Vec<Hit<S>>, Ending<BilliardError>);
 
-/// Follows a system from impact to impact. An impact that cannot be resolved stops it:
+/// Follows a system from impact to impact. An impact that cannot be resolved ends the run with
 /// [`Ending::Stopped`].
 ///
 /// # Errors
@@ -135,13 +136,13 @@ pub fn follow<B: Billiard>(
     Ok((course.hits, ending))
 }
 
-/// A billiard on its way.
+/// Billiard run in progress.
 struct Course<'b, B: Billiard> {
     billiard: &'b B,
     law: &'b dyn ImpactLaw,
     state: B::State,
     time: f64,
-    /// Guard that hit last.
+    /// Wall function of the last impact.
     last: Option<usize>,
     hits: Vec<Hit<B::State>>,
 }
@@ -182,7 +183,7 @@ impl<B: Billiard> Hybrid for Course<'_, B> {
     }
 }
 
-/// Time to the next impact and its guard; all guards advance window by window together.
+/// Finds the time to the next impact and its wall function. All wall functions are searched in common time windows.
 fn next_hit<B: Billiard>(
     billiard: &B,
     start: &B::State,
@@ -204,7 +205,7 @@ fn next_hit<B: Billiard>(
         for guard in guards {
             let Guard { mut value, rate } = billiard.guard(&at, guard);
             if begin == 0.0 && last == Some(guard) {
-                // A point that has just hit stands on the wall exactly, whatever rounding says.
+                // A point that has just hit is exactly on the wall, whatever the rounding error of its value.
                 if rate >= 0.0 {
                     return Err(Ending::GrazingCascade);
                 }
@@ -221,8 +222,8 @@ fn next_hit<B: Billiard>(
                 let Guard { value, rate } = billiard.guard(&billiard.flow(from, time), guard);
                 (value, rate)
             };
-            // Within the window from its beginning, whose cost does not grow with time; an impact
-            // that is there is located from the start, where nothing has been rounded yet.
+            // Searches the window from its beginning, so that the cost does not grow with time. An impact
+            // found there is then located from the start of the flight, whose state has the smallest rounding error.
             if march(search, |t| along(&at, t)).is_none() {
                 continue;
             }

@@ -6,27 +6,27 @@ use crate::tolerances::LARGEST_WHOLE_EXPONENT;
 use nalgebra::{Matrix2, Vector2};
 use std::fmt;
 
-/// A wall in the plane, the zero set of a function that is negative on the table.
+/// Wall in the plane: the zero set of a function that is negative on the table.
 ///
 /// The function need not be a distance. Its gradient points outwards, to the forbidden side; the
 /// *gap* of the impact laws is minus the function.
 pub trait Table: fmt::Debug + Send + Sync {
-    /// The wall function $h(p)$: negative inside, 0 on the wall.
+    /// Returns the wall function $h(p)$: negative inside, 0 on the wall.
     fn value(&self, p: Vector2<f64>) -> f64;
-    /// Its gradient.
+    /// Returns the gradient of the wall function.
     fn gradient(&self, p: Vector2<f64>) -> Vector2<f64>;
-    /// Its second derivatives.
+    /// Returns the Hessian of the wall function.
     fn hessian(&self, p: Vector2<f64>) -> Matrix2<f64>;
-    /// Largest gradient norm on the table.
+    /// Returns a bound of the norm of the gradient on the table.
     fn gradient_bound(&self) -> f64;
-    /// Largest spectral norm of the second derivatives on the table.
+    /// Returns a bound of the spectral norm of the Hessian on the table.
     fn hessian_bound(&self) -> f64;
-    /// Largest distance of two points of the table.
+    /// Returns a bound of the distance of two points of the table, m.
     fn diameter(&self) -> f64;
-    /// Smallest distance of two parallel lines that hold the table between them, for tables that
+    /// Returns the smallest distance of two parallel lines that enclose the table, m, for tables that
     /// are symmetric about the origin.
     fn width(&self) -> f64;
-    /// The table as an ellipse, for which impacts are found as roots of polynomials.
+    /// Returns the table as an ellipse if it is one: impacts are then found as roots of polynomials.
     fn ellipse(&self) -> Option<&Ellipse> {
         None
     }
@@ -87,7 +87,7 @@ pub struct Ellipse {
 }
 
 impl Ellipse {
-    /// An ellipse by its semi-axes along x and y, m.
+    /// Creates an ellipse with its semi-axes along x and y, m.
     ///
     /// # Errors
     ///
@@ -100,7 +100,7 @@ impl Ellipse {
         })
     }
 
-    /// A circle.
+    /// Creates a circle with its radius, m.
     ///
     /// # Errors
     ///
@@ -109,12 +109,12 @@ impl Ellipse {
         Self::new(radius, radius)
     }
 
-    /// Semi-axes, m.
+    /// Returns the semi-axes along x and y, m.
     pub fn semi_axes(&self) -> [f64; 2] {
         self.semi_axes
     }
 
-    /// The quadratic form of two vectors, $u^T Q v$.
+    /// Returns $u^T Q v$ with the matrix $Q$ of the ellipse.
     #[inline]
     pub(crate) fn form(&self, u: Vector2<f64>, v: Vector2<f64>) -> f64 {
         self.form.x * u.x * v.x + self.form.y * u.y * v.y
@@ -126,7 +126,7 @@ impl Table for Ellipse {
     fn value(&self, p: Vector2<f64>) -> f64 {
         let [a, b] = self.semi_axes;
         let (u, v) = (p.x / a, p.y / b);
-        // The larger square first: 1 - u² without its rounding error.
+        // The larger square is taken first: u² - 1 as a product has no cancellation error.
         let (large, small) = if u.abs() > v.abs() { (u, v) } else { (v, u) };
         (large - 1.0) * (large + 1.0) + small * small
     }
@@ -182,7 +182,7 @@ pub struct Superellipse {
 }
 
 impl Superellipse {
-    /// A superellipse by its semi-axes (m) and exponent.
+    /// Creates a superellipse with its semi-axes (m) and exponent.
     ///
     /// # Errors
     ///
@@ -198,7 +198,7 @@ impl Superellipse {
         })
     }
 
-    /// Per axis, $|x/a|^{p-k}$ times `factor` over $a^k$, with the sign of x for odd k.
+    /// Returns, for each axis, `factor` times $|x/a|^{p-k}/a^k$, with the sign of x for odd k.
     fn term(&self, p: Vector2<f64>, k: i32, factor: f64) -> Vector2<f64> {
         let one = |x: f64, a: f64| {
             let u = x / a;
@@ -211,7 +211,7 @@ impl Superellipse {
     }
 }
 
-/// Small whole exponents by multiplication, which is faster and rounds less.
+/// Computes a power; small integer exponents by multiplication, which is faster and rounds less.
 fn power(x: f64, exponent: f64) -> f64 {
     if exponent.fract() == 0.0 && exponent <= LARGEST_WHOLE_EXPONENT {
         carom_numeric::power(x, exponent as i32)

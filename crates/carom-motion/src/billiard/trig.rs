@@ -2,34 +2,34 @@
 
 use crate::tolerances::{SMALL_ARGUMENT, SMALL_DERIVATIVE_ARGUMENT};
 
-/// $\sin z / z$.
+/// Returns $\sin z / z$.
 #[inline]
 pub(crate) fn sinc(z: f64) -> f64 {
     sinc_of(z, || libm::sin(z))
 }
 
-/// $\sin z$, $\cos z$ and $\sin z / z$, with one reduction of the angle.
+/// Returns $\sin z$, $\cos z$ and $\sin z / z$, with one reduction of the angle.
 #[inline]
 pub(crate) fn sin_cos_sinc(z: f64) -> [f64; 3] {
     let (sin, cos) = libm::sincos(z);
     [sin, cos, sinc_of(z, || sin)]
 }
 
-/// $\sin z / z$ from the sine, which small angles do not need.
+/// Returns $\sin z / z$; the function `sin` is not called for small angles.
 #[inline]
 fn sinc_of(z: f64, sin: impl FnOnce() -> f64) -> f64 {
     if z.abs() < SMALL_ARGUMENT {
-        // Next term below 1e-35.
+        // The next term is below 1e-35.
         1.0 - z * z / 6.0 * (1.0 - z * z / 20.0)
     } else {
         sin() / z
     }
 }
 
-/// Derivative of $\sin z/z$.
+/// Returns the derivative of $\sin z/z$.
 pub(crate) fn sinc_derivative(z: f64) -> f64 {
     if z.abs() < SMALL_DERIVATIVE_ARGUMENT {
-        // Relative error below 1e-19.
+        // The relative error is below 1e-19.
         let q = z * z;
         -z / 3.0 * (1.0 - q / 10.0 * (1.0 - q / 28.0 * (1.0 - q / 54.0)))
     } else {
@@ -37,7 +37,7 @@ pub(crate) fn sinc_derivative(z: f64) -> f64 {
     }
 }
 
-/// $\arctan(z)/z$.
+/// Returns $\arctan(z)/z$.
 #[inline]
 pub(crate) fn atan_over(z: f64) -> f64 {
     if z.abs() < SMALL_ARGUMENT {

@@ -1,10 +1,10 @@
-//! Why a body's flight above a plane was not begun, or stopped.
+//! Errors of the flight of a body above a plane.
 
 use carom_contact::ImpactError;
 use carom_geometry::GeometryError;
 use carom_variational::VariationalError;
 
-/// Why a run of one body above a plane was not begun, or could not be continued.
+/// Error of a run of one body above a plane: it was not started, or could not be continued.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CollisionError {
@@ -14,57 +14,57 @@ pub enum CollisionError {
         /// Depth $-\Phi$ (m).
         depth: f64,
     },
-    /// The body is so far from the origin that its coordinates cannot tell its contacts.
+    /// The body is so far from the origin that rounding of its coordinates exceeds the accuracy that its contacts need.
     #[error(
         "coordinates of the body ({coordinate:e} m at time {time}) are rounded by {rounding:e} m, its contacts need {needed:e} m: place the origin nearer"
     )]
     CoarseCoordinates {
-        /// Its largest coordinate, or the plane's distance from the origin (m).
+        /// Largest coordinate of the body, or distance of the plane from the origin (m).
         coordinate: f64,
-        /// Rounding of that (m).
+        /// Rounding error of that coordinate (m).
         rounding: f64,
-        /// Rounding that is allowed (m).
+        /// Largest rounding error allowed (m).
         needed: f64,
         /// Time (s).
         time: f64,
     },
-    /// Newton's restitution is a number in \[0, 1\].
+    /// Newton's restitution is not a number in \[0, 1\].
     #[error("restitution {value} must lie in [0, 1]")]
     BadRestitution {
         /// Value given.
         value: f64,
     },
-    /// The discrete-energy rule needs what this flight or restitution does not have.
+    /// The discrete-energy rule does not support this flight or this restitution.
     #[error(
         "the discrete-energy rule needs the second-order flight in uniform gravity and restitution 1"
     )]
     DiscreteEnergyUnavailable,
-    /// The discrete energy has no balance across this impact: it grazes too much for the step.
+    /// The equation of the discrete energies has no solution at this impact: the gap rate is too small for the step length.
     #[error("no impulse balances the discrete energy at the gap rate {gap_rate}")]
     NoDiscreteEnergyRoot {
         /// Gap rate before the impact (m/s).
         gap_rate: f64,
     },
-    /// The search for the first contact did not end.
+    /// The search for the first contact exceeded its evaluation limit.
     #[error("first contact not isolated within {limit} evaluations at time {time}")]
     ContactSearchLimit {
-        /// Evaluations made.
+        /// Largest number of evaluations allowed.
         limit: usize,
         /// Time within the step (s).
         time: f64,
     },
-    /// Impacts do not end within a step.
+    /// One step has more impacts than allowed.
     #[error("more than {limit} impacts in the step at time {time}")]
     EventLimit {
-        /// Impacts allowed.
+        /// Largest number of impacts allowed in one step.
         limit: usize,
-        /// Time of the last one (s).
+        /// Time of the last impact (s).
         time: f64,
     },
-    /// A step, a duration or a state is at fault, or a flight could not be computed.
+    /// A step length, a duration or a state is invalid, or a flight could not be computed.
     #[error(transparent)]
     Flight(#[from] VariationalError),
-    /// A shape, an inertia or a plane is at fault.
+    /// A shape, an inertia or a plane is invalid.
     #[error(transparent)]
     Geometry(#[from] GeometryError),
     /// A simultaneous impact could not be resolved.
@@ -73,7 +73,7 @@ pub enum CollisionError {
 }
 
 impl CollisionError {
-    /// The variant as a stable kebab-case identifier, for reports that machines read.
+    /// Returns the variant as a stable kebab-case identifier, for machine-readable reports.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::InitialPenetration { .. } => "initial-penetration",

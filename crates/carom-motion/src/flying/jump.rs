@@ -8,10 +8,10 @@ use carom_metric::{Covector, KineticMetric, Tangent};
 use carom_variational::{Flight, RigidBody, State};
 use nalgebra::{DMatrix, DVector, Vector3};
 
-/// A gap rate below this fraction of its terms is rounding.
+/// Fraction of the sum of its terms below which a gap rate counts as zero, because it is rounding error.
 const RATE_ROUNDING: f64 = 16.0 * f64::EPSILON;
 
-/// Newton steps of the discrete energy's balance.
+/// Largest number of secant steps for the balance of the discrete energies.
 const MAX_SECANT_STEPS: usize = 60;
 
 /// Rule for the impulse of an impact.
@@ -50,8 +50,8 @@ pub enum ImpactRule {
         /// Newton's coefficient $e$ in \[0, 1\].
         restitution: f64,
     },
-    /// The discrete energies of the two parts of the step balance, Tran & Leok, Eq. (22a): the
-    /// stationary point of the discrete action in the time of impact.
+    /// The discrete energies of the two parts of the step are equal, Tran & Leok, Eq. (22a): the
+    /// discrete action is stationary with respect to the time of impact.
     ///
     /// # Departure from the source
     ///
@@ -63,7 +63,7 @@ pub enum ImpactRule {
 }
 
 impl ImpactRule {
-    /// The elastic rule that keeps the Hamiltonian.
+    /// Elastic rule that conserves the Hamiltonian.
     pub const ELASTIC: Self = Self::Newton { restitution: 1.0 };
 
     pub(crate) fn check(&self) -> Result<(), CollisionError> {
@@ -75,7 +75,7 @@ impl ImpactRule {
         }
     }
 
-    /// True if an impact takes energy out of the motion.
+    /// True if the rule dissipates energy.
     pub(crate) fn loses_energy(&self) -> bool {
         self.restitution() < 1.0
     }
@@ -88,46 +88,46 @@ impl ImpactRule {
     }
 }
 
-/// One touching point in an impact.
+/// Body point that touches the plane in an impact.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ImpactPoint {
-    /// The point, in the body (m).
+    /// Position of the point in body axes, from the center of mass (m).
     pub point_b: Vector3<f64>,
-    /// Rate of its height before the impact (m/s), negative.
+    /// Rate of the height of the point before the impact (m/s), negative.
     pub gap_rate: f64,
     /// Impulse along the plane's normal (N·s).
     pub impulse: f64,
 }
 
-/// One impact: the momenta jump, the configuration stays.
+/// Impact: the momenta change discontinuously, the configuration does not change.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Impact {
     /// Time (s).
     pub time: f64,
-    /// Fraction of the step at which it happens.
+    /// Fraction of the step at which the impact happens.
     pub alpha: f64,
-    /// Impulse along the plane's normal, of all points together (N·s).
+    /// Sum of the impulses of all points along the plane's normal (N·s).
     pub impulse: f64,
-    /// Rate of the gap before the impact (m/s): that of the fastest approaching point.
+    /// Gap rate before the impact (m/s): that of the fastest approaching point.
     pub gap_rate: f64,
-    /// True if the body touches in a point, an edge or a face.
+    /// Kind of the contact: a point, an edge or a face.
     pub kind: PatchKind,
-    /// The points that approach, with their impulses.
+    /// Points that approach, with their impulses.
     pub points: Vec<ImpactPoint>,
-    /// The plane's normal seen from the body.
+    /// Normal of the plane in body axes.
     pub normal_b: Vector3<f64>,
-    /// State before.
+    /// State before the impact.
     pub before: State,
-    /// State after.
+    /// State after the impact.
     pub after: State,
 }
 
 impl Impact {
-    /// Energy and momentum balance, by the function that audits every impact law.
+    /// Computes the energy and momentum balance of the impact, by the audit that all impact laws use.
     ///
     /// # Errors
     ///
-    /// The errors of the audit; an impact that a run reports has none.
+    /// The errors of the audit. An impact that a run has reported causes no error.
     pub fn audit(&self, body: &RigidBody, normal: &Vector3<f64>) -> Result<Audit, CollisionError> {
         let metric = metric(body)?;
         let points: Vec<_> = self.points.iter().map(|p| p.point_b).collect();
@@ -139,7 +139,7 @@ impl Impact {
     }
 }
 
-/// The mass matrix $\mathrm{diag}(mI, J)$ on velocities $(\dot x, \Omega)$.
+/// Returns the mass matrix $\mathrm{diag}(mI, J)$ for velocities $(\dot x, \Omega)$.
 fn metric(body: &RigidBody) -> Result<KineticMetric, ImpactError> {
     let mut mass = DMatrix::zeros(6, 6);
     for i in 0..3 {
@@ -173,8 +173,8 @@ fn contacts<'m>(
     ContactSet::new(metric, points.iter().map(row).collect())
 }
 
-/// The rate of a touching point's height, zero if it is rounding, and $\kappa$, its inverse effective
-/// mass.
+/// Returns the height rate of a touching point (m/s; zero if it is only rounding error) and $\kappa$, the inverse effective mass
+/// (1/kg). `moment` is $\chi = \rho\times d$, the lever arm of the point crossed with the normal, in body axes.
 fn rate_and_mobility(
     body: &RigidBody,
     state: &State,
@@ -194,7 +194,7 @@ fn rate_and_mobility(
     (rate, 1.0 / body.mass() + moment.dot(&lever))
 }
 
-/// True if every touching point moves away.
+/// True if every touching point moves away from the plane.
 pub(crate) fn leaves(
     body: &RigidBody,
     state: &State,
@@ -207,11 +207,11 @@ pub(crate) fn leaves(
     })
 }
 
-/// Impulses on the points of a patch that approach.
+/// Computes the impulses on those points of a patch that approach the plane.
 ///
-/// One point: $\lambda = -(1+e)u/\kappa$. Several: $1 + e$ times Moreau's inelastic impulses,
-/// $0 \le p \perp Gp + u \ge 0$, which for $e = 1$ keeps the energy; their effect is unique even where
-/// they are not.
+/// One point: $\lambda = -(1+e)u/\kappa$. Several points: $1 + e$ times Moreau's inelastic impulses,
+/// $0 \le p \perp Gp + u \ge 0$, where $G$ is the Delassus matrix of the points. For $e = 1$ this conserves the energy. The
+/// change of the momenta is unique even if the impulses are not.
 fn impulses(
     body: &RigidBody,
     state: &State,
@@ -244,16 +244,16 @@ fn impulses(
     Ok(points)
 }
 
-/// Time of the step before and after an impact.
+/// Durations of the two parts of a step, before and after an impact (s).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Split {
     pub(crate) before: f64,
     pub(crate) after: f64,
 }
 
-/// Resolves the impact of a state in contact; `None` if no touching point approaches.
+/// Resolves the impact of a state in contact. Returns `None` if no touching point approaches.
 ///
-/// The time and the fraction of the step are left for the caller.
+/// The fields `time` and `alpha` of the result are zero; the caller sets them.
 pub(crate) fn resolve<F: Flight>(
     rule: &ImpactRule,
     body: &RigidBody,
@@ -288,7 +288,7 @@ pub(crate) fn resolve<F: Flight>(
     }))
 }
 
-/// A change of the momenta.
+/// Change of the linear and angular momentum in an impact.
 #[derive(Clone, Copy)]
 struct Jump {
     linear: Vector3<f64>,
@@ -325,8 +325,8 @@ impl Jump {
     }
 }
 
-/// The fraction of the elastic impulse that balances the discrete energies, by the secant method
-/// from the continuous one.
+/// Returns the factor of the elastic impulse for which the discrete energies before and after the impact are equal. The secant
+/// method starts from the impulse of the continuous problem, factor 1.
 fn balance<F: Flight>(
     body: &RigidBody,
     flight: &F,
@@ -344,7 +344,7 @@ fn balance<F: Flight>(
     let excess =
         |by: f64| energy(&jump.apply(state, by), split.after).map(|energy| energy - target);
     let kinetic = |s: &State| body.translational_energy(s) + body.rotational_energy(s);
-    // The kinetic energy changes by K (by^2 - by), so its slope at the elastic impulse is K.
+    // With `by` the factor, the kinetic energy changes by K (by^2 - by), so its slope at by = 1 is K.
     let slope = 2.0 * (kinetic(&jump.apply(state, 2.0)) - kinetic(state)) / 4.0;
     let (mut from, mut error) = (1.0, excess(1.0)?);
     let mut to = from - error / slope;
@@ -353,7 +353,7 @@ fn balance<F: Flight>(
             return Err(fail);
         }
         let next_error: f64 = excess(to)?;
-        // A unit of rounding in the energy, or in the impulse.
+        // Stops at the rounding error of the energy or of the factor.
         let at_rounding = next_error.abs() <= 2.0 * f64::EPSILON * target.abs();
         if at_rounding || (to - from).abs() <= 2.0 * f64::EPSILON * to || next_error == error {
             return Ok(to);

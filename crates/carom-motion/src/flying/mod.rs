@@ -2,30 +2,33 @@
 //!
 //! A rigid body with configuration $(x, R) \in SE(3)$ flies in a potential above a half space. Its
 //! motion makes the action stationary; where it touches, $\Phi(x, R) = 0$, the action is stationary
-//! also in the time and place of contact, which gives the Weierstrass-Erdmann conditions: the
-//! momenta jump along $\mathrm{d}\Phi = (n, \chi)$ only, and the energy does not,
+//! also in the time and place of contact. This gives the Weierstrass-Erdmann conditions: the
+//! momenta change along $\mathrm{d}\Phi = (n, \chi)$ only, and the energy does not change,
 //!
 //! $$ \gamma^+ = \gamma^- + \lambda n, \quad \Pi^+ = \Pi^- + \lambda\chi, \quad
 //!    \lambda = -\frac{2u}{\kappa}, \quad u = \dot\Phi^-, \quad
 //!    \kappa = \frac1m + \chi\cdot J^{-1}\chi. $$
 //!
-//! With the flights of [`carom_variational`] the energy error over any number of impacts is rounding.
+//! Here $n$ is the normal of the plane, $\chi$ the moment of a unit normal force at the contact point about the center of mass,
+//! in body axes, $\gamma$ and $\Pi$ are linear and angular momentum, $u$ is the gap rate and $\kappa$ the inverse effective mass.
+//! With the flights of [`carom_variational`] the energy error over any number of impacts is rounding error.
 //!
-//! 1. a [`RigidBody`](carom_variational::RigidBody), a shape, and a
-//!    [`HalfSpace`](carom_geometry::HalfSpace);
-//! 2. a [`Flight`](carom_variational::Flight);
-//! 3. a [`Collider`] runs them with an [`ImpactRule`] and reports grid points and [`Impact`]s, and a
-//!    [`Trajectory`] keeps them.
+//! Use:
+//!
+//! 1. Build a [`RigidBody`](carom_variational::RigidBody), a shape, and a
+//!    [`HalfSpace`](carom_geometry::HalfSpace).
+//! 2. Choose a [`Flight`](carom_variational::Flight).
+//! 3. A [`Collider`] with an [`ImpactRule`] runs the motion and reports grid points and [`Impact`]s; a
+//!    [`Trajectory`] stores them.
 //!
 //! # What is guaranteed
 //!
-//! - *No tunneling.* The first contact of the discrete path is isolated by bounds on its second
-//!   derivative, for one extra support evaluation in most steps; at the end of a step nothing lies
-//!   below the plane by more than 64 units of rounding, and nothing did on the way. Two exceptions: a graze
-//!   that takes more than 512 evaluations to decide may be $10^{-9}$ of the body's size deep, and four times
-//!   deeper after every 512 more; and a step in which a stage could turn the body by more than 77° has no
-//!   bounds and is looked at in 4096 places.
-//! - *Several impacts in a step* are found one after the other; vertices that touch together are
+//! - *No tunneling.* The first contact of the discrete path is isolated by bounds on its second derivative, for one extra support
+//!   evaluation in most steps. During a step and at its end, no part of the body lies below the plane by more than 64 units of
+//!   rounding, with two exceptions. A graze that takes more than 512 evaluations to decide may be $10^{-9}$ of the body's size
+//!   deep, and four times deeper after every 512 more. A step in which a stage could turn the body by more than 77° has no
+//!   bounds, and is sampled at 4096 times.
+//! - *Several impacts in a step* are found one after the other. Vertices that touch together are
 //!   resolved together by Moreau's rule.
 //!
 //! The second-order flight's phase error is amplified some fivefold by every impact, so with the paper's

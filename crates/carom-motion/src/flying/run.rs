@@ -1,4 +1,4 @@
-//! The hybrid run: flights on a uniform grid of time, with impacts between.
+//! Hybrid run: flights on a uniform time grid, with impacts between them.
 
 use super::CollisionError;
 use super::jump::{self, Impact, ImpactRule, Split};
@@ -11,16 +11,16 @@ use carom_variational::{Flight, RigidBody, State, TimeGrid};
 use nalgebra::Vector3;
 use std::convert::Infallible;
 
-/// A point whose speed after an impact is this fraction of that before, or of the rounding of the body's
-/// speeds, does not rebound.
+/// A point does not rebound if its speed after an impact is at most this fraction of its speed before the impact (plus
+/// [`ROUNDING`] times the speeds of the body).
 const STILL: f64 = 1e-10;
-/// Rounding of the body's speeds, relative.
+/// Relative rounding error of the speeds of the body.
 const ROUNDING: f64 = 16.0 * f64::EPSILON;
 
-/// Rounding of a place, as a fraction of the radius, up to which a body that does not touch can be followed.
+/// Largest rounding error of the position, as a fraction of the radius, with which a body that does not touch can be followed.
 const RESOLVED: f64 = 1e-3;
 
-/// Numeric knobs of a [`Collider`].
+/// Numeric options of a [`Collider`].
 ///
 /// # Examples
 ///
@@ -53,17 +53,16 @@ const RESOLVED: f64 = 1e-3;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ColliderOptions {
-    /// Search for contacts.
+    /// Method of the search for contacts.
     pub search: ContactSearch,
-    /// Impacts in one step that count as an accumulation.
-    /// A run stops with [`CollisionError::EventLimit`] beyond them.
+    /// Largest number of impacts in one step. A run stops with [`CollisionError::EventLimit`] if there are more.
     pub max_impacts_per_step: usize,
-    /// Points this close to the lowest one, as a fraction of the body's radius, take part in an
+    /// Largest height of a point above the lowest one, as a fraction of the body's radius, with which it still takes part in an
     /// impact.
     pub contact_tolerance: f64,
-    /// True if the run ends where infinitely many impacts happen in a finite time, or every impact is
-    /// resolved on its own, until there are more than `max_impacts_per_step`. Impacts accumulate only if
-    /// each of them loses energy: elastic ones never do, however fast they follow on each other.
+    /// True if the run ends at a Zeno point, where infinitely many impacts happen in a finite time. If false, every impact is
+    /// resolved on its own, until one step has more than `max_impacts_per_step`. Impacts accumulate only if
+    /// each of them loses energy: elastic impacts never do, however fast they follow each other.
     pub stops_at_zeno: bool,
 }
 
@@ -78,50 +77,49 @@ impl Default for ColliderOptions {
     }
 }
 
-/// A point of the grid of time.
+/// Point of the time grid.
 #[derive(Clone, Copy, Debug)]
 pub struct Grid<'e> {
-    /// Steps since the start.
+    /// Number of steps since the start.
     pub step: usize,
     /// Time (s).
     pub time: f64,
-    /// State there.
+    /// State at that time.
     pub state: &'e State,
 }
 
-/// Something that happens during a run. No contact lasts.
+/// Event of a run. This model has no lasting contacts.
 pub type Event<'e> = hybrid::Event<'e, Grid<'e>, Impact, Infallible>;
 
 /// State of a run after its end.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunEnd {
-    /// Ending. At [`Ending::Zeno`] the state is the accumulation point with the gap rate removed:
-    /// where a model of lasting contact takes over.
+    /// Reason of the end. At [`Ending::Zeno`] the state is the accumulation point with the gap rate removed,
+    /// from which a model of lasting contact can continue.
     pub ending: Ending<CollisionError>,
-    /// Time (s).
+    /// Time of the end (s).
     pub time: f64,
-    /// State then.
+    /// State at the end.
     pub state: State,
-    /// Steps of the grid that were completed.
+    /// Number of completed steps of the time grid.
     pub n_steps: usize,
-    /// Impacts that happened.
+    /// Number of impacts.
     pub n_impacts: usize,
-    /// Contacts that closed without an impact, because no touching point approached.
+    /// Number of contacts that closed without an impact, because no touching point approached.
     pub n_touches: usize,
 }
 
 /// A rigid body that flies above a plane and hits it.
 ///
-/// Every step begins on the uniform grid of time; an impact splits it into parts, and the flight
-/// starts anew from the state after the impact: Tran & Leok's Algorithm 5.2.
+/// Every step begins on the uniform time grid. An impact splits a step into parts, and the flight
+/// restarts from the state after the impact: Tran & Leok's Algorithm 5.2.
 ///
 /// # Departure from the source
 ///
-/// The paper's listing goes back one step too few after the first penetration, loses the step length
-/// in the times of impact, looks at the ends of steps only, and returns from a contact exactly
-/// where it began. Here the first contact of the path is isolated with a guarantee, several impacts
-/// in one step are a loop, and the start of a flight after an impact is left without looking at its
-/// gap.
+/// The paper's listing goes back one step too few after the first penetration, omits the step length
+/// in the times of impact, tests for penetration only at the ends of steps, and returns from a contact exactly
+/// to its starting point. Here the first contact of the path is isolated with a guarantee, several impacts
+/// in one step are handled by a loop, and a flight after an impact starts without testing the gap at its start.
 ///
 /// # Examples
 ///
@@ -163,7 +161,8 @@ pub struct Collider<'a, S, F> {
 }
 
 impl<'a, S: SupportMap, F: Flight> Collider<'a, S, F> {
-    /// A body with its shape above a plane; the shape's origin is the center of mass.
+    /// Creates a collider from a body with its shape, a plane, a flight and an impact rule. The origin of the shape is the center
+    /// of mass.
     ///
     /// # Errors
     ///
@@ -186,45 +185,45 @@ impl<'a, S: SupportMap, F: Flight> Collider<'a, S, F> {
         })
     }
 
-    /// The collider with other numeric options.
+    /// Replaces the numeric options.
     #[must_use]
     pub fn with_options(mut self, options: ColliderOptions) -> Self {
         self.options = options;
         self
     }
 
-    /// The body.
+    /// Returns the body.
     pub fn body(&self) -> &'a RigidBody {
         self.body
     }
 
-    /// The body's shape, about its center of mass.
+    /// Returns the shape of the body, relative to its center of mass.
     pub fn shape(&self) -> &'a S {
         self.shape
     }
 
-    /// The plane.
+    /// Returns the plane.
     pub fn plane(&self) -> &'a HalfSpace {
         self.plane
     }
 
-    /// The rule of its impacts.
+    /// Returns the impact rule.
     pub fn rule(&self) -> ImpactRule {
         self.rule
     }
 
-    /// The flight between impacts.
+    /// Returns the flight between impacts.
     pub fn flight(&self) -> &'a F {
         self.flight
     }
 
-    /// Runs over a grid of time, or until `max_impacts` impacts happened, and reports the grid (from
-    /// the start on) and every impact in their order.
+    /// Runs over a time grid, or until `max_impacts` impacts have happened. Reports the grid points (from
+    /// the start on) and all impacts to `observe`, in order of time.
     ///
     /// # Errors
     ///
     /// [`CollisionError::Flight`], [`CollisionError::InitialPenetration`] and
-    /// [`CollisionError::CoarseCoordinates`] of the initial state. What stops the motion on its way is [`Ending::Stopped`].
+    /// [`CollisionError::CoarseCoordinates`] for the initial state. A later error ends the run with [`Ending::Stopped`].
     pub fn run(
         &self,
         initial: &State,
@@ -286,7 +285,8 @@ impl<'a, S: SupportMap, F: Flight> Collider<'a, S, F> {
         })
     }
 
-    /// Checks that coordinates tell where the body is, and whether it touches.
+    /// Checks that the rounding error of the coordinates is small enough to follow the body and, if it touches, to resolve its
+    /// contacts.
     fn check_place(
         &self,
         scene: &Scene<'_, S, F>,
@@ -315,28 +315,28 @@ impl<'a, S: SupportMap, F: Flight> Collider<'a, S, F> {
     }
 }
 
-/// A run on its way.
+/// State of a run in progress.
 struct Run<'r, 'a, S, F> {
     collider: &'r Collider<'a, S, F>,
     scene: Scene<'a, S, F>,
     grid: TimeGrid,
     observe: &'r mut dyn FnMut(Event<'_>),
-    /// Steps that are complete, and the length of the present one.
+    /// Number of completed steps, and length of the present step (s).
     n_steps: usize,
     time_step: f64,
-    /// Part of the present step that is done, and the flight that led there.
+    /// Completed part of the present step, and duration of the last flight (s).
     done: f64,
     flown: f64,
-    /// Flights of the present step.
+    /// Number of flights in the present step.
     n_flights: usize,
     state: State,
-    /// Bounds of the present flight for a whole step, if they last.
+    /// Bounds of the second derivatives for a whole step; kept while they remain valid for later flights.
     bounds: Option<Bounds>,
-    /// True if the state is one of contact.
+    /// True if the present state is in contact.
     touching: bool,
-    /// True if the body began at rest on the plane, in the first step.
+    /// True if the body began at rest on the plane and the first step is not complete.
     resting: bool,
-    /// Time of the state (s).
+    /// Time of the present state (s).
     time: f64,
     accumulation: Accumulation,
     n_impacts: usize,
@@ -350,7 +350,7 @@ impl<S: SupportMap, F: Flight> Hybrid for Run<'_, '_, S, F> {
         self.n_impacts
     }
 
-    /// Through the contact of the present state, or on to the next one or the end of the step.
+    /// Resolves the contact of the present state, or flies to the next contact or the end of the step.
     fn proceed(
         &mut self,
         limits: &Limits,
@@ -443,7 +443,7 @@ impl<S: SupportMap, F: Flight> Run<'_, '_, S, F> {
         }
     }
 
-    /// The impact of the present state, if any touching point approaches.
+    /// Resolves the impact of the present state, if any touching point approaches.
     fn hit(
         &mut self,
         split: Split,
@@ -466,7 +466,7 @@ impl<S: SupportMap, F: Flight> Run<'_, '_, S, F> {
         )?;
         let Some(mut impact) = resolved else {
             let (body, normal) = (collider.body, collider.plane.normal());
-            // A run may begin on the plane and leave it.
+            // A run that starts on the plane and leaves it has no touch to count.
             let begins = self.time == 0.0 && jump::leaves(body, &self.state, normal, &patch);
             self.n_touches += usize::from(!begins);
             return Ok(None);
@@ -491,11 +491,11 @@ impl<S: SupportMap, F: Flight> Run<'_, '_, S, F> {
             // Without restitution infinitely many impacts would happen here.
             return Ok(Some(Ending::Zeno { accumulation: time }));
         }
-        // A fall from a few times the rounding of the gap: the next impact can hardly be located.
+        // If the rebound height is only a few times the rounding of the gap, the next impact can hardly be located.
         let rebound = self.fall(&impact) / (4.0 * self.scene.band(&self.state));
         match self.accumulation.add(time, self.time_step, rebound) {
             Some(rest) => {
-                // From the state that approaches, so that no rebound is left at the end.
+                // Flies on from the state before the impact, so that no rebound is left at the end.
                 self.state = impact.before;
                 self.stop()?;
                 self.state = collider.flight.advance(collider.body, &self.state, rest)?;
@@ -508,8 +508,8 @@ impl<S: SupportMap, F: Flight> Run<'_, '_, S, F> {
         }
     }
 
-    /// A body that began at rest on the plane and is only pressed against it stays there, whatever
-    /// its restitution: its impacts are the rounding of the gap.
+    /// Ends the run if a body that began at rest on the plane is only pressed against it. Such a body stays at rest whatever
+    /// its restitution: its impacts are caused by the rounding of the gap.
     fn settle(
         &mut self,
         impact: &Impact,
@@ -523,8 +523,8 @@ impl<S: SupportMap, F: Flight> Run<'_, '_, S, F> {
         Ok(Some(Ending::AtRest))
     }
 
-    /// Height from which the gap would fall to the rate of the impact under the second rate that it has after it.
-    /// Infinite if it does not fall.
+    /// Returns the height (m) of a fall that ends with the gap rate of the impact, under the second derivative of the gap after
+    /// the impact. Returns infinity if the gap does not accelerate towards the plane.
     fn fall(&self, impact: &Impact) -> f64 {
         let (_, acceleration) = self.fastest(impact);
         if acceleration < 0.0 {
@@ -534,8 +534,8 @@ impl<S: SupportMap, F: Flight> Run<'_, '_, S, F> {
         }
     }
 
-    /// True if the impact left no rebound to the fastest approaching point, and it is pressed against the
-    /// plane: the contact lasts.
+    /// True if the contact lasts: the fastest approaching point has no rebound after the impact, and is pressed against the
+    /// plane.
     fn lasts(&self, impact: &Impact) -> bool {
         let (point, acceleration) = self.fastest(impact);
         let (body, state) = (self.collider.body, &impact.after);
@@ -547,10 +547,11 @@ impl<S: SupportMap, F: Flight> Run<'_, '_, S, F> {
         acceleration < 0.0 && rate.abs() <= STILL * impact.gap_rate.abs() + ROUNDING * speeds
     }
 
-    /// The fastest approaching point, in the body, and the second rate of the gap there after the impact,
-    /// $n\cdot a + d\cdot(\dot\Omega\times\rho + \Omega\times(\Omega\times\rho)) + \dot d\cdot H\dot d$:
-    /// gravity, the acceleration of the body point, and the lowest point that moves on along a curved body,
-    /// with $\dot d = d\times\Omega$ and $H = \partial\rho/\partial d$. A ball that spins keeps its gap.
+    /// Returns the fastest approaching point in body axes, and the second derivative of the gap at that point after the impact
+    /// (m/s²), $n\cdot a + d\cdot(\dot\Omega\times\rho + \Omega\times(\Omega\times\rho)) + \dot d\cdot H\dot d$. The terms are
+    /// the acceleration $a$ of the center of mass, the acceleration of the body point $\rho$, and the motion of the lowest point
+    /// along a curved body, with $\dot d = d\times\Omega$ and $H = \partial\rho/\partial d$. For a spinning ball the last two
+    /// terms cancel.
     fn fastest(&self, impact: &Impact) -> (Vector3<f64>, f64) {
         let (body, flight) = (self.collider.body, self.collider.flight);
         let fastest = impact
@@ -574,7 +575,7 @@ impl<S: SupportMap, F: Flight> Run<'_, '_, S, F> {
         (point, acceleration)
     }
 
-    /// Removes the gap rate of an accumulation point.
+    /// Removes the gap rate of the state at an accumulation point, by an inelastic impact.
     fn stop(&mut self) -> Result<(), CollisionError> {
         let collider = self.collider;
         let tolerance = collider.options.contact_tolerance * self.scene.radius;

@@ -1,23 +1,23 @@
-//! The first contact along a path.
+//! Search for the first contact along a path.
 //!
-//! The gap is a minimum of the heights of body points, and each height has a second derivative
+//! The gap is the minimum of the heights of the body points. The second derivative of each height lies
 //! between $-B$ and $C$ ([`turning`](carom_variational::Turning) and free fall). Three facts isolate the first
 //! contact without tunneling:
 //!
-//! 1. *Certificate.* From a path point with gap $\Phi$, $v$ and $\dot d = d\times w$,
+//! 1. *Certificate.* Take a path point with gap $\Phi$: center of mass $x$, its velocity $v$, plane normal $d$ in body axes,
+//!    and $\dot d = d\times w$ with the angular velocity $w$. The function
 //!    $$ L(\tau) = n\cdot(x + \tau v) + D + \sigma(d + \tau\dot d) - \tfrac B2\tau^2 $$
-//!    is concave and below the gap, so $\Phi \ge 0$ and $L(\tau) \ge 0$ exclude contact on the whole
-//!    of $\lbrack 0,\tau\rbrack$, for the price of one support evaluation.
-//! 2. *Monotony.* $\Phi - \tfrac C2\tau^2$ is concave, so a gap rate $u < 0$ stays negative for
-//!    $\tau < -u/C$. The sign of the gap at the end of that interval decides: one contact in it, or
-//!    none.
-//! 3. *Start in contact.* After an impact $\Phi = 0$ up to rounding and $u \ge 0$. The certificate
-//!    leaves it without evaluating the gap there.
-//!
-//! "$\ge 0$" means above the start's gap, if that is negative, minus the rounding band, and after many
-//! evaluations minus a tolerance that grows ([`patience`]): what goes on for long without a decision
-//! touches less deeply than that. Where there are no bounds, because a step could turn the body by more than
-//! 77°, the search looks every 1/4096 of the step.
+//!    is concave and not above the gap. Here $n\cdot z + D$ is the height of a point $z$, and $\sigma(d)$ the smallest
+//!    $d\cdot\rho$ of all body points $\rho$. So $\Phi \ge 0$ and $L(\tau) \ge 0$ exclude contact on the whole of
+//!    $\lbrack 0,\tau\rbrack$, at the cost of one support evaluation.
+//! 2. *Monotonicity.* $\Phi - \tfrac C2\tau^2$ is concave, so a gap rate $u < 0$ stays negative for
+//!    $\tau < -u/C$. The sign of the gap at the end of that interval decides whether it contains one contact or
+//!    no contact.
+//! 3. *Start in contact.* After an impact $\Phi = 0$ up to rounding and $u \ge 0$. The certificate advances from there without
+//!    evaluating the gap at the start. In these conditions zero is replaced by a floor: the gap at the start, if that is
+//!    negative, minus the rounding band. After many evaluations a growing tolerance is also subtracted ([`patience`]): a graze
+//!    that stays undecided for long is less deep than that. If no bounds exist, because a step could turn the body by more than
+//!    77°, the search samples the path every 1/4096 of the step.
 
 use super::CollisionError;
 use crate::tolerances::BISECTED_TIME;
@@ -25,48 +25,48 @@ use carom_geometry::{Gap, HalfSpace, SupportMap};
 use carom_variational::{Flight, PathRate, RigidBody, State};
 use nalgebra::Vector3;
 
-/// Gaps within this many units of rounding are contact.
+/// Absolute gap, in units of rounding, below which the body counts as touching.
 const BAND: f64 = 64.0 * f64::EPSILON;
 
-/// The contact is located to this many units of rounding of the gap.
+/// Accuracy of the located contact, in units of rounding of the gap.
 const TARGET: f64 = 8.0 * f64::EPSILON;
 
-/// Evaluations of the path without a decision before contacts may be a little deeper, and before they
-/// may be deeper again. Grazing flights take some tens.
+/// Number of path evaluations without a decision after which the search tolerates deeper contacts, and after which it
+/// tolerates still deeper ones. Grazing flights take some tens of evaluations.
 const PATIENCE: usize = 512;
 
-/// Depth that a contact may have then and go unnoticed, as a fraction of the size.
+/// Depth of a contact that may then be missed, as a fraction of the size of the body.
 const SHALLOW: f64 = 1e-9;
 
-/// Evaluations of the path in one search.
+/// Largest number of path evaluations in one search.
 const MAX_EVALUATIONS: usize = 10 * PATIENCE;
 
-/// Newton's steps from the rounding band to the target; one or two are enough where the gap falls steadily.
+/// Largest number of Newton steps from the rounding band to the target accuracy; one or two suffice if the gap falls steadily.
 const MAX_LIFTS: usize = 8;
 
-/// Stride, as a fraction of the step, where there are no bounds.
+/// Sampling interval, as a fraction of the step, used if no bounds exist.
 const STRIDE: f64 = 1.0 / 4096.0;
 
-/// Depth below the floor, as a fraction of the tolerance for it, down to which contacts may go unnoticed after a
-/// number of evaluations beyond those that are exact: 0, or 1, 4, 16, ... after each further 512.
+/// Returns the factor of the depth tolerance after a number of evaluations beyond the first [`PATIENCE`] ones: 0 for `None`, else
+/// 1, and four times more after each further 512.
 pub(crate) fn patience(beyond: Option<usize>) -> f64 {
     beyond.map_or(0.0, |evaluations| {
         carom_numeric::power(4.0, (evaluations / PATIENCE) as i32)
     })
 }
 
-/// Search for the first contact of a step.
+/// Method of the search for the first contact of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum ContactSearch {
     /// The first contact of the path, with the guarantees of this module.
     #[default]
     FirstContact,
-    /// Tran & Leok, Algorithm 5.2: look at the end of the step only, then bisect. Finds a contact,
-    /// not always the first, and misses those that begin and end within the step.
+    /// Tran & Leok, Algorithm 5.2: tests the gap at the end of the step only, then bisects. Finds a contact,
+    /// not always the first, and misses contacts that begin and end within the step.
     EndOfStep,
 }
 
-/// A contact on a path.
+/// Contact on a path.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Contact {
     /// Time since the start of the path (s).
@@ -74,7 +74,7 @@ pub(crate) struct Contact {
     pub(crate) state: State,
 }
 
-/// A body above a plane.
+/// Body above a plane.
 #[derive(Debug)]
 pub(crate) struct Scene<'a, S, F> {
     pub(crate) body: &'a RigidBody,
@@ -84,22 +84,22 @@ pub(crate) struct Scene<'a, S, F> {
     pub(crate) radius: f64,
 }
 
-/// Bounds on the second derivatives of heights along a path: $-B$ and $C$.
+/// Bounds $-B$ and $C$ of the second derivatives of heights along a path (m/s²).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounds {
     down: f64,
     up: f64,
-    /// Acceleration of the center of mass along the normal.
+    /// Acceleration of the center of mass along the normal (m/s²).
     fall: f64,
 }
 
-/// A point of the path.
+/// Evaluated point of the path.
 struct Probe {
     time: f64,
     state: State,
     rate: PathRate,
     gap: Gap,
-    /// $\dot\Phi$ of the lowest point.
+    /// Rate $\dot\Phi$ of the height of the lowest point (m/s).
     gap_rate: f64,
 }
 
@@ -122,20 +122,20 @@ impl<S: SupportMap, F: Flight> Scene<'_, S, F> {
         self.plane.gap(self.shape, &state.configuration())
     }
 
-    /// Half width of the band of gaps that count as contact.
+    /// Returns the largest absolute gap that counts as contact (m).
     #[inline]
     pub(crate) fn band(&self, state: &State) -> f64 {
         BAND * self.plane.gap_scale(&state.position, self.radius)
     }
 
-    /// True if a whole step from a start without penetration is free of contact, cheaply.
+    /// True if a cheap test shows that a whole step from a start without penetration is free of contact.
     #[inline]
     pub(crate) fn is_free(&self, from: &State, end: &State, time: f64, bounds: &Bounds) -> bool {
         let (start, stop) = (
             self.plane.height(&from.position),
             self.plane.height(&end.position),
         );
-        // A ball about the center of mass, which falls along a concave parabola.
+        // First test: a ball about the center of mass, which falls along a concave parabola.
         if bounds.fall <= 0.0 && start.min(stop) > self.radius {
             return true;
         }
@@ -172,7 +172,7 @@ impl<S: SupportMap, F: Flight> Scene<'_, S, F> {
         }
     }
 
-    /// $L(\tau)$.
+    /// Evaluates the certificate $L(\tau)$ of the module documentation.
     fn certificate(&self, at: &Probe, tau: f64, bounds: &Bounds) -> f64 {
         let normal: &Vector3<f64> = self.plane.normal();
         let turned = at.gap.normal_b + at.gap.normal_b.cross(&at.rate.angular) * tau;
@@ -182,9 +182,9 @@ impl<S: SupportMap, F: Flight> Scene<'_, S, F> {
             - 0.5 * bounds.down * tau * tau
     }
 
-    /// The first contact of the path from `from` within `time`, without penetration before it.
+    /// Finds the first contact on the path of duration `time` from `from`; there is no penetration before it.
     ///
-    /// `from` must not penetrate nor, if it is in contact, approach.
+    /// `from` must not penetrate and, if it is in contact, must not approach.
     pub(crate) fn first_contact(
         &self,
         from: &State,
@@ -205,7 +205,7 @@ impl<S: SupportMap, F: Flight> Scene<'_, S, F> {
             if left <= 0.0 || self.certificate(&at, left, bounds) >= floor {
                 return Ok(None);
             }
-            // Time at which a single falling point would certainly still be above the plane.
+            // Time up to which a single falling point is certainly still above the plane.
             let (rate, gap) = (at.gap_rate, at.gap.value.max(0.0) + band + slack);
             let reach = (rate + (rate * rate + 2.0 * bounds.down * gap).sqrt()) / bounds.down;
             let falling = if rate < 0.0 && at.gap.value > 0.0 {
@@ -228,7 +228,7 @@ impl<S: SupportMap, F: Flight> Scene<'_, S, F> {
                 tau *= 0.5;
             }
             let next = self.probe(from, (at.time + tau).min(time))?;
-            // A second point, as low as the one that the gap rate is of, may hold the certificate.
+            // A second point as low as the one with this gap rate may keep the certificate negative.
             let stuck = coarse || tau <= f64::EPSILON * time;
             if next.gap.value <= 0.0 && (next.gap_rate < 0.0 || stuck) {
                 if coarse && at.gap.value > 0.0 {
@@ -244,7 +244,7 @@ impl<S: SupportMap, F: Flight> Scene<'_, S, F> {
         })
     }
 
-    /// The first contact that shows at 4096 points of the path.
+    /// Finds the first contact that shows at 4096 sample times of the path.
     fn sample(
         &self,
         from: &State,
@@ -267,7 +267,7 @@ impl<S: SupportMap, F: Flight> Scene<'_, S, F> {
         Ok(None)
     }
 
-    /// End of the falling interval, exactly the end of the step if it reaches that far.
+    /// Returns the end of the falling interval, and exactly the end of the step if the interval reaches that far.
     fn end_of(&self, falling: f64, left: f64, at: &Probe, time: f64) -> f64 {
         if falling >= left {
             time
@@ -276,8 +276,8 @@ impl<S: SupportMap, F: Flight> Scene<'_, S, F> {
         }
     }
 
-    /// The contact between `low` (gap positive) and `high` (not), where the gap falls: safeguarded
-    /// Newton, on the free side.
+    /// Locates the contact between `low`, where the gap is positive, and `high`, where it is not, on an interval of falling gap.
+    /// Safeguarded Newton iteration; the result lies on the free side.
     fn refine(&self, from: &State, mut low: f64, high: Probe) -> Result<Contact, CollisionError> {
         let tolerance = TARGET * self.plane.gap_scale(&high.state.position, self.radius);
         let mut at = high;
@@ -305,8 +305,8 @@ impl<S: SupportMap, F: Flight> Scene<'_, S, F> {
         Ok(Contact { time, state })
     }
 
-    /// The contact before a point of the path that is deeper than the target, by Newton's steps: without them
-    /// every bounce of a body that does not turn would begin lower than the one before, by the rounding band.
+    /// Moves a contact that is deeper than the target accuracy back along the path, by Newton steps. Without this
+    /// every bounce of a body that does not turn would begin lower than the previous one, by the rounding band.
     fn lift(&self, from: &State, low: f64, deep: Probe) -> Result<Contact, CollisionError> {
         let tolerance = TARGET * self.plane.gap_scale(&deep.state.position, self.radius);
         let mut at = deep;
@@ -325,8 +325,8 @@ impl<S: SupportMap, F: Flight> Scene<'_, S, F> {
         Ok(Contact { time, state })
     }
 
-    /// Tran & Leok's rule: contact if the end of the step penetrates; bisected on the free side,
-    /// without ever looking at the start.
+    /// Finds a contact by Tran & Leok's rule: if the body penetrates at the end of the step, bisects from the free side,
+    /// without evaluating the gap at the start.
     pub(crate) fn end_of_step(
         &self,
         from: &State,

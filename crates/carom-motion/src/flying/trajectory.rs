@@ -4,12 +4,12 @@ use super::{Collider, CollisionError, Event, Grid, Impact, RunEnd};
 use carom_geometry::SupportMap;
 use carom_variational::{Flight, RigidBody, State, TimeGrid, VariationalError};
 
-/// A run with all its states, and any state between.
+/// Stored run: all grid states and impacts. States between them are computed on demand.
 #[derive(Clone, Debug)]
 pub struct Trajectory<'a, F> {
     body: &'a RigidBody,
     flight: &'a F,
-    /// Times from which the flight starts anew: the grid, and the impacts.
+    /// Times at which a flight starts: the grid times, and the impacts.
     times: Vec<f64>,
     states: Vec<State>,
     grid: Vec<usize>,
@@ -17,7 +17,7 @@ pub struct Trajectory<'a, F> {
     end: RunEnd,
 }
 
-/// Start of a new flight.
+/// Start of a flight.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Node<'t> {
     Grid(&'t State),
@@ -25,7 +25,7 @@ pub(crate) enum Node<'t> {
 }
 
 impl<'t> Node<'t> {
-    /// The state from which the motion goes on.
+    /// Returns the state from which the motion continues.
     pub(crate) fn after(&self) -> &'t State {
         match self {
             Self::Grid(state) => state,
@@ -35,7 +35,7 @@ impl<'t> Node<'t> {
 }
 
 impl<'a, F: Flight> Trajectory<'a, F> {
-    /// Runs a [`Collider`] and keeps everything.
+    /// Runs a [`Collider`] and stores all states and impacts.
     ///
     /// # Errors
     ///
@@ -49,7 +49,8 @@ impl<'a, F: Flight> Trajectory<'a, F> {
         Self::record_observed(collider, initial, grid_of_time, max_impacts, &mut |_, _| ())
     }
 
-    /// [`record`](Self::record), and tells `observe` the time (s) of every state and impact, and the impacts so far.
+    /// Acts like [`record`](Self::record), and tells `observe` the time (s) of every state and impact, and the number of impacts
+    /// so far.
     ///
     /// # Errors
     ///
@@ -94,32 +95,32 @@ impl<'a, F: Flight> Trajectory<'a, F> {
         })
     }
 
-    /// The body.
+    /// Returns the body.
     pub fn body(&self) -> &'a RigidBody {
         self.body
     }
 
-    /// The impacts in their order.
+    /// Returns the impacts in order of time.
     pub fn impacts(&self) -> &[Impact] {
         &self.impacts
     }
 
-    /// Ending of the run.
+    /// Returns the end of the run.
     pub fn end(&self) -> &RunEnd {
         &self.end
     }
 
-    /// Times and states of the grid, from the start on.
+    /// Returns times (s) and states at the grid points, from the start on.
     pub fn grid(&self) -> impl Iterator<Item = (f64, &State)> {
         self.grid.iter().map(|&i| (self.times[i], &self.states[i]))
     }
 
-    /// Times and states of the grid and after every impact, in their order.
+    /// Returns times (s) and states at the grid points and after every impact, in order of time.
     pub fn nodes(&self) -> impl Iterator<Item = (f64, &State)> {
         self.times.iter().copied().zip(&self.states)
     }
 
-    /// The grid and the impacts, in their order, with their times.
+    /// Returns the grid points and the impacts with their times (s), in order of time.
     pub(crate) fn numbered(&self) -> impl Iterator<Item = (f64, Node<'_>)> + Clone {
         let mut grid = self.grid.iter().peekable();
         let mut impacts = self.impacts.iter();
@@ -131,12 +132,12 @@ impl<'a, F: Flight> Trajectory<'a, F> {
         })
     }
 
-    /// The state at any time of the run, by the flight from the grid point or impact before it;
-    /// after an impact at the very time of one. Times outside are brought to the ends.
+    /// Returns the state at any time of the run (s), by a flight from the last grid point or impact before it.
+    /// At the time of an impact this is the state after it. Times outside the run are clamped to its ends.
     ///
     /// # Errors
     ///
-    /// None for a run that was completed.
+    /// The errors of the flight; a completed run causes no error.
     pub fn state_at(&self, time: f64) -> Result<State, VariationalError> {
         let time = time.min(self.end.time);
         let after = self.times.partition_point(|t| *t <= time);
@@ -151,8 +152,8 @@ impl<'a, F: Flight> Trajectory<'a, F> {
             .advance(self.body, state, (time - begin).max(0.0))
     }
 
-    /// Largest absolute difference of the energy from the initial one (J), at the grid, at the impacts
-    /// and at the end of the run, after what the impacts removed is added.
+    /// Returns the largest absolute change of the energy since the start (J), over the grid points, the impacts
+    /// and the end of the run. The energy that impacts dissipated is added.
     pub fn max_energy_error(&self) -> f64 {
         let energy = |state: &State| self.flight.energy(self.body, state);
         let initial = self.states.first().map_or(0.0, energy);

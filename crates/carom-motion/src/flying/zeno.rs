@@ -1,32 +1,33 @@
-//! Accumulation of impacts.
+//! Detection of accumulating impacts (Zeno behavior).
 
 use crate::tolerances::ZENO_REST;
 
-/// A gap between impacts that shrinks by less than this does not accumulate.
+/// Ratio of consecutive intervals between impacts above which the impacts do not accumulate.
 const SHRINKING: f64 = 0.999;
 
-/// A rebound this many times higher than one that is lost has times to a thousandth of their gap.
+/// Rebound height, in multiples of the height that rounding hides, above which the times of impact are exact to a thousandth of
+/// their interval.
 const CLEAR: f64 = 1e3;
 
-/// Times of the latest impacts, as long as the gaps between them shrink.
+/// Times of the latest impacts, as long as the intervals between them shrink.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Accumulation {
     latest: Option<f64>,
     gap: f64,
-    /// Gaps in a row that shrank.
+    /// Number of consecutive intervals that shrank.
     shrunk: usize,
-    /// Impacts in a row whose rebound is lost in rounding.
+    /// Number of consecutive impacts whose rebound is hidden by rounding.
     lost: usize,
-    /// Accumulation point by the latest impacts that rounding did not touch.
+    /// Accumulation point (s), extrapolated from the latest impacts that rounding does not affect.
     point: Option<f64>,
 }
 
 impl Accumulation {
-    /// Adds an impact that loses energy, with the height of its rebound over one that is lost in
-    /// rounding. Returns the time that is left to the accumulation point, extrapolated as a geometric
-    /// series, once three gaps between four impacts have shrunk and the rest is less than $10^{-9}$ of
-    /// the step, or the rebounds are lost. Three rebounds in a row that are lost are a contact that
-    /// lasts: nothing is left.
+    /// Adds an impact that loses energy. `rebound` is the height of its rebound, divided by the height that
+    /// rounding hides. Returns the remaining time to the accumulation point (s), extrapolated as a geometric
+    /// series, if three intervals between four impacts have shrunk, and either the remaining time is less than $10^{-9}$ of
+    /// the step or the rebounds are hidden by rounding. Three consecutive hidden rebounds are a lasting contact:
+    /// the remaining time is then zero.
     pub(crate) fn add(&mut self, time: f64, time_step: f64, rebound: f64) -> Option<f64> {
         let is_lost = rebound <= 1.0;
         self.lost = if is_lost { self.lost + 1 } else { 0 };

@@ -1,17 +1,16 @@
-//! Derivatives of runs, carried along with them.
+//! Derivatives of a run, computed along with it.
 //!
-//! Differences $(\delta q, \delta p)$ follow every step by the implicit function theorem on its
-//! residual $r(w; q_0, p_0, h)$: with $S = T_{qq} - V_{qq} + f_q$ and
-//! $B = \partial(Mw)/\partial q$ at the midpoint, and the drive
-//! $D = \partial T/\partial q - \partial V/\partial q + f$,
+//! Differences $(\delta q, \delta p)$ follow every step by the implicit function theorem, applied to the residual $r(w; q_0, p_0,
+//! h)$ of the step, with the mean velocity $w$ and the step length $h$. Let $T$ and $V$ be kinetic and potential energy and $f$
+//! the other forces. With $S = T_{qq} - V_{qq} + f_q$ and $B = \partial(Mw)/\partial q$ at the midpoint, and the force $D =
+//! \partial T/\partial q - \partial V/\partial q + f$,
 //!
 //! $$ -\frac{\partial r}{\partial w}\delta w = \left(\tfrac h2S - B\right)\delta q_0 + \delta p_0 +
 //!    \frac{\partial r}{\partial h}\delta h, \qquad \delta q_1 = \delta q_0 + h\delta w + w\delta h,
 //!    \qquad \delta p_1 = \delta p_0 + h\delta D + D\delta h. $$
 //!
-//! An impact splits a step: its first part becomes longer by $\delta\tau$, so that the gap that
-//! closed stays closed, and its last part shorter. The law is differentiated with
-//! $\mathrm{d}M = (\partial M/\partial q)\delta q$ and $\mathrm{d}J = \mathrm{D}^2\phi\delta q$.
+//! An impact splits a step. The first part becomes longer by $\delta\tau$, so that the gap that
+//! closed stays closed, and the last part becomes shorter. The impact law is differentiated with
 
 use carom_contact::{ImpactError, ImpactOutcome, ImpactProblem};
 use carom_derivative::sensitivity::{Regularity, Sensitivity, SensitivityEvent};
@@ -22,19 +21,19 @@ use carom_variational::generalized::{Point, Stepper};
 use nalgebra::{DMatrix, DVector, RowDVector};
 use std::fmt;
 
-/// Decisions of a law that are missed by less of the velocity before are ties.
+/// Margin of a decision of an impact law, as a fraction of the velocity before, below which the decision is a tie.
 const TIE: f64 = 1e-9;
 
-/// A rate of the gap below this fraction of gradient times velocity grazes.
+/// Fraction of gradient times velocity below which a gap rate counts as grazing.
 const GRAZING: f64 = 1e-9;
 
-/// A parameter that acts through a force.
+/// Parameter that acts through a generalized force.
 #[derive(Clone, Copy)]
 pub struct ForceParameter<'a> {
-    /// Name, as it stands in the answer.
+    /// Name of the parameter in the result.
     pub name: &'static str,
-    /// Derivative of the generalized force $f - \partial V/\partial q$ (n) by the parameter, at a
-    /// configuration (n).
+    /// Derivative of the generalized force $f - \partial V/\partial q$ with respect to the parameter. The first argument is the
+    /// configuration, the second receives the derivative (one entry per coordinate each).
     pub force: &'a dyn Fn(&[f64], &mut [f64]),
 }
 
@@ -44,20 +43,20 @@ impl fmt::Debug for ForceParameter<'_> {
     }
 }
 
-/// Differences on their way along a run.
+/// Differences that are propagated along a run.
 ///
-/// Columns: by the initial configuration and velocity (2n), by the restitution, by the force
-/// parameters, and last the length of the present flight.
+/// Columns: derivatives with respect to the initial configuration and velocity (2n columns, n coordinates), to the restitution,
+/// to the force parameters, and last to the length of the present flight.
 pub(crate) struct Carried<'r> {
     law: &'r dyn DifferentiableLaw,
     parameters: &'r [ForceParameter<'r>],
-    /// $(\delta q; \delta p)$.
+    /// $(\delta q; \delta p)$, one column per parameter.
     columns: DMatrix<f64>,
-    /// Change of the time that is left in the present step.
+    /// Change of the remaining time of the present step, one entry per column.
     left: Vec<f64>,
-    /// Change of the length of the present flight.
+    /// Change of the length of the present flight, one entry per column.
     longer: Vec<f64>,
-    /// True if every law on the way knew its derivative by the restitution.
+    /// True if every impact so far had a known derivative with respect to the restitution.
     knows_restitution: bool,
     pub(crate) sensitivity: Sensitivity,
 }
@@ -71,7 +70,7 @@ impl fmt::Debug for Carried<'_> {
 }
 
 impl<'r> Carried<'r> {
-    /// At the start of a run: $\delta p = M\delta v + B\delta q$.
+    /// Starts at the initial state of a run: $\delta p = M\delta v + B\delta q$.
     pub(crate) fn new<S: MechanicalSystem + ?Sized>(
         law: &'r dyn DifferentiableLaw,
         parameters: &'r [ForceParameter<'r>],
@@ -104,7 +103,7 @@ impl<'r> Carried<'r> {
         self.columns.ncols() - 1
     }
 
-    /// Carries the differences over a flight from `start` without bonds, whose length changes by
+    /// Propagates the differences over a flight from `start` without active contacts. The length of the flight changes by
     /// [`longer`](Self::longer).
     fn fly<S: MechanicalSystem + ?Sized>(
         &mut self,
@@ -169,7 +168,7 @@ impl<'r> Carried<'r> {
         self.parameters.iter().map(force).collect()
     }
 
-    /// A flight whose length is a fixed part of what is left of the step.
+    /// Propagates the differences over a flight whose length is a fixed part of the remaining step.
     pub(super) fn follow<S: MechanicalSystem + ?Sized>(
         &mut self,
         stepper: &mut Stepper<'_, S>,
@@ -183,7 +182,7 @@ impl<'r> Carried<'r> {
         self.fly(stepper, start, h, mean);
     }
 
-    /// A flight that ends where a gap with the given gradient closes.
+    /// Propagates the differences over a flight that ends at the closing of a gap with the given gradient.
     pub(super) fn arrive<S: MechanicalSystem + ?Sized>(
         &mut self,
         stepper: &mut Stepper<'_, S>,
@@ -193,7 +192,7 @@ impl<'r> Carried<'r> {
         gradient: &[f64],
     ) {
         let (n, last) = (mean.len(), self.last());
-        // The last column becomes the rate of the path at its end.
+        // During this flight the last column becomes the derivative of the path with respect to time at the end.
         self.columns.column_mut(last).fill(0.0);
         self.longer.fill(0.0);
         self.longer[last] = 1.0;
@@ -202,7 +201,7 @@ impl<'r> Carried<'r> {
         let path = self.columns.column(last).into_owned();
         let rate = kernel::dot(gradient, &path.as_slice()[..n]);
         if !is_transversal(rate, gradient, mean) {
-            // The impact says so, too.
+            // The impact itself is classified as grazing as well.
             self.sensitivity.class = Regularity::Singular;
             self.sensitivity.refuse("grazing");
             return;
@@ -215,7 +214,7 @@ impl<'r> Carried<'r> {
         }
     }
 
-    /// Carries the differences through an impact, and adds it to the answer.
+    /// Propagates the differences through an impact, and adds the impact to the result.
     pub(super) fn strike<S: MechanicalSystem + ?Sized>(
         &mut self,
         stepper: &mut Stepper<'_, S>,
@@ -264,7 +263,7 @@ impl<'r> Carried<'r> {
         Ok(())
     }
 
-    /// $\delta v = M^{-1}(\delta p - B\delta q)$, the reset, and $\delta p = M\delta v + B^+\delta q$.
+    /// Applies $\delta v = M^{-1}(\delta p - B\delta q)$, the derivative of the reset, and $\delta p = M\delta v + B^+\delta q$.
     fn jump<S: MechanicalSystem + ?Sized>(
         &mut self,
         stepper: &mut Stepper<'_, S>,
@@ -292,7 +291,7 @@ impl<'r> Carried<'r> {
         }
     }
 
-    /// Completes the answer at the end of a run, in configuration and velocity.
+    /// Completes the result at the end of a run, as derivatives of configuration and velocity.
     pub(crate) fn finish<S: MechanicalSystem + ?Sized>(
         mut self,
         stepper: &mut Stepper<'_, S>,
@@ -320,7 +319,7 @@ impl<'r> Carried<'r> {
     }
 }
 
-/// True if a gap closes at a rate that is not lost against its gradient and the velocity.
+/// True if a gap closes transversally: its rate exceeds [`GRAZING`] times gradient and velocity.
 fn is_transversal(rate: f64, gradient: &[f64], velocity: &[f64]) -> bool {
     rate.abs() > GRAZING * kernel::norm(gradient) * kernel::norm(velocity)
 }
@@ -335,20 +334,20 @@ fn mass_matrix<S: MechanicalSystem + ?Sized>(
     mass
 }
 
-/// An impact as the run poses it.
+/// Impact problem of a run, with its outcome.
 pub(crate) struct Struck<'h, 'p> {
     pub(crate) problem: &'h ImpactProblem<'p>,
     pub(crate) outcome: &'h ImpactOutcome,
-    /// The closed contacts, as the problem numbers them.
+    /// Indices of the closed contacts, in the order of the problem.
     pub(crate) contacts: &'h [usize],
     /// Gradient of the gap that closed.
     pub(crate) gradient: &'h [f64],
-    /// True if more contacts than that one take part.
+    /// True if other contacts have impulses in the impact, too.
     pub(crate) others_struck: bool,
 }
 
-/// Jacobian of the reset on $(q, v)$: the identity, and the law along every coordinate; `None` if
-/// the law or the system does not know it.
+/// Computes the Jacobian of the reset on $(q, v)$: identity for $q$, and the derivative of the law along every coordinate for
+/// $v$. Returns `None` if the law or the system does not provide the derivative.
 fn reset<S: MechanicalSystem + ?Sized>(
     stepper: &mut Stepper<'_, S>,
     start: &Point,
@@ -399,7 +398,7 @@ fn reset<S: MechanicalSystem + ?Sized>(
     Ok(Some(reset))
 }
 
-/// Saltation matrix of the continuous flows on $(q, v)$, whose accelerations are
+/// Computes the saltation matrix of the continuous flows on $(q, v)$, whose accelerations are
 /// $M^{-1}(D - Bv)$.
 fn continuous<S: MechanicalSystem + ?Sized>(
     stepper: &mut Stepper<'_, S>,

@@ -1,16 +1,16 @@
-//! Why a motion in generalized coordinates could not be computed.
+//! Errors of motion in generalized coordinates.
 
 use carom_contact::ImpactError;
 
-/// Why an integrator was not built, or a run stopped. Every variant that can happen on the way
+/// Error of an integrator: it was not built, or a run stopped. Every variant that can occur during a run
 /// carries its time; the trajectory up to then is kept.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum IntegratorError {
-    /// A vector of the initial state does not fit the system.
+    /// A vector of the initial state has a wrong length.
     #[error("{what} has {found} entries where the system has dimension {expected}")]
     DimensionMismatch {
-        /// The vector.
+        /// Name of the vector.
         what: &'static str,
         /// Dimension of the system.
         expected: usize,
@@ -20,36 +20,36 @@ pub enum IntegratorError {
     /// A number is NaN or infinite.
     #[error("{what} has a non-finite entry")]
     NonFinite {
-        /// The quantity, in the words of the caller.
+        /// Name of the quantity, as in the caller's arguments.
         what: &'static str,
     },
-    /// An option has a value that makes no sense.
+    /// An option has an invalid value.
     #[error("{what} is {value}: it must be {allowed}")]
     InvalidOption {
-        /// The option.
+        /// Name of the option.
         what: &'static str,
-        /// The value given.
+        /// Value given.
         value: f64,
-        /// The allowed range.
+        /// Allowed range.
         allowed: &'static str,
     },
-    /// A contact of the system has friction but no slide for it to act on, or a coefficient that
-    /// cannot be one.
+    /// A contact of the system has friction but no tangential coordinate (slide) for it to act on, or an invalid coefficient of
+    /// friction.
     #[error(
         "contact {contact} has friction {friction}: it must be finite, at least 0, and needs a slide"
     )]
     InvalidFriction {
         /// Index of the contact.
         contact: usize,
-        /// Its coefficient.
+        /// Coefficient of friction of the contact.
         friction: f64,
     },
-    /// A contact is closed by more than the tolerance at the start.
+    /// At the start the bodies of a contact penetrate by more than the tolerance.
     #[error("contact {contact} starts with the gap {gap:e}")]
     InitialPenetration {
         /// Index of the contact.
         contact: usize,
-        /// Its gap, negative.
+        /// Gap of the contact, negative.
         gap: f64,
     },
     /// The mass matrix is not positive definite at a configuration of the motion.
@@ -58,20 +58,20 @@ pub enum IntegratorError {
         /// Time (s).
         time: f64,
     },
-    /// Newton's method did not solve the step, however often it was halved.
+    /// Newton's method did not solve the step, even after the allowed halvings of the step length.
     #[error("step of {time_step:e} at time {time} cannot be solved")]
     StepNotSolved {
-        /// Time at its start (s).
+        /// Time at the start of the step (s).
         time: f64,
         /// Shortest step tried (s).
         time_step: f64,
     },
-    /// Events do not end within a step.
+    /// One step has more events than allowed.
     #[error("more than {limit} events in the step at time {time}")]
     TooManyEvents {
-        /// Time of the last one (s).
+        /// Time of the last event (s).
         time: f64,
-        /// Events allowed.
+        /// Largest number of events allowed in a step.
         limit: usize,
     },
     /// No combination of stick and slip is consistent with Coulomb's law.
@@ -80,14 +80,14 @@ pub enum IntegratorError {
         /// Time (s).
         time: f64,
     },
-    /// Stick and slip are enumerated for few contacts only.
+    /// Too many closed contacts have friction: the stick and slip modes are enumerated for few contacts only.
     #[error("limit of {limit} frictional contacts at once exceeded by {found} at time {time}")]
     FrictionLimit {
         /// Time (s).
         time: f64,
-        /// Frictional contacts that are closed.
+        /// Number of closed contacts with friction.
         found: usize,
-        /// Contacts allowed.
+        /// Largest number of such contacts allowed.
         limit: usize,
     },
     /// The law could not resolve an impact.
@@ -95,13 +95,13 @@ pub enum IntegratorError {
     Impact {
         /// Time (s).
         time: f64,
-        /// Its fault.
+        /// Error of the impact law.
         source: ImpactError,
     },
 }
 
 impl IntegratorError {
-    /// The variant as a stable kebab-case identifier, for reports that machines read.
+    /// Returns the variant as a stable kebab-case identifier, for machine-readable reports.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::DimensionMismatch { .. } => "dimension-mismatch",
@@ -118,7 +118,7 @@ impl IntegratorError {
         }
     }
 
-    /// Time at which it happened (s); `None` for errors of the input.
+    /// Returns the time at which the error happened (s); `None` for invalid input.
     pub fn time(&self) -> Option<f64> {
         match *self {
             Self::MassNotPositiveDefinite { time }

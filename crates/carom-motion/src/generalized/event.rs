@@ -11,76 +11,75 @@ use nalgebra::DVector;
 pub struct State {
     /// Time (s).
     pub time: f64,
-    /// Configuration $q$ (n).
+    /// Configuration $q$, one entry per coordinate.
     pub configuration: DVector<f64>,
-    /// Discrete momentum $p$ (n).
+    /// Discrete momentum $p$, one entry per coordinate.
     pub momentum: Covector,
 }
 
-/// Energy balance since the start of a run: kinetic and potential energy less those at the start are
-/// `force_work` − `impact_loss` − `contact_loss`, but for the error of the steps, of order two.
+/// Energy balance since the start of a run. The change of kinetic plus potential energy equals
+/// `force_work` − `impact_loss` − `contact_loss`, up to the discretization error, which is of order two.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Balance {
-    /// Energy that impacts took (J).
+    /// Energy dissipated by impacts (J).
     pub impact_loss: f64,
-    /// Energy that the friction of lasting contacts took (J). The work of their normal impulses, which vanishes with the
-    /// step, is a part of the steps' error.
+    /// Energy dissipated by the friction of lasting contacts (J). The work of their normal impulses, which vanishes with the
+    /// step length, is a part of the discretization error.
     pub contact_loss: f64,
     /// Work of the forces without a potential, such as dampers and actuators, on the system (J): force
-    /// times displacement of every step, $\sum hf\cdot w$ at its midpoint.
+    /// times displacement of every step, $\sum hf\cdot w$ at the midpoint of the step.
     pub force_work: f64,
 }
 
-/// The impulses of a lasting contact in the part of a step since it was established.
+/// Impulses of a lasting contact within a step, since the contact was established.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reaction {
     /// Index of the contact.
     pub contact: usize,
-    /// Mode of its friction at the end of the step.
+    /// Friction mode of the contact at the end of the step.
     pub mode: ContactMode,
     /// Normal impulse (N·s for a gap in meters), along the gradient of the gap.
     pub normal_impulse: f64,
-    /// Tangential impulse, along the gradient of the slide.
+    /// Tangential impulse, along the gradient of the slide coordinate.
     pub tangential_impulse: f64,
 }
 
-/// An impact: one event, of one or several contacts.
+/// Impact: one event at one or several contacts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Impact {
     /// Time $t_\ast$ (s).
     pub time: f64,
-    /// The closed contacts on which the impact was posed, ascending; `outcome` numbers them by
-    /// their place in this list.
+    /// Closed contacts of the impact problem, in ascending order; `outcome` numbers them by
+    /// their position in this list.
     pub contacts: Vec<usize>,
-    /// Configuration $q_\ast$ (n).
+    /// Configuration $q_\ast$, one entry per coordinate.
     pub configuration: DVector<f64>,
-    /// Discrete momentum before (n).
+    /// Discrete momentum before the impact, one entry per coordinate.
     pub momentum_minus: Covector,
-    /// Momentum after (n), from which the motion goes on.
+    /// Discrete momentum after the impact, from which the motion continues; one entry per coordinate.
     pub momentum_plus: Covector,
-    /// Answer of the law, audited.
+    /// Audited outcome of the impact law.
     pub outcome: ImpactOutcome,
     /// Energy balance after the impact.
     pub balance: Balance,
-    /// True if the event was made plastic because the impacts of a contact accumulate.
+    /// True if the impact was made plastic because the impacts of a contact accumulate.
     pub accumulated: bool,
-    /// Contacts that last after the event and did not before.
+    /// Contacts that become lasting in the event.
     pub established: Vec<usize>,
-    /// Contacts that lasted before the event and do not any more.
+    /// Lasting contacts that end in the event.
     pub released: Vec<usize>,
-    /// Distance of the outcomes of different orders of elastic impacts over the momentum before,
-    /// $\xi$; of drawn orders, and a lower bound, where there are too many; `None` for one contact or
-    /// jammed ones.
+    /// Largest distance between the outcomes of different orders of elastic impacts, divided by the momentum before,
+    /// $\xi$. If there are too many orders, random ones are used, and the value is a lower bound. `None` for one contact or
+    /// a jammed set of contacts.
     pub indeterminacy: Option<f64>,
-    /// Change of the outcome, over the momentum before, if the contacts within ten times
-    /// the tolerance took part too; `None` if no contact is so close, or the law has no answer with them. A
-    /// fragile event is one where this is not small: its outcome depends on what counts as
-    /// simultaneous.
+    /// Change of the outcome, divided by the momentum before, if the contacts within ten times the tolerance took part, too.
+    /// `None` if no contact is so close, or the law has no solution with them. If the value is not small, the event is fragile:
+    /// its outcome depends on the contacts that count as simultaneous.
     pub fragility: Option<f64>,
 }
 
 impl Impact {
-    /// Contacts in the order of the elementary impacts, if the law made a chain of them.
+    /// Returns the contacts in the order of the elementary impacts, if the law is a sequence of elementary impacts.
     pub fn sequence(&self) -> Option<Vec<usize>> {
         let carom_contact::Diagnostics::Propagative(diagnostics) = &self.outcome.diagnostics else {
             return None;
@@ -91,19 +90,19 @@ impl Impact {
     }
 }
 
-/// A point of the grid of time.
+/// Point of the time grid.
 #[derive(Clone, Copy, Debug)]
 pub struct Grid<'e> {
-    /// Steps since the start.
+    /// Number of steps since the start.
     pub step: usize,
-    /// State there.
+    /// State at that time.
     pub state: &'e State,
-    /// Contacts that last there.
+    /// Lasting contacts at that time.
     pub reactions: &'e [Reaction],
-    /// Energy balance until then.
+    /// Energy balance up to that time.
     pub balance: Balance,
 }
 
-/// Something that happens during a run; contacts are named by their indices. The modes of lasting
-/// contacts stand in the reactions of every [`Grid`].
+/// Event of a run; contacts are given by their indices. The modes of lasting
+/// contacts are found in the reactions of every [`Grid`].
 pub type Event<'e> = hybrid::Event<'e, Grid<'e>, Impact, usize>;

@@ -1,4 +1,4 @@
-//! The motion between events: steps with the lasting contacts and their modes.
+//! Motion between events: steps with the lasting contacts and their friction modes.
 
 use super::IntegratorError;
 use super::event::Balance;
@@ -9,12 +9,12 @@ use carom_mechanism::MechanicalSystem;
 use carom_metric::kernel;
 use carom_variational::generalized::{Bond, StepFailure};
 
-/// Impulses and sliding velocities below this fraction of what moves in a step have no sign.
+/// Fraction of the momentum scale of a step below which impulses and sliding velocities have no sign.
 const SIGN_TOLERANCE: f64 = 1e-10;
 
 impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
-    /// Steps from the start by at most `left` and completes the end. Returns the length of the
-    /// step, which is halved until it can be solved.
+    /// Makes a step of at most `left` (s) from the start, and computes the state at its end. Returns the length of the
+    /// step, which is halved until the step can be solved.
     pub(crate) fn fly(&mut self, left: f64) -> Result<f64, IntegratorError> {
         let time = self.start.time;
         let found = self
@@ -47,8 +47,8 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
         })
     }
 
-    /// A step of length `h` with all of its conditions; `None` as the failure if no combination of
-    /// modes is consistent.
+    /// Tries a step of length `h` (s) with all conditions of lasting contacts. Fails with `None` if no combination of
+    /// friction modes is consistent.
     fn try_flight(&mut self, h: f64) -> Result<(), Option<StepFailure>> {
         loop {
             let mut combinations = Combinations::new(&self.bonds);
@@ -82,8 +82,8 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
         }
     }
 
-    /// Extrapolates the mean velocity of a step: from the velocity at its start and its change
-    /// before.
+    /// Extrapolates the mean velocity of a step from the velocity at its start and the change of velocity over the previous
+    /// step.
     fn guess(&mut self, h: f64) {
         let ratio = if self.last_step > 0.0 {
             0.5 * h / self.last_step
@@ -107,7 +107,7 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
             let (normal_norm, slide_norm) = self.stepper.start_norms(&self.start, i);
             let (normal, tangential) = self.stepper.half_impulse(i, bond);
             let small = SIGN_TOLERANCE * scale;
-            // An impulse that moves the gap by rounding only has no sign either.
+            // An impulse that changes the gap only within rounding error has no sign either.
             let pull = -normal * normal_norm - self.options.gap_floor() / (h * normal_norm);
             if pull > small && worst.is_none_or(|(_, most)| pull > most) {
                 worst = Some((i, pull));
@@ -136,8 +136,8 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
         }
     }
 
-    /// Removes from the momentum at the end what the lasting contacts do not allow: the second half
-    /// of their impulses, chosen by the rules of the first.
+    /// Removes from the momentum at the end of the step the components that the lasting contacts do not allow. These are the
+    /// second half of the contact impulses; modes and releases follow the rules of the first half.
     fn project(&mut self, h: f64) -> Result<(), Option<StepFailure>> {
         self.lost.clear();
         self.end_bonds.clone_from(&self.bonds);
@@ -198,7 +198,8 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
             }
         }
         self.end.velocity_from_momentum();
-        // Friction takes energy; the work of normal impulses is of the order of the step, its error.
+        // Friction dissipates energy; the work of the normal impulses vanishes with the step length and counts as discretization
+        // error.
         for (i, bond) in self.end_bonds.iter().enumerate() {
             if bond.is_frictional() {
                 let slide = self.rows.slide(i);

@@ -1,12 +1,12 @@
-//! Hits of contacts, by which chatter is told from single impacts.
+//! Past impacts of a contact, used to distinguish chatter from single impacts.
 
-/// History of a contact's hits.
+/// Past impacts of a contact.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct HitHistory {
-    /// Time of the last hit (s).
+    /// Time of the last impact (s).
     pub(super) last: Option<f64>,
-    /// Hits in a row after short flights.
+    /// Number of consecutive impacts after short flights.
     pub(super) short: usize,
-    /// True if the last hit lost energy.
+    /// True if the last impact lost energy.
     pub(super) lossy: bool,
 }

@@ -13,27 +13,27 @@ use carom_metric::{Covector, KineticMetric, Tangent};
 use carom_variational::generalized::Bond;
 use nalgebra::{DMatrix, DVector};
 
-/// Contact velocities after an impact within this fraction of the momentum before count as zero.
+/// Fraction of the momentum before an impact below which contact velocities after it count as zero.
 const STILL: f64 = 1e-10;
 
-/// A slide that moves the system by less than this fraction of what the gap moves it, in the kinetic
-/// norm, is one that the joints forbid.
+/// Fraction of the kinetic norm of the gap gradient below which the slide gradient counts as zero: the joints then forbid the
+/// slide.
 const FORBIDDEN: f64 = 64.0 * f64::EPSILON;
 
-/// An event that loses more than this fraction of the energy is not elastic.
+/// Fraction of the energy above which the loss of an event makes it inelastic.
 const LOSS: f64 = 1e-12;
 
-/// Orders drawn for the indeterminacy of an event with too many to follow.
+/// Number of random orders for the indeterminacy of an event that has too many orders to enumerate.
 const DRAWN_ORDERS: u64 = 200;
 
-/// Contacts within this multiple of the tolerance make an event fragile.
+/// Multiple of the simultaneity tolerance within which further contacts are tested for the fragility of an event.
 const NEAR: f64 = 10.0;
 
-/// The short flights before a hit that make it plastic are two.
+/// Number of consecutive impacts after short flights of which the last is made plastic.
 const SHORT_FLIGHTS: usize = 3;
 
 impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
-    /// Contacts that are closed at the start, ascending.
+    /// Returns the contacts that are closed at the start, in ascending order.
     fn closed(&self) -> Vec<usize> {
         let tolerance = self.options.simultaneous_tolerance;
         let closed = |i: &usize| self.is_bonded(*i) || self.start.gaps[*i] <= tolerance;
@@ -67,9 +67,8 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
         contacts.iter().map(|i| self.contact_rows(*i)).collect()
     }
 
-    /// Gradient of the slide of a contact at the start; `None` if the contact has none, or if its
-    /// joints forbid the slide there, so that no velocity of the system changes it and friction has
-    /// nothing to act on.
+    /// Returns the gradient of the slide coordinate of a contact at the start. Returns `None` if the contact has no slide
+    /// coordinate, or if the joints forbid the slide, so that friction cannot act on the system.
     fn slide_row(&self, contact: usize) -> Option<DVector<f64>> {
         let system = self.stepper.system();
         let q = &self.start.configuration;
@@ -87,8 +86,8 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
         (moved > FORBIDDEN * size).then_some(row)
     }
 
-    /// True if the flight that ends now makes the hit of a contact plastic: the third in a row
-    /// after a short flight, where energy is lost. Elastic impacts do not accumulate unless told to.
+    /// True if the impact at the end of this flight is made plastic: the third consecutive one
+    /// after short flights, if energy is lost. Elastic impacts count only if the options say so.
     fn is_accumulating(&self, contact: usize, longest: f64) -> bool {
         let history = self.history[contact];
         let short = history
@@ -98,8 +97,8 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
         short && counts && history.short + 1 >= SHORT_FLIGHTS
     }
 
-    /// Resolves the impact of the start. If nothing approaches, the contact that called for it
-    /// is established.
+    /// Resolves the impact at the start of a flight. If no contact approaches, the contact `trigger` becomes
+    /// a lasting one.
     pub(crate) fn hit(&mut self, trigger: usize) -> Result<(), IntegratorError> {
         let time = self.start.time;
         let at = |source: ImpactError| IntegratorError::Impact { time, source };
@@ -130,7 +129,7 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
             impulse * set.normal_norm(place) > STILL * size
         };
         if !(0..set.len()).any(pushes) {
-            // To the law this is no impact: the contact that called for it approaches by little more than rounding.
+            // The law finds no impact: the contact `trigger` approaches by little more than rounding error.
             self.establish(trigger);
             if self.is_bonded(trigger) {
                 return Ok(());
@@ -206,7 +205,7 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
         law.resolve_all(problem).ok().map(|set| set.indeterminacy)
     }
 
-    /// Takes over the outcome: momenta, lasting contacts and histories.
+    /// Continues from the outcome of an impact: updates momenta, lasting contacts and impact histories.
     fn go_on_from(
         &mut self,
         impact: &mut Impact,
@@ -252,7 +251,7 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
         Ok(())
     }
 
-    /// Lets a contact that touches without approaching last.
+    /// Makes a contact that touches without approaching a lasting one.
     pub(crate) fn establish(&mut self, contact: usize) {
         self.refuse("established-contact");
         if self.bond(contact) {
@@ -261,7 +260,7 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
         }
     }
 
-    /// Adds a bond, unless the others hold the contact already; false then.
+    /// Adds an active contact. Returns false, without adding it, if the other active contacts already determine its gap rate.
     fn bond(&mut self, contact: usize) -> bool {
         let system = self.stepper.system();
         let friction = match self.slide_row(contact) {
@@ -286,7 +285,7 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
     }
 }
 
-/// True if the last of some vectors depends on the others; those do not depend on each other.
+/// True if the last vector is linearly independent of the others, which are independent of each other.
 fn is_independent(vectors: &[Vec<f64>]) -> bool {
     let mut basis: Vec<DVector<f64>> = Vec::with_capacity(vectors.len());
     let mut left = 1.0;

@@ -1,23 +1,23 @@
-//! When the next contact closes.
+//! Location of the next contact closing in time.
 
 use super::path::{Dip, Path, Probe};
 use super::run::Run;
 use carom_mechanism::MechanicalSystem;
 use carom_variational::generalized::StepFailure;
 
-/// Evaluations of one root.
+/// Largest number of evaluations per root.
 const MAX_EVALUATIONS: usize = 100;
 
-/// The next contact of a step.
+/// Next contact that closes in a step.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Hit {
     pub(crate) contact: usize,
-    /// Time since the start of the step (s); 0 for a contact at rest that would go through.
+    /// Time since the start of the step (s); 0 for a touching contact that would penetrate at once.
     pub(crate) time: f64,
 }
 
 impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
-    /// The first contact that closes within the step of length `h` from the start to the end.
+    /// Finds the first contact that closes within the step of length `h` (s).
     pub(crate) fn next_hit(&mut self, h: f64) -> Result<Option<Hit>, StepFailure> {
         if self.start.gaps.len() == self.bonds.len() {
             return Ok(None);
@@ -30,7 +30,7 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
             if self.is_bonded(contact) {
                 continue;
             }
-            // A contact that touches and does not approach is closed by rounding; others by nothing.
+            // The gap of a touching contact that does not approach may be slightly negative by rounding; other gaps may not.
             let touching = self.start.gaps[contact] <= self.options.gap_floor();
             let floor = if touching && !self.approaches(contact) {
                 -self.options.gap_tolerance
@@ -40,7 +40,7 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
             let Some(dip) = self.path(h).first_dip(contact, *middle, floor) else {
                 continue;
             };
-            // Another contact that closes before this one has any chance.
+            // Skips this contact if another one closes before it can.
             if first.is_some_and(|first| first.time < dip.open.time) {
                 continue;
             }
@@ -70,7 +70,7 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
         }
     }
 
-    /// The gap on the discrete path after a part of the step.
+    /// Returns the gap on the discrete path `time` seconds after the start of the step.
     fn gap_after(&mut self, contact: usize, time: f64, h: f64) -> Result<f64, StepFailure> {
         if time <= 0.0 {
             return Ok(self.start.gaps[contact]);
@@ -84,8 +84,8 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
         Ok(self.stepper.end_gap(contact))
     }
 
-    /// The time at which a gap closes on the discrete path, on the free side; `None` if the
-    /// interpolated path saw a dip that the discrete one does not have.
+    /// Finds the time at which a gap closes on the discrete path, from the side of positive gap. Returns `None` if the
+    /// interpolated path has a dip that the discrete path does not have.
     fn locate(&mut self, contact: usize, dip: Dip, h: f64) -> Result<Option<f64>, StepFailure> {
         let tolerance = self.options.gap_tolerance;
         let touching = dip.open.time == 0.0 && self.start.gaps[contact].abs() <= tolerance;
@@ -93,7 +93,7 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
             return Ok(Some(0.0));
         }
         let guess = self.interpolated_root(contact, dip, touching, h);
-        // A bracket about the guess, from steps that shrink and grow by what the rate predicts.
+        // Brackets the root around the guess; the width of the bracket follows from the gap and its rate, and grows if needed.
         let value = self.gap_after(contact, guess.time, h)?;
         if value == 0.0 {
             return Ok(Some(guess.time));
@@ -122,8 +122,8 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
             let mut back = reach;
             for _ in 0..60 {
                 let time = guess.time - back;
-                // If the gap is open at the beginning, that is the last resort; just after a
-                // bounce it is half of the time again and again.
+                // If the gap is open at the beginning, the beginning is the last candidate. Just after a
+                // bounce the time is halved repeatedly instead.
                 let time = if time > dip.open.time {
                     time
                 } else if touching {
@@ -149,7 +149,7 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
         self.refine(contact, low, high, h).map(Some)
     }
 
-    /// True if a contact in touch is pressed on without a hop higher than the tolerance.
+    /// True if a touching contact is pressed together and would rise by at most the gap tolerance.
     fn is_resting(&self, contact: usize, h: f64) -> bool {
         let rate = self.start.rates[contact];
         let gaps = self.end.gaps[contact] - self.start.gaps[contact];
@@ -159,7 +159,7 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
         pressing > 0.0 && rate * rate <= 2.0 * pressing * self.options.gap_tolerance
     }
 
-    /// The root on the interpolated path, by bisection and secants.
+    /// Finds the root on the interpolated path by Newton, secant and bisection steps.
     fn interpolated_root(&mut self, contact: usize, dip: Dip, touching: bool, h: f64) -> Probe {
         let mut path = self.path(h);
         let (mut low, mut high) = (dip.open, dip.violated);
@@ -191,8 +191,8 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
         at
     }
 
-    /// The root in a bracket of the discrete path by the Illinois method with bisection, on its
-    /// free side.
+    /// Refines a bracketed root of the discrete path by the Illinois method with bisection. The result is on the
+    /// side of positive gap.
     fn refine(
         &mut self,
         contact: usize,

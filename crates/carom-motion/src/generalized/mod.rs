@@ -8,31 +8,34 @@
 //!    M(\bar q)w + \sum_i\lambda_i\mathrm{D}\phi_i(q_0) = 0, \qquad
 //!    \bar q = q_0 + \tfrac h2w. $$
 //!
-//! When contacts close, within one step or several of them at once, the step ends, an
+//! When one or several contacts close within a step, the step ends there. An
 //! [`ImpactLaw`](carom_contact::ImpactLaw) maps the discrete momentum $p^-$ to $p^+$ in the kinetic
-//! metric of that configuration, and the motion goes on from there. Contacts that touch without
-//! approaching last: their gaps are held by multipliers that push, with Coulomb friction in the
-//! plane, until they would have to pull.
+//! metric of that configuration, and the motion continues from there. Contacts that touch without
+//! approaching become lasting contacts. Multipliers $\lambda_i \ge 0$ keep their gaps closed, with Coulomb friction in the
+//! plane, and a contact is released when its multiplier would become negative.
 //!
-//! 1. a system, a law and a [`CollisionIntegrator`];
-//! 2. a [`State`] from a configuration and a velocity, and a [`TimeGrid`](carom_variational::TimeGrid);
-//! 3. [`run`](CollisionIntegrator::run) reports every [`Event`], and a [`Trajectory`] keeps them.
+//! Use:
+//!
+//! 1. Build a system, an impact law and a [`CollisionIntegrator`].
+//! 2. Build a [`State`] from a configuration and a velocity, and a [`TimeGrid`](carom_variational::TimeGrid).
+//! 3. [`run`](CollisionIntegrator::run) reports every [`Event`]; a [`Trajectory`] stores them.
 //!
 //! # What is guaranteed
 //!
 //! - Second order in the step for states and times of events; exact for a constant mass matrix and
 //!   uniform forces.
-//! - The momentum of a coordinate that nothing depends on is constant in flight to the last bit.
-//! - A time of impact is bracketed on the discrete path and refined to its last digits. Contacts that
-//!   begin and end within a step are found by the estimates of an interpolated path, not by a proof: a
-//!   general system does not bound its second derivatives.
-//! - A run never loses what it has computed: what stops it is its [`Ending`](crate::hybrid::Ending), with the time.
+//! - The momentum of a coordinate on which neither the Lagrangian nor a force depends is constant in flight to the last bit.
+//! - A time of impact is bracketed on the discrete path and refined to its last digits. Contacts that begin and end within a step
+//!   are found from estimates on an interpolated path. This is not proven to find all of them, because a general system has no
+//!   bound of its second derivatives.
+//! - An error during a run does not discard the results so far: it is reported as the [`Ending`](crate::hybrid::Ending) of the
+//!   run, with its time.
 //!
 //! # Departure from the source
 //!
-//! Seghete & Murphey make a contact last after its third fast impact. Here that happens only where
-//! impacts lose energy: elastic ones do not accumulate, and a light ball between a wall and a heavy
-//! one hits fast and often without losing any. Where joints dissipate between elastic impacts, as in
+//! In Seghete & Murphey a contact becomes lasting after its third fast impact. Here that happens only if
+//! the impacts lose energy. Elastic impacts do not accumulate: a light ball between a wall and a heavy
+//! ball hits fast and often without losing energy. If joints dissipate energy between elastic impacts, as in
 //! the paper's robot, [`elastic_hits_accumulate`](IntegratorOptions::elastic_hits_accumulate)
 //! restores the paper's rule.
 //!

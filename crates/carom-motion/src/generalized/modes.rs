@@ -1,23 +1,23 @@
-//! Modes of lasting contacts, tried one combination after the other.
+//! Enumeration of the friction modes of lasting contacts.
 
 use carom_variational::generalized::{Bond, ContactMode};
 
-/// The modes of a frictional contact.
+/// Friction modes of a contact.
 const MODES: [ContactMode; 3] = [
     ContactMode::Stick,
     ContactMode::SlipBackward,
     ContactMode::SlipForward,
 ];
 
-/// Frictional contacts whose modes are enumerated together.
+/// Largest number of frictional contacts whose modes are enumerated together.
 pub(crate) const FRICTION_LIMIT: usize = 3;
 
-/// Combinations of modes of some bonds, the present one first.
+/// Enumeration of the mode combinations of active contacts; the present combination comes first.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Combinations {
-    /// Combinations handed out.
+    /// Number of combinations tried so far.
     count: usize,
-    /// Number of all combinations, with the present one counted twice; 1 without friction.
+    /// Number of combinations to try: all of them, plus the present one as the first; 1 without friction.
     total: usize,
 }
 
@@ -31,7 +31,7 @@ impl Combinations {
         }
     }
 
-    /// Sets the next combination; `false` after the last one.
+    /// Sets the next combination of modes; returns `false` after the last one.
     pub(crate) fn advance(&mut self, bonds: &mut [Bond]) -> bool {
         if self.count == self.total {
             return false;

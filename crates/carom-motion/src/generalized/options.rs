@@ -1,8 +1,8 @@
-//! Numeric knobs of the integrator.
+//! Numeric options of the integrator.
 
 use super::IntegratorError;
 
-/// Numeric knobs of a [`CollisionIntegrator`](super::CollisionIntegrator). Lengths are in the unit
+/// Numeric options of a [`CollisionIntegrator`](super::CollisionIntegrator). Lengths are in the unit
 /// of the gaps.
 ///
 /// # Examples
@@ -25,22 +25,22 @@ use super::IntegratorError;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct IntegratorOptions {
-    /// A contact is in touch within this gap. Hops that are lower count as rest.
+    /// Largest gap at which a contact counts as touching. Bounces lower than this count as rest.
     pub gap_tolerance: f64,
-    /// Contacts within this gap at an event take part in its impact.
+    /// Largest gap with which a contact takes part in the impact of an event.
     pub simultaneous_tolerance: f64,
-    /// A flight between two hits of a contact is short if it takes less than this fraction of the
-    /// time step. The third hit in a row after short flights is plastic.
+    /// Fraction of the time step below which a flight between two impacts of a contact is short. The third
+    /// consecutive impact after short flights is plastic.
     pub zeno_ratio: f64,
-    /// True if hits that lose no energy accumulate, too. Right where joints dissipate, so that
-    /// elastic impacts die out; wrong where a body hits fast and often without losing any.
+    /// True if impacts that lose no energy can accumulate, too. Set it if joints dissipate energy, so that
+    /// elastic impacts die out. Do not set it if a body may hit fast and often without losing energy.
     pub elastic_hits_accumulate: bool,
-    /// Events in one step.
+    /// Largest number of events in one step.
     pub max_events_per_step: usize,
-    /// A step that cannot be solved is halved this often.
+    /// Largest number of times that a step is halved if it cannot be solved.
     pub max_halvings: usize,
-    /// Momenta visited to find the indeterminacy of a simultaneous event, before orders are drawn at
-    /// random; 0 leaves it out.
+    /// Largest number of momenta visited to find the indeterminacy of a simultaneous event; beyond it random orders
+    /// are used. 0 disables the computation.
     pub indeterminacy_nodes: usize,
 }
 
@@ -59,7 +59,7 @@ impl Default for IntegratorOptions {
 }
 
 impl IntegratorOptions {
-    /// Gaps of lasting contacts are held to this: rounding, for gaps of moderate size.
+    /// Returns the accuracy to which the gaps of lasting contacts are kept closed: rounding error, for gaps of moderate size.
     pub(crate) fn gap_floor(&self) -> f64 {
         1e-3 * self.gap_tolerance
     }

@@ -1,26 +1,26 @@
-//! The gaps along a step, without solving it again.
+//! Gaps along a step, without solving the step again.
 //!
 //! Between its ends the path is interpolated by a cubic in every coordinate, with the velocities of
-//! the ends; it differs from the discrete path by the third power of the step, and so by less than
-//! the discrete path from the motion. Along it a gap is a function of one variable that costs one
-//! evaluation. Its cubic through the ends, with a quartic bump for what the middle says about the
-//! error, is positive if its Bernstein coefficients are, and crosses zero exactly once if they
-//! change sign once. Where neither can be said the segment is halved.
+//! the ends. Its distance from the discrete path is of third order in the step length, which is less than the distance of
+//! the discrete path from the exact motion. On the interpolated path a gap is a function of time that costs one
+//! evaluation. That function is approximated by the cubic through its end values and rates, plus or minus a quartic bump that
+//! bounds the error seen at the middle. It is positive if its Bernstein coefficients are, and crosses zero exactly once if they
+//! change sign once. If neither is certain, the segment is halved.
 
 use carom_mechanism::MechanicalSystem;
 use carom_metric::kernel;
 use carom_variational::generalized::Point;
 
-/// Halvings of a step.
+/// Largest number of times that a segment of a step is halved.
 const MAX_DEPTH: usize = 24;
 
-/// Segments looked at in one step for one contact; clear paths take one, grazing ones some tens.
+/// Largest number of segments examined in one step for one contact; clear paths take one, grazing ones some tens.
 const MAX_SEGMENTS: usize = 2000;
 
-/// Safety of the estimated error of the cubic.
+/// Safety factor of the estimated error of the cubic.
 const SAFETY: f64 = 4.0;
 
-/// A gap at a point of the interpolated path.
+/// Gap and gap rate at a time of the interpolated path.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Probe {
     pub(crate) time: f64,
@@ -28,14 +28,14 @@ pub(crate) struct Probe {
     pub(crate) rate: f64,
 }
 
-/// A segment at whose beginning a gap is open or just closed, and at whose end it is violated.
+/// Segment at whose start a gap is open or just closed, and at whose end it is violated.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Dip {
     pub(crate) open: Probe,
     pub(crate) violated: Probe,
 }
 
-/// The interpolated path of a step, with buffers.
+/// Interpolated path of a step, with buffers.
 #[derive(Debug)]
 pub(crate) struct Path<'p, S: ?Sized> {
     pub(crate) system: &'p S,
@@ -49,7 +49,7 @@ pub(crate) struct Path<'p, S: ?Sized> {
 }
 
 impl<S: MechanicalSystem + ?Sized> Path<'_, S> {
-    /// Moves the buffer of the configuration to a time of the step.
+    /// Sets the buffer `configuration` to the configuration at a time of the step (s).
     fn place(&mut self, time: f64) {
         let h = self.step;
         let x = time / h;
@@ -65,7 +65,7 @@ impl<S: MechanicalSystem + ?Sized> Path<'_, S> {
         }
     }
 
-    /// Gaps of all contacts in the middle of the step.
+    /// Computes the gaps of all contacts at the middle of the step.
     pub(crate) fn middle_gaps(&mut self, gaps: &mut [f64]) {
         self.place(0.5 * self.step);
         self.system.gaps(self.configuration, gaps);
@@ -91,7 +91,7 @@ impl<S: MechanicalSystem + ?Sized> Path<'_, S> {
         }
     }
 
-    /// The first dip of a gap below `floor`, given its value in the middle of the step.
+    /// Finds the first segment in which a gap falls below `floor`; `middle` is the gap at the middle of the step.
     pub(crate) fn first_dip(&mut self, contact: usize, middle: f64, floor: f64) -> Option<Dip> {
         let at = |point: &Point, time| Probe {
             time,
@@ -148,15 +148,16 @@ enum Verdict {
     Unclear,
 }
 
-/// Signs of the Bernstein coefficients of the cubic through the ends, lowered and raised by the
-/// bump $x^2(1-x)^2$ that the error in the middle asks for.
+/// Decides from the signs of Bernstein coefficients if a gap stays above `floor`, crosses it once, or is undecided. The
+/// coefficients are those of the cubic through the ends, decreased and increased by a multiple of the bump $x^2(1-x)^2$ that
+/// covers the error at the middle.
 fn judge(a: &Probe, b: &Probe, middle: f64, floor: f64) -> Verdict {
     let width = b.time - a.time;
     let (ga, gb) = (a.gap - floor, b.gap - floor);
     let (c1, c2) = (ga + width * a.rate / 3.0, gb - width * b.rate / 3.0);
     let cubic = 0.125 * (ga + gb) + 0.375 * (c1 + c2);
     let error = (middle - floor - cubic).abs();
-    // The bump is 1/16 in the middle, and its coefficient there 1/6.
+    // The bump is 1/16 at the middle, and its Bernstein coefficient is 1/6.
     let allowance = SAFETY * error * 16.0 / 6.0;
     let (b1, b2, b3) = (
         0.25 * (ga + 3.0 * c1),

@@ -1,20 +1,21 @@
-//! Projection of a momentum onto the velocities that lasting contacts allow, in trial modes.
+//! Projection of a momentum onto the velocities that lasting contacts allow, for trial friction modes.
 
 use carom_metric::kernel;
 use carom_numeric::dense;
 use carom_variational::generalized::{Bond, ContactMode, Point, Rows};
 
-/// The projection of a momentum onto the velocities that lasting contacts allow.
+/// Solver for the projection of a momentum onto the velocities that lasting contacts allow, with buffers.
 #[derive(Debug, Default)]
 pub(crate) struct Projection {
-    /// Whitened momentum, and after solving the projected one.
+    /// Whitened momentum (premultiplied by the inverse Cholesky factor of the mass matrix); after a solution, the projected
+    /// momentum.
     pub(super) momentum: Vec<f64>,
-    /// Whitened rows: per bond the normal and the slide.
+    /// Whitened Jacobian rows: for each active contact the normal row and the slide row.
     rows: Vec<f64>,
     matrix: Vec<f64>,
     rhs: Vec<f64>,
     pivots: Vec<usize>,
-    /// Per bond the normal and the tangential impulse.
+    /// Normal and tangential impulse of each active contact.
     pub(crate) impulses: Vec<[f64; 2]>,
 }
 
@@ -25,7 +26,7 @@ impl Projection {
         &self.rows[at..at + n]
     }
 
-    /// Solves for the impulses of one combination of modes; false if they are not determined.
+    /// Solves for the impulses of one combination of modes. Returns false if the linear system is singular.
     pub(super) fn solve(&mut self, end: &Point, rows: &Rows, bonds: &[Bond]) -> bool {
         let n = end.momentum.len();
         let lower = end.mass.as_slice();
@@ -124,18 +125,19 @@ impl Projection {
     }
 }
 
-/// Trial of one combination of modes.
+/// Result of trying one combination of modes.
 pub(super) enum Trial {
-    /// Consistent.
+    /// All conditions are satisfied.
     Good,
-    /// A contact would have to pull.
+    /// A contact would need a negative normal impulse; index of the contact in the list.
     Pulls(usize),
     /// Friction is outside its cone or does not oppose the slide.
     Inconsistent,
 }
 
-/// Coulomb's law for one bond: stick within the cone, or friction against the slide. Kinetic units
-/// for `slide_rate` and `small`; `small_impulse` on the slide row as given.
+/// True if a contact satisfies Coulomb's law: it sticks within the friction cone, or friction opposes the slide. `slide_rate` and
+/// `small` are in kinetic units (slide row normalized in the kinetic norm); `small_impulse` is for the slide row before this
+/// normalization.
 pub(super) fn is_consistent(
     bond: &Bond,
     normal: f64,

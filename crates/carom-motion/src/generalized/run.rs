@@ -1,4 +1,4 @@
-//! The hybrid run: flights on a uniform grid of time, with events between.
+//! Hybrid run: flights on a uniform time grid, with events between them.
 
 use super::carried::{Carried, ForceParameter};
 use super::event::{Balance, Event, Grid, Reaction, State};
@@ -16,26 +16,26 @@ use carom_variational::TimeGrid;
 use carom_variational::generalized::{Bond, Point, Rows, StepFailure, Stepper};
 use nalgebra::DVector;
 
-/// A gap rate below this fraction of the momentum is what arithmetic left of a contact that closed:
-/// coarser than what a single impact law calls rounding, since a run adds up many of them.
+/// Fraction of the momentum below which the gap rate of a closed contact counts as rounding error.
+/// It is coarser than the rounding threshold of a single impact law, because a run accumulates rounding errors.
 const ROUNDING: f64 = 1e-12;
 
 /// State of a run after its end.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunEnd {
-    /// Outcome.
+    /// Reason of the end.
     pub ending: Ending<IntegratorError>,
-    /// The last state: where a stopped run could still go.
+    /// Last state; for a stopped run, the last state that could be computed.
     pub state: State,
-    /// Steps of the grid that were completed.
+    /// Number of completed steps of the time grid.
     pub n_steps: usize,
-    /// Impacts that happened.
+    /// Number of impacts.
     pub n_impacts: usize,
     /// Energy balance.
     pub balance: Balance,
 }
 
-/// The variational collision integrator of a mechanical system.
+/// Variational collision integrator of a mechanical system.
 ///
 /// # Examples
 ///
@@ -66,7 +66,7 @@ pub struct CollisionIntegrator<'a, S: ?Sized> {
 }
 
 impl<'a, S: MechanicalSystem + ?Sized> CollisionIntegrator<'a, S> {
-    /// An integrator of a system whose impacts follow a law.
+    /// Creates an integrator of a system whose impacts follow `law`.
     ///
     /// # Errors
     ///
@@ -95,7 +95,7 @@ impl<'a, S: MechanicalSystem + ?Sized> CollisionIntegrator<'a, S> {
         })
     }
 
-    /// An integrator with a law whose derivative is known, for
+    /// Creates an integrator with a law whose derivative is known, for
     /// [`run_with_sensitivity`](Self::run_with_sensitivity).
     ///
     /// # Errors
@@ -111,7 +111,7 @@ impl<'a, S: MechanicalSystem + ?Sized> CollisionIntegrator<'a, S> {
         })
     }
 
-    /// The collider with other numeric options.
+    /// Replaces the numeric options.
     ///
     /// # Errors
     ///
@@ -122,12 +122,12 @@ impl<'a, S: MechanicalSystem + ?Sized> CollisionIntegrator<'a, S> {
         Ok(self)
     }
 
-    /// The system.
+    /// Returns the system.
     pub fn system(&self) -> &'a S {
         self.system
     }
 
-    /// The state of a configuration and a velocity (n each).
+    /// Returns the state with the given time (s), configuration and velocity (one entry per coordinate each).
     ///
     /// # Errors
     ///
@@ -150,7 +150,7 @@ impl<'a, S: MechanicalSystem + ?Sized> CollisionIntegrator<'a, S> {
         })
     }
 
-    /// The velocity $M^{-1}p$ of a state (n).
+    /// Returns the velocity $M^{-1}p$ of a state, one entry per coordinate.
     ///
     /// # Errors
     ///
@@ -161,7 +161,7 @@ impl<'a, S: MechanicalSystem + ?Sized> CollisionIntegrator<'a, S> {
         Ok(Tangent::from_slice(&point.velocity))
     }
 
-    /// Kinetic and potential energy of a state (J): $T$ and $V$.
+    /// Returns the kinetic energy $T$ and the potential energy $V$ of a state (J).
     ///
     /// # Errors
     ///
@@ -217,15 +217,15 @@ impl<'a, S: MechanicalSystem + ?Sized> CollisionIntegrator<'a, S> {
         Ok(point)
     }
 
-    /// Runs over a grid of time that begins at the state's, or until `max_impacts` impacts
-    /// happened, and reports the grid (from the start on) and every event in their order.
+    /// Runs over a time grid that begins at the time of the initial state, or until `max_impacts` impacts have
+    /// happened. Reports the grid points (from the start on) and all events to `observe`, in order of time.
     ///
-    /// The [`Ending`] tells what stops a motion on its way; everything before it has been reported.
+    /// An error during the run ends it, and is returned as its [`Ending`]; everything before it has been reported.
     ///
     /// # Errors
     ///
-    /// Faults of the initial state: those of [`velocity`](Self::velocity),
-    /// [`IntegratorError::InitialPenetration`].
+    /// Errors of the initial state only: those of [`velocity`](Self::velocity),
+    /// and [`IntegratorError::InitialPenetration`].
     pub fn run(
         &self,
         initial: &State,
@@ -237,15 +237,14 @@ impl<'a, S: MechanicalSystem + ?Sized> CollisionIntegrator<'a, S> {
         Ok(end)
     }
 
-    /// Runs as [`run`](Self::run) does, to the same bits, and carries the derivative of the final
-    /// state $(q, v)$ along, at its fixed time: by the initial one (2n × 2n), by the restitution of
-    /// all impacts and by parameters of the forces.
+    /// Runs like [`run`](Self::run), with bitwise equal results, and computes the derivative of the final
+    /// state $(q, v)$ at its fixed time: with respect to the initial state (2n × 2n, n coordinates), the restitution of
+    /// all impacts, and parameters of the forces.
     ///
-    /// It has no value, and [`reason`](Sensitivity::reason) says why, where an impact grazes, kinks or
-    /// jumps, where several contacts hit together (`"simultaneous-contacts"`), where impacts
-    /// accumulate (`"zeno"`), where contacts last (`"established-contact"`), and for a law or a system
-    /// that does not know what it takes (`"not-differentiated"`: an integrator made with
-    /// [`new`](Self::new), contacts without
+    /// The derivative does not exist, and [`reason`](Sensitivity::reason) names the cause, if an impact grazes, has a kink or a
+    /// discontinuity in its law, if several contacts hit together (`"simultaneous-contacts"`), if impacts accumulate (`"zeno"`),
+    /// or if contacts last (`"established-contact"`). It is not available if the law or the system does not provide the
+    /// derivatives (`"not-differentiated"`: an integrator made with [`new`](Self::new), contacts without
     /// [`contact_hessians`](MechanicalSystem::contact_hessians)).
     ///
     /// # Errors
@@ -328,17 +327,17 @@ impl<'a, S: MechanicalSystem + ?Sized> CollisionIntegrator<'a, S> {
     }
 }
 
-/// Position of a run on its grid of time.
+/// Position of a run on its time grid.
 #[derive(Debug)]
 pub(crate) struct Clock {
     grid: TimeGrid,
     /// Time of the first grid point (s).
     origin: f64,
-    /// Steps that are complete.
+    /// Number of completed steps.
     n_steps: usize,
-    /// Part of the present step that is done (s).
+    /// Completed part of the present step (s).
     done: f64,
-    /// Events of the present step.
+    /// Number of events in the present step.
     n_events: usize,
 }
 
@@ -353,37 +352,37 @@ impl Clock {
         }
     }
 
-    /// Time at which the present step began (s).
+    /// Returns the time at which the present step began (s).
     fn begin(&self) -> f64 {
         self.origin + self.grid.time(self.n_steps)
     }
 
-    /// Length of the present step (s).
+    /// Returns the length of the present step (s).
     pub(crate) fn length(&self) -> f64 {
         self.grid.length(self.n_steps)
     }
 }
 
-/// A run on its way.
+/// State of a run in progress.
 pub(crate) struct Run<'r, 's, 'o, S: ?Sized> {
     pub(crate) options: IntegratorOptions,
     pub(crate) law: &'r dyn ImpactLaw,
     pub(crate) stepper: Stepper<'s, S>,
-    /// Beginning and end of the present flight.
+    /// Start and end of the present flight.
     pub(crate) start: Point,
     pub(crate) end: Point,
     /// Mean velocity of the present flight.
     pub(crate) flight_mean: Vec<f64>,
-    /// Velocity at the start of the flight before, and its length; 0 after an event.
+    /// Velocity at the start of the previous flight, and length of that flight (s); 0 after an event.
     pub(crate) last_velocity: Vec<f64>,
     pub(crate) last_step: f64,
     pub(crate) bonds: Vec<Bond>,
-    /// Bonds and their modes at the end of the flight, and contacts that opened there.
+    /// Active contacts and their modes at the end of the flight, and contacts that opened there.
     pub(crate) end_bonds: Vec<Bond>,
     pub(crate) lost: Vec<usize>,
-    /// Impulses of the bonds in the present flight, normal and tangential.
+    /// Normal and tangential impulse of each active contact in the present flight.
     pub(crate) flight_impulses: Vec<[f64; 2]>,
-    /// Energy that contacts took in the present flight, and work of forces.
+    /// Energy dissipated by contacts in the present flight, and work of the forces.
     pub(crate) flight_balance: Balance,
     pub(crate) balance: Balance,
     pub(crate) reactions: Vec<Reaction>,
@@ -392,16 +391,16 @@ pub(crate) struct Run<'r, 's, 'o, S: ?Sized> {
     pub(crate) history: Vec<HitHistory>,
     pub(crate) middle_gaps: Vec<f64>,
     pub(crate) buffers: [Vec<f64>; 3],
-    /// Contacts released on the way of the present flight.
+    /// Contacts released during the present flight.
     released: Vec<usize>,
-    /// Contacts released since time went on, and the longest flight that is tried (s).
+    /// Contacts released since the time last advanced, and length of the longest flight to try (s).
     let_go: Vec<usize>,
     longest_flight: f64,
-    /// The derivative of the run, if it is wanted.
+    /// Derivative of the run, if requested.
     pub(crate) carried: Option<Carried<'r>>,
     pub(crate) n_impacts: usize,
     pub(crate) clock: Clock,
-    /// The state that is reported.
+    /// State that is reported to the observer.
     state: State,
     pub(crate) observe: &'o mut dyn FnMut(Event<'_>),
 }
@@ -413,7 +412,7 @@ impl<S: MechanicalSystem + ?Sized> Hybrid for Run<'_, '_, '_, S> {
         self.n_impacts
     }
 
-    /// To the next event, or to the end of the step.
+    /// Continues to the next event, or to the end of the step.
     fn proceed(&mut self, _: &Limits) -> Result<Option<Ending<IntegratorError>>, IntegratorError> {
         if self.clock.n_steps == self.clock.grid.n_steps() {
             return Ok(Some(Ending::Completed));
@@ -425,7 +424,7 @@ impl<S: MechanicalSystem + ?Sized> Hybrid for Run<'_, '_, '_, S> {
         }
         let (begin, length) = (self.clock.begin(), self.clock.length());
         let left = length - self.clock.done;
-        // A rest that time cannot resolve.
+        // The remaining time is below the rounding error of the time.
         if left <= 2.0 * f64::EPSILON * (begin.abs() + length) {
             self.end_step();
             return Ok(None);
@@ -447,11 +446,12 @@ impl<S: MechanicalSystem + ?Sized> Hybrid for Run<'_, '_, '_, S> {
                 let whole = h == left;
                 self.clock.done = if whole { length } else { self.clock.done + h };
                 self.advance(begin + self.clock.done, h);
-                // Halved steps count, so that they cannot go on for ever.
+                // Halved steps count as events, which bounds their number.
                 self.clock.n_events += usize::from(!whole);
             }
             Some(hit) if hit.time <= 0.0 => {
-                // A contact that pulls on the average of the flight and is pressed on at its start opens within it.
+                // This contact was released because its mean impulse would be negative, but it is pressed at the start: it opens
+                // within the flight, so the flight is shortened.
                 if self.let_go.contains(&hit.contact) {
                     self.longest_flight = 0.5 * h;
                 }
@@ -464,7 +464,7 @@ impl<S: MechanicalSystem + ?Sized> Hybrid for Run<'_, '_, '_, S> {
                 self.clock.done = (self.clock.done + hit.time).min(length);
                 self.advance(begin + self.clock.done, hit.time);
                 self.clock.n_events += 1;
-                // Unless a contact that was released on the shorter way leads elsewhere.
+                // The contact may be open again if another contact was released in the shorter flight.
                 if self.start.gaps[hit.contact] <= self.options.simultaneous_tolerance {
                     self.hit(hit.contact)?;
                 }
@@ -535,7 +535,7 @@ impl<'r, 's, 'o, S: MechanicalSystem + ?Sized> Run<'r, 's, 'o, S> {
         self.bonds.iter().any(|bond| bond.contact == contact)
     }
 
-    /// Opens a bond whose contact would have to pull.
+    /// Removes an active contact whose impulse would be negative.
     pub(crate) fn release(&mut self, bond: usize) {
         let bond = self.bonds.remove(bond);
         self.released.push(bond.contact);
@@ -551,20 +551,20 @@ impl<'r, 's, 'o, S: MechanicalSystem + ?Sized> Run<'r, 's, 'o, S> {
         state.momentum.0.as_mut_slice().copy_from_slice(p);
     }
 
-    /// A contact in touch that approaches by more than grazing.
+    /// Finds a touching contact that approaches, more than by grazing.
     fn approaching(&mut self) -> Option<usize> {
         (0..self.start.gaps.len()).find(|&contact| {
             self.start.gaps[contact] <= 0.0 && !self.is_bonded(contact) && self.approaches(contact)
         })
     }
 
-    /// True if a contact approaches by more than grazing, as impact laws see it.
+    /// True if a contact approaches by more than grazing, in the sense of the impact laws.
     pub(crate) fn approaches(&mut self, contact: usize) -> bool {
         let rate = self.start.rates[contact];
         if rate >= 0.0 {
             return false;
         }
-        // Impact laws compare with a part of the momentum, so whatever approaches here does there.
+        // Impact laws compare with a part of the momentum, so a contact that approaches here approaches there, too.
         let energy = kernel::dot(&self.start.momentum, &self.start.velocity);
         let gradient = &mut self.buffers[2];
         let system = self.stepper.system();
@@ -586,7 +586,7 @@ impl<'r, 's, 'o, S: MechanicalSystem + ?Sized> Run<'r, 's, 'o, S> {
         Ok(h)
     }
 
-    /// Flies to the time of an event, for which the step was solved before.
+    /// Flies to the time of an event (s); a longer step has been solved before.
     fn fly_and_report_to(&mut self, time: f64) -> Result<(), IntegratorError> {
         let h = self.fly_and_report(time)?;
         if h < time {
@@ -598,7 +598,7 @@ impl<'r, 's, 'o, S: MechanicalSystem + ?Sized> Run<'r, 's, 'o, S> {
         Ok(())
     }
 
-    /// Makes the end of a flight the next start.
+    /// Makes the end of a flight the start of the next one.
     fn advance(&mut self, time: f64, h: f64) {
         self.last_velocity.copy_from_slice(&self.start.velocity);
         self.last_step = h;

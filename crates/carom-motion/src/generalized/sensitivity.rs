@@ -1,4 +1,4 @@
-//! Steps of a run at which its derivatives are carried along.
+//! Calls that propagate the derivatives along a run.
 
 use super::carried::Struck;
 use super::run::Run;
@@ -6,14 +6,14 @@ use carom_contact::{ImpactError, ImpactOutcome, ImpactProblem};
 use carom_mechanism::MechanicalSystem;
 
 impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
-    /// Says why the run has no derivative.
+    /// Records the reason for which the run has no derivative.
     pub(crate) fn refuse(&mut self, reason: &str) {
         if let Some(carried) = &mut self.carried {
             carried.sensitivity.refuse(reason);
         }
     }
 
-    /// Carries the differences over the present flight, a part of what is left of the step.
+    /// Propagates the differences over the present flight of length `h`, out of the remaining time `left` of the step (s).
     pub(crate) fn follow_flight(&mut self, h: f64, left: f64) {
         if let Some(carried) = &mut self.carried
             && carried.sensitivity.is_open()
@@ -23,7 +23,7 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
         }
     }
 
-    /// Carries the differences over the present flight to the closing of a contact.
+    /// Propagates the differences over the present flight to the closing of a contact.
     pub(crate) fn follow_arrival(&mut self, h: f64, contact: usize) {
         if let Some(carried) = &mut self.carried
             && carried.sensitivity.is_open()
@@ -39,7 +39,7 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
         }
     }
 
-    /// Carries the differences through the impact of the start.
+    /// Propagates the differences through the impact at the start of the next flight.
     pub(crate) fn follow_impact(
         &mut self,
         problem: &ImpactProblem<'_>,

@@ -11,9 +11,9 @@ use carom_variational::TimeGrid;
 /// One entry of the log of a [`Trajectory`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum LogEntry {
-    /// Contacts hit.
+    /// Impact of one or several contacts.
     Impact(Box<Impact>),
-    /// A contact that touches without approaching began to last.
+    /// A contact that touches without approaching became a lasting contact.
     Established {
         /// Time (s).
         time: f64,
@@ -29,27 +29,27 @@ pub enum LogEntry {
     },
 }
 
-/// A run with all its states and events.
+/// Stored run with its grid states and events.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trajectory {
-    /// States of the grid, from the start on.
+    /// States at the grid points, from the start on.
     pub states: Vec<State>,
-    /// Lasting contacts at each of these.
+    /// Lasting contacts at each grid point.
     pub reactions: Vec<Vec<Reaction>>,
-    /// Energy balance at each of these.
+    /// Energy balance at each grid point.
     pub balances: Vec<Balance>,
-    /// Events in their order.
+    /// Events in order of time.
     pub log: Vec<LogEntry>,
-    /// Ending of the run.
+    /// End of the run.
     pub end: RunEnd,
 }
 
 impl Trajectory {
-    /// Runs an integrator and keeps everything, also of a run that stops on its way.
+    /// Runs an integrator and stores all states and events, also if the run stops early.
     ///
     /// # Errors
     ///
-    /// The errors of [`CollisionIntegrator::run`]: faults of the initial state only.
+    /// The errors of [`CollisionIntegrator::run`]: those of the initial state.
     pub fn record<S: MechanicalSystem + ?Sized>(
         integrator: &CollisionIntegrator<'_, S>,
         initial: &State,
@@ -59,7 +59,8 @@ impl Trajectory {
         Self::record_observed(integrator, initial, grid, max_impacts, &mut |_, _| ())
     }
 
-    /// [`record`](Self::record), and tells `observe` the time (s) of every state and event, and the impacts so far.
+    /// Acts like [`record`](Self::record), and tells `observe` the time (s) of every state and event, and the number of impacts
+    /// so far.
     ///
     /// # Errors
     ///
@@ -88,8 +89,8 @@ impl Trajectory {
         Ok(recorder.trajectory(end))
     }
 
-    /// Record with the derivative of the final state, as
-    /// [`CollisionIntegrator::run_with_sensitivity`] gives it.
+    /// Acts like [`record`](Self::record), and returns the derivative of the final state, as in
+    /// [`CollisionIntegrator::run_with_sensitivity`].
     ///
     /// # Errors
     ///
@@ -112,7 +113,7 @@ impl Trajectory {
         Ok((recorder.trajectory(end), sensitivity))
     }
 
-    /// The impacts in their order.
+    /// Returns the impacts in order of time.
     pub fn impacts(&self) -> impl Iterator<Item = &Impact> {
         self.log.iter().filter_map(|entry| match entry {
             LogEntry::Impact(impact) => Some(impact.as_ref()),
@@ -121,7 +122,7 @@ impl Trajectory {
     }
 }
 
-/// A trajectory that is being recorded.
+/// Trajectory under construction.
 #[derive(Default)]
 struct Recorder {
     states: Vec<State>,

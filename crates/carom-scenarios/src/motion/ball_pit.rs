@@ -15,13 +15,14 @@ use serde::Deserialize;
 
 const FRAMES: usize = 60;
 
-/// Width of a cell of the grid from which balls fall, in radii.
+/// Width of a cell of the grid from which balls fall, as a multiple of the ball radius.
 const CELL: f64 = 2.2;
 
-/// Largest move of a ball from the center of its cell along an axis, in radii: neighbors do not touch.
+/// Largest random displacement of a ball from the center of its cell along an axis, as a multiple of the radius. It is so small
+/// that neighbors do not touch.
 const JITTER: f64 = 0.09;
 
-/// Gap up to which two balls touch, in radii: a thousand times what residuals leave open.
+/// Largest gap of two touching balls, as a multiple of the radius: a thousand times the gaps that solver residuals leave.
 const TOUCHING: f64 = 1e-6;
 
 #[derive(Debug, Deserialize)]
@@ -57,7 +58,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     Ok(record)
 }
 
-/// Balls on a jittered grid above the floor of a square pit, each layer above the one before.
+/// Builds the scene: balls on a randomly displaced grid above the floor of a square pit, in layers.
 fn scene(config: &Config) -> Result<Scene, ScenarioError> {
     let (radius, half) = (*config.radius, *config.half_width);
     let row = (2.0 * half / (CELL * radius)).floor();
@@ -92,7 +93,7 @@ fn scene(config: &Config) -> Result<Scene, ScenarioError> {
     Ok(scene)
 }
 
-/// Contacts of the heap: points that a ball shares with others and with the pit.
+/// Reports the contacts of the heap: the number of contacts that each ball has with other balls and with the pit.
 fn touching(config: &Config, course: &Course, record: &mut Record) {
     let Some((_, states)) = course.frames.last() else {
         return;
@@ -133,7 +134,7 @@ fn touching(config: &Config, course: &Course, record: &mut Record) {
     );
 }
 
-/// Contacts of each ball, from the places alone.
+/// Counts the contacts of each ball, from the positions alone.
 fn contacts(config: &Config, states: &[State]) -> Vec<usize> {
     let (radius, half) = (*config.radius, *config.half_width);
     let mut counts = vec![0; states.len()];

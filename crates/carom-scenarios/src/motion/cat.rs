@@ -1,7 +1,7 @@
 //! A cat of two halves turns over in flight, without angular momentum.
 //!
-//! Two halves that bend against each other and do not twist: a universal joint whose bend goes around. The angular
-//! momentum stays zero, and yet the whole has turned about its length when it is straight again (Kane & Scher, *A
+//! Two halves bend relative to each other without twist: a universal joint whose direction of bending rotates once around. The
+//! angular momentum stays zero, and yet the whole cat has turned about its length when it is straight again (Kane & Scher, *A
 //! dynamical explanation of the falling cat phenomenon*, Int. J. Solids Struct. 5 (1969)).
 
 use crate::ScenarioError;
@@ -17,10 +17,10 @@ use nalgebra::{Matrix3, Vector3};
 use serde::Deserialize;
 use std::f64::consts::TAU;
 
-/// Frames of the player.
+/// Number of frames in the animation.
 const SHOWN: usize = 150;
 
-/// Corners of the tables that drive the joint.
+/// Number of intervals of the tables that drive the joint.
 const CORNERS: usize = 400;
 
 #[derive(Debug, Deserialize)]
@@ -43,7 +43,8 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     crate::config::count("duration", steps, 0, 100_000)?;
     crate::motion::finite("turns", &[config.turns])?;
     let half = half(&config)?;
-    // Looks at every line of the grid: the path of the bend, from which the turn is computed again, is as fine as that.
+    // Samples at every grid time: the turn is computed again from the sampled path of the bend, so its resolution must be that of
+    // the motion.
     let linkage = linkage(&config, &half, *config.time_step)?;
     let course = linkage.run(*config.duration, steps)?;
     let finer = self::linkage(&config, &half, 0.5 * *config.time_step)?;
@@ -51,7 +52,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let turned = turn(&course);
     let again = continued(&connection(&config, &half, &course, 1));
     let last_of = |angles: &[f64]| angles.last().copied().unwrap_or_default();
-    // Midpoint rule and step are of order 2: each is extrapolated from two of its lengths.
+    // Midpoint rule and time step are of order 2: both results are extrapolated from two step lengths.
     let quadrature = |course: &Course| {
         let of = |stride| last_of(&continued(&connection(&config, &half, course, stride)));
         extrapolated(of(2), of(1))
@@ -120,7 +121,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     Ok(record)
 }
 
-/// Mass and inertia of one half, a solid ellipsoid along x.
+/// Returns mass and inertia of one half, a solid ellipsoid along x.
 fn half(config: &Config) -> Result<MassProperties, ScenarioError> {
     let (m, a, r) = (*config.mass, *config.half_length, *config.radius);
     let across = m * (a * a + r * r) / 5.0;
@@ -172,26 +173,26 @@ fn linkage(
     Ok(linkage)
 }
 
-/// The bend (rad) at a time: it grows in the first sixth and vanishes in the last.
+/// Returns the bend (rad) at a time: it grows in the first sixth of the run and vanishes in the last.
 fn target(config: &Config, time: f64) -> f64 {
     let share = time / *config.duration;
     let rise = |x: f64| x * x * (3.0 - 2.0 * x);
     *config.bend * rise((6.0 * share).clamp(0.0, 1.0)) * rise((6.0 * (1.0 - share)).clamp(0.0, 1.0))
 }
 
-/// Direction of the bend (rad) at a time: it goes around between the first and the last sixth.
+/// Returns the direction of the bend (rad) at a time: it rotates between the first and the last sixth of the run.
 fn phase(config: &Config, time: f64) -> f64 {
     let share = ((time / *config.duration - 1.0 / 6.0) * 1.5).clamp(0.0, 1.0);
     TAU * config.turns * share * share * (3.0 - 2.0 * share)
 }
 
-/// Turn about the length (rad).
+/// Returns the rotation angle about the length of a half (rad).
 fn roll(rotation: &So3) -> f64 {
     let (w, v) = rotation.quaternion();
     2.0 * libm::atan2(v.x, w)
 }
 
-/// Turn of the front half about its length in the motion (rad).
+/// Returns the turn of the front half about its length in the motion (rad), one value per frame.
 fn turn(course: &Course) -> Vec<f64> {
     let angles = course.frames.iter();
     let angles: Vec<f64> = angles
@@ -200,12 +201,12 @@ fn turn(course: &Course) -> Vec<f64> {
     continued(&angles)
 }
 
-/// Limit of a value of order 2 from those of a length and of half of it.
+/// Extrapolates a value of order 2 from its results for a step length and for half of it.
 fn extrapolated(coarse: f64, fine: f64) -> f64 {
     (4.0 * fine - coarse) / 3.0
 }
 
-/// Angles without jumps of whole turns.
+/// Returns the angles without jumps by multiples of $2\pi$.
 fn continued(angles: &[f64]) -> Vec<f64> {
     let mut out: Vec<f64> = Vec::with_capacity(angles.len());
     for angle in angles {
@@ -215,8 +216,9 @@ fn continued(angles: &[f64]) -> Vec<f64> {
     out
 }
 
-/// Turn of the front half along the path of the bend, from one condition alone: no angular momentum. With the relative
-/// attitude $D$, the relative rate $s$ in the front half's axes and the reduced mass $\mu$,
+/// Computes the turn of the front half along the path of the bend from a single condition: zero angular momentum. With the
+/// inertia $J$ of a half, the relative rotation $D$, the relative angular velocity $s$ in the front half's axes, the joint
+/// positions $a_1$ and $a_2$ in both halves and the reduced mass $\mu$, the angular velocity $w$ of the front half satisfies
 ///
 /// $$ J w + DJD^T(w + s) + \mu r\times(w\times r - s\times Da_2) = 0, \qquad r = a_1 - Da_2. $$
 fn connection(config: &Config, half: &MassProperties, course: &Course, stride: usize) -> Vec<f64> {
@@ -232,7 +234,7 @@ fn connection(config: &Config, half: &MassProperties, course: &Course, stride: u
         let [(before, _), (after, _)] = pair else {
             continue;
         };
-        // Between two looks the relative attitude turns uniformly; its middle is the average of the angles.
+        // Between two samples the relative rotation changes uniformly; at the middle the angles have their mean values.
         let mean: Vec<f64> = before
             .iter()
             .zip(after)

@@ -16,7 +16,7 @@ use serde::Deserialize;
 
 const FRAMES: usize = 120;
 
-/// Half extents of the beam without its rounding, one of whose edges is up (m).
+/// Half extents of the beam without its rounding (m). The beam is rotated so that one of its edges points up.
 const BEAM: [f64; 3] = [0.2, 0.3, 0.2];
 
 #[derive(Debug, Deserialize)]
@@ -86,7 +86,8 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     Ok(record)
 }
 
-/// Links on hinges in a level row, each with a ball at its middle, above the upper edge of a beam; the number of the beam.
+/// Builds a horizontal row of links connected by hinges, each with a ball at its middle, above the upper edge of a beam. Returns
+/// the linkage and the index of the beam.
 fn linkage(config: &Config) -> Result<(Linkage, usize), ScenarioError> {
     let mut linkage = Linkage::new(GRAVITY, *config.restitution, *config.time_step);
     linkage.spec.surface.friction = *config.friction;
@@ -95,7 +96,7 @@ fn linkage(config: &Config) -> Result<(Linkage, usize), ScenarioError> {
     let ball = Ellipsoid::sphere(*config.radius, Vector3::zeros())
         .map_err(|error| ScenarioError::value("radius", error))?;
     let link = *config.mass / n as f64;
-    // The inertia of a thin rod, about every axis: rods that hardly turn about themselves take up spin.
+    // Uses the inertia of a thin rod about every axis: rods with a small inertia about their own axis would spin fast.
     let moments = Vector3::repeat(link * pitch * pitch / 12.0);
     for k in 0..n {
         let along = pitch * (k as f64 - config.over as f64);

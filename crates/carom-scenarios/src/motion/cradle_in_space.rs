@@ -1,4 +1,4 @@
-//! A ball hits a row of touching balls that points anywhere in space.
+//! A ball hits a row of touching balls in an arbitrary direction in space.
 
 use crate::ScenarioError;
 use crate::config::{Count, Input, NonNegative, Positive};

@@ -1,4 +1,4 @@
-//! A row of dominoes: the first is pushed over, a wave goes along the row; from event to event, and in steps.
+//! A row of dominoes: the first is pushed over, and a wave runs along the row; by event-driven integration, and by time stepping.
 
 use crate::ScenarioError;
 use crate::config::{Count, Fraction, Input, NonNegative, Positive};
@@ -31,14 +31,14 @@ pub(crate) struct Config {
     push: Positive,
 }
 
-/// Dominoes from event to event.
+/// Runs the dominoes by event-driven integration.
 pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     played(input, &|scene, duration| {
         scene.run(&moreau, duration, usize::MAX, FRAMES)
     })
 }
 
-/// Dominoes in time stepping, until all have fallen.
+/// Runs the dominoes by time stepping, until all have fallen.
 pub(crate) fn row(input: &Input<'_>) -> Result<Record, ScenarioError> {
     played(input, &|scene, duration| {
         scene.run_in_steps(duration, FRAMES)
@@ -80,7 +80,8 @@ fn played(
     Ok(record)
 }
 
-/// The row along x, front edges first; only neighbors, and dominoes and the floor, can touch.
+/// Builds the scene: a row along x whose first domino rotates about its lower front edge at the start. Contacts between dominoes
+/// have another friction and restitution than those with the floor.
 fn scene(config: &Config) -> Result<Scene, ScenarioError> {
     let (a, h, n) = (
         *config.half_thickness,
@@ -114,7 +115,7 @@ fn scene(config: &Config) -> Result<Scene, ScenarioError> {
     Ok(scene)
 }
 
-/// When each domino but the first is hit by the one before it.
+/// Returns the time at which each domino, except the first, is hit by the one before it.
 fn first_hits(course: &Course, dominoes: usize) -> Vec<(usize, f64)> {
     let hit = |k: usize| {
         let of_pair = |c: &ImpactContact| (c.first, c.second) == (k - 1, k);
@@ -127,7 +128,7 @@ fn first_hits(course: &Course, dominoes: usize) -> Vec<(usize, f64)> {
     (1..dominoes).filter_map(hit).collect()
 }
 
-/// The first domino falls alone: time and rate of its hit, apart from the engine.
+/// Compares the first domino, which falls alone, with an independent integration: time and normal velocity of its hit.
 fn first_fall(config: &Config, course: &Course, record: &mut Record) {
     let (a, h) = (*config.half_thickness, *config.half_height);
     let start = Pivot {
@@ -146,7 +147,7 @@ fn first_fall(config: &Config, course: &Course, record: &mut Record) {
     }) else {
         return;
     };
-    // The upper front edge moves across to the next face at this rate.
+    // Speed at which the upper front edge approaches the next domino.
     let closing = 2.0 * h * libm::cos(hit.angle) * hit.rate;
     let rates = impact.contacts.iter().map(|c| -c.normal_velocity);
     let found = rates.fold(0.0, f64::max);
@@ -157,7 +158,7 @@ fn first_fall(config: &Config, course: &Course, record: &mut Record) {
     ]);
 }
 
-/// Speed of the wave, from hit to hit.
+/// Reports the speed of the wave from hit to hit.
 fn wave(config: &Config, hits: &[(usize, f64)], record: &mut Record) {
     let pitch = 2.0 * *config.half_thickness + *config.spacing;
     let mut table = Table::new(

@@ -1,4 +1,4 @@
-//! Elastic spheres in a box: their speeds become those of Maxwell's law.
+//! Elastic spheres in a box: the distribution of their speeds approaches Maxwell's law.
 
 use crate::ScenarioError;
 use crate::config::{Count, Input, NonNegative, Positive};
@@ -12,13 +12,13 @@ use nalgebra::Vector3;
 use serde::Deserialize;
 use std::f64::consts::PI;
 
-/// Samples of the speeds.
+/// Number of samples of the speeds.
 const FRAMES: usize = 600;
 
-/// Frames of the playback, from the start on: later ones look the same.
+/// Number of frames in the animation, from the start on: later frames look alike.
 const PLAYED: usize = 100;
 
-/// Classes of the histogram, up to three times the root of the mean square.
+/// Number of classes of the histogram, up to three times the root mean square speed.
 const CLASSES: usize = 30;
 
 #[derive(Debug, Deserialize)]
@@ -57,7 +57,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     Ok(record)
 }
 
-/// Spheres on a lattice in a box about the origin, each with its own random direction.
+/// Builds the scene: spheres on a lattice in a box about the origin, with equal speeds in random directions.
 fn scene(config: &Config) -> Result<Scene, ScenarioError> {
     let mut scene = Scene::new(0.0, 1.0, 1e-3);
     scene.spec.gravity = Vector3::zeros();
@@ -85,8 +85,8 @@ fn scene(config: &Config) -> Result<Scene, ScenarioError> {
     Ok(scene)
 }
 
-/// A random unit vector: of points in a cube those in its ball, which takes no function whose last digit
-/// depends on the machine.
+/// Returns a random unit vector, from a random point of a cube that lies in the inscribed ball. This needs no function whose last
+/// digit depends on the machine.
 fn direction(rng: &mut CounterRng) -> Vector3<f64> {
     for _ in 0..1000 {
         let point = Vector3::from_fn(|_, _| 2.0 * rng.next_uniform() - 1.0);
@@ -98,7 +98,7 @@ fn direction(rng: &mut CounterRng) -> Vector3<f64> {
     Vector3::x()
 }
 
-/// Collision rate of spheres, and the virial theorem, which counts every impulse.
+/// Reports the collision rate of the spheres, and the virial theorem, which includes every impulse.
 fn collisions(config: &Config, course: &Course, record: &mut Record) {
     let (d, m) = (*config.diameter, *config.mass);
     let n = config.per_side.pow(3) as f64;
@@ -126,7 +126,8 @@ fn collisions(config: &Config, course: &Course, record: &mut Record) {
     };
     let twice_kinetic = n * m * *config.speed * *config.speed * *config.duration;
     let virial_error = (twice_kinetic + pushed_apart - held - change) / twice_kinetic;
-    // Two points of a cube at this distance, the mean of their approach, and how much spheres crowd.
+    // Factors of the collision rate: density of pairs of points in a cube at this distance, mean speed of approach, and the
+    // crowding of the spheres.
     let r = d / inner;
     let near =
         4.0 * PI * r * r / inner * (1.0 - 1.5 * r + 2.0 / PI * r * r - r * r * r / (4.0 * PI));
@@ -158,7 +159,7 @@ fn collisions(config: &Config, course: &Course, record: &mut Record) {
     ]);
 }
 
-/// The speeds beside Maxwell's law.
+/// Compares the speeds with Maxwell's law.
 fn speeds(config: &Config, course: &Course, record: &mut Record) {
     let speed = |state: &State| state.linear_momentum.norm() / (*config.mass * *config.speed);
     let n = config.per_side.pow(3) as f64;
@@ -255,7 +256,7 @@ fn speeds(config: &Config, course: &Course, record: &mut Record) {
     );
 }
 
-/// Maxwell's law for speeds of mean square 1: the share below a speed, and the density there.
+/// Returns Maxwell's law for speeds with mean square 1: the fraction below a speed, and the density at that speed.
 fn maxwell(v: f64) -> (f64, f64) {
     let gauss = (6.0 / PI).sqrt() * libm::exp(-1.5 * v * v);
     let share = libm::erf(v * 1.5f64.sqrt()) - v * gauss;

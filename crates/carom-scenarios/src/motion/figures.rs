@@ -1,17 +1,17 @@
-//! Figures of motions: quantities against time, with the impacts marked.
+//! Figures of motions: quantities against time, with marked impacts.
 
 use carom_report::record::{Axis, Color, Figure, LineStyle, Mark, PointShape};
 
-/// Points of a line; longer series are thinned.
+/// Largest number of points of a line; longer series are thinned out.
 const POINTS: usize = 400;
 
-/// Lines of one figure; more could not be told apart.
+/// Largest number of lines in one figure; more could not be distinguished.
 pub(super) const MOST_LINES: usize = 7;
 
-/// Impacts marked.
+/// Largest number of marked impacts.
 const MOST_IMPACTS: usize = 1000;
 
-/// Impacts with a dotted line.
+/// Largest number of impacts with a dotted line.
 const MOST_DOTTED: usize = 50;
 
 const COLORS: [Color; MOST_LINES] = [
@@ -24,7 +24,7 @@ const COLORS: [Color; MOST_LINES] = [
     Color::Gray,
 ];
 
-/// A quantity at each time of a figure.
+/// Quantity with one value for each time of a figure.
 pub(super) struct Series {
     pub(super) label: String,
     pub(super) values: Vec<f64>,
@@ -38,7 +38,7 @@ impl Series {
         }
     }
 
-    /// The value at a time, on the line between two neighbors.
+    /// Interpolates the value at a time (s) linearly between the two neighboring values.
     fn at(&self, times: &[f64], time: f64) -> Option<f64> {
         let after = times.partition_point(|t| *t <= time);
         let (a, b) = (after.checked_sub(1)?, after.min(times.len() - 1));
@@ -53,7 +53,7 @@ impl Series {
     }
 }
 
-/// Lines against time; `hits` are impacts: the line and the time.
+/// Creates a figure with lines against time. `hits` are impacts to mark: the index of a line, and the time (s).
 pub(super) fn against_time(
     [name, title, caption]: [&str; 3],
     (label, unit): (&str, &str),
@@ -100,7 +100,7 @@ pub(super) fn against_time(
     figure
 }
 
-/// Dotted lines where a figure has impacts.
+/// Adds dotted vertical lines at the given times of impact, from `low` to `high`.
 pub(super) fn with_dashes(mut figure: Figure, times: &[f64], (low, high): (f64, f64)) -> Figure {
     for time in times.iter().take(MOST_DOTTED) {
         figure = figure.mark(Mark::Line {
@@ -114,7 +114,7 @@ pub(super) fn with_dashes(mut figure: Figure, times: &[f64], (low, high): (f64, 
     figure
 }
 
-/// Least and largest of all values.
+/// Returns the smallest and the largest of all values.
 pub(super) fn extent(series: &[Series]) -> (f64, f64) {
     let all = || series.iter().flat_map(|series| &series.values).copied();
     (

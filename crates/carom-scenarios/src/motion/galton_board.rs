@@ -15,7 +15,7 @@ use serde::Deserialize;
 
 const FRAMES: usize = 200;
 
-/// Bodies of the playback, pegs included.
+/// Largest number of bodies in the animation, pegs included.
 const SHOWN: usize = 66;
 
 const TIME_STEP: f64 = 1e-3;
@@ -37,17 +37,18 @@ pub(crate) struct Config {
 }
 
 impl Config {
-    /// Height of a row of pegs, with those of neighboring rows in equilateral triangles.
+    /// Returns the height of a row of pegs (m); pegs of neighboring rows form equilateral triangles.
     fn height(&self, row: usize) -> f64 {
         -0.75f64.sqrt() * *self.spacing * row as f64
     }
 
-    /// Height at which bins begin (m): half a row below the last pegs.
+    /// Returns the height at which bins begin (m): half a row below the last pegs.
     fn bins(&self) -> f64 {
         0.5 * (self.height(*self.rows - 1) + self.height(*self.rows))
     }
 
-    /// Every row is as wide as even choices can lead; a peg of the first stands under the balls.
+    /// Returns the positions of the pegs. Every row is wide enough for a ball that always falls to one side; a peg of
+    /// the first row is below the balls.
     fn pegs(&self) -> Vec<Vector3<f64>> {
         let half = self.rows.div_ceil(2);
         let row = |k: usize| {
@@ -58,7 +59,7 @@ impl Config {
         (0..*self.rows).flat_map(row).collect()
     }
 
-    /// The bin under the gap that a ball leaves the pegs by, or an outermost one.
+    /// Returns the bin below the gap through which a ball leaves the pegs, or an outermost bin.
     fn bin(&self, x: f64) -> usize {
         let bin = (x / *self.spacing + 0.5 * *self.rows as f64).round();
         (bin.max(0.0) as usize).min(*self.rows)
@@ -71,7 +72,7 @@ impl Config {
         ))
     }
 
-    /// The pegs, and balls that start where the streams of their numbers say.
+    /// Builds the scene: pegs and balls. The start of each ball is random, determined by the seed and the number of the ball.
     fn scene(&self, balls: std::ops::Range<usize>) -> Result<Scene, ScenarioError> {
         let mut scene = Scene::new(0.0, *self.restitution, TIME_STEP);
         let ball = Self::sphere(*self.ball_radius, "ball_radius")?;
@@ -90,10 +91,10 @@ impl Config {
     }
 }
 
-/// One ball on its way.
+/// Run of one ball.
 struct Fall {
     course: Course,
-    /// Time and place at which it reaches the bins, if it does.
+    /// Time (s) and horizontal position (m) at which the ball reaches the bins; `None` if it does not.
     landing: Option<(f64, f64)>,
 }
 
@@ -108,14 +109,14 @@ impl Fall {
     }
 }
 
-/// Back along the parabola of the end to where it crosses the beginning of the bins.
+/// Follows the final parabola back to the height at which the bins begin. Returns time and position there.
 fn landing(config: &Config, end: f64, state: &State) -> Option<(f64, f64)> {
     let below = config.bins() - state.position.z;
     let velocity = state.linear_momentum / *config.mass;
     if below <= 0.0 {
         return None;
     }
-    // z − v s − g s²/2 = bins, s back in time and v < 0.
+    // Solves z − v s − g s²/2 = bins, with s back in time and v < 0.
     let fall = -velocity.z;
     let root = fall * fall - 2.0 * crate::motion::scene::GRAVITY * below;
     let back = 2.0 * below / (fall + root.max(0.0).sqrt());
@@ -160,7 +161,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     Ok(record)
 }
 
-/// Binomial probabilities of `rows` even choices.
+/// Returns the binomial probabilities of `rows` choices with probability 1/2.
 fn binomial(rows: usize) -> Vec<f64> {
     let mut row = vec![1.0];
     for _ in 0..rows {
@@ -174,7 +175,7 @@ fn binomial(rows: usize) -> Vec<f64> {
     row
 }
 
-/// The bins beside even choices at every row.
+/// Reports the contents of the bins, compared with the binomial law.
 fn report(config: &Config, bins: &[usize], record: &mut Record) {
     let landed = bins.iter().sum::<usize>() as f64;
     let law = binomial(*config.rows);
@@ -243,7 +244,7 @@ fn report(config: &Config, bins: &[usize], record: &mut Record) {
     record.tables.push(table);
 }
 
-/// Some balls together, as if they had fallen at once; each stays where it reaches the bins.
+/// Animates some balls together, as if they had started at one time; each stops where it reaches the bins.
 fn play(config: &Config, falls: &[Fall], record: &mut Record) -> Result<(), ScenarioError> {
     let Some(first) = falls.first() else {
         return Ok(());
@@ -268,7 +269,7 @@ fn play(config: &Config, falls: &[Fall], record: &mut Record) -> Result<(), Scen
         let balls = falls.iter().filter_map(ball);
         frames.push((*time, balls.chain(states.iter().skip(1).copied()).collect()));
     }
-    // A fall has one ball, number 0; in the picture it is one of many.
+    // Each run has one ball, with the index 0; in the animation it gets its own index.
     let hit = |ball: usize, impact: &Impact| {
         let mut hit = Hit::from(impact);
         hit.states.retain(|(body, _)| *body == 0);

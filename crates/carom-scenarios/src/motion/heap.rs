@@ -1,4 +1,4 @@
-//! Heaps in time stepping: quantities and figures that their scenarios share.
+//! Heaps in time stepping: quantities and figures shared by several scenarios.
 
 use crate::motion::figures::{Series, against_time};
 use crate::motion::scene::{Course, GRAVITY, Scene};
@@ -7,10 +7,10 @@ use carom_report::record::{Quantity, Record};
 use carom_variational::State;
 use nalgebra::Vector3;
 
-/// Share of the run, at its end, over which a heap is looked at for rest.
+/// Fraction of the run, at its end, in which the rest of a heap is examined.
 const TAIL: f64 = 0.1;
 
-/// A run in time stepping, with its world.
+/// Run by time stepping, with its world.
 pub(super) struct Heap<'c> {
     pub(super) scene: &'c Scene,
     pub(super) world: World,
@@ -18,34 +18,34 @@ pub(super) struct Heap<'c> {
 }
 
 impl Heap<'_> {
-    /// Mass of all mobile bodies (kg).
+    /// Returns the mass of all mobile bodies (kg).
     fn mass(&self) -> f64 {
         let masses = self.scene.spec.bodies.iter();
         masses.filter_map(|b| Some(b.mass.as_ref()?.mass())).sum()
     }
 
-    /// Mechanical energy (J).
+    /// Returns the mechanical energy (J).
     fn energy(&self, states: &[State]) -> f64 {
         let all = states.iter().enumerate();
         all.map(|(body, state)| self.world.energy(body, state))
             .sum()
     }
 
-    /// Potential energy above the height 0 (J).
+    /// Returns the potential energy relative to the height 0 (J).
     fn potential(&self, states: &[State]) -> f64 {
         let all = self.scene.spec.bodies.iter().zip(states);
         all.filter_map(|(b, s)| Some(b.mass.as_ref()?.mass() * GRAVITY * s.position.z))
             .sum()
     }
 
-    /// First frame of the tail of the run.
+    /// Returns the first frame of the tail of the run (its last [`TAIL`] part).
     fn tail(&self) -> Option<&(f64, Vec<State>)> {
         let frames = &self.course.frames;
         let end = frames.last()?.0;
         frames.iter().find(|(time, _)| *time >= (1.0 - TAIL) * end)
     }
 
-    /// Distance by which the body moves that moves most in the tail of the run (m).
+    /// Returns the largest displacement of a body in the tail of the run (m).
     pub(super) fn creep(&self) -> f64 {
         let (Some((_, before)), Some((_, after))) = (self.tail(), self.course.frames.last()) else {
             return 0.0;
@@ -56,7 +56,7 @@ impl Heap<'_> {
             .fold(0.0, f64::max)
     }
 
-    /// Adds balances of energy and momentum, overlaps, and the load on the supports in the tail of the run.
+    /// Adds the balances of energy and momentum, the deepest overlap, and the load on the supports in the tail of the run.
     pub(super) fn balances(&self, record: &mut Record) {
         let frames = &self.course.frames;
         let (Some((_, first)), Some((end, last))) = (frames.first(), frames.last()) else {

@@ -18,10 +18,10 @@ use std::f64::consts::FRAC_PI_2;
 
 const FRAMES: usize = 200;
 
-/// Boxes beside each other.
+/// Number of boxes side by side.
 const BOXES: usize = 3;
 
-/// Slides (m) and turns (rad) below this count as rest.
+/// Largest slide (m) and turn (rad) that count as rest.
 const STILL: f64 = 1e-8;
 
 #[derive(Debug, Deserialize)]
@@ -48,7 +48,7 @@ struct MapConfig {
     duration: Positive,
 }
 
-/// A box on an incline: its half width and height, friction and slope (rad).
+/// Box on an incline: half width and half height (m), friction and slope (rad).
 #[derive(Clone, Copy, Debug)]
 struct Case {
     width: f64,
@@ -57,13 +57,13 @@ struct Case {
     slope: f64,
 }
 
-/// First motion of a box.
+/// First motion of a box from rest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Outcome {
     Sticks,
     Slides,
     Tips,
-    /// It tips while its lower edge slides.
+    /// The box tips while its lower edge slides.
     TipsAndSlides,
 }
 
@@ -88,9 +88,10 @@ impl Outcome {
 }
 
 impl Case {
-    /// Friction that the lower edge needs to stick while the box begins to tip: with the angular
-    /// acceleration $k = \tfrac{3g}{4R^2}(h\sin\alpha - b\cos\alpha)$ the edge carries
-    /// $mg\sin\alpha - mhk$ along the incline and $mg\cos\alpha + mbk$ across it.
+    /// Returns the friction coefficient that the lower edge needs to stick while the box begins to tip. With the angular
+    /// acceleration $k = \tfrac{3g}{4R^2}(h\sin\alpha - b\cos\alpha)$ the force at the edge is $mg\sin\alpha - mhk$ along the
+    /// incline and $mg\cos\alpha + mbk$ normal to it. Here $b$ and $h$ are half width and half height, $R$ is half the diagonal,
+    /// and $\alpha$ the slope.
     fn needed_to_tip(&self) -> f64 {
         let (sin, cos) = libm::sincos(self.slope);
         let (b, h) = (self.width, self.height);
@@ -98,7 +99,7 @@ impl Case {
         (sin - h * k) / (cos + b * k)
     }
 
-    /// First motion according to statics.
+    /// Returns the first motion according to statics.
     fn expected(&self) -> Outcome {
         let (steep, stable) = (libm::tan(self.slope), self.width / self.height);
         match (steep > stable, self.friction) {
@@ -109,7 +110,7 @@ impl Case {
         }
     }
 
-    /// Distance that a box slides from rest (m).
+    /// Returns the distance that a box slides from rest in the time `time` (m).
     fn slides_by(&self, time: f64) -> f64 {
         let along = libm::sin(self.slope) - self.friction * libm::cos(self.slope);
         0.5 * GRAVITY * along * time * time
@@ -125,9 +126,9 @@ impl Case {
         }
     }
 
-    /// True if the lower edge sticks while the box turns about it.
+    /// True if friction keeps the lower edge in place while the box turns about it.
     fn holds(&self, pivot: &Pivot) -> bool {
-        // Forces on the center per mass: along the way it turns, and from the edge outwards.
+        // Acceleration of the center: in the direction of rotation, and from the edge outwards.
         let lean = pivot.angle - pivot.upright;
         let tangential = pivot.radius * pivot.acceleration(pivot.angle);
         let radial = -pivot.radius * pivot.rate * pivot.rate;
@@ -170,7 +171,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     Ok(record)
 }
 
-/// Boxes beside each other on an incline, downhill along x; they do not touch each other.
+/// Builds the scene: boxes side by side on an incline that falls along x. They do not touch each other.
 fn scene(config: &Config, cases: &[Case]) -> Result<Scene, ScenarioError> {
     let slope = cases.first().map_or(0.0, |case| case.slope);
     let attitude = So3::exp(&Vector3::new(0.0, slope, 0.0));
@@ -200,7 +201,7 @@ fn scene(config: &Config, cases: &[Case]) -> Result<Scene, ScenarioError> {
     Ok(scene)
 }
 
-/// Distance that the lower edge of a box has slid down (m), and the angle by which the box turned (rad).
+/// Returns the distance that the lower edge of a box has slid down (m), and the angle by which the box has turned (rad).
 fn moved(case: &Case, state: &State) -> (f64, f64) {
     let attitude = So3::exp(&Vector3::new(0.0, case.slope, 0.0));
     let down = attitude.rotate(&Vector3::x());
@@ -213,7 +214,7 @@ fn moved(case: &Case, state: &State) -> (f64, f64) {
     )
 }
 
-/// The three boxes: what they do, beside statics and the block on its edge.
+/// Reports the three boxes: their motions, compared with statics and with a block that turns about its edge.
 fn boxes(config: &Config, cases: &[Case], course: &Course, record: &mut Record) {
     let times = course.times();
     let (mut slid, mut turned) = (Vec::new(), Vec::new());
@@ -291,7 +292,8 @@ fn boxes(config: &Config, cases: &[Case], course: &Course, record: &mut Record) 
     }
 }
 
-/// The largest difference of a tipping box's angle from the block on its edge, while the edge holds.
+/// Returns the largest difference between the angle of a tipping box and that of a block turning about its edge, as long as the
+/// edge sticks (rad).
 fn tipping_error(case: &Case, times: &[f64], ways: &[(f64, f64)]) -> f64 {
     let (mut pivot, mut worst) = (case.pivot(), 0.0);
     for (time, (_, angle)) in times.iter().zip(ways) {
@@ -306,25 +308,25 @@ fn tipping_error(case: &Case, times: &[f64], ways: &[(f64, f64)]) -> f64 {
     worst
 }
 
-/// Outcomes of short runs over frictions and slopes.
+/// Outcomes of short runs for a grid of frictions and slopes.
 struct Map<'a> {
     config: &'a Config,
     frictions: Vec<f64>,
     /// Slopes (deg).
     slopes: Vec<f64>,
-    /// Outcomes, one list for each slope.
+    /// Outcomes; one list for each slope, one entry for each friction.
     found: Vec<Vec<Outcome>>,
 }
 
-/// Label, points (friction, slope in deg) and color of a line between two outcomes.
+/// Label, points (friction, slope in deg) and color of a border between two outcomes.
 type Border = (&'static str, Vec<(f64, f64)>, Color);
 
-/// Middles of `n` equal parts of the range from zero.
+/// Returns the centers of `n` equal intervals from zero to `most`.
 fn middles(most: f64, n: usize) -> Vec<f64> {
     (0..n).map(|k| most * (k as f64 + 0.5) / n as f64).collect()
 }
 
-/// The third box on a slope (deg).
+/// Returns the case of the third box on a slope (deg).
 fn map_case(config: &Config, slope: f64, friction: f64) -> Case {
     Case {
         width: *config.half_width,
@@ -334,7 +336,7 @@ fn map_case(config: &Config, slope: f64, friction: f64) -> Case {
     }
 }
 
-/// Every friction and slope: the outcome of a short run beside statics.
+/// Runs the third box for every friction and slope of the map, and compares the outcome with statics.
 fn map(config: &Config, record: &mut Record) -> Result<(), ScenarioError> {
     let frictions = middles(*config.map.friction, *config.map.frictions);
     let slopes = middles(*config.map.slope, *config.map.slopes);
@@ -370,7 +372,7 @@ fn map(config: &Config, record: &mut Record) -> Result<(), ScenarioError> {
 }
 
 impl Map<'_> {
-    /// All cells, and the number of those in which the run does what statics says.
+    /// Returns the table of all cells, and the number of cells in which run and statics agree.
     fn table(&self) -> (Table, usize) {
         let mut table = Table::new(
             "map",
@@ -426,7 +428,7 @@ impl Map<'_> {
         figure
     }
 
-    /// Frictions and slopes between the outcomes, by statics.
+    /// Returns the borders between the outcomes according to statics.
     fn borders(&self) -> [Border; 3] {
         let map = &self.config.map;
         let stable = *self.config.half_width / self.config.half_heights[BOXES - 1];

@@ -1,4 +1,4 @@
-//! Jointed bodies that scenarios build themselves, and their runs.
+//! Jointed bodies that scenarios build, and their runs.
 
 use crate::ScenarioError;
 use crate::motion::playback::Hit;
@@ -22,16 +22,17 @@ use carom_motion::world::{
 use carom_variational::State;
 use nalgebra::Vector3;
 
-/// Bodies and joints that are being put together.
+/// Builder of a world of jointed bodies.
 pub(super) struct Linkage {
-    /// Bodies without a place, for the player; joints place them.
+    /// Specification of the bodies for the animation; joints determine the positions of bodies that have no position.
     pub(super) spec: WorldSpec,
     joints: Vec<JointSpec>,
     placed: Vec<Placed>,
     touching: Vec<[usize; 2]>,
 }
 
-/// One side of a joint: a body, or the ground, and the place of the joint from its center of mass (m).
+/// One side of a joint: the index of a body (`None` for the ground), and the position of the joint relative to the center of mass
+/// (m).
 pub(super) type End = (Option<usize>, Vector3<f64>);
 
 impl Linkage {
@@ -56,7 +57,7 @@ impl Linkage {
         }
     }
 
-    /// Adds a body; without a position a joint places it.
+    /// Adds a body and returns its index. Without a position, its place follows from the joints.
     pub(super) fn body(
         &mut self,
         name: &str,
@@ -81,7 +82,7 @@ impl Linkage {
         self.placed.len() - 1
     }
 
-    /// Adds a body that never moves; returns its number.
+    /// Adds a body that never moves, and returns its index.
     pub(super) fn fixed(&mut self, name: &str, shape: Shape, place: Se3) -> usize {
         self.spec.bodies.push(BodySpec {
             name: name.to_owned(),
@@ -99,7 +100,7 @@ impl Linkage {
         self.placed.len() - 1
     }
 
-    /// Lets a body move at the start; joints carry the others along.
+    /// Sets the initial velocity of a body; joints determine the velocities of the others.
     pub(super) fn push(&mut self, body: usize, velocity: Vector3<f64>) {
         if let (Some(spec), Some(placed)) =
             (self.spec.bodies.get_mut(body), self.placed.get_mut(body))
@@ -108,12 +109,12 @@ impl Linkage {
         }
     }
 
-    /// Lets two bodies touch.
+    /// Allows contact between two bodies.
     pub(super) fn touch(&mut self, first: usize, second: usize) {
         self.touching.push([first, second]);
     }
 
-    /// Adds a plane, which the bodies of a list may touch.
+    /// Adds a plane with which the bodies of a list can have contact.
     pub(super) fn plane(
         &mut self,
         name: &str,
@@ -165,23 +166,23 @@ impl Linkage {
         Ok(())
     }
 
-    /// Sets the attitude of a spherical joint at the start.
+    /// Sets the initial rotation of a spherical joint.
     pub(super) fn turn(&mut self, joint: usize, attitude: So3) {
         if let Some(joint) = self.joints.get_mut(joint) {
             joint.ball.position = Some(attitude);
         }
     }
 
-    /// Runs the bodies and looks at them `frames` times and at the start.
+    /// Runs the bodies, and samples their states at `frames` uniform times from the start on, and at the end.
     ///
     /// # Errors
     ///
-    /// [`ScenarioError::Motion`] for bodies that do not fit, and for a run that stops on its way.
+    /// [`ScenarioError::Motion`] for an inconsistent set of bodies, and for a run that stops early.
     pub(super) fn run(&self, duration: f64, frames: usize) -> Result<Course, ScenarioError> {
         self.run_by(&moreau, duration, frames)
     }
 
-    /// Runs the bodies with a law for several contacts.
+    /// Runs the bodies with a given impact law for several contacts.
     ///
     /// # Errors
     ///
@@ -258,11 +259,11 @@ impl Linkage {
     }
 }
 
-/// Events and states that a run reported.
+/// Recorded events and states of a run.
 pub(super) struct Course {
-    /// Times with the states of all bodies, the end included.
+    /// Times (s) with the states of all bodies, including the end.
     pub(super) frames: Vec<(f64, Vec<State>)>,
-    /// Coordinates and rates at these times.
+    /// Joint coordinates and their rates at these times.
     pub(super) coordinates: Vec<(Vec<f64>, Vec<f64>)>,
     /// Energies at these times (J).
     pub(super) energies: Vec<f64>,
@@ -277,7 +278,7 @@ impl Course {
         self.frames.iter().map(|(time, _)| *time).collect()
     }
 
-    /// Impacts as the player needs them.
+    /// Returns the impacts in the form that the animation needs.
     pub(super) fn hits(&self) -> Vec<Hit> {
         let hit = |impact: &JointImpact| Hit {
             time: impact.time,
@@ -292,7 +293,7 @@ impl Course {
     }
 }
 
-/// Mass and moments of inertia of a body whose axes are principal (kg, kg m²).
+/// Returns the mass properties of a body with this mass (kg) and these principal moments of inertia about its axes (kg m²).
 pub(super) fn mass(mass: f64, moments: Vector3<f64>) -> Result<MassProperties, ScenarioError> {
     let inertia = nalgebra::Matrix3::from_diagonal(&moments);
     MassProperties::new(mass, inertia).map_err(|source| {
@@ -304,7 +305,7 @@ pub(super) fn mass(mass: f64, moments: Vector3<f64>) -> Result<MassProperties, S
     })
 }
 
-/// Total angular momentum about the origin (N m s).
+/// Returns the total angular momentum about the origin (N m s).
 pub(super) fn angular_momentum(states: &[State]) -> Vector3<f64> {
     let one = |s: &State| s.position.cross(&s.linear_momentum) + s.angular_momentum_w();
     states.iter().map(one).sum()

@@ -1,4 +1,4 @@
-//! Motion: worlds of rigid bodies and mechanisms of one's own, from a file, and worlds with closed forms.
+//! Motion: user-defined worlds of rigid bodies and mechanisms, read from a file, and worlds with closed-form solutions.
 
 pub(crate) mod ball_pit;
 pub(crate) mod box_stack;
@@ -28,10 +28,10 @@ use carom_impact::Law;
 use carom_lie::So3;
 use nalgebra::Vector3;
 
-/// A quaternion w, x, y, z may differ from unit length by rounding of printed digits.
+/// Largest deviation of the length of a quaternion w, x, y, z from 1: rounding of printed digits.
 const UNIT_LENGTH: f64 = 1e-6;
 
-/// Says that a law does not take the restitution of contacts, if so: the law's own counts.
+/// Returns a note that a law ignores the restitution of the contacts, if it does: such a law has its own restitution.
 fn ignored(key: &str, law: &Law) -> Option<String> {
     let info = law.info();
     (!info.uses.restitution).then(|| {
@@ -42,7 +42,7 @@ fn ignored(key: &str, law: &Law) -> Option<String> {
     })
 }
 
-/// Every entry of a list must be finite.
+/// Checks that all entries of a list are finite.
 pub(crate) fn finite(key: &str, values: &[f64]) -> Result<(), ScenarioError> {
     match values.iter().find(|x| !x.is_finite()) {
         Some(value) => Err(ScenarioError::value(key, format!("{value} must be finite"))),
@@ -50,7 +50,7 @@ pub(crate) fn finite(key: &str, values: &[f64]) -> Result<(), ScenarioError> {
     }
 }
 
-/// Every entry of a list must be finite and positive.
+/// Checks that all entries of a list are finite and positive.
 fn positive(key: &str, values: &[f64]) -> Result<(), ScenarioError> {
     match values.iter().find(|x| !(x.is_finite() && **x > 0.0)) {
         Some(value) => {
@@ -61,7 +61,7 @@ fn positive(key: &str, values: &[f64]) -> Result<(), ScenarioError> {
     }
 }
 
-/// Rotation of a quaternion w, x, y, z.
+/// Returns the rotation of a quaternion w, x, y, z.
 pub(crate) fn unit_quaternion(key: &str, [w, x, y, z]: [f64; 4]) -> Result<So3, ScenarioError> {
     finite(key, &[w, x, y, z])?;
     let length = (w * w + x * x + y * y + z * z).sqrt();

@@ -1,14 +1,14 @@
-//! A block that turns about one of its edges, apart from the engine.
+//! Block that turns about one of its edges, integrated independently of the simulation.
 
 use super::scene::GRAVITY;
 
 const STEP: f64 = 1e-4;
 
-/// Steps until a search for an angle gives up.
+/// Number of steps after which the search for an angle ends.
 const MOST_STEPS: usize = 200_000;
 
-/// A uniform block on an edge at distance R from its center: $\ddot\theta = \tfrac{3g}{4R}\sin(\theta - \delta)$,
-/// where $\theta$ is the angle that it turned and the center stands above the edge at $\theta = \delta$.
+/// Uniform block turning about an edge at the distance R from its center: $\ddot\theta = \tfrac{3g}{4R}\sin(\theta - \delta)$,
+/// where $\theta$ is the angle by which it has turned, and the center is above the edge at $\theta = \delta$.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pivot {
     pub(super) radius: f64,
@@ -23,7 +23,7 @@ impl Pivot {
         0.75 * GRAVITY / self.radius * libm::sin(angle - self.upright)
     }
 
-    /// State a little later, by one step of Runge and Kutta.
+    /// Returns the state after the time `dt` (s), by one Runge-Kutta step.
     pub(super) fn after(&self, dt: f64) -> Self {
         let (x, u) = (self.angle, self.rate);
         let (a1, v1) = (self.acceleration(x), u);
@@ -38,7 +38,7 @@ impl Pivot {
         }
     }
 
-    /// Goes on to a time.
+    /// Advances to a time (s).
     pub(super) fn at(mut self, time: f64) -> Self {
         let steps = ((time - self.time) / STEP).ceil().clamp(1.0, 1e6);
         let dt = (time - self.time) / steps;
@@ -48,7 +48,7 @@ impl Pivot {
         self
     }
 
-    /// Goes on until it passes an angle; `None` if it does not in the next 20 s.
+    /// Advances until the block passes an angle (rad); `None` if that does not happen in the next 20 s.
     pub(super) fn reach(mut self, angle: f64) -> Option<Self> {
         for _ in 0..MOST_STEPS {
             let next = self.after(STEP);
@@ -72,7 +72,7 @@ impl Pivot {
 mod tests {
     use super::*;
 
-    /// Energy: $\tfrac12\dot\theta^2 + \tfrac{3g}{4R}\cos(\theta - \delta)$ stays.
+    /// Conservation of energy: $\tfrac12\dot\theta^2 + \tfrac{3g}{4R}\cos(\theta - \delta)$ is constant.
     #[test]
     fn a_block_on_an_edge_keeps_its_energy() {
         let start = Pivot {

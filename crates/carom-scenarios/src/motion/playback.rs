@@ -1,4 +1,4 @@
-//! A world's motion to play.
+//! Animation of a world's motion.
 
 use crate::lie_group::bouncing::solids;
 use carom_motion::world::{Impact, WorldSpec};
@@ -7,39 +7,39 @@ use carom_report::record::{Color, Record};
 use carom_variational::State;
 use nalgebra::Vector3;
 
-/// Bodies that are drawn.
+/// Largest number of drawn bodies.
 const MOST_DRAWN: usize = 400;
 
-/// Frames that are kept, impacts apart.
+/// Largest number of frames, in addition to frames at impacts.
 const MOST_FRAMES: usize = 300;
 
-/// Poses of moving bodies in all frames: less than half a megabyte of a page.
+/// Largest number of poses of moving bodies in all frames: less than half a megabyte of a page.
 const MOST_POSES: usize = 4_000;
 
-/// Impulses that are shown, the largest first.
+/// Largest number of impulses shown; the largest impulses are chosen.
 const MOST_IMPULSES: usize = 500;
 
-/// Impulses below this share of the largest are not shown: their arrows would be dots.
+/// Fraction of the largest impulse below which impulses are not shown: their arrows would be dots.
 const LEAST_IMPULSE: f64 = 1e-6;
 
-/// Cosine between gravity and the normal of a plane from which on it is a floor.
+/// Smallest cosine between the upward direction and the normal of a plane with which the plane can be the floor.
 const FLOOR: f64 = 0.3;
 
 const COLORS: [Color; 4] = [Color::Blue, Color::Vermillion, Color::Green, Color::Orange];
 
-/// The direction against gravity, or the z axis.
+/// Returns the unit vector against gravity, or the z axis without gravity.
 pub(super) fn up(gravity: &Vector3<f64>) -> Vector3<f64> {
     let down = gravity.try_normalize(0.0);
     down.map_or_else(Vector3::z, |g| -g)
 }
 
-/// One impact as the player needs it.
+/// Impact in the form that the animation needs.
 #[derive(Clone, Debug)]
 pub(super) struct Hit {
     pub(super) time: f64,
-    /// Bodies involved, and their states.
+    /// Bodies involved in the impact, and their states.
     pub(super) states: Vec<(usize, State)>,
-    /// Points and impulses there.
+    /// Contact points, and the impulses at these points.
     pub(super) impulses: Vec<(Vector3<f64>, Vector3<f64>)>,
 }
 
@@ -54,10 +54,10 @@ impl From<&Impact> for Hit {
     }
 }
 
-/// Adds the bodies in every frame to a record, with the impacts and their impulses.
+/// Adds an animation of the bodies to a record, with the impacts and their impulses.
 ///
-/// Impacts have frames of their own, as many as there is room for; the others move to the nearest
-/// frame, and the caption says so.
+/// Impacts get frames at their exact times, as far as the limits allow. The other impacts are assigned to the nearest frame, and
+/// the caption says so.
 pub(super) fn playback(
     spec: &WorldSpec,
     frames: &[(f64, Vec<State>)],
@@ -107,7 +107,7 @@ pub(super) fn playback(
     });
 }
 
-/// Times of the frames, and how many impacts have one of their own.
+/// Returns the times of the frames, and the number of impacts that have an exact frame.
 fn times(frames: &[&(f64, Vec<State>)], hits: &[Hit], room: usize) -> (Vec<f64>, usize) {
     let mut times: Vec<f64> = frames.iter().map(|(time, _)| *time).collect();
     let (first, last) = (times.first().copied(), times.last().copied());
@@ -130,7 +130,7 @@ fn times(frames: &[&(f64, Vec<State>)], hits: &[Hit], room: usize) -> (Vec<f64>,
     (times, exact)
 }
 
-/// Impulses at the frames of their impacts, and the times of those frames.
+/// Returns the impulses with the times of their frames, and the times of frames with impacts.
 fn shown(hits: &[Hit], times: &[f64]) -> (Vec<PointImpulse>, Vec<f64>) {
     let nearest = |time: f64| {
         let after = times.partition_point(|t| *t < time);
@@ -160,7 +160,7 @@ fn shown(hits: &[Hit], times: &[f64]) -> (Vec<PointImpulse>, Vec<f64>) {
     (impulses, impacts)
 }
 
-/// A body's pose in every frame; at its own impacts the exact one.
+/// Returns a body with its pose in every frame; at its own impacts the exact pose.
 fn body(
     spec: &WorldSpec,
     i: usize,
@@ -185,14 +185,14 @@ fn body(
         states.map(|(_, state)| (hit.time, state))
     });
     let mut nodes: Vec<(f64, &State)> = sampled.chain(own).collect();
-    // Stable: after several impacts in one instant the state after the last one stands last.
+    // The sort is stable: of several impacts at one instant, the state after the last one remains last.
     nodes.sort_by(|a, b| a.0.total_cmp(&b.0));
     let poses = times.iter().map(|t| between(&nodes, *t, mass.mass()));
     let color = COLORS[i % COLORS.len()];
     SpaceBody::new(drawn, color, poses.collect::<Vec<_>>()).label(body.name.as_str())
 }
 
-/// Pose at a time between known states: exact at these and on parabolas between.
+/// Interpolates the pose at a time between known states: exact at these states, and on parabolas between them.
 pub(super) fn between(nodes: &[(f64, &State)], time: f64, mass: f64) -> ([f64; 3], [f64; 4]) {
     let after = nodes.partition_point(|(t, _)| *t <= time);
     let Some((t0, left)) = after.checked_sub(1).and_then(|k| nodes.get(k)) else {
@@ -214,7 +214,7 @@ pub(super) fn between(nodes: &[(f64, &State)], time: f64, mass: f64) -> ([f64; 3
     (position.into(), rotation)
 }
 
-/// Quaternion at a share of the way between two, on the shorter arc.
+/// Interpolates between two quaternions on the shorter arc; `share` is the fraction of the way.
 fn turned(from: [f64; 4], to: [f64; 4], share: f64) -> [f64; 4] {
     let along: f64 = from.iter().zip(&to).map(|(a, b)| a * b).sum();
     let sign = if along < 0.0 { -1.0 } else { 1.0 };
@@ -235,7 +235,7 @@ fn pose(state: &State) -> ([f64; 3], [f64; 4]) {
     (state.position.into(), [v.x, v.y, v.z, w])
 }
 
-/// The plane that is most like a floor, if there is one, and the others.
+/// Returns the plane that is most like a floor (`None` if no plane is), and the other planes.
 fn planes(spec: &WorldSpec) -> (Option<([f64; 3], f64)>, Vec<Wall>) {
     let up = up(&spec.gravity);
     let slope = |k: &usize| spec.planes[*k].half_space.normal().dot(&up);
@@ -271,7 +271,7 @@ mod tests {
         }
     }
 
-    /// A ball of 2 kg under 10 m/s^2 between samples 0.4 s apart is drawn on its parabola.
+    /// A ball of 2 kg under 10 m/s² between samples 0.4 s apart is drawn on its parabola.
     #[test]
     fn a_flight_between_samples_is_a_parabola() {
         let at = |t: f64| [3.0 * t, 0.0, 2.0 + t - 5.0 * t * t];
@@ -285,7 +285,7 @@ mod tests {
         }
     }
 
-    /// At an impact the body stands at its exact place, not on the line between the samples.
+    /// At an impact the body is drawn at its exact position, not on the line between the samples.
     #[test]
     fn a_bounce_between_samples_touches() {
         let (left, right) = (

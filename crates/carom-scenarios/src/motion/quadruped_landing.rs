@@ -1,4 +1,4 @@
-//! A quadruped lands on four feet at once: three laws, and all orders in which the feet may strike.
+//! A quadruped lands on four feet at once: three laws, and random orders in which the feet may strike.
 
 use crate::ScenarioError;
 use crate::config::{Count, Fraction, Input, NonNegative, Positive};
@@ -62,7 +62,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     });
     for law in LAWS {
         let landing = Arc::new(Mutex::new(None));
-        // All runs land alike: the orders are drawn at the first.
+        // The landing is equal in all runs: random orders are drawn in the first run only.
         let drawn = draws.take();
         let several = |_: usize| -> Box<dyn ImpactLaw> {
             Box::new(Watched {
@@ -95,27 +95,27 @@ fn law_named(name: &str) -> Box<dyn ImpactLaw> {
     }
 }
 
-/// Samples of the orders in which contacts may strike.
+/// Number and seed of the random orders in which contacts may strike.
 #[derive(Clone, Copy, Debug)]
 struct Spread {
     samples: u64,
     seed: u64,
 }
 
-/// The part of the energy that an impact keeps, and the speed at which the fastest foot rises after it (m/s).
+/// Fraction of the kinetic energy that remains after an impact, and the largest upward speed of a foot after it (m/s).
 type After = [f64; 2];
 
-/// The first impact of several contacts.
+/// First impact with several contacts.
 #[derive(Debug)]
 struct Landing {
     contacts: usize,
-    /// By the law of the run.
+    /// Result of the law of the run.
     by_law: After,
-    /// By the orders that were drawn, at the landing of the first run.
+    /// Results of the random orders, in the first run only.
     drawn: Vec<After>,
 }
 
-/// A law that also keeps the first impact that it is asked for, with samples of all orders of its contacts.
+/// Impact law that records the first impact that it resolves, with samples of all orders of its contacts.
 #[derive(Debug)]
 struct Watched {
     law: Box<dyn ImpactLaw>,
@@ -178,7 +178,7 @@ impl Spread {
     }
 }
 
-/// A trunk on four legs of two links, whose motors hold hips and knees, level above a floor.
+/// Builds a horizontal trunk on four legs of two links above a floor; motors control hips and knees.
 fn linkage(config: &Config) -> Result<Linkage, ScenarioError> {
     let mut linkage = Linkage::new(GRAVITY, *config.restitution, *config.time_step);
     linkage.spec.surface.friction = *config.friction;
@@ -235,7 +235,7 @@ fn linkage(config: &Config) -> Result<Linkage, ScenarioError> {
     Ok(linkage)
 }
 
-/// A motor that holds an angle (rad).
+/// Creates a motor that controls an angle to the given value (rad).
 fn motor(config: &Config, angle: f64) -> Result<CoordinateSpec, ScenarioError> {
     let target = Targets::new(vec![0.0], vec![angle])
         .ok_or_else(|| ScenarioError::value("bend", "must be finite"))?;
@@ -253,7 +253,7 @@ fn motor(config: &Config, angle: f64) -> Result<CoordinateSpec, ScenarioError> {
     })
 }
 
-/// Least and largest of one of the numbers after the landing.
+/// Returns the smallest and the largest value of entry `k` of the results.
 fn range(drawn: &[After], k: usize) -> [f64; 2] {
     let all = || drawn.iter().map(|after| after[k]);
     [
@@ -294,7 +294,7 @@ fn quantities(config: &Config, runs: &[(Course, Landing)]) -> Vec<Quantity> {
     out
 }
 
-/// Difference of the momentum at the end from what it was, gravity and the floor gave.
+/// Returns the difference between the change of momentum and the impulses of gravity and the floor (N s).
 fn momentum_error(config: &Config, course: &Course) -> f64 {
     let momentum = |frame: Option<&(f64, Vec<State>)>| -> Vector3<f64> {
         frame.map_or_else(Vector3::zeros, |(_, states)| {

@@ -1,4 +1,4 @@
-//! A block rocks from edge to edge.
+//! A block rocks from one edge to the other.
 
 use crate::ScenarioError;
 use crate::config::{Fraction, Input, Positive};
@@ -14,7 +14,7 @@ use serde::Deserialize;
 
 const FRAMES: usize = 400;
 
-/// Landings that are compared.
+/// Number of landings that are compared.
 const LANDINGS: usize = 3;
 
 #[derive(Debug, Deserialize)]
@@ -50,7 +50,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         Some(*config.mass),
         Vector3::zeros(),
     )?;
-    // It stands on its right edge, over the origin.
+    // At the start the block stands on its right edge, at the origin.
     block.configuration.rotation = So3::exp(&Vector3::new(0.0, tilt, 0.0));
     let arm = block
         .configuration

@@ -1,4 +1,4 @@
-//! Worlds that scenarios build themselves, and their runs.
+//! Worlds that scenarios build, and their runs.
 
 use crate::ScenarioError;
 use carom_contact::ImpactLaw;
@@ -17,13 +17,13 @@ use nalgebra::Vector3;
 /// Standard gravity (m/s²).
 pub(super) const GRAVITY: f64 = 9.80665;
 
-/// A world that is being put together.
+/// Builder of a world.
 pub(super) struct Scene {
     pub(super) spec: WorldSpec,
 }
 
 impl Scene {
-    /// An empty world with one coefficient of friction and of restitution and gravity downwards.
+    /// Creates an empty world with gravity downwards, and with one coefficient of friction and of restitution for all pairs.
     pub(super) fn new(friction: f64, restitution: f64, time_step: f64) -> Self {
         Self {
             spec: WorldSpec {
@@ -42,7 +42,7 @@ impl Scene {
         }
     }
 
-    /// Adds a body of uniform density at rest; without a mass it never moves.
+    /// Adds a body of uniform density at rest; without a mass the body never moves.
     pub(super) fn body(
         &mut self,
         name: impl Into<String>,
@@ -73,7 +73,7 @@ impl Scene {
         Ok(&mut self.spec.bodies[last])
     }
 
-    /// Adds a plane; the side that the normal points to is free.
+    /// Adds a plane; its normal points to the free side.
     pub(super) fn plane(
         &mut self,
         name: &str,
@@ -89,11 +89,12 @@ impl Scene {
         Ok(())
     }
 
-    /// Runs the world and looks at it `frames` times and at the start.
+    /// Runs the world by event-driven integration, and samples it at `frames` uniform times from the start on, and at the
+    /// end.
     ///
     /// # Errors
     ///
-    /// [`ScenarioError::Motion`] for a world that cannot be, and for a run that stops on its way.
+    /// [`ScenarioError::Motion`] for an invalid world, and for a run that stops early.
     pub(super) fn run(
         &self,
         several: &dyn Fn(usize) -> Box<dyn ImpactLaw>,
@@ -122,7 +123,7 @@ impl Scene {
         course.ended(end)
     }
 
-    /// Runs the world in steps and looks at it `frames` times, on steps of the grid, and at the start.
+    /// Runs the world by time stepping, and samples it at up to `frames` grid times from the start on, and at the end.
     ///
     /// # Errors
     ///
@@ -150,7 +151,7 @@ impl Scene {
     }
 }
 
-/// Times of frames, without the end.
+/// Returns `frames` uniform sample times from the start on, without the end (s).
 fn samples(duration: f64, frames: usize) -> Vec<f64> {
     let frames = frames.max(1);
     (0..frames)
@@ -158,13 +159,13 @@ fn samples(duration: f64, frames: usize) -> Vec<f64> {
         .collect()
 }
 
-/// Events and states that a run reported.
+/// Recorded events and states of a run.
 #[derive(Default)]
 pub(super) struct Course {
-    /// Times with the states of all bodies, the end included.
+    /// Times (s) with the states of all bodies, including the end.
     pub(super) frames: Vec<(f64, Vec<State>)>,
     pub(super) impacts: Vec<Impact>,
-    /// When lasting contacts began to slide or to stick.
+    /// Times (s) at which lasting contacts began to slide (true) or to stick (false).
     pub(super) modes: Vec<(f64, bool)>,
     end: Option<RunEnd>,
 }
@@ -188,13 +189,13 @@ impl Course {
         Ok(self)
     }
 
-    /// Impulse of planes and fixed bodies on the others since the start (N s).
+    /// Returns the impulse of planes and fixed bodies on the other bodies since the start (N s).
     pub(super) fn supports(&self) -> Vector3<f64> {
         let end = self.end.as_ref();
         end.map_or_else(Vector3::zeros, |end| end.balance.supports.iter().sum())
     }
 
-    /// A number of the end of the run.
+    /// Returns a value computed from the end of the run; 0 if there is no end.
     pub(super) fn of_end(&self, value: impl Fn(&RunEnd) -> f64) -> f64 {
         self.end.as_ref().map_or(0.0, value)
     }
@@ -203,7 +204,7 @@ impl Course {
         self.frames.iter().map(|(time, _)| *time).collect()
     }
 
-    /// A number of one body in every frame.
+    /// Returns a value of one body for every frame.
     pub(super) fn of_body(&self, body: usize, value: impl Fn(&State) -> f64) -> Vec<f64> {
         let states = self
             .frames
@@ -212,18 +213,18 @@ impl Course {
         states.map(value).collect()
     }
 
-    /// State of a body at the end.
+    /// Returns the state of a body at the end.
     pub(super) fn last(&self, body: usize) -> Option<&State> {
         self.frames.last()?.1.get(body)
     }
 }
 
-/// One complementarity problem for all contacts.
+/// Creates the law that solves one complementarity problem for all contacts.
 pub(super) fn moreau(_: usize) -> Box<dyn ImpactLaw> {
     Box::new(MoreauNewton::default())
 }
 
-/// One contact after the other.
+/// Creates the law that resolves one contact after the other.
 pub(super) fn propagative(_: usize) -> Box<dyn ImpactLaw> {
     Box::new(Propagative::default())
 }

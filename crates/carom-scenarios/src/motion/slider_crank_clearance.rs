@@ -1,4 +1,4 @@
-//! A slider-crank whose slider has clearance in its guide: how the clearance makes its impacts heavier.
+//! A slider-crank whose slider has clearance in its guide: a larger clearance causes larger impacts.
 //!
 //! Flores, Leine & Glocker, *Modeling and analysis of planar rigid multibody systems with translational clearance joints
 //! based on the non-smooth dynamics approach*, Multibody System Dynamics 23 (2010) 165: dimensions and masses.
@@ -14,7 +14,7 @@ use carom_report::animation::{Animation, Outline};
 use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
 use serde::Deserialize;
 
-/// Clearances of the table.
+/// Largest number of clearances in the table.
 const MOST_CLEARANCES: usize = 100;
 
 #[derive(Debug, Deserialize)]
@@ -76,7 +76,7 @@ fn check(config: &Config) -> Result<(), ScenarioError> {
     Ok(())
 }
 
-/// Crank, rod and slider in line at the start, the slider in the middle of its guide.
+/// Builds crank, rod and slider. At the start they are aligned, with the slider in the middle of its guide.
 fn mechanism(config: &Config, clearance: f64) -> Result<PlanarMechanism, ScenarioError> {
     let [crank_length, rod_length] = config.lengths;
     let [half_width, half_height] = config.half_size;
@@ -103,7 +103,7 @@ fn mechanism(config: &Config, clearance: f64) -> Result<PlanarMechanism, Scenari
 }
 
 fn simulate(config: &Config, mechanism: &PlanarMechanism) -> Result<AuditedRun, ScenarioError> {
-    // Rates at which the slider moves along its guide without turning.
+    // Initial rates with which the slider moves along its guide without rotation.
     let ratio = config.lengths[0] / config.lengths[1];
     let velocity = [1.0, -(1.0 + ratio), ratio].map(|share| share * config.rate);
     let start = Start {
@@ -116,14 +116,14 @@ fn simulate(config: &Config, mechanism: &PlanarMechanism) -> Result<AuditedRun, 
     AuditedRun::new(mechanism, &MoreauNewton::default(), &start)
 }
 
-/// Largest normal impulse of a contact (N s).
+/// Returns the largest normal impulse of a contact (N s).
 fn largest_impulse(run: &AuditedRun) -> f64 {
     let impacts = run.trajectory.impacts();
     let all = impacts.flat_map(|impact| impact.outcome.impulses.iter().copied());
     all.fold(0.0, f64::max)
 }
 
-/// Place and attitude of the slider.
+/// Returns position and angle of the slider.
 fn slider(config: &Config, q: &[f64]) -> [f64; 3] {
     let [crank, rod] = config.lengths;
     let (a, b) = (q[0], q[0] + q[1]);

@@ -45,7 +45,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     Ok(record)
 }
 
-/// The ball on the floor.
+/// Builds the scene: a ball on the floor.
 fn scene(config: &Config, start: &ClosedForm) -> Result<Scene, ScenarioError> {
     let mut scene = Scene::new(*config.friction, 0.0, *config.time_step);
     let sphere = Ellipsoid::sphere(start.radius, Vector3::zeros())
@@ -62,20 +62,20 @@ fn scene(config: &Config, start: &ClosedForm) -> Result<Scene, ScenarioError> {
     Ok(scene)
 }
 
-/// Sliding, then rolling: Coulomb friction is constant until the slip vanishes.
+/// Closed-form solution: sliding, then rolling. Coulomb friction is constant until the slip velocity vanishes.
 struct ClosedForm {
     radius: f64,
     velocity: Vector3<f64>,
     spin: Vector3<f64>,
-    /// Horizontal slip at the start.
+    /// Horizontal slip velocity at the start (m/s).
     slip: Vector3<f64>,
-    /// Acceleration of the center while the ball slides.
+    /// Acceleration of the center while the ball slides (m/s²).
     push: Vector3<f64>,
-    /// Deceleration of the slip.
+    /// Deceleration of the slip velocity (m/s²).
     fall: f64,
-    /// Time from which the ball rolls.
+    /// Time at which rolling begins (s).
     stop: f64,
-    /// Velocity of the rolling ball.
+    /// Velocity of the rolling ball (m/s).
     rolling: Vector3<f64>,
 }
 
@@ -100,7 +100,7 @@ impl ClosedForm {
         }
     }
 
-    /// Center of the ball.
+    /// Returns the position of the center at a time (m).
     fn path(&self, time: f64) -> Vector3<f64> {
         let s = time.min(self.stop);
         let slid = self.velocity * s + self.push * (0.5 * s * s);
@@ -144,7 +144,7 @@ fn quantities(config: &Config, exact: &ClosedForm, course: &Course) -> Vec<Quant
     quantities
 }
 
-/// A dashed line of the closed form.
+/// Creates a dashed line for the closed-form solution.
 fn expected(label: &str, x: Vec<f64>, y: Vec<f64>) -> Mark {
     Mark::Line {
         label: Some(label.to_owned()),

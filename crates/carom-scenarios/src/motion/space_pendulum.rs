@@ -1,4 +1,4 @@
-//! A double pendulum in space swings against a wall.
+//! A spatial double pendulum swings against a wall.
 
 use crate::ScenarioError;
 use crate::config::{Fraction, Input, Positive};
@@ -61,7 +61,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     Ok(record)
 }
 
-/// Two slender ellipsoids on spherical joints: the first hangs from the origin, the second from its end.
+/// Builds two slender ellipsoids on spherical joints: the first hangs from the origin, the second from the end of the first.
 fn linkage(config: &Config) -> Result<Linkage, ScenarioError> {
     let mut linkage = Linkage::new(GRAVITY, *config.restitution, *config.time_step);
     let mut end = (None, Vector3::zeros());
@@ -78,7 +78,7 @@ fn linkage(config: &Config) -> Result<Linkage, ScenarioError> {
         linkage.join(name, "spherical", end, (body, top), Vec::new(), Vec::new())?;
         end = (Some(body), -top);
     }
-    // The upper rod leans away from the wall, the lower one along it.
+    // At the start the upper rod leans away from the wall, the lower one is inclined parallel to the wall.
     linkage.turn(0, So3::exp(&(Vector3::y() * config.tilts[0])));
     linkage.turn(1, So3::exp(&(Vector3::x() * config.tilts[1])));
     linkage.plane("wall", -Vector3::x(), *config.wall, &[0, 1])?;
@@ -113,7 +113,8 @@ fn quantities(course: &Course) -> Vec<Quantity> {
     ]
 }
 
-/// Impacts with their loss beside $\tfrac12(1-e)\lvert u_nP_n\rvert$.
+/// Returns the table of impacts: the energy loss of each, compared with $\tfrac12(1-e)\lvert u_nP_n\rvert$, where $u_n$ is the
+/// normal velocity before the impact and $P_n$ the normal impulse.
 fn impacts(config: &Config, course: &Course) -> Table {
     let mut table = Table::new(
         "impacts",

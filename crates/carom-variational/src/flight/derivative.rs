@@ -1,25 +1,24 @@
 //! Derivatives of flights in uniform gravity.
 //!
-//! The center of mass moves on its own: $\delta x' = \delta x + \tfrac tm\delta\gamma +
-//! \tfrac{t^2}2\delta g$, $\delta\gamma' = \delta\gamma + mt\delta g$. The attitude and its momentum
-//! do, too,
+//! With the duration $t$ and a prime for the end of the flight, the center of mass is independent of the attitude: $\delta x' =
+//! \delta x + \tfrac tm\delta\gamma + \tfrac{t^2}2\delta g$, $\delta\gamma' = \delta\gamma + mt\delta g$. Attitude and angular
+//! momentum are independent of the center of mass,
 //!
 //! $$ \zeta' = Z\zeta + W\delta\Pi, \qquad \delta\Pi' = P\delta\Pi, $$
 //!
-//! with $\delta R = RS(\zeta)$, and $Z = R'^TR$. Both kinds of flight keep $R\Pi$, so that
-//! $P = Z + S(\Pi')W$.
+//! with $\delta R = RS(\zeta)$, and $Z = R'^TR$. Both kinds of flight conserve $R\Pi$, so that $P = Z + S(\Pi')W$.
 
 use super::Flight;
 use crate::{RigidBody, State, VariationalError};
 use nalgebra::{Matrix3, Vector3};
 
-/// A flight in uniform gravity that knows its derivative.
+/// Flight in uniform gravity with a known derivative.
 pub trait DifferentiableFlight: Flight {
-    /// True if a flight equals its parts one after the other, so that the steps of a run
-    /// need not be followed one by one.
+    /// True if two consecutive flights equal one flight of their total duration. The steps of a run then need not be
+    /// differentiated one by one.
     fn is_flow(&self) -> bool;
 
-    /// Appends the flight from a state over a time (s) to the derivative of what came before.
+    /// Appends a flight of the duration `time` (s) from the state `from` to the derivative `turning` of the flights before.
     ///
     /// # Errors
     ///
@@ -32,8 +31,8 @@ pub trait DifferentiableFlight: Flight {
         turning: &mut TurningDerivative,
     ) -> Result<(), VariationalError>;
 
-    /// Derivatives of [`discrete_energy`](Flight::discrete_energy) by the angular momentum (rad/s) and
-    /// by the time (W), where there is one.
+    /// Returns the derivatives of [`discrete_energy`](Flight::discrete_energy) with respect to the angular momentum (rad/s) and
+    /// to the time (W); `None` if there is no discrete energy.
     ///
     /// # Errors
     ///
@@ -48,11 +47,10 @@ pub trait DifferentiableFlight: Flight {
     }
 }
 
-/// Derivative of attitude and angular momentum along a flight, by those at its start.
+/// Derivative of attitude and angular momentum at the end of a flight with respect to those at its start.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TurningDerivative {
-    /// $Z = \partial\zeta'/\partial\zeta$, the rotation from the body's axes at the start to those
-    /// at the end.
+    /// $Z = \partial\zeta'/\partial\zeta$, the rotation from the body axes at the start to those at the end.
     pub turn: Matrix3<f64>,
     /// $W = \partial\zeta'/\partial\Pi$.
     pub swing: Matrix3<f64>,
@@ -61,7 +59,7 @@ pub struct TurningDerivative {
 }
 
 impl TurningDerivative {
-    /// Derivative of a flight of no length.
+    /// Returns the derivative of a flight of zero duration.
     pub fn identity() -> Self {
         Self {
             turn: Matrix3::identity(),

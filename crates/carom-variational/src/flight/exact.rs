@@ -1,4 +1,4 @@
-//! The exact motion in uniform gravity.
+//! Exact motion in uniform gravity.
 
 use super::{DifferentiableFlight, Flight, PathRate, TurningDerivative};
 use crate::body::SLENDER;
@@ -8,28 +8,28 @@ use crate::{RigidBody, State, VariationalError};
 use carom_lie::So3;
 use nalgebra::Vector3;
 
-/// Longest piece of time over the radius of convergence of its Taylor series.
+/// Largest duration of a piece of a flight, as a fraction of the radius of convergence of its Taylor series.
 const MAX_RATIO: f64 = 0.25;
 
-/// Pieces of one flight.
+/// Largest number of pieces of one flight.
 const MAX_PIECES: f64 = 1e6;
 
-/// Terms that reach rounding at [`MAX_RATIO`].
+/// Largest number of Taylor terms: enough for full accuracy at [`MAX_RATIO`].
 const MAX_TERMS: usize = 30;
 
-/// The exact flow: free fall, and Euler's equations by Taylor series to rounding.
+/// Exact flow: free fall, and Euler's equations by Taylor series to rounding error.
 ///
-/// Euler's equations $\dot\Pi = \Pi\times J^{-1}\Pi$ have the majorant $\dot y = y^2/\sqrt3$, because
-/// no difference of two principal moments exceeds the third. So the series converges at least for
-/// $\lvert t\rvert < \sqrt3/\Omega$, $\Omega = \sqrt{2T/J_1}$, and a quarter of that gives a factor 4
-/// per term. No branch distinguishes the motion about the long, the short and the middle axis.
+/// Euler's equations $\dot\Pi = \Pi\times J^{-1}\Pi$ have the majorant $\dot y = y^2/\sqrt3$, because no difference of two
+/// principal moments exceeds the third moment. So the series converges at least for $\lvert t\rvert < \sqrt3/\Omega$, $\Omega =
+/// \sqrt{2T/J_1}$ with the rotational energy $T$ and the smallest moment $J_1$. A quarter of that time gives a factor 4 per term.
+/// The motions about the long, the short and the middle axis need no case distinction.
 ///
-/// A slender body has a small $J_1$ and turns much slower than $\Omega$. There the majorant
-/// $\dot y = y^2$ of the largest component counts, which converges for $\lvert t\rvert < 1/\max_k\Omega_k$.
+/// A slender body has a small $J_1$ and turns much slower than $\Omega$. For it the majorant $\dot y = y^2$ of the largest
+/// component is used, which converges for $\lvert t\rvert < 1/\max_k\Omega_k$.
 ///
 /// # Errors
 ///
-/// [`VariationalError::FlightTooLong`] for more than some $10^5$ rad at once.
+/// [`VariationalError::FlightTooLong`] for a flight of more than some $10^5$ rad.
 ///
 /// # Examples
 ///
@@ -59,13 +59,13 @@ pub struct ExactFlight {
 }
 
 impl ExactFlight {
-    /// The exact flow with gravity as an acceleration (m/s²).
+    /// Creates the exact flow with the acceleration of gravity (m/s²).
     pub fn new(gravity: Vector3<f64>) -> Self {
         Self { gravity }
     }
 }
 
-/// Taylor coefficients of momentum and angular velocity, times powers of the time.
+/// Taylor coefficients of angular momentum and angular velocity, each times the power of the time.
 struct Series {
     momenta: [Vector3<f64>; MAX_TERMS],
     rates: [Vector3<f64>; MAX_TERMS],
@@ -79,7 +79,7 @@ impl Series {
         }
     }
 
-    /// Attitude and momentum after a piece of time within the series' reach.
+    /// Computes attitude and angular momentum after one piece of the flight.
     fn turn(
         &mut self,
         body: &RigidBody,
@@ -89,7 +89,7 @@ impl Series {
     ) -> (So3, Vector3<f64>) {
         let Self { momenta, rates } = self;
         let Pieces { time, terms, .. } = *pieces;
-        // The quaternion starts at 1.
+        // The quaternion of the increment starts at 1.
         let mut scalars = [0.0; MAX_TERMS];
         let mut vectors = [Vector3::zeros(); MAX_TERMS];
         momenta[0] = *momentum;
@@ -108,7 +108,7 @@ impl Series {
             scalars[k + 1] = scalar * (0.5 * step);
             vectors[k + 1] = vector * (0.5 * step);
         }
-        // Small terms first.
+        // Sums small terms first.
         let momentum = momenta[..terms].iter().rev().sum();
         let scalar: f64 = scalars[..terms].iter().rev().sum();
         let vector = vectors[..terms].iter().rev().sum();
@@ -116,8 +116,8 @@ impl Series {
         (rotation.compose(&turn), momentum)
     }
 
-    /// The variations of attitude and momentum after the piece of time that was turned last: the
-    /// coefficients obey $\dot\zeta = \zeta\times\Omega + J^{-1}\delta\Pi$,
+    /// Computes the variations of attitude and angular momentum after the piece of the last call of [`turn`](Self::turn). Their
+    /// Taylor coefficients follow from the equations $\dot\zeta = \zeta\times\Omega + J^{-1}\delta\Pi$ and
     /// $\delta\dot\Pi = \delta\Pi\times\Omega + \Pi\times J^{-1}\delta\Pi$.
     fn vary(
         &self,
@@ -147,11 +147,11 @@ impl Series {
     }
 }
 
-/// A time in pieces that the series reaches.
+/// Division of a flight into pieces that are short enough for the series.
 #[derive(Clone, Copy)]
 struct Pieces {
     count: usize,
-    /// Length of each (s).
+    /// Duration of each piece (s).
     time: f64,
     terms: usize,
 }
@@ -178,7 +178,7 @@ impl Pieces {
             });
         }
         let ratio = whole / pieces;
-        // ratio^terms below an eighth of rounding.
+        // Enough terms that ratio^terms is below an eighth of the rounding unit.
         let terms = match ratio > 0.0 {
             true => (-38.0 / libm::log(ratio)).abs().ceil() as usize + 2,
             false => 2,
@@ -196,7 +196,7 @@ impl DifferentiableFlight for ExactFlight {
         true
     }
 
-    /// The variational equations of the flow, by the Taylor series of the flow itself.
+    /// Solves the variational equations of the flow by Taylor series, with the coefficients of the flow.
     fn append_to(
         &self,
         body: &RigidBody,
@@ -262,8 +262,9 @@ impl Flight for ExactFlight {
         self.gravity
     }
 
-    /// $\lvert\dot\Omega_i\rvert = \lvert(J_j - J_k)/J_i\rvert\lvert\Omega_j\Omega_k\rvert$, and the
-    /// three products together are at most $\lvert\Omega\rvert^2/\sqrt3$; of a slender body axis by axis.
+    /// Bounds the angular velocity and its derivative. $\lvert\dot\Omega_i\rvert = \lvert(J_j -
+    /// J_k)/J_i\rvert\lvert\Omega_j\Omega_k\rvert$, and the vector of the three products has at most the norm
+    /// $\lvert\Omega\rvert^2/\sqrt3$. For a slender body each axis is bounded separately.
     fn turning(&self, body: &RigidBody, from: &State, _time: f64) -> Turning {
         if body.is_slender() {
             return exact_rates(body, from).into();

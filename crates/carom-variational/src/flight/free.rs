@@ -10,17 +10,17 @@ use nalgebra::{Matrix3, Vector3};
 
 const SECOND_ORDER: [f64; 1] = [1.0];
 
-/// Suzuki: $1/(4 - 4^{1/3})$ twice, the rest, twice.
+/// Suzuki's fractions of a step: $1/(4 - 4^{1/3})$ twice, the remainder to 1, and twice again.
 const SUZUKI_4: [f64; 5] = [SUZUKI, SUZUKI, 1.0 - 4.0 * SUZUKI, SUZUKI, SUZUKI];
-/// $1/(4 - 4^{1/3})$.
+/// First fraction of Suzuki's composition, $1/(4 - 4^{1/3})$.
 const SUZUKI: f64 = 0.414_490_771_794_375_7;
 
-/// Yoshida: $1/(2 - 2^{1/3})$, the rest, and again.
+/// Yoshida's fractions of a step: $1/(2 - 2^{1/3})$, the remainder to 1, and the first again.
 const YOSHIDA_4: [f64; 3] = [YOSHIDA, 1.0 - 2.0 * YOSHIDA, YOSHIDA];
-/// $1/(2 - 2^{1/3})$.
+/// First fraction of Yoshida's composition, $1/(2 - 2^{1/3})$.
 const YOSHIDA: f64 = 1.351_207_191_959_657_6;
 
-/// Yoshida (1990), sixth order, solution A.
+/// Fractions of a step by Yoshida (1990), sixth order, solution A.
 const YOSHIDA_6: [f64; 7] = [
     0.784_513_610_477_557_3,
     0.235_573_213_359_358_13,
@@ -31,17 +31,16 @@ const YOSHIDA_6: [f64; 7] = [
     0.784_513_610_477_557_3,
 ];
 
-/// A turn whose square is rounding (rad).
+/// Angle of a step whose square is below rounding error (rad).
 const LEAST_TURN: f64 = 1e-8;
 
-/// The Lie group variational integrator between impacts, in uniform gravity.
+/// Lie group variational integrator for the motion between impacts, in uniform gravity.
 ///
-/// The center of mass falls exactly. The attitude moves by $R' = RF$, $\Pi' = F^T\Pi$ with the
-/// increment of $(FJ_d - J_dF^T)^\vee = t\Pi$: second order, symmetric, symplectic. It keeps $R\Pi$,
-/// $\lvert\Pi\rvert$ and the rotational energy exactly, for every step length for which it can be
-/// solved: it conserves $\lvert\Pi\rvert$ and $\Pi^TJ_d^2\Pi$, and $J^{-1}$ is a combination of $I$ and
-/// $J_d^2$. Higher orders compose such steps with fractions of the time that add up to 1, and keep
-/// the same.
+/// The center of mass falls exactly. The attitude moves by $R' = RF$, $\Pi' = F^T\Pi$ with the increment $F$ from $(FJ_d -
+/// J_dF^T)^\vee = t\Pi$: second order, symmetric, symplectic. The step conserves $R\Pi$, $\lvert\Pi\rvert$ and the rotational
+/// energy exactly, for every step length for which the equation can be solved: it conserves $\lvert\Pi\rvert$ and
+/// $\Pi^TJ_d^2\Pi$, and $J^{-1}$ is a linear combination of $I$ and $J_d^2$. Higher orders compose such steps with fractions of
+/// the time that add up to 1, and have equal invariants.
 ///
 /// Tran & Leok, Sections 3 and 4.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -51,7 +50,7 @@ pub struct FreeFlight {
 }
 
 impl FreeFlight {
-    /// The variational integrator (second order) with gravity as an acceleration (m/s²).
+    /// Creates the variational integrator of second order, with the acceleration of gravity (m/s²).
     pub fn lgvi(gravity: Vector3<f64>) -> Self {
         Self {
             gravity,
@@ -59,7 +58,7 @@ impl FreeFlight {
         }
     }
 
-    /// Suzuki's composition of five steps, fourth order.
+    /// Creates Suzuki's composition of five steps, fourth order.
     pub fn suzuki4(gravity: Vector3<f64>) -> Self {
         Self {
             gravity,
@@ -67,8 +66,8 @@ impl FreeFlight {
         }
     }
 
-    /// Yoshida's composition of three steps, fourth order; its errors are some 100 times larger than
-    /// Suzuki's.
+    /// Creates Yoshida's composition of three steps, fourth order. Its errors are some 100 times larger than those of
+    /// [`suzuki4`](Self::suzuki4).
     pub fn yoshida4(gravity: Vector3<f64>) -> Self {
         Self {
             gravity,
@@ -76,7 +75,7 @@ impl FreeFlight {
         }
     }
 
-    /// Yoshida's composition of seven steps, sixth order.
+    /// Creates Yoshida's composition of seven steps, sixth order.
     pub fn yoshida6(gravity: Vector3<f64>) -> Self {
         Self {
             gravity,
@@ -84,20 +83,20 @@ impl FreeFlight {
         }
     }
 
-    /// Bounds of the rates about the principal axes along the path from a state within a time (s); `None` if
-    /// a stage could turn the body by more than 77°.
+    /// Returns bounds of the rates about the principal axes along the path from a state, for the duration `time` (s). Returns
+    /// `None` if a stage could turn the body by more than 77°.
     pub fn axis_rates(&self, body: &RigidBody, from: &State, time: f64) -> Option<AxisRates> {
         axis_rates(body, from, time, self.fractions)
     }
 
-    /// Bounds from those of the stages.
+    /// Bounds the rate of the composition by the norm bounds of its stages.
     fn turning_by_norm(&self, body: &RigidBody, from: &State, time: f64) -> Turning {
         let spin = body.angular_velocity_bound(from);
         let momentum = from.angular_momentum.norm();
         let mut total = Turning::default();
         for fraction in self.fractions {
             let fraction = fraction.abs();
-            // Rates of the stage's own momentum, from the turning of the stages before.
+            // Bounds of the derivatives of the angular momentum at the start of the stage, from the rotation before it.
             let first = momentum * total.rate;
             let second = momentum * (total.rate * total.rate + total.acceleration);
             let stage = Turning::of_increment(
@@ -114,11 +113,11 @@ impl FreeFlight {
         total
     }
 
-    /// Moves the center of mass, exactly.
+    /// Moves the center of mass exactly; returns its position and momentum.
     #[inline]
     fn fall(&self, body: &RigidBody, from: &State, time: f64) -> (Vector3<f64>, Vector3<f64>) {
         let drop = self.gravity * (0.5 * time * time);
-        // Small terms first: rounding the height twice is a bias that long runs would see.
+        // Adds small terms first: rounding the height twice would be a bias that shows in long runs.
         let position = from.position + (from.linear_momentum * (time / body.mass()) + drop);
         let momentum = from.linear_momentum + self.gravity * (body.mass() * time);
         (position, momentum)
@@ -160,7 +159,7 @@ impl Flight for FreeFlight {
         for fraction in self.fractions {
             let a = angular_momentum * (fraction * time);
             let f = increment(body, &a)?;
-            // The space momentum is fixed, so the body's momentum turns against the attitude.
+            // The angular momentum is constant in world axes, so in body axes it turns against the attitude.
             let momentum_rate = angular_momentum.cross(&angular);
             let a_rate = (angular_momentum + momentum_rate * time) * *fraction;
             angular = So3::cayley_back(&f, &angular) + increment_rate(body, &a, &f, &a_rate);
@@ -182,8 +181,8 @@ impl Flight for FreeFlight {
         self.gravity
     }
 
-    /// By the norm of the inertia, which takes little time; axis by axis of a slender body, and where a stage is too
-    /// large for the norm.
+    /// Bounds the rate by the norm of the inertia, which is fast. For a slender body, and if a stage is too large for the norm
+    /// bound, each axis is bounded separately.
     fn turning(&self, body: &RigidBody, from: &State, time: f64) -> Turning {
         let plain = match body.is_slender() {
             true => Turning::UNKNOWN,
@@ -231,8 +230,8 @@ impl DifferentiableFlight for FreeFlight {
         false
     }
 
-    /// For each stage of the composition, with $A = FJ_d$ and $C = (\mathrm{tr}(A)I - A)^{-1}$,
-    /// $\zeta' = F^T(\zeta + tC\delta\Pi)$: the derivative of $(FJ_d - J_dF^T)^\vee = t\Pi$.
+    /// Appends the derivative of each stage of the composition. With $A = FJ_d$ and $C = (\mathrm{tr}(A)I - A)^{-1}$, $\zeta' =
+    /// F^T(\zeta + tC\delta\Pi)$, the derivative of $(FJ_d - J_dF^T)^\vee = t\Pi$.
     fn append_to(
         &self,
         body: &RigidBody,
@@ -248,7 +247,7 @@ impl DifferentiableFlight for FreeFlight {
             let back = So3::cayley(&f).matrix().transpose();
             let a = back.transpose() * nonstandard;
             let slope = Matrix3::from_diagonal_element(a.trace()) - a;
-            // Regular on the branch of the identity, where the increment was found.
+            // The matrix is regular on the branch of the identity, on which the increment was found.
             let inverse = slope.try_inverse().ok_or(VariationalError::StepTooLarge {
                 h_omega: body.angular_velocity(&momentum).norm() * part.abs(),
             })?;
@@ -260,8 +259,8 @@ impl DifferentiableFlight for FreeFlight {
         Ok(())
     }
 
-    /// With $\delta F = FS(w)$ the rotational part $K/t^2$, $K = \mathrm{tr}\lbrack(I - F)J_d\rbrack$,
-    /// has $\delta K = t w\cdot F^T\Pi$.
+    /// Differentiates the discrete energy. With $\delta F = FS(w)$, the rotational part is $K/t^2$, $K = \mathrm{tr}\lbrack(I -
+    /// F)J_d\rbrack$, and $\delta K = t w\cdot F^T\Pi$.
     fn discrete_energy_derivative(
         &self,
         body: &RigidBody,
@@ -274,7 +273,7 @@ impl DifferentiableFlight for FreeFlight {
         let momentum = &state.angular_momentum;
         let falling = -0.25 * body.mass() * self.gravity.norm_squared() * time;
         let spin = body.angular_velocity(momentum);
-        // Even in the time: what its square adds is rounding.
+        // The energy is an even function of the time: for short times its quadratic term is below rounding error.
         if time * spin.norm() <= LEAST_TURN {
             return Ok(Some((spin, falling)));
         }

@@ -15,24 +15,24 @@ use crate::{RigidBody, State, VariationalError};
 use nalgebra::Vector3;
 use std::fmt;
 
-/// Velocity of the path $\alpha\mapsto\mathrm{flight}(s, \alpha)$.
+/// Velocity of the path $\alpha\mapsto\mathrm{flight}(s, \alpha)$, from a state $s$ after the time $\alpha$.
 ///
-/// For a discrete flight it differs from the velocities that belong to the momenta.
+/// For a discrete flight it differs from the velocity that belongs to the momenta.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PathRate {
-    /// $\mathrm{d}x/\mathrm{d}\alpha$ in space (m/s).
+    /// Linear velocity $\mathrm{d}x/\mathrm{d}\alpha$, in world axes (m/s).
     pub linear: Vector3<f64>,
-    /// $w$ of $\mathrm{d}R/\mathrm{d}\alpha = RS(w)$, in the body (rad/s).
+    /// Angular velocity $w$ with $\mathrm{d}R/\mathrm{d}\alpha = RS(w)$, in body axes (rad/s).
     pub angular: Vector3<f64>,
 }
 
-/// A flow between impacts: states as functions of a signed time.
+/// Flow between impacts: states as functions of a signed time.
 ///
-/// Implementations promise that `advance(s, -t)` undoes `advance(s, t)` to rounding, that the path
-/// $\alpha\mapsto$ `advance(s, α)` has the constant acceleration [`acceleration`](Self::acceleration)
-/// of the center of mass, and that [`turning`](Self::turning) bounds its angular rate.
+/// Implementations promise that `advance(s, -t)` undoes `advance(s, t)` to rounding error, that the center of mass has the
+/// constant acceleration [`acceleration`](Self::acceleration) along the path $\alpha\mapsto$ `advance(s, α)`, and that
+/// [`turning`](Self::turning) bounds the angular rate of the path.
 pub trait Flight: fmt::Debug {
-    /// The state after a time (s), which may be negative.
+    /// Returns the state after a time (s), which may be negative.
     ///
     /// # Errors
     ///
@@ -40,7 +40,7 @@ pub trait Flight: fmt::Debug {
     fn advance(&self, body: &RigidBody, from: &State, time: f64)
     -> Result<State, VariationalError>;
 
-    /// The state after a time and the velocity of the path there.
+    /// Returns the state after a time (s), and the velocity of the path at that time.
     ///
     /// # Errors
     ///
@@ -52,21 +52,21 @@ pub trait Flight: fmt::Debug {
         time: f64,
     ) -> Result<(State, PathRate), VariationalError>;
 
-    /// Acceleration of the center of mass along the path from a state (m/s²).
+    /// Returns the acceleration of the center of mass along the path from a state (m/s²).
     fn acceleration(&self, body: &RigidBody, from: &State) -> Vector3<f64>;
 
-    /// Bounds on the path's turning from a state within a time (s).
+    /// Returns bounds of the angular rate of the path from a state, for the duration `time` (s).
     fn turning(&self, body: &RigidBody, from: &State, time: f64) -> Turning;
 
-    /// True if [`turning`](Self::turning) and [`acceleration`](Self::acceleration) stay the same
-    /// between impacts, so that they need not be computed at every step.
+    /// True if [`turning`](Self::turning) and [`acceleration`](Self::acceleration) do not change between impacts, so that they
+    /// need not be computed at every step.
     fn is_uniform(&self) -> bool;
 
-    /// Potential energy (J).
+    /// Returns the potential energy (J).
     fn potential_energy(&self, body: &RigidBody, state: &State) -> f64;
 
-    /// Discrete energy $-\partial L_d/\partial t$ of a flight over `time` that begins or ends in a
-    /// state; `None` if the flight is not one step of a discrete Lagrangian.
+    /// Returns the discrete energy $-\partial L_d/\partial t$ (J) of a flight of the duration `time` that begins or ends in
+    /// `state`. Returns `None` if the flight is not one step of a discrete Lagrangian $L_d$.
     fn discrete_energy(
         &self,
         _body: &RigidBody,
@@ -76,7 +76,7 @@ pub trait Flight: fmt::Debug {
         Ok(None)
     }
 
-    /// The Hamiltonian: kinetic plus potential energy (J).
+    /// Returns the Hamiltonian: kinetic plus potential energy (J).
     fn energy(&self, body: &RigidBody, state: &State) -> f64 {
         body.translational_energy(state)
             + body.rotational_energy(state)

@@ -1,4 +1,4 @@
-//! The variational integrator in a general potential.
+//! Variational integrator in a general potential.
 
 use super::{Flight, PathRate};
 use crate::increment::{increment, increment_rate};
@@ -8,25 +8,25 @@ use carom_lie::So3;
 use nalgebra::Vector3;
 use std::fmt;
 
-/// A potential $U(x, R)$ of the configuration.
+/// Potential energy $U(x, R)$ as a function of the configuration.
 pub trait Potential: fmt::Debug {
-    /// $U$ (J).
+    /// Returns $U$ (J).
     fn energy(&self, position: &Vector3<f64>, rotation: &So3) -> f64;
 
-    /// The force $-\partial U/\partial x$ in space (N).
+    /// Returns the force $-\partial U/\partial x$, in world axes (N).
     fn force(&self, position: &Vector3<f64>, rotation: &So3) -> Vector3<f64>;
 
-    /// The moment $M$ in the body, $\delta U = -M\cdot\zeta$ for $\delta R = RS(\zeta)$ (N·m).
+    /// Returns the moment $M$ in body axes, $\delta U = -M\cdot\zeta$ for $\delta R = RS(\zeta)$ (N·m).
     fn moment(&self, position: &Vector3<f64>, rotation: &So3) -> Vector3<f64>;
 }
 
-/// The Lie group variational integrator in a potential: second order, symmetric, symplectic.
+/// Lie group variational integrator in a potential: second order, symmetric, symplectic.
 ///
 /// $$ x' = x + \tfrac tm\gamma + \tfrac{t^2}{2m}F, \quad (F_kJ_d - J_dF_k^T)^\vee = t\Pi +
 ///    \tfrac{t^2}{2}M, \quad \gamma' = \gamma + \tfrac t2(F + F'), \quad
 ///    \Pi' = F_k^T(\Pi + \tfrac t2M) + \tfrac t2M'. $$
 ///
-/// Unlike in uniform gravity the energy is kept up to oscillations of size $t^2$ only.
+/// Unlike in uniform gravity, the energy is conserved only up to oscillations of size $t^2$.
 ///
 /// # Examples
 ///
@@ -70,23 +70,23 @@ pub struct PotentialFlight<P> {
     potential: P,
 }
 
-/// Increment of the attitude over a step.
+/// Increment of the attitude in a step.
 struct Increment {
     /// Driving vector $t\Pi + \tfrac{t^2}2M$.
     a: Vector3<f64>,
-    /// Its Cayley vector.
+    /// Cayley vector of the increment.
     f: Vector3<f64>,
-    /// Moment at the start.
+    /// Moment of the potential at the start of the step, in body axes (N·m).
     moment: Vector3<f64>,
 }
 
 impl<P: Potential> PotentialFlight<P> {
-    /// The integrator in a potential.
+    /// Creates the integrator for a potential.
     pub fn new(potential: P) -> Self {
         Self { potential }
     }
 
-    /// Increment of the attitude for `time`.
+    /// Computes the increment of the attitude in a step of the length `time` (s).
     fn increment(
         &self,
         body: &RigidBody,

@@ -1,20 +1,20 @@
-//! Contacts that last.
+//! Lasting contacts.
 
-/// Mode of the tangential force at a lasting contact.
+/// Mode of the friction force at a lasting contact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ContactMode {
-    /// No friction.
+    /// The contact has no friction.
     Frictionless,
     /// The contact does not slide.
     Stick,
-    /// It slides towards smaller values of its slide; the force points to larger ones.
+    /// The contact slides towards smaller values of its slide coordinate; the friction force points to larger ones.
     SlipBackward,
-    /// It slides towards larger values of its slide; the force points to smaller ones.
+    /// The contact slides towards larger values of its slide coordinate; the friction force points to smaller ones.
     SlipForward,
 }
 
 impl ContactMode {
-    /// Stable identifier, for reports that machines read.
+    /// Returns the stable identifier, for machine-readable reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Frictionless => "frictionless",
@@ -24,7 +24,7 @@ impl ContactMode {
         }
     }
 
-    /// Sign of the friction force, for sliding contacts.
+    /// Returns the sign of the friction force along the slide coordinate; 0 for modes without sliding.
     pub fn sign(self) -> f64 {
         match self {
             Self::Frictionless | Self::Stick => 0.0,
@@ -34,22 +34,22 @@ impl ContactMode {
     }
 }
 
-/// A contact that lasts: its gap is held and its force pushes.
+/// Lasting (active) contact: its gap is kept constant by an impulse that must not be negative.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bond {
     /// Index of the contact.
     pub contact: usize,
-    /// The gap that is held: that at which the contact was established, rounding or less than the
-    /// tolerance of simultaneous events.
+    /// Gap that is maintained: the one at which the contact became lasting. It is zero up to rounding error or the tolerance of
+    /// simultaneous events.
     pub gap: f64,
-    /// Coulomb coefficient.
+    /// Coulomb friction coefficient.
     pub friction: f64,
-    /// Mode of its friction in the step.
+    /// Friction mode of the contact in the step.
     pub mode: ContactMode,
 }
 
 impl Bond {
-    /// A contact that is held at a gap, and sticks if it has friction.
+    /// Creates a lasting contact with the gap `gap` (m), in the mode `Stick` if it has friction.
     pub fn new(contact: usize, gap: f64, friction: f64) -> Self {
         let mode = if friction > 0.0 {
             ContactMode::Stick
@@ -64,12 +64,12 @@ impl Bond {
         }
     }
 
-    /// True if it has friction.
+    /// True if the contact has friction.
     pub fn is_frictional(&self) -> bool {
         self.friction > 0.0
     }
 
-    /// Number of unknown impulses: normal, and tangential if it sticks.
+    /// Returns the number of unknown impulses: the normal one, and the tangential one if the contact sticks.
     pub fn n_unknowns(&self) -> usize {
         if self.mode == ContactMode::Stick {
             2

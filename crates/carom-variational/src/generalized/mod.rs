@@ -1,18 +1,18 @@
 //! Variational steps in generalized coordinates.
 //!
 //! A [`Stepper`] solves the discrete Euler-Lagrange equations of the midpoint rule for any
-//! [`MechanicalSystem`](carom_mechanism::MechanicalSystem), free or with contacts that are held: a
-//! [`Bond`] keeps the gap of one, with Coulomb friction in the mode that it is given. Which contacts
-//! are held, and in which modes, is decided above, where events are found: in `carom-motion`.
+//! [`MechanicalSystem`](carom_mechanism::MechanicalSystem), free or with lasting contacts. A [`Bond`] is a lasting contact: its
+//! gap is kept constant, with Coulomb friction in a given mode. The caller chooses the lasting contacts and their modes:
+//! `carom-motion` does this, where events are found.
 //!
-//! 1. a [`Point`] of the motion with its mass matrix, velocity, gaps and rates:
-//!    [`set_velocity`](Stepper::set_velocity), [`set_gaps`](Stepper::set_gaps);
-//! 2. [`solve`](Stepper::solve) the step for its mean velocity;
-//! 3. [`finish`](Stepper::finish) it: the point at its end.
+//! 1. Build a [`Point`] of the motion with its mass matrix, velocity, gaps and rates: [`set_velocity`](Stepper::set_velocity),
+//!    [`set_gaps`](Stepper::set_gaps).
+//! 2. [`solve`](Stepper::solve) the step for its mean velocity.
+//! 3. [`finish`](Stepper::finish) the step: this computes the point at its end.
 //!
 //! # Examples
 //!
-//! A ball in uniform gravity falls along its parabola, whatever the step:
+//! A ball in uniform gravity falls along its exact parabola, for any step length:
 //!
 //! ```
 //! use carom_mechanism::MechanicalSystem;

@@ -1,4 +1,4 @@
-//! One step: the forced discrete Euler-Lagrange equations in the mean velocity.
+//! One step: the forced discrete Euler-Lagrange equations, solved for the mean velocity.
 
 use super::bond::{Bond, ContactMode};
 use carom_mechanism::{Derivatives, Dynamics, MechanicalSystem, Motion};
@@ -6,20 +6,20 @@ use carom_metric::kernel;
 use carom_numeric::dense;
 use nalgebra::DMatrix;
 
-/// Newton's iterations for one step.
+/// Largest number of Newton iterations for one step.
 const MAX_ITERATIONS: usize = 50;
 
-/// Corrections below this fraction of the mean velocity end the iteration; the next one would be
-/// smaller by the contraction, which is rounding.
+/// Size of a correction, as a fraction of the mean velocity, that ends the iteration: the next correction would be smaller by the
+/// contraction factor, and thus below rounding error.
 const TOLERANCE: f64 = 1e-13;
 
-/// A contraction worse than this asks for a new Jacobian.
+/// Ratio of two consecutive corrections above which the Jacobian is computed anew.
 const SLOW: f64 = 0.02;
 
-/// Units of rounding of the terms of a residual that cannot be improved.
+/// Relative size of a residual, against the sum of its terms, that is rounding error and cannot be improved.
 const FLOOR: f64 = 8.0 * f64::EPSILON;
 
-/// Why a step was not solved.
+/// Reason for which a step was not solved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StepFailure {
     /// Newton's method did not converge, or a number is not finite: the step is too long.
@@ -30,27 +30,27 @@ pub enum StepFailure {
     MassNotPositiveDefinite,
 }
 
-/// A point of the motion with what steps from and to it need.
+/// State of the motion with the quantities that steps from it and to it need.
 #[derive(Clone, Debug)]
 pub struct Point {
     /// Time (s).
     pub time: f64,
-    /// Configuration $q$ (n).
+    /// Configuration $q$, one entry per coordinate.
     pub configuration: Vec<f64>,
-    /// Momentum $p$ (n).
+    /// Momentum $p$, one entry per coordinate.
     pub momentum: Vec<f64>,
-    /// Velocity $v = M^{-1}p$ (n).
+    /// Velocity $v = M^{-1}p$, one entry per coordinate.
     pub velocity: Vec<f64>,
-    /// Gaps of all contacts (m).
+    /// Gaps, one per contact (m).
     pub gaps: Vec<f64>,
-    /// Rates of the gaps (m/s).
+    /// Gap rates, one per contact (m/s).
     pub rates: Vec<f64>,
     /// Cholesky factor of the mass matrix (n × n, lower triangle).
     pub mass: DMatrix<f64>,
 }
 
 impl Point {
-    /// A point of zeros for a system of this dimension with this many contacts.
+    /// Creates a point of zeros for a system with `dimension` coordinates and `n_contacts` contacts.
     pub fn new(dimension: usize, n_contacts: usize) -> Self {
         Self {
             time: 0.0,
@@ -63,19 +63,19 @@ impl Point {
         }
     }
 
-    /// Kinetic norm of a covector, which is overwritten.
+    /// Returns the kinetic norm of a covector, which is overwritten.
     pub fn norm_of(&self, covector: &mut [f64]) -> f64 {
         dense::whiten(self.mass.as_slice(), covector);
         kernel::norm(covector)
     }
 
-    /// $v = M^{-1}p$.
+    /// Computes the velocity $v = M^{-1}p$ from the momentum.
     pub fn velocity_from_momentum(&mut self) {
         self.velocity.copy_from_slice(&self.momentum);
         sharpen(&self.mass, &mut self.velocity);
     }
 
-    /// Multiplies with $M^{-1}$, in place.
+    /// Multiplies a vector by $M^{-1}$, in place.
     pub fn sharpen(&self, x: &mut [f64]) {
         sharpen(&self.mass, x);
     }
@@ -86,7 +86,8 @@ fn sharpen(factor: &DMatrix<f64>, x: &mut [f64]) {
     dense::unwhiten(factor.as_slice(), x);
 }
 
-/// Contact rows of bonds at one configuration: per bond the gradients of gap and slide (n each).
+/// Jacobian rows of active contacts at one configuration: for each contact the gradients of gap and slide (one entry per
+/// coordinate each).
 #[derive(Clone, Debug, Default)]
 pub struct Rows {
     entries: Vec<f64>,
@@ -94,7 +95,7 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// The rows of bonds at a configuration `q` (n).
+    /// Computes the rows of the active contacts at a configuration `q` (one entry per coordinate).
     pub fn fill<S: MechanicalSystem + ?Sized>(&mut self, system: &S, q: &[f64], bonds: &[Bond]) {
         self.n = q.len();
         self.entries.resize(2 * bonds.len() * q.len(), 0.0);
@@ -107,36 +108,38 @@ impl Rows {
         }
     }
 
-    /// Gradient of the gap of a bond, by its place in the list (n).
+    /// Returns the gradient of the gap of an active contact (one entry per coordinate). `bond` is the index in the list given to
+    /// [`fill`](Self::fill).
     pub fn normal(&self, bond: usize) -> &[f64] {
         &self.entries[2 * bond * self.n..(2 * bond + 1) * self.n]
     }
 
-    /// Gradient of the slide of a bond (n).
+    /// Returns the gradient of the slide coordinate of an active contact (one entry per coordinate). `bond` is the index in the
+    /// list given to [`fill`](Self::fill).
     pub fn slide(&self, bond: usize) -> &[f64] {
         &self.entries[(2 * bond + 1) * self.n..(2 * bond + 2) * self.n]
     }
 }
 
-/// The workspace of the steps of one system.
+/// Solver of the time steps of one system, with its buffers.
 #[derive(Debug)]
 pub struct Stepper<'s, S: ?Sized> {
     system: &'s S,
     n: usize,
     dynamics: Dynamics,
     middle: Vec<f64>,
-    /// Configuration at the end of the step solved last (n).
+    /// Configuration at the end of the step solved last, one entry per coordinate.
     pub end: Vec<f64>,
-    /// Mean velocity $w$ (n): the guess for the next step, and its solution.
+    /// Mean velocity $w$, one entry per coordinate: the initial guess of the next step, and its solution.
     pub mean: Vec<f64>,
-    /// Impulses of the first half of the step: per bond normal and tangential (N s).
+    /// Impulses of the first half of the step: normal and tangential impulse of each active contact (N s).
     pub impulses: Vec<f64>,
-    /// $\partial T/\partial q - \partial V/\partial q + f$ at the midpoint.
+    /// Generalized force $\partial T/\partial q - \partial V/\partial q + f$ at the midpoint.
     drive: Vec<f64>,
     residual: Vec<f64>,
-    /// Sizes of the terms of the residual.
+    /// Sums of the absolute values of the terms of each residual.
     terms: Vec<f64>,
-    /// Row of one contact (n), for the work of its friction.
+    /// Jacobian row of one contact, one entry per coordinate, for the work of its friction.
     row: Vec<f64>,
     jacobian: Vec<f64>,
     pivots: Vec<usize>,
@@ -144,12 +147,12 @@ pub struct Stepper<'s, S: ?Sized> {
     pub start_rows: Rows,
     end_rows: Rows,
     anchors: Vec<f64>,
-    /// Gaps are held this well (m).
+    /// Accuracy to which the gaps of active contacts are kept (m).
     gap_floor: f64,
 }
 
 impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
-    /// The workspace of a system's steps, which hold gaps to `gap_floor` (m).
+    /// Creates the solver of a system. The gaps of active contacts are kept to the accuracy `gap_floor` (m).
     pub fn new(system: &'s S, gap_floor: f64) -> Self {
         let (n, contacts) = (system.dimension(), system.contacts().len());
         let most = n + 2 * contacts;
@@ -174,12 +177,12 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
         }
     }
 
-    /// The system.
+    /// Returns the system.
     pub fn system(&self) -> &'s S {
         self.system
     }
 
-    /// Kinetic and potential energy of a motion.
+    /// Returns the kinetic and the potential energy at a point (J).
     pub fn energy(&mut self, point: &Point) -> (f64, f64) {
         self.dynamics.clear();
         let motion = Motion {
@@ -193,8 +196,8 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
         (kinetic, self.dynamics.potential)
     }
 
-    /// Solves the step of length `h` from `start` for the mean velocity, from the guess that stands
-    /// in [`mean`](Self::mean): the residual
+    /// Solves the step of length `h` (s) from `start` for the mean velocity, with the active contacts `bonds`. The initial guess
+    /// is [`mean`](Self::mean). The residual
     ///
     /// $$ p_0 + \tfrac h2\left(\frac{\partial T}{\partial q} - \frac{\partial V}{\partial q} +
     ///    f\right) - M(\bar q)w + \sum_i\lambda_i\mathrm{D}\phi_i(q_0), \qquad
@@ -265,7 +268,7 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
             if change == 0.0 || (iteration > 0 && held && small) {
                 return self.accept(start, h);
             }
-            // The first correction of a new Jacobian says nothing about its contraction.
+            // The first correction of a new Jacobian does not show its contraction factor.
             fresh = !fresh && change > SLOW * last;
             last = change;
         }
@@ -286,7 +289,7 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
         kernel::add_scaled(&mut self.end, h, &self.mean);
     }
 
-    /// The system at the midpoint, and the end of the step.
+    /// Evaluates the system at the midpoint of the step.
     fn evaluate(&mut self, start: &Point, h: f64, wanted: Derivatives) {
         self.middle.copy_from_slice(&start.configuration);
         kernel::add_scaled(&mut self.middle, 0.5 * h, &self.mean);
@@ -357,7 +360,7 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
         }
     }
 
-    /// Normal and tangential impulse of a bond in the first half of the step.
+    /// Returns the normal and the tangential impulse of active contact `i` in the first half of the step.
     pub fn half_impulse(&self, i: usize, bond: &Bond) -> (f64, f64) {
         let normal = self.impulses[2 * i];
         let tangential = match bond.mode {
@@ -367,13 +370,13 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
         (normal, tangential)
     }
 
-    /// True if the bonds hold.
+    /// True if the gaps of the active contacts, and the slides of the sticking ones, are kept to the accuracy `gap_floor`.
     fn is_held(&self, h: f64, size: usize) -> bool {
         let mut rows = self.residual[self.n..size].iter();
         rows.all(|residual| h * residual.abs() <= self.gap_floor)
     }
 
-    /// True if the residual of the momenta is rounding, which no iteration improves.
+    /// True if the residuals of the momenta are below rounding error, so that no iteration can improve them.
     fn at_floor(&self) -> bool {
         let floor = FLOOR * self.n as f64;
         let mut rows = self.residual.iter().zip(&self.terms);
@@ -424,8 +427,8 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
         }
     }
 
-    /// Factors the Jacobian of the residual of a step without bonds at its solution, and leaves the
-    /// dynamics there; false if it is singular.
+    /// Evaluates the dynamics at the solution `mean` of a step without active contacts, and factors the Jacobian of its residual.
+    /// Returns false if the Jacobian is singular.
     pub fn linearize(&mut self, start: &Point, h: f64, mean: &[f64]) -> bool {
         let n = self.n;
         self.mean.copy_from_slice(mean);
@@ -434,18 +437,18 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
         dense::lu(&mut self.jacobian[..n * n], n, &mut self.pivots[..n])
     }
 
-    /// Solves with the Jacobian of [`linearize`](Self::linearize).
+    /// Solves a linear system with the Jacobian of [`linearize`](Self::linearize), in place.
     pub fn solve_linearized(&self, rhs: &mut [f64]) {
         let n = self.n;
         dense::lu_solve(&self.jacobian[..n * n], &self.pivots[..n], rhs);
     }
 
-    /// The dynamics and $\partial T/\partial q - \partial V/\partial q + f$ evaluated last.
+    /// Returns the dynamics and the generalized force $\partial T/\partial q - \partial V/\partial q + f$ of the last evaluation.
     pub fn linearized(&self) -> (&Dynamics, &[f64]) {
         (&self.dynamics, &self.drive)
     }
 
-    /// Derivative of the momentum $M(q)v$ by the configuration, of a motion.
+    /// Returns the derivative of the momentum $M(q)v$ with respect to the configuration, at a point.
     pub fn momentum_derivative(&mut self, point: &Point, velocity: &[f64]) -> DMatrix<f64> {
         self.dynamics.clear();
         let motion = Motion {
@@ -465,10 +468,9 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
         )
     }
 
-    /// Completes the step solved last: configuration and momentum at its end,
-    /// $p_1 = p_0 + h(\partial T/\partial q - \partial V/\partial q + f) + \sum_i\lambda_i\mathrm{D}\phi_i(q_0)$,
-    /// which is the second discrete Legendre transform of a solution. A coordinate that neither the
-    /// Lagrangian nor a force depends on keeps its momentum to the last bit.
+    /// Completes the step solved last: computes configuration and momentum at its end, $p_1 = p_0 + h(\partial T/\partial q -
+    /// \partial V/\partial q + f) + \sum_i\lambda_i\mathrm{D}\phi_i(q_0)$, which is the second discrete Legendre transform of the
+    /// solution. The momentum of a coordinate on which neither the Lagrangian nor a force depends is conserved to the last bit.
     ///
     /// # Errors
     ///
@@ -488,13 +490,13 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
         self.set_velocity(out)
     }
 
-    /// Work of the forces without a potential in the step solved last (J).
+    /// Returns the work of the forces without a potential in the step solved last (J).
     pub fn force_work(&self, h: f64) -> f64 {
         h * kernel::dot(self.dynamics.force.as_slice(), &self.mean)
     }
 
-    /// Work of the friction of contacts in the first half of the step solved last (J), each impulse times the mean of
-    /// the slides before and after all of them.
+    /// Returns the work of friction in the first half of the step solved last (J): each tangential impulse times the mean of the
+    /// slide rates before and after all impulses.
     pub fn friction_work(&mut self, start: &Point, bonds: &[Bond]) -> f64 {
         if !bonds.iter().any(Bond::is_frictional) {
             return 0.0;
@@ -520,7 +522,7 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
         work
     }
 
-    /// Adds the impulses of the first half of the step to a momentum.
+    /// Adds the contact impulses of the first half of the step to a momentum.
     fn add_impulses(&self, bonds: &[Bond], momentum: &mut [f64]) {
         for (i, bond) in bonds.iter().enumerate() {
             let (normal, tangential) = self.half_impulse(i, bond);
@@ -531,7 +533,7 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
         }
     }
 
-    /// Mass matrix of a point, and its velocity from its momentum.
+    /// Computes the Cholesky factor of the mass matrix of a point, and its velocity from its momentum.
     ///
     /// # Errors
     ///
@@ -551,11 +553,11 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
         }
     }
 
-    /// Gaps and their rates.
+    /// Computes the gaps of a point and their rates.
     ///
     /// # Errors
     ///
-    /// [`StepFailure::NotConverged`] if one is not finite.
+    /// [`StepFailure::NotConverged`] if a gap or a rate is not finite.
     pub fn set_gaps(&mut self, point: &mut Point) -> Result<(), StepFailure> {
         self.system.gaps(&point.configuration, &mut point.gaps);
         for (contact, rate) in point.rates.iter_mut().enumerate() {
@@ -571,13 +573,13 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
         }
     }
 
-    /// The gap of a contact at the end of the step solved last.
+    /// Returns the gap of a contact at the end of the step solved last (m).
     pub fn end_gap(&self, contact: usize) -> f64 {
         self.system.gap(contact, &self.end)
     }
 
-    /// Kinetic norm $\lVert p_0\rVert + h\lVert\partial L/\partial q + f\rVert$ of the momenta that
-    /// the step solved last moves, against which impulses are small or not.
+    /// Returns $\lVert p_0\rVert + h\lVert\partial L/\partial q + f\rVert$ in the kinetic norm: the scale of the momenta in the
+    /// step solved last, with which impulses are compared.
     pub fn momentum_scale(&mut self, start: &Point, h: f64) -> f64 {
         let drive = &mut self.residual[..self.n];
         drive.copy_from_slice(&self.drive);
@@ -588,7 +590,7 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
             + h * drive
     }
 
-    /// Kinetic norms of the normal and of the slide row of a bond at the start.
+    /// Returns the kinetic norms of the gap gradient and of the slide gradient of active contact `i` at the start of the step.
     pub fn start_norms(&mut self, start: &Point, i: usize) -> (f64, f64) {
         let row = &mut self.residual[..self.n];
         row.copy_from_slice(self.start_rows.normal(i));
@@ -597,14 +599,15 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
         (normal, start.norm_of(row))
     }
 
-    /// Rate of the slide of a bond over the step solved last.
+    /// Returns the rate of the slide coordinate of active contact `i` over the step solved last.
     pub fn mean_slide_rate(&self, i: usize) -> f64 {
-        // Tangent at the start instead of a difference: only its sign counts, and noise does not.
+        // The gradient at the start replaces a difference quotient: only the sign is used, and the gradient has less rounding
+        // error.
         kernel::dot(self.start_rows.slide(i), &self.mean)
     }
 }
 
-/// $\sqrt{x^TMx}$; 0 where rounding or an indefinite matrix makes it negative, NaN for NaN.
+/// Returns $\sqrt{x^TMx}$; 0 if rounding or an indefinite matrix makes the square negative, NaN for NaN.
 fn metric_norm(mass: &[f64], x: &[f64]) -> f64 {
     let n = x.len();
     let columns = mass.chunks_exact(n).zip(x);

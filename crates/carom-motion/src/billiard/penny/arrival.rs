@@ -9,18 +9,18 @@ use crate::hybrid::Ending;
 use nalgebra::Vector2;
 use std::f64::consts::TAU;
 
-/// A wall function up to this is contact, not penetration.
+/// Largest value of the wall function that counts as contact, not as penetration.
 pub(super) const CONTACT_VALUE: f64 = 16.0 * f64::EPSILON;
 
-/// Above this sine of the angle of incidence the rate of the wall function is read off the state;
-/// below it is carried along the circle. Reading it always loses a grazing cascade after 15
-/// impacts, carrying it always lets state and rate drift apart.
+/// Sine of the angle of incidence above which the rate of the wall function is computed from the state;
+/// below it the rate is propagated along the circle. If it is always computed from the state, a grazing cascade is lost after 15
+/// impacts; if it is always propagated, state and rate drift apart.
 const GRAZING_SINE: f64 = 1e-2;
 
-/// A rate or second derivative below this fraction of its terms is rounding.
+/// Fraction of the sum of its terms below which a rate or second derivative is rounding error.
 const ROUNDING: f64 = 1e-14;
 
-/// Just after an impact.
+/// Contact just after an impact.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Contact {
     pub(super) time: f64,
@@ -28,11 +28,11 @@ pub(super) struct Contact {
     pub(super) point: Vector2<f64>,
     pub(super) heading: Vector2<f64>,
     pub(super) state: PennyState,
-    /// Rate of the wall function at the rim, negative.
+    /// Rate of the wall function at the rim after the impact, negative.
     pub(super) rate: f64,
 }
 
-/// A rim about to hit.
+/// Next impact of a rim, before the impact law is applied.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arrival {
     pub(super) rim: Rim,
@@ -49,7 +49,7 @@ pub(super) enum Next {
     End(Ending<BilliardError>),
 }
 impl<T: Table> PennyBilliard<T> {
-    /// Velocity of a rim point, $R(\Omega t + \sigma\omega s)$.
+    /// Returns the velocity of a rim point, $R(\Omega t + \sigma\omega s)$, with $t$ and $s$ along and across the heading.
     #[inline]
     fn rim_velocity(&self, rim: Rim, heading: Vector2<f64>, state: &PennyState) -> Vector2<f64> {
         let r = self.penny.radius();
@@ -59,7 +59,7 @@ impl<T: Table> PennyBilliard<T> {
         )
     }
 
-    /// The first arrival from a start that need not be on the wall.
+    /// Finds the first impact of an initial state, which need not be on the wall.
     pub(super) fn first_arrival(&self, state: &PennyState) -> Next {
         if state.theta_dot == 0.0 && state.phi_dot == 0.0 {
             return Next::End(Ending::AtRest);
@@ -98,7 +98,7 @@ impl<T: Table> PennyBilliard<T> {
                     return Next::End(Ending::PressedContact);
                 }
                 if second >= -rounding {
-                    // The rim runs along the wall.
+                    // This rim moves along the wall.
                     continue;
                 }
                 self.exit(point, w, state.phi_dot, -f64::MIN_POSITIVE, 0.0)
@@ -123,7 +123,7 @@ impl<T: Table> PennyBilliard<T> {
         first.map_or(Next::End(Ending::NeverHits), Next::Arrival)
     }
 
-    /// Crossing at which a rim inside the wall leaves the table.
+    /// Finds the crossing at which a rim inside the wall leaves the table.
     fn exit(
         &self,
         point: Vector2<f64>,
@@ -138,7 +138,7 @@ impl<T: Table> PennyBilliard<T> {
         }
     }
 
-    /// Crossing at which a rim that leaves the wall inwards hits it again.
+    /// Finds the crossing at which a rim that leaves the wall inwards hits the wall again.
     fn exit_from_wall(
         &self,
         point: Vector2<f64>,
@@ -156,7 +156,7 @@ impl<T: Table> PennyBilliard<T> {
         }
     }
 
-    /// Next hit on any table within a time (s), by certified steps.
+    /// Finds the next impact on any table within the time `within` (s), by [`march`], whose steps cannot skip one.
     fn march(
         &self,
         point: Vector2<f64>,
@@ -206,13 +206,13 @@ impl<T: Table> PennyBilliard<T> {
         Some(at(time))
     }
 
-    /// A Newton step onto the wall.
+    /// Moves a point onto the wall by one Newton step.
     fn on_wall(&self, point: Vector2<f64>) -> Vector2<f64> {
         let gradient = self.table.gradient(point);
         point - self.table.value(point) / gradient.norm_squared() * gradient
     }
 
-    /// The next arrival after an impact.
+    /// Finds the next impact after an impact.
     pub(super) fn next_arrival(&self, contact: &Contact) -> Next {
         let state = &contact.state;
         if state.theta_dot == 0.0 && state.phi_dot == 0.0 {
@@ -242,10 +242,10 @@ impl<T: Table> PennyBilliard<T> {
         let arc = Arc::new(table, w, small);
         let ahead = arc.crossings_ahead(table, gradient, contact.rate);
         let Some(same) = ahead.first() else {
-            // Only a rate lost in rounding lets a rim that came in never go out.
+            // A rim that entered the table must leave it again, except if its rate is lost in rounding.
             return Next::End(Ending::GrazingCascade);
         };
-        // The other rim runs this much ahead on the same circle.
+        // Time by which the other rim is ahead on the common circle.
         let offset = if arc.is_wide() {
             let ratio = small / big;
             -sigma * 2.0 / big * crate::billiard::trig::atan_over(ratio)
@@ -270,7 +270,7 @@ impl<T: Table> PennyBilliard<T> {
         let velocity = rotate(turn, w);
         let mut heading = rotate(turn, contact.heading);
         if rim != contact.rim {
-            // Both rims have the same velocity at the same place; their headings differ by twice
+            // Both rims have equal velocities at equal places; their headings differ by twice
             // the angle of that velocity.
             let tilt = Vector2::new(big, sigma * small);
             heading = rotate(heading, rotate(tilt, tilt)) / tilt.norm_squared();
@@ -302,7 +302,7 @@ impl<T: Table> PennyBilliard<T> {
         let value = self.table.value(opposite).min(0.0);
         let rate = self.table.gradient(opposite).dot(&across);
         let near = self.march(contact.point, w, omega, 0.0, contact.rate, f64::INFINITY);
-        // The other rim counts only where it is the first to hit.
+        // The other rim matters only if it hits first.
         let within = near.as_ref().map_or(f64::INFINITY, |hit| hit.time);
         let far = self
             .march(opposite, across, omega, value, rate, within)
@@ -326,9 +326,9 @@ impl<T: Table> PennyBilliard<T> {
     }
 }
 
-/// Rate of the wall function of a conic where a circle crosses it again, from the rate where it
-/// crossed before: $u = -g + |w|\sin\eta d^THd_\perp$ with the chord d, its half turn
-/// $\eta$, the Hessian H and $d_\perp$ normal to the chord.
+/// Returns the rate of the wall function of an ellipse at a second crossing of a circle, from its rate `rate` at the first
+/// crossing: $u = -g + 2\sin\eta|w|d^TQd_\perp$. Here $g$ is `rate`, $w$ the velocity of the rim, $d$ the chord, $\eta$ half of
+/// its turning angle, $Q$ the matrix of the ellipse (half its Hessian), and $d_\perp$ the unit normal to the chord.
 pub(super) fn carried_rate(
     table: &Ellipse,
     crossing: &Crossing,
@@ -340,9 +340,9 @@ pub(super) fn carried_rate(
     2.0 * crossing.half_turn.y * table.form(crossing.chord, normal) - rate
 }
 
-/// Place and time at which the other rim, `offset` ahead on the circle, goes out. Even entries of `ahead`
-/// go out, odd ones in. A rim that rounding puts beyond the wall is taken to the nearer end: it
-/// is inside, or hits at once.
+/// Returns the place and time at which the other rim leaves the table. That rim is `offset` (s) ahead on the circle. Even entries
+/// of `ahead` leave the table, odd ones enter it. A rim that rounding puts beyond the wall is assigned to the nearer end of that
+/// piece: it is inside, or hits at once.
 fn wall_ahead(ahead: &[Crossing], offset: f64) -> (Crossing, f64) {
     let mut k = 0;
     while k + 2 < ahead.len() {
@@ -355,7 +355,8 @@ fn wall_ahead(ahead: &[Crossing], offset: f64) -> (Crossing, f64) {
     (ahead[k], (ahead[k].time - offset).max(0.0))
 }
 
-/// Crossing of a rim behind: `offset` is negative, and the nearest crossing behind goes out.
+/// Returns the next exit of a rim behind on the circle: `offset` (s) is negative, and the nearest crossing behind leaves the
+/// table. Returns `None` if there is no such crossing.
 fn wall_behind(behind: &[Crossing], offset: f64) -> Option<(Crossing, f64)> {
     let mut k = 0;
     while k + 2 < behind.len() {

@@ -4,7 +4,7 @@ use super::{PennyState, RollingPenny};
 use crate::billiard::trig::sinc;
 
 impl RollingPenny {
-    /// The state after a signed time (s) of rolling without impact,
+    /// Returns the state after rolling for a signed time `t` (s) without impact,
     ///
     /// $$ (x, y) \mathrel{+}= R\Omega t \operatorname{sinc}\tfrac{\omega t}{2}
     /// (\cos, \sin)(\varphi + \tfrac{\omega t}{2}), \quad \theta \mathrel{+}= \Omega t,

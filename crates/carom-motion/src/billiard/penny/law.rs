@@ -1,39 +1,40 @@
-//! One impact of a rim, in closed form.
+//! Impact of a rim, in closed form.
 
 use super::{Rim, RollingPenny};
 use carom_impact::Restitution;
 use nalgebra::Vector2;
 
-/// An effective restitution this far below zero still counts as zero.
+/// Smallest effective restitution that still counts as zero: a smaller one makes the law infeasible.
 pub(super) const FEASIBLE_RESTITUTION: f64 = -1e-12;
 
-/// Result of one impact of a rim.
+/// Result of the impact of a rim.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PennyImpact {
-    /// $\Omega$ after, rad/s.
+    /// Rolling rate $\Omega$ after the impact, rad/s.
     pub theta_dot_plus: f64,
-    /// $\omega$ after, rad/s.
+    /// Turning rate $\omega$ after the impact, rad/s.
     pub phi_dot_plus: f64,
-    /// Rate of the wall function before, $u = \mathrm{d}h(v^-)$; positive when approaching.
+    /// Rate of the wall function before the impact, $u = \mathrm{d}h(v^-)$; positive for an approaching rim.
     pub rate_minus: f64,
-    /// $\lVert\pi\nabla h\rVert^2$ in the kinetic metric.
+    /// Squared norm $\lVert\pi\nabla h\rVert^2$ in the kinetic metric; $\pi$ projects onto the velocities that the constraints
+    /// allow.
     pub restricted_norm2: f64,
-    /// $\lVert\nabla h\rVert^2$ without constraints.
+    /// Squared norm $\lVert\nabla h\rVert^2$ in the kinetic metric, without constraints.
     pub full_norm2: f64,
     /// Multiplier of $-\mathrm{d}h$, at least 0 for an approaching rim:
-    /// $\kappa u/\lVert\pi\nabla h\rVert^2$.
+    /// $\kappa u/\lVert\pi\nabla h\rVert^2$, where $\kappa$ is 1 plus the effective restitution.
     pub alpha: f64,
     /// Multipliers of the two rolling constraints.
     pub lambda: [f64; 2],
-    /// Rate after over rate before, reversed; negative where the law is infeasible.
+    /// Minus the ratio of the rates of the wall function after and before; negative if the law is infeasible.
     pub effective_restitution: f64,
     /// Change of kinetic energy, J.
     pub energy_change_j: f64,
 }
 
 impl RollingPenny {
-    /// Rate of the wall function at a rim, $\mathrm{d}h(v) = R(\Omega n_t + \sigma\omega n_s)$,
-    /// for a unit heading and the wall's gradient at the rim point.
+    /// Returns the rate of the wall function at a rim, $\mathrm{d}h(v) = R(\Omega n_t + \sigma\omega n_s)$,
+    /// from the unit vector `heading`, the gradient of the wall function at the rim point and the rates $(\Omega, \omega)$.
     #[inline]
     pub fn wall_rate(
         &self,
@@ -48,12 +49,12 @@ impl RollingPenny {
         self.radius() * (theta_dot * n_t + rim.sign() * phi_dot * n_s)
     }
 
-    /// The impact of a rim whose wall function changes at `rate_minus`.
+    /// Resolves the impact of a rim at which the wall function has the rate `rate_minus`.
     ///
     /// `heading` is the unit vector $t$, `gradient` that of the wall function at the rim point,
-    /// `velocity` is $(\Omega, \omega)$. The rate is an argument because near a graze it is known
-    /// better than from the velocities; elsewhere it is [`wall_rate`](Self::wall_rate). With
-    /// $M_1 = I + mR^2$,
+    /// `velocity` is $(\Omega, \omega)$. The rate is an argument because near a graze the caller knows it
+    /// more accurately than the velocities give it; otherwise it is [`wall_rate`](Self::wall_rate). With
+    /// $M_1 = I + mR^2$, and $\kappa$ 1 plus the effective restitution,
     ///
     /// $$ \lVert\pi\nabla h\rVert^2 = \frac{R^2n_t^2}{M_1} + \frac{R^2n_s^2}{J}, \quad
     /// \Omega^+ = \Omega - \frac{\kappa u R n_t}{M_1\lVert\pi\nabla h\rVert^2}, \quad

@@ -1,10 +1,10 @@
 //! The rolling penny: a vertical disk that rolls on a plane without slipping.
 //!
-//! Contact point $(x, y)$, rolling angle $\theta$, heading $\varphi$; the constraints
+//! The coordinates are the contact point $(x, y)$, the rolling angle $\theta$ and the heading $\varphi$. The constraints
 //! $\dot x = R\dot\theta\cos\varphi$, $\dot y = R\dot\theta\sin\varphi$ leave two velocities,
 //! $\Omega = \dot\theta$ and $\omega = \dot\varphi$, with the metric
 //! $\mathrm{diag}(I + mR^2, J)$. Both are constant between impacts, so the disk rolls along a
-//! circle. Its front rim $(x, y) + Rt$ and back rim $(x, y) - Rt$, with
+//! circle. The front rim $(x, y) + Rt$ and the back rim $(x, y) - Rt$, with
 //! $t = (\cos\varphi, \sin\varphi)$, hit a wall.
 //!
 //! Clark & Bloch, *The bouncing penny and nonholonomic impacts*, Eqs. (22)-(33).
@@ -28,17 +28,17 @@ use crate::billiard::BilliardError;
 use crate::billiard::error::{finite, positive};
 use nalgebra::Vector2;
 
-/// The two rim points at the ends of the horizontal diameter.
+/// Rim point: one end of the horizontal diameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Rim {
-    /// The end that the heading points to.
+    /// End to which the heading points.
     Front,
-    /// The opposite end.
+    /// Opposite end.
     Back,
 }
 
 impl Rim {
-    /// $\sigma$: 1 for the front, -1 for the back.
+    /// Returns $\sigma$: 1 for the front, -1 for the back.
     #[inline]
     pub fn sign(self) -> f64 {
         match self {
@@ -47,7 +47,7 @@ impl Rim {
         }
     }
 
-    /// The other rim.
+    /// Returns the other rim.
     #[inline]
     pub fn other(self) -> Self {
         match self {
@@ -56,7 +56,7 @@ impl Rim {
         }
     }
 
-    /// `"front"` or `"back"`.
+    /// Returns `"front"` or `"back"`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Front => "front",
@@ -87,7 +87,7 @@ pub struct RollingPenny {
 }
 
 impl RollingPenny {
-    /// A disk by its radius R (m), mass m (kg), inertia I about the axle and J about the vertical
+    /// Creates a disk with its radius R (m), mass m (kg), and moments of inertia I about the axle and J about the vertical
     /// (kg m²).
     ///
     /// # Errors
@@ -113,7 +113,7 @@ impl RollingPenny {
         })
     }
 
-    /// A homogeneous thin disk, $I = mR^2/2$, $J = mR^2/4$.
+    /// Creates a homogeneous thin disk, $I = mR^2/2$, $J = mR^2/4$.
     ///
     /// # Errors
     ///
@@ -123,42 +123,42 @@ impl RollingPenny {
         Self::new(radius, mass, 0.5 * unit, 0.25 * unit)
     }
 
-    /// Radius R, m.
+    /// Returns the radius R, m.
     #[inline]
     pub fn radius(&self) -> f64 {
         self.radius
     }
 
-    /// Mass m, kg.
+    /// Returns the mass m, kg.
     pub fn mass(&self) -> f64 {
         self.mass
     }
 
-    /// Inertia J about the vertical, kg m².
+    /// Returns the moment of inertia J about the vertical, kg m².
     #[inline]
     pub fn heading_inertia(&self) -> f64 {
         self.heading_inertia
     }
 
-    /// Inertia I about the axle, kg m².
+    /// Returns the moment of inertia I about the axle, kg m².
     pub fn spin_inertia(&self) -> f64 {
         self.spin_inertia
     }
 
-    /// Inertia of rolling, $I + mR^2$, kg m².
+    /// Returns the inertia of rolling, $I + mR^2$, kg m².
     #[inline]
     pub fn rolling_inertia(&self) -> f64 {
         self.spin_inertia + self.mass * self.radius * self.radius
     }
 
-    /// Kinetic energy, J.
+    /// Returns the kinetic energy, J.
     #[inline]
     pub fn energy(&self, state: &PennyState) -> f64 {
         0.5 * (self.rolling_inertia() * state.theta_dot * state.theta_dot
             + self.heading_inertia * state.phi_dot * state.phi_dot)
     }
 
-    /// A rim point, m.
+    /// Returns the position of a rim point in the plane, m.
     #[inline]
     pub fn rim(&self, state: &PennyState, rim: Rim) -> Vector2<f64> {
         let (sin, cos) = libm::sincos(state.phi);
@@ -167,20 +167,20 @@ impl RollingPenny {
     }
 }
 
-/// State of the penny; angles are continuous, never wrapped.
+/// State of the penny; angles are continuous (not reduced modulo $2\pi$).
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct PennyState {
-    /// Contact point, which is below the center, m.
+    /// Coordinate x of the contact point, which is below the center, m.
     pub x: f64,
-    /// Contact point, m.
+    /// Coordinate y of the contact point, m.
     pub y: f64,
     /// Rolling angle $\theta$, rad.
     pub theta: f64,
     /// Heading $\varphi$, rad.
     pub phi: f64,
-    /// $\Omega = \dot\theta$, rad/s.
+    /// Rolling rate $\Omega = \dot\theta$, rad/s.
     pub theta_dot: f64,
-    /// $\omega = \dot\varphi$, rad/s.
+    /// Turning rate $\omega = \dot\varphi$, rad/s.
     pub phi_dot: f64,
 }
 

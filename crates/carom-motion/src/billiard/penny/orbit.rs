@@ -1,4 +1,4 @@
-//! An orbit of the penny, one impact at a time.
+//! Orbit of the penny, computed one impact at a time.
 
 use super::arrival::{Arrival, CONTACT_VALUE, Contact, Next};
 use super::law::FEASIBLE_RESTITUTION;
@@ -8,40 +8,40 @@ use crate::hybrid::Ending;
 use nalgebra::Vector2;
 use std::f64::consts::TAU;
 
-/// Impacts without time between them after which both rims are locked at the wall.
+/// Number of consecutive impacts at one instant after which both rims count as locked at the wall.
 const LOCKED_IMPACTS: usize = 16;
 
-/// Intervals in a row, each this much shorter than the last but one, that make a Zeno sequence
-/// once they are this short in units of the time to cross the table.
+/// Number of consecutive intervals, each shorter than [`ZENO_RATIO`] times the last but one, that make a Zeno sequence,
+/// if the last interval is shorter than [`ZENO_INTERVAL`].
 const ZENO_IMPACTS: usize = 50;
-/// Ratio of an interval to the last but one, below which it is shorter.
+/// Ratio of an interval to the last but one, below which the intervals count as shrinking.
 const ZENO_RATIO: f64 = 0.98;
-/// Interval of a Zeno sequence, in units of the time to cross the table.
+/// Largest interval of a Zeno sequence, as a fraction of the time to cross the table.
 const ZENO_INTERVAL: f64 = 1e-10;
 
-/// One impact.
+/// Impact of an orbit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Event {
     /// Time, s.
     pub time: f64,
-    /// Time since the impact before, s.
+    /// Time since the previous impact, s.
     pub interval: f64,
-    /// The rim that hit.
+    /// Rim that hit.
     pub rim: Rim,
-    /// State just after.
+    /// State just after the impact.
     pub state: PennyState,
-    /// $(\Omega, \omega)$ just before, rad/s.
+    /// Rates $(\Omega, \omega)$ just before the impact, rad/s.
     pub velocity_minus: [f64; 2],
-    /// The rim point, m.
+    /// Position of the rim point, m.
     pub point: Vector2<f64>,
-    /// Speed of the rim into the wall, m/s.
+    /// Speed of the rim towards the wall before the impact, m/s.
     pub normal_velocity: f64,
-    /// Rate after over rate before, reversed.
+    /// Minus the ratio of the rates of the wall function after and before.
     pub effective_restitution: f64,
     /// Change of kinetic energy, J.
     pub energy_change_j: f64,
 }
-/// An orbit that is followed one impact at a time, without allocating.
+/// Orbit that is computed one impact at a time, without allocating.
 #[derive(Clone, Debug)]
 pub(crate) struct Orbit<'a, T> {
     billiard: &'a PennyBilliard<T>,
@@ -52,7 +52,7 @@ pub(crate) struct Orbit<'a, T> {
     shrinking: usize,
 }
 
-/// Place of an orbit.
+/// Present place of an orbit: the start, or a wall contact just after an impact.
 #[derive(Clone, Copy, Debug)]
 enum Place {
     Start(PennyState),
@@ -64,7 +64,7 @@ pub(crate) enum Step {
     End(Ending<BilliardError>),
 }
 impl<T: Table> PennyBilliard<T> {
-    /// An orbit from its start.
+    /// Creates an orbit at its start.
     pub(crate) fn orbit(&self, start: PennyState) -> Result<Orbit<'_, T>, BilliardError> {
         start.validate()?;
         for (rim, part) in [(Rim::Front, "the front rim"), (Rim::Back, "the back rim")] {
@@ -85,7 +85,7 @@ impl<T: Table> PennyBilliard<T> {
 }
 
 impl<T: Table> Orbit<'_, T> {
-    /// Goes to the next impact, unless it is later than `duration`.
+    /// Advances to the next impact, or ends the orbit if that impact is later than `duration` (s).
     pub(crate) fn step(&mut self, duration: f64) -> Result<Step, BilliardError> {
         let billiard = self.billiard;
         let (next, time, state) = match &self.place {
@@ -130,7 +130,7 @@ impl<T: Table> Orbit<'_, T> {
             arrival.heading,
             state.phi + state.phi_dot * arrival.interval,
         );
-        // From the angle as rounded after many turns, so that the state as it stands is on the wall.
+        // Uses the angle after rounding, so that the rim point of the stored state is on the wall after many turns, too.
         let (sin, cos) = libm::sincos(phi);
         let reach = arrival.rim.sign() * billiard.penny.radius();
         let state = PennyState {
@@ -163,7 +163,7 @@ impl<T: Table> Orbit<'_, T> {
         }))
     }
 
-    /// True if the intervals between impacts vanish or shrink to nothing.
+    /// Returns the ending if the intervals between impacts vanish or shrink to zero, else `None`.
     fn accumulation(
         &mut self,
         time: f64,
@@ -183,7 +183,7 @@ impl<T: Table> Orbit<'_, T> {
         self.shrinking = if shrinks { self.shrinking + 1 } else { 0 };
         self.intervals = [last, interval];
         if self.shrinking >= ZENO_IMPACTS && interval < ZENO_INTERVAL * crossing_time {
-            // Two interleaved geometric series.
+            // Limit of two interleaved geometric series.
             let ratio = interval / last_but_one;
             let accumulation = time + (last * ratio + interval) / (1.0 - ratio);
             return Some(Ending::Zeno { accumulation });
@@ -192,7 +192,7 @@ impl<T: Table> Orbit<'_, T> {
     }
 }
 
-/// The angle of a unit vector on the branch nearest to a continuous angle.
+/// Returns the angle of a unit vector, on the branch nearest to the continuous angle `near`.
 fn unwrapped(heading: Vector2<f64>, near: f64) -> f64 {
     let angle = libm::atan2(heading.y, heading.x);
     angle + TAU * ((near - angle) / TAU).round()

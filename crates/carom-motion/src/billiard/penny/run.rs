@@ -5,22 +5,22 @@ use super::{PennyBilliard, PennyState, RollingPenny};
 use crate::billiard::{BilliardError, Table};
 use crate::hybrid::{Ending, Hybrid, Limits, drive};
 
-/// An orbit with its impacts.
+/// Orbit with its impacts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
     /// State at the start.
     pub start: PennyState,
-    /// Impacts in the order of time.
+    /// Impacts in order of time.
     pub events: Vec<Event>,
-    /// Why it ended.
+    /// Reason of the end.
     pub ending: Ending<BilliardError>,
-    /// Time of the end, s: the time limit, or the last impact.
+    /// Time of the end, s: the time limit, or the time of the last impact.
     pub time: f64,
 }
 
 impl Run {
-    /// The state at a time (s), by the exact flow from the last impact before it. Times before the
-    /// start and after the end extend the motion without impact.
+    /// Returns the state at a time (s), by the exact flow from the last impact before it. For times before the
+    /// start and after the end the motion is extended without impacts.
     pub fn state_at(&self, penny: &RollingPenny, time: f64) -> PennyState {
         match self
             .events
@@ -35,15 +35,15 @@ impl Run {
         }
     }
 
-    /// The state at the end.
+    /// Returns the state at the end.
     pub fn final_state(&self, penny: &RollingPenny) -> PennyState {
         self.state_at(penny, self.time)
     }
 }
-/// An orbit with what is to be told of its impacts.
+/// Orbit in progress, with the function that receives its impacts.
 struct Course<'a, T, V> {
     orbit: Orbit<'a, T>,
-    /// Time of the end as far as it is known: the latest impact (s).
+    /// Time of the latest impact (s), or of the end when it is known.
     time: f64,
     visit: V,
 }
@@ -63,7 +63,7 @@ impl<T: Table, V: FnMut(&Event)> Hybrid for Course<'_, T, V> {
                 Ok(None)
             }
             Step::End(ending) => {
-                // An orbit that never hits again goes on to the time asked for.
+                // An orbit that never hits again continues to the requested time.
                 let goes_on = match ending {
                     Ending::Completed => true,
                     Ending::NeverHits | Ending::AtRest => limits.duration.is_finite(),
@@ -78,12 +78,12 @@ impl<T: Table, V: FnMut(&Event)> Hybrid for Course<'_, T, V> {
     }
 }
 impl<T: Table> PennyBilliard<T> {
-    /// Follows an orbit.
+    /// Follows an orbit and stores its impacts.
     ///
     /// # Errors
     ///
-    /// [`BilliardError::NonFinite`] and [`BilliardError::PenetratingStart`]. What stops an orbit on its
-    /// way, such as [`BilliardError::InfeasibleLaw`], is [`Ending::Stopped`].
+    /// [`BilliardError::NonFinite`] and [`BilliardError::PenetratingStart`]. A later error,
+    /// such as [`BilliardError::InfeasibleLaw`], ends the orbit with [`Ending::Stopped`].
     pub fn run(&self, start: PennyState, limits: Limits) -> Result<Run, BilliardError> {
         let mut events = Vec::new();
         let (ending, time) = self.follow(start, limits, |event| events.push(*event))?;
@@ -95,8 +95,8 @@ impl<T: Table> PennyBilliard<T> {
         })
     }
 
-    /// Follows an orbit and hands each impact to a function; nothing is allocated. Returns why it
-    /// ended, and when.
+    /// Follows an orbit and passes each impact to `visit`, without allocating. Returns the reason and
+    /// the time (s) of the end.
     ///
     /// # Errors
     ///

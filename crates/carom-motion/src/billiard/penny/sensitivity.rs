@@ -1,14 +1,14 @@
 //! Sensitivity of orbits: Jacobians, Lyapunov exponents, Poincaré section.
 //!
-//! States are $z = (x, y, \varphi, \Omega, \omega)$; $\theta$ follows. Across an impact
-//! perturbations jump by the saltation matrix
+//! States are $z = (x, y, \varphi, \Omega, \omega)$; $\theta$ does not influence them. An impact
+//! maps perturbations by the saltation matrix
 //!
 //! $$ \Xi = D + \frac{(f^+ - Df^-)\nabla g^T}{\nabla g\cdot f^-} $$
 //!
 //! with the Jacobian $D$ of the impact map at fixed time, the vector field $f$ before and
 //! after, and the gradient $\nabla g$ of the wall function as a function of the state. The
-//! elastic penny keeps the volume $\mathrm dx\mathrm dy\mathrm d\varphi\mathrm d\Omega\mathrm d\omega$
-//! on every table, $|\det\Xi| = 1$; for the other laws $|\det\Xi|$ is the
+//! elastic penny preserves the volume $\mathrm dx\mathrm dy\mathrm d\varphi\mathrm d\Omega\mathrm d\omega$
+//! on every table, $|\det\Xi| = 1$. For the other laws $|\det\Xi|$ is the
 //! square of the effective restitution.
 
 use super::{Event, PennyBilliard, PennyState, RollingPenny, Run};
@@ -19,44 +19,44 @@ use carom_derivative::sensitivity::{Regularity, Sensitivity, SensitivityEvent};
 use carom_impact::Restitution;
 use nalgebra::{DMatrix, DVector, Matrix2, Matrix5, Vector2, Vector5};
 
-/// Places of $(x, y, \varphi, \Omega, \omega)$ among $(x, y, \theta, \varphi, \Omega, \omega)$.
+/// Indices of $(x, y, \varphi, \Omega, \omega)$ among $(x, y, \theta, \varphi, \Omega, \omega)$.
 const PLACES: [usize; 5] = [0, 1, 3, 4, 5];
-/// Place of $\theta$ among the coordinates.
+/// Index of $\theta$ in the full state.
 const THETA: usize = 2;
-/// Place of the rate of rolling among the states.
+/// Index of the rolling rate $\Omega$ in the full state.
 const SPIN: usize = 4;
 
-/// A rate below this fraction of gradient times velocity grazes.
+/// Fraction of gradient times velocity below which a rate of the wall function counts as grazing.
 const GRAZING: f64 = 1e-9;
 
 /// Lyapunov exponents of an orbit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lyapunov {
-    /// Exponents per impact, as the orthogonalization orders them (largest first, in the limit).
+    /// Exponents per impact, in the order of the orthogonalization (largest first, in the limit).
     pub per_impact: [f64; 5],
     /// Exponents per second.
     pub per_second: [f64; 5],
-    /// Impacts followed.
+    /// Number of impacts.
     pub impacts: usize,
-    /// Time followed, s.
+    /// Duration of the orbit, s.
     pub time: f64,
-    /// Largest $|\ln|\det||$ of the tangent map of one interval with its impact: how far the map
-    /// is from keeping the volume.
+    /// Largest $|\ln|\det||$ of the tangent map of one interval with its impact: deviation of the map
+    /// from volume preservation.
     pub max_log_det: f64,
 }
 
-/// An impact in coordinates of a Poincaré section.
+/// Impact in the coordinates of a Poincaré section.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SectionPoint {
-    /// Polar angle of the rim point, seen from the middle of the table, rad.
+    /// Polar angle of the rim point from the center of the table, rad.
     pub wall_angle: f64,
-    /// Angle from the wall's outward normal to the direction of the rim, rad.
+    /// Angle from the outward normal of the wall to the direction of the rim, rad.
     pub heading_angle: f64,
-    /// $\operatorname{atan2}(\sqrt J\omega, \sqrt{I + mR^2}\sigma\Omega)$ after the impact, rad.
+    /// Angle $\operatorname{atan2}(\sqrt J\omega, \sqrt{I + mR^2}\sigma\Omega)$ after the impact, rad.
     pub velocity_angle: f64,
 }
 
-/// Jacobian of the flow over a time (s), 5 × 5; its determinant is 1.
+/// Returns the Jacobian of the flow over the time `t` (s), 5 × 5; its determinant is 1.
 pub fn flow_jacobian(penny: &RollingPenny, state: &PennyState, t: f64) -> Matrix5<f64> {
     let half = 0.5 * state.phi_dot * t;
     let reach = t * sinc(half);
@@ -79,8 +79,8 @@ pub fn flow_jacobian(penny: &RollingPenny, state: &PennyState, t: f64) -> Matrix
     jacobian
 }
 
-/// A Jacobian on $(x, y, \varphi, \Omega, \omega)$ as one on
-/// $(x, y, \theta, \varphi, \Omega, \omega)$, with a row of $\theta$ that is still the identity's.
+/// Extends a Jacobian from $(x, y, \varphi, \Omega, \omega)$ to
+/// $(x, y, \theta, \varphi, \Omega, \omega)$; the row of $\theta$ is that of the identity.
 fn with_rolling_angle(jacobian: &Matrix5<f64>) -> DMatrix<f64> {
     let mut all = DMatrix::identity(6, 6);
     for (i, row) in PLACES.into_iter().enumerate() {
@@ -97,47 +97,47 @@ fn vector_field(penny: &RollingPenny, phi: f64, theta_dot: f64, phi_dot: f64) ->
     Vector5::new(speed * cos, speed * sin, phi_dot, 0.0, 0.0)
 }
 
-/// An impact to first order, at fixed time and configuration.
+/// Impact to first order, at fixed time and configuration.
 struct Crossing {
     /// Jacobian of the impact map.
     reset: Matrix5<f64>,
-    /// Vector fields before and after.
+    /// Vector fields before and after the impact.
     minus: Vector5<f64>,
     plus: Vector5<f64>,
-    /// Gradient of the wall function.
+    /// Gradient of the wall function with respect to the state.
     gradient: Vector5<f64>,
-    /// Part of the velocity, in the kinetic norm, by which the rim misses the wall.
+    /// Normal part of the velocity as a fraction of the velocity, in the kinetic norm; zero for a graze.
     margin: f64,
-    /// Rolling velocity before, and what the impact adds to it (rad/s).
+    /// Rolling rate before the impact, and its change in the impact (rad/s).
     spin: f64,
     spin_change: f64,
-    /// Derivative of $(\Omega^+, \omega^+)$ by the coefficient of restitution.
+    /// Derivative of $(\Omega^+, \omega^+)$ with respect to the coefficient of restitution.
     by_restitution: Vector2<f64>,
 }
 
 impl Crossing {
-    /// $\nabla g\cdot f^-$.
+    /// Returns $\nabla g\cdot f^-$, the rate of the wall function before the impact.
     fn rate(&self) -> f64 {
         self.gradient.dot(&self.minus)
     }
 
-    /// On $(x, y, \varphi, \Omega, \omega)$.
+    /// Returns the saltation matrix on $(x, y, \varphi, \Omega, \omega)$.
     fn saltation(&self) -> Matrix5<f64> {
         let jump = self.plus - self.reset * self.minus;
         self.reset + jump * self.gradient.transpose() / self.rate()
     }
 
-    /// With the rolling angle, that no wall sees: $(x, y, \theta, \varphi, \Omega, \omega)$.
+    /// Returns the saltation matrix with the rolling angle, which no wall depends on: $(x, y, \theta, \varphi, \Omega, \omega)$.
     fn whole_saltation(&self) -> DMatrix<f64> {
         let mut saltation = with_rolling_angle(&self.saltation());
-        // θ goes on with the rolling velocity after instead of that before.
+        // If the impact is later, θ grows longer with the rolling rate before it, and shorter with the rate after it.
         for (i, place) in PLACES.into_iter().enumerate() {
             saltation[(THETA, place)] = self.spin_change * self.gradient[i] / self.rate();
         }
         saltation
     }
 
-    /// True if the rim runs along the wall: its rate is lost against gradient and velocity.
+    /// True if the rim moves along the wall: its rate is negligible against gradient and velocity.
     fn is_grazed(&self) -> bool {
         let rate = self.rate();
         let speed = libm::hypot(self.minus.norm(), self.spin);
@@ -146,7 +146,7 @@ impl Crossing {
 }
 
 impl<T: Table> PennyBilliard<T> {
-    /// Saltation matrix of an impact, 5 × 5.
+    /// Returns the saltation matrix of an impact, 5 × 5.
     pub fn saltation(&self, event: &Event) -> Matrix5<f64> {
         self.crossing(event).saltation()
     }
@@ -213,11 +213,11 @@ impl<T: Table> PennyBilliard<T> {
         }
     }
 
-    /// The derivative of the final state of a run, $(x, y, \theta, \varphi, \Omega, \omega)$, by the
-    /// initial one (6 × 6), and by the parameter `"restitution"` where the law has one.
+    /// Computes the derivative of the final state of a run, $(x, y, \theta, \varphi, \Omega, \omega)$, with respect to the
+    /// initial state (6 × 6), and to the parameter `"restitution"` if the law has one.
     ///
-    /// It has no value for a run that did not reach a given time, and where an impact grazes; then
-    /// [`reason`](Sensitivity::reason) says why.
+    /// The derivative does not exist for a run that did not reach a given time, or if an impact grazes;
+    /// [`reason`](Sensitivity::reason) then names the cause.
     pub fn sensitivity(&self, run: &Run) -> Sensitivity {
         let penny = self.penny();
         let mut sensitivity = Sensitivity::default();
@@ -255,7 +255,7 @@ impl<T: Table> PennyBilliard<T> {
         }
         match &run.ending {
             Ending::Completed => (),
-            // An orbit that never hits goes on to the time asked for.
+            // An orbit that never hits continues to the requested time.
             Ending::NeverHits if run.time > time => (),
             Ending::AtRest if run.time > time && run.events.is_empty() => (),
             Ending::AtRest | Ending::PressedContact => sensitivity.refuse("established-contact"),
@@ -278,7 +278,7 @@ impl<T: Table> PennyBilliard<T> {
         sensitivity
     }
 
-    /// The impact as a point of the Poincaré section.
+    /// Returns the coordinates of an impact in the Poincaré section.
     pub fn section_point(&self, event: &Event) -> SectionPoint {
         let penny = self.penny();
         let n = self.table().gradient(event.point);
@@ -294,8 +294,8 @@ impl<T: Table> PennyBilliard<T> {
         }
     }
 
-    /// Lyapunov exponents over a number of impacts, by orthogonalizing the tangent map after each
-    /// (Benettin et al., 1980); fewer if the orbit ends, as its [`Ending`] then says.
+    /// Computes the Lyapunov exponents over a number of impacts, by orthogonalizing the tangent map after each impact
+    /// (Benettin et al., 1980). If the orbit ends earlier, fewer impacts are used, and the returned [`Ending`] tells the reason.
     ///
     /// # Errors
     ///
@@ -306,7 +306,7 @@ impl<T: Table> PennyBilliard<T> {
         impacts: usize,
     ) -> Result<(Lyapunov, Ending<BilliardError>), BilliardError> {
         let penny = self.penny();
-        // Coordinates of order one, so that the first steps do not favor large units.
+        // Scales all coordinates to order one, so that the first steps do not favor coordinates with large units.
         let energy = penny.energy(&start);
         let length = 0.5 * self.table().diameter();
         let scale = Vector5::new(

@@ -4,7 +4,7 @@ use super::RollingPenny;
 use crate::billiard::{BilliardError, Table};
 use carom_impact::Restitution;
 
-/// A penny on a table, with a law of impact.
+/// Penny on a table, with an impact law.
 ///
 /// # Examples
 ///
@@ -34,12 +34,12 @@ pub struct PennyBilliard<T> {
     pub(super) penny: RollingPenny,
     pub(super) table: T,
     pub(super) restitution: Restitution,
-    /// Fraction of the rim's speed below which a normal velocity ends an orbit.
+    /// Ratio of normal velocity to rim speed below which an orbit ends as a graze.
     pub(super) graze: f64,
 }
 
 impl<T: Table> PennyBilliard<T> {
-    /// A penny on a table.
+    /// Creates a billiard from a penny, a table and an impact law.
     ///
     /// # Errors
     ///
@@ -66,26 +66,26 @@ impl<T: Table> PennyBilliard<T> {
         })
     }
 
-    /// Sets the fraction of the rim's speed below which a normal velocity ends the orbit as
-    /// [`Ending::GrazingCascade`](crate::hybrid::Ending::GrazingCascade); $10^{-12}$ by default, 0 to follow the cascade as far as it
-    /// goes.
+    /// Sets the ratio of normal velocity to rim speed below which the orbit ends as
+    /// [`Ending::GrazingCascade`](crate::hybrid::Ending::GrazingCascade). The default is $10^{-12}$; 0 follows the cascade as far
+    /// as possible.
     #[must_use]
     pub fn with_graze(mut self, graze: f64) -> Self {
         self.graze = graze.max(0.0);
         self
     }
 
-    /// The penny.
+    /// Returns the penny.
     pub fn penny(&self) -> &RollingPenny {
         &self.penny
     }
 
-    /// The table.
+    /// Returns the table.
     pub fn table(&self) -> &T {
         &self.table
     }
 
-    /// The law of impact.
+    /// Returns the impact law.
     pub fn restitution(&self) -> Restitution {
         self.restitution
     }

@@ -1,4 +1,4 @@
-//! Crossings of a rim's circle with an ellipse.
+//! Crossings of the circle on which a rim moves with an ellipse.
 //!
 //! A rim that starts at $p$ with velocity $w$ is displaced by
 //! $t\operatorname{sinc}(\omega t/2)\operatorname{Rot}(\omega t/2)w$. In
@@ -8,13 +8,13 @@
 //! $$ h = \frac{\sum_k c_kz^k}{(1 + \epsilon^2z^2)^2}, \qquad
 //! d = \frac{z(D_1 + zD_2)}{1 + \epsilon^2z^2}, \quad D_1 = Tw,\ D_2 = \epsilon Tw^\perp. $$
 //!
-//! A *wide* circle, which is left before half a turn, has $T$ the time to cross the table and
-//! $\epsilon = \omega T/2$ small, so that a straight line is no special case; a *narrow* one has
-//! $T = 2/|\omega|$ and $\epsilon = \pm1$, and its full turn is searched in four pieces. A rim on
-//! the wall has $c_0 = 0$: dividing by $z$ leaves a cubic, and the contact itself cannot be found
-//! again.
+//! A *wide* circle leaves the table before half a turn. For it, $T$ is the time to cross the table and
+//! $\epsilon = \omega T/2$ is small, so that a straight line is no special case. A *narrow* circle has
+//! $T = 2/|\omega|$ and $\epsilon = \pm1$, and its full turn is searched in four pieces. For a rim on
+//! the wall $c_0 = 0$: dividing by $z$ leaves a cubic, which does not have the contact itself as a
+//! root.
 //!
-//! Both rims run on one circle, so the crossings of the rim that was hit serve the other one too.
+//! Both rims move on one circle, so the crossings of the rim that was hit can be used for the other rim, too.
 
 use crate::billiard::table::{Ellipse, Table};
 use crate::billiard::trig::atan_over;
@@ -23,24 +23,24 @@ use nalgebra::Vector2;
 use smallvec::SmallVec;
 use std::f64::consts::{FRAC_PI_2, PI, SQRT_2};
 
-/// A chord of this many diameters leaves the table.
+/// Length of a chord, in diameters, that certainly leaves the table.
 const CHORD: f64 = 1.0625;
 
-/// A point where a circle meets the wall.
+/// Point at which a circle meets the wall.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Crossing {
-    /// Time from the start of the arc, s; negative behind it.
+    /// Time from the start of the arc, s; negative for crossings before the start.
     pub(super) time: f64,
-    /// Displacement from the start, m.
+    /// Displacement from the start of the arc, m.
     pub(super) chord: Vector2<f64>,
-    /// $(\cos, \sin)(\omega t/2)$.
+    /// Unit vector $(\cos, \sin)(\omega t/2)$.
     pub(super) half_turn: Vector2<f64>,
 }
 
-/// Crossings in the order in which the search meets them.
+/// Crossings in the order in which the search finds them.
 pub(super) type Crossings = SmallVec<[Crossing; 4]>;
 
-/// The circle of a rim, from the rim's present place.
+/// Circle of a rim, starting at the present position of the rim.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arc {
     scale: f64,
@@ -50,14 +50,15 @@ pub(super) struct Arc {
     d2: Vector2<f64>,
 }
 
-/// Product of complex numbers.
+/// Multiplies two vectors as complex numbers.
 #[inline]
 pub(super) fn rotate(a: Vector2<f64>, b: Vector2<f64>) -> Vector2<f64> {
     Vector2::new(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x)
 }
 
 impl Arc {
-    /// The circle of a rim with velocity `w`, turning at `omega`. Not both may vanish.
+    /// Creates the circle of a rim with velocity `w` (m/s) and turning rate `omega` (rad/s). At least one of them must not
+    /// vanish.
     #[inline]
     pub(super) fn new(table: &Ellipse, w: Vector2<f64>, omega: f64) -> Self {
         let crossing_time = CHORD * table.diameter() / w.norm();
@@ -83,8 +84,8 @@ impl Arc {
         self.wide
     }
 
-    /// First crossing outwards from a point inside the wall; `value` $< 0$ and `rate` are
-    /// the wall function and its rate there.
+    /// Finds the first outward crossing from a point inside the wall. `value` $< 0$ and `rate` are
+    /// the wall function and its time derivative at that point.
     pub(super) fn first_exit(
         &self,
         table: &Ellipse,
@@ -117,8 +118,8 @@ impl Arc {
         first
     }
 
-    /// All crossings ahead of a rim that moves inwards from the wall at `rate` $< 0$, first the one
-    /// outwards, then alternating.
+    /// Finds all crossings ahead of a rim that moves inwards from the wall at `rate` $< 0$: first an outward
+    /// crossing, then inward and outward ones in turn.
     pub(super) fn crossings_ahead(
         &self,
         table: &Ellipse,
@@ -152,8 +153,8 @@ impl Arc {
         all
     }
 
-    /// Crossings behind a rim on the wall of a wide circle, nearest first: where it went out, came
-    /// in, and so on.
+    /// Finds the crossings behind a rim on the wall of a wide circle, nearest first: an outward crossing, then an inward
+    /// one, and so on.
     pub(super) fn crossings_behind(
         &self,
         table: &Ellipse,
@@ -170,7 +171,7 @@ impl Arc {
         all
     }
 
-    /// The quartic $c_0 \dots c_4$; `g1` is $\nabla h\cdot D_1$.
+    /// Returns the coefficients $c_0 \dots c_4$ of the quartic; `g1` is $\nabla h\cdot D_1$.
     fn coefficients(
         &self,
         table: &Ellipse,
@@ -189,7 +190,7 @@ impl Arc {
         ]
     }
 
-    /// A turn in four pieces: z from 0 to 1, 1/z from 1 to 0 and on to -1, z from -1 to 0. Each
+    /// Searches a full turn in four pieces: z from 0 to 1, 1/z from 1 to 0 and on to -1, z from -1 to 0. Each
     /// polynomial has the sign of the wall function; `ends` are the values at z = 1 and z = -1.
     fn whole_turn<const N: usize>(
         &self,
@@ -224,7 +225,7 @@ impl Arc {
         }
     }
 
-    /// The point whose half angle has cosine and sine proportional to `co` and `si`.
+    /// Returns the crossing whose half angle has cosine and sine proportional to `co` and `si`.
     fn narrow_crossing(&self, co: f64, si: f64, angle: f64) -> Crossing {
         let norm2 = co * co + si * si;
         let norm = norm2.sqrt();
@@ -236,7 +237,7 @@ impl Arc {
     }
 }
 
-/// Substitutes $z = \sqrt2 s$.
+/// Substitutes $z = \sqrt2 s$ in a polynomial.
 fn stretch<const N: usize>(mut c: [f64; N]) -> [f64; N] {
     let mut factor = 1.0;
     for c in &mut c {

@@ -6,32 +6,32 @@ use carom_lie::hat;
 use carom_variational::{PathRate, RigidBody, State};
 use nalgebra::{Matrix3, SMatrix, SVector, Vector3};
 
-/// Cosine of two contacts' normals in the kinetic metric that is rounding.
+/// Cosine between the normals of two contacts in the kinetic metric below which it counts as zero.
 const COUPLING: f64 = 1e-12;
 
-/// A difference of states: $(\delta x, \zeta, \delta\gamma, \delta\Pi)$.
+/// Difference of two states: $(\delta x, \zeta, \delta\gamma, \delta\Pi)$.
 pub(super) type Difference = SVector<f64, STATES>;
 
-/// One contact of a body with the plane at the time of its impact.
+/// Contact of a body with the plane at the time of its impact.
 pub(super) struct Strike<'a> {
     body: &'a RigidBody,
     before: &'a State,
     after: &'a State,
     normal: Vector3<f64>,
-    /// $\chi = \rho\times d$, and what it is multiplied with: $J^{-1}\chi$.
+    /// Moment $\chi = \rho\times d$ of the normal in body axes, and its product $J^{-1}\chi$.
     moment: Vector3<f64>,
     lever: Vector3<f64>,
-    /// $X$ of $\delta\chi = X\zeta$.
+    /// Matrix $X$ in $\delta\chi = X\zeta$.
     moment_by_turn: Matrix3<f64>,
     gap_rate: f64,
     impulse: f64,
-    /// Inverse effective mass $\kappa$.
+    /// Inverse effective mass $\kappa$ (1/kg).
     mobility: f64,
 }
 
 impl<'a> Strike<'a> {
-    /// A contact in a point of the body that moves by `support_derivative`,
-    /// $H = \partial\rho/\partial d$: $X = (S(\rho) - S(d)H)S(d)$.
+    /// Creates the contact at a body point. `support_derivative` is $H = \partial\rho/\partial d$, the derivative of the point
+    /// with respect to the normal: $X = (S(\rho) - S(d)H)S(d)$, with $S$ the skew-symmetric matrix of a vector.
     pub(super) fn new(
         body: &'a RigidBody,
         impact: &'a Impact,
@@ -56,7 +56,7 @@ impl<'a> Strike<'a> {
         }
     }
 
-    /// Gradient of the gap, $(n, \chi, 0, 0)$.
+    /// Returns the gradient of the gap, $(n, \chi, 0, 0)$.
     pub(super) fn gradient(&self) -> Difference {
         difference(
             &self.normal,
@@ -66,19 +66,19 @@ impl<'a> Strike<'a> {
         )
     }
 
-    /// Rate of the gap on a path.
+    /// Returns the gap rate on a path (m/s).
     pub(super) fn rate(&self, path: &PathRate) -> f64 {
         self.normal.dot(&path.linear) + self.moment.dot(&path.angular)
     }
 
-    /// Part of the velocity, in the kinetic norm, by which the body misses the plane.
+    /// Returns the normal part of the velocity as a fraction of the velocity, in the kinetic norm; zero for a graze.
     pub(super) fn margin(&self) -> f64 {
         let energy =
             self.body.translational_energy(self.before) + self.body.rotational_energy(self.before);
         self.gap_rate.abs() / (self.mobility * 2.0 * energy).sqrt()
     }
 
-    /// True if a rate of the gap is lost against the size of gradient and velocity.
+    /// True if the gap rate `rate` is below `tolerance` times the sizes of gradient and velocity.
     pub(super) fn is_grazed_at(&self, rate: f64, tolerance: f64) -> bool {
         let spin = self.body.angular_velocity(&self.before.angular_momentum);
         let speed = self.before.linear_momentum.norm() / self.body.mass();
@@ -86,13 +86,13 @@ impl<'a> Strike<'a> {
         !(rate.abs() > tolerance * size)
     }
 
-    /// True if an impulse at this contact changes the rate of another gap.
+    /// True if an impulse at this contact changes the gap rate of the other contact.
     pub(super) fn acts_on(&self, other: &Self) -> bool {
         let coupling = 1.0 / self.body.mass() + self.lever.dot(&other.moment);
         coupling.abs() > COUPLING * (self.mobility * other.mobility).sqrt()
     }
 
-    /// Velocities of the continuous flow, before or after.
+    /// Returns the time derivative of `state` in the continuous flow.
     pub(super) fn flow(&self, state: &State, gravity: &Vector3<f64>) -> Difference {
         let path = PathRate {
             linear: state.linear_momentum / self.body.mass(),
@@ -105,7 +105,7 @@ impl<'a> Strike<'a> {
         [self.before, self.after].map(|state| self.flow(state, gravity))
     }
 
-    /// The reset by Newton's impulse $\lambda = -(1+e)u/\kappa$: with
+    /// Returns the derivative of the reset by Newton's impulse $\lambda = -(1+e)u/\kappa$: with
     /// $\delta u = \tfrac1mn\cdot\delta\gamma + \delta\chi\cdot\Omega + J^{-1}\chi\cdot\delta\Pi$ and
     /// $\delta\kappa = 2J^{-1}\chi\cdot\delta\chi$,
     /// $\delta\lambda = -(1+e)(\delta u/\kappa - u \delta\kappa/\kappa^2) - \delta e u/\kappa$.
@@ -124,11 +124,12 @@ impl<'a> Strike<'a> {
         }
     }
 
-    /// The reset by the impulse that balances the discrete energies of the flights before and after,
-    /// $E_d(s^+, t^+) = E_d(s^-, t^-)$, Tran & Leok, Eq. (22a): with $s^+ = s^- + \lambda(n, \chi)$,
+    /// Returns the derivative of the reset by the impulse that balances the discrete energies of the flights before and after,
+    /// $E_d(s^+, t^+) = E_d(s^-, t^-)$, Tran & Leok, Eq. (22a). With $s^+ = s^- + \lambda(n, \chi)$,
     /// $\delta\lambda$ follows from the derivatives of both sides.
     ///
-    /// `energies` are those by angular momentum and time, before and after.
+    /// `energies` are the derivatives of $E_d$ with respect to angular momentum and time, before and after the impact; `times`
+    /// are the durations of the two flights (s).
     pub(super) fn balanced(
         &self,
         energies: [(Vector3<f64>, f64); 2],
@@ -156,7 +157,7 @@ impl<'a> Strike<'a> {
         }
     }
 
-    /// The reset by an impulse with this derivative by the state.
+    /// Returns the derivative of a reset whose impulse has the derivative `impulse_by_state` with respect to the state.
     fn reset(&self, impulse_by_state: &Difference) -> Reset {
         let mut by_state = SMatrix::<f64, STATES, STATES>::identity();
         let mut turned = by_state.fixed_view_mut::<3, 3>(9, 3);
@@ -169,7 +170,7 @@ impl<'a> Strike<'a> {
         }
     }
 
-    /// Change by a unit of impulse: $(0, 0, n, \chi)$.
+    /// Returns the change of the state by a unit impulse: $(0, 0, n, \chi)$.
     fn push(&self) -> Difference {
         difference(
             &Vector3::zeros(),
@@ -180,17 +181,17 @@ impl<'a> Strike<'a> {
     }
 }
 
-/// Derivative of the state after an impact, at the configuration and time of the impact.
+/// Derivative of the state after an impact, at fixed configuration and time of the impact.
 pub(super) struct Reset {
-    /// By the state before, $R_x$.
+    /// Derivative with respect to the state before the impact, $R_x$.
     pub(super) by_state: SMatrix<f64, STATES, STATES>,
     pub(super) by_restitution: Difference,
-    /// By the times of the flights before and after.
+    /// Derivatives with respect to the durations of the flights before and after the impact.
     pub(super) by_times: [Difference; 2],
     pub(super) by_gravity: SMatrix<f64, STATES, 3>,
 }
 
-/// A difference of states from its four parts.
+/// Joins the four parts of a difference of states.
 fn difference(
     position: &Vector3<f64>,
     attitude: &Vector3<f64>,
@@ -201,7 +202,7 @@ fn difference(
     Difference::from_fn(|i, _| parts[i / 3][i % 3])
 }
 
-/// Rate of change of a state along a path: gravity pulls, and $R\Pi$ stays.
+/// Returns the time derivative of a state along a path: gravity acts, and the angular momentum $R\Pi$ in world axes is constant.
 pub(super) fn state_rate(
     body: &RigidBody,
     state: &State,
@@ -217,7 +218,9 @@ pub(super) fn state_rate(
     )
 }
 
-/// Moves every column by what the change of the time of impact makes of it; returns that change.
+/// Corrects every column for the change of the time of impact: adds `flow` times that change, $-\nabla\Phi\cdot\delta
+/// x/\dot\Phi$, where `gradient` is $\nabla\Phi$, and `rate` is the gap rate $\dot\Phi$ (m/s). Returns the change of the time of
+/// impact for each column.
 pub(super) fn retime(
     columns: &mut Columns,
     gradient: &Difference,

@@ -1,16 +1,15 @@
 //! Derivatives of whole runs of a body that flies above a plane.
 //!
-//! A state is followed by its differences $(\delta x, \zeta, \delta\gamma, \delta\Pi)$: position and
-//! linear momentum in space, $\delta R = RS(\zeta)$ and the angular momentum in the body. It is the
-//! run that was made that is differentiated, with its steps, not the motion that it approximates.
-//! An impact splits a step in two, $q = \Psi(s, \tau)$ with $\Phi(q) = 0$ and
-//! $\Psi(q^+, h - \tau)$: with the rate $f^-$ of the path at its end,
+//! Differences of a state are $(\delta x, \zeta, \delta\gamma, \delta\Pi)$: position and linear momentum in world axes, the
+//! rotation by $\delta R = RS(\zeta)$, and the angular momentum in body axes. The discrete run is differentiated, with its steps,
+//! not the continuous motion that it approximates. An impact splits a step into two flights, $q = \Psi(s, \tau)$ with $\Phi(q) =
+//! 0$ and $\Psi(q^+, h - \tau)$. With the time derivative $f^-$ of the first flight at its end,
 //!
 //! $$ \delta\tau = -\frac{\nabla\Phi\cdot\Psi_s\delta s}{\nabla\Phi\cdot f^-}, \qquad
 //!    \delta q = \Psi_s\delta s + f^-\delta\tau, $$
 //!
-//! the jump acts on $\delta q$, and at the end of the step the rate of the last flight times the sum
-//! of the $\delta\tau$ is taken away, since that flight begins so much later. For
+//! The derivative of the impact law acts on $\delta q$. At the end of the step the time derivative of the last flight times the
+//! sum of the $\delta\tau$ is subtracted, since that flight begins so much later. For
 //! [`ExactFlight`](carom_variational::ExactFlight) this is the saltation matrix.
 //!
 //! # Examples
@@ -57,31 +56,31 @@ use carom_variational::{DifferentiableFlight, PathRate, RigidBody, State, Turnin
 use contact::{Difference, Reset, Strike, retime, state_rate};
 use nalgebra::{DMatrix, DVector, RowSVector, SMatrix, Vector3};
 
-/// Coordinates of a difference of states.
+/// Number of coordinates of a difference of states.
 const STATES: usize = 12;
 
-/// By the initial state, the restitution and the three components of gravity.
+/// Number of columns: derivatives with respect to the initial state, the restitution and the three components of gravity.
 const N_COLUMNS: usize = 16;
-/// Column of the restitution.
+/// Column of the derivative with respect to the restitution.
 const RESTITUTION: usize = STATES;
-/// First column of gravity.
+/// First column of the derivatives with respect to gravity.
 const GRAVITY: usize = STATES + 1;
 
 type Columns = SMatrix<f64, STATES, N_COLUMNS>;
 type Row = RowSVector<f64, N_COLUMNS>;
 
-/// A rate of the gap below this fraction of gradient times velocity grazes.
+/// Fraction of gradient times velocity below which a gap rate counts as grazing.
 const GRAZING: f64 = 1e-9;
 
 impl<'a, S: SupportMap, F: DifferentiableFlight> Collider<'a, S, F> {
-    /// The derivative of the final state of a run of this collider, by
-    /// $(\delta x, \zeta, \delta\gamma, \delta\Pi)$ of the initial one (12 × 12) and by the parameters
+    /// Computes the derivative of the final state of a run of this collider, with respect to
+    /// $(\delta x, \zeta, \delta\gamma, \delta\Pi)$ of the initial state (12 × 12) and to the parameters
     /// `"restitution"`, if the rule has one, `"gravity_x"`, `"gravity_y"`, `"gravity_z"` (m/s²).
     ///
-    /// It has no value, and [`reason`](Sensitivity::reason) says why, where an impact grazes, where
-    /// several points hit together (`"simultaneous-contacts"`: they do so for no state nearby), where
-    /// impacts accumulate, and for a run that ended before its time, since its final time is not fixed.
-    /// An initial state on the plane is differentiated into the side on which it is free.
+    /// The derivative does not exist if an impact grazes, if several points hit together (`"simultaneous-contacts"`: in
+    /// neighboring runs they hit one after the other), if impacts accumulate, or if the run ended early, since its final time is
+    /// then not fixed. [`reason`](Sensitivity::reason) names the cause. For an initial state on the plane the derivative is
+    /// one-sided, for states above the plane.
     ///
     /// # Errors
     ///
@@ -154,8 +153,8 @@ impl<'a, S: SupportMap, F: DifferentiableFlight> Collider<'a, S, F> {
         Ok(sensitivity)
     }
 
-    /// Carries the differences through an impact at the end of a flight, and says what kind of impact
-    /// it is. Times: of the flight, and of what is left of the step.
+    /// Propagates the differences through an impact at the end of a flight, and classifies the impact.
+    /// The durations are those of the flight and of the rest of the step (s).
     fn strike(
         &self,
         carried: &mut Carried<'_, F>,
@@ -181,8 +180,8 @@ impl<'a, S: SupportMap, F: DifferentiableFlight> Collider<'a, S, F> {
             margin: strikes.iter().map(Strike::margin).reduce(f64::min),
         };
         let [strike] = strikes.as_slice() else {
-            // The points hit one after the other for every state nearby, and in the order that it
-            // chooses. Only those that do not act on each other leave the same way then.
+            // In every neighboring run the points hit one after the other, in an order that depends on the run.
+            // Only points that do not act on each other lead to the same state for every order.
             let coupled = |i: usize| (0..i).any(|j| strikes[i].acts_on(&strikes[j]));
             event.class = match (1..strikes.len()).any(coupled) {
                 true => Regularity::Jump,
@@ -225,7 +224,7 @@ impl<'a, S: SupportMap, F: DifferentiableFlight> Collider<'a, S, F> {
     }
 }
 
-/// Saltation matrix of the continuous flows.
+/// Computes the saltation matrix of the impact between the continuous flows.
 fn continuous(
     strike: &Strike<'_>,
     reset: &SMatrix<f64, STATES, STATES>,
@@ -237,18 +236,18 @@ fn continuous(
     saltation(&reset, &minus, &plus, &dynamic(strike.gradient()), 0.0)
 }
 
-/// Differences on their way along a run.
+/// Differences that are propagated along a run.
 struct Carried<'c, F> {
     body: &'c RigidBody,
     flight: &'c F,
     gravity: Vector3<f64>,
     columns: Columns,
-    /// Sum of the changes of the times of impact in the present step.
+    /// Sum of the changes of the times of impact in the present step, one entry per column.
     early: Row,
     leg: Option<Leg>,
 }
 
-/// A flight whose derivative has not been applied yet.
+/// Flight whose derivative has not been applied to the columns yet.
 struct Leg {
     from: State,
     to: State,
@@ -257,7 +256,7 @@ struct Leg {
 }
 
 impl<F: DifferentiableFlight> Carried<'_, F> {
-    /// A flight, over a step or a part of one.
+    /// Appends a flight over a step or a part of a step.
     fn fly(&mut self, from: &State, time: f64, to: &State) -> Result<(), CollisionError> {
         let leg = self.leg.get_or_insert_with(|| Leg {
             from: *from,
@@ -274,7 +273,7 @@ impl<F: DifferentiableFlight> Carried<'_, F> {
         Ok(())
     }
 
-    /// Applies the flights since the last impact.
+    /// Applies the derivative of the flights since the last impact to the columns.
     fn land(&mut self) -> Result<(), CollisionError> {
         let Some(mut leg) = self.leg.take() else {
             return Ok(());
@@ -309,7 +308,8 @@ impl<F: DifferentiableFlight> Carried<'_, F> {
         Ok(())
     }
 
-    /// Carries the differences to an impact that ends a flight; returns the change of its length.
+    /// Propagates the differences to an impact that ends a flight. Returns the change of the flight's duration, one entry per
+    /// column.
     fn arrive(
         &mut self,
         strike: &Strike<'_>,
@@ -324,7 +324,7 @@ impl<F: DifferentiableFlight> Carried<'_, F> {
         Ok(change)
     }
 
-    /// Carries the differences through the reset of an impact after a flight whose length has changed.
+    /// Applies the reset of an impact to the differences; `change` is the change of the duration of the flight before it.
     fn jump(&mut self, reset: &Reset, change: &Row) {
         let [before, after] = &reset.by_times;
         self.columns = reset.by_state * self.columns + before * change - after * self.early;
@@ -334,7 +334,8 @@ impl<F: DifferentiableFlight> Carried<'_, F> {
         columns += reset.by_gravity;
     }
 
-    /// The end of a step: its last flight began later by the changes of the times of impact in it.
+    /// Corrects the differences at the end of a step: its last flight began later by the changes of the times of impact in the
+    /// step.
     fn end_step(&mut self, from: &State, time: f64) -> Result<(), CollisionError> {
         if self.early == Row::zeros() {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Pairs whose boxes meet: bodies swept over a step.
+//! Broad phase: pairs of bodies whose bounding boxes, enlarged by the travel of a step, overlap.
 
 use super::contact::NearPair;
 use crate::world::cells::{Bounds, Cells};
@@ -7,12 +7,12 @@ use crate::world::pair_table::Pair;
 use crate::world::spec::World;
 use carom_variational::State;
 
-/// Boxes of all bodies, each larger than the body by the way that it may go.
+/// Bounding boxes of all bodies, each enlarged by the distance that the body may travel within a step.
 #[derive(Clone, Debug)]
 pub(super) struct Broad {
     cells: Cells,
     bounds: Vec<Bounds>,
-    /// Way for which the box of each body has room (m).
+    /// Distance by which the box of each body is enlarged (m).
     pub(super) way: Vec<f64>,
     around: Vec<usize>,
 }
@@ -36,7 +36,7 @@ impl Broad {
         }
     }
 
-    /// Gives mobile bodies new boxes with room for a way.
+    /// Replaces the box of a mobile body by one that is enlarged by the distance `way` (m).
     pub(super) fn put(&mut self, world: &World, body: usize, state: &State, way: f64) {
         let about = &world.bodies[body];
         let tight = match about.sphere {
@@ -48,7 +48,8 @@ impl Broad {
         (self.bounds[body], self.way[body]) = (bounds, way);
     }
 
-    /// The pairs of some bodies with everything that their boxes meet, in ascending order.
+    /// Returns the pairs of the given bodies with all bodies whose boxes they overlap and all planes they can reach, in ascending
+    /// order.
     pub(super) fn pairs(&mut self, world: &World, bodies: &[usize], states: &[State]) -> Vec<Pair> {
         let mut out = Vec::new();
         let n = world.n_bodies();
@@ -72,7 +73,7 @@ impl Broad {
     }
 }
 
-/// A pair that has not been looked at.
+/// Creates the record of a pair for which no gap has been computed yet.
 pub(super) fn unseen(pair: Pair) -> NearPair {
     NearPair {
         pair,

@@ -1,4 +1,4 @@
-//! Pairs that are near each other, and their contact points.
+//! Pairs of bodies that are near each other, and their contact points.
 
 use super::tolerances::{BENT, PATCH, SLOW};
 use crate::world::body::{Flights, Velocity};
@@ -11,54 +11,55 @@ use carom_lcp::cone::ConeMode;
 use carom_variational::State;
 use nalgebra::Vector3;
 
-/// A contact point in a step.
+/// Contact point in the problem of one step.
 #[derive(Clone, Debug)]
 pub(super) struct Contact {
     pub(super) pair: Pair,
-    /// The second body, if it moves.
+    /// Index of the second body; `None` if it cannot move.
     pub(super) second: Option<usize>,
     pub(super) point: ContactPoint,
     pub(super) friction: f64,
     pub(super) restitution: f64,
-    /// Gaps within this are contact (m); what closes by less within a step is at rest.
+    /// Gap below which the point counts as touching (m). A contact that closes by less than this within a step is at rest.
     pub(super) tolerance: f64,
-    /// Change of the gap within the step that its rate leaves out: turning (m).
+    /// Change of the gap within the step that the gap rate does not predict, because the bodies rotate (m).
     pub(super) bend: Option<f64>,
-    /// Impulses from which the searches of the next round start.
+    /// Impulses from which the solver starts in the next round of the step.
     pub(super) starts: Starts,
-    /// The force of the last step times the length of this one, in the frame of the point (N s).
+    /// Contact force of the previous step times the length of this step, in the contact frame (N s).
     pub(super) last_force: [f64; 3],
-    /// Impulses of the step, in the frame of the point (N s); none yet if the point is new in a round.
+    /// Impulse of this step in the contact frame (N s); `None` until the solver has seen the point.
     pub(super) impulse: Option<[f64; 3]>,
-    /// Rate of the gap after the step (m/s).
+    /// Gap rate after the step (m/s).
     pub(super) opening: f64,
     pub(super) mode: ConeMode,
 }
 
-/// Impulses of a contact from which searches start, in the frame of its point (N s).
+/// Initial guesses of the impulses of a contact, in the contact frame (N s).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Starts {
-    /// Impulse without restitution: a force that may go on, times the length of the step.
+    /// Impulse without restitution: a contact force times the length of the step. It may persist in later steps.
     pub(super) force: [f64; 3],
-    /// Impulse of the compression where the island has an impact.
+    /// Impulse of the compression phase, used if the island has an impact.
     pub(super) compression: [f64; 3],
-    /// Impulse of the expansion after it.
+    /// Impulse of the expansion phase after the compression.
     pub(super) expansion: [f64; 3],
-    /// True if the contact restitutes.
+    /// True if the contact restitutes, that is, if its impact has an expansion phase.
     pub(super) restitutes: bool,
 }
 
-/// A contact point of the last step.
+/// Contact point of the previous step.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Kept {
-    /// The point in the axes of the first body.
+    /// Contact point in the axes of the first body, from its center (m).
     at: Vector3<f64>,
-    /// Impulse on the first body, in space, over the length of the step (N).
+    /// Contact force on the first body, in world axes: the impulse divided by the length of the step (N).
     force: Vector3<f64>,
 }
 
 impl Kept {
-    /// A point with an impulse of it that may go on (N s).
+    /// Stores a contact point with the part of its impulse that may persist (N s, contact frame), divided by the step length `h`
+    /// (s).
     pub(super) fn new(contact: &Contact, [n, x, y]: [f64; 3], states: &[State], h: f64) -> Self {
         let state = &states[contact.pair.0];
         let [t1, t2] = tangents(&contact.point.normal);
@@ -71,19 +72,19 @@ impl Kept {
     }
 }
 
-/// A pair that may touch within the step.
+/// Pair of bodies that may touch within the step.
 #[derive(Clone, Debug)]
 pub(super) struct NearPair {
     pub(super) pair: Pair,
     pub(super) memory: PairMemory,
-    /// Points of the last step.
+    /// Contact points of the previous step.
     pub(super) kept: Vec<Kept>,
-    /// Gap at the middle of the step (m).
+    /// Gap at the middle of the step, where the impulses act (m).
     pub(super) gap: f64,
     pub(super) contacts: Vec<Contact>,
 }
 
-/// The bodies of a world at the middle of a step.
+/// All bodies of a world at the middle of a step.
 #[derive(Clone, Copy)]
 pub(super) struct Middle<'m> {
     pub(super) world: &'m World,
@@ -100,7 +101,7 @@ impl Middle<'_> {
             .unwrap_or_else(|| self.world.initial_of(thing))
     }
 
-    /// Bound of the rate at which the gap of a pair changes (m/s).
+    /// Returns an upper bound of the absolute gap rate of a pair (m/s).
     fn rate(&self, (i, j): Pair, velocities: &[Velocity]) -> f64 {
         let spin = |thing: usize| {
             let body = &self.world.bodies[thing];
@@ -116,7 +117,8 @@ impl Middle<'_> {
         }
     }
 
-    /// Finds the gap of a pair, and its points if it can close under the velocities that `launched` states have.
+    /// Computes the gap of a pair, and its contact points if it can close when the bodies fly on from `launched` with
+    /// `velocities`.
     pub(super) fn look(&self, near: &mut NearPair, launched: &[State], velocities: &[Velocity]) {
         let (i, j) = near.pair;
         let (body, other) = (&self.world.bodies[i], self.world.thing(j));
@@ -130,7 +132,7 @@ impl Middle<'_> {
         }
     }
 
-    /// True if a pair can close within the step.
+    /// True if a pair can close within the step. Fast pairs are decided by the continuous search for the first contact.
     pub(super) fn closes(
         &self,
         near: &mut NearPair,
@@ -166,11 +168,11 @@ impl Middle<'_> {
             tolerance,
         };
         let found = search.first_contact(self.h, self.h, &mut near.memory);
-        // Pairs that the search cannot decide get rows, too.
+        // A pair for which the search fails counts as closing.
         !matches!(found, Ok(Progress::Free(_)))
     }
 
-    /// Adds the points of a pair at the middle of the step.
+    /// Adds the contact points of a pair at the middle of the step.
     pub(super) fn add_points(&self, near: &mut NearPair, velocities: &[Velocity]) {
         let (i, j) = near.pair;
         let world = self.world;
@@ -230,7 +232,7 @@ impl Middle<'_> {
         }
     }
 
-    /// Bound of the acceleration with which turning closes the gap of a pair (m/s²).
+    /// Returns an upper bound of the acceleration with which the rotation of the bodies can close the gap of a pair (m/s²).
     fn turning(&self, (i, j): Pair, launched: &[State], velocities: &[Velocity]) -> f64 {
         let world = self.world;
         let of = |thing: usize| {
@@ -244,8 +246,8 @@ impl Middle<'_> {
         of(i) + of(j) + faces
     }
 
-    /// Finds by how much more the gaps of a pair close within the step than their rates say, and reports if that
-    /// is new and matters: then these points are to be solved again.
+    /// Computes by how much the gaps of a pair close within the step beyond the prediction of their rates. Returns true if a
+    /// correction is new and not negligible: the impulses of these points are then discarded, and must be solved for again.
     pub(super) fn bend(
         &self,
         near: &mut NearPair,
@@ -280,7 +282,8 @@ impl Middle<'_> {
         is_new
     }
 
-    /// Adds a point of a pair with rows where it is deeper at the next middle than turning alone can make it.
+    /// Adds the deepest point of a pair that already has rows, if its overlap at the next middle exceeds the bound that rotation
+    /// alone allows. Returns true if a point was added.
     pub(super) fn add_deep(
         &self,
         near: &mut NearPair,

@@ -1,12 +1,12 @@
-//! Independent tasks, by as many threads as the caller has.
+//! Execution of independent tasks on the threads that the caller provides.
 
-/// Runs independent tasks. This crate starts no threads; who has some hands them in.
+/// Runs independent tasks. This crate starts no threads: a caller that has threads implements this trait.
 pub trait Executor: Sync {
     /// Calls `task` once with every index below `count`, in any order, and returns when all have ended.
     fn run(&self, count: usize, task: &(dyn Fn(usize) + Sync));
 }
 
-/// One task after the other, on the thread of the caller.
+/// Runs the tasks one after the other on the calling thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Serial;
 

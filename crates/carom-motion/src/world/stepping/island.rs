@@ -1,23 +1,23 @@
-//! Islands: bodies that contacts connect.
+//! Islands: groups of bodies that are connected by contacts.
 
-/// Mobile bodies that contact points connect, and these points.
+/// Group of mobile bodies that are connected by contact points, and these points.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Island {
-    /// Bodies, in ascending order.
+    /// Indices of the bodies, in ascending order.
     pub(super) bodies: Vec<usize>,
-    /// Indices of the points, in ascending order.
+    /// Indices of the contact points, in ascending order.
     pub(super) contacts: Vec<usize>,
 }
 
 impl Island {
-    /// Place of a body among those of the island.
+    /// Returns the position of a body in the list `bodies`; `None` if the body is not in the island.
     pub(super) fn place(&self, body: usize) -> Option<usize> {
         self.bodies.binary_search(&body).ok()
     }
 }
 
-/// The islands of contacts between bodies (the second is `None` if it does not move), in the order of their
-/// first contacts.
+/// Groups contacts into islands, in the order of their first contacts. A contact is a pair of body indices; the second is `None`
+/// if that body does not move.
 pub(super) fn islands(n_bodies: usize, contacts: &[(usize, Option<usize>)]) -> Vec<Island> {
     let mut parent: Vec<usize> = (0..n_bodies).collect();
     for &(first, second) in contacts {
@@ -44,7 +44,7 @@ pub(super) fn islands(n_bodies: usize, contacts: &[(usize, Option<usize>)]) -> V
     out
 }
 
-/// The representative of a body; the ways to it are halved.
+/// Returns the root of a body in the union-find forest, and halves the paths on the way.
 fn root(parent: &mut [usize], mut body: usize) -> usize {
     while parent[body] != body {
         parent[body] = parent[parent[body]];

@@ -1,10 +1,10 @@
-//! Contacts that last over several steps.
+//! Contacts that persist over several steps.
 
 use super::step::Step;
 use crate::world::events::Event;
 use crate::world::pair_table::Pair;
 
-/// A pair that pressed in the last step.
+/// Pair that had a positive contact impulse in the previous step.
 #[derive(Clone, Copy, Debug)]
 struct Lasting {
     pair: Pair,
@@ -12,15 +12,15 @@ struct Lasting {
     slides: bool,
 }
 
-/// Pairs that press in consecutive steps: contacts last from the second one on.
+/// Pairs with a positive contact impulse in consecutive steps. A contact counts as lasting from the second such step on.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LastingContacts {
-    /// In ascending order of pairs.
+    /// Pairs of the previous step, in ascending order.
     pairs: Vec<Lasting>,
 }
 
 impl LastingContacts {
-    /// Pairs that last already, in ascending order, and true for those that slide.
+    /// Starts with pairs whose contact lasts already, in ascending order; the flag is true for a sliding contact.
     pub(super) fn of(pairs: &[(Pair, bool)]) -> Self {
         let lasting = |&(pair, slides): &(Pair, bool)| Lasting {
             pair,
@@ -36,7 +36,8 @@ impl LastingContacts {
         self.pairs.is_empty()
     }
 
-    /// Reports the changes that a step makes, at the time of its impulses.
+    /// Reports contacts that become lasting, end, or change between sticking and sliding in a step, as events at the time of its
+    /// impulses.
     pub(super) fn note(&mut self, step: &Step, time: f64, report: &mut dyn FnMut(Event<'_>)) {
         let mut now: Vec<Lasting> = Vec::new();
         for pressed in step.islands.iter().flat_map(|island| &island.pressed) {

@@ -1,29 +1,29 @@
-//! Time stepping: steps of one length, each with one problem for every island of contacts.
+//! Time stepping: steps of constant length, with one contact problem for every island of bodies in each step.
 //!
 //! A step of length $h$ from $(x, v)$:
 //!
-//! 1. half a flight without gravity, to the middle $x_m$;
-//! 2. rows $J$ at $x_m$ for every pair that can close within the step, and impulses
-//!    $0 \le \lambda_n \perp u_n^+ + \max(g, 0)/h \ge 0$ with Coulomb friction in the round cone, where
-//!    $v^+ = v + ha + M^{-1}J^T\lambda$ and $u^+ = Jv^+$;
-//! 3. where contacts close faster than the threshold of impacts, both phases of `poisson`;
+//! 1. half a flight without gravity, to the middle configuration $x_m$;
+//! 2. Jacobian rows $J$ at $x_m$ for every pair that can close within the step, and impulses
+//!    $0 \le \lambda_n \perp u_n^+ + \max(g, 0)/h \ge 0$ with Coulomb friction in the circular cone, where $g$ is the gap, $a$
+//!    the acceleration of gravity, $v^+ = v + ha + M^{-1}J^T\lambda$ and $u^+ = Jv^+$;
+//! 3. if contacts close faster than the threshold of impacts, both phases of the law `poisson`;
 //! 4. half a flight with $v^+$.
 //!
-//! Flights with $v^+$ are searched for pairs that close and have no rows: these get rows, and their island is
-//! solved again. The energy changes by exactly $\lambda\cdot(u^- + u^+)/2$. Overlaps that turning bodies make
-//! within a step are never pushed out by velocity, which can have no answer in a jam: a share of them is taken out
-//! of positions.
+//! The flight with $v^+$ is searched for pairs that close without having rows. These pairs get rows, and their island is solved
+//! again. The energy changes by exactly $\lambda\cdot(u^- + u^+)/2$. Overlaps that the rotation of bodies causes within a step
+//! are not removed through velocities, because that problem can be infeasible in a jam. A share of each overlap is removed by
+//! moving the bodies instead.
 //!
 //! | file | concern |
 //! | --- | --- |
-//! | `broad.rs` | pairs whose swept boxes meet |
-//! | `contact.rs` | which of them can close, and their points |
-//! | `island.rs` | bodies that contacts connect |
+//! | `broad.rs` | broad phase: pairs whose enlarged boxes overlap |
+//! | `contact.rs` | pairs that can close, and their contact points |
+//! | `island.rs` | groups of bodies connected by contacts |
 //! | `solver.rs` | the impulses of one island |
-//! | `step.rs` | one step with its rounds |
-//! | `project.rs` | overlaps |
-//! | `lasting.rs` | contacts that last |
-//! | `run.rs` | the motion: samples, impacts, balance |
+//! | `step.rs` | one step and its rounds |
+//! | `project.rs` | removal of overlaps |
+//! | `lasting.rs` | contacts that persist over several steps |
+//! | `run.rs` | the whole run: samples, impacts, energy balance |
 //!
 //! Stewart & Trinkle, Int. J. Numer. Methods Eng. 39 (1996) 2673; Moreau 1988.
 

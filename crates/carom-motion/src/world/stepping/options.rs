@@ -1,18 +1,18 @@
-//! Options of time stepping, and what a run tells about its steps.
+//! Options of time stepping, and the counts that a run reports.
 
 use crate::world::MotionError;
 
-/// Scheme of motion.
+/// Time integration scheme of a world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scheme {
-    /// From event to event, each located exactly.
+    /// Event-driven integration: every impact and change of contact is located exactly.
     Events,
-    /// Steps of one length, each with one problem for every island of contacts.
+    /// Time stepping: steps of constant length, with one contact problem for every island in each step.
     TimeStepping,
 }
 
 impl Scheme {
-    /// Stable name.
+    /// Returns the stable identifier of the scheme.
     pub fn name(self) -> &'static str {
         match self {
             Self::Events => "events",
@@ -21,7 +21,7 @@ impl Scheme {
     }
 }
 
-/// Accuracy of the steps, and which contacts restitute in them.
+/// Options of time stepping: accuracy of the contact problems, and the approach speed from which contacts restitute.
 ///
 /// # Examples
 ///
@@ -49,8 +49,8 @@ impl Default for Stepping {
 }
 
 impl Stepping {
-    /// Residual of every step's problem, and the approach from which contacts restitute, in units of the
-    /// acceleration of gravity times the step.
+    /// Creates the options. `tolerance` bounds the residual of the contact problem of every step. `impact_speed` is the approach
+    /// speed from which contacts restitute, as a multiple of $gh$, the acceleration of gravity times the step length.
     ///
     /// # Errors
     ///
@@ -76,46 +76,47 @@ impl Stepping {
         })
     }
 
-    /// Residual of every step's problem.
+    /// Returns the bound of the residual of every contact problem.
     pub fn tolerance(&self) -> f64 {
         self.tolerance
     }
 
-    /// Approach from which contacts restitute, in units of the acceleration of gravity times the step.
+    /// Returns the approach speed from which contacts restitute, as a multiple of the acceleration of gravity times the step
+    /// length.
     pub fn impact_speed(&self) -> f64 {
         self.impact_speed
     }
 }
 
-/// Counts of the steps of a run.
+/// Counts of a run by time stepping.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct StepCounts {
-    /// Steps.
+    /// Number of steps.
     pub n_steps: usize,
-    /// Problems of islands, those of further rounds and of expansions among them.
+    /// Number of contact problems solved, including those of further rounds and of expansion phases.
     pub n_problems: usize,
-    /// Problems whose residual missed the tolerance.
+    /// Number of problems whose residual exceeded the tolerance.
     pub n_inaccurate: usize,
-    /// Largest residual of a problem.
+    /// Largest residual of all problems.
     pub worst_residual: f64,
-    /// Most contact points of a step.
+    /// Largest number of contact points in a step.
     pub max_contacts: usize,
-    /// Most contact points of an island.
+    /// Largest number of contact points in an island.
     pub max_island: usize,
-    /// Newton steps of all problems.
+    /// Number of Newton steps, summed over all problems.
     pub newton_steps: usize,
-    /// Gauss-Seidel sweeps of all problems.
+    /// Number of Gauss-Seidel sweeps, summed over all problems.
     pub sweeps: usize,
-    /// Impacts whose restitution was scaled down, so that they gain no energy.
+    /// Number of impacts whose restitution was reduced so that they gain no energy.
     pub n_capped: usize,
-    /// Contact points that restituted.
+    /// Number of contact points that restituted.
     pub n_bounces: usize,
-    /// Motions that events handed over to steps: 0 or 1.
+    /// Number of switches from event-driven integration to time stepping: 0 or 1.
     pub handed_over: usize,
 }
 
 impl StepCounts {
-    /// Adds the problems of other steps.
+    /// Adds the counts of `other`; maxima are combined by the maximum.
     pub(super) fn add(&mut self, other: &Self) {
         self.n_steps += other.n_steps;
         self.n_problems += other.n_problems;

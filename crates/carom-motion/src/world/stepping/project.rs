@@ -1,4 +1,4 @@
-//! Overlaps that turning leaves are taken out of positions, a small share in every step.
+//! Removal of overlaps that the rotation of bodies causes: a small share of each overlap in every step.
 
 use super::contact::Contact;
 use super::tolerances::{PROJECTED, PROJECTION_PASSES, SHALLOW};
@@ -10,8 +10,9 @@ use carom_lie::So3;
 use carom_variational::State;
 use nalgebra::Vector3;
 
-/// Parts bodies whose gaps were negative at the middle, by a share of the overlap and as impulses along the normals
-/// would move them; other points are kept from closing. Returns the potential energy that this adds (J).
+/// Moves apart bodies whose gap was negative at the middle of the step, by a share of the overlap. The displacements are those
+/// that impulses along the contact normals would cause; the other contact points are kept from closing. Returns the potential
+/// energy that the displacements add (J).
 pub(super) fn part(world: &World, contacts: &[&Contact], rows: &Rows, states: &mut [State]) -> f64 {
     let is_deep = |contact: &&&Contact| {
         let (i, j) = contact.pair;

@@ -1,4 +1,4 @@
-//! The motion of a world step by step.
+//! Run of a world by time stepping.
 
 use super::executor::Executor;
 use super::lasting::LastingContacts;
@@ -14,17 +14,17 @@ use carom_impact::frictional::Poisson;
 use carom_variational::State;
 use nalgebra::Vector3;
 
-/// Name of the law of impacts in steps.
+/// Name of the impact law that time stepping uses.
 const LAW: &str = Poisson::NAME;
 
 struct StepRun<'w, 'o> {
     world: &'w World,
     stepper: Stepper<'w>,
     states: Vec<State>,
-    /// Number of the line of the grid at or before the present time; the start is line 0.
+    /// Index of the last grid time that is not after the present time; the start has index 0.
     line: u64,
     time: f64,
-    /// Times that are asked for and have not come yet, the latest first.
+    /// Requested sample times that are still to come, the latest first.
     samples: Vec<f64>,
     has_begun: bool,
     lasting: LastingContacts,
@@ -37,7 +37,7 @@ struct StepRun<'w, 'o> {
 }
 
 impl World {
-    /// Runs in steps of the world's length, whatever happens in them; events are reported as by
+    /// Runs the world by time stepping, with its constant step length. Events are reported to `observe` like those of
     /// [`run`](Self::run). Impacts follow the law `poisson`, up to one step early and never late.
     pub fn run_in_steps<'o>(
         &self,
@@ -63,7 +63,7 @@ impl World {
         self.step_from(relay, limits, stepping, executor, observe)
     }
 
-    /// Goes on in steps from where another scheme ended.
+    /// Continues by time stepping from the state in which another scheme ended.
     pub(crate) fn step_from<'o>(
         &self,
         relay: Relay,
@@ -116,7 +116,7 @@ impl Hybrid for StepRun<'_, '_> {
         self.n_impacts
     }
 
-    /// One step of the grid, or what is left to the end.
+    /// Makes one step to the next grid time, or to the end of the run if that comes first.
     fn proceed(&mut self, limits: &Limits) -> Result<Option<Ending<MotionError>>, MotionError> {
         if !self.has_begun {
             self.has_begun = true;
@@ -139,13 +139,13 @@ impl Hybrid for StepRun<'_, '_> {
             true => (left, limits.duration),
             false => (to_line, line),
         };
-        // Steps from line to line are equally long.
+        // Steps from one grid time to the next are equally long.
         let h = if (h - step).abs() <= step * SAME_TIME {
             step
         } else {
             h
         };
-        // Times within the step: by a shorter one that leaves no trace.
+        // A sample time within the step is reached by a shorter trial step, which changes nothing in the run.
         while let Some(&sample) = self.samples.last()
             && sample < end - SAME_TIME * step
         {
@@ -193,7 +193,7 @@ impl StepRun<'_, '_> {
                 }
             }
         }
-        // Impulses at a start are no forces; contacts that lasted before do not end there.
+        // Impulses at the start of a run are no contact forces: contacts that lasted before the start do not end there.
         if h > 0.0 || self.lasting.is_empty() {
             self.lasting.note(&step, middle, self.observe);
         }
@@ -215,7 +215,7 @@ impl StepRun<'_, '_> {
         reported
     }
 
-    /// Reports an island some of whose contacts restitute.
+    /// Reports an island with restituting contacts as one impact.
     fn impact(&mut self, island: &IslandStep, kicked: &[State], time: f64) {
         self.n_impacts += 1;
         self.balance.impact_loss -= island.work;
@@ -237,7 +237,7 @@ impl StepRun<'_, '_> {
         let impact = Impact {
             time,
             law: LAW,
-            // With the work of gravity in the step, so that the difference is the work of the impulses.
+            // `energy_minus` includes the work of gravity in the step, so that the difference is the work of the impulses.
             energy_minus: island.energy_plus - island.work,
             energy_plus: island.energy_plus,
             contacts,
@@ -249,7 +249,7 @@ impl StepRun<'_, '_> {
         (self.observe)(Event::Impact(&impact));
     }
 
-    /// Reports the samples up to the time of some states.
+    /// Reports all requested samples up to `time`, with the given states.
     fn report_samples(&mut self, time: f64, states: &[State]) -> Result<(), MotionError> {
         let until = time + SAME_TIME * self.world.time_step;
         while let Some(sample) = self.samples.pop_if(|sample| *sample <= until) {

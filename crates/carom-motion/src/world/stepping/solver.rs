@@ -1,10 +1,11 @@
-//! The problem of one island in one step.
+//! Contact problem of one island in one step.
 //!
-//! The impulses of a step hold
-//! $0 \le \lambda_n \perp u_n + \max(g, 0)/h \ge 0$ with friction in the round cone: no gap $g$ closes beyond
-//! contact within the step. Where a contact closes faster than the threshold, the impulses are those of
-//! `poisson`: its gap counts as closed, a compression without restitution is followed by an expansion that
-//! gives back at least $p = s e\lambda_n$, and $s$ is as large as the work of the impulses allows.
+//! The impulses of a step satisfy
+//! $0 \le \lambda_n \perp u_n + \max(g, 0)/h \ge 0$ with friction in the circular cone: within the step of length $h$ no gap
+//! $g$ closes beyond contact. If a contact closes faster than the threshold, the impulses follow the law `poisson`. The gap of
+//! such a contact then counts as closed. A compression without restitution is followed by an expansion with normal impulses of
+//! at least $p = s e\lambda_n$. Here $e$ is the restitution, and the factor $s$ in \[0, 1\] is the largest for which the impulses
+//! gain no energy.
 
 use super::contact::{Contact, Starts};
 use super::island::Island;
@@ -17,53 +18,53 @@ use carom_lcp::cone::{
     BodyRows, ConeMode, SparseConeOptions, SparseConeProblem, SparseConeWorkspace, SparseContact,
 };
 
-/// One island as it is posed.
+/// Data of the contact problem of one island.
 #[derive(Clone, Copy)]
 pub(super) struct Task<'t> {
     pub(super) bodies: &'t [Body],
     pub(super) island: &'t Island,
     pub(super) contacts: &'t [Contact],
     pub(super) rows: &'t Rows,
-    /// Velocities of all rows before the step (m/s).
+    /// Velocities of all contact rows before the step (m/s).
     pub(super) before: &'t [f64],
-    /// Velocities of all rows after gravity alone (m/s).
+    /// Velocities of all contact rows after gravity has acted, without contact impulses (m/s).
     pub(super) free: &'t [f64],
     /// Length of the step (s).
     pub(super) h: f64,
-    /// Approach from which contacts restitute (m/s).
+    /// Approach speed from which contacts restitute (m/s).
     pub(super) threshold: f64,
-    /// Residual at which a search ends.
+    /// Residual at which the solver stops.
     pub(super) tolerance: f64,
 }
 
-/// Impulses of an island; three rows for each of its contacts.
+/// Solution of an island: three impulses (N s) for each of its contacts, in the contact frame.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Answer {
     pub(super) impulses: Vec<f64>,
     pub(super) modes: Vec<ConeMode>,
-    /// Starts of the next round's searches.
+    /// Initial guesses for the next round, one per contact.
     pub(super) starts: Vec<Starts>,
     /// Work of the impulses (J).
     pub(super) work: f64,
     pub(super) counts: StepCounts,
 }
 
-/// Memory of one island's problems.
+/// Solver of one island, with buffers that are reused.
 #[derive(Debug)]
 pub(super) struct Solver {
     problem: SparseConeProblem,
     workspace: SparseConeWorkspace,
-    /// Impulses from which the next search starts.
+    /// Impulses from which the next solution starts.
     from: Vec<f64>,
     starts: Vec<Starts>,
     velocity: Vec<f64>,
-    /// Rates at which gaps may close, $\max(g, 0)/h$, less what turning closes (m/s).
+    /// Rate at which each gap may close, $\max(g, 0)/h$, reduced by the part that rotation closes (m/s).
     closing: Vec<f64>,
     found: Found,
     counts: StepCounts,
 }
 
-/// Impulses of a problem, the velocities that they leave, and the modes of the contacts.
+/// Solution of a contact problem: impulses, velocities after them, and the modes of the contacts.
 #[derive(Clone, Debug, Default)]
 struct Found {
     residual: f64,
@@ -117,7 +118,8 @@ impl Solver {
         self.starts.iter().any(|start| start.restitutes)
     }
 
-    /// Compression of the contacts that restitute, with more of them as long as others close as fast.
+    /// Solves the compression of the restituting contacts. Contacts that close as fast join them, and the problem is solved
+    /// again, at most [`GROWTHS`] times.
     fn compress(&mut self, task: &Task<'_>) -> Result<(), LcpError> {
         for (start, closing) in self.starts.iter().zip(&mut self.closing) {
             if start.restitutes {
@@ -151,7 +153,7 @@ impl Solver {
         }
     }
 
-    /// Sets bodies, contacts and start of the problem without restitution.
+    /// Sets up the contact problem without restitution: bodies, contacts and their velocities.
     fn pose(&mut self, task: &Task<'_>) -> Result<(), LcpError> {
         self.problem.clear();
         self.closing.clear();
@@ -183,8 +185,8 @@ impl Solver {
         Ok(())
     }
 
-    /// Impulses of the problem as it is, from the start that is set. One that misses the tolerance is tried again: from the best
-    /// point, on which the search starts afresh, and from zero.
+    /// Solves the present problem from the initial guess in `from`. If the residual misses the tolerance, tries again from the
+    /// best impulses found so far, then from zero.
     fn search(&mut self, task: &Task<'_>) -> Result<(), LcpError> {
         self.counts.n_problems += 1;
         self.found.residual = f64::INFINITY;
@@ -210,7 +212,7 @@ impl Solver {
         Ok(())
     }
 
-    /// One search; what it finds is kept if it is better.
+    /// Makes one solution attempt, and keeps its result if the residual is smaller than before.
     fn attempt(&mut self, task: &Task<'_>, start: &[f64]) -> Result<(), LcpError> {
         let options = SparseConeOptions::new(task.tolerance, task.tolerance)?;
         let answer = self.workspace.solve_from(&self.problem, start, &options)?;
@@ -229,7 +231,7 @@ impl Solver {
         Ok(())
     }
 
-    /// Adds contacts that close faster than the threshold, and reports if there are more than before.
+    /// Marks contacts that close faster than the threshold as restituting. Returns true if any contact was added.
     fn grow(&mut self, task: &Task<'_>) -> bool {
         let impulses = &self.found.impulse;
         let largest = impulses.iter().fold(0.0, |s: f64, l| s.max(l.abs()));
@@ -248,7 +250,7 @@ impl Solver {
         grows
     }
 
-    /// Sets the velocities of the problem to those after gravity, with the rates at which gaps may close.
+    /// Sets the velocities of the problem: those after gravity plus the rates at which gaps may close.
     fn shift(&mut self, task: &Task<'_>) -> Result<(), LcpError> {
         self.velocity.clear();
         for (&c, closing) in task.island.contacts.iter().zip(&self.closing) {
@@ -258,12 +260,12 @@ impl Solver {
         self.problem.set_velocity(&self.velocity)
     }
 
-    /// The work $\lambda\cdot(u^- + u^+)/2$ of the impulses, if the last search ended with them (J).
+    /// Returns the work $\lambda\cdot(u^- + u^+)/2$ of the impulses (J). The last solution must have ended with these impulses.
     fn work(&self, task: &Task<'_>, impulses: &[f64]) -> f64 {
         self.works(task, impulses).0
     }
 
-    /// The work, and the sum of the sizes of its terms (J).
+    /// Returns the work of the impulses and the sum of the absolute values of its terms (J).
     fn works(&self, task: &Task<'_>, impulses: &[f64]) -> (f64, f64) {
         let (mut work, mut size) = (0.0, 0.0);
         let after = &self.found.velocity;
@@ -279,7 +281,8 @@ impl Solver {
         (work, size)
     }
 
-    /// Gives back what contacts that restitute had of the compression, as much as gains no energy.
+    /// Solves the expansion: every restituting contact gives back its share of the compression, scaled by the largest common
+    /// factor in [0, 1] that gains no energy.
     fn expand(&mut self, task: &Task<'_>) -> Result<Answer, LcpError> {
         let compression = self.found.impulse.clone();
         let compressed = self.found.velocity.clone();
@@ -316,7 +319,8 @@ impl Solver {
         Ok(answer)
     }
 
-    /// Impulses of compression and expansion with given floors.
+    /// Solves the expansion with the given lower bounds of the normal impulses (N s, one per contact). Returns the sum of the
+    /// impulses of compression and expansion.
     fn expansion(
         &mut self,
         task: &Task<'_>,
@@ -342,7 +346,7 @@ impl Solver {
     }
 }
 
-/// The mass matrix of a body for velocities of its center in space and about its own axes.
+/// Returns the mass matrix of a body for the velocity of its center in world axes and the angular velocity in body axes.
 fn mass_matrix(body: &Body) -> [[f64; 6]; 6] {
     let mut out = [[0.0; 6]; 6];
     let Some(rigid) = &body.rigid else {

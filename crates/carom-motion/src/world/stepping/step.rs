@@ -22,45 +22,45 @@ use carom_variational::State;
 use nalgebra::Vector3;
 use std::sync::{Mutex, PoisonError};
 
-/// Pairs that one task looks at.
+/// Number of pairs that one parallel task examines.
 const CHUNK: usize = 64;
 
-/// Memory that one step leaves to the next.
+/// Data that one step passes on to the next.
 #[derive(Clone, Debug, Default)]
 struct Carry {
-    /// Pairs that were near, in ascending order, with the points that pressed.
+    /// Pairs that were near, in ascending order, with the contact points that had a positive impulse.
     pairs: Vec<(Pair, PairMemory, Vec<Kept>)>,
 }
 
-/// An impulse of a step at a point.
+/// Contact point with a positive normal impulse in a step.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pressed {
     pub(super) pair: Pair,
     pub(super) point: Vector3<f64>,
     pub(super) normal: Vector3<f64>,
-    /// Impulse on the first body, in space (N s).
+    /// Impulse on the first body, in world axes (N s).
     pub(super) impulse: Vector3<f64>,
-    /// Normal velocity before the step (m/s).
+    /// Normal velocity before the impulses (m/s).
     pub(super) normal_velocity: f64,
     pub(super) slides: bool,
     pub(super) restitutes: bool,
 }
 
-/// Times of a step (s): half a flight, impulses, half a flight.
+/// Durations of the phases of a step (s): half a flight, impulses, half a flight.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Phases {
-    /// Flight before the impulses.
+    /// Duration of the flight before the impulses.
     pub(super) before: f64,
-    /// Time for which gravity acts with the impulses.
+    /// Duration for which gravity acts together with the impulses.
     pub(super) gravity: f64,
-    /// Time in which gaps may close after the impulses.
+    /// Duration in which gaps may close after the impulses.
     pub(super) closing: f64,
-    /// Flight after the impulses.
+    /// Duration of the flight after the impulses.
     pub(super) after: f64,
 }
 
 impl Phases {
-    /// A step of length `h`.
+    /// Returns the phases of a step of length `h` (s).
     pub(super) fn of_step(h: f64) -> Self {
         Self {
             before: 0.5 * h,
@@ -70,8 +70,8 @@ impl Phases {
         }
     }
 
-    /// Impulses at the start of a run with steps of length `h`: bodies that approach there and touch do not fly into
-    /// each other.
+    /// Returns the phases of the impulses at the start of a run with steps of length `h` (s). These impulses keep bodies that
+    /// touch and approach at the start from penetrating.
     pub(super) fn of_start(h: f64) -> Self {
         Self {
             before: 0.0,
@@ -82,36 +82,37 @@ impl Phases {
     }
 }
 
-/// Results of an island.
+/// Results of one island in a step.
 #[derive(Clone, Debug)]
 pub(super) struct IslandStep {
-    /// Kinetic energy of its bodies after the impulses (J).
+    /// Kinetic energy of the bodies of the island after the impulses (J).
     pub(super) energy_plus: f64,
-    /// Work of its impulses (J).
+    /// Work of the impulses of the island (J).
     pub(super) work: f64,
-    /// Work of the normal impulses at points that pressed in the step before, too, and did not come down (J).
+    /// Work of the normal impulses at points that had an impulse in the previous step, too, and approach no faster than the
+    /// impact threshold (J).
     pub(super) lasting_work: f64,
-    /// Points that pressed.
+    /// Contact points with a positive normal impulse.
     pub(super) pressed: Vec<Pressed>,
 }
 
-/// A step.
+/// Result of one step.
 #[derive(Clone, Debug)]
 pub(super) struct Step {
-    /// States of all bodies at the middle, after the impulses.
+    /// States of all bodies at the middle of the step, after the impulses.
     pub(super) kicked: Vec<State>,
-    /// States of all bodies at the end.
+    /// States of all bodies at the end of the step.
     pub(super) end: Vec<State>,
     pub(super) islands: Vec<IslandStep>,
     pub(super) counts: StepCounts,
-    /// Smallest gap at the middle of pairs that are near each other (m).
+    /// Smallest gap at the middle of the step, over the pairs that are near each other (m).
     pub(super) lowest_gap: f64,
-    /// Potential energy that the projection of positions added (J).
+    /// Potential energy that the removal of overlaps added (J).
     pub(super) projection: f64,
     carry: Carry,
 }
 
-/// Steps of a world's bodies.
+/// Time stepper for the bodies of a world.
 pub(crate) struct Stepper<'w> {
     world: &'w World,
     options: Stepping,
@@ -119,19 +120,19 @@ pub(crate) struct Stepper<'w> {
     weightless: Flights,
     broad: Broad,
     carry: Carry,
-    /// Memory of the islands' problems in the order of the islands, for steps that are taken and for others:
-    /// their symbolic factors depend on the problem before.
+    /// Solvers of the islands, in the order of the islands: entry 0 for accepted steps, entry 1 for trial steps. They are
+    /// separate because the symbolic factorization of a solver depends on its previous problem.
     solvers: [Vec<Mutex<Solver>>; 2],
 }
 
-/// A step on its way.
+/// Step under construction.
 struct Draft<'d> {
     middle: Middle<'d>,
-    /// Time in which gaps may close (s).
+    /// Duration in which gaps may close (s).
     h: f64,
     phases: Phases,
     before: Vec<Velocity>,
-    /// States and velocities after gravity alone.
+    /// States at the middle after gravity alone, without contact impulses.
     free: Vec<State>,
     free_velocities: Vec<Velocity>,
     near: Vec<NearPair>,
@@ -144,7 +145,7 @@ struct Draft<'d> {
 }
 
 impl Draft<'_> {
-    /// Sets the rows of all points, and their velocities before the step; returns the points.
+    /// Computes the Jacobian rows of all contact points and their velocities before the step. Returns the contact points.
     fn set_rows(&mut self) -> Vec<Contact> {
         let of_pairs = self.near.iter().flat_map(|near| &near.contacts);
         let contacts: Vec<Contact> = of_pairs.cloned().collect();
@@ -164,7 +165,7 @@ impl Draft<'_> {
         contacts
     }
 
-    /// Gives the bodies the impulses of the answers.
+    /// Applies the impulses found for the islands to the bodies.
     fn kick(&mut self) {
         let n = self.row_velocities.len() / 3;
         let mut impulses = vec![0.0; 3 * n];
@@ -206,13 +207,13 @@ impl<'w> Stepper<'w> {
         }
     }
 
-    /// Makes a step the last one.
+    /// Accepts a step as the predecessor of the next one.
     pub(super) fn take(&mut self, step: &mut Step) {
         self.carry = std::mem::take(&mut step.carry);
     }
 
-    /// A step from states at a time; it counts as taken once it is given to [`take`](Self::take). One
-    /// that `is_tried` leaves no trace.
+    /// Computes a step from `states` at `time`. The step counts as made only after it is given to [`take`](Self::take). With
+    /// `is_tried`, it is a trial step, which does not affect later ones.
     pub(super) fn step(
         &mut self,
         states: &[State],
@@ -262,7 +263,7 @@ impl<'w> Stepper<'w> {
         .collect()
     }
 
-    /// Velocities at the middle before the step, and after gravity alone.
+    /// Starts a step: computes the velocities at the middle before the step, and after gravity alone.
     fn begin<'d>(&self, middle: Middle<'d>, phases: Phases) -> Draft<'d> {
         let world = self.world;
         let mut free = middle.states.to_vec();
@@ -288,8 +289,8 @@ impl<'w> Stepper<'w> {
         }
     }
 
-    /// Boxes with room for the ways of all bodies under velocities, and the pairs that meet; of some bodies alone
-    /// if these are given.
+    /// Enlarges the bounding boxes by the distance that the bodies travel at `velocities`, and returns the pairs whose boxes
+    /// overlap; only for the bodies `of`, if given.
     fn boxes(
         &mut self,
         draft: &Draft<'_>,
@@ -313,7 +314,7 @@ impl<'w> Stepper<'w> {
         self.broad.pairs(world, &all, draft.middle.states)
     }
 
-    /// Looks at new pairs that are near each other.
+    /// Computes gaps and contact points of those near pairs that are not in the draft yet.
     fn meet(&mut self, draft: &mut Draft<'_>, pairs: Vec<Pair>) {
         let mut fresh: Vec<NearPair> = Vec::with_capacity(pairs.len());
         for pair in pairs {
@@ -339,7 +340,7 @@ impl<'w> Stepper<'w> {
         }
     }
 
-    /// Does something with every pair.
+    /// Applies `task` to every pair, in parallel.
     fn each(&self, near: &mut [NearPair], task: &(dyn Fn(&mut NearPair) + Sync)) {
         let chunks: Vec<Mutex<&mut [NearPair]>> = near.chunks_mut(CHUNK).map(Mutex::new).collect();
         self.executor.run(chunks.len(), &|k| {
@@ -348,14 +349,14 @@ impl<'w> Stepper<'w> {
         });
     }
 
-    /// Solves the islands that have new points, and kicks the bodies.
+    /// Solves the islands that have new contact points, and applies the impulses to the bodies.
     fn solve(&mut self, draft: &mut Draft<'_>, is_tried: bool) -> Result<(), MotionError> {
         let contacts = draft.set_rows();
         let ends: Vec<(usize, Option<usize>)> =
             contacts.iter().map(|c| (c.pair.0, c.second)).collect();
         let found = islands(self.world.n_bodies(), &ends);
         let answers = self.answers(draft, &contacts, &found, is_tried);
-        // Islands without a new point are those of the last round.
+        // Islands without a new point keep the solution of the previous round.
         let mut last: Vec<Option<Answer>> = vec![None; self.world.n_bodies()];
         let islands = std::mem::replace(&mut draft.islands, found);
         for (island, answer) in islands.iter().zip(std::mem::take(&mut draft.answers)) {
@@ -379,7 +380,7 @@ impl<'w> Stepper<'w> {
         Ok(())
     }
 
-    /// Answers of the islands that have new points.
+    /// Returns the solutions of the islands that have new contact points; `None` for the other islands.
     fn answers(
         &mut self,
         draft: &Draft<'_>,
@@ -424,14 +425,14 @@ impl<'w> Stepper<'w> {
             .collect()
     }
 
-    /// Adds rows of what closes all the same, and reports if there is any.
+    /// Adds rows for pairs that would still close with the impulses found. Returns true if any row is new.
     fn add_rows(
         &mut self,
         draft: &mut Draft<'_>,
         velocities: &[Velocity],
     ) -> Result<bool, MotionError> {
         let world = self.world;
-        // Bodies that go farther than their boxes have room for.
+        // Bodies that travel farther than their enlarged boxes allow for.
         let outside: Vec<usize> = (0..world.n_bodies())
             .filter(|i| {
                 world.is_mobile(*i)
@@ -460,7 +461,7 @@ impl<'w> Stepper<'w> {
         Ok(all.any(|contact| contact.impulse.is_none()))
     }
 
-    /// Checks the impulses, flies to the end, and takes out a share of the overlaps.
+    /// Checks the impulses, flies all bodies to the end of the step, and removes a share of the overlaps.
     fn finish(&mut self, draft: Draft<'_>) -> Result<Step, MotionError> {
         let world = self.world;
         let middle = draft.middle;
@@ -527,8 +528,9 @@ impl<'w> Stepper<'w> {
         })
     }
 
-    /// Work of the normal impulses of an island at points that pressed in the step before, too, and close no faster than
-    /// what does not restitute. Nothing moves along the normals of contacts that last, so that this is an error (J).
+    /// Returns the work of normal impulses at lasting contacts of an island (J): points that had an impulse in the previous step,
+    /// too, and approach no faster than the impact threshold. The exact motion has no normal velocity at such contacts, so this
+    /// work is an error.
     fn lasting_work(&self, draft: &Draft<'_>, island: &Island, contacts: &[&Contact]) -> f64 {
         let fall = self.world.flights.gravity.norm() * self.world.time_step;
         let slow = self.options.impact_speed() * fall;
@@ -542,8 +544,9 @@ impl<'w> Stepper<'w> {
         works.sum()
     }
 
-    /// Points that press, pair by pair, with the forces from which the next step's searches start. An impact has none that
-    /// goes on, opposed contacts would press each other for ever: where it reaches, the forces of the step before stand.
+    /// Returns the contact points with a positive force, pair by pair, as initial guesses of the next step. The impulses of an
+    /// impact are not used, because they do not persist, and opposed contacts would keep them for ever. In an island with an
+    /// impact the forces of the previous step are kept.
     fn kept(&self, draft: &Draft<'_>, contacts: &[&Contact]) -> Vec<Vec<Kept>> {
         let mut forces: Vec<[f64; 3]> = contacts.iter().map(|c| c.last_force).collect();
         for (island, answer) in draft.islands.iter().zip(&draft.answers) {
@@ -564,7 +567,7 @@ impl<'w> Stepper<'w> {
         draft.near.iter().map(of_pair).collect()
     }
 
-    /// Checks that turning has not pressed bodies into each other by more than their contact can mean.
+    /// Checks that rotation has not caused overlaps so deep that contact points are meaningless.
     fn check_overlaps(&self, draft: &Draft<'_>) -> Result<(), MotionError> {
         let world = self.world;
         let relative = |near: &NearPair| {
@@ -576,7 +579,7 @@ impl<'w> Stepper<'w> {
         let Some((near, depth)) = deepest.filter(|(_, depth)| *depth > DEEPEST) else {
             return Ok(());
         };
-        // Overlaps of turning are of the second order.
+        // Overlaps caused by rotation are of second order in the step length.
         let sufficient = 0.5 * world.time_step * (DEEPEST / depth).sqrt();
         Err(MotionError::StepTooLarge {
             time: draft.middle.time,
@@ -590,7 +593,7 @@ impl<'w> Stepper<'w> {
         })
     }
 
-    /// Checks impulses that miss the tolerance: they are near an answer, and gain no energy.
+    /// Accepts impulses that miss the tolerance only if their residual is at most [`USABLE`] and they gain no significant energy.
     fn check(
         &self,
         island: &Island,
@@ -617,13 +620,13 @@ impl<'w> Stepper<'w> {
     }
 }
 
-/// Velocities of all bodies.
+/// Computes the velocities of all bodies.
 fn velocities(world: &World, states: &[State]) -> Vec<Velocity> {
     let all = world.bodies.iter().zip(states);
     all.map(|(body, state)| Velocity::of(body, state)).collect()
 }
 
-/// Bound of the speed of every point of a body (m/s).
+/// Returns an upper bound of the speed of all points of a body (m/s).
 fn speed(world: &World, body: usize, velocity: &Velocity) -> f64 {
     let about = &world.bodies[body];
     let spin = match about.sphere {

@@ -1,4 +1,4 @@
-//! The configuration of a planar mechanism, and what can be wrong with it.
+//! Configuration of a planar mechanism, and its checks.
 
 mod setup;
 
@@ -239,7 +239,7 @@ impl Default for Output {
 }
 
 impl LinkConfig {
-    /// Keys that say nothing about a link of this kind are refused, unless they have no effect on any.
+    /// Rejects keys that have no meaning for the joint type of a link, unless they have their default values.
     fn check(&self, key: &dyn Fn(&str) -> String) -> Result<(), ScenarioError> {
         let name = &self.name;
         if name.is_empty() {

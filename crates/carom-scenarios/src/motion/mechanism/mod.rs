@@ -1,4 +1,4 @@
-//! `carom run mechanism`: a planar mechanism of one's own.
+//! `carom run mechanism`: a planar mechanism that the user defines.
 
 mod config;
 mod playback;
@@ -13,7 +13,7 @@ use carom_variational::TimeGrid;
 use carom_motion::generalized::{CollisionIntegrator, Trajectory};
 use config::Config;
 
-/// Any mechanism; a file that gives links gives all of it.
+/// Runs any mechanism; a file with links defines the whole mechanism.
 pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let (mut config, mut record) = input.begin::<Config>()?;
     if input.is_given("links") && !input.is_given("contacts") {
@@ -32,7 +32,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
             .map_err(|error| setup.name_key(error))
     };
     let mut trajectory = fly(setup.max_impacts)?;
-    // A run that is to end where impacts accumulate ends with the impact that says so.
+    // To stop at an accumulation, the run is repeated up to the impact that detected it.
     let accumulated = trajectory.impacts().position(|impact| impact.accumulated);
     let zeno = setup.stops_at_zeno && accumulated.is_some();
     if let (true, Some(last)) = (setup.stops_at_zeno, accumulated) {

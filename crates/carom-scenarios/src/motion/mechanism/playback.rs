@@ -1,4 +1,4 @@
-//! A mechanism that moves: links drawn through what is known of them, and the lines that they touch.
+//! Animation of a mechanism: links are drawn through their known points, together with the lines that they touch.
 
 use super::config::Setup;
 use crate::propagative::played::Played;
@@ -7,22 +7,22 @@ use carom_motion::generalized::Trajectory;
 use carom_report::animation::{Animation, Outline};
 use carom_report::record::Color;
 
-/// Radius of a drawn mass, as a share of the largest link.
+/// Radius of a drawn mass, as a fraction of the largest link.
 const MASS: f64 = 0.04;
 
-/// Configurations that decide how far lines are drawn.
+/// Largest number of configurations from which the drawn length of lines is determined.
 const LOOKS: usize = 200;
 
-/// Drawing of a link, in its frame (m).
+/// Drawing of a link, in the frame of the link (m).
 #[derive(Clone, Debug)]
 pub(super) struct Drawing {
     pub(super) link: Link,
     pub(super) name: String,
-    /// Points that touch.
+    /// Contact points.
     pub(super) corners: Vec<[f64; 2]>,
-    /// Wheels, and their radii.
+    /// Centers and radii of wheels.
     pub(super) wheels: Vec<([f64; 2], f64)>,
-    /// Joints of other links.
+    /// Joints to other links.
     pub(super) joints: Vec<[f64; 2]>,
     /// Centers of mass.
     pub(super) masses: Vec<[f64; 2]>,
@@ -46,7 +46,7 @@ impl Drawing {
         self.corners.iter().chain(wheels).chain(others)
     }
 
-    /// Largest distance of the link from its origin (m).
+    /// Returns the largest distance of a drawn point from the origin of the link's frame (m).
     fn reach(&self) -> f64 {
         let far = self
             .points()
@@ -57,7 +57,7 @@ impl Drawing {
         })
     }
 
-    /// Three corners and more are a body; else every point is held from the origin.
+    /// Returns the outlines of a link: three or more corners form a polygon; otherwise every point is connected to the origin.
     fn outlines(&self, size: f64, color: Color) -> Vec<Outline> {
         let mut out = Vec::new();
         if self.corners.len() >= 3 {
@@ -77,7 +77,7 @@ impl Drawing {
     }
 }
 
-/// The points in the order in which they are seen from their middle.
+/// Sorts points by their angle about their center.
 fn around(points: &[[f64; 2]]) -> Vec<[f64; 2]> {
     let n = points.len() as f64;
     let middle = [0, 1].map(|k| points.iter().map(|point| point[k]).sum::<f64>() / n);
@@ -87,7 +87,7 @@ fn around(points: &[[f64; 2]]) -> Vec<[f64; 2]> {
     sorted
 }
 
-/// The motion of all links.
+/// Creates the animation of all links.
 pub(super) fn playback(setup: &Setup, run: &Trajectory) -> Animation {
     let reaches = setup.drawings.iter().map(Drawing::reach);
     let reach = reaches.fold(0.0, f64::max);

@@ -1,4 +1,4 @@
-//! The record of a mechanism's motion.
+//! Record of a mechanism's motion.
 
 use super::config::Setup;
 use crate::ScenarioError;
@@ -13,28 +13,29 @@ use carom_motion::generalized::{
 };
 use serde_json::{Value, json};
 
-/// Times closer than this share of a step are one.
+/// Fraction of a step below which two times count as equal.
 const SAME_TIME: f64 = 1e-9;
 
-/// A slide that the joints forbid has no row: its gradient is below this share of the gap's, by rounding.
+/// Fraction of the gap gradient below which a slide gradient counts as zero: the joints then forbid the slide, and the contact
+/// has no tangential row.
 const FORBIDDEN_SLIDE: f64 = 1e-13;
 
 type Integrator<'a> = CollisionIntegrator<'a, PlanarMechanism>;
 
-/// A time with the coordinates and velocities then.
+/// Time with the coordinates and velocities at that time.
 struct Node {
     time: f64,
     q: Vec<f64>,
     v: Vec<f64>,
 }
 
-/// A state that was computed, with its energies and where energy went until then.
+/// Computed state, with its energies and the energy balance up to it.
 struct Stop<'r> {
     node: Node,
     kinetic: f64,
     potential: f64,
     balance: Balance,
-    /// Contacts that last there, on the grid.
+    /// Lasting contacts at that time, for states of the time grid.
     reactions: &'r [Reaction],
 }
 
@@ -63,7 +64,7 @@ impl<'r> Stop<'r> {
         self.kinetic + self.potential
     }
 
-    /// Energy with what went since the start.
+    /// Returns the energy plus all losses since the start, minus the work of forces.
     fn balanced(&self) -> f64 {
         let Balance {
             impact_loss,
@@ -74,7 +75,7 @@ impl<'r> Stop<'r> {
     }
 }
 
-/// Every state that was computed: the grid, both sides of the impacts, and the end.
+/// Returns all computed states: the grid, both sides of the impacts, and the end.
 fn stops<'r>(
     integrator: &Integrator<'_>,
     run: &'r Trajectory,
@@ -111,7 +112,7 @@ fn stops<'r>(
     Ok(out)
 }
 
-/// Between two states, cubic in the coordinates.
+/// Interpolates between two states, by a cubic in each coordinate.
 fn between(from: &Node, to: &Node, time: f64) -> Node {
     let h = to.time - from.time;
     if h <= 0.0 {
@@ -138,7 +139,7 @@ fn row(node: &Node) -> Value {
     Value::Array(values.map(|x| json!(x)).collect())
 }
 
-/// The record of a run; `zeno` says that its impacts accumulate at the end.
+/// Fills the record of a run; `zeno` is true if the run ends because its impacts accumulate.
 pub(super) fn report(
     setup: &Setup,
     integrator: &Integrator<'_>,
@@ -193,7 +194,7 @@ pub(super) fn report(
     Ok(())
 }
 
-/// Rows of the start, of every sample in between and of the end.
+/// Returns the rows of the trajectory: the start, every sample time, and the end.
 fn trajectory(
     setup: &Setup,
     stops: &[Stop<'_>],
@@ -214,10 +215,10 @@ fn trajectory(
     rows
 }
 
-/// Coordinates and velocities at a time, from the states on both sides of it.
+/// Returns coordinates and velocities at a time, interpolated between the states before and after it.
 fn sample(setup: &Setup, stops: &[Stop<'_>], time: f64) -> Option<Node> {
     let near = SAME_TIME * setup.time_step;
-    // The last state that is not later; after an impact of the same time.
+    // Last state that is not later; at the time of an impact, the state after it.
     let after = stops.partition_point(|stop| stop.node.time <= time + near);
     let from = &stops.get(after.wrapping_sub(1))?.node;
     let to = &stops.get(after)?.node;
@@ -231,7 +232,7 @@ fn sample(setup: &Setup, stops: &[Stop<'_>], time: f64) -> Option<Node> {
     })
 }
 
-/// An impact, with the contacts that closed.
+/// Returns the entry of an impact, with the contacts that closed.
 fn impact(
     setup: &Setup,
     integrator: &Integrator<'_>,
@@ -278,7 +279,7 @@ struct Totals {
     initial: f64,
     at_end: f64,
     balance: Balance,
-    /// Largest difference of the balanced energy from that at the start.
+    /// Largest absolute difference of the balanced energy from that at the start.
     error: f64,
 }
 
@@ -321,7 +322,7 @@ impl Totals {
     }
 }
 
-/// Coordinates and energies against time.
+/// Adds the figures of coordinates and energies against time.
 fn figures(setup: &Setup, run: &Trajectory, stops: &[Stop<'_>], record: &mut Record) {
     let times: Vec<f64> = stops.iter().map(|stop| stop.node.time).collect();
     let hits: Vec<f64> = run.impacts().map(|impact| impact.time).collect();
@@ -367,12 +368,11 @@ fn figures(setup: &Setup, run: &Trajectory, stops: &[Stop<'_>], record: &mut Rec
     ));
 }
 
-/// Slip below this fraction of the largest one that the motion could give a contact counts as sticking: of contacts
-/// that depend on each other only some are said to stick.
+/// Fraction of a contact's largest possible slip below which it counts as sticking. The modes alone are not sufficient: among
+/// contacts that depend on each other, only some have the mode `Stick`.
 const STILL: f64 = 1e-10;
 
-/// Speed of a contact's point along its line, and the largest that it could have with these rates of
-/// the coordinates.
+/// Returns the slip velocity of a contact, and the largest value that it could have with these absolute rates of the coordinates.
 fn slip(setup: &Setup, contact: usize, node: &Node) -> (f64, f64) {
     let mut row = vec![0.0; node.q.len()];
     setup.mechanism.slide_gradient(contact, &node.q, &mut row);
@@ -380,7 +380,7 @@ fn slip(setup: &Setup, contact: usize, node: &Node) -> (f64, f64) {
     (terms().sum(), terms().map(f64::abs).sum())
 }
 
-/// The contacts that lasted, with what their friction did at the ends of the steps.
+/// Returns the entries of the lasting contacts, with their friction modes at the ends of the steps.
 fn lasting(setup: &Setup, run: &Trajectory, stops: &[Stop<'_>]) -> Vec<Value> {
     let mut spans: Vec<(usize, f64, Option<f64>)> = Vec::new();
     for entry in &run.log {

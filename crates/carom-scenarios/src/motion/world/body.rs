@@ -1,4 +1,4 @@
-//! A body of a world as a file gives it.
+//! Body of a world, as described in a file.
 
 use crate::ScenarioError;
 use crate::lie_group::bouncing::ShapeConfig;
@@ -9,7 +9,7 @@ use carom_motion::world::BodySpec;
 use nalgebra::{Matrix3, Vector3};
 use serde::Deserialize;
 
-/// Mass and place of a body.
+/// Mass properties (`None` for a fixed body) and initial placement of a body.
 pub(super) type Part = (Option<MassProperties>, Placed);
 
 #[derive(Debug, Deserialize)]
@@ -94,7 +94,7 @@ impl BodyConfig {
         })
     }
 
-    /// Velocities, which a fixed body has none of.
+    /// Returns the velocities; rejects velocities of a fixed body.
     fn velocities(&self, key: &str) -> Result<(Vector3<f64>, Vector3<f64>), ScenarioError> {
         let of = |part: &str| format!("{key}.{part}");
         let velocity = self.velocity.unwrap_or_default();
@@ -114,7 +114,8 @@ impl BodyConfig {
         Ok((Vector3::from(velocity), Vector3::from(angular_velocity)))
     }
 
-    /// Mass and place of a body in a world with joints; without `joints` nothing places it.
+    /// Returns mass and placement of a body in a world with joints. `alone` is true if there are no joints, so that the position
+    /// is required.
     pub(super) fn part(&self, key: &str, alone: bool) -> Result<Part, ScenarioError> {
         let of = |part: &str| format!("{key}.{part}");
         let fault = |part: &str, message: &str| {
@@ -154,7 +155,7 @@ impl BodyConfig {
         Ok((self.mass_of(key)?, place))
     }
 
-    /// Mass and inertia about the center of mass; `None` if the body is fixed.
+    /// Returns mass and inertia about the center of mass; `None` if the body is fixed.
     fn mass_of(&self, key: &str) -> Result<Option<MassProperties>, ScenarioError> {
         let of = |part: &str| format!("{key}.{part}");
         let named = |message: String| format!("`{}`: {message}", self.name);
@@ -189,7 +190,7 @@ impl BodyConfig {
         })
     }
 
-    /// The shape in body axes about the center of mass, if there is one.
+    /// Returns the shape in body axes about the center of mass; `None` if the body has no shape.
     pub(super) fn own_shape(&self, key: &str) -> Result<Option<Shape>, ScenarioError> {
         let Some(shape) = &self.shape else {
             return Ok(None);
@@ -206,8 +207,8 @@ impl BodyConfig {
         Ok(Some(shape))
     }
 
-    /// A fixed body's shape about its center of mass, as if it had one, unless an inertia says that its
-    /// frame counts.
+    /// Moves the shape of a fixed body to its center of mass for uniform density, like that of a mobile body. If an inertia is
+    /// given, the shape keeps its frame.
     fn centered(&self, shape: Shape) -> Shape {
         match (self.inertia.is_none(), shape.mass_properties(1.0)) {
             (true, Ok(properties)) => shape.translated(&-properties.center()),

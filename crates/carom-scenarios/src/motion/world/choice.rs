@@ -1,4 +1,4 @@
-//! Choice of the scheme of motion.
+//! Choice between event-driven integration and time stepping.
 
 use super::config::Config;
 use super::scheme::SchemeConfig;
@@ -9,12 +9,12 @@ use carom_impact::frictional::Poisson;
 use carom_motion::world::{FlightRule, OnZeno, Scheme, Surface};
 
 impl Setup {
-    /// The scheme of a world. Left to choose, worlds whose laws, flights or accumulations steps cannot heed
-    /// move from event to event.
+    /// Chooses the scheme of a world. With the scheme `auto`, a world is integrated event by event if its laws, flights or
+    /// treatment of accumulating impacts are not supported by time stepping.
     ///
     /// # Errors
     ///
-    /// [`ScenarioError`] for steps that were asked for together with something that they cannot heed.
+    /// [`ScenarioError`] if time stepping is requested together with a setting that it does not support.
     pub(super) fn choose(
         &self,
         config: &Config,
@@ -41,8 +41,8 @@ impl Setup {
         }
     }
 
-    /// True if a motion from event to event goes on in steps where events crowd: nothing is given that steps cannot
-    /// heed, and accumulations end in rest.
+    /// True if event-driven integration may switch to time stepping when events become too frequent: all settings are supported
+    /// by time stepping, and accumulations end in rest.
     pub(super) fn hands_over(&self, config: &Config) -> bool {
         let mut given = self.given_of_events.iter();
         self.on_zeno == OnZeno::Rest
@@ -50,13 +50,13 @@ impl Setup {
             && given.all(|key| self.is_of_steps(key))
     }
 
-    /// True if what a key of laws says is what steps do anyway.
+    /// True if the given value of a law key agrees with the law that time stepping uses.
     fn is_of_steps(&self, key: &str) -> bool {
         key == "law.several"
             && matches!(&self.several, Law::Poisson(law) if *law == Poisson::default())
     }
 
-    /// Something given that steps cannot heed: its key, and why.
+    /// Returns a setting that time stepping does not support: its key, and the reason.
     fn obstacle(&self, config: &Config) -> Option<(&'static str, String)> {
         if self.on_zeno == OnZeno::Stop {
             let message =
@@ -80,7 +80,7 @@ impl Setup {
         None
     }
 
-    /// Keys that steps leave out, for the record.
+    /// Returns notes about the keys that time stepping ignores, for the record.
     pub(super) fn left_out_by_steps(&self) -> Vec<String> {
         let laws = self
             .given_of_events

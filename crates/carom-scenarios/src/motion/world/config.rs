@@ -43,7 +43,7 @@ pub(crate) struct Config {
     pub(super) joints: Option<Vec<JointConfig>>,
     #[serde(default)]
     pub(super) urdf: Option<UrdfConfig>,
-    /// The robot of `urdf`, once it has been read; its bodies, joints and pairs have been moved to those above.
+    /// Robot of `urdf` after it has been read; its bodies, joints and pairs have been moved to the fields above.
     #[serde(skip)]
     pub(super) imported: Option<Imported>,
     #[serde(default)]
@@ -137,8 +137,7 @@ pub(super) struct PlaneConfig {
 }
 
 impl Config {
-    /// A file gives all bodies, planes and pairs of the world; without a file they are those of the demo. Returns the
-    /// keys of the demo that are not part of this world.
+    /// Removes bodies, planes and pairs of the demo if a file or keys define a world. Returns the keys that were removed.
     pub(super) fn keep_given(
         &mut self,
         given: &dyn Fn(&str) -> bool,
@@ -176,8 +175,8 @@ impl Config {
         Ok(left_out)
     }
 
-    /// Reads the robot of `urdf`, of which the text may be known, and adds its bodies, joints and pairs to those that are given. A pair that is given
-    /// replaces that of the robot.
+    /// Reads the robot of `urdf` (from `text`, if given, else from its file), and adds its bodies, joints and pairs to the given
+    /// ones. A given pair replaces that of the robot.
     pub(super) fn import(&mut self, text: Option<&str>) -> Result<(), ScenarioError> {
         let Some(urdf) = &self.urdf else {
             return Ok(());
@@ -204,17 +203,17 @@ impl Config {
         Ok(())
     }
 
-    /// True if the treatment of accumulations is given.
+    /// True if the treatment of accumulating impacts is given.
     pub(super) fn has_zeno(&self) -> bool {
         self.on_zeno.is_some()
     }
 
-    /// Name of the law for several contacts.
+    /// Returns the name of the law for several contacts.
     pub(super) fn several_name(&self) -> &str {
         &self.law.several
     }
 
-    /// True if the world has joints, or bodies that touch nothing.
+    /// True if the world has joints, or bodies without a shape.
     pub(super) fn is_jointed(&self) -> bool {
         let shapeless = |body: &BodyConfig| body.shape.is_none();
         self.joints
@@ -223,7 +222,7 @@ impl Config {
             || self.bodies.iter().flatten().any(shapeless)
     }
 
-    /// Contacts of bodies that a joint connects, and of bodies of one articulation.
+    /// Returns two flags: contact between bodies connected by a joint, and contact between bodies of one articulation.
     pub(super) fn self_contact(&self) -> (bool, bool) {
         self.contact
             .map_or((false, true), |contact| (contact.adjacent, contact.within))

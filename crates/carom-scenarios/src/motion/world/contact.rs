@@ -1,4 +1,4 @@
-//! `[contact]` and `[[pairs]]` of a world.
+//! Keys `[contact]` and `[[pairs]]` of a world.
 
 use crate::ScenarioError;
 use serde::Deserialize;
@@ -12,10 +12,10 @@ fn is_true() -> bool {
 pub(super) struct ContactConfig {
     pub(super) friction: f64,
     pub(super) restitution: f64,
-    /// True if bodies that a joint connects touch each other.
+    /// True if two bodies that are connected by a joint can touch each other.
     #[serde(default)]
     pub(super) adjacent: bool,
-    /// True if bodies that joints connect, not through the ground, touch each other.
+    /// True if bodies of one articulation can touch each other: bodies connected by joints, but not through the ground.
     #[serde(rename = "self", default = "is_true")]
     pub(super) within: bool,
 }

@@ -1,4 +1,4 @@
-//! Many bodies of one shape in a box.
+//! Many bodies of one shape that fill a box.
 
 use crate::ScenarioError;
 use crate::lie_group::bouncing::ShapeConfig;
@@ -9,16 +9,16 @@ use carom_numeric::random::CounterRng;
 use nalgebra::Vector3;
 use serde::Deserialize;
 
-/// Width of a cell in radii, if the box has room for it: bodies then have a tenth of their size to be moved in.
+/// Preferred width of a cell, as a multiple of the bounding radius: bodies can then be displaced by a tenth of their size.
 const ROOMY: f64 = 2.2;
 
-/// Width of a cell in radii, at least: bodies next to each other do not touch.
+/// Smallest width of a cell, as a multiple of the bounding radius: neighboring bodies do not touch.
 const TIGHT: f64 = 2.0 + 1e-6;
 
-/// Share of the room in its cell by which a body is moved.
+/// Fraction of the free space in its cell by which a body is displaced.
 const JITTER: f64 = 0.9;
 
-/// Most bodies of a fill.
+/// Largest number of bodies of a fill.
 const MOST: usize = 100_000;
 
 #[derive(Debug, Deserialize)]
@@ -36,8 +36,8 @@ pub(super) struct FillConfig {
 }
 
 impl FillConfig {
-    /// The bodies: one for each cell of a grid, from the low corner on, along x first and z last, moved at random
-    /// in its cell.
+    /// Returns the bodies: one for each cell of a grid, from the low corner on, along x first and z last, displaced at random
+    /// within its cell.
     pub(super) fn bodies(&self, index: usize) -> Result<Vec<BodySpec>, ScenarioError> {
         let key = |of: &str| format!("fill[{index}].{of}");
         crate::motion::finite(&key("velocity"), &self.velocity)?;
@@ -78,7 +78,7 @@ impl FillConfig {
         Ok((0..self.count).map(body).collect())
     }
 
-    /// Cells along each axis, and their widths (m).
+    /// Returns the number of cells along each axis, and their widths (m).
     fn cells(
         &self,
         radius: f64,

@@ -1,4 +1,4 @@
-//! `carom run world`: rigid bodies, planes and impact laws of one's own.
+//! `carom run world`: user-defined rigid bodies, planes and impact laws.
 
 mod body;
 mod choice;
@@ -27,7 +27,7 @@ use setup::Setup;
 use std::path::Path;
 use threads::Threads;
 
-/// Any world.
+/// Runs any world.
 pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let (config, record) = World::read(input, None)?;
     if config.is_jointed() {
@@ -49,13 +49,13 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     Ok(record)
 }
 
-/// Runs a world with joints while a callback pushes along their coordinates: at every line of the grid it sees time,
-/// coordinates and rates in the order of the columns `t:` of `joint_trajectory`, and returns a force (N, N m) for each,
-/// held until the next line, on top of the actuators.
+/// Runs a world with joints under a control. At every grid time the control is called with time (s), coordinates and rates, in
+/// the order of the columns `t:` of `joint_trajectory`. It returns a force (N, N m) for each coordinate, which is constant until
+/// the next grid time and acts in addition to the actuators.
 ///
 /// # Errors
 ///
-/// [`ScenarioError`] that names key, value and place; a world without joints has nothing to push.
+/// [`ScenarioError`] that names key, value and place; in particular for a world without joints.
 pub fn run_controlled<'c>(
     overrides: &Overrides,
     control: &'c mut Control<'c>,
@@ -83,12 +83,11 @@ fn time_of(event: &Event<'_>) -> f64 {
     }
 }
 
-/// A world of rigid bodies from the text that `carom run world` takes, with its laws, its limits and its
-/// samples.
+/// World of rigid bodies from the text that `carom run world` accepts, with its laws, limits and sample times.
 ///
 /// # Examples
 ///
-/// A ball bounces; every impact is looked at as it happens:
+/// A ball bounces; the observer sees every impact as it happens:
 ///
 /// ```
 /// use carom_scenarios::World;
@@ -121,20 +120,20 @@ pub struct World {
     world: carom_motion::world::World,
     setup: Setup,
     scheme: Scheme,
-    /// True if steps take over where events crowd.
+    /// True if the run may switch from event-driven integration to time stepping when events become too frequent.
     hands_over: bool,
     threads: Threads,
 }
 
 impl World {
-    /// Columns of a [`row`](Self::row), as in the record's `trajectory`: SI units, the quaternion from body
-    /// to space, velocities and angular velocities in space.
+    /// Names of the columns of a [`row`](Self::row), as in the record's `trajectory`: SI units, the quaternion from body to
+    /// world, velocities and angular velocities in world axes.
     pub const COLUMNS: [&str; 15] = [
         "time", "body", "x", "y", "z", "qw", "qx", "qy", "qz", "vx", "vy", "vz", "wx", "wy", "wz",
     ];
 
-    /// Reads a world; `carom show world` has every key. Keys left out keep their defaults, but bodies and planes are
-    /// those of the text alone: at least one body.
+    /// Reads a world from text; `carom show world` lists all keys. Missing keys have their defaults, but bodies and planes are
+    /// only those of the text, with at least one body.
     ///
     /// # Errors
     ///
@@ -157,7 +156,7 @@ impl World {
         made.map(|(world, _)| world)
     }
 
-    /// A robot from the text of its URDF, with the keys of a world. `base` is the folder beside which its meshes are.
+    /// Reads a robot from the text of its URDF, with the keys of a world in `toml`. Mesh files are searched in the folder `base`.
     ///
     /// # Errors
     ///
@@ -231,19 +230,19 @@ impl World {
         Ok((made, record))
     }
 
-    /// The bodies and planes: names, shapes, energies.
+    /// Returns the world of bodies and planes, with their names, shapes and energies.
     pub fn world(&self) -> &carom_motion::world::World {
         &self.world
     }
 
-    /// Scheme of the motion.
+    /// Returns the scheme of the motion.
     pub fn scheme(&self) -> Scheme {
         self.scheme
     }
 
-    /// Runs from the start, and reports the samples and every event in their order. What stops a motion on
-    /// its way is in [`RunEnd::ending`]; [`RunEnd::handed_over`] tells from where on a motion from event to event
-    /// went on in steps.
+    /// Runs from the start, and reports samples and events to `observe` in order of time. If the motion stops early,
+    /// [`RunEnd::ending`] has the reason. If event-driven integration switched to time stepping, [`RunEnd::handed_over`] has the
+    /// time of the switch.
     pub fn run<'o>(&self, observe: &'o mut (dyn FnMut(Event<'_>) + 'o)) -> RunEnd {
         let Setup {
             stepping,
@@ -269,8 +268,8 @@ impl World {
         world.run(&laws, limits, samples, observe)
     }
 
-    /// A body at a time as a row with the [`COLUMNS`](Self::COLUMNS); the sign of the quaternion is chosen
-    /// so that `qw` ≥ 0.
+    /// Returns the state of a body at a time (s) as a row with the [`COLUMNS`](Self::COLUMNS). The sign of the quaternion is
+    /// chosen so that `qw` ≥ 0.
     pub fn row(&self, time: f64, body: usize, state: &State) -> [f64; 15] {
         let (velocity, spin) = self.world.velocity(body, state);
         let [qw, qx, qy, qz] = report::quaternion(state);

@@ -1,4 +1,4 @@
-//! Parts of a motion that the record holds.
+//! Selection of the parts of a motion that are written to the record.
 
 use serde::Deserialize;
 

@@ -1,4 +1,4 @@
-//! The record of a world's motion.
+//! Record of a world's motion.
 
 use super::World;
 use super::output::{ImpactOutput, SampleOutput};
@@ -13,20 +13,20 @@ use carom_variational::State;
 use nalgebra::Vector3;
 use serde_json::{Map, Value, json};
 
-/// Bodies up to which the lowest gap is looked for at every sample.
+/// Largest number of bodies with which the lowest gap is computed at every sample.
 const MOST_GAPS: usize = 200;
 
-/// Bodies slower than this fraction of what gravity gives them in a step are at rest: the rounding and the residuals of
-/// forces that hold them.
+/// Largest speed of a body at rest, as a fraction of the velocity that gravity adds in one step. It covers rounding errors and
+/// the residuals of contact forces.
 const AT_REST: f64 = 1e-8;
 
-/// Frames of an animation.
+/// Largest number of frames of an animation.
 const FRAMES: usize = 300;
 
-/// Impacts that the player can show: later ones of a long run are left out.
+/// Largest number of impacts that the animation shows; later impacts of a long run are omitted.
 const SHOWN: usize = 5_000;
 
-/// A contact that lasts or lasted.
+/// Lasting contact, present or past.
 struct LastingContact {
     pair: (usize, usize),
     begin: f64,
@@ -34,11 +34,11 @@ struct LastingContact {
     modes: Vec<(f64, bool)>,
 }
 
-/// Events and states that a run reported.
+/// Recorded events and states of a run.
 pub(super) struct Log<'w> {
     world: &'w World,
     impacts_wanted: bool,
-    /// Bodies at rest in their last rows.
+    /// For each body, true if it was at rest in its last row.
     rests: Vec<bool>,
     rows: Vec<Value>,
     impacts: Vec<Value>,
@@ -46,9 +46,9 @@ pub(super) struct Log<'w> {
     frames: Vec<(f64, Vec<State>)>,
     frame_stride: usize,
     n_samples: usize,
-    /// Times of the impacts, and a mobile body of each.
+    /// Index of a mobile body and time (s), for each impact of that body.
     hits: Vec<(usize, f64)>,
-    /// The first impacts, as the player needs them.
+    /// First impacts, in the form that the animation needs.
     shown: Vec<Hit>,
     lowest: f64,
 }
@@ -118,7 +118,7 @@ impl<'w> Log<'w> {
         }
     }
 
-    /// The end of the run is a frame, too.
+    /// Adds the end of the run as a frame.
     pub(super) fn finish(&mut self, end: &RunEnd) {
         if self.frames.last().is_none_or(|(time, _)| *time < end.time) {
             self.frames.push((end.time, end.states.clone()));
@@ -145,7 +145,7 @@ impl<'w> Log<'w> {
         self.n_samples += 1;
     }
 
-    /// True if a body has a row: if it moves, and once more when it has come to rest.
+    /// True if a body gets a row: if it moves, or has just come to rest.
     fn is_wanted(&mut self, body: usize, state: &State) -> bool {
         let setup = &self.world.setup;
         if setup.output.sample == SampleOutput::All {
@@ -184,7 +184,7 @@ fn list(v: &Vector3<f64>) -> Value {
     json!([v.x, v.y, v.z])
 }
 
-/// Unit quaternion w, x, y, z with $w \ge 0$.
+/// Returns the unit quaternion w, x, y, z with $w \ge 0$.
 pub(super) fn quaternion(state: &State) -> [f64; 4] {
     let (w, v) = state.rotation.quaternion();
     let sign = if w < 0.0 { -1.0 } else { 1.0 };
@@ -197,7 +197,7 @@ fn row(world: &World, time: f64, body: usize, state: &State) -> Value {
     Value::Array(numbers.iter().enumerate().map(entry).collect())
 }
 
-/// The record of a run that ended.
+/// Fills the record of a run that has ended.
 pub(super) fn report(whole: &World, log: &Log<'_>, end: &RunEnd, record: &mut Record) {
     let World { world, setup, .. } = whole;
     end.ending.name().clone_into(&mut record.status);
@@ -238,29 +238,29 @@ pub(super) fn report(whole: &World, log: &Log<'_>, end: &RunEnd, record: &mut Re
     playback(&setup.spec, &log.frames, &log.shown, record);
 }
 
-/// Sums over all bodies at the start and at the end.
+/// Totals over all bodies.
 struct Totals {
-    /// Mechanical energy (J) at the start and at the end.
+    /// Mechanical energy at the start and at the end (J).
     energy: [f64; 2],
     momentum: MomentumBalance,
-    /// Lowest gap of the run (m); infinite if nothing can touch.
+    /// Smallest gap of the run (m); infinite if no pair can touch.
     lowest: f64,
 }
 
-/// Mechanical energy of all bodies (J).
+/// Returns the mechanical energy of all bodies (J).
 fn energy(World { world, .. }: &World, states: &[State]) -> f64 {
     let each = |(body, state)| world.energy(body, state);
     states.iter().enumerate().map(each).sum()
 }
 
-/// Linear momentum of all bodies against the impulses on them (N s).
+/// Balance of the linear momentum of all bodies and the impulses on them (N s).
 struct MomentumBalance {
     before: Vector3<f64>,
     after: Vector3<f64>,
     gravity: Vector3<f64>,
-    /// Impulses that planes and fixed bodies gave, by name.
+    /// Impulses of planes and fixed bodies on the others, by name.
     supports: Map<String, Value>,
-    /// Largest component that is not accounted for.
+    /// Largest absolute component of the unexplained change of momentum.
     error: f64,
 }
 
@@ -291,7 +291,7 @@ impl MomentumBalance {
     }
 }
 
-/// Error of a run that was stopped, or whose accumulating impacts are an error.
+/// Returns the error entry of a run that was stopped, or whose accumulating impacts count as an error.
 fn fault(World { setup, .. }: &World, end: &RunEnd) -> Option<Value> {
     match &end.ending {
         Ending::Zeno { accumulation } => setup.zeno_is_error.then(|| {
@@ -303,7 +303,7 @@ fn fault(World { setup, .. }: &World, end: &RunEnd) -> Option<Value> {
     }
 }
 
-/// Rows of the trajectory: the samples, then the end unless it was sampled.
+/// Returns the rows of the trajectory: the samples, and the end unless it was sampled.
 fn trajectory(whole: &World, log: &Log<'_>, end: &RunEnd) -> Vec<Value> {
     let mut rows = log.rows.clone();
     let sampled = rows.last().and_then(|row| row.get(0));
@@ -314,7 +314,7 @@ fn trajectory(whole: &World, log: &Log<'_>, end: &RunEnd) -> Vec<Value> {
     rows
 }
 
-/// Pose and velocity of a body at the end.
+/// Returns pose and velocity of a body at the end.
 fn final_state(World { world, .. }: &World, body: usize, state: &State) -> Value {
     let (velocity, spin) = world.velocity(body, state);
     json!({
@@ -326,7 +326,7 @@ fn final_state(World { world, .. }: &World, body: usize, state: &State) -> Value
     })
 }
 
-/// Keys that the record of every run has.
+/// Returns the results that every record has, with their keys.
 fn results(
     whole: &World,
     log: &Log<'_>,
@@ -358,7 +358,7 @@ fn results(
             "stepping",
             end.stepping.as_ref().map_or(Value::Null, stepping),
         ),
-        // JSON has no infinity: `json!` makes it null.
+        // JSON has no infinity: `json!` writes null for it.
         ("lowest_gap_m", json!(totals.lowest)),
         (
             "trajectory",
@@ -393,7 +393,7 @@ fn results(
     ]
 }
 
-/// Counts of time stepping.
+/// Returns the counts of time stepping.
 fn stepping(counts: &StepCounts) -> Value {
     json!({
         "n_steps": counts.n_steps,
@@ -436,7 +436,7 @@ fn quantities(log: &Log<'_>, end: &RunEnd, totals: &Totals) -> Vec<Quantity> {
     quantities
 }
 
-/// A warning that all mobile bodies fall for ever: no plane faces gravity, and nothing is fixed that could stop them.
+/// Returns a warning if all mobile bodies fall for ever: no plane is below them, and no fixed body could stop them.
 fn falls_for_ever(World { world, setup, .. }: &World) -> Option<String> {
     let gravity = setup.gravity;
     let faces = |plane: &PlaneSpec| plane.half_space.normal().dot(&gravity) < 0.0;
@@ -457,7 +457,7 @@ fn falls_for_ever(World { world, setup, .. }: &World) -> Option<String> {
     ))
 }
 
-/// Heights of the centers of mass, and the energies of all bodies, against time.
+/// Adds the figures of the heights of the centers of mass, and of the energies of all bodies, against time.
 fn figures(World { world, setup, .. }: &World, log: &Log<'_>, record: &mut Record) {
     let times: Vec<f64> = log.frames.iter().map(|(time, _)| *time).collect();
     if times.is_empty() {

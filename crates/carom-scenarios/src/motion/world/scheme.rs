@@ -1,4 +1,4 @@
-//! Keys of the scheme of motion: from event to event, or in steps.
+//! Keys of the scheme of motion: event-driven integration or time stepping.
 
 use crate::ScenarioError;
 use carom_motion::world::{MotionError, Stepping};
@@ -56,7 +56,7 @@ impl SteppingConfig {
     }
 }
 
-/// Keys of laws that steps leave out: they answer with `poisson`.
+/// Keys of laws that time stepping ignores: it always uses `poisson`.
 const LAWS: [&str; 4] = [
     "law.single",
     "law.several",
@@ -64,7 +64,7 @@ const LAWS: [&str; 4] = [
     "law.restitution_law",
 ];
 
-/// Keys that the user gives and that only events heed.
+/// Returns the given keys that only event-driven integration uses.
 pub(super) fn given_of_events(given: &dyn Fn(&str) -> bool) -> Vec<&'static str> {
     LAWS.into_iter().filter(|key| given(key)).collect()
 }

@@ -1,4 +1,4 @@
-//! Worlds ready to run, from their keys.
+//! Setup of worlds from their keys.
 
 use super::config::PlaneConfig;
 use super::config::{Config, FlightConfig, LawConfig, RestitutionConfig, ZenoConfig};
@@ -17,10 +17,10 @@ use carom_motion::world::{
 };
 use nalgebra::Vector3;
 
-/// Rows of a trajectory.
+/// Largest number of rows of a trajectory.
 const MAX_ROWS: usize = 5_000_000;
 
-/// A world ready to run.
+/// World specification with the settings of its run.
 #[derive(Debug)]
 pub(super) struct Setup {
     pub(super) spec: WorldSpec,
@@ -32,7 +32,7 @@ pub(super) struct Setup {
     pub(super) output: OutputConfig,
     pub(super) stepping: Stepping,
     pub(super) zeno_is_given: bool,
-    /// Keys that the user gives and that only events heed.
+    /// Keys that the user gives and that only event-driven integration uses.
     pub(super) given_of_events: Vec<&'static str>,
     law: LawConfig,
     pub(super) several: Law,
@@ -40,7 +40,7 @@ pub(super) struct Setup {
     options: ImpactOptions,
 }
 
-/// The law for one contact.
+/// Impact law for a single contact.
 pub(super) enum Single {
     TwoBody(ImpactOptions),
     Any(Box<dyn ImpactLaw>),
@@ -66,12 +66,12 @@ impl Setup {
         }
     }
 
-    /// Name of the law for several contacts.
+    /// Returns the name of the law for several contacts.
     pub(super) fn several_name(&self) -> &str {
         &self.law.several
     }
 
-    /// The law for several contacts; samples of a set-valued one are numbered by the impacts.
+    /// Returns the law for several contacts. A set-valued law gets a different random sample for each impact `index`.
     pub(super) fn several(&self, index: usize) -> Box<dyn ImpactLaw> {
         match &self.several {
             Law::SetValued(law) => Box::new(SetValued {
@@ -82,7 +82,7 @@ impl Setup {
         }
     }
 
-    /// Coefficients of the contacts that a law does not use.
+    /// Returns notes about contact coefficients that a law does not use.
     pub(super) fn ignored(&self) -> Vec<String> {
         let single = Law::named(&self.law.single);
         let laws = [
@@ -94,7 +94,7 @@ impl Setup {
             .collect()
     }
 
-    /// Names the key at fault, where one is.
+    /// Converts an error, with the key that caused it.
     pub(super) fn name_key(&self, error: &MotionError) -> ScenarioError {
         let key = match error {
             MotionError::InitialPenetration { .. } | MotionError::CoarseCoordinates { .. } => {
@@ -114,7 +114,7 @@ impl Config {
         self.setup_of(bodies, &names, given)
     }
 
-    /// The setup of bodies with these names; with joints the bodies are not in it.
+    /// Returns the setup for bodies with these names; in worlds with joints, `bodies` is empty.
     pub(super) fn setup_of(
         &self,
         bodies: Vec<BodySpec>,
@@ -205,7 +205,7 @@ impl Config {
         })
     }
 
-    /// Start, multiples of the sample step, end.
+    /// Returns the sample times (s): the start and the multiples of the sample step before the end.
     fn samples(&self, bodies: usize) -> Result<Vec<f64>, ScenarioError> {
         let step = self.output.sample_step;
         if !(step >= 0.0 && step.is_finite()) {

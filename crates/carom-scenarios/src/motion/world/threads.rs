@@ -1,16 +1,16 @@
-//! Threads for the independent tasks of a world's steps.
+//! Threads for the independent tasks of time stepping.
 
 use carom_motion::world::Executor;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-/// A pool of threads, or the caller's own thread.
+/// Thread pool, or the calling thread.
 #[derive(Debug, Default)]
 pub(super) struct Threads {
     pool: Option<ThreadPool>,
 }
 
 impl Threads {
-    /// So many threads; up to one, or if they cannot be had, that of the caller.
+    /// Creates a pool of `count` threads. Uses the calling thread if `count` is at most one, or if the pool cannot be created.
     pub(super) fn new(count: usize) -> Self {
         let pool = match count {
             0 | 1 => None,

@@ -11,20 +11,20 @@ use carom_mechanism::{MechanicalSystem, MechanismError};
 use carom_motion::generalized::{IntegratorError, IntegratorOptions};
 use nalgebra::DMatrix;
 
-/// Events within a step before a run stops.
+/// Largest number of events in one step; a run with more stops.
 const MAX_EVENTS: usize = 10_000;
 
-/// Steps of a run.
+/// Largest number of steps of a run.
 const MAX_STEPS: f64 = 5e6;
 
-/// Rows of a sampled trajectory.
+/// Largest number of rows of a sampled trajectory.
 const MAX_SAMPLES: f64 = 1e6;
 
-/// A mechanism ready to run.
+/// Mechanism with the settings of its run.
 pub(crate) struct Setup {
     pub(crate) mechanism: PlanarMechanism,
     pub(crate) law: Box<dyn ImpactLaw>,
-    /// Coefficients of the contacts that the law does not use.
+    /// Note about contact coefficients that the law does not use; `None` if all are used.
     pub(crate) ignored: Option<String>,
     pub(crate) options: IntegratorOptions,
     pub(crate) coordinates: Vec<String>,
@@ -45,7 +45,7 @@ pub(crate) struct Setup {
 }
 
 impl Setup {
-    /// Names the contact at fault.
+    /// Adds the name of the contact to an error of initial penetration.
     pub(crate) fn name_key(&self, error: IntegratorError) -> ScenarioError {
         match error {
             IntegratorError::InitialPenetration { contact, gap } => {
@@ -60,7 +60,7 @@ impl Setup {
 }
 
 impl Config {
-    /// Checks the configuration and builds the mechanism that it describes.
+    /// Checks the configuration, and builds the mechanism.
     pub(crate) fn setup(&self) -> Result<Setup, ScenarioError> {
         self.check_times()?;
         let links = self.links.as_deref().unwrap_or_default();
@@ -103,7 +103,7 @@ impl Config {
         })
     }
 
-    /// Refuses steps and durations that make no run, or one without end.
+    /// Rejects invalid time steps and durations, and runs that are too long.
     fn check_times(&self) -> Result<(), ScenarioError> {
         crate::motion::positive("time_step", &[self.time_step])?;
         crate::motion::finite("gravity", &self.gravity)?;
@@ -128,7 +128,7 @@ impl Config {
     }
 }
 
-/// Lines of the contacts, each once, with unit normals.
+/// Returns the distinct lines of the contacts, with unit normals.
 fn distinct_lines(contacts: &[ContactConfig]) -> Vec<[[f64; 2]; 2]> {
     let mut lines: Vec<[[f64; 2]; 2]> = Vec::new();
     for LineConfig { point, normal } in contacts.iter().map(|contact| contact.line) {
@@ -141,10 +141,10 @@ fn distinct_lines(contacts: &[ContactConfig]) -> Vec<[[f64; 2]; 2]> {
     lines
 }
 
-/// Links and contacts added so far, with the names, start and drawing of each.
+/// Links and contacts added so far, with their names, initial values and drawings.
 struct Assembly {
     builder: PlanarBuilder,
-    /// Names and handles of the links, parents first.
+    /// Names and identifiers of the links, parents first.
     made: Vec<(String, Link)>,
     drawings: Vec<Drawing>,
     coordinates: Vec<String>,
@@ -171,7 +171,7 @@ impl Assembly {
         found.map(|(_, link)| *link)
     }
 
-    /// Adds the link `i`, whose parent must be there already.
+    /// Adds link `i`; its parent must have been added before.
     fn add_link(&mut self, links: &[LinkConfig], i: usize) -> Result<(), ScenarioError> {
         let link = &links[i];
         let key = |part: &str| format!("links[{i}].{part}");
@@ -209,7 +209,7 @@ impl Assembly {
         Ok(())
     }
 
-    /// Parent of a link, or the message why it has none.
+    /// Returns the parent of a link, or an error message.
     fn parent(&self, links: &[LinkConfig], link: &LinkConfig) -> Result<Link, String> {
         let name = &link.parent;
         let parent = match name.as_str() {
@@ -236,7 +236,7 @@ impl Assembly {
         Ok(parent)
     }
 
-    /// Draws the joint on the parent, and the centers of mass.
+    /// Adds the joint to the drawing of the parent, and the centers of mass to the drawing of the link.
     fn draw_link(&mut self, link: &LinkConfig, parent: Link, new: Link) {
         let mut drawings = self.drawings.iter_mut();
         if let Some(holder) = drawings.find(|drawing| drawing.link == parent) {
@@ -249,7 +249,7 @@ impl Assembly {
         self.drawings.push(drawing);
     }
 
-    /// Gives a link its own mass, then those of its list.
+    /// Adds the mass of the link itself and the bodies in its list.
     fn add_bodies(&mut self, link: &LinkConfig, new: Link) {
         let whole = link.mass.map(|mass| {
             Inertia::new(
@@ -265,7 +265,7 @@ impl Assembly {
         }
     }
 
-    /// Puts the spring and the actuator on a link's joint.
+    /// Adds the spring and the actuator to the joint of a link.
     fn add_forces(&mut self, link: &LinkConfig, new: Link) {
         if let Some(spring) = link.spring {
             let spring = Spring {
@@ -290,7 +290,7 @@ impl Assembly {
         }
     }
 
-    /// Adds the contact `i`, whose link must be there.
+    /// Adds contact `i`; its link must have been added before.
     fn add_contact(&mut self, contacts: &[ContactConfig], i: usize) -> Result<(), ScenarioError> {
         let contact = &contacts[i];
         let key = |part: &str| format!("contacts[{i}].{part}");
@@ -318,7 +318,7 @@ impl Assembly {
         Ok(())
     }
 
-    /// Link of a contact, or the key at fault with its message.
+    /// Returns the link of a contact, or the invalid key with an error message.
     fn check_contact(
         &self,
         contact: &ContactConfig,
@@ -347,10 +347,10 @@ impl Assembly {
         Ok(link)
     }
 
-    /// The mechanism; errors name its links.
+    /// Builds the mechanism; error messages contain the names of the links.
     fn build(&self) -> Result<PlanarMechanism, ScenarioError> {
         let name = |coordinate: usize| self.coordinates.get(coordinate).map_or("", String::as_str);
-        // A floating link has three coordinates: errors count them.
+        // Errors count coordinates, and a floating link has three of them.
         let owner = |coordinate: usize| name(coordinate).split('.').next().unwrap_or_default();
         let mechanism = self.builder.clone().build().map_err(|error| match &error {
             MechanismError::InvalidLink { link, .. }
@@ -370,7 +370,7 @@ impl Assembly {
     }
 }
 
-/// The first coordinate that moves no inertia at a configuration, if there is one.
+/// Returns the first coordinate that moves no inertia at a configuration; `None` if there is no such coordinate.
 fn massless(mechanism: &PlanarMechanism, position: &[f64]) -> Option<usize> {
     let n = position.len();
     let mut mass = DMatrix::zeros(n, n);

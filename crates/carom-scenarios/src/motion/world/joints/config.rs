@@ -1,4 +1,4 @@
-//! `[[joints]]` of a world, and what can be wrong with them.
+//! Keys `[[joints]]` of a world, and their checks.
 
 use crate::ScenarioError;
 use crate::tree::EXTENDED;
@@ -81,7 +81,7 @@ struct LimitsConfig {
     restitution: Option<Numbers>,
 }
 
-/// One number for all coordinates, or one for each.
+/// One number for all coordinates, or one number for each.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 enum Numbers {
@@ -90,7 +90,7 @@ enum Numbers {
 }
 
 impl Numbers {
-    /// Number of a coordinate.
+    /// Returns the number for a coordinate.
     fn at(&self, coordinate: usize) -> Option<f64> {
         match self {
             Self::One(number) => Some(*number),
@@ -99,7 +99,7 @@ impl Numbers {
     }
 }
 
-/// Bounds of coordinates; an infinite one does not limit.
+/// Bounds of coordinates; an infinite bound means no limit.
 #[derive(Clone, Debug)]
 struct Bounds(Numbers);
 
@@ -119,7 +119,7 @@ impl<'de> Deserialize<'de> for Bounds {
     }
 }
 
-/// Reads one bound or a list of them.
+/// Deserializer of one bound or a list of bounds.
 struct BoundsVisitor;
 
 impl<'de> Visitor<'de> for BoundsVisitor {
@@ -141,7 +141,7 @@ impl<'de> Visitor<'de> for BoundsVisitor {
         Ok(Bounds(Numbers::One(value as f64)))
     }
 
-    // Deserializers that know no infinity.
+    // For deserializers without infinite numbers.
     fn visit_newtype_struct<D: Deserializer<'de>>(self, inner: D) -> Result<Bounds, D::Error> {
         inner.deserialize_any(self)
     }
@@ -184,13 +184,13 @@ struct ActuatorConfig {
     limit: Option<f64>,
 }
 
-/// A joint as a specification, with the names of its coordinates.
+/// Specification of a joint, with the names of its coordinates.
 pub(super) struct Built {
     pub(super) spec: JointSpec,
     pub(super) names: Vec<String>,
 }
 
-/// Names of the bodies, and whether each of them moves.
+/// Names of the bodies, with true for those that move, and names of the planes.
 pub(super) struct Things<'a> {
     pub(super) bodies: &'a [(String, bool)],
     pub(super) planes: &'a [String],
@@ -251,7 +251,7 @@ impl JointConfig {
         Ok(Built { spec, names })
     }
 
-    /// Keys that the type does not take.
+    /// Rejects keys that the joint type does not have.
     fn check_keys(
         &self,
         kind: &Kind,
@@ -293,7 +293,7 @@ impl JointConfig {
         Ok(())
     }
 
-    /// Keys that would change nothing: a restitution where nothing limits, a slack position without a spring.
+    /// Rejects keys without effect: a restitution without a limit, a rest position without a spring.
     fn check_effect(
         &self,
         fault: &dyn Fn(&str, String) -> ScenarioError,
@@ -339,7 +339,7 @@ impl JointConfig {
         fault: &dyn Fn(&str, String) -> ScenarioError,
     ) -> Result<Vec<String>, ScenarioError> {
         let n = kind.coordinates.len();
-        // The angle of a limited ball is a coordinate inside the run alone.
+        // The angle of a limited spherical joint is a coordinate in the run only.
         let upper = self
             .limits
             .as_ref()
@@ -398,7 +398,7 @@ impl JointConfig {
         if n == 0 {
             return Ok(Vec::new());
         }
-        // One number for all, but for positions and velocities.
+        // One number for all coordinates is allowed except for positions and velocities.
         let spread = |key: &str, numbers: &Option<Numbers>, all: bool| {
             let Some(numbers) = numbers else {
                 return Ok(None);
@@ -575,7 +575,8 @@ fn attitude([w, x, y, z]: [f64; 4]) -> Result<So3, String> {
     So3::from_quaternion(w, &Vector3::new(x, y, z)).ok_or_else(|| "no rotation".to_owned())
 }
 
-/// Force as an expression of the time `t` (s); NaN where it has no finite value, which ends a run.
+/// Compiles a force as an expression of the time `t` (s). The value is NaN if the expression has no finite value; a run then
+/// ends.
 fn signal(text: &str) -> Result<Signal, String> {
     let mut names = Names::default();
     names.add("t", Type::Float);

@@ -1,5 +1,5 @@
-//! The motion of jointed bodies to play: their shapes, rods to the joints outside them, pins along the axes of joints,
-//! and the rods of joints that hold a distance.
+//! Animation of jointed bodies: their shapes, rods to joints outside the shapes, pins along the axes of joints, and the rods of
+//! distance joints.
 
 use super::setup::Jointed;
 use crate::motion::playback::{Hit, between, playback};
@@ -13,22 +13,22 @@ use carom_report::Record;
 use carom_variational::State;
 use nalgebra::{Matrix3, Rotation3, Unit, Vector3};
 
-/// Frames that are kept.
+/// Largest number of frames.
 const FRAMES: usize = 300;
 
-/// Impacts that are shown.
+/// Largest number of impacts shown.
 const SHOWN: usize = 5_000;
 
-/// Radius of a rod, over the size of its body.
+/// Radius of a rod, as a fraction of the size of its body.
 const ROD: f64 = 0.04;
 
-/// Least radius of a rod outside its body's shape, over its length.
+/// Smallest radius of a rod outside the shape of its body, as a fraction of the rod's length.
 const THINNEST: f64 = 0.012;
 
-/// Half length and radius of a pin, over the size of its body.
+/// Half length and radius of a pin, as fractions of the size of its body.
 const PIN: [f64; 2] = [0.25, 0.05];
 
-/// Frames and impacts of a run.
+/// Recorded frames and impacts of a run.
 pub(super) struct Film<'w> {
     jointed: &'w Jointed,
     stride: usize,
@@ -64,7 +64,7 @@ impl<'w> Film<'w> {
         }
     }
 
-    /// Adds the motion to a record; `shapes` are those of the bodies.
+    /// Adds the animation to a record; `shapes` are the shapes of the bodies.
     pub(super) fn show(mut self, shapes: &[Option<Shape>], end: &JointedEnd, record: &mut Record) {
         if self.frames.last().is_none_or(|(time, _)| *time < end.time) {
             self.frames.push((end.time, end.posture.states.clone()));
@@ -93,7 +93,7 @@ impl<'w> Film<'w> {
         playback(&spec, &self.frames, &hits, record);
     }
 
-    /// Impulses of the joints on their children during an impact, where the joints are then.
+    /// Returns the impulses of the joints on their children in an impact, with the positions of the joints at that time.
     fn hit(&self, (time, reactions): &(f64, Vec<Reaction>)) -> Hit {
         let mb = self.jointed.world.multibody();
         let start = &self.jointed.world.start().states;
@@ -119,12 +119,12 @@ impl<'w> Film<'w> {
     }
 }
 
-/// A point in space as one of a body.
+/// Converts a point from world axes to the axes of a body.
 fn within(state: &State, point: &Vector3<f64>) -> Vector3<f64> {
     state.rotation.rotate_back(&(point - state.position))
 }
 
-/// A body with everything that is drawn of it.
+/// Returns a body with all its drawn parts.
 fn drawn(mb: &Multibody, body: usize, shape: Option<&Shape>, start: &[State]) -> Option<BodySpec> {
     let state = start.get(body)?;
     let ends: Vec<Vector3<f64>> = mb
@@ -149,7 +149,7 @@ fn drawn(mb: &Multibody, body: usize, shape: Option<&Shape>, start: &[State]) ->
     match shape {
         Some(shape) => {
             parts.push(shape.clone());
-            // The largest value of `end` on the body is less the smallest of its opposite.
+            // The support of the shape towards `end` is minus the support in the opposite direction.
             let outside = |end: &&Vector3<f64>| {
                 let highest = -shape.support(&-**end).value;
                 end.norm_squared() > highest
@@ -182,7 +182,7 @@ fn drawn(mb: &Multibody, body: usize, shape: Option<&Shape>, start: &[State]) ->
     })
 }
 
-/// Place of the rod of a joint that holds a distance: its center, and its axis as the third of the body.
+/// Returns the placement of the rod of a distance joint: its center, and a rotation whose third axis is along the rod.
 fn stretched(joint: &Joint, states: &[State]) -> State {
     let frames = joint.frames(states);
     let axis = frames.separation();
@@ -196,7 +196,7 @@ fn stretched(joint: &Joint, states: &[State]) -> State {
     }
 }
 
-/// The rod of a joint that holds a distance, as a body of mass 1 to draw.
+/// Returns the rod of a distance joint as a body of mass 1, for drawing.
 fn distance_rod(joint: &Joint, start: &[State]) -> Option<BodySpec> {
     let length = joint.frames(start).separation().norm();
     let half = Vector3::z() * (0.5 * length);
@@ -210,7 +210,7 @@ fn distance_rod(joint: &Joint, start: &[State]) -> Option<BodySpec> {
     })
 }
 
-/// Adds the rod of a joint to every frame; it moves straight from one to the next.
+/// Adds the rod of a joint to every frame, with the velocity of straight motion to the next frame.
 fn append(frames: &mut [(f64, Vec<State>)], joint: &Joint) {
     let mut later: Option<(f64, Vector3<f64>)> = None;
     for (time, states) in frames.iter_mut().rev() {
@@ -225,7 +225,7 @@ fn append(frames: &mut [(f64, Vec<State>)], joint: &Joint) {
     }
 }
 
-/// A capsule about a point, along a vector of half its length; `None` if that has none.
+/// Creates a capsule about a point, along a vector of half its length; `None` if that vector is zero.
 fn rod(center: &Vector3<f64>, half: &Vector3<f64>, radius: f64) -> Option<Shape> {
     let axis = Unit::try_new(*half, 0.0)?;
     let core = Segment::new(half.norm(), &axis, *center).ok()?;
@@ -233,7 +233,7 @@ fn rod(center: &Vector3<f64>, half: &Vector3<f64>, radius: f64) -> Option<Shape>
     Some(Shape::Rounded(Box::new(capsule)))
 }
 
-/// Pins along the axes of a joint that its child carries.
+/// Creates pins along the axes of a joint that are fixed to its child.
 fn pins(joint: &Joint, state: &State, start: &[State], size: f64) -> Vec<Shape> {
     let side = joint.frames(start).child;
     let at = within(state, &side.origin);

@@ -1,4 +1,4 @@
-//! The record of a world with joints.
+//! Record of a world with joints.
 
 use super::setup::Jointed;
 use crate::motion::figures::{MOST_LINES, Series, against_time};
@@ -14,10 +14,10 @@ use carom_variational::State;
 use nalgebra::Vector3;
 use serde_json::{Map, Value, json};
 
-/// Frames of the figures.
+/// Largest number of points in the figures.
 const FRAMES: usize = 2_000;
 
-/// A limit or a pair that presses or pressed.
+/// Joint limit or pair of bodies with a contact force, now or earlier.
 struct Pressed {
     contact: JointContact,
     begin: f64,
@@ -25,7 +25,7 @@ struct Pressed {
     modes: Vec<(f64, bool)>,
 }
 
-/// Events and states that a run reported.
+/// Recorded events and states of a run.
 pub(super) struct Log<'w> {
     jointed: &'w Jointed,
     rows: Vec<Value>,
@@ -201,7 +201,7 @@ impl<'w> Log<'w> {
     }
 }
 
-/// Coordinates of all joints that are not spherical: each has a force in the record and in a control.
+/// Returns the coordinates of all joints that are not spherical: each has a force in the record, and in a control.
 pub(super) fn open_coordinates(mb: &Multibody) -> impl Iterator<Item = usize> + '_ {
     let joints = mb.joints().iter().enumerate();
     let open = joints.filter(|(_, joint)| !joint.kind.is_spherical());
@@ -219,7 +219,7 @@ fn list(v: &Vector3<f64>) -> Value {
     json!([v.x, v.y, v.z])
 }
 
-/// Velocity of the center and angular velocity, both in space.
+/// Returns the velocity of the center and the angular velocity, both in world axes.
 fn velocity(mb: &Multibody, body: usize, state: &State) -> (Vector3<f64>, Vector3<f64>) {
     match mb.rigid(body) {
         None => (Vector3::zeros(), Vector3::zeros()),
@@ -241,7 +241,7 @@ fn row(mb: &Multibody, time: f64, body: usize, state: &State) -> Value {
     ])
 }
 
-/// Quaternion and angular velocity of a spherical joint.
+/// Returns relative quaternion and relative angular velocity of a spherical joint.
 fn ball(mb: &Multibody, joint: usize, posture: &Posture) -> ([f64; 4], [f64; 3]) {
     let of = &mb.joints()[joint];
     let frames = of.frames(&posture.states);
@@ -346,7 +346,7 @@ fn constraints(jointed: &Jointed) -> Value {
     let mb = jointed.world.multibody();
     let (rows, rank) = jointed.world.ranks();
     let bodies = mb.tree().branches.len();
-    // The joints of every loop with rows to spare: paths between the ends of closing joints.
+    // The joints of all loops with redundant rows: paths between the ends of closing joints.
     let redundant: Vec<&str> = match rank < rows {
         true => mb
             .loop_joints()
@@ -441,7 +441,7 @@ pub(super) fn report(jointed: &Jointed, log: &Log<'_>, end: &JointedEnd, record:
         ("joints", joints(mb)),
         ("n_impacts", json!(end.n_impacts)),
         ("n_steps", json!(end.n_steps)),
-        // JSON has no infinity: `json!` makes it null.
+        // JSON has no infinity: `json!` writes null for it.
         ("lowest_gap_m", json!(end.lowest_gap)),
         (
             "trajectory",
@@ -522,7 +522,7 @@ fn quantities(
     ]);
 }
 
-/// Coordinates and energy against time.
+/// Adds the figures of coordinates and energy against time.
 fn figures(jointed: &Jointed, log: &Log<'_>, record: &mut Record) {
     if log.times.is_empty() {
         return;

@@ -1,4 +1,4 @@
-//! A robot from its URDF, for programs that run it themselves.
+//! Robot from a URDF, for programs that run it themselves.
 
 use super::setup::Jointed;
 use crate::ScenarioError;
@@ -6,7 +6,7 @@ use crate::motion::world::config::Config;
 use carom_motion::jointed::{Control, JointEvent, JointedEnd, JointedWorld};
 use carom_motion::world::Laws;
 
-/// A robot in its world, with its laws, its limits and its samples; made by [`World::from_urdf`](crate::World::from_urdf).
+/// Robot in its world, with impact laws, limits and sample times. Created by [`World::from_urdf`](crate::World::from_urdf).
 #[derive(Debug)]
 pub struct Robot {
     jointed: Jointed,
@@ -24,23 +24,23 @@ impl Robot {
         Ok(Self { jointed, ignored })
     }
 
-    /// Bodies and joints: names, start, energies.
+    /// Returns the world of bodies and joints, with their names, start and energies.
     pub fn world(&self) -> &JointedWorld {
         &self.jointed.world
     }
 
-    /// Names of the coordinates, in the order of forces, rates and [`JointedEnd::rates`].
+    /// Returns the names of the coordinates, in the order of forces, rates and [`JointedEnd::rates`].
     pub fn coordinates(&self) -> &[String] {
         &self.jointed.coordinates
     }
 
-    /// Everything of the model that the world has none of, each with the reason.
+    /// Returns the parts of the model that the world does not support, each with the reason.
     pub fn ignored(&self) -> &[String] {
         &self.ignored
     }
 
-    /// Runs from the start, and reports samples and events in their order. A control sees time, coordinates and rates at
-    /// every line of the grid, and sets forces along the coordinates until the next.
+    /// Runs from the start, and reports samples and events in order of time. A control is called at every grid time with time
+    /// (s), coordinates and rates, and returns the forces along the coordinates until the next grid time.
     pub fn run<'c>(
         &self,
         control: Option<&'c mut Control<'c>>,

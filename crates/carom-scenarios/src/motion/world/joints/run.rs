@@ -9,7 +9,7 @@ use carom_motion::jointed::{Control, JointEvent};
 use carom_motion::world::Laws;
 use carom_report::Record;
 
-/// Runs a world with joints; a control sets forces along the coordinates.
+/// Runs a world with joints; a control, if given, sets forces along the coordinates.
 pub(in super::super) fn run<'c>(
     config: &Config,
     input: &Input<'_>,
@@ -39,7 +39,7 @@ pub(in super::super) fn run<'c>(
         film.note(&event);
     };
     let (limits, samples) = (&jointed.setup.limits, &jointed.setup.samples);
-    // A closure of its own lives as long as the run.
+    // The wrapping closure must live as long as the run.
     let open: Vec<usize> = report::open_coordinates(jointed.world.multibody()).collect();
     let mut forwarded = control.map(|control| {
         move |time: f64, q: &[f64], rates: &[f64]| {

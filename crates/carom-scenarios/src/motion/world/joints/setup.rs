@@ -1,4 +1,4 @@
-//! Worlds with joints ready to run, from their keys.
+//! Setup of worlds with joints from their keys.
 
 use super::super::body::BodyConfig;
 use super::super::config::Config;
@@ -12,7 +12,7 @@ use carom_motion::joints::{JointError, JointSpec, MultibodySpec};
 use carom_motion::world::{MotionError, Surface};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Jointed bodies ready to run.
+/// World of jointed bodies with the settings of its run.
 #[derive(Debug)]
 pub(super) struct Jointed {
     pub(super) setup: Setup,
@@ -22,7 +22,7 @@ pub(super) struct Jointed {
 }
 
 impl Jointed {
-    /// Names of the pairs of an imported robot that overlap at the start.
+    /// Returns the names of those pairs of an imported robot that overlap at the start.
     pub(super) fn overlapping(&self) -> Vec<[&str; 2]> {
         let pairs = self.world.overlapping().iter();
         pairs
@@ -122,7 +122,7 @@ impl Jointed {
     }
 }
 
-/// Names the joint or body at fault.
+/// Converts an error, with the key of the joint or body that caused it.
 fn named(error: &MotionError, joints: &[JointConfig], bodies: &[BodyConfig]) -> ScenarioError {
     let message = format!("{}: {error}", error.kind());
     let of_joint = |name: &str| joints.iter().position(|joint| joint.name == name);
@@ -150,7 +150,8 @@ fn named(error: &MotionError, joints: &[JointConfig], bodies: &[BodyConfig]) -> 
     ScenarioError::value(&key.unwrap_or_else(|| "joints".to_owned()), message)
 }
 
-/// Pairs of an imported robot, but for those that the user gives: parts of a model often overlap where they are joined.
+/// Returns the pairs of an imported robot, except those given by the user: parts of a model often overlap at the joints between
+/// them.
 fn may_overlap(config: &Config, setup: &Setup) -> BTreeSet<[usize; 2]> {
     let n = config.imported.as_ref().map_or(0, |robot| robot.n_bodies);
     let given = |[i, j]: &[usize; 2]| {
@@ -161,7 +162,7 @@ fn may_overlap(config: &Config, setup: &Setup) -> BTreeSet<[usize; 2]> {
     all.filter(|pair| !given(pair)).collect()
 }
 
-/// Pairs of things that may touch: bodies in their order, then planes.
+/// Returns the pairs that may touch, as indices of bodies, then planes.
 fn touching_pairs(
     config: &Config,
     shapes: &[Option<Shape>],
@@ -173,7 +174,7 @@ fn touching_pairs(
     let n = shapes.len();
     let moves = |thing: usize| mobile.get(thing).is_some_and(|(_, moves)| *moves);
     let has_shape = |thing: usize| shapes.get(thing).is_none_or(Option::is_some);
-    // Articulations: bodies that joints connect, not through the ground.
+    // Articulations: groups of bodies that are connected by joints, but not through the ground.
     let mut group: Vec<usize> = (0..n).collect();
     for joint in joints
         .iter()

@@ -1,4 +1,4 @@
-//! Bodies, joints and pairs of a robot.
+//! Conversion of a robot to bodies, joints and pairs of a world.
 
 use super::read::{Geometry, Joint, Robot};
 use super::tree::{Group, Tree};
@@ -12,16 +12,17 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 
-/// A group as a body of the world.
+/// Body of the world made from a group of links.
 struct Body {
     name: String,
-    /// The frame that joints to it are given in: its place in the group's frame, or the group's place in space.
+    /// Frame in which the joints of the body are given: its placement in the group's frame, or, for the ground, the placement of
+    /// the group in the world.
     frame: Se3,
-    /// True if a cylinder is part of its shape; `None` without a shape.
+    /// True if its shape contains a cylinder; `None` without a shape.
     round: Option<bool>,
 }
 
-/// Makes the parts of a world.
+/// Converts a robot to the parts of a world.
 pub(super) fn build(
     config: &UrdfConfig,
     mut robot: Robot,
@@ -52,7 +53,7 @@ pub(super) fn build(
     Ok(builder.imported)
 }
 
-/// Pose of the root link's frame.
+/// Returns the placement of the root link's frame.
 fn place(config: &UrdfConfig) -> Result<Se3, ScenarioError> {
     crate::motion::finite("urdf.position", &config.position)?;
     let rotation = match config.quaternion {
@@ -62,7 +63,7 @@ fn place(config: &UrdfConfig) -> Result<Se3, ScenarioError> {
     Ok(Se3::new(rotation, Vector3::from(config.position)))
 }
 
-/// Names of joints in the configuration are those of joints that move.
+/// Checks that the names of joints in the configuration belong to joints that move.
 fn check_names(config: &UrdfConfig, robot: &Robot) -> Result<(), ScenarioError> {
     let positions = config.joints.keys().map(|name| ("joints", name));
     let velocities = config.velocities.keys().map(|name| ("velocities", name));
@@ -96,7 +97,7 @@ impl Builder<'_> {
         serde_json::from_value(keys).map_err(|error| self.fault(error.to_string()))
     }
 
-    /// The body of a group.
+    /// Adds the body of a group.
     fn body(&mut self, group: &Group) -> Result<(), ScenarioError> {
         let name = &self.robot.links[group.root].name;
         if name == "ground" {
@@ -143,7 +144,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// True if the root link stands still.
+    /// True if the root link is fixed.
     fn is_fixed(&self, group: &Group) -> Result<bool, ScenarioError> {
         if self.config.base == Some(Base::Floating) && group.mass <= 0.0 {
             let name = &self.robot.links[group.root].name;
@@ -163,7 +164,7 @@ impl Builder<'_> {
         Ok(is_fixed)
     }
 
-    /// The root group as a fixed body, or as nothing but the ground.
+    /// Adds the root group as a fixed body, or as the ground if it has no shape.
     fn ground(&mut self, group: &Group) -> Result<(), ScenarioError> {
         let (shape, has_cylinder) = self.shape(group, &Vector3::zeros())?;
         let Some(shape) = shape else {
@@ -179,7 +180,7 @@ impl Builder<'_> {
             "name": name,
             "fixed": true,
             "shape": shape,
-            // With an inertia the shape stays in its frame.
+            // With an inertia the shape keeps its frame.
             "inertia": rows(&Matrix3::identity()),
             "position": list(&self.place.translation),
             "quaternion": quaternion(&self.place.rotation),
@@ -193,7 +194,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// Shape of a group about a point of its frame; true if a cylinder is part of it.
+    /// Returns the shape of a group about a point of the group's frame, and true if it contains a cylinder.
     fn shape(
         &mut self,
         group: &Group,
@@ -240,7 +241,7 @@ impl Builder<'_> {
         }))
     }
 
-    /// The hull of a mesh; a mesh that is not there is left out, and named.
+    /// Returns the convex hull of a mesh. A mesh that is not found is omitted, with a note.
     fn mesh(&mut self, link: &str, at: &Se3, address: &str, scale: &[f64; 3]) -> Option<Value> {
         let mut note = |why: String| self.imported.ignored.push(Note::new("mesh", link, &why));
         let Some(path) = found(self.config, address) else {
@@ -292,7 +293,7 @@ impl Builder<'_> {
             return Ok(());
         };
         let child = links[group.root].name.clone();
-        // A planar joint has no axis: its frames are turned so that their z is it.
+        // A planar joint has no axis: its frames are rotated so that their z axis is the normal of the plane.
         let turn = match kind {
             "planar" => onto(&joint.axis),
             _ => So3::identity(),
@@ -350,7 +351,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// Cylinders touch planes only: their bodies touch no other body of the robot.
+    /// Excludes contact between bodies with cylinders and other bodies of the robot: cylinders can touch planes only.
     fn cylinders(&mut self) -> Result<(), ScenarioError> {
         let mut pairs = Vec::new();
         for (i, first) in self.bodies.iter().enumerate() {
@@ -373,7 +374,7 @@ impl Builder<'_> {
     }
 }
 
-/// Rotation that turns z onto an axis.
+/// Returns a rotation that maps z to an axis.
 fn onto(axis: &Vector3<f64>) -> So3 {
     let unit = axis.try_normalize(0.0).unwrap_or_else(Vector3::z);
     let across = Vector3::z().cross(&unit);
@@ -384,7 +385,7 @@ fn onto(axis: &Vector3<f64>) -> So3 {
     }
 }
 
-/// File of a mesh: beside the robot's file, or in the folder for meshes.
+/// Finds the file of a mesh: in the folder for meshes, or next to the robot's file.
 fn found(config: &UrdfConfig, address: &str) -> Option<PathBuf> {
     let path = address
         .strip_prefix("package://")
@@ -392,7 +393,7 @@ fn found(config: &UrdfConfig, address: &str) -> Option<PathBuf> {
         .unwrap_or(address);
     let beside = config.file.parent().unwrap_or(Path::new(""));
     let folders = [config.mesh_dir.as_deref(), Some(beside)];
-    // The name in `package://name/meshes/a.stl` may be the folder itself.
+    // In `package://name/meshes/a.stl`, `name` may be the folder itself.
     let tails = [Some(path), path.split_once('/').map(|(_, tail)| tail)];
     let all = folders.into_iter().flatten().flat_map(|folder| {
         tails

@@ -1,4 +1,4 @@
-//! `[urdf]`: a robot from its URDF as bodies and joints of a world.
+//! Key `[urdf]`: a robot from a URDF as bodies and joints of a world.
 
 mod build;
 mod read;
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// Largest URDF file.
+/// Largest size of a URDF file (bytes).
 const MAX_URDF_BYTES: u64 = 64 << 20;
 
 /// Support of the root link.
@@ -25,7 +25,7 @@ enum Base {
     Fixed,
 }
 
-/// The keys of `[urdf]`.
+/// Keys of `[urdf]`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct UrdfConfig {
@@ -50,7 +50,7 @@ pub(super) struct UrdfConfig {
     mesh_dir: Option<PathBuf>,
 }
 
-/// Something of a model that the world has none of.
+/// Note about a part of a model that the world does not support.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Note(String);
 
@@ -60,21 +60,21 @@ impl Note {
     }
 }
 
-/// A robot as parts of a world.
+/// Robot as parts of a world.
 #[derive(Debug, Default)]
 pub(super) struct Imported {
     pub(super) bodies: Vec<BodyConfig>,
     pub(super) joints: Vec<JointConfig>,
     pub(super) pairs: Vec<PairConfig>,
-    /// Number of bodies, which are the first of the world.
+    /// Number of bodies of the robot, which are the first bodies of the world.
     pub(super) n_bodies: usize,
-    /// Links that have become part of the body of another: both names.
+    /// Names of links that were merged into the body of another link, with the name of that link.
     merged: Vec<[String; 2]>,
     ignored: Vec<Note>,
 }
 
 impl Imported {
-    /// Everything that is left out, with the pairs that overlap at the start.
+    /// Returns notes about everything that is ignored, including the pairs that overlap at the start.
     pub(super) fn notes(&self, overlapping: &[[&str; 2]]) -> Vec<String> {
         let overlaps = overlapping.iter().map(|[first, second]| {
             let why = "they overlap at the start";
@@ -84,8 +84,8 @@ impl Imported {
         all.map(|note| note.0).collect()
     }
 
-    /// Adds `merged` and `ignored` to the results of a record; `overlapping` are the pairs that overlap at the start and
-    /// so never touch.
+    /// Adds `merged` and `ignored` to the results of a record. `overlapping` are the pairs that overlap at the start and
+    /// therefore never touch.
     pub(super) fn report(&self, overlapping: &[[&str; 2]], results: &mut BTreeMap<String, Value>) {
         let merged = self
             .merged
@@ -106,7 +106,7 @@ impl Imported {
 }
 
 impl UrdfConfig {
-    /// Reads the file, unless its text is given, and what it names.
+    /// Reads the URDF from `text`, if given, else from its file, and the mesh files that it names.
     pub(super) fn import(&self, text: Option<&str>) -> Result<Imported, ScenarioError> {
         let place = |message: String| {
             ScenarioError::value("urdf.file", format!("{}: {message}", self.file.display()))

@@ -1,25 +1,25 @@
-//! A URDF as data.
+//! Parser of a URDF.
 
 use super::Note;
 use carom_lie::{Se3, So3};
 use nalgebra::{Matrix3, Vector3};
 use roxmltree::{Document, Node};
 
-/// A robot as its file describes it.
+/// Robot as described in its file.
 pub(super) struct Robot {
     pub(super) links: Vec<Link>,
     pub(super) joints: Vec<Joint>,
     pub(super) ignored: Vec<Note>,
 }
 
-/// A link.
+/// Link of a robot.
 pub(super) struct Link {
     pub(super) name: String,
     pub(super) inertial: Option<Inertial>,
     pub(super) collisions: Vec<(Se3, Geometry)>,
 }
 
-/// Mass of a link, the pose of its center and axes in the link, and the inertia there.
+/// Mass of a link, the pose of its center of mass and axes in the frame of the link, and the inertia in these axes.
 pub(super) struct Inertial {
     pub(super) mass: f64,
     pub(super) origin: Se3,
@@ -30,21 +30,21 @@ pub(super) struct Inertial {
 pub(super) enum Geometry {
     Box([f64; 3]),
     Sphere(f64),
-    /// Radius and length.
+    /// Cylinder: radius and length (m).
     Cylinder(f64, f64),
-    /// Radius and length of the cylindrical part.
+    /// Capsule: radius and length of the cylindrical part (m).
     Capsule(f64, f64),
-    /// Address and scale.
+    /// Mesh: address of the file, and scale factors.
     Mesh(String, [f64; 3]),
 }
 
-/// A joint between two links.
+/// Joint between two links.
 pub(super) struct Joint {
     pub(super) name: String,
     pub(super) kind: String,
     pub(super) parent: String,
     pub(super) child: String,
-    /// Pose of the child's frame in the parent at 0.
+    /// Pose of the child's frame in the parent's frame at coordinate 0.
     pub(super) origin: Se3,
     pub(super) axis: Vector3<f64>,
     pub(super) limits: Option<[f64; 2]>,
@@ -53,7 +53,7 @@ pub(super) struct Joint {
     pub(super) friction: f64,
 }
 
-/// Reads a robot; a fault names its line.
+/// Reads a robot; error messages contain the line.
 pub(super) fn read(text: &str) -> Result<Robot, String> {
     let document = Document::parse(text).map_err(|error| error.to_string())?;
     let root = document.root_element();
@@ -93,7 +93,7 @@ fn child<'a>(node: Node<'a, 'a>, name: &'static str) -> Option<Node<'a, 'a>> {
     node.children().find(|part| part.has_tag_name(name))
 }
 
-/// A fault at the line of an element.
+/// Returns an error with the line of an element.
 fn fault<T>(node: Node<'_, '_>, message: &str) -> Result<T, String> {
     let line = node.document().text_pos_at(node.range().start).row;
     Err(format!("line {line}: {message}"))
@@ -109,7 +109,7 @@ fn text<'a>(node: Node<'a, 'a>, attribute: &str) -> Result<&'a str, String> {
     }
 }
 
-/// Numbers of an attribute; `None` if it is not there.
+/// Returns the numbers of an attribute; `None` if the attribute is missing.
 fn numbers<const N: usize>(
     node: Node<'_, '_>,
     attribute: &str,
@@ -139,7 +139,7 @@ fn number_or(node: Node<'_, '_>, attribute: &str, default: f64) -> Result<f64, S
     Ok(numbers::<1>(node, attribute)?.map_or(default, |[x]| x))
 }
 
-/// Pose of the `origin` of an element: roll, pitch and yaw about fixed axes.
+/// Returns the pose of the `origin` of an element: roll, pitch and yaw about fixed axes.
 fn origin(node: Node<'_, '_>) -> Result<Se3, String> {
     let Some(origin) = child(node, "origin") else {
         return Ok(Se3::identity());

@@ -1,29 +1,29 @@
-//! Links that `fixed` joints weld together, from the root outward.
+//! Grouping of links that are rigidly connected by `fixed` joints, from the root outward.
 
 use super::read::{Link, Robot};
 use carom_lie::Se3;
 use nalgebra::{Matrix3, Vector3};
 use std::collections::BTreeMap;
 
-/// Links welded together: one body.
+/// Group of rigidly connected links, which becomes one body.
 pub(super) struct Group {
-    /// The link nearest to the root, whose frame the group has.
+    /// Link nearest to the root; its frame is the frame of the group.
     pub(super) root: usize,
     /// Links with their poses in the group's frame.
     pub(super) members: Vec<(usize, Se3)>,
-    /// Joint that carries the group; `None` for that of the root.
+    /// Joint that connects the group to its parent; `None` for the root group.
     pub(super) joint: Option<usize>,
     pub(super) mass: f64,
     /// Center of mass in the group's frame (m).
     pub(super) center: Vector3<f64>,
-    /// Inertia about the center in the group's axes (kg m²).
+    /// Inertia about the center of mass in the group's axes (kg m²).
     pub(super) inertia: Matrix3<f64>,
 }
 
-/// All groups, from the root outward, and the place of each link.
+/// All groups, from the root outward, and the group of each link.
 pub(super) struct Tree {
     pub(super) groups: Vec<Group>,
-    /// Group of each link, and its pose there.
+    /// Group of each link, and pose of the link in the group's frame.
     pub(super) places: Vec<(usize, Se3)>,
 }
 
@@ -103,7 +103,7 @@ impl Group {
         }
     }
 
-    /// Mass, center and inertia of all members.
+    /// Computes mass, center of mass and inertia of the group from its members.
     fn weigh(&mut self, links: &[Link]) {
         let parts: Vec<_> = self
             .members
