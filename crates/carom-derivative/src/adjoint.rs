@@ -1,10 +1,10 @@
-//! Cotangents of the data of an impact, and their sums on a way backwards.
+//! Cotangents of the data of an impact, and their accumulation in reverse mode.
 
 use super::frame::Frame;
 use super::mode::Rebound;
 use nalgebra::{DMatrix, DVector, DVectorView};
 
-/// The quantities whose cotangents are wanted beside that of the velocity before.
+/// Data whose cotangents are wanted in addition to that of the velocity before the impact.
 ///
 /// # Examples
 ///
@@ -30,23 +30,23 @@ use nalgebra::{DMatrix, DVector, DVectorView};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gradient {
-    /// The mass matrix.
+    /// True to compute the cotangent of the mass matrix.
     pub mass: bool,
-    /// The contact rows and the constraint one-forms.
+    /// True to compute the cotangents of the contact rows and the constraint one-forms.
     pub rows: bool,
-    /// The friction coefficients and restitutions.
+    /// True to compute the cotangents of the friction coefficients and restitutions.
     pub coefficients: bool,
 }
 
 impl Gradient {
-    /// All of them.
+    /// All data.
     pub const ALL: Self = Self {
         mass: true,
         rows: true,
         coefficients: true,
     };
 
-    /// The velocity alone.
+    /// No data except the velocity.
     pub const VELOCITY: Self = Self {
         mass: false,
         rows: false,
@@ -54,29 +54,29 @@ impl Gradient {
     };
 }
 
-/// Cotangents of the data of an impact: the sum of their products with a [`Direction`](super::Direction) is the
-/// product of the given cotangent with the derivative along that direction.
+/// Cotangents of the data of an impact. The sum of their products with a [`Direction`](super::Direction) is the product
+/// of the given cotangent with the derivative along that direction.
 ///
-/// An entry is NaN where the derivative by it is not known: entries whose change breaks a dependency of contacts that
-/// push, restitution where plastic outcomes are nearly tied, and everything except the velocity at the limits of a
-/// sliding contact. Parts that were not asked for are empty.
+/// An entry is NaN if the derivative with respect to it is not known: for entries whose change breaks a dependency of
+/// contacts that push, for restitution if plastic outcomes are nearly tied, and for everything except the velocity at the
+/// limits of a sliding contact. Parts that were not asked for are empty.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cotangent {
-    /// Cotangent of the velocity before (n).
+    /// Cotangent of the velocity before the impact (n entries).
     pub velocity: DVector<f64>,
     /// Cotangent of the mass matrix (n × n, symmetric).
     pub mass: DMatrix<f64>,
-    /// Cotangent of the contact rows as given (rows × n).
+    /// Cotangent of the contact rows in the caller's units (rows × n).
     pub rows: DMatrix<f64>,
-    /// Cotangent of the friction coefficients (contacts).
+    /// Cotangent of the friction coefficients, one per contact.
     pub friction: DVector<f64>,
-    /// Cotangent of the contacts' restitutions, or of that of the event (1).
+    /// Cotangent of the restitutions, one per contact, or one entry if one restitution applies to the whole event.
     pub restitution: DVector<f64>,
     /// Cotangent of the constraint one-forms (constraints × n).
     pub constraints: DMatrix<f64>,
 }
 
-/// Cotangents that a way backwards collects, in the coordinates of a frame.
+/// Cotangents that the reverse pass accumulates, in the coordinates of a frame.
 #[derive(Clone, Debug)]
 pub(super) struct Adjoint {
     pub(super) wanted: Gradient,
@@ -86,7 +86,7 @@ pub(super) struct Adjoint {
     rows: DMatrix<f64>,
     friction: DVector<f64>,
     pub(super) restitution: DVector<f64>,
-    /// Cotangent of the restitution that holds for the event.
+    /// Cotangent of the restitution of the whole event.
     pub(super) event: f64,
 }
 
@@ -108,7 +108,7 @@ impl Adjoint {
         }
     }
 
-    /// True if anything but the cotangent of the velocity is collected.
+    /// True if any cotangent except that of the velocity is accumulated.
     pub(super) fn is_wanted(&self) -> bool {
         self.wanted != Gradient::VELOCITY
     }
@@ -126,14 +126,14 @@ impl Adjoint {
         }
     }
 
-    /// Adds a multiple of a vector (n) to the cotangent of a row of the frame.
+    /// Adds a multiple of a vector (n entries) to the cotangent of a row of the frame.
     pub(super) fn add_row(&mut self, row: usize, factor: f64, vector: DVectorView<'_, f64>) {
         if self.wanted.rows && factor != 0.0 {
             self.rows.column_mut(row).axpy(factor, &vector, 1.0);
         }
     }
 
-    /// Adds a multiple of a velocity in the frame of the law to the cotangent of a row: the transpose of
+    /// Adds a multiple of a velocity in the frame of the law to the cotangent of a row. Transpose of
     /// [`seen`](Frame::seen).
     pub(super) fn add_seen(
         &mut self,
@@ -148,7 +148,7 @@ impl Adjoint {
         }
     }
 
-    /// Adds a multiple of a velocity in the frame of the law to the cotangent of a row as it is given, whitened.
+    /// Adds a multiple of a velocity in the frame of the law to the cotangent of a whitened row that is not normalized.
     pub(super) fn add_given_seen(
         &mut self,
         frame: &Frame<'_>,
@@ -164,7 +164,7 @@ impl Adjoint {
         );
     }
 
-    /// Adds a multiple of a vector (n) to the cotangent of a row as it is given, whitened.
+    /// Adds a multiple of a vector (n entries) to the cotangent of a whitened row that is not normalized.
     pub(super) fn add_given_row(
         &mut self,
         frame: &Frame<'_>,
@@ -187,7 +187,7 @@ impl Adjoint {
         }
     }
 
-    /// Adds a cotangent of a coefficient of restitution.
+    /// Adds to the cotangent of the restitution to which `rebound` refers.
     pub(super) fn add_rebound(&mut self, rebound: Rebound, cotangent: f64) {
         match rebound {
             Rebound::Fixed(_) => {}
@@ -205,7 +205,7 @@ impl Adjoint {
         self.event = f64::NAN;
     }
 
-    /// The cotangents by the data as given, with that of the velocity.
+    /// Converts the cotangents to the caller's units, and adds that of the velocity.
     pub(super) fn into_given(self, frame: &Frame<'_>, velocity: DVector<f64>) -> Cotangent {
         let n_contact_rows = frame.constraint_rows().start;
         let rows = self.rows.ncols();

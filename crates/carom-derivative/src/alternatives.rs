@@ -1,9 +1,9 @@
-//! Other answers that a complementarity law may have: how far the velocity must change until one exists.
+//! Other answers of a complementarity law: the distance by which the velocity must change until one exists.
 //!
-//! Friction can leave a law several answers to one velocity. Each answer belongs to a mode of the contacts (open,
-//! stick, slide along each direction), whose map is linear, and whose inequalities make a polyhedron of
-//! velocities. Within the distance of the nearest polyhedron of another map the answer is unique, whatever solver
-//! looks for it.
+//! With friction a law can have several answers to one velocity. Each answer belongs to a mode of the contacts (open,
+//! stick, slide along each direction). The map of a mode is linear, and its inequalities define a polyhedron of
+//! velocities. Within the distance to the nearest polyhedron of a different map the answer is unique, whichever solver is
+//! used.
 
 use super::branch::{CONSTANT, Walk, distance};
 use super::form::{Form, Workspace};
@@ -18,45 +18,46 @@ use carom_contact::nnls::nonnegative_least_squares;
 use carom_metric::kernel;
 use nalgebra::{DMatrix, DVector};
 
-/// Modes that are solved: those of five contacts in the plane, each in a few microseconds.
+/// Largest number of modes that are solved: all modes of five contacts in the plane, each in a few microseconds.
 const MAX_MODES: usize = 1024;
 
-/// A polyhedron is empty if this fraction of one is all that its inequalities can leave of a contradiction.
+/// A polyhedron counts as empty if its inequalities leave no more than this fraction of a contradiction of size one.
 const EMPTY: f64 = 1e-12;
 
-/// Weight of shifts between dependent contacts beside changes of the velocity, whose least size is sought: with its
-/// square the distance is overestimated.
+/// Weight of shifts between dependent contacts relative to changes of the velocity, whose smallest size is computed. The
+/// distance is overestimated by about the square of this weight.
 const SHIFTS: f64 = 1e-4;
 
-/// A functional on a polyhedron is zero if it and its negative are combinations of its inequalities up to this
-/// fraction of it.
+/// A linear functional counts as zero on a polyhedron if it and its negative are combinations of the inequalities, up to
+/// this relative error.
 const COMBINED: f64 = 1e-9;
 
-/// Rows of two contacts that differ by less than this fraction of their unit length are parallel.
+/// Two rows count as parallel if their unit vectors differ by less than this.
 const PARALLEL: f64 = 1e-12;
 
-/// A step of contacts with friction that act at once.
+/// One step in which contacts with friction act simultaneously.
 pub(super) struct Step<'s> {
-    /// Velocities (n) before the step and after it, and their derivatives by the velocity before the impact.
+    /// Velocities (n entries) before and after the step, and their derivatives with respect to the velocity before the
+    /// impact.
     pub(super) before: &'s DVector<f64>,
     pub(super) after: &'s DVector<f64>,
     pub(super) slopes_before: &'s DMatrix<f64>,
     pub(super) slopes_after: &'s DMatrix<f64>,
-    /// Caps on the impulses on the normals; empty for none.
+    /// Caps of the normal impulses; empty: no caps.
     pub(super) caps: &'s [f64],
 }
 
-/// Complementarity problems whose answers make up an outcome, stage by stage.
+/// Complementarity problems whose answers make up an outcome, one per stage.
 pub(super) struct Modes<'m> {
     pub(super) cones: Cones,
-    /// True if contacts may ask for restitution.
+    /// True if contacts may have restitution.
     pub(super) rebounds: bool,
     pub(super) steps: &'m Steps,
 }
 
 impl Modes<'_> {
-    /// Distance of the nearest velocity for which another map than that of a stage of a way may answer, infinite beyond
-    /// `within` and zero within the tolerance; `None` if it is not known.
+    /// Returns the distance to the nearest velocity at which a map other than that of a stage of the branch may answer:
+    /// infinite beyond `within`, zero within the tolerance; `None` if it is not known.
     pub(super) fn nearest_other(
         &self,
         frame: &Frame<'_>,
@@ -105,9 +106,9 @@ impl Modes<'_> {
 }
 
 impl Contacts<'_> {
-    /// Least change of the velocity before the impact (kinetic norm) after which another velocity than that of the
-    /// map of the step may be an answer; infinite if it exceeds `within`, zero if it is within the tolerance.
-    /// `None` where modes are not linear or too many.
+    /// Returns the smallest change of the velocity before the impact (kinetic norm) after which a velocity from another
+    /// map than that of the step may be an answer. Infinite if it exceeds `within`, zero if it is within the tolerance;
+    /// `None` if modes are not linear or there are too many.
     pub(super) fn exclusion(&self, step: &Step<'_>, within: f64, tolerance: f64) -> Option<f64> {
         let scales = self.frame.scales();
         let event = Event {
@@ -117,7 +118,7 @@ impl Contacts<'_> {
             caps: step.caps.to_vec(),
         };
         let readings = self.readings(&event);
-        // Modes are listed for the side of restitution that the velocity is on.
+        // Modes are listed only for the side of restitution on which the velocity lies.
         if readings.iter().any(|reading| reading.beyond.is_some()) {
             return None;
         }
@@ -125,7 +126,7 @@ impl Contacts<'_> {
         for group in 0..scales.count() {
             let mut own: Vec<&Reading<'_>> = Vec::new();
             for reading in readings.iter().filter(|r| scales.group(r.normal) == group) {
-                // Contacts that are one share an impulse as if they were one.
+                // Copies of one contact share an impulse as if they were one contact.
                 let is_again = |other: &&Reading<'_>| self.are_one_contact(other, reading);
                 if !(step.caps.is_empty() && own.iter().any(is_again)) {
                     own.push(reading);
@@ -146,8 +147,8 @@ impl Contacts<'_> {
         Some(nearest)
     }
 
-    /// Distance at which the first contact of a group begins to approach: laws leave a group as it is in which none does, be
-    /// there another answer or not. `None` if one approaches.
+    /// Returns the distance at which the first contact of a group begins to approach, `None` if one approaches already.
+    /// Laws leave the velocity of a group unchanged if no contact of it approaches, even if another answer exists.
     fn at_rest(&self, group: usize) -> Option<f64> {
         let frame = self.frame;
         let set = frame.problem.contacts();
@@ -177,7 +178,7 @@ impl Contacts<'_> {
             && tangents.all(|(i, j)| is_near(*i, *j))
     }
 
-    /// Exclusion for the contacts of one group of rows.
+    /// Computes the [`exclusion`](Self::exclusion) distance for the contacts of one group of rows.
     fn exclusion_of(
         &self,
         group: usize,
@@ -203,7 +204,7 @@ impl Contacts<'_> {
             }
             let stage = Stage::from_given(frame, mode, step.before, given.as_slice());
             if !stage.has_room(step.slopes_before) {
-                // No velocity nearby but those of a set without interior.
+                // The mode exists only for a set of velocities without interior.
                 continue;
             }
             let mut slopes = step.slopes_before.clone();
@@ -234,7 +235,7 @@ impl Contacts<'_> {
             let within = within.min(nearest);
             let found = reached.distance(frame, &forms, within)?;
             if found < within && stage.may_drift() {
-                // Shifts may change the velocity, or the tests leave just the one that is known.
+                // Shifts may change the velocity, or the tests may leave only the known velocity.
                 if reached.is_within(frame, &forms, &missed, &other)? {
                     continue;
                 }
@@ -245,21 +246,21 @@ impl Contacts<'_> {
     }
 }
 
-/// A mode with its derivatives by the velocity before the impact.
+/// A mode with its derivatives with respect to the velocity before the impact.
 struct Reached<'r> {
     stage: &'r Stage,
     before: &'r DMatrix<f64>,
     after: &'r DMatrix<f64>,
     impulses: &'r DMatrix<f64>,
-    /// True if its tests are homogeneous in the velocity.
+    /// True if the tests of the mode are homogeneous in the velocity.
     is_cone: bool,
 }
 
 impl Reached<'_> {
-    /// True if the velocity after is that of a known map wherever all tests of the mode hold, whatever the shifts:
-    /// `missed` is its difference at the velocity itself, `other` the difference of the slopes.
+    /// True if the velocity after the step equals that of a known map wherever all tests of the mode hold, for any
+    /// shifts. `missed` is the difference at the velocity itself, `other` the difference of the slopes.
     ///
-    /// Each component of the difference is a functional of change, shifts and one, and it is zero on the
+    /// Each component of the difference is an affine functional of the change and the shifts. It is zero on the
     /// polyhedron if it and its negative are nonnegative combinations of the tests (Farkas).
     fn is_within(
         &self,
@@ -308,13 +309,13 @@ impl Reached<'_> {
         Some(true)
     }
 
-    /// Distance of the velocity to those that pass all tests of the mode, by any shift between dependent contacts;
-    /// infinite if it exceeds `within`, `None` if it is not known.
+    /// Returns the distance from the velocity to those that pass all tests of the mode with some shift between dependent
+    /// contacts. Infinite if it exceeds `within`, `None` if it is not known.
     fn distance(&self, frame: &Frame<'_>, forms: &[Form], within: f64) -> Option<f64> {
         let sorted = Sorted::new(frame, self.stage, forms);
         let mut rows = Vec::with_capacity(forms.len());
         let mut workspace = Workspace::new(frame.dim());
-        // The cheap tests first: they decide about most modes.
+        // The cheap tests come first: they decide about most modes.
         for test in &sorted.fixed {
             if !self.add(frame, test, None, within, &mut workspace, &mut rows) {
                 return Some(f64::INFINITY);
@@ -328,7 +329,7 @@ impl Reached<'_> {
                 }
             }
         } else {
-            // Too many inequalities to eliminate the shifts: they are variables, too.
+            // Too many inequalities to eliminate the shifts: they become variables.
             is_cone = false;
             for (test, shifts) in sorted.with_shifts().split_off(sorted.fixed.len()) {
                 self.add(
@@ -344,7 +345,7 @@ impl Reached<'_> {
         to_polyhedron(&rows, is_cone, frame.dim())
     }
 
-    /// Adds a test as a row of a polyhedron of changes; false if it fails within `within`.
+    /// Adds a test as a row of a polyhedron of changes. Returns false if the test fails everywhere within `within`.
     fn add(
         &self,
         frame: &Frame<'_>,
@@ -374,9 +375,9 @@ impl Reached<'_> {
     }
 }
 
-/// Distance of the origin to a polyhedron with an interior, in the first `n` coordinates: inner normals of unit
-/// length, and how far the origin is inside of each. Infinite if there is no such polyhedron; `None` if it is not
-/// known.
+/// Returns the distance from the origin to a polyhedron with an interior, in the first `n` coordinates. Each row holds an
+/// inner normal of unit length and the distance of the origin inside of its face. Infinite if there is no such
+/// polyhedron; `None` if the distance is not known.
 fn to_polyhedron(rows: &[(DVector<f64>, f64)], is_cone: bool, n: usize) -> Option<f64> {
     if is_cone && !rows.is_empty() {
         let normals: Vec<DVector<f64>> = rows.iter().map(|(normal, _)| normal.clone()).collect();
@@ -384,7 +385,7 @@ fn to_polyhedron(rows: &[(DVector<f64>, f64)], is_cone: bool, n: usize) -> Optio
             return Some(f64::INFINITY);
         }
     }
-    // Least distance programming (Lawson & Hanson 1974, Chapter 23) in a unit that makes it about one.
+    // Least distance programming (Lawson & Hanson 1974, Chapter 23), scaled so that the distance is about one.
     let unit = rows.iter().fold(0.0, |m: f64, (_, inside)| m.max(-inside));
     if unit == 0.0 {
         return Some(0.0);

@@ -1,4 +1,5 @@
-//! From the ways of an impact to its derivative: class, pieces, Jacobians, and what is proven around them.
+//! Assembly of the derivative from the branches of an impact: class, pieces, Jacobians, and the proven scope around the
+//! velocity.
 
 use super::alternatives::Modes;
 use super::branch::Walk;
@@ -13,15 +14,15 @@ use carom_numeric::random::CounterRng;
 use nalgebra::{DMatrix, DVector};
 use std::sync::OnceLock;
 
-/// Directions in which near ties are looked at beside those of their own.
+/// Number of random directions in which near ties are examined, in addition to the directions of the branches.
 const PROBES: usize = 16;
 
-/// The mode beyond the nearest decision begins at just its distance; this part of it tells it from one that answers
-/// within.
+/// The mode beyond the nearest decision begins exactly at its distance. This factor distinguishes it from a mode that
+/// answers within that distance.
 const INSIDE: f64 = 1.0 - 1e-6;
 
-/// True if ways lead on in every direction from the velocity: by the cones of their ties, or as far as a few directions
-/// show where these are too many.
+/// True if some branch continues in every direction from the velocity. This is decided by the cones of the ties, or, if
+/// these are too many, tested in a few directions.
 fn leads_everywhere(frame: &Frame<'_>, ways: &[Walk]) -> Result<bool, ImpactError> {
     let cones: Vec<&[DVector<f64>]> = ways.iter().map(Walk::ties).collect();
     if let Some(cover) = cover(&cones)? {
@@ -92,7 +93,7 @@ impl<'p> Derivative<'p> {
         };
         let outcome_after = frame.of_velocity(&outcome.velocity_plus.0);
         let mut missed = &outcome_after - &first.velocity;
-        // A law that was asked nearby may answer there otherwise than here.
+        // A law that was evaluated nearby may answer differently there.
         if !(is_continuous.is_some() || frame.is_rounding(&missed, SAME_WAY)) {
             return Err(ImpactError::NotDifferentiated {
                 reason: "its stages do not lead to the outcome",
@@ -101,7 +102,7 @@ impl<'p> Derivative<'p> {
         let least = |of: fn(&Walk) -> f64| ways.iter().map(of).fold(f64::INFINITY, f64::min);
         let (next, nearest) = (least(|way| way.margin), least(|way| way.least));
         let n_ways = ways.len();
-        // If no way leads on, the law has another answer, or no answer.
+        // If no branch continues in some direction, the law has another answer there, or none.
         let is_covered = match is_continuous {
             Some(is_continuous) => is_continuous,
             None => leads_everywhere(frame, &ways)?,
@@ -172,8 +173,8 @@ impl<'p> Derivative<'p> {
         Ok(derivative)
     }
 
-    /// Writes the Jacobians along the law's own way; of an impact in which nothing happens that by the velocity is
-    /// the identity.
+    /// Writes the Jacobians of the law's own branch. If nothing happens in the impact, the Jacobian with respect to the
+    /// velocity is the identity.
     fn find_jacobians(&mut self, wrt: &Wrt, is_identity: bool) {
         let (frame, Some(way)) = (&self.frame, &self.own) else {
             return;
@@ -220,7 +221,7 @@ impl<'p> Derivative<'p> {
         self.own_jacobians = found;
     }
 
-    /// Proven scope of the branches around the velocity, computed when it is first asked for.
+    /// Returns the proven scope of the branches around the velocity, computed on first use.
     pub(super) fn scope(&self) -> Scope {
         *self.scope.get_or_init(|| self.find_scope())
     }

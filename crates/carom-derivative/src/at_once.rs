@@ -1,8 +1,8 @@
-//! Laws whose contacts act at once: complementarity problems with and without friction.
+//! Derivatives of laws whose contacts act simultaneously: complementarity problems with and without friction.
 //!
-//! The derivative is that of the answer that the law gives. Where the velocity after is unique every impulse
-//! that explains it is as good as the law's, and a test that another impulse passes decides nothing. Where it is not
-//! unique the impulses of the law count: a tie of them is a tie, and the law itself is asked on both sides.
+//! The derivative is that of the answer that the law gives. If the velocity after the impact is unique, any impulses that
+//! explain it are as good as those of the law: a test is passed if some of these impulses pass it. If the velocity is not
+//! unique, the impulses of the law itself count: a tie of them is a tie, and the law itself is evaluated on both sides.
 
 use super::alternatives::Step;
 use super::branch::{Found, Walk};
@@ -14,7 +14,7 @@ use super::{Answers, Branches, Steps};
 use carom_contact::{ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus};
 
 impl AtOnce<'_> {
-    /// The ways of an impact near its outcome, in the modes that the outcome shows.
+    /// Finds the branches of an impact near its outcome, in the modes that the outcome shows.
     pub(super) fn branches<'p>(
         self,
         problem: &'p ImpactProblem<'p>,
@@ -51,8 +51,9 @@ impl AtOnce<'_> {
         })
     }
 
-    /// Asks the law itself where other answers than the ways found may exist; says whether it answered in every
-    /// direction without a jump, `None` if it was not asked, and whether it answered on a way that is not among them.
+    /// Evaluates the law itself if answers other than the branches found may exist. The first result is true if it
+    /// answered in every direction without a jump, `None` if it was not evaluated. The second is true if it answered on a
+    /// branch that was not found.
     fn settle(
         self,
         outcome: &ImpactOutcome,
@@ -97,7 +98,7 @@ impl AtOnce<'_> {
     }
 }
 
-/// True if another map than that of a way may answer within the tolerance; `None` if that is not known.
+/// True if a map other than that of the branch may answer within the tolerance; `None` if that is not known.
 fn has_others(contacts: &Contacts<'_>, way: &Walk, tolerance: f64) -> Option<bool> {
     let frame = contacts.frame;
     let step = Step {

@@ -1,4 +1,4 @@
-//! Event-wide restitution between a plastic and an elastic outcome.
+//! Restitution of the whole event, between a plastic and an elastic outcome.
 
 use super::adjoint::Adjoint;
 use super::branch::Walk;
@@ -8,14 +8,16 @@ use carom_impact::plastic::PlasticRule;
 use nalgebra::{DMatrix, DVector};
 use std::sync::Arc;
 
-/// A rate below this fraction of the velocity counts as zero.
+/// Derivative (norm) of a contact's normal velocity after the plastic outcome, with respect to the velocity before, up to
+/// which the contact counts as closed.
 const NOTHING: f64 = 1e-10;
 
-/// Outcomes that differ by less than this fraction of the velocity are one.
+/// Two outcomes count as equal if they differ by less than this fraction of the velocity.
 const NEAR: f64 = 1e-9;
 
-/// The outcome $v^+ = v_p + \alpha d$, $d = v_e - v_p$, with
-/// $A\alpha^2 + 2B\alpha = R^2N$, $A = |d|^2$, $B = \langle v_p, d\rangle$, $N = |v_e|^2 - |v_p|^2$.
+/// Outcome $v^+ = v_p + \alpha d$ between a plastic and an elastic outcome $v_p$ and $v_e$, $d = v_e - v_p$. With the
+/// restitution $R$ of the event, $A\alpha^2 + 2B\alpha = R^2N$,
+/// $A = |d|^2$, $B = \langle v_p, d\rangle$, $N = |v_e|^2 - |v_p|^2$.
 #[derive(Clone, Debug)]
 pub(super) struct Blend {
     plastic: Vec<Arc<Stage>>,
@@ -27,14 +29,14 @@ pub(super) struct Blend {
     impulse_difference: DVector<f64>,
     alpha: f64,
     restitution: f64,
-    /// True if every elastic impulse acts on contacts that the plastic outcome keeps closed:
-    /// $B = 0$ and $\alpha = R$ wherever.
+    /// True if every elastic impulse acts on contacts that the plastic outcome keeps closed. Then $B = 0$ and $\alpha =
+    /// R$ for all velocities nearby.
     is_orthogonal: bool,
     a: f64,
     b: f64,
 }
 
-/// The part of $d\alpha$ that is linear in the derivatives of A, B and N.
+/// Derivatives of A, B, N and of the restitution, from which $d\alpha$ is a linear combination.
 struct Slopes {
     a: f64,
     b: f64,
@@ -54,8 +56,8 @@ impl Blend {
         Self::between(frame, plastic, elastic, ends, restitution, rule)
     }
 
-    /// The limit where both outcomes are all but one, for velocities that leave in a direction; `None`
-    /// where they are one in every direction or $\alpha$ is the same in all.
+    /// Returns the limit of the blend if both outcomes nearly coincide, for velocities that leave in a direction; `None`
+    /// if the outcomes coincide in every direction or $\alpha$ is equal in all.
     pub(super) fn towards(
         &self,
         frame: &Frame<'_>,
@@ -94,7 +96,7 @@ impl Blend {
         let is_orthogonal = rule != PlasticRule::Cone
             || (0..contacts.len()).all(|i| {
                 let row = contacts.row(i);
-                // A strike that is only just one gives nothing here, but something nearby.
+                // A strike at the limit of approach gives no impulse here, but does nearby.
                 !elastic.stages.iter().any(|stage| stage.strikes(row)) || is_closed(row)
             });
         let a = difference.norm_squared();
@@ -126,7 +128,7 @@ impl Blend {
         }
     }
 
-    /// The outcome.
+    /// Returns the outcome.
     pub(super) fn after(&self) -> DVector<f64> {
         self.outcome.clone()
     }
@@ -147,7 +149,8 @@ impl Blend {
             / divisor
     }
 
-    /// Derivatives of velocity and impulses by the velocity before from those of both outcomes.
+    /// Computes the derivatives of velocity and impulses with respect to the velocity before the impact, from those of
+    /// both outcomes.
     pub(super) fn jacobians(&self, plastic: &Walk, elastic: &Walk) -> [DMatrix<f64>; 2] {
         let between = |p: &DMatrix<f64>, e: &DMatrix<f64>| p + self.alpha * (e - p);
         let mut after = between(&plastic.jacobian, &elastic.jacobian);
@@ -186,7 +189,8 @@ impl Blend {
         }
     }
 
-    /// Derivatives along a direction; whether it keeps the dependencies of the contacts.
+    /// Computes the derivatives along a direction: velocity, impulses, and true if the direction preserves the
+    /// linear dependencies of the contacts.
     pub(super) fn along(
         &self,
         frame: &Frame<'_>,
@@ -203,7 +207,7 @@ impl Blend {
         (plastic, impulse, kept && also)
     }
 
-    /// Takes a cotangent of the outcome back to the velocity before: the transpose of [`along`](Self::along).
+    /// Pulls a cotangent of the outcome back to the velocity before the impact. Transpose of [`along`](Self::along).
     pub(super) fn pull_back(
         &self,
         frame: &Frame<'_>,
@@ -211,7 +215,7 @@ impl Blend {
         adjoint: &mut Adjoint,
     ) {
         let slope = self.difference.dot(velocity);
-        // The slope of α is linear: its coefficients are its values.
+        // The slope of α is linear, so that its values at unit arguments are its coefficients.
         let unit = |a: f64, b: f64, n: f64| {
             let restitution = 0.0;
             slope
@@ -240,7 +244,7 @@ impl Blend {
         *velocity = plastic + elastic;
     }
 
-    /// Cotangent of the restitution from one of the outcome.
+    /// Returns the cotangent of the restitution, from a cotangent of the outcome.
     pub(super) fn pull_back_restitution(&self, velocity: &DVector<f64>) -> f64 {
         let slopes = Slopes {
             a: 0.0,
@@ -251,7 +255,7 @@ impl Blend {
         self.alpha_slope(&slopes) * self.difference.dot(velocity)
     }
 
-    /// Adds what a change of the restitution does to derivatives of the outcome.
+    /// Adds the effect of a change of the restitution to derivatives of the outcome.
     pub(super) fn add_restitution(
         &self,
         restitution: f64,
@@ -268,12 +272,12 @@ impl Blend {
         impulse.axpy(slope, &self.impulse_difference, 1.0);
     }
 
-    /// Both chains.
+    /// Returns the stages of both chains.
     pub(super) fn stages(&self) -> impl Iterator<Item = &Arc<Stage>> {
         self.chains().into_iter().flatten()
     }
 
-    /// Stages of the plastic and of the elastic outcome.
+    /// Returns the stages of the plastic and of the elastic outcome.
     pub(super) fn chains(&self) -> [&[Arc<Stage>]; 2] {
         [&self.plastic, &self.elastic]
     }
@@ -289,7 +293,8 @@ fn total(frame: &Frame<'_>, stages: &[Arc<Stage>]) -> DVector<f64> {
     sum
 }
 
-/// Derivatives along a direction through a chain of stages.
+/// Computes the derivatives along a direction through a chain of stages: velocity, impulses, and true if the direction
+/// preserves the linear dependencies of the contacts.
 pub(super) fn chain_along(
     frame: &Frame<'_>,
     stages: &[Arc<Stage>],

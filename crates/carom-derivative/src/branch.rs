@@ -1,4 +1,4 @@
-//! Decisions of a law that are nearly tied, taken both ways.
+//! Branches of an impact: decisions of a law that are nearly tied are followed on both sides.
 
 use super::form::{Form, Workspace};
 use super::frame::Frame;
@@ -13,57 +13,58 @@ use nalgebra::{DMatrix, DVector};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// Pieces that are followed.
+/// Largest number of branches that are followed.
 pub(super) const MAX_PIECES: usize = 64;
 
-/// States that a search for pieces may visit.
+/// Largest number of states that a search for branches may visit.
 const MAX_STATES: usize = 4096;
 
-/// Units of work that a search for pieces may take, about a multiply-add each.
+/// Largest amount of work that a search for branches may take; one unit is about one multiply-add.
 const MAX_WORK: u64 = 1_000_000_000;
 
-/// Units of work of a choice beside its tests and stage.
+/// Units of work of a choice, in addition to its tests and its stage.
 const CHOICE_WORK: usize = 4000;
 
-/// Units of work of the question whether ties leave room, over ties² n.
+/// Units of work for testing that the ties leave room, per ties² n.
 const TIES_WORK: usize = 16;
 
-/// Nearly tied decisions on one way.
+/// Largest number of nearly tied decisions on one branch.
 const MAX_TIES: usize = 64;
 
-/// A gradient below this size is that of a quantity that never changes: of what is left of a velocity after a long
-/// chain of impacts rounding decides.
+/// A quantity whose gradient is below this size counts as constant: after a long chain of impacts only rounding is left
+/// of a velocity.
 pub(super) const CONSTANT: f64 = 1e-9;
 
-/// Velocities below this fraction of the velocity before are taken for rounding by the law, whatever they depend
-/// on, and those that rounding of a fast frame hides: contacts that hinder each other come to rest over ever smaller ones.
+/// The law treats velocities below this fraction of the velocity before as rounding, whatever they depend on, as well as
+/// velocities below the rounding of a fast frame. Contacts that hinder each other come to rest over ever smaller
+/// velocities.
 const GRAZING: f64 = 1e-11;
 
-/// Distances of decisions that differ by less than this many roundings of the data are one.
+/// Distances of two decisions count as equal if they differ by less than this many roundings of the data.
 const BLUR: f64 = 16.0;
 
-/// Largest size (Frobenius norm) of the derivatives of a way that is followed from a tie: beyond it, rounding of the data
-/// moves the end of the way by more than two ends of one outcome may differ. Contacts that hinder each other multiply
-/// a change of the velocity in turn, and there is no end of ways in ever thinner cones.
+/// Largest size (Frobenius norm) of the derivatives of a branch that is followed from a tie. Beyond it, rounding of the
+/// data changes the end of the branch by more than two ends of one outcome may differ. Contacts that hinder each other
+/// amplify a change of the velocity alternately, and would give endless branches in ever thinner cones.
 const AMPLIFIED: f64 = SAME_OUTCOME / ROUNDING;
 
-/// Cosine of the angle with a row of a cone up to which a direction beside the cone counts as one of the cone. Gaps between
-/// cones that are thinner do not count: rows of ties are known to rounding of a long way.
+/// Cosine by which a direction may violate a row of a cone and still count as inside the cone. Thinner gaps between cones
+/// do not count, because rows of ties have the rounding of a long branch.
 pub(super) const SLIVER: f64 = 3e-5;
 
-/// A decision of a law on the velocities of unit rows, by their numbers in the contact Jacobian.
+/// Decision of a law about velocities of unit rows, which are given by their indices in the contact Jacobian.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Test {
-    /// A row separates.
+    /// The row separates.
     Separates(usize),
-    /// A row approaches.
+    /// The row approaches.
     Approaches(usize),
-    /// The velocity of one row exceeds that of another.
+    /// The velocity of the first row exceeds that of the second.
     Exceeds(usize, usize),
 }
 
 impl Test {
-    /// Test that a row approaches, or that it separates.
+    /// Creates the test that a row approaches, or that it separates.
     pub(super) fn that(row: usize, approaches: bool) -> Self {
         if approaches {
             Self::Approaches(row)
@@ -72,7 +73,7 @@ impl Test {
         }
     }
 
-    /// The form (n) that is positive where the decision holds.
+    /// Writes the linear form (n entries) that is positive where the decision holds.
     fn write(&self, contacts: &ContactSet<'_>, form: &mut [f64]) {
         form.fill(0.0);
         match self {
@@ -86,25 +87,26 @@ impl Test {
     }
 }
 
-/// The way of an impact so far.
+/// Branch of an impact up to the current state.
 #[derive(Clone, Debug)]
 pub(super) struct Walk {
-    /// Whitened velocity now, and its derivatives by the one before the impact.
+    /// Current whitened velocity, and its derivatives with respect to the velocity before the impact.
     pub(super) velocity: DVector<f64>,
     pub(super) jacobian: DMatrix<f64>,
     pub(super) stages: Vec<Arc<Stage>>,
     /// Derivatives of the impulses on all rows.
     pub(super) impulses: DMatrix<f64>,
-    /// Signed unit rows of the nearly tied decisions.
+    /// Signed unit rows of the nearly tied decisions: each is positive on the side of this branch.
     tied: Vec<DVector<f64>>,
-    /// A whitened direction in which the law was seen to take this way.
+    /// Whitened direction in which the law was seen to take this branch.
     pub(super) towards: Option<DVector<f64>>,
-    /// Least change of the velocity (kinetic norm, to first order) that moves one of the other decisions, and of all.
+    /// Smallest change of the velocity (kinetic norm, to first order) that changes a decision: `margin` among decisions
+    /// that are not tied, `least` among all.
     pub(super) margin: f64,
     pub(super) least: f64,
-    /// Largest value of the tests that were nearly tied last.
+    /// Largest value of the tests that were nearly tied in the last choice.
     tie: f64,
-    /// Map to the velocity.
+    /// Map from the velocity before the impact to the current velocity.
     pub(super) map: Map,
 }
 
@@ -124,7 +126,7 @@ impl Walk {
         }
     }
 
-    /// Goes on through the stages that it has not taken yet.
+    /// Advances through those stages that the branch has not passed yet.
     fn go_on(&mut self, stages: &[Arc<Stage>]) {
         for stage in &stages[self.stages.len()..] {
             stage.advance(&mut self.jacobian, &mut self.impulses);
@@ -133,7 +135,8 @@ impl Walk {
         }
     }
 
-    /// The end of an impact of one contact: velocity after, distances, and rows of its ties.
+    /// Creates the end of an impact of one contact from the velocity after, the distances of its decisions, and the rows
+    /// of its ties.
     pub(super) fn at(
         frame: &Frame<'_>,
         velocity: DVector<f64>,
@@ -150,8 +153,8 @@ impl Walk {
         }
     }
 
-    /// Takes a test in, by its value and gradient. False if it fails by more than a tie; of the law's
-    /// `own` way only its ties are noted.
+    /// Records a test by its value and gradient. Returns false if it fails by more than a tie. On the law's `own` branch
+    /// a test never fails: it counts as a tie instead.
     fn accept(
         &mut self,
         frame: &Frame<'_>,
@@ -178,7 +181,7 @@ impl Walk {
         }
         self.least = self.least.min(distance.abs());
         if distance > near {
-            // Long chains decide by ever smaller velocities, whose distances are known to rounding of the data.
+            // In long chains ever smaller velocities decide, and their distances have the rounding of the data.
             let known = BLUR * frame.near(gradient, 0.0) / kernel::norm(gradient.as_slice());
             if distance < self.margin - known {
                 self.margin = distance;
@@ -187,7 +190,7 @@ impl Walk {
         }
         let row = gradient / kernel::norm(gradient.as_slice());
         self.tie = self.tie.max(value.abs());
-        // A decision that is made once is not made again.
+        // A decision that was already recorded is not added again.
         let is_same = |other: &DVector<f64>| (other - &row).norm() <= INTERIOR;
         if self.tied.iter().any(is_same) {
             return Ok(true);
@@ -202,33 +205,33 @@ impl Walk {
         Ok(true)
     }
 
-    /// True if something near satisfies all ties, if there are more than so many.
+    /// True if some velocity nearby satisfies all ties, or if no ties were added to the first `n_tied`.
     fn is_open(&self, n_tied: usize) -> Result<bool, ImpactError> {
         Ok(self.tied.len() == n_tied || interior(&self.tied)?.is_some())
     }
 
-    /// Signed unit rows of the nearly tied decisions.
+    /// Returns the signed unit rows of the nearly tied decisions.
     pub(super) fn ties(&self) -> &[DVector<f64>] {
         &self.tied
     }
 
-    /// True if any decision on the way was nearly tied.
+    /// True if any decision on the branch was nearly tied.
     pub(super) fn is_tied(&self) -> bool {
         !self.tied.is_empty()
     }
 
-    /// True if rounding of the data decides about the end of the way.
+    /// True if the derivatives are so large that rounding of the data decides about the end of the branch.
     fn is_amplified(&self) -> bool {
         !(self.jacobian.norm() <= AMPLIFIED)
     }
 
-    /// True if the ties of this way are decided so in a whitened direction.
+    /// True if all ties are decided in a whitened direction as on this branch.
     pub(super) fn leads(&self, direction: &DVector<f64>) -> bool {
         let allowed = SLIVER * kernel::norm(direction.as_slice());
         self.tied.iter().all(|row| row.dot(direction) >= -allowed)
     }
 
-    /// A whitened direction in which all ties are decided as on this way.
+    /// Returns a whitened direction in which all ties are decided as on this branch.
     pub(super) fn direction(&self, frame: &Frame<'_>) -> Result<DVector<f64>, ImpactError> {
         if let Some(direction) = &self.towards {
             return Ok(direction.clone());
@@ -236,7 +239,7 @@ impl Walk {
         Ok(interior(&self.tied)?.unwrap_or_else(|| DVector::zeros(frame.dim())))
     }
 
-    /// Both ways at once; `None` if their ties contradict each other.
+    /// Returns the intersection of two branches, with the ties of both; `None` if these contradict each other.
     pub(super) fn meet(&self, other: &Self) -> Result<Option<Self>, ImpactError> {
         let mut both = self.clone();
         both.tied.extend(other.tied.iter().cloned());
@@ -246,33 +249,33 @@ impl Walk {
     }
 }
 
-/// Change of the velocity (kinetic norm) by which a test is missed, to first order: negative if it fails,
-/// `None` if it never changes.
+/// Returns the change of the velocity (kinetic norm, to first order) up to which a test holds: negative if the test
+/// fails, `None` if its value never changes.
 pub(super) fn distance(value: f64, gradient: &DVector<f64>) -> Option<f64> {
     let size = kernel::norm(gradient.as_slice());
     (size > CONSTANT).then(|| value / size)
 }
 
-/// A stage in its mode, and the forms that decide for the mode.
+/// Stage in its mode, with the forms that decide for the mode.
 pub(super) type Step = (Arc<Stage>, Vec<Form>);
 
-/// A way on from a state.
+/// One choice in a state.
 struct Choice<S> {
-    /// End of its tests among all; they begin where those of the stage before end.
+    /// End of the tests of this choice in the list of all tests. They begin at the end of the previous choice.
     end: usize,
     stage: Option<Step>,
     next: Option<S>,
 }
 
-/// The ways on from a state, the law's own first.
+/// Choices in a state, the law's own first.
 pub(super) struct Choices<S> {
     tests: Vec<Test>,
     choices: Vec<Choice<S>>,
 }
 
 impl<S> Choices<S> {
-    /// Adds a way on: what decides for it but what its stage decides, what happens, and the state
-    /// after, `None` at the end.
+    /// Adds a choice: the tests that decide for it in addition to those of its stage, the stage, and the next state,
+    /// `None` at the end.
     pub(super) fn add(
         &mut self,
         tests: impl IntoIterator<Item = Test>,
@@ -290,26 +293,26 @@ impl<S> Choices<S> {
     }
 }
 
-/// All ways that decisions can take which are nearly tied, the law's own first.
+/// All branches that nearly tied decisions can take, the law's own first.
 pub(super) struct Found {
     pub(super) walks: Vec<Walk>,
     pub(super) is_complete: bool,
-    /// Units of work, about a multiply-add each.
+    /// Units of work; one unit is about one multiply-add.
     pub(super) work: u64,
 }
 
-/// Tolerances and limits of ties.
+/// Tolerance and rules for nearly tied decisions.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ties {
-    /// Decisions within this fraction of what contacts see of the velocity are tied.
+    /// Decisions count as tied within this fraction of the velocity that contacts see.
     pub(super) tolerance: f64,
-    /// True if dependent contacts may share their impulses otherwise than the law to pass a test: where no
-    /// other velocity after the impact is possible.
+    /// True if impulses may be shifted between dependent contacts, differently from the law's, to pass a test. Allowed
+    /// only if the velocity after the impact is unique.
     pub(super) may_shift: bool,
 }
 
 impl Ties {
-    /// Ties within a tolerance, where the velocity after is unique.
+    /// Creates ties within a tolerance, for a unique velocity after the impact.
     pub(super) fn within(tolerance: f64) -> Self {
         Self {
             tolerance,
@@ -317,9 +320,8 @@ impl Ties {
         }
     }
 
-    /// Follows a law from a state: `choices` adds the ways on, the law's own first. Others matter
-    /// only where a test of the law's own is nearly tied: `choices` is asked for them then, and
-    /// told how large the tied values are.
+    /// Follows a law from a state. `choices` adds the choices in a state, the law's own first. Other choices matter only
+    /// if a test of the law's own is nearly tied: then `choices` is called again with the size of the tied values.
     pub(super) fn follow<S: Clone>(
         self,
         frame: &Frame<'_>,
@@ -340,7 +342,7 @@ impl Ties {
         let mut states = 0;
         let mut is_first = true;
         while let Some((mut walk, mut state)) = open.pop() {
-            // The way up to its last tie.
+            // The branch up to its last tie.
             let mut known = walk.clone();
             loop {
                 states += 1;
@@ -361,7 +363,7 @@ impl Ties {
                 found.work += walk.work_of(frame, tests.len(), own.stage.as_ref());
                 let is_open = walk.take(frame, tests, own.stage, self, true, &mut workspace)?;
                 if walk.tied.len() > n_tied {
-                    // The other ways, from the same state.
+                    // Other choices from this state.
                     known.go_on(&walk.stages[..n_stages]);
                     let before = Walk {
                         tied: walk.tied[..n_tied].to_vec(),
@@ -421,7 +423,8 @@ impl Ties {
 }
 
 impl Walk {
-    /// Units of work of a choice: its tests, the derivatives of its stage, and whether all ties leave room.
+    /// Returns the units of work of a choice: its tests, the derivatives of its stage, and the test that all ties leave
+    /// room.
     fn work_of(&self, frame: &Frame<'_>, tests: usize, stage: Option<&Step>) -> u64 {
         let (n, rows) = (frame.dim(), frame.n_rows());
         let forms = stage.map_or(0, |(_, forms)| forms.len());
@@ -430,7 +433,7 @@ impl Walk {
         (CHOICE_WORK + 2 * (tests + forms) * n * n + of_stage + TIES_WORK * ties * ties * n) as u64
     }
 
-    /// Takes a choice with its tests; says whether it is open.
+    /// Takes a choice with its tests. Returns true if the branch still contains velocities nearby.
     fn take(
         &mut self,
         frame: &Frame<'_>,
@@ -458,7 +461,7 @@ impl Walk {
             return Ok(false);
         }
         if own && !stage.is_curved() && !stage.has_room(&self.jacobian) {
-            // Held in more ways than the velocities nearby allow: they take another way each.
+            // Dependent contacts ask for more than the velocities nearby allow: these velocities take other branches.
             let nowhere = DVector::from_fn(frame.dim(), |i, _| if i == 0 { 1.0 } else { 0.0 });
             self.tied.extend([-&nowhere, nowhere]);
             return Ok(false);

@@ -1,4 +1,4 @@
-//! Laws that strike one contact after the other: propagative, nonholonomic.
+//! Derivatives of laws that strike one contact after the other: propagative and nonholonomic.
 
 use super::branch::{Choices, Found, Test, Ties, Walk};
 use super::frame::Frame;
@@ -11,14 +11,14 @@ use carom_metric::kernel;
 use carom_numeric::random::CounterRng;
 use smallvec::SmallVec;
 
-/// Velocities below this fraction of what their contact sees are taken both ways where any decision is tied;
-/// their tests then decide.
+/// Velocities below this fraction of the motion that their contact sees are followed with both signs if any decision is
+/// tied; their tests then decide.
 const MAYBE_TIED: f64 = 1e-6;
 
-/// Why a chain is not followed.
+/// Reason why a chain is not followed.
 pub(super) const TOO_LONG: &str = "its chain has more than 10000 impacts; `plastic` has none";
 
-/// Rule by which a chain picks the next of the distinct normals.
+/// Rule by which a chain selects the next distinct normal to strike.
 #[derive(Clone, Debug)]
 pub(super) enum Rule {
     Most,
@@ -41,18 +41,18 @@ impl Rule {
     }
 }
 
-/// Effect of a strike.
+/// Properties of a strike.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Strike {
     pub(super) rebound: Rebound,
-    /// True if the constraints act only after the contact has.
+    /// True if the constraints act only after the contact has acted.
     pub(super) is_projected: bool,
-    /// True if one strike is all.
+    /// True if the impact consists of one strike.
     pub(super) is_single: bool,
 }
 
 impl Strike {
-    /// Strike of a nonholonomic law on this number of distinct normals.
+    /// Creates the strike of a nonholonomic law for a number of distinct normals.
     pub(super) fn of(restitution: Restitution, n_distinct: usize) -> Self {
         let (rebound, is_projected) = match restitution {
             Restitution::Elastic => (Rebound::Fixed(1.0), false),
@@ -67,7 +67,7 @@ impl Strike {
         }
     }
 
-    /// Strike of the propagative law.
+    /// Strike of the propagative law: elastic, with the constraints acting together with the contact.
     pub(super) const ELASTIC: Self = Self {
         rebound: Rebound::Fixed(1.0),
         is_projected: false,
@@ -75,7 +75,7 @@ impl Strike {
     };
 }
 
-/// Position in a chain: number of strikes, the last of them, and `true` at the end.
+/// Position in a chain: number of strikes, and the normal that was struck last.
 #[derive(Clone, Copy, Debug, Default)]
 struct Place {
     strikes: usize,
@@ -84,7 +84,7 @@ struct Place {
     is_loose: bool,
 }
 
-/// Follows a chain of strikes, and where its decisions are nearly tied all of them.
+/// Follows a chain of strikes, on all branches where decisions are nearly tied.
 pub(super) fn follow(
     frame: &Frame<'_>,
     rule: &Rule,
@@ -126,16 +126,16 @@ pub(super) fn follow(
     })
 }
 
-/// The ways on from a place of a chain.
+/// Choices at a position in a chain.
 struct Picks<'a> {
     frame: &'a Frame<'a>,
     rule: &'a Rule,
     strike: Strike,
     walk: &'a Walk,
     place: Place,
-    /// Velocities of the distinct unit normals.
+    /// Velocities along the distinct unit normals.
     b: &'a [f64],
-    /// True if others than the rule's own are wanted.
+    /// True if choices other than the rule's own are wanted.
     all: bool,
     out: &'a mut Choices<Place>,
 }
@@ -162,7 +162,7 @@ impl Picks<'_> {
         self.out.add(tests, Some((stage, Vec::new())), Some(next));
     }
 
-    /// Adds the rule's own way on, and if they are wanted all others.
+    /// Adds the rule's own choice and, if wanted, all others.
     fn add_all(&mut self) {
         let (frame, b) = (self.frame, self.b);
         let contacts = frame.problem.contacts();
@@ -223,7 +223,7 @@ impl Picks<'_> {
         }
     }
 
-    /// Adds that nothing is struck: what was struck last separates for sure.
+    /// Adds the end of the chain. The normal that was struck last separates in any case.
     fn add_end(&mut self) {
         let (contacts, last) = (self.frame.problem.contacts(), self.place.last);
         let others = UnitRow::all(self.b.len()).filter(|j| Some(*j) != last);
@@ -231,7 +231,8 @@ impl Picks<'_> {
         self.add(None, others.map(|j| Test::Separates(row(j))));
     }
 
-    /// Adds a strike of the rule's own, or none, and if all are wanted those of others and none.
+    /// Adds the rule's own strike, or the end of the chain; if all choices are wanted, also the other strikes and the
+    /// end.
     fn add_each(
         &mut self,
         own: Option<UnitRow>,
@@ -251,7 +252,7 @@ impl Picks<'_> {
         }
     }
 
-    /// Adds the ways on if just these normals approach.
+    /// Adds the choices for the case that exactly these normals approach.
     fn add_pattern(&mut self, pattern: &[bool]) {
         let (b, place) = (self.b, self.place);
         let contacts = self.frame.problem.contacts();
@@ -268,7 +269,7 @@ impl Picks<'_> {
             return;
         }
         if let Rule::Random(seed) = self.rule {
-            // The stream of the law: one number for each strike.
+            // Random stream of the law: one number for each strike.
             let mut stream = CounterRng::new(*seed, 0, 0);
             let mut bits = stream.next_bits();
             for _ in 0..place.strikes {
@@ -298,7 +299,7 @@ impl Picks<'_> {
     }
 }
 
-/// The first of the contacts whose velocities tie for the one that is sought.
+/// Returns the first approaching normal whose velocity ties with the extreme one.
 fn first_of_ties(
     b: &[f64],
     grazing: &[f64],

@@ -1,27 +1,27 @@
-//! Polyhedral cones that cover all of space, or leave a part of it free.
+//! Test that polyhedral cones cover all of space.
 
 use super::branch::SLIVER;
 use super::interior::wider;
 use carom_contact::ImpactError;
 use nalgebra::DVector;
 
-/// Cones whose interiors are looked for in one search, at most: each is a small least-squares problem.
+/// Largest number of cones whose interior is tested in one search; each test is a small least-squares problem.
 const MAX_SEARCHED: usize = 2048;
 
-/// A part of space: directions with a positive product with each row.
+/// Part of space: the directions with a positive product with each row.
 #[derive(Clone, Default)]
 struct Part {
     rows: Vec<DVector<f64>>,
-    /// First cone that has not been taken away from it.
+    /// Index of the first cone that has not been subtracted from this part.
     next: usize,
 }
 
-/// True if cones cover all of space but for slivers; `None` if the search is too long. A cone is given by its unit rows,
-/// which have a positive product with every direction inside; a cone without rows is all of space.
+/// True if cones cover all of space except for thin slivers; `None` if the search is too long. A cone is given by its
+/// unit rows, which have a positive product with every direction inside. A cone without rows is all of space.
 ///
-/// The rest of a part beside a cone is the union of the parts that keep the cone's first rows and violate the next one: it
-/// is searched part by part, for each cone in turn. No direction is drawn at random, so that the answer does not depend
-/// on coordinates.
+/// A part of space minus a cone is a union of smaller parts: each satisfies the first rows of the cone and violates the
+/// next one. These parts are searched in turn, cone by cone. No random directions are used, so that the answer does not
+/// depend on coordinates.
 pub(super) fn cover(cones: &[&[DVector<f64>]]) -> Result<Option<bool>, ImpactError> {
     if cones.iter().any(|rows| rows.is_empty()) {
         return Ok(Some(true));

@@ -1,4 +1,4 @@
-//! Linear forms of what a stage starts from, ends with and takes.
+//! Linear forms of the velocities before and after a stage and of its impulses.
 
 use super::frame::Frame;
 use super::mode::Terms;
@@ -6,8 +6,8 @@ use super::stage::Stage;
 use carom_metric::kernel;
 use nalgebra::{DMatrix, DVector};
 
-/// Buffers of a test: a form of velocities (n) and a gradient by the whitened velocity
-/// before the impact (n).
+/// Work buffers of a test: a form on velocities (n entries), and a gradient with respect to the whitened velocity before
+/// the impact (n entries).
 pub(super) struct Workspace {
     pub(super) form: DVector<f64>,
     pub(super) gradient: DVector<f64>,
@@ -22,21 +22,21 @@ impl Workspace {
     }
 }
 
-/// A linear form of what a stage starts from, ends with and takes.
+/// Linear form of the velocities before and after a stage and of its impulses.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Form {
-    /// Coefficients of the velocities of rows after the stage.
+    /// Coefficients of the row velocities after the stage.
     pub(super) after: Terms,
-    /// Coefficients of the velocities of rows before it.
+    /// Coefficients of the row velocities before the stage.
     pub(super) before: Terms,
-    /// Coefficients of the impulses.
+    /// Coefficients of the impulses on rows.
     pub(super) impulses: Terms,
     pub(super) constant: f64,
 }
 
 impl Form {
-    /// Value of the form; writes its gradient, from the Jacobians of the velocities before and after
-    /// the stage and of the impulses.
+    /// Returns the value of the form, and writes its gradient into `workspace`. `before`, `after` and `impulses` are the
+    /// Jacobians of the velocities before and after the stage and of the impulses.
     pub(super) fn evaluate(
         &self,
         frame: &Frame<'_>,

@@ -1,4 +1,4 @@
-//! The rows of a problem in the coordinates in which derivatives are taken.
+//! Rows of a problem in the coordinates in which derivatives are computed.
 
 use super::Direction;
 use super::scale::Scales;
@@ -9,27 +9,28 @@ use nalgebra::{DMatrix, DVector, DVectorView};
 use smallvec::SmallVec;
 use std::sync::OnceLock;
 
-/// Differences of two velocities below this fraction of the velocity are surely rounding.
+/// Difference of two velocities, relative to the velocity, that certainly is rounding.
 const SURELY: f64 = 64.0 * ROUNDING;
 
-/// All rows of a problem, contacts' and constraints', in whitened coordinates $z = L^Tv$, $M = LL^T$.
+/// All rows of a problem, of contacts and constraints, in whitened coordinates $z = L^Tv$, with the mass matrix $M =
+/// LL^T$.
 ///
-/// A normal and a constraint have unit length; the tangents of a contact are divided by the longer
-/// of them, so that friction cones stay round. Velocities and impulses are those of the problem
-/// times its power of two. Unlike the rows of a [`ContactSet`](carom_contact::ContactSet) these are not
-/// restricted to the constraints: the constraints are rows of their own.
+/// A normal and a constraint have unit length; the tangents of a contact are divided by the length of the longer one, so
+/// that friction cones stay round. Velocities and impulses are those of the problem times its power of two. Unlike the
+/// rows of a [`ContactSet`](carom_contact::ContactSet), these rows are not projected onto the constraints: the
+/// constraints are separate rows.
 #[derive(Clone, Debug)]
 pub(crate) struct Frame<'p> {
     pub(super) problem: &'p ImpactProblem<'p>,
-    /// Whitened rows (n each), contact by contact, then the constraints.
+    /// Whitened rows (n entries each), contact by contact, then the constraints.
     pub(super) rows: DMatrix<f64>,
     /// Row scale: rows are multiplied by it, impulses divided.
     factors: Vec<f64>,
-    /// Velocity before, and its length.
+    /// Velocity before the impact, and its length.
     pub(super) before: DVector<f64>,
     pub(super) speed: f64,
-    /// Velocity of the frame in which laws see the impact, if that is not the frame given. No row sees it, but rows
-    /// that change do.
+    /// Velocity of the frame in which laws see the impact, relative to the caller's frame; `None` if these are equal. No
+    /// row sees it, but a change of a row does.
     pub(super) moves: Option<DVector<f64>>,
     scales: OnceLock<Box<Scales>>,
 }
@@ -42,12 +43,12 @@ pub(super) struct Variation {
     rows: Option<DMatrix<f64>>,
     friction: Vec<(usize, f64)>,
     restitution: Vec<(usize, f64)>,
-    /// Change of the coefficient that holds for the whole event.
+    /// Change of the restitution of the whole event.
     pub(super) event: f64,
 }
 
 impl Variation {
-    /// A unit change of the friction coefficient of a contact.
+    /// Creates a unit change of the friction coefficient of a contact.
     pub(super) fn of_friction(contact: usize) -> Self {
         Self {
             friction: vec![(contact, 1.0)],
@@ -55,7 +56,7 @@ impl Variation {
         }
     }
 
-    /// A unit change of the restitution of a contact, or of the event.
+    /// Creates a unit change of the restitution of a contact, or of the event.
     pub(super) fn of_restitution(contact: Option<usize>) -> Self {
         Self {
             restitution: contact.iter().map(|i| (*i, 1.0)).collect(),
@@ -64,34 +65,34 @@ impl Variation {
         }
     }
 
-    /// The change of the velocity before (whitened, n).
+    /// Returns the change of the velocity before the impact (whitened, n entries).
     pub(super) fn start(&self, n: usize) -> DVector<f64> {
         self.velocity.clone().unwrap_or_else(|| DVector::zeros(n))
     }
 
-    /// Adds the momentum that a changed mass takes from a change of velocity.
+    /// Subtracts $dM$ times a velocity change from `out`: the momentum that the changed mass takes up.
     pub(super) fn add_inertia(&self, change: &DVector<f64>, out: &mut DVector<f64>) {
         if let Some(mass) = &self.mass {
             out.gemv(-1.0, mass, change, 1.0);
         }
     }
 
-    /// $\langle a, dM b\rangle$.
+    /// Computes $\langle a, dM b\rangle$.
     pub(super) fn mass_form(&self, a: &DVector<f64>, b: &DVector<f64>) -> f64 {
         self.mass.as_ref().map_or(0.0, |mass| a.dot(&(mass * b)))
     }
 
-    /// The change of a row (n), if rows change.
+    /// Returns the change of a row (n entries), if rows change.
     pub(super) fn row(&self, row: usize) -> Option<DVectorView<'_, f64>> {
         self.rows.as_ref().map(|rows| rows.column(row))
     }
 
-    /// Change of the friction coefficient of a contact.
+    /// Returns the change of the friction coefficient of a contact.
     pub(super) fn friction(&self, contact: usize) -> f64 {
         along(&self.friction, contact)
     }
 
-    /// Change of the restitution of a contact.
+    /// Returns the change of the restitution of a contact.
     pub(super) fn restitution(&self, contact: usize) -> f64 {
         along(&self.restitution, contact)
     }
@@ -112,7 +113,7 @@ impl<'p> Frame<'p> {
         let mut rows = DMatrix::zeros(n, n_rows + forms.len());
         let given = contacts.jacobian_rows().chain(forms);
         for (mut column, covector) in rows.column_iter_mut().zip(given) {
-            // Rows of any size: brought to about one before they are squared.
+            // Rows are brought to a length of about one before they are squared, so that nothing overflows.
             column.copy_from(&covector.0);
             metric.whiten_in_place(column.as_mut_slice());
         }
@@ -145,7 +146,7 @@ impl<'p> Frame<'p> {
         })
     }
 
-    /// Scales of the motion that the rows see.
+    /// Returns the scales of the motion that the rows see.
     pub(super) fn scales(&self) -> &Scales {
         self.scales.get_or_init(|| {
             let contacts = self.problem.contacts();
@@ -160,64 +161,66 @@ impl<'p> Frame<'p> {
         })
     }
 
-    /// Changes of the velocity that count as zero along a covector: a part of what its rows see.
+    /// Returns the change of the velocity that counts as zero along a covector: a fraction `tolerance` of the motion that
+    /// the rows touched by it see.
     pub(super) fn near(&self, covector: &DVector<f64>, tolerance: f64) -> f64 {
         self.scales().along(&self.rows, covector, tolerance)
     }
 
-    /// True if a difference of two velocities is zero but for a part of what rows see.
+    /// True if a difference of two velocities is below a fraction `tolerance` of the motion that rows see.
     pub(super) fn is_zero(&self, difference: &DVector<f64>, tolerance: f64) -> bool {
         self.scales().is_zero(&self.rows, difference, tolerance)
     }
 
-    /// True if a difference of two velocities is within a distance and rounding.
+    /// True if a difference of two velocities is at most `distance`, plus rounding.
     pub(super) fn is_within(&self, difference: &DVector<f64>, distance: f64) -> bool {
         self.scales().is_within(&self.rows, difference, distance)
     }
 
-    /// Changes of the velocity that count as zero, as far as no row sees more than the whole velocity.
+    /// Returns an upper bound of the change of the velocity that counts as zero, valid because no row sees more than the
+    /// whole velocity.
     pub(super) fn at_most(&self, tolerance: f64) -> f64 {
         (tolerance + ROUNDING) * self.speed
     }
 
-    /// True if a difference of two velocities that should be one is rounding, or too small to matter.
+    /// True if two velocities that should be equal differ only by rounding, or too little to matter.
     pub(super) fn is_rounding(&self, difference: &DVector<f64>, tolerance: f64) -> bool {
         difference.norm() <= SURELY * self.speed || self.is_zero(difference, tolerance)
     }
 
-    /// Length n of a velocity.
+    /// Returns the number n of entries of a velocity.
     pub(super) fn dim(&self) -> usize {
         self.rows.nrows()
     }
 
-    /// Rows of contacts and constraints.
+    /// Returns the number of rows of contacts and constraints.
     pub(super) fn n_rows(&self) -> usize {
         self.rows.ncols()
     }
 
-    /// Rows of the constraints.
+    /// Returns the indices of the constraint rows.
     pub(super) fn constraint_rows(&self) -> std::ops::Range<usize> {
         let contacts = self.problem.contacts();
         contacts.row(contacts.len())..self.n_rows()
     }
 
-    /// Whitened row.
+    /// Returns a whitened row.
     pub(super) fn row(&self, row: usize) -> DVectorView<'_, f64> {
         self.rows.column(row)
     }
 
-    /// Whitened row as given.
+    /// Returns a whitened row without normalization.
     pub(super) fn given_row(&self, row: usize) -> DVector<f64> {
         self.row(row) / self.factors[row]
     }
 
-    /// The change of a whitened row as given.
+    /// Returns the change of a whitened row without normalization.
     pub(super) fn given_change(&self, variation: &Variation, row: usize) -> Option<DVector<f64>> {
         let change = variation.row(row)?;
         Some(change / self.factors[row])
     }
 
-    /// True if no contact approaches by more than `tolerance` of what it sees.
+    /// True if no contact approaches by more than `tolerance` times the motion that it sees.
     pub(super) fn is_all_but_separating(&self, tolerance: f64) -> bool {
         let contacts = self.problem.contacts();
         let rates = self.problem.unit_velocity().iter();
@@ -228,7 +231,7 @@ impl<'p> Frame<'p> {
         })
     }
 
-    /// The part of a whitened vector that the constraints admit.
+    /// Projects a whitened vector onto the velocities that the constraints admit.
     pub(super) fn admit(&self, vector: &DVector<f64>) -> DVector<f64> {
         match self.problem.contacts().constraint_basis() {
             Some(basis) => vector - basis * basis.tr_mul(vector),
@@ -236,7 +239,7 @@ impl<'p> Frame<'p> {
         }
     }
 
-    /// Velocity that the change of a row sees of a velocity in the frame of the law.
+    /// Returns the product of the change of a row with a velocity that is given in the frame of the law.
     pub(super) fn seen(&self, change: DVectorView<'_, f64>, velocity: DVectorView<'_, f64>) -> f64 {
         let seen = change.dot(&velocity);
         self.moves
@@ -244,13 +247,12 @@ impl<'p> Frame<'p> {
             .map_or(seen, |moves| seen + change.dot(moves))
     }
 
-    /// Velocity of a row.
+    /// Returns the velocity of a row.
     pub(super) fn rate(&self, row: usize, velocity: &DVector<f64>) -> f64 {
         self.row(row).dot(velocity)
     }
 
-    /// The friction coefficient of a contact between its rows here, over that between its rows as
-    /// given.
+    /// Returns the friction coefficient of a contact for the rows of this frame, divided by that for the caller's rows.
     pub(super) fn friction_factor(&self, contact: usize) -> f64 {
         let row = self.problem.contacts().row(contact);
         match self.factors.get(row + 1) {
@@ -259,7 +261,7 @@ impl<'p> Frame<'p> {
         }
     }
 
-    /// Restricts covectors (n) to the velocities that the constraints admit.
+    /// Returns the projector onto the velocities that the constraints admit.
     pub(super) fn admissible(&self) -> DMatrix<f64> {
         let n = self.dim();
         let mut projector = DMatrix::identity(n, n);
@@ -269,7 +271,7 @@ impl<'p> Frame<'p> {
         projector
     }
 
-    /// Velocity after and impulses of an outcome, in the coordinates of this frame.
+    /// Converts the velocity after the impact and the impulses of an outcome to this frame.
     pub(super) fn of_outcome(&self, outcome: &ImpactOutcome) -> (DVector<f64>, DVector<f64>) {
         let velocity = self.of_velocity(&outcome.velocity_plus.0);
         let given = outcome
@@ -281,8 +283,8 @@ impl<'p> Frame<'p> {
         (velocity, DVector::from_iterator(self.n_rows(), impulses))
     }
 
-    /// Impulses on all rows from those on the contact rows as given: the constraints' multipliers
-    /// are those that keep the constraints.
+    /// Converts impulses from the caller's contact rows to all rows of this frame. The impulses of the constraints are
+    /// those that keep the constraints satisfied.
     pub(super) fn of_impulses(&self, given: &DVector<f64>) -> DVector<f64> {
         let contacts = self.problem.contacts();
         let multipliers = contacts.constraint_impulses(given);
@@ -290,7 +292,7 @@ impl<'p> Frame<'p> {
         DVector::from_iterator(self.n_rows(), all.map(|(row, l)| self.of_impulse(row, *l)))
     }
 
-    /// A velocity (n).
+    /// Converts a velocity (n entries) to this frame.
     pub(super) fn of_velocity(&self, velocity: &DVector<f64>) -> DVector<f64> {
         let mut out = velocity.clone();
         let metric = self.problem.contacts().metric();
@@ -298,12 +300,12 @@ impl<'p> Frame<'p> {
         out * self.problem.scale()
     }
 
-    /// An impulse on a row as given.
+    /// Converts an impulse on a row of the caller to this frame.
     pub(super) fn of_impulse(&self, row: usize, impulse: f64) -> f64 {
         impulse * self.problem.scale() / self.factors[row]
     }
 
-    /// Velocities (n each) as they are given.
+    /// Converts velocities (n entries each, columns) to the caller's coordinates.
     pub(super) fn velocities(&self, mut columns: DMatrix<f64>) -> DMatrix<f64> {
         let metric = self.problem.contacts().metric();
         for mut column in columns.column_iter_mut() {
@@ -312,13 +314,13 @@ impl<'p> Frame<'p> {
         columns / self.problem.scale()
     }
 
-    /// A velocity as it is given.
+    /// Converts a velocity to the caller's coordinates.
     pub(super) fn velocity(&self, velocity: &DVector<f64>) -> DVector<f64> {
         let columns = DMatrix::from_column_slice(self.dim(), 1, velocity.as_slice());
         self.velocities(columns).column(0).into_owned()
     }
 
-    /// A Jacobian of velocities by velocities as they are given, $L^{-T}DL^T$.
+    /// Converts a Jacobian $D$ of velocities with respect to velocities to the caller's coordinates, $L^{-T}DL^T$.
     pub(super) fn jacobian(&self, whitened: &DMatrix<f64>) -> DMatrix<f64> {
         let metric = self.problem.contacts().metric();
         let mut out = whitened.clone();
@@ -329,12 +331,12 @@ impl<'p> Frame<'p> {
         out
     }
 
-    /// Factor of a row: rows as given times it are those of this frame.
+    /// Returns the factor that converts a row of the caller to the row of this frame.
     pub(super) fn row_factor(&self, row: usize) -> f64 {
         self.factors[row]
     }
 
-    /// A cotangent of a velocity.
+    /// Converts a cotangent of a velocity to this frame.
     pub(super) fn cotangent(&self, given: &DVector<f64>) -> DVector<f64> {
         let mut out = given.clone();
         let metric = self.problem.contacts().metric();
@@ -342,14 +344,14 @@ impl<'p> Frame<'p> {
         out / self.problem.scale()
     }
 
-    /// A cotangent of a velocity as it is given.
+    /// Converts a cotangent of a velocity to the caller's coordinates.
     pub(super) fn cotangent_back(&self, mut whitened: DVector<f64>) -> DVector<f64> {
         let metric = self.problem.contacts().metric();
         metric.unwhiten_in_place(whitened.as_mut_slice());
         whitened * self.problem.scale()
     }
 
-    /// Cotangents of covectors (n each, columns) as they are given.
+    /// Converts cotangents of covectors (n entries each, columns) to the caller's coordinates.
     pub(super) fn covectors_back(&self, mut columns: DMatrix<f64>) -> DMatrix<f64> {
         let metric = self.problem.contacts().metric();
         for mut column in columns.column_iter_mut() {
@@ -358,7 +360,8 @@ impl<'p> Frame<'p> {
         columns
     }
 
-    /// Derivatives of the impulses on the contact rows as given by the velocity before.
+    /// Returns the derivatives of the impulses on the caller's contact rows with respect to the velocity before the
+    /// impact.
     pub(super) fn impulse_jacobian(&self, whitened: &DMatrix<f64>) -> DMatrix<f64> {
         let mut out = whitened.rows(0, self.constraint_rows().start).into_owned();
         self.problem.contacts().metric().unwhiten_rows(&mut out);
@@ -368,14 +371,14 @@ impl<'p> Frame<'p> {
         out
     }
 
-    /// Impulses on the contact rows as given.
+    /// Converts impulses to the caller's contact rows.
     pub(super) fn impulses(&self, impulses: &DVector<f64>) -> DVector<f64> {
         let count = self.constraint_rows().start;
         let given = impulses.iter().zip(&self.factors).take(count);
         DVector::from_iterator(count, given.map(|(l, f)| l * f / self.problem.scale()))
     }
 
-    /// A direction in these coordinates.
+    /// Converts a direction to this frame.
     pub(super) fn variation(&self, direction: &Direction) -> Result<Variation, ImpactError> {
         let contacts = self.problem.contacts();
         let metric = contacts.metric();

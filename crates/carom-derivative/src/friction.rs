@@ -1,7 +1,7 @@
-//! Contacts with friction in a stage, read off impulses and velocities.
+//! Modes of contacts with friction in a stage, determined from impulses and velocities.
 //!
-//! The complementarity variables of friction are degenerate in every sticking mode while the
-//! velocity after is smooth, so that they are not looked at.
+//! The complementarity variables of friction are degenerate in every sticking mode although the velocity after the impact
+//! is smooth. So they are not used.
 
 use super::branch::CONSTANT;
 use super::form::Form;
@@ -15,14 +15,14 @@ use nalgebra::{DMatrix, DVector};
 use smallvec::smallvec;
 use std::sync::Arc;
 
-/// Combinations of modes that are looked at where several contacts are tied.
+/// Largest number of combinations of modes that are examined if several contacts are tied.
 const MAX_COMBINATIONS: usize = 4096;
 
-/// The conditions of a mode may be missed by this multiple of the tolerance of a tied decision: the tests of the mode
-/// then decide.
+/// Factor by which the conditions of a mode may be missed, relative to the tolerance of a tied decision. The tests of the
+/// mode then decide.
 const GENEROUS: f64 = 4.0;
 
-/// One of each list, by the number of the combination.
+/// Returns one element of each list, selected by the number `code` of the combination.
 pub(super) fn combination(lists: &[Vec<Grip>], mut code: usize) -> Vec<Grip> {
     let mut one = |grips: &Vec<Grip>| {
         let grip = grips[code % grips.len()];
@@ -32,29 +32,29 @@ pub(super) fn combination(lists: &[Vec<Grip>], mut code: usize) -> Vec<Grip> {
     lists.iter().map(&mut one).collect()
 }
 
-/// Quantities of a stage of contacts with friction.
+/// Velocities and impulses of a stage of contacts with friction.
 #[derive(Clone, Debug)]
 pub(super) struct Event {
     pub(super) before: DVector<f64>,
     pub(super) after: DVector<f64>,
     pub(super) impulse: DVector<f64>,
-    /// Caps on the impulses on the normals, in the coordinates of the frame; empty for none.
+    /// Caps of the normal impulses, in the coordinates of the frame; empty: no caps.
     pub(super) caps: Vec<f64>,
 }
 
-/// Contacts with friction that act at once.
+/// Contacts with friction that act simultaneously.
 pub(super) struct Contacts<'f> {
     pub(super) frame: &'f Frame<'f>,
-    /// The contacts that take part.
+    /// Indices of the contacts that take part.
     members: Vec<usize>,
     tangents: Vec<Vec<usize>>,
     directions: Vec<Vec<[f64; 2]>>,
-    /// True if contacts ask for Newton's restitution.
+    /// True if contacts have Newton's restitution.
     rebounds: bool,
 }
 
 impl<'f> Contacts<'f> {
-    /// All contacts of a problem.
+    /// Creates the set of all contacts of a problem.
     pub(super) fn all(
         frame: &'f Frame<'f>,
         cones: Cones,
@@ -119,8 +119,8 @@ impl<'f> Contacts<'f> {
             let normal = set.row(*i);
             let given = &set.contacts()[*i];
             let tangents = &self.tangents[k];
-            // Restitution acts where a contact approached; at rest before is a kink, the side of which rounding does not
-            // choose.
+            // Restitution acts at a contact that approached. A contact at rest is at a kink, and rounding must not choose
+            // the side.
             let closing = -frame.rate(normal, &event.before);
             let at_rest = frame.scales().of_row(normal, NOTHING);
             let approached = closing > at_rest;
@@ -162,9 +162,9 @@ impl<'f> Contacts<'f> {
         self.members.iter().enumerate().map(read).collect()
     }
 
-    /// The stage of an event in the mode that fits best, given the derivatives of the velocity before it;
-    /// with a tolerance in all modes that are that near, the best first; what decides for each;
-    /// whether these are all modes.
+    /// Returns the stage of an event in the mode that fits best, with the forms that decide for the mode. With a
+    /// tolerance, also the stages of all other modes that are near, the best first. `before` are the derivatives of the
+    /// velocity before the stage. The flag is true if the list of modes is complete.
     #[allow(clippy::type_complexity)] // Read once, where it is called.
     pub(super) fn stages(
         &self,
@@ -207,8 +207,8 @@ impl<'f> Contacts<'f> {
         (out, is_complete)
     }
 
-    /// Closes the open contacts that neither push nor can open, because others keep them at rest; says
-    /// whether there are any. Impulses can be shifted onto them.
+    /// Sets open contacts to closed if they do not push and cannot open, because other contacts keep them at rest:
+    /// impulses can be shifted onto them. Returns true if there are any.
     fn close_idle(
         &self,
         readings: &[Reading<'_>],
@@ -242,8 +242,8 @@ impl<'f> Contacts<'f> {
         is_any
     }
 
-    /// Modes that are near for each contact: those that changes of the velocity before within the tolerance
-    /// can change it to.
+    /// Returns the thresholds for near modes of each contact: modes that a change of the velocity before within the
+    /// tolerance can reach.
     fn near(
         &self,
         readings: &[Reading<'_>],

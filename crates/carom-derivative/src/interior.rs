@@ -1,21 +1,21 @@
-//! Directions inside the cone of several half spaces.
+//! Directions in the interior of an intersection of half spaces.
 
 use carom_contact::ImpactError;
 use carom_contact::nnls::nonnegative_least_squares;
 use carom_metric::kernel;
 use nalgebra::{DMatrix, DVector};
 
-/// A cone whose unit rows have a hull that is closer to the origin has no interior.
+/// Largest distance from the origin of the hull of the unit rows at which their cone counts as having no interior.
 pub(super) const INTERIOR: f64 = 1e-9;
 
-/// A unit direction with a positive product with every row, or `None` if the cone has no interior.
+/// Returns a unit direction with a positive product with every row; `None` if the cone has no interior.
 pub(super) fn interior(rows: &[DVector<f64>]) -> Result<Option<DVector<f64>>, ImpactError> {
     let refs: Vec<&DVector<f64>> = rows.iter().collect();
     wider(&refs, INTERIOR)
 }
 
-/// A unit direction with a positive product with every row, or `None` if the hull of the unit rows is no farther
-/// from the origin than a distance: towards the point of the hull that is nearest to the origin.
+/// Returns the unit direction towards the point of the hull of the unit rows that is nearest to the origin: it has a
+/// positive product with every row. `None` if this point is no farther from the origin than `least`.
 pub(super) fn wider(
     rows: &[&DVector<f64>],
     least: f64,

@@ -1,4 +1,4 @@
-//! Stages and decisions of each law.
+//! Stages and decisions of each law, from which its derivative is assembled.
 
 use super::alternatives::Modes;
 use super::blend::Blend;
@@ -78,7 +78,7 @@ impl DifferentiableLaw for Propagative {
                     let direction = walk.direction(&frame)?;
                     let limit = blend.towards(&frame, plastic, elastic, self.plastic, &direction);
                     if let Some(limit) = limit {
-                        // Every direction into the region has a limit of its own.
+                        // Every direction into the region has its own limit.
                         is_curved = true;
                         blend = limit;
                     }
@@ -95,7 +95,7 @@ impl DifferentiableLaw for Propagative {
     }
 }
 
-/// Effect of restitution on an elastic outcome, if the plastic one is not nearly tied.
+/// Returns the effect of restitution on an elastic outcome; `None` if the plastic outcome is nearly tied.
 pub(super) fn towards_plastic(frame: &Frame<'_>, elastic: &Walk, to: ToPlastic) -> Option<Blend> {
     let plastic = plastic_branches(frame, to.rule, to.ties).ok()?;
     match plastic.walks.as_slice() {
@@ -104,7 +104,7 @@ pub(super) fn towards_plastic(frame: &Frame<'_>, elastic: &Walk, to: ToPlastic) 
     }
 }
 
-/// All plastic outcomes that near ties allow.
+/// Finds all plastic outcomes that near ties allow.
 fn plastic_branches(
     frame: &Frame<'_>,
     rule: PlasticRule,
@@ -137,7 +137,7 @@ fn plastic_branches(
     })
 }
 
-/// Every contact of a group that changes its velocities is stopped as soon as one of them approaches.
+/// Follows the rule that stops every contact of a group of interacting contacts as soon as one of them approaches.
 fn stop_all(frame: &Frame<'_>, ties: Ties) -> Result<Found, ImpactError> {
     let contacts = frame.problem.contacts();
     let row = |j: &UnitRow| contacts.row(contacts.contact_at(*j));
@@ -245,7 +245,7 @@ impl DifferentiableLaw for AnitescuPotra {
 }
 
 impl DifferentiableLaw for Poisson {
-    /// The scale of the expansion depends on the energy of the whole impact.
+    /// Always fails: the scale of the expansion depends on the energy of the whole impact.
     fn branches<'p>(
         &self,
         _problem: &'p ImpactProblem<'p>,
@@ -261,7 +261,7 @@ impl DifferentiableLaw for Poisson {
 }
 
 impl DifferentiableLaw for SetValued {
-    /// Branches of the outcome's sample, with its caps held fixed.
+    /// Finds the branches of the sample to which the outcome belongs, with the caps of its steps held fixed.
     fn branches<'p>(
         &self,
         problem: &'p ImpactProblem<'p>,
@@ -335,8 +335,9 @@ impl DifferentiableLaw for SetValued {
     }
 }
 
-/// The ways of a sample of the set-valued law. Where contacts depend on each other, its own impulses are tied and other answers
-/// are possible, these are the ways with the impulses that its steps have, of which none may be shifted to pass a test.
+/// Finds the branches of a sample of the set-valued law. Impulses may be shifted between dependent contacts to pass a test,
+/// except if the impulses of the sample are tied and other answers are possible: then the branches have exactly the
+/// impulses of its steps.
 fn of_sample(
     contacts: &Contacts<'_>,
     events: &[Event],
@@ -367,7 +368,7 @@ fn of_sample(
     Ok(Some(if is_tied && !is_unique() { own } else { found }))
 }
 
-/// Position in a cycle of single contacts.
+/// Position in a cycle of single contacts: number of contacts examined, and of those in a row that did not approach.
 #[derive(Clone, Copy)]
 struct Turn {
     asked: usize,
@@ -547,7 +548,7 @@ impl DifferentiableLaw for Rough {
                         mode.stop(row, rebound);
                     }
                 }
-                // If these fail, the law has no answer.
+                // If these tests fail, the law has no answer.
                 let form = |i: usize| match pattern[i] {
                     true => Form {
                         impulses: of_row(contacts.row(i)),
@@ -589,7 +590,7 @@ macro_rules! sliding {
 
 sliding!(Routh, TwoBody);
 
-/// The law behind a variant. A new law is a compile error here until its derivative is known.
+/// Returns the law behind a variant. For a new law this function does not compile until its derivative is known.
 fn of_variant(law: &Law) -> &dyn DifferentiableLaw {
     match law {
         Law::Propagative(law) => law,

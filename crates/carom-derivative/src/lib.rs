@@ -1,25 +1,29 @@
-//! Derivatives of impacts: the exact Jacobian of the law that ran, and what it is worth.
+//! Derivatives of impacts: the exact Jacobian of the law that ran, and the range in which it is valid.
 //!
-//! Every impact but that of one curved sliding contact is a chain of stages. A stage imposes, in a
-//! fixed mode of its contacts,
+//! Every impact except that of one curved sliding contact is a chain of stages. A stage imposes, in a fixed mode of its
+//! contacts,
 //!
 //! $$ M(v' - v) = J^TL, \qquad L = Sx + L_0, \qquad T^T(Jv' + EJv) = 0, $$
 //!
-//! and differentiating that gives its derivative along any change of velocity, mass matrix, rows,
-//! friction and restitution, with one factorization of $K = T^TJM^{-1}J^TS$ for all of them. A
-//! change $dq$ of the configuration is $dM = (\partial M/\partial q)dq$,
-//! $dJ = (\partial J/\partial q)dq$.
+//! on the velocities $v$ before and $v'$ after it. $M$ is the mass matrix, $J$ the rows of contacts and constraints, $L$
+//! their impulses, $x$ the unknowns of the mode, $S$ and $T$ its columns, $L_0$ impulses that the mode prescribes, and
+//! $E$ the restitutions. Differentiating these equations gives the derivative along any change of velocity, mass matrix,
+//! rows, friction and restitution, with one factorization of $K = T^TJM^{-1}J^TS$ for all of them. A change $dq$ of the
+//! configuration is $dM = (\partial M/\partial q)dq$, $dJ = (\partial J/\partial q)dq$.
 //!
-//! A law decides: which contact is hit next, which push, stick and slide. Each decision is an
-//! inequality $c_r(v^-) > 0$, and
+//! A law makes decisions: which contact is hit next, which contacts push, stick and slide. Each decision is an inequality
+//! $c_r(v^-) > 0$ on the velocity before the impact, and
 //!
 //! $$ \delta_r = \frac{|c_r|}{\lVert\partial c_r/\partial v^-\rVert_{M^{-1}} |v^-|_M} $$
 //!
-//! is the part of the velocity by which it is missed; the least of them is the *margin*. Decisions
-//! that are nearly tied are taken both ways. What differs then are the *pieces*: the limits of
-//! outcome and Jacobian from the regions around the velocity. One piece makes the map smooth;
-//! several with one outcome make a kink, their derivatives the Bouligand differential (Scholtes,
-//! *Introduction to piecewise differentiable equations*, 2012); several outcomes are a jump.
+//! is the relative change of the velocity that reverses it; the smallest of these changes is the *margin*. Decisions that
+//! are nearly tied are followed on both sides. If the results differ, they are the *pieces*: the limits of outcome and
+//! Jacobian from the regions around the velocity. With one piece the map is smooth; several pieces with one outcome are a
+//! kink, and their derivatives form the Bouligand differential (Scholtes, *Introduction to piecewise differentiable
+//! equations*, 2012); several outcomes are a jump.
+//!
+//! Ties and tolerances are relative to the motion that contacts see: the part of the velocity in the span of the rows of
+//! contacts and constraints, in the kinetic metric.
 //!
 //! # Examples
 //!
@@ -72,7 +76,7 @@ mod ways;
 pub use adjoint::{Cotangent, Gradient};
 pub use saltation::saltation;
 
-// Crates whose types stand in signatures here.
+// Crates whose types appear in signatures of this crate.
 pub use carom_contact as contact;
 pub use carom_impact as impact;
 pub use carom_metric as metric;
@@ -94,31 +98,31 @@ use sliding::Sliding;
 use stage::Stage;
 use std::sync::{Arc, OnceLock};
 
-/// Largest tolerance of ties, over the velocity that contacts see: beyond it most decisions are ties.
+/// Largest tolerance of ties, relative to the velocity that contacts see: with a larger one most decisions would be ties.
 pub const MAX_TOLERANCE: f64 = 1e-3;
 
-/// Outcomes closer than this fraction of the motion that contacts see are one.
+/// Distance, relative to the motion that contacts see, up to which two outcomes count as equal.
 const SAME_OUTCOME: f64 = 1e-9;
 
-/// Whitened Jacobians whose entries differ by less than this, over the largest or one, are one.
+/// Difference up to which two whitened Jacobians count as equal, relative to the largest entry or to one.
 const SAME_JACOBIAN: f64 = 1e-7;
 
-/// Distance of the end of the stages from the law's own outcome, over the motion that contacts see, at most.
+/// Largest distance between the end of the stages and the law's own outcome, relative to the motion that contacts see.
 const SAME_WAY: f64 = 1e-7;
 
-/// Dependence of an outcome on the velocity before.
+/// Regularity of an outcome as a function of the velocity before the impact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Differentiability {
-    /// The Jacobian is the derivative.
+    /// The outcome is differentiable: the Jacobian is the derivative.
     Smooth,
-    /// The outcome is continuous, its derivative is not.
+    /// The outcome is continuous, but not its derivative.
     Kink,
     /// The outcome itself jumps.
     Jump,
 }
 
 impl Differentiability {
-    /// Stable identifier.
+    /// Stable identifier of the class.
     pub fn name(self) -> &'static str {
         match self {
             Self::Smooth => "smooth",
@@ -128,19 +132,19 @@ impl Differentiability {
     }
 }
 
-/// With respect to what derivatives are wanted.
+/// Data with respect to which derivatives are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wrt {
-    /// The velocity before.
+    /// True for derivatives with respect to the velocity before the impact.
     pub velocity: bool,
-    /// The friction coefficients of the contacts.
+    /// True for derivatives with respect to the friction coefficients of the contacts.
     pub friction: bool,
-    /// The restitutions of the contacts, or that of the event.
+    /// True for derivatives with respect to the restitutions of the contacts, or to that of the whole event.
     pub restitution: bool,
 }
 
 impl Wrt {
-    /// All of them.
+    /// All data.
     pub const ALL: Self = Self {
         velocity: true,
         friction: true,
@@ -148,7 +152,7 @@ impl Wrt {
     };
 }
 
-/// A direction in which the data of an impact change. What is `None` does not change.
+/// A direction in which the data of an impact change. Parts that are `None` do not change.
 ///
 /// # Examples
 ///
@@ -178,15 +182,16 @@ impl Wrt {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Direction {
-    /// Change of the velocity before (n). Under constraints it satisfies $dA v + A dv = 0$.
+    /// Change $dv$ of the velocity before the impact (n entries). Under constraints with one-forms $A$ it satisfies $dA v +
+    /// A dv = 0$.
     pub velocity: Option<DVector<f64>>,
     /// Change of the mass matrix (n × n, symmetric).
     pub mass: Option<DMatrix<f64>>,
     /// Change of the contact rows (rows × n), contact by contact: normal, tangents.
     pub rows: Option<DMatrix<f64>>,
-    /// Changes of the friction coefficients (contacts).
+    /// Changes of the friction coefficients, one per contact.
     pub friction: Option<DVector<f64>>,
-    /// Changes of the contacts' restitutions (contacts).
+    /// Changes of the restitutions, one per contact.
     pub restitution: Option<DVector<f64>>,
     /// Change of the restitution of the whole event.
     pub event_restitution: f64,
@@ -194,48 +199,48 @@ pub struct Direction {
     pub constraints: Option<DMatrix<f64>>,
 }
 
-/// The derivative along a direction.
+/// Derivative of an outcome along a direction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DirectionalDerivative {
-    /// Derivative of the velocity after (n); `None` where it does not exist, see [`reason`](Self::reason).
+    /// Derivative of the velocity after the impact (n entries); `None` if it does not exist, see
+    /// [`reason`](Self::reason).
     pub velocity_plus: Option<DVector<f64>>,
-    /// Derivative of the impulses on the contact rows as given; `None` where contacts depend on each other.
+    /// Derivative of the impulses for the given contact rows; `None` if contacts depend on each other.
     pub impulses: Option<DVector<f64>>,
-    /// Why there is no derivative: `"dependent-contacts"` where the direction breaks a dependency
-    /// of contacts that push, `"near-tied-plastic"` where restitution would have to choose between
-    /// plastic outcomes.
+    /// Reason why there is no derivative: `"dependent-contacts"` if the direction breaks a dependency of contacts that
+    /// push, `"near-tied-plastic"` if restitution would have to select one of several plastic outcomes.
     pub reason: Option<&'static str>,
 }
 
-/// A limit of outcome and Jacobian from one of the regions around a velocity.
+/// Limit of outcome and Jacobian at a velocity, approached from one of the regions around it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Piece {
-    /// Velocity after (n).
+    /// Velocity after the impact (n entries).
     pub velocity_plus: DVector<f64>,
-    /// Jacobian by the velocity before (n × n).
+    /// Jacobian with respect to the velocity before the impact (n × n).
     pub dv_dv: DMatrix<f64>,
-    /// A direction (n) into the region, of unit kinetic length.
+    /// Direction (n entries) into the region, of unit kinetic length.
     pub direction: DVector<f64>,
 }
 
-/// The derivative of an outcome.
+/// Derivative of an outcome.
 #[derive(Clone, Debug)]
 pub struct Derivative<'p> {
     frame: Frame<'p>,
-    /// The law's own way to the outcome; `None` where the outcome is a member of a continuum.
+    /// Branch that the law itself takes to the outcome; `None` if the outcome is a member of a continuum of outcomes.
     own: Option<Walk>,
-    /// True if one restitution holds for the whole event.
+    /// True if one restitution applies to the whole event.
     is_event_wide: bool,
-    /// Effect that a restitution below 1 would have on an elastic outcome.
+    /// Plastic outcome to which a restitution below 1 would refer, for an elastic outcome.
     to_plastic: Option<ToPlastic>,
-    /// The effect of restitution, computed when it is first asked for.
+    /// Effect of restitution, computed on first use.
     towards: OnceLock<Option<Box<Blend>>>,
     class: Option<Differentiability>,
-    /// Distance (kinetic norm) of the nearest decision that the way makes.
+    /// Distance (kinetic norm) of the nearest decision of the branch.
     nearest: f64,
-    /// Part of the motion that contacts see within which decisions are tied.
+    /// Fraction of the motion that contacts see within which decisions are tied.
     tolerance: f64,
-    /// Velocity (kinetic norm) in the frame in which laws see the impact, over that in the frame given.
+    /// Ratio of the velocity (kinetic norm) in the frame in which laws see the impact to that in the caller's frame.
     seen_part: f64,
     work: u64,
     scope: OnceLock<Scope>,
@@ -246,27 +251,29 @@ pub struct Derivative<'p> {
     own_jacobians: Jacobians,
 }
 
-/// Jacobians of one piece. `None` stands for those that were not asked for and those that do not exist.
+/// Jacobians of one piece. `None` stands for a Jacobian that was not asked for or does not exist.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Jacobians {
-    /// Velocity after by the velocity before (n × n).
+    /// Velocity after the impact with respect to the velocity before (n × n).
     pub dv_dv: Option<DMatrix<f64>>,
-    /// Velocity after by the friction coefficients (n × contacts).
+    /// Velocity after the impact with respect to the friction coefficients (n × contacts).
     pub dv_dfriction: Option<DMatrix<f64>>,
-    /// Velocity after by the restitutions: n × contacts, or n × 1 where one holds for the event.
+    /// Velocity after the impact with respect to the restitutions: n × contacts, or n × 1 if one restitution holds for
+    /// the event.
     pub dv_drestitution: Option<DMatrix<f64>>,
-    /// Impulses on the contact rows as given by the velocity before (rows × n).
+    /// Impulses for the given contact rows with respect to the velocity before the impact (rows × n).
     pub dimpulses_dv: Option<DMatrix<f64>>,
 }
 
-/// A law that knows its derivative.
+/// A law whose derivative is known.
 pub trait DifferentiableLaw: ImpactLaw {
-    /// The ways that an impact can take near its outcome. `is_member` says that the outcome is one
-    /// of a set, whose order of impacts no rule has selected.
+    /// Finds the branches that an impact can take near its outcome. `is_member` is true if the outcome is one of a set,
+    /// so that no rule has selected its order of impacts.
     ///
     /// # Errors
     ///
-    /// The errors of [`resolve`](ImpactLaw::resolve); [`ImpactError::NotDifferentiated`].
+    /// Returns the errors of [`resolve`](ImpactLaw::resolve), and [`ImpactError::NotDifferentiated`] if the derivative is
+    /// not known.
     fn branches<'p>(
         &self,
         problem: &'p ImpactProblem<'p>,
@@ -275,89 +282,90 @@ pub trait DifferentiableLaw: ImpactLaw {
         tolerance: f64,
     ) -> Result<Branches<'p>, ImpactError>;
 
-    /// True if one restitution holds for the whole event instead of one for each contact.
+    /// True if one restitution applies to the whole event instead of one for each contact.
     fn has_event_restitution(&self) -> bool {
         false
     }
 }
 
-/// The ways that an impact can take near its outcome, the law's own first.
+/// Branches that an impact can take near its outcome, the law's own first.
 #[derive(Clone, Debug)]
 pub struct Branches<'p> {
     frame: Frame<'p>,
     ways: Vec<Walk>,
     is_complete: bool,
-    /// Effect that a restitution below 1 would have on an elastic outcome.
+    /// Plastic outcome to which a restitution below 1 would refer, for an elastic outcome.
     to_plastic: Option<ToPlastic>,
     /// True if the outcome is homogeneous of degree 1 in the velocity.
     is_homogeneous: bool,
-    /// True if the outcome is known to kink whatever the pieces.
+    /// True if the outcome is known to have a kink, even if the pieces do not show it.
     is_kink: bool,
-    /// True if the law was seen to answer in every direction without a jump; `None` if it was not asked.
+    /// True if the law was evaluated nearby and answered in every direction without a jump; `None` if it was not
+    /// evaluated.
     is_continuous: Option<bool>,
     answers: Answers,
     reason: Option<&'static str>,
-    /// Units of work that the ways have taken.
+    /// Units of work spent on the branches.
     work: u64,
 }
 
-/// Proven scope of the branches around a velocity.
+/// Range around a velocity in which the derivative and the uniqueness of the answer are proven.
 #[derive(Clone, Copy, Debug)]
 struct Scope {
     is_unique: Option<bool>,
-    /// Part of the velocity within which the derivative holds; infinite where nothing is decided.
+    /// Relative change of the velocity up to which the derivative is proven; infinite if no decision is made.
     margin: Option<f64>,
 }
 
-/// Number of answers that a law may have to one velocity.
+/// Kind of answers that a law may have to one velocity: one, or several modes.
 #[derive(Clone, Debug)]
 enum Answers {
-    /// One: what it decides it is tested for.
+    /// The law has one answer; its decisions are tested on the branches.
     One,
-    /// One, up to a decision whose distance is not known.
+    /// The law has one answer, up to a decision whose distance is not known.
     OneSomewhere,
-    /// Answers of complementarity problems, one for each stage: its contacts, and caps on their normal impulses.
+    /// The answers are those of complementarity problems, one per stage.
     Modes {
         cones: Cones,
-        /// True if contacts may ask for restitution.
+        /// True if contacts may have restitution.
         rebounds: bool,
         steps: Steps,
     },
 }
 
-/// Stages that complementarity problems decide.
+/// Stages that are complementarity problems.
 #[derive(Clone, Debug)]
 enum Steps {
-    /// One, of all contacts.
+    /// One stage of all contacts.
     AtOnce,
-    /// Each stage of the way.
+    /// Each stage of the branch.
     Each(Vec<StepContacts>),
 }
 
-/// Contacts of a stage that act at once, and caps on their normal impulses; empty for none.
+/// Contacts of a stage that act simultaneously, and caps of their normal impulses; an empty list means no caps.
 #[derive(Clone, Debug, Default)]
 struct StepContacts {
     members: Vec<usize>,
     caps: Vec<f64>,
 }
 
-/// The plastic outcome that a restitution below 1 refers to, and near ties on the way there.
+/// Plastic outcome to which a restitution below 1 refers, with the tolerances of its near ties.
 #[derive(Clone, Copy, Debug)]
 struct ToPlastic {
     rule: PlasticRule,
     ties: Ties,
 }
 
-/// Map from the velocity before to that after.
+/// Map from the velocity before the impact to the velocity after it.
 #[derive(Clone, Debug)]
 enum Map {
-    /// The stages of the walk.
+    /// The stages of the branch.
     Chain,
-    /// Between a plastic and an elastic outcome.
+    /// Interpolation between a plastic and an elastic outcome.
     Blend(Box<Blend>),
     /// Map of one contact that may slide.
     Sliding(Box<Sliding>),
-    /// The derivatives of the walk, which are limits from a region.
+    /// Only the derivatives of the branch, which are limits from a region.
     Limit,
 }
 
@@ -385,7 +393,7 @@ impl<'p> Branches<'p> {
         }
     }
 
-    /// Branches of an outcome that is a member of a continuum.
+    /// Creates the branches of an outcome that is a member of a continuum of outcomes.
     fn family(frame: Frame<'p>) -> Self {
         Self {
             reason: Some("family"),
@@ -396,7 +404,7 @@ impl<'p> Branches<'p> {
 }
 
 impl Walk {
-    /// True if impulses can be shifted between contacts.
+    /// True if contacts depend on each other, so that impulses can be shifted between them.
     fn is_dependent(&self) -> bool {
         match &self.map {
             Map::Chain => self.stages.iter().any(|s| s.is_dependent),
@@ -405,7 +413,7 @@ impl Walk {
         }
     }
 
-    /// The chains of stages that the outcome is made of.
+    /// Returns the chains of stages of which the outcome consists.
     fn chains(&self) -> Vec<&[Arc<Stage>]> {
         match &self.map {
             Map::Chain => vec![&self.stages],
@@ -414,12 +422,13 @@ impl Walk {
         }
     }
 
-    /// True if the way says what friction and restitution change: the limits of a sliding contact do not.
+    /// True if derivatives with respect to friction and restitution are known on the branch; at the limits of a sliding
+    /// contact they are not.
     fn knows_coefficients(&self) -> bool {
         !matches!(self.map, Map::Limit)
     }
 
-    /// True if no contact acts.
+    /// True if no contact acts on the branch.
     fn is_quiet(&self) -> bool {
         match &self.map {
             Map::Chain => self.stages.iter().all(|s| s.is_quiet()),
@@ -449,19 +458,19 @@ impl Walk {
     }
 }
 
-/// True if two whitened Jacobians are one. That of nothing happening has entries of one.
+/// True if two whitened Jacobians count as equal. If nothing happens, the Jacobian has entries of one.
 fn are_one(a: &DMatrix<f64>, b: &DMatrix<f64>) -> bool {
     let size = a.amax().max(b.amax()).max(1.0);
     (a - b).amax() <= SAME_JACOBIAN * size
 }
 
-/// Resolves an impact and differentiates the outcome. Decisions within `tolerance` of a tie, as
-/// part of the velocity before, are taken both ways.
+/// Resolves an impact and differentiates the outcome. Decisions within `tolerance` of a tie, relative to the velocity
+/// before the impact, are followed on both sides.
 ///
 /// # Errors
 ///
-/// The errors of the law; [`ImpactError::InvalidOption`] for a tolerance outside (0, 1e-3];
-/// [`ImpactError::NotDifferentiated`] where the derivative is not known.
+/// Returns the errors of the law; [`ImpactError::InvalidOption`] for a tolerance outside (0, 1e-3];
+/// [`ImpactError::NotDifferentiated`] if the derivative is not known.
 pub fn differentiate<'p>(
     law: &dyn DifferentiableLaw,
     problem: &'p ImpactProblem<'p>,
@@ -473,12 +482,12 @@ pub fn differentiate<'p>(
     Ok((outcome, derivative))
 }
 
-/// Differentiates an outcome of a law; one of a set of outcomes (`is_member`) along the order of
-/// impacts that it records.
+/// Differentiates an outcome of a law. If the outcome is one of a set (`is_member`), it is differentiated along the order
+/// of impacts that it records.
 ///
 /// # Errors
 ///
-/// The errors of [`differentiate`].
+/// Returns the errors of [`differentiate`].
 pub fn of_outcome<'p>(
     law: &dyn DifferentiableLaw,
     problem: &'p ImpactProblem<'p>,
@@ -495,7 +504,7 @@ pub fn of_outcome<'p>(
         });
     }
     let is_event_wide = law.has_event_restitution();
-    // In the frame in which laws see the impact, where rounding of the frame given hides nothing.
+    // Derivatives are taken in the frame in which laws see the impact, where the rounding of a fast frame hides nothing.
     let event = problem.event();
     if std::ptr::eq(event, problem) {
         let branches = law.branches(problem, outcome, is_member, tolerance)?;
@@ -518,105 +527,108 @@ pub fn of_outcome<'p>(
 }
 
 impl Derivative<'_> {
-    /// Effect of restitution on an elastic outcome; `None` if the plastic one is nearly tied.
+    /// Returns the effect of restitution on an elastic outcome; `None` if the plastic outcome is nearly tied.
     fn towards_plastic(&self) -> Option<&Blend> {
         let (to, way) = (self.to_plastic?, self.own.as_ref()?);
         let found = || laws::towards_plastic(&self.frame, way, to).map(Box::new);
         self.towards.get_or_init(found).as_deref()
     }
 
-    /// The law's own way, if the outcome depends smoothly on the velocity.
+    /// Returns the law's own branch, if the outcome depends smoothly on the velocity.
     fn smooth_way(&self) -> Option<&Walk> {
         let is_smooth = self.class == Some(Differentiability::Smooth);
         self.own.as_ref().filter(|_| is_smooth)
     }
 
-    /// The Jacobians, if the outcome depends smoothly on the velocity.
+    /// Returns the Jacobians, if the outcome depends smoothly on the velocity.
     fn smooth(&self) -> Option<&Jacobians> {
         self.smooth_way().map(|_| &self.own_jacobians)
     }
 
-    /// The Jacobians of the piece that the law's own tie rule answers: where the map is smooth those of the map;
-    /// at a kink or a jump those of the first of the [`pieces`](Self::pieces). `None` where there is no
+    /// Returns the Jacobians of the piece that the law itself selects. If the map is smooth these are the Jacobians of
+    /// the map; at a kink or a jump they belong to the first of the [`pieces`](Self::pieces). `None` if there is no
     /// derivative.
     pub fn own_piece(&self) -> Option<&Jacobians> {
         self.own.as_ref().map(|_| &self.own_jacobians)
     }
 
-    /// Class of the outcome's dependence on the velocity before; `None` where it is a member of a continuum.
+    /// Returns the class of the outcome as a function of the velocity before the impact; `None` if the outcome is a
+    /// member of a continuum of outcomes.
     pub fn class(&self) -> Option<Differentiability> {
         self.class
     }
 
-    /// Part of the velocity before (kinetic norm) by which it can change, in any direction, without a decision
-    /// of the law: the Jacobian is exact up to there, and where friction cones are round the map is smooth.
+    /// Returns the relative change of the velocity before the impact (kinetic norm) that is possible in any direction
+    /// without changing a decision of the law. Up to there the Jacobian is exact; with round friction cones the map is
+    /// smooth.
     ///
-    /// For a kink or jump, the distance of its decision. `None` where nothing is decided at any distance, where the
-    /// outcome is a member of a continuum, and where no such distance is proven (see
-    /// [`is_unique`](Self::is_unique)).
+    /// At a kink or jump it is the distance of the tied decision. `None` if no decision is made at any distance, if the
+    /// outcome is a member of a continuum of outcomes, and if no such distance is proven (see [`is_unique`](Self::is_unique)).
     pub fn margin(&self) -> Option<f64> {
         self.scope().margin.filter(|margin| margin.is_finite())
     }
 
-    /// Jacobian $\partial v^+_i/\partial v^-_j$ (n × n), on the velocities that the constraints
-    /// admit; `None` unless smooth and asked for.
+    /// Returns the Jacobian $\partial v^+_i/\partial v^-_j$ (n × n), on the velocities that the constraints admit; `None`
+    /// unless the map is smooth and the Jacobian was asked for.
     pub fn dv_dv(&self) -> Option<&DMatrix<f64>> {
         self.smooth()?.dv_dv.as_ref()
     }
 
-    /// Jacobian by the friction coefficients (n × contacts).
+    /// Returns the Jacobian with respect to the friction coefficients (n × contacts).
     pub fn dv_dfriction(&self) -> Option<&DMatrix<f64>> {
         self.smooth()?.dv_dfriction.as_ref()
     }
 
-    /// Jacobian by the restitutions: n × contacts, or n × 1 where one holds for the event.
+    /// Returns the Jacobian with respect to the restitutions: n × contacts, or n × 1 if one restitution holds for the
+    /// event.
     pub fn dv_drestitution(&self) -> Option<&DMatrix<f64>> {
         self.smooth()?.dv_drestitution.as_ref()
     }
 
-    /// Jacobian of the impulses on the contact rows as given by the velocity before (rows × n);
-    /// `None` where contacts depend on each other.
+    /// Returns the Jacobian of the impulses for the given contact rows with respect to the velocity before the impact
+    /// (rows × n); `None` if contacts depend on each other.
     pub fn dimpulses_dv(&self) -> Option<&DMatrix<f64>> {
         self.smooth()?.dimpulses_dv.as_ref()
     }
 
-    /// The limits of outcome and Jacobian, the law's own first; empty where the map is smooth.
+    /// Returns the limits of outcome and Jacobian, the law's own first; empty if the map is smooth.
     pub fn pieces(&self) -> &[Piece] {
         &self.pieces
     }
 
-    /// Units of work that the search for pieces took, about a multiply-add each: counted, not timed.
+    /// Returns the units of work that the search for pieces took. One unit is about one multiply-add; work is counted,
+    /// not timed.
     pub fn work(&self) -> u64 {
         self.work
     }
 
-    /// True if the pieces are all.
+    /// True if all pieces were found.
     pub fn is_complete(&self) -> bool {
         self.is_complete
     }
 
-    /// True if the law has one answer alone up to the nearest decision of that answer.
+    /// Returns true if the law has only one answer up to the nearest decision of that answer.
     ///
-    /// Complementarity problems with friction may have several solutions. Each belongs to a mode of the
-    /// contacts that a few inequalities decide for; the answer is unique if the velocities of every mode of another
-    /// Jacobian are farther away than the nearest decision. If not, the law may go over to one of them, and the
-    /// margin ends where the first of them begins; it is `None` if that is at the velocity itself. `None` where
-    /// the map is not smooth, and where modes are a continuum (round cones in space) or more than 1024.
+    /// Complementarity problems with friction may have several solutions. Each belongs to a mode of the contacts, which a
+    /// few inequalities define. The answer is unique if all velocities of modes with another Jacobian are farther away
+    /// than the nearest decision. Otherwise the law may switch to such a mode, and the margin ends where the first of
+    /// them begins; it is `None` if that is at the velocity itself. The result is `None` if the map is not smooth, and if
+    /// modes are a continuum (round cones in space) or more than 1024.
     pub fn is_unique(&self) -> Option<bool> {
         self.smooth_way()?;
         self.scope().is_unique
     }
 
-    /// Why there is no derivative: `"family"` of an outcome that is a member of a continuum.
+    /// Returns the reason why there is no derivative: `"family"` if the outcome is a member of a continuum of outcomes.
     pub fn reason(&self) -> Option<&'static str> {
         self.reason
     }
 
-    /// The derivative along a direction; `None` unless the map is smooth.
+    /// Returns the derivative along a direction; `None` unless the map is smooth.
     ///
     /// # Errors
     ///
-    /// [`ImpactError::InvalidDirection`] for parts of the wrong size.
+    /// Returns [`ImpactError::InvalidDirection`] for parts of the wrong size.
     pub fn along(
         &self,
         direction: &Direction,

@@ -1,24 +1,24 @@
-//! Modes of a stage: unknown impulses, and the equations that they hold.
+//! Modes of a stage: unknown impulses, and the equations that determine them.
 
 use super::frame::Variation;
 use smallvec::{SmallVec, smallvec};
 
-/// Rows and coefficients of a linear form.
+/// Linear form on rows: pairs of row index and coefficient.
 pub(super) type Terms = SmallVec<[(usize, f64); 2]>;
 
-/// The form of one row.
+/// Returns the linear form of a single row.
 pub(super) fn of_row(row: usize) -> Terms {
     smallvec![(row, 1.0)]
 }
 
-/// A coefficient of restitution, and what it belongs to.
+/// Coefficient of restitution, and the quantity to which it belongs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Rebound {
-    /// A number that no derivative changes.
+    /// A constant.
     Fixed(f64),
-    /// Quantity of a contact.
+    /// Restitution of a contact: index and value.
     Contact(usize, f64),
-    /// Quantity of the whole event.
+    /// Restitution of the whole event.
     Event(f64),
 }
 
@@ -38,19 +38,20 @@ impl Rebound {
     }
 }
 
-/// An equation $t\cdot(Jv' + eJv) + q\cdot L = 0$ of a stage.
+/// Equation of a stage: $t\cdot(Jv' + eJv) + q\cdot L = 0$ with the velocities $v$ before and $v'$ after it, the
+/// restitution $e$ and the impulses $L$.
 #[derive(Clone, Debug)]
 pub(super) struct Equation {
-    /// Coefficients of the velocities.
+    /// Coefficients $t$ of the row velocities.
     pub(super) velocities: Terms,
     pub(super) rebound: Rebound,
-    /// Coefficients of the changes of impulses.
+    /// Coefficients $q$ of the impulses; they act on changes of impulses.
     pub(super) impulses: Terms,
-    /// Change of the equation with a friction coefficient: contact and factor.
+    /// Derivative of the equation with respect to a friction coefficient: contact and factor.
     pub(super) by_friction: Option<(usize, f64)>,
 }
 
-/// An impulse that grows with a friction coefficient.
+/// Impulse on a row that grows with a friction coefficient: its derivative is `factor`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Load {
     pub(super) contact: usize,
@@ -58,25 +59,27 @@ pub(super) struct Load {
     pub(super) factor: f64,
 }
 
-/// Modes of all rows in a stage: the columns of S and T, and their dependence on friction.
+/// Modes of all rows in a stage: the columns of S and T (see [`Stage`](super::stage::Stage)), and their dependence on
+/// friction.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Mode {
     pub(super) unknowns: SmallVec<[Terms; 1]>,
     pub(super) equations: SmallVec<[Equation; 1]>,
     pub(super) loads: Vec<Load>,
-    /// For an unknown that friction limits: the unknown that pushes, and the friction coefficient.
+    /// For an unknown that friction limits: the unknown normal impulse and the friction coefficient.
     pub(super) limits: SmallVec<[Option<(usize, f64)>; 1]>,
-    /// True if anything but rows that are held acts.
+    /// True if any row other than the constraints acts.
     pub(super) acts: bool,
 }
 
 impl Mode {
-    /// A row ends with minus `rebound` times the velocity that it began with.
+    /// Requires that a row ends with minus `rebound` times its initial velocity.
     pub(super) fn stop(&mut self, row: usize, rebound: Rebound) {
         self.push(of_row(row), of_row(row), rebound);
     }
 
-    /// An impulse that acts on a form of rows until another form has been stopped.
+    /// Adds an unknown impulse on a form of rows, and the equation that reverses the velocity of another form with
+    /// `rebound`.
     pub(super) fn push(&mut self, impulse: Terms, velocities: Terms, rebound: Rebound) {
         self.acts = true;
         self.limits.push(None);
@@ -89,7 +92,7 @@ impl Mode {
         });
     }
 
-    /// Rows that stay at rest whatever acts.
+    /// Requires that rows stay at rest in any mode.
     pub(super) fn hold(&mut self, rows: std::ops::Range<usize>) {
         let acts = self.acts;
         for row in rows {

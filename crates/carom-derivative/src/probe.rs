@@ -1,4 +1,4 @@
-//! Answers of the law itself near a velocity, where several answers or ways are possible.
+//! Evaluation of the law itself near a velocity, if several answers or branches are possible there.
 
 use super::Map;
 use super::are_one;
@@ -11,56 +11,57 @@ use carom_metric::Tangent;
 use carom_numeric::random::CounterRng;
 use nalgebra::{DMatrix, DVector};
 
-/// Distance at which the law is asked, as a fraction of the motion that contacts see: between tied decisions and the
-/// curvature of round cones.
+/// Distance at which the law is evaluated, as a fraction of the motion that contacts see: beyond tied decisions, but
+/// below the curvature of round cones.
 const NEAR: f64 = 1e-6;
 
-/// Probe distance as a fraction of the distance of the next decision.
+/// Largest probe distance, as a fraction of the distance of the next decision.
 const BEFORE_NEXT: f64 = 1e-3;
 
-/// Least probe distance in distances of tied decisions.
+/// Smallest probe distance, as a multiple of the distance of tied decisions.
 const BEYOND_TIES: f64 = 16.0;
 
-/// Part of a step by which an answer may miss a way.
+/// Distance, as a fraction of the step, by which an answer may differ from a branch.
 const MATCH: f64 = 1e-2;
 
-/// Steps by which an answer differs from that at the velocity itself before it counts as another one.
+/// Distance, in steps, from the answer at the velocity itself beyond which an answer counts as a jump.
 const FAR: f64 = 1e3;
 
-/// Random directions in which the law is asked.
+/// Number of random directions in which the law is evaluated.
 const RANDOM: usize = 16;
 
-/// Directions in which the law is asked.
+/// Largest number of directions in which the law is evaluated.
 const MAX_DIRECTIONS: usize = 96;
 
-/// The law, ready to be asked near a velocity.
+/// A law, prepared for evaluation near a velocity.
 pub(super) struct Probe<'f, 'l> {
     law: AtOnce<'l>,
     frame: &'f Frame<'f>,
     step: f64,
-    /// Groups of contacts with ties: others stay as they are.
+    /// Groups of contacts that have ties; the velocities of other groups stay unchanged.
     groups: Vec<usize>,
 }
 
-/// Ways that the law was seen to take.
+/// Branches that the law was seen to take.
 pub(super) struct Asked {
     pub(super) walks: Vec<Walk>,
     pub(super) is_complete: bool,
-    /// True if the law had an answer in every direction, and none was far from that at the velocity itself.
+    /// True if the law had an answer in every direction, and all were near the answer at the velocity itself.
     pub(super) is_continuous: bool,
-    /// True if an answer was on none of the ways told: the law takes another one there, be its derivatives known or not.
+    /// True if an answer with unknown derivatives was on none of the given branches: the law takes another one there.
     pub(super) is_elsewhere: bool,
 }
 
-/// An answer near the velocity: velocity after, and its derivatives.
+/// Answer near the velocity: velocity after the impact, and its derivatives.
 struct Answer {
     after: DVector<f64>,
-    /// Jacobians of the velocity and of the impulses; `None` at another tie and in a continuum.
+    /// Jacobians of the velocity and of the impulses; `None` at another tie and in a continuum of outcomes.
     jacobians: Option<[DMatrix<f64>; 2]>,
 }
 
 impl<'f, 'l> Probe<'f, 'l> {
-    /// `None` if the next decision is too near to tell it from a tied one. Beside the ways' own `ties` count.
+    /// Prepares a law for evaluation; `None` if the next decision is too near to be distinguished from a tied one. `ties`
+    /// count in addition to those of the branches.
     pub(super) fn new(
         law: AtOnce<'l>,
         frame: &'f Frame<'f>,
@@ -89,7 +90,7 @@ impl<'f, 'l> Probe<'f, 'l> {
         })
     }
 
-    /// Part of a direction that changes what groups with ties see.
+    /// Returns the part of a direction that changes the motion of groups with ties.
     fn within_groups(&self, direction: &DVector<f64>) -> DVector<f64> {
         let scales = self.frame.scales();
         if self.groups.len() == scales.count() {
@@ -100,7 +101,7 @@ impl<'f, 'l> Probe<'f, 'l> {
         parts.fold(DVector::zeros(self.frame.dim()), |sum, part| sum + part)
     }
 
-    /// Keeps the ways that the law takes, the first one first, and adds answers that are on no way.
+    /// Keeps the branches that the law takes, in their order, and adds answers that are on no branch.
     pub(super) fn ask(&self, ways: Vec<Walk>, ties: &[DVector<f64>]) -> Result<Asked, ImpactError> {
         let own = ways.iter().map(|way| way.direction(self.frame));
         let mut directions = own.collect::<Result<Vec<_>, _>>()?;
@@ -111,7 +112,7 @@ impl<'f, 'l> Probe<'f, 'l> {
         let n = self.frame.dim();
         let any = |_| DVector::from_fn(n, |_, _| random.next_uniform() - 0.5);
         directions.extend((0..RANDOM).map(any));
-        // Velocity at which the law was asked on each way.
+        // Direction in which the law was found on each branch.
         let mut seen: Vec<Option<DVector<f64>>> = vec![None; ways.len()];
         let mut asked = Asked {
             walks: Vec::new(),
@@ -204,7 +205,7 @@ impl<'f, 'l> Probe<'f, 'l> {
     }
 }
 
-/// True if two Jacobians are one up to what a step can turn a round cone.
+/// True if two Jacobians are equal up to the rotation of a round cone's friction within one step.
 fn are_near(a: &DMatrix<f64>, b: &DMatrix<f64>) -> bool {
     (a - b).amax() <= MATCH * a.amax().max(b.amax()).max(1.0)
 }

@@ -1,14 +1,15 @@
-//! The adjoint of a derivative: a cotangent of the velocity after the impact becomes cotangents of all that it
-//! depends on.
+//! Adjoint of a derivative: converts a cotangent of the velocity after the impact to cotangents of all data on which it
+//! depends.
 //!
-//! For a stage, with the cotangent $a$ of $v'$ and whitened coordinates ($M = I$),
+//! For one stage, with the cotangent $a$ of the velocity $v'$ after it, whitened coordinates ($M = I$) and the letters of
+//! the crate documentation,
 //!
 //! $$ m = -K^{-T}S^TJa, \qquad \bar w = a + J^TTm, \qquad \bar v = \bar w + J^TETm, $$
 //! $$ \bar M = -\tfrac12\bigl(\bar w\Delta^T + \Delta\bar w^T\bigr), \qquad
 //!    \bar J = L\bar w^T + Tm(v' + Ev)^T, \qquad \Delta = v' - v. $$
 //!
-//! A chain runs backwards through its stages: $\bar v$ of one is $a$ of the stage before it, everything else
-//! adds up. Every map knows its own transpose, and no Jacobian is formed.
+//! A chain is processed backwards through its stages: the cotangent $\bar v$ of one stage is $a$ of the stage before it,
+//! and all other cotangents add up. Every map has its own transpose, and no Jacobian is formed.
 
 use super::adjoint::{Adjoint, Cotangent, Gradient};
 use super::frame::Frame;
@@ -18,12 +19,12 @@ use carom_contact::ImpactError;
 use nalgebra::DVector;
 use std::sync::Arc;
 
-/// Largest distance of a change of one entry from those that dependent contacts allow, over its own terms.
+/// Largest violation, relative to its own terms, up to which a change of one entry preserves the linear dependencies of contacts.
 const KEPT: f64 = 1e-9;
 
-/// Entries of mass matrix and rows that no direction may change.
+/// Entries of the mass matrix and of the rows that must not change.
 struct Marks {
-    /// Lengths of the changes of one entry, $|L^{-1}e_j|$; empty as long as they are not needed.
+    /// Whitened lengths of the changes of one entry, $|L^{-1}e_j|$; empty until they are needed.
     lengths: Vec<f64>,
     mass: Vec<(usize, usize)>,
     rows: Vec<(usize, usize)>,
@@ -60,8 +61,8 @@ impl Marks {
         }
     }
 
-    /// Marks the entries whose change breaks a dependency of the contacts of a chain of stages: the right side
-    /// of their equations leaves the range that impulses can reach.
+    /// Marks the entries whose change breaks a dependency of the contacts of a chain of stages: the right-hand side of
+    /// their equations leaves the range of the impulses.
     fn add_chain(&mut self, frame: &Frame<'_>, wanted: Gradient, stages: &[Arc<Stage>]) {
         if !(wanted.mass || wanted.rows) {
             return;
@@ -84,7 +85,7 @@ impl Marks {
 }
 
 impl Walk {
-    /// Takes a cotangent of the velocity after back to that before.
+    /// Pulls a cotangent of the velocity after the impact back to the velocity before it.
     fn pull_back(&self, frame: &Frame<'_>, velocity: &mut DVector<f64>, adjoint: &mut Adjoint) {
         match &self.map {
             Map::Chain => chain_pull_back(frame, &self.stages, velocity, adjoint),
@@ -99,16 +100,17 @@ impl Walk {
 }
 
 impl Derivative<'_> {
-    /// Transpose of the derivative: cotangents of all data from one of the velocity after (n).
+    /// Applies the transpose of the derivative: computes the cotangents of all data from one of the velocity after the
+    /// impact (n entries).
     ///
-    /// With [`along`](Self::along), $\langle w, Dd\rangle = \langle D^Tw, d\rangle$ for every direction $d$ that
-    /// has a derivative. No Jacobian is formed. At a kink or a jump the derivative is that of the
-    /// [piece](Self::own_piece) that the law's own tie rule answers.
+    /// With the derivative $D$ of [`along`](Self::along) and a cotangent $w$, $\langle w, Dd\rangle = \langle D^Tw,
+    /// d\rangle$ for every direction $d$ that has a derivative. No Jacobian is formed. At a kink or a jump the derivative
+    /// is that of the [piece](Self::own_piece) that the law itself selects.
     ///
     /// # Errors
     ///
     /// [`ImpactError::InvalidDirection`] for a cotangent of the wrong length;
-    /// [`ImpactError::NotDifferentiated`] for an outcome that is a member of a continuum.
+    /// [`ImpactError::NotDifferentiated`] for an outcome that is a member of a continuum of outcomes.
     ///
     /// # Examples
     ///
@@ -132,11 +134,12 @@ impl Derivative<'_> {
         self.pull_back_to(cotangent, Gradient::ALL)
     }
 
-    /// Transpose of the derivative by the velocity and what else is wanted, see [`pull_back`](Self::pull_back).
+    /// Applies the transpose of the derivative for the velocity and the other data that are `wanted`, see
+    /// [`pull_back`](Self::pull_back).
     ///
     /// # Errors
     ///
-    /// The errors of [`pull_back`](Self::pull_back).
+    /// Returns the errors of [`pull_back`](Self::pull_back).
     pub fn pull_back_to(
         &self,
         cotangent: &DVector<f64>,
@@ -157,7 +160,7 @@ impl Derivative<'_> {
         };
         let mut adjoint = Adjoint::new(frame, wanted);
         if way.is_quiet() {
-            // Nothing happens: the derivative by the velocity is the identity.
+            // Nothing happens: the derivative with respect to the velocity is the identity.
             let restitution = adjoint.restitution.len();
             let mut given = adjoint.into_given(frame, cotangent.clone());
             if self.is_event_wide {
@@ -201,8 +204,8 @@ impl Derivative<'_> {
         Ok(given)
     }
 
-    /// Restricts the cotangent of the velocity to velocities that the constraints admit. A change of the constraints
-    /// $dA$ comes with $A dv = -dA v$, which takes up the rest.
+    /// Restricts the cotangent of the velocity to velocities that the constraints admit. A change of the constraints $dA$
+    /// implies $A dv = -dA v$, and the rest of the cotangent moves to the constraints.
     fn admit_cotangent(&self, velocity: &mut DVector<f64>, adjoint: &mut Adjoint) {
         let frame = &self.frame;
         let contacts = frame.problem.contacts();
@@ -212,7 +215,7 @@ impl Derivative<'_> {
         let multipliers = contacts.multipliers(velocity);
         *velocity = frame.admit(velocity);
         for (row, multiplier) in frame.constraint_rows().zip(multipliers.iter()) {
-            // Multipliers belong to forms as given.
+            // Multipliers belong to the caller's one-forms.
             let factor = multiplier / frame.row_factor(row);
             adjoint.add_seen(frame, row, -factor, frame.before.as_view());
         }

@@ -1,4 +1,4 @@
-//! One contact of a stage: impulses and velocities of its rows, and the modes that fit them.
+//! Impulses and velocities of one contact in a stage, and the modes that fit them.
 
 use super::form::Form;
 use super::frame::Frame;
@@ -8,14 +8,15 @@ use nalgebra::DVector;
 use smallvec::smallvec;
 use std::f64::consts::PI;
 
-/// Velocities and impulses below this fraction of the velocity count as zero where modes are compared: fifty
-/// times the rounding that a solved step leaves.
+/// Velocities and impulses below this fraction of the velocity count as zero if modes are compared: fifty times the
+/// rounding that a solved step leaves.
 pub(super) const NOTHING: f64 = 1e-11;
 
-/// Impulses below this fraction of the velocity are rounding.
+/// Impulse, as a fraction of the velocity, below which it counts as rounding.
 const ROUNDING: f64 = 1e-14;
 
-/// Thresholds below which quantities of a contact count as zero where its modes are compared.
+/// Thresholds below which quantities of a contact count as zero if its modes are compared: normal impulse, gap rate,
+/// friction impulse and sliding velocity.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Near {
     pub(super) push: f64,
@@ -24,10 +25,10 @@ pub(super) struct Near {
     pub(super) slip: f64,
 }
 
-/// The friction cones of contacts in space.
+/// Friction cones of contacts in space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cones {
-    /// Friction and tangents do not count.
+    /// No friction: tangents are ignored.
     Frictionless,
     Round,
     Polygon(usize),
@@ -45,27 +46,27 @@ impl From<FrictionCone> for Cones {
 /// Tangential mode of a pushing contact.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Tangential {
-    /// There is no friction.
+    /// The contact has no friction.
     Free,
     Stick,
-    /// Slides with friction along a direction of the polygon.
+    /// The contact slides with friction along a direction of the polygon.
     Vertex(usize),
-    /// Slides with friction between a direction and the next one.
+    /// The contact slides with friction between a direction of the polygon and the next one.
     Edge(usize),
-    /// Slides with friction against a unit direction.
+    /// The contact slides with friction against a unit direction.
     Round([f64; 2]),
 }
 
-/// Mode of a contact.
+/// Mode of a contact in a stage: open, closed, or with its normal impulse at the cap.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Grip {
     Open,
     Closed(Tangential),
-    /// Its normal impulse is at its cap.
+    /// The normal impulse is at its cap.
     Saturated(Tangential),
 }
 
-/// A contact in a stage, in the coordinates of the frame.
+/// Quantities of a contact in a stage from which its mode is determined, in the coordinates of the frame.
 pub(super) struct Reading<'f> {
     pub(super) contact: usize,
     pub(super) normal: usize,
@@ -74,17 +75,17 @@ pub(super) struct Reading<'f> {
     pub(super) friction: f64,
     pub(super) friction_factor: f64,
     pub(super) rebound: Rebound,
-    /// Sign with which the velocity before stays on its side, where restitution acts on one side alone.
+    /// Sign with which the velocity before must stay on its side, if restitution acts only on one side.
     pub(super) approach: Option<f64>,
-    /// Restitution on the other side, if the velocity before is between both.
+    /// Restitution on the other side, if the velocity before is between the sides.
     pub(super) beyond: Option<f64>,
     pub(super) cap: Option<f64>,
     /// Directions of the polygon; empty for round cones.
     pub(super) directions: &'f [[f64; 2]],
-    /// Normal impulse, and velocity over what is asked for.
+    /// Normal impulse, and normal velocity minus the value that restitution asks for.
     pub(super) push: f64,
     pub(super) gap: f64,
-    /// Impulses and velocities after of the tangents.
+    /// Impulses and velocities after the stage along the tangents.
     pub(super) drag: [f64; 2],
     pub(super) slip: [f64; 2],
     pub(super) frame: &'f Frame<'f>,
@@ -125,7 +126,7 @@ impl Reading<'_> {
         minus(self.directions[self.next(j)], self.directions[j])
     }
 
-    /// True if a velocity or an impulse counts as zero where modes are compared.
+    /// True if a velocity or an impulse counts as zero if modes are compared.
     pub(super) fn is_nothing(&self, size: f64) -> bool {
         self.is_below(size, NOTHING)
     }
@@ -136,7 +137,7 @@ impl Reading<'_> {
         size <= frame.at_most(fraction) && size <= frame.scales().of_row(self.normal, fraction)
     }
 
-    /// Distance of the drag from the cone's boundary, positive inside.
+    /// Returns the distance of the friction impulse from the boundary of the cone, positive inside.
     fn slack(&self) -> f64 {
         if self.directions.is_empty() {
             return self.limit() - norm(self.drag);
@@ -145,13 +146,13 @@ impl Reading<'_> {
         sides.fold(f64::INFINITY, f64::min)
     }
 
-    /// Distance of the drag from a side of the polygon, positive inside.
+    /// Returns the distance of the friction impulse from a side of the polygon, positive inside.
     fn slack_to(&self, j: usize) -> f64 {
         let (normal, reach) = self.facet(j);
         self.limit() * reach - dot(normal, self.drag)
     }
 
-    /// Outward normal of a side of the unit polygon, and its distance from the middle.
+    /// Returns the outward normal of a side of the unit polygon, and its distance from the center.
     fn facet(&self, j: usize) -> ([f64; 2], f64) {
         let k = self.directions.len();
         if k == 2 {
@@ -163,7 +164,7 @@ impl Reading<'_> {
         ([sum[0] / length, sum[1] / length], libm::cos(PI / k as f64))
     }
 
-    /// Friction without friction coefficient: the direction in which it would act.
+    /// Returns the direction in which friction would act, for a contact whose friction coefficient is zero.
     fn against_slip(&self) -> Option<[f64; 2]> {
         let speed = norm(self.slip);
         if self.tangents.is_empty() || self.is_nothing(speed) {
@@ -181,7 +182,7 @@ impl Reading<'_> {
         self.friction > 0.0 && !self.tangents.is_empty()
     }
 
-    /// The share of the next direction in friction along a side of the polygon.
+    /// Returns the share of the next direction in a friction impulse along a side of the polygon.
     fn share(&self, j: usize) -> f64 {
         let side = self.side(j);
         let first = self.directions[j];
@@ -192,7 +193,7 @@ impl Reading<'_> {
         dot(side, rest) / dot(side, side)
     }
 
-    /// The mode that fits best.
+    /// Returns the mode that fits best.
     pub(super) fn own(&self) -> Grip {
         if let Some(cap) = self.cap
             && cap - self.push < -self.gap
@@ -235,7 +236,7 @@ impl Reading<'_> {
         if inside > left {
             return Tangential::Edge(edge);
         }
-        // If sliding leaves two directions alike, friction acts along the one that its impulse shows.
+        // If sliding does not distinguish two directions, friction acts along the one that its impulse shows.
         let is_next = match self.limit() {
             limit if !self.is_nothing(limit) => share > 0.5 * limit,
             _ => most != edge,
@@ -243,7 +244,7 @@ impl Reading<'_> {
         Tangential::Vertex(if is_next { self.next(edge) } else { edge })
     }
 
-    /// Every mode; `None` if there is a continuum of them.
+    /// Returns every mode; `None` if the modes form a continuum.
     pub(super) fn all(&self) -> Option<Vec<Grip>> {
         let closed: Vec<Tangential> = if !self.has_friction() {
             vec![Tangential::Free]
@@ -263,7 +264,7 @@ impl Reading<'_> {
         Some(all)
     }
 
-    /// Every mode that fits up to what is near, and whether these are all.
+    /// Returns every mode that fits within the thresholds `near`, and true if the list is complete.
     pub(super) fn fitting(&self, near: &Near) -> (Vec<Grip>, bool) {
         let mut grips = vec![self.own()];
         let mut add = |grip: Grip| {
@@ -313,7 +314,7 @@ impl Reading<'_> {
                     out.push(Tangential::Round(s));
                 }
             } else {
-                // It may begin to slide in any direction.
+                // The contact may begin to slide in any direction.
                 return (out, false);
             }
             return (out, true);
@@ -349,7 +350,7 @@ impl Reading<'_> {
         (out, true)
     }
 
-    /// Impulses of a mode that no unknown makes: of a saturated contact those at its cap.
+    /// Writes the impulses of a mode that are not unknowns: those of a saturated contact at its cap.
     pub(super) fn given(&self, grip: Grip, out: &mut DVector<f64>) {
         let (Grip::Saturated(tangential), Some(cap)) = (grip, self.cap) else {
             return;
@@ -362,7 +363,7 @@ impl Reading<'_> {
         }
     }
 
-    /// The columns of a mode.
+    /// Adds the columns of a mode.
     pub(super) fn add(&self, grip: Grip, mode: &mut Mode) {
         let (tangential, is_free) = match grip {
             Grip::Open => return,
@@ -389,7 +390,7 @@ impl Reading<'_> {
         }
     }
 
-    /// Adds the tangential forms of a contact that pushes.
+    /// Adds the tangential unknowns and equations of a contact that pushes.
     fn add_tangential(
         &self,
         tangential: Tangential,
@@ -432,8 +433,9 @@ impl Reading<'_> {
         }
     }
 
-    /// Friction against the sliding direction, which turns:
-    /// $dl_t + \mu s dl_n + d\mu l_ns + \kappa(I - ss^T) d(J_tv') = 0$, $\kappa = \mu l_n/|u_t|$.
+    /// Adds friction against the sliding direction $s$, which rotates: $dl_t + \mu s dl_n + d\mu l_ns + \kappa(I - ss^T)
+    /// d(J_tv') = 0$, $\kappa = \mu l_n/|u_t|$, with the tangential and normal impulses $l_t$ and $l_n$ and the sliding
+    /// velocity $u_t$.
     fn add_round(&self, s: [f64; 2], is_free: bool, mode: &mut Mode) {
         let normal = of_row(self.normal);
         if is_free {
@@ -471,7 +473,7 @@ impl Reading<'_> {
         }
     }
 
-    /// Forms that decide for a mode.
+    /// Adds the forms that decide for a mode.
     pub(super) fn forms(&self, grip: Grip, out: &mut Vec<Form>) {
         let e = self.rebound.value();
         let normal = |c: f64| -> Terms { smallvec![(self.normal, c)] };
@@ -486,7 +488,7 @@ impl Reading<'_> {
                 return;
             }
             Grip::Closed(tangential) => {
-                // Friction within its polygon is within it for no negative push.
+                // Friction within its polygon implies that the normal impulse is not negative.
                 let is_implied = tangential == Tangential::Stick && !self.directions.is_empty();
                 if !is_implied {
                     out.push(Form {

@@ -1,30 +1,29 @@
-//! Saltation: the map of a small difference through an event of a flow.
+//! Saltation: the linear map of a small difference through an event of a flow.
 
 use carom_contact::ImpactError;
 use nalgebra::{DMatrix, DVector};
 
-/// A guard that is crossed slower than this, over its gradient and the flow, is grazed.
+/// Crossing speed of a guard, relative to its gradient and the flow, up to which the guard counts as grazed.
 const GRAZING: f64 = 1e-9;
 
-/// The saltation matrix of a transversal crossing,
+/// Computes the saltation matrix of a transversal crossing,
 ///
 /// $$ \Xi = R_x + \frac{(F^+ - R_xF^-) g^T}{g\cdot F^- + g_t}, $$
 ///
-/// with the Jacobian $R_x$ (m × n) of the reset, the flows $F^-$ (n) before and $F^+$ (m) after it, and
-/// the gradient $g$ (n) and rate $g_t$ of the guard. For a reset that depends on time its rate
-/// $R_t$ is subtracted from $F^+$ by the caller.
+/// with the Jacobian $R_x$ (m × n) of the reset map, the flows $F^-$ (n entries) before and $F^+$ (m entries) after the
+/// event, and the gradient $g$ (n entries) and time derivative $g_t$ of the guard. If the reset depends on time, the
+/// caller must subtract its time derivative $R_t$ from $F^+$.
 ///
 /// Kong, Payne, Zhu & Johnson, *Saltation matrices*, arXiv 2306.06862.
 ///
 /// # Errors
 ///
-/// [`ImpactError::Grazing`] where the flow does not cross the guard,
-/// $|g\cdot F^- + g_t| \le 10^{-9}(\lVert g\rVert\lVert F^-\rVert + |g_t|)$;
-/// [`ImpactError::InvalidDirection`] for sizes that do not match.
+/// Returns [`ImpactError::Grazing`] if the flow does not cross the guard, $|g\cdot F^- + g_t| \le 10^{-9}(\lVert
+/// g\rVert\lVert F^-\rVert + |g_t|)$; [`ImpactError::InvalidDirection`] for sizes that do not match.
 ///
 /// # Examples
 ///
-/// A ball that falls at 2 m/s onto the ground, $e = 1/2$, gravity 10 m/s²:
+/// A ball that falls at 2 m/s onto the ground, with restitution $e = 1/2$ and gravity 10 m/s²:
 ///
 /// ```
 /// use carom_derivative::saltation;

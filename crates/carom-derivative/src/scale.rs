@@ -1,23 +1,25 @@
-//! Scale of the motion that contacts see, against which decisions count as tied.
+//! Scales of the motion that contacts see, the part of a velocity in the span of their rows. Decisions count as tied
+//! relative to these scales.
 
 use carom_contact::event_scale::{ROUNDING, part_in_span};
 use carom_metric::kernel;
 use nalgebra::{DMatrix, DVector};
 use smallvec::SmallVec;
 
-/// Rows whose cosine is below this are orthogonal: rounding of a product of unit rows.
+/// Cosine of two rows below which they count as orthogonal: the rounding of a product of unit rows.
 const ORTHOGONAL: f64 = 1e-13;
 
-/// Part of a covector on a group of rows that counts as zero.
+/// Part of a covector on a group of rows, relative to its length, that counts as zero.
 const UNTOUCHED: f64 = 1e-9;
 
-/// Rows that no chain of products connects with other rows.
+/// Group of rows that is not connected to other rows by any chain of nonzero products.
 #[derive(Clone, Debug)]
 struct Group {
     rows: SmallVec<[usize; 8]>,
-    /// Norm of the part of the velocity before that the rows see: no velocity that they do not see changes it.
+    /// Norm of the part of the velocity before the impact that the rows see. It does not depend on velocities that they
+    /// do not see.
     speed: f64,
-    /// Velocities below this one are rounding of the data.
+    /// Velocity below which the group's velocities are rounding of the data.
     rounding: f64,
 }
 
@@ -35,7 +37,7 @@ impl Group {
         group
     }
 
-    /// Norm of the part of a covector or velocity (n) that the rows see.
+    /// Returns the norm of the part of a covector or velocity (n entries) that the rows see.
     fn seen(&self, all: &DMatrix<f64>, vector: &DVector<f64>) -> f64 {
         let rows = self.rows.iter().map(|row| row_of(all, *row));
         kernel::norm(&part_in_span(rows, vector.as_slice()))
@@ -46,7 +48,7 @@ impl Group {
     }
 }
 
-/// Scales of the groups of rows that an impact can connect.
+/// Scales of motion, one for each group of rows that an impact can connect.
 #[derive(Clone, Debug)]
 pub(super) struct Scales {
     groups: SmallVec<[Group; 1]>,
@@ -55,8 +57,8 @@ pub(super) struct Scales {
 }
 
 impl Scales {
-    /// Scales of rows (n each, columns) and a velocity before, in whitened coordinates. Rows of one owner belong
-    /// together.
+    /// Computes the scales from the rows (n entries each, columns) and the velocity before the impact, in whitened
+    /// coordinates. Rows with one owner belong to one group.
     pub(super) fn new(rows: &DMatrix<f64>, owners: &[usize], before: &DVector<f64>) -> Self {
         let of = connected(rows, owners);
         let n_groups = of.iter().max().map_or(0, |last| last + 1);
@@ -68,7 +70,8 @@ impl Scales {
         Self { groups, of }
     }
 
-    /// Velocities on a row that count as zero: `tolerance` of what its group sees, and rounding.
+    /// Returns the velocity of a row that counts as zero: `tolerance` times the motion that its group sees, plus
+    /// rounding.
     pub(super) fn of_row(&self, row: usize, tolerance: f64) -> f64 {
         self.of_group(self.group(row), tolerance)
     }
@@ -77,18 +80,18 @@ impl Scales {
         self.groups.len()
     }
 
-    /// Group of a row.
+    /// Returns the group of a row.
     pub(super) fn group(&self, row: usize) -> usize {
         self.of.get(row).copied().unwrap_or(0)
     }
 
-    /// Changes of the velocity in a group that count as zero.
+    /// Returns the change of the velocity that counts as zero in a group.
     pub(super) fn of_group(&self, group: usize, tolerance: f64) -> f64 {
         let group = self.groups.get(group);
         group.map_or(0.0, |group| group.near(tolerance))
     }
 
-    /// Part of a velocity (n) that a group of rows sees.
+    /// Returns the part of a velocity (n entries) that a group of rows sees.
     pub(super) fn part(
         &self,
         rows: &DMatrix<f64>,
@@ -100,7 +103,8 @@ impl Scales {
         DVector::from_column_slice(&part_in_span(own, velocity.as_slice()))
     }
 
-    /// Changes of the velocity that count as zero along a covector.
+    /// Returns the change of the velocity that counts as zero along a covector: that of all groups that the covector
+    /// touches.
     pub(super) fn along(
         &self,
         rows: &DMatrix<f64>,
@@ -117,14 +121,14 @@ impl Scales {
         kernel::norm(&near)
     }
 
-    /// Changes of the velocity that count as zero whatever group they belong to.
+    /// Returns the change of the velocity that counts as zero in all groups together.
     pub(super) fn whole(&self, tolerance: f64) -> f64 {
         let groups = self.groups.iter();
         let near: SmallVec<[f64; 4]> = groups.map(|group| group.near(tolerance)).collect();
         kernel::norm(&near)
     }
 
-    /// Groups that see a covector of some.
+    /// Returns the groups that at least one of the covectors touches.
     pub(super) fn touched(&self, rows: &DMatrix<f64>, covectors: &[&DVector<f64>]) -> Vec<usize> {
         let sees = |group: &Group| {
             let mut all = covectors.iter();
@@ -134,8 +138,8 @@ impl Scales {
         groups.filter(|(_, g)| sees(g)).map(|(k, _)| k).collect()
     }
 
-    /// Changes of the velocity that count as zero in the group that sees the least of it, of some groups, if any of them
-    /// sees some.
+    /// Returns the smallest change of the velocity that counts as zero in one of `groups`; groups without motion are
+    /// skipped. `None` if none of the groups moves.
     pub(super) fn least(&self, groups: &[usize], tolerance: f64) -> Option<f64> {
         let moving = groups
             .iter()
@@ -145,7 +149,7 @@ impl Scales {
         near.reduce(f64::min)
     }
 
-    /// True if a difference of two velocities is within a distance and rounding in every group.
+    /// True if a difference of two velocities is at most `distance`, plus rounding, in every group.
     pub(super) fn is_within(
         &self,
         rows: &DMatrix<f64>,
@@ -171,14 +175,14 @@ impl Scales {
     }
 }
 
-/// A row (n), a column of the matrix of all rows.
+/// Returns row `k` (n entries), a column of the matrix of all rows.
 fn row_of(rows: &DMatrix<f64>, k: usize) -> &[f64] {
     let n = rows.nrows();
     rows.as_slice().get(k * n..(k + 1) * n).unwrap_or_default()
 }
 
-/// Groups of rows (columns) with a chain of nonzero products or common owners between any two of them, numbered by
-/// their first rows.
+/// Assigns rows (columns) to groups. Two rows are in one group if a chain of nonzero products or common owners connects
+/// them. Groups are numbered by their first rows.
 fn connected(rows: &DMatrix<f64>, owners: &[usize]) -> SmallVec<[usize; 8]> {
     let count = rows.ncols();
     let row = |k: usize| row_of(rows, k);

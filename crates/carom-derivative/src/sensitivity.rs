@@ -1,19 +1,19 @@
-//! Derivatives of runs through impacts, whatever moves between them.
+//! Derivatives of runs through impacts, for any motion between them.
 //!
-//! A run maps its initial state to its final one, at a fixed time. Where every impact is crossed
-//! transversally and its law is smooth there, so is the run, and its derivative is a product of
-//! those of its flights and impacts. The crates that run things fill a [`Sensitivity`].
+//! A run maps its initial state to its final state at a fixed time. If every impact is crossed transversally and its law
+//! is smooth there, the run is smooth as well, and its derivative is the product of those of its flights and impacts. The
+//! crates that simulate runs fill a [`Sensitivity`].
 
 use crate::Differentiability;
 use nalgebra::{DMatrix, DVector};
 
-/// Regularity of a final state as a function of the initial one. The worst of the impacts counts, and it is the
-/// largest in this order.
+/// Regularity of a final state as a function of the initial one. The worst impact of a run counts; it is the largest in
+/// this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Regularity {
-    /// The Jacobian is the derivative.
+    /// The final state is differentiable: the Jacobian is the derivative.
     Smooth,
-    /// The final state is continuous, its derivative is not.
+    /// The final state is continuous, but not its derivative.
     Kink,
     /// The final state itself jumps.
     Jump,
@@ -22,7 +22,7 @@ pub enum Regularity {
 }
 
 impl Regularity {
-    /// Stable identifier.
+    /// Stable identifier of the regularity.
     pub fn name(self) -> &'static str {
         match self {
             Self::Smooth => "smooth",
@@ -43,7 +43,7 @@ impl From<Differentiability> for Regularity {
     }
 }
 
-/// An impact of a run, as a map of small differences.
+/// Impact of a run, as a linear map of small differences.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SensitivityEvent {
     /// Time (s).
@@ -51,35 +51,36 @@ pub struct SensitivityEvent {
     /// Saltation matrix $\Xi$ of the continuous flows at this impact (states × states); `None`
     /// unless the impact is smooth.
     pub saltation: Option<DMatrix<f64>>,
-    /// Regularity of the state after as a function of the state before.
+    /// Regularity of the state after the impact as a function of the state before it.
     pub class: Regularity,
-    /// Part of the velocity before (kinetic norm) by which it can change without a decision of the law; `None`
-    /// where none is proven (see [`Derivative::margin`](crate::Derivative::margin)).
+    /// Relative change of the velocity before the impact (kinetic norm) that is possible without changing a decision of
+    /// the law; `None` if no such change is proven (see [`Derivative::margin`](crate::Derivative::margin)).
     pub margin: Option<f64>,
 }
 
-/// The derivative of the final state of a run, at its fixed final time.
+/// Derivative of the final state of a run at its fixed final time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sensitivity {
-    /// Derivative by the initial state (states × states); `None` where it does not exist, see
+    /// Derivative with respect to the initial state (states × states); `None` if it does not exist, see
     /// [`reason`](Self::reason).
     pub d_final_d_initial: Option<DMatrix<f64>>,
-    /// Derivatives by the parameters of the run, with their names (states each); empty where they do not exist.
+    /// Derivatives with respect to the parameters of the run, with their names (one entry per state each); empty if they
+    /// do not exist.
     pub d_final_d_parameters: Vec<(&'static str, DVector<f64>)>,
-    /// The impacts in their order.
+    /// Impacts in the order of time.
     pub events: Vec<SensitivityEvent>,
-    /// The worst class of the impacts.
+    /// Worst class of the impacts.
     pub class: Regularity,
-    /// The least margin of the impacts; `None` if there is no impact, or one without a margin.
+    /// Smallest margin of the impacts; `None` if there is no impact, or an impact without a margin.
     pub margin: Option<f64>,
-    /// Why there is no derivative, as a stable identifier: `"grazing"`, `"kink"`, `"jump"`,
-    /// `"simultaneous-contacts"`, `"zeno"`, `"established-contact"`, `"max-impacts"`,
-    /// `"not-differentiated"`, `"overflow"`, or how else the run stopped.
+    /// Reason why there is no derivative, as a stable identifier: `"grazing"`, `"kink"`, `"jump"`,
+    /// `"simultaneous-contacts"`, `"zeno"`, `"established-contact"`, `"max-impacts"`, `"not-differentiated"`,
+    /// `"overflow"`, or another reason for which the run stopped.
     pub reason: Option<String>,
 }
 
 impl Default for Sensitivity {
-    /// Sensitivity of a run in which nothing has happened yet.
+    /// Returns the sensitivity of a run in which nothing has happened yet.
     fn default() -> Self {
         Self {
             d_final_d_initial: None,
@@ -93,8 +94,8 @@ impl Default for Sensitivity {
 }
 
 impl Sensitivity {
-    /// Adds an impact: class and margin are the worst of all, and one that is not smooth leaves the
-    /// run without a derivative.
+    /// Adds an impact. Class and margin become the worst of all impacts; an impact that is not smooth leaves the run
+    /// without a derivative.
     pub fn add(&mut self, mut event: SensitivityEvent) {
         let overflows = |saltation: &DMatrix<f64>| !saltation.iter().all(|x| x.is_finite());
         if event.saltation.as_ref().is_some_and(overflows) {
@@ -115,18 +116,18 @@ impl Sensitivity {
         self.events.push(event);
     }
 
-    /// Says why there is no derivative; the first reason stands.
+    /// Records the reason why there is no derivative; the first reason is kept.
     pub fn refuse(&mut self, reason: &str) {
         self.reason.get_or_insert_with(|| reason.to_owned());
     }
 
-    /// True if nothing has been found yet that leaves the run without a derivative.
+    /// True if nothing found so far leaves the run without a derivative.
     pub fn is_open(&self) -> bool {
         self.reason.is_none()
     }
 
-    /// Completes the derivative, by the initial state and by the parameters; without one, and with
-    /// [`reason`](Self::reason) `"overflow"`, if a number is not finite.
+    /// Completes the derivatives with respect to the initial state and to the parameters. If a number is not finite there
+    /// is no derivative, with [`reason`](Self::reason) `"overflow"`.
     pub fn complete(
         &mut self,
         initial: DMatrix<f64>,

@@ -1,8 +1,8 @@
-//! Decisions of contacts that depend on each other.
+//! Decisions of contacts that depend on each other and can share their impulses in several ways.
 //!
-//! Dependent contacts share their impulses in many ways. A mode holds where one of these ways passes all of
-//! its tests: the tests are linear in the impulses and in the shifts between them, and eliminating the shifts
-//! (Fourier and Motzkin) leaves the inequalities that decide.
+//! A mode is possible if one of these ways passes all of its tests. The tests are linear in the impulses and in the
+//! shifts of impulses between dependent contacts. Eliminating the shifts (Fourier and Motzkin) leaves the inequalities
+//! that decide.
 
 use super::form::Form;
 use super::frame::Frame;
@@ -15,28 +15,28 @@ use carom_metric::kernel;
 use nalgebra::{DMatrix, DVector, DVectorView};
 use std::borrow::Cow;
 
-/// Inequalities that elimination may lead to.
+/// Largest number of inequalities that the elimination may produce.
 const MAX_INEQUALITIES: usize = 128;
 
-/// Inequalities that are given to it.
+/// Largest number of inequalities from which the elimination may start.
 const MAX_GIVEN: usize = u64::BITS as usize;
 
-/// Coefficients below this fraction of their inequality's count as zero.
+/// Coefficients below this fraction of the largest of their inequality count as zero.
 const NONE: f64 = 1e-10;
 
-/// Relative distance from an inequality that shifts cannot improve.
+/// Relative size of a combination of inequalities up to which shifts cannot improve an inequality.
 const STUCK: f64 = 1e-9;
 
-/// A test, and its growth with each shift.
+/// A test, with its growth for unit shifts.
 #[derive(Clone)]
 struct Inequality {
     shifts: DVector<f64>,
-    /// Coefficients of the velocities of all rows after the stage and before it, and of the impulses on them.
+    /// Coefficients of the row velocities after and before the stage, and of the impulses on rows.
     after: DVector<f64>,
     before: DVector<f64>,
     impulses: DVector<f64>,
     constant: f64,
-    /// Given inequalities that it is a combination of, one bit each.
+    /// Given inequalities of which this one is a combination, one bit each.
     parents: u64,
 }
 
@@ -60,7 +60,7 @@ impl Inequality {
         given.plus(1.0, &given, 0.0)
     }
 
-    /// Largest coefficient.
+    /// Returns the largest coefficient.
     fn size(&self) -> f64 {
         self.impulses
             .amax()
@@ -128,7 +128,7 @@ impl Inequality {
     }
 }
 
-/// Tests that no shift changes, and those that some shift does.
+/// Separates the tests that no shift changes from those that some shift changes.
 fn sorted(frame: &Frame<'_>, stage: &Stage, forms: &[Form]) -> (Vec<Form>, Vec<Inequality>) {
     let free = stage.free();
     let drifts: Vec<DVector<f64>> = free.iter().map(|s| stage.drift(*s)).collect();
@@ -154,7 +154,7 @@ fn sorted(frame: &Frame<'_>, stage: &Stage, forms: &[Form]) -> (Vec<Form>, Vec<I
     (fixed, shifted)
 }
 
-/// The tests of a stage without those that shifts between dependent contacts can satisfy.
+/// Returns the tests of a stage without those that shifts between dependent contacts can satisfy.
 pub(super) fn decisive<'f>(
     frame: &Frame<'_>,
     stage: &Stage,
@@ -171,7 +171,7 @@ pub(super) fn decisive<'f>(
     Ok(Cow::Owned(out))
 }
 
-/// Tests of a stage: those that no shift changes, and those that some shift does.
+/// Tests of a stage, separated into those that no shift changes and those that some shift changes.
 pub(super) struct Sorted {
     pub(super) fixed: Vec<Form>,
     shifted: Vec<Inequality>,
@@ -192,14 +192,14 @@ impl Sorted {
         }
     }
 
-    /// The tests that are left of the shifted ones for velocities that some shift lets pass all of them; `None` if
-    /// they are too many.
+    /// Eliminates the shifts from the tests. The result are the tests of velocities that pass all tests with some shift;
+    /// `None` if there are too many.
     pub(super) fn projected(&self) -> Option<Vec<Form>> {
         let left = eliminated(self.shifted.clone(), self.n_shifts)?;
         Some(left.iter().map(Inequality::form).collect())
     }
 
-    /// All tests, and the growth of each with every shift.
+    /// Returns all tests, each with its growth for unit shifts.
     pub(super) fn with_shifts(&self) -> Vec<(Form, DVector<f64>)> {
         let none = DVector::zeros(self.n_shifts);
         let fixed = self.fixed.iter();
@@ -210,9 +210,10 @@ impl Sorted {
     }
 }
 
-/// Inequalities that remain after their shifts are eliminated; `None` if these are too many.
+/// Returns the inequalities that remain after the shifts are eliminated; `None` if there are too many.
 ///
-/// After k eliminations a combination of more than k + 1 given inequalities follows from the others (Kohler 1967).
+/// After k eliminations a combination of more than k + 1 given inequalities follows from the others (Kohler 1967) and is
+/// dropped.
 fn eliminated(mut given: Vec<Inequality>, n_shifts: usize) -> Option<Vec<Inequality>> {
     if given.len() > MAX_GIVEN {
         return None;
@@ -263,8 +264,8 @@ fn eliminated(mut given: Vec<Inequality>, n_shifts: usize) -> Option<Vec<Inequal
     Some(given)
 }
 
-/// The inequalities at impulses that satisfy all of them with something to spare, which leaves a lower bound of the
-/// distance; where there are no such impulses, what no shift can satisfy with something to spare.
+/// Returns the inequalities at fixed impulses that satisfy all of them strictly; they give a lower bound of the distance.
+/// If there are no such impulses, returns the combinations that no shift can satisfy strictly.
 fn held(frame: &Frame<'_>, stage: &Stage, given: &[Inequality]) -> Result<Vec<Form>, ImpactError> {
     let Some(first) = given.first() else {
         return Ok(Vec::new());
@@ -272,7 +273,7 @@ fn held(frame: &Frame<'_>, stage: &Stage, given: &[Inequality]) -> Result<Vec<Fo
     let n = first.shifts.len();
     let largest = stage.impulse().iter().fold(0.0, |m: f64, x| m.max(x.abs()));
     let scale = largest.max(f64::MIN_POSITIVE);
-    // By the shifts and what is there, which may take any positive size.
+    // The unknowns are the shifts and the scale of the present values, which may have any positive size.
     let mut rows: Vec<DVector<f64>> = given
         .iter()
         .map(|q| {

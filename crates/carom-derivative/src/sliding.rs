@@ -1,5 +1,5 @@
-//! One contact with sliding: its impulse is a function of inverse inertia, velocity, friction and
-//! restitution alone.
+//! Derivatives of the impact of one sliding contact, whose impulse depends only on inverse inertia, velocity, friction
+//! and restitution.
 
 use super::adjoint::Adjoint;
 use super::branch::Walk;
@@ -14,26 +14,27 @@ use carom_two_body::{
 };
 use nalgebra::{DMatrix, DVector, Matrix3, SMatrix, Vector2, Vector3};
 
-/// A decision whose slope, against that of all entries of the metric, is below this changes with no velocity.
+/// Slope of a decision with respect to the velocity, relative to the size of the metric, below which no velocity changes
+/// the decision.
 const UNCHANGED: f64 = 1e-10;
 
-/// Limits of outcomes that differ by less than this fraction of what the contact sees are one.
+/// Limits of outcomes count as equal if they differ by less than this fraction of the motion that the contact sees.
 const JUMP: f64 = 1e-6;
 
-/// Ties that are taken both ways together.
+/// Largest number of ties that are followed on both sides in all combinations.
 const MAX_TIES: usize = 4;
 
-/// Slip, over what the contact sees, at which decisions of a contact that sticks from the start are evaluated: far
-/// beyond ties, and near enough to be limits.
+/// Sliding velocity, relative to the motion that the contact sees, at which decisions of a contact that sticks from the
+/// start are evaluated: far beyond ties, and small enough to approximate the limit.
 const ASIDE: f64 = 1e-7;
 
-/// Distance, over what the contact sees, that a limit is taken from.
+/// Distance, relative to the motion that the contact sees, at which a limit is evaluated.
 const NEAR: f64 = 1e-5;
 
-/// Impact of one contact, ready for derivatives along any direction.
+/// Impact of one contact, prepared for derivatives along any direction.
 #[derive(Clone, Debug)]
 pub(super) struct Sliding {
-    /// Rows of the Jacobian of the contact axes: two tangents and the normal, where there are.
+    /// Rows of the Jacobian along the contact axes: two tangents and the normal; `None` for a missing tangent.
     axes: [Option<usize>; 3],
     impulse: Vector3<f64>,
     by: SMatrix<f64, 3, PARAMETERS>,
@@ -41,7 +42,7 @@ pub(super) struct Sliding {
 }
 
 impl Sliding {
-    /// Whitened rows of the axes as given, and what is left of them under the constraints.
+    /// Returns the whitened rows of the axes without normalization, each with its projection onto the constraints.
     fn rows(&self, frame: &Frame<'_>) -> [[DVector<f64>; 2]; 3] {
         self.axes.map(|row| {
             let given = match row {
@@ -53,9 +54,10 @@ impl Sliding {
         })
     }
 
-    /// Changes of the arguments of the impulse.
+    /// Returns the changes of the arguments of the impulse from changes of the inverse inertia and of the contact
+    /// velocity.
     fn arguments(&self, mut w: Matrix3<f64>, velocity: [f64; 3]) -> SMatrix<f64, PARAMETERS, 1> {
-        // Planar and frictionless contacts stand in a spatial one.
+        // Planar and frictionless contacts are embedded in a spatial one.
         match self.axes {
             [None, ..] => {
                 w[(0, 0)] = w[(2, 2)];
@@ -71,7 +73,7 @@ impl Sliding {
         SMatrix::from_iterator(given)
     }
 
-    /// Derivatives of velocity and impulses by the whitened velocity before.
+    /// Computes the derivatives of velocity and impulses with respect to the whitened velocity before the impact.
     pub(super) fn jacobians(&self, frame: &Frame<'_>) -> [DMatrix<f64>; 2] {
         let rows = self.rows(frame);
         let mut velocity = frame.admissible();
@@ -89,7 +91,7 @@ impl Sliding {
         [velocity, impulses]
     }
 
-    /// Derivatives along a direction.
+    /// Computes the derivatives of velocity and impulses along a direction.
     pub(super) fn along(
         &self,
         frame: &Frame<'_>,
@@ -106,7 +108,7 @@ impl Sliding {
             .constraint_rows()
             .map(|row| frame.given_change(variation, row))
             .collect();
-        // Motion of the part of a row that the forms take.
+        // Change of the part of a row along the constraint forms.
         let moved: Vec<DVector<f64>> = rows
             .iter()
             .map(|[given, _]| {
@@ -159,7 +161,7 @@ impl Sliding {
             on_rows[row] = frame.of_impulse(row, impulse[i]);
         }
         if !forms.is_empty() {
-            // A dv' + dA v' = 0 with multipliers of what the impulses push.
+            // A dv' + dA v' = 0, with the multipliers of the impulses along the constraints.
             let mut missed = DVector::zeros(forms.len());
             for (k, (form, y)) in forms
                 .iter()
@@ -182,7 +184,8 @@ impl Sliding {
 }
 
 impl Sliding {
-    /// Takes a cotangent of the velocity after back to that before: the transpose of [`along`](Self::along).
+    /// Pulls a cotangent of the velocity after the impact back to the velocity before it. Transpose of
+    /// [`along`](Self::along).
     pub(super) fn pull_back(
         &self,
         frame: &Frame<'_>,
@@ -229,7 +232,7 @@ impl Sliding {
         }
     }
 
-    /// Adds cotangents by way of the inverse inertia at the contact.
+    /// Adds the cotangents that come from the inverse inertia at the contact.
     fn pull_back_inertia(
         &self,
         frame: &Frame<'_>,
@@ -250,7 +253,7 @@ impl Sliding {
                 adjoint.add_mass(-entry, a.as_view(), b.as_view());
                 adjoint.add_given_row(frame, first, entry, b);
                 adjoint.add_given_row(frame, second, entry, a);
-                // The part of a row that the forms take moves with them.
+                // The part of a row along the constraint forms changes with these forms.
                 let taken = [&rows[i][0], &rows[j][0]].map(|given| contacts.multipliers(given));
                 for (k, row) in frame.constraint_rows().enumerate() {
                     adjoint.add_given_row(frame, row, -entry * taken[0][k], b);
@@ -261,7 +264,7 @@ impl Sliding {
     }
 }
 
-/// A decision as a function of the contact velocity.
+/// Value and slope of a decision as a function of the contact velocity.
 struct Decision {
     value: f64,
     slope: Vector3<f64>,
@@ -304,7 +307,7 @@ fn decisions(
         }
     } else {
         let slip = impact.velocity_plus.xy();
-        // Sliding that stops as the impact ends has no direction of its own any more.
+        // Sliding that stops exactly at the end of the impact has no direction.
         let [x, y] = varied.last_direction;
         let s = if x == 0.0 && y == 0.0 {
             slip.try_normalize(0.0)
@@ -322,7 +325,7 @@ fn decisions(
     out
 }
 
-/// The ways of a contact near its outcome.
+/// Finds the branches of the contact near its outcome.
 #[expect(
     clippy::too_many_lines,
     reason = "to be split: one part for each kind of arc"
@@ -373,7 +376,7 @@ pub(super) fn branches<'p>(
     if tangents < 1 {
         w[(0, 0)] = 0.0;
     }
-    // Speeds that the contact sees, and their tied part.
+    // Speeds that the contact sees, and the speed up to which decisions are tied.
     let seen = |part: f64| frame.scales().of_row(0, part) / problem.scale();
     let tied_speed = seen(tolerance);
     let distance = |decision: &Decision| {
@@ -398,7 +401,7 @@ pub(super) fn branches<'p>(
     let is_at_rest = has_friction && is_slow(velocity.xy().norm(), w[(0, 0)].max(w[(1, 1)]));
     let starts_at_rest =
         varied.is_some() && is_at_rest && inertia.stick_demand() > contact.friction;
-    // It sticks from the start, and might slide to the end in any direction.
+    // The contact sticks from the start, but might slide to the end in any direction.
     let holds = varied.is_some() && is_at_rest && !starts_at_rest;
     if holds {
         found.truncate(1);
@@ -424,7 +427,7 @@ pub(super) fn branches<'p>(
             margin = margin.min(distance);
         }
     }
-    // If the normal velocity turns at zero, a new compression begins.
+    // If the normal velocity touches zero at a turning point, a new compression begins.
     let mut is_touched = false;
     for (value, slopes) in varied.iter().flat_map(|varied| &varied.turns) {
         let turn = Decision {
@@ -480,7 +483,7 @@ pub(super) fn branches<'p>(
     if tied.is_empty() {
         tied.push(Vector3::z());
     }
-    // A contact without velocity has limits of its own in every direction.
+    // A contact without velocity has a separate limit in every direction.
     let is_still = is_at_rest && is_slow(velocity.z.abs(), w[(2, 2)]);
     let mut is_complete = !(is_repelled || at_limit || is_touched || is_still);
     is_complete &= (!starts_at_rest || is_planar) && tied.len() <= MAX_TIES;
@@ -490,7 +493,7 @@ pub(super) fn branches<'p>(
     }
     let rows: Vec<DVector<f64>> = tied.iter().map(|slope| rows(slope).normalize()).collect();
     let mut ways = Vec::new();
-    // Every side of every tie, that of the positive values first.
+    // Every combination of the sides of all ties, beginning with all positive sides.
     for sides in 0..1usize << rows.len() {
         let signed = rows.iter().enumerate();
         let signed: Vec<DVector<f64>> = signed
@@ -528,7 +531,7 @@ pub(super) fn branches<'p>(
                 end.axpy(l * problem.scale(), &push, 1.0);
             }
         }
-        // Friction may hold what does not approach: then the outcome jumps, by more than a limit is known to.
+        // Friction may hold a contact that does not approach. Then the outcome jumps, by more than the error of a limit.
         if frame.is_zero(&(&end - &after), JUMP) {
             end.clone_from(&after);
         }

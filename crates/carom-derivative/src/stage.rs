@@ -1,4 +1,4 @@
-//! One stage of an impact in a fixed mode, and its derivatives.
+//! One stage of an impact in a fixed mode, with its derivatives.
 
 use super::adjoint::Adjoint;
 use super::frame::{Frame, Variation};
@@ -8,16 +8,16 @@ use nalgebra::{DMatrix, DVector, DVectorView};
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 
-/// Pivots below this fraction of the largest are those of dependent contacts.
+/// Pivot, relative to the largest, below which contacts count as dependent.
 const RANK: f64 = 1e-10;
 
-/// Largest distance of the right side from the range of dependent contacts, over its own terms.
+/// Largest distance of the right-hand side from the range of dependent contacts, relative to its own terms.
 const IN_RANGE: f64 = 1e-9;
 
-/// A stage of an impact that has happened in a mode, ready for derivatives along any direction.
+/// A stage of an impact that has happened in a known mode, prepared for derivatives along any direction.
 ///
-/// With the impulses $L$, the velocities $v$ before and $v'$ after, $h = dJ^TL + J^T(dS x + dL_0) -
-/// dM(v' - v)$ and $w = dv + M^{-1}h$,
+/// The letters are those of the crate documentation. With the impulses $L$, the velocities $v$ before and $v'$ after, $h =
+/// dJ^TL + J^T(dS x + dL_0) - dM(v' - v)$ and $w = dv + M^{-1}h$,
 ///
 /// $$ dx = -K^{-1}T^T\bigl(dJ v' + Jw + dE Jv + E(dJ v + J dv)\bigr), \qquad
 /// dv' = w + M^{-1}J^TS dx, \qquad dL = dS x + dL_0 + S dx. $$
@@ -27,14 +27,14 @@ const IN_RANGE: f64 = 1e-9;
 pub(super) struct Stage {
     mode: Mode,
     layout: Layout,
-    /// Velocities (n) before and after, impulses on all rows, $T^T(I + E)J$ and $S^TJ$ (a row of n
-    /// for each unknown), $T^TGS$ with what equations say of impulses, and the inverse of its
-    /// independent part, zero elsewhere (unknowns × unknowns, row by row).
+    /// Velocities (n entries) before and after the stage, impulses on all rows, $T^T(I + E)J$ and $S^TJ$ (one row of n
+    /// entries per unknown), the matrix $K$ with the terms of the equations in impulses, and the inverse of its
+    /// independent part, zero elsewhere (unknowns × unknowns, stored by rows).
     numbers: SmallVec<[f64; 24]>,
     pub(super) is_dependent: bool,
 }
 
-/// Layout of a stage's numbers: length of a velocity, rows, unknowns.
+/// Layout of the numbers of a stage: entries of a velocity, number of rows, number of unknowns.
 #[derive(Clone, Copy, Debug)]
 struct Layout {
     n: usize,
@@ -72,10 +72,10 @@ impl Layout {
     }
 }
 
-/// One number for each unknown.
+/// One number per unknown.
 type Column = SmallVec<[f64; 4]>;
 
-/// A square matrix, row by row, times a column.
+/// Multiplies a square matrix, stored by rows, with a column.
 fn times(matrix: &[f64], x: &[f64]) -> Column {
     let rows = matrix.chunks_exact(x.len().max(1));
     rows.map(|row| kernel::dot(row, x)).collect()
@@ -88,7 +88,7 @@ fn add_covector(frame: &Frame<'_>, terms: &Terms, factor: f64, out: &mut [f64]) 
 }
 
 impl Stage {
-    /// A stage that led from a velocity to another with impulses on all rows.
+    /// Creates a stage that led from one velocity to another with known impulses on all rows.
     pub(super) fn new(
         frame: &Frame<'_>,
         mode: Mode,
@@ -125,7 +125,7 @@ impl Stage {
             let e = equation.rebound.value();
             row.iter_mut().for_each(|x| *x *= 1.0 + e);
         }
-        // Pushing unknowns make up the independent part as far as they can.
+        // The independent part contains unknowns that push, as far as possible.
         let pushes = |unknown: &Terms| unknown.iter().any(|(row, _)| impulse[*row] != 0.0);
         let pushing: SmallVec<[bool; 8]> = mode.unknowns.iter().map(pushes).collect();
         let rank = invert_independent(matrix, &pushing, inverse);
@@ -137,13 +137,13 @@ impl Stage {
         }
     }
 
-    /// The stage from a velocity in a mode that fixes the impulses by linear equations.
+    /// Creates the stage that starts from a velocity in a mode that determines the impulses by linear equations.
     pub(super) fn from(frame: &Frame<'_>, mode: Mode, before: &DVector<f64>) -> Arc<Self> {
         let given: SmallVec<[f64; 8]> = smallvec![0.0; frame.n_rows()];
         Self::from_given(frame, mode, before, &given)
     }
 
-    /// A stage whose impulses on all rows are given beside those that the mode fixes.
+    /// Creates a stage with prescribed impulses on all rows, in addition to those that the mode determines.
     pub(super) fn from_given(
         frame: &Frame<'_>,
         mode: Mode,
@@ -166,27 +166,27 @@ impl Stage {
         Arc::new(stage)
     }
 
-    /// Velocity (n) before the stage.
+    /// Returns the velocity (n entries) before the stage.
     pub(super) fn before(&self) -> &[f64] {
         &self.numbers[..self.layout.after()]
     }
 
-    /// Velocity (n) after the stage.
+    /// Returns the velocity (n entries) after the stage.
     pub(super) fn after(&self) -> &[f64] {
         &self.numbers[self.layout.after()..self.layout.impulse()]
     }
 
-    /// Impulses on all rows.
+    /// Returns the impulses on all rows.
     pub(super) fn impulse(&self) -> &[f64] {
         &self.numbers[self.layout.impulse()..self.layout.asked()]
     }
 
-    /// Row of equation `i` (n).
+    /// Returns the row of equation `i` (n entries).
     fn asked(&self, i: usize) -> &[f64] {
         &self.numbers[self.layout.asked() + i * self.layout.n..][..self.layout.n]
     }
 
-    /// Row that unknown `i` pushes (n).
+    /// Returns the row on which unknown `i` acts (n entries).
     fn pushed(&self, i: usize) -> &[f64] {
         &self.numbers[self.layout.pushed() + i * self.layout.n..][..self.layout.n]
     }
@@ -199,22 +199,22 @@ impl Stage {
         &self.numbers[self.layout.inverse()..]
     }
 
-    /// True if an unknown lies outside the independent part.
+    /// True if an unknown is outside the independent part.
     fn is_free(&self, unknown: usize) -> bool {
         let p = self.layout.unknowns;
         let mut row = self.inverse()[unknown * p..(unknown + 1) * p].iter();
         row.all(|x| *x == 0.0)
     }
 
-    /// Writes what the equations miss for a velocity (n).
+    /// Writes the residuals of the equations for a velocity (n entries).
     fn miss(&self, velocity: &[f64], missed: &mut [f64]) {
         for (i, missed) in missed.iter_mut().enumerate() {
             *missed = kernel::dot(self.asked(i), velocity);
         }
     }
 
-    /// Takes a velocity (n) through the stage, and writes what its equations miss and what the
-    /// unknowns are then.
+    /// Advances a velocity (n entries) through the stage. Writes the residuals of its equations, and the unknowns that
+    /// remove them.
     fn push(&self, velocity: &mut [f64], missed: &mut [f64], unknowns: &mut [f64]) {
         self.miss(velocity, missed);
         let inverse = self.inverse().chunks_exact(missed.len().max(1));
@@ -232,9 +232,8 @@ impl Stage {
         }
     }
 
-    /// Takes derivatives of the velocity before the stage (n × any) to those of the velocity after
-    /// it, for directions that change nothing but velocities, and adds those of the impulses on all
-    /// rows (rows × any).
+    /// Advances derivatives of the velocity (n rows, any number of columns) through the stage, for directions that change
+    /// only velocities, and adds the derivatives of the impulses (one row per row of the frame).
     pub(super) fn advance(&self, velocity: &mut DMatrix<f64>, impulses: &mut DMatrix<f64>) {
         let mut x: Column = smallvec![0.0; self.layout.unknowns];
         let mut missed = x.clone();
@@ -245,8 +244,8 @@ impl Stage {
         }
     }
 
-    /// Takes the derivative of the velocity along a direction through the stage and adds that of
-    /// the impulses; says whether the direction keeps the dependencies of the contacts.
+    /// Advances the derivative of the velocity along a direction through the stage, and adds that of the impulses.
+    /// Returns true if the direction preserves the linear dependencies of the contacts.
     pub(super) fn advance_along(
         &self,
         frame: &Frame<'_>,
@@ -289,7 +288,7 @@ impl Stage {
                 if let Some(change) = variation.row(*row) {
                     add(t * frame.seen(change, after));
                     add(t * e * frame.seen(change, before));
-                    // The error by a change of rows is told from rounding by the size of its effect.
+                    // The size of the effect of a change of rows distinguishes its error from rounding.
                     range += (t * change.norm()).abs() * speed;
                 }
             }
@@ -319,7 +318,7 @@ impl Stage {
         is_kept
     }
 
-    /// Takes a cotangent of the velocity after the stage back to that before it: the transpose of
+    /// Pulls a cotangent of the velocity after the stage back to the velocity before it. Transpose of
     /// [`advance_along`](Self::advance_along).
     pub(super) fn pull_back(
         &self,
@@ -342,7 +341,8 @@ impl Stage {
         }
     }
 
-    /// Takes a cotangent of the velocity after, and one of what the equations miss, back to the velocity before.
+    /// Pulls cotangents of the velocity after the stage and of the residuals of its equations back to the velocity before
+    /// it.
     pub(super) fn pull_back_missed(
         &self,
         frame: &Frame<'_>,
@@ -385,7 +385,7 @@ impl Stage {
         *velocity += minus;
     }
 
-    /// Forms of what the equations miss that impulses of dependent contacts cannot make up for.
+    /// Returns the linear forms of residuals that impulses of dependent contacts cannot remove.
     pub(super) fn defects(&self) -> Vec<Column> {
         if !self.is_dependent {
             return Vec::new();
@@ -405,8 +405,8 @@ impl Stage {
         (0..p).map(row).filter(is_one).collect()
     }
 
-    /// True if contacts that depend on each other can do what is asked for whatever the velocity before, given
-    /// its derivatives; if not, the mode is that of a set of velocities without interior.
+    /// True if dependent contacts can satisfy their equations for any velocity before the stage; `before` are the
+    /// derivatives of this velocity. If false, the mode exists only for a set of velocities without interior.
     pub(super) fn has_room(&self, before: &DMatrix<f64>) -> bool {
         if !self.is_dependent {
             return true;
@@ -422,7 +422,8 @@ impl Stage {
         })
     }
 
-    /// Unknowns that contacts which depend on each other may choose, if those of the independent part follow.
+    /// Returns the unknowns outside the independent part. Dependent contacts may choose them, and those of the
+    /// independent part follow.
     pub(super) fn free(&self) -> SmallVec<[usize; 8]> {
         if !self.is_dependent {
             return SmallVec::new();
@@ -432,8 +433,8 @@ impl Stage {
             .collect()
     }
 
-    /// True if contacts that depend on each other can shift impulses so that the velocity after changes: it is then
-    /// a member of a continuum.
+    /// True if dependent contacts can shift impulses so that the velocity after the stage changes: the outcome is then a
+    /// member of a continuum of outcomes.
     pub(super) fn is_loose(&self) -> bool {
         if !self.is_dependent {
             return false;
@@ -445,7 +446,7 @@ impl Stage {
             .iter()
             .zip(&self.mode.limits)
             .map(|(unknown, limit)| {
-                // Friction in its cone may act either way if its contact pushes.
+                // Friction within its cone may act in either direction if its contact pushes.
                 let unknown = match limit {
                     Some((normal, _)) => &self.mode.unknowns[*normal],
                     None => unknown,
@@ -465,13 +466,13 @@ impl Stage {
         })
     }
 
-    /// Impulses up to this count as zero where contacts depend on each other.
+    /// Returns the impulse up to which impulses of dependent contacts count as zero.
     fn idle(&self) -> f64 {
         let sizes = self.impulse().iter().map(|l| l.abs());
         IN_RANGE * sizes.fold(0.0, f64::max)
     }
 
-    /// Change of the unknowns if one grows by one and the independent part keeps the velocities.
+    /// Returns the change of all unknowns if one grows by one and the independent part keeps the equations satisfied.
     fn change(&self, unknown: usize) -> Column {
         let rows = self.matrix().chunks_exact(self.layout.unknowns);
         let column: Column = rows.map(|row| row[unknown]).collect();
@@ -481,8 +482,8 @@ impl Stage {
         change
     }
 
-    /// Growth of a form of impulses if an unknown grows by one and the independent part keeps
-    /// the velocities.
+    /// Returns the change of a form of impulses if an unknown grows by one and the independent part keeps the equations
+    /// satisfied.
     pub(super) fn shift(&self, unknown: usize, form: &Terms) -> f64 {
         let change = self.change(unknown);
         let mut grows = 0.0;
@@ -495,8 +496,8 @@ impl Stage {
         grows
     }
 
-    /// Change of the velocity (n) if an unknown grows by one and those of the independent part keep the
-    /// equations; zero where contacts only share their impulses in another way.
+    /// Returns the change of the velocity (n entries) if an unknown grows by one and the independent part keeps the
+    /// equations satisfied; zero if contacts only share their impulses in another way.
     pub(super) fn drift(&self, unknown: usize) -> DVector<f64> {
         let mut moved = DVector::zeros(self.layout.n);
         let mut size = 0.0;
@@ -511,31 +512,31 @@ impl Stage {
         moved
     }
 
-    /// True if some unknown that contacts may choose changes the velocity after.
+    /// True if some unknown outside the independent part changes the velocity after the stage.
     pub(super) fn may_drift(&self) -> bool {
         self.free().into_iter().any(|s| self.drift(s).amax() > 0.0)
     }
 
-    /// True if the friction of a round cone turns in it: what it asks for moves with the velocity.
+    /// True if the stage has friction in a round cone, whose direction rotates with the velocity.
     pub(super) fn is_curved(&self) -> bool {
         let mut equations = self.mode.equations.iter();
         equations.any(|equation| !equation.impulses.is_empty())
     }
 
-    /// True if an impulse on a row is among the unknowns, be it zero.
+    /// True if an impulse on a row is among the unknowns, even if it is zero.
     pub(super) fn strikes(&self, row: usize) -> bool {
         let mut terms = self.mode.unknowns.iter().flatten();
         terms.any(|(other, _)| *other == row)
     }
 
-    /// True if nothing but constraints may act.
+    /// True if only constraints act.
     pub(super) fn is_quiet(&self) -> bool {
         !self.mode.acts
     }
 }
 
-/// Writes the inverse of a largest regular part of a square matrix (row by row) over zeros, and
-/// answers its rank: Gauss and Jordan's elimination with complete pivoting, `preferred` columns first.
+/// Writes the inverse of a largest regular part of a square matrix (stored by rows), zero elsewhere, and returns its
+/// rank. Uses Gauss–Jordan elimination with complete pivoting, `preferred` columns first.
 fn invert_independent(given: &[f64], preferred: &[bool], inverse: &mut [f64]) -> usize {
     let p = preferred.len();
     if let [pivot] = given {
@@ -587,7 +588,7 @@ fn invert_independent(given: &[f64], preferred: &[bool], inverse: &mut [f64]) ->
             }
         }
     }
-    // Row i of the reduced system gives unknown j; equations that were left out take no part.
+    // Row i of the reduced system gives unknown j; equations that were left out are ignored.
     for (i, j) in &free {
         for (k, _) in &free {
             inverse[j * p + k] = right[(*i, *k)];
@@ -596,7 +597,7 @@ fn invert_independent(given: &[f64], preferred: &[bool], inverse: &mut [f64]) ->
     free.len()
 }
 
-/// Takes a cotangent of the velocity after a chain of stages back to that before it.
+/// Pulls a cotangent of the velocity after a chain of stages back to the velocity before it.
 pub(super) fn chain_pull_back(
     frame: &Frame<'_>,
     stages: &[Arc<Stage>],

@@ -1,4 +1,4 @@
-//! Ways of an impact whose contacts act at once, in the modes that its outcome shows.
+//! Branches of an impact whose contacts act simultaneously, in the modes that its outcome shows.
 
 use super::branch::{Found, Test, Ties, Walk};
 use super::frame::Frame;
@@ -6,18 +6,18 @@ use super::friction::{Contacts, Event};
 use super::reading::Cones;
 use carom_contact::{Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactStatus};
 
-/// A law whose contacts act at once.
+/// A law whose contacts act simultaneously.
 #[derive(Clone, Copy)]
 pub(super) struct AtOnce<'l> {
     pub(super) law: &'l dyn ImpactLaw,
     pub(super) cones: Cones,
-    /// True if contacts ask for Newton's restitution.
+    /// True if contacts have Newton's restitution.
     pub(super) rebounds: bool,
     pub(super) tolerance: f64,
 }
 
 impl AtOnce<'_> {
-    /// All ways that ties allow, the law's own first; `None` if the outcome is a member of a continuum.
+    /// Finds all branches that ties allow, the law's own first; `None` if the outcome is a member of a continuum of outcomes.
     pub(super) fn ways(
         self,
         contacts: &Contacts<'_>,
@@ -47,8 +47,8 @@ impl AtOnce<'_> {
     }
 }
 
-/// Events of contacts that act at once, one after the other, in the modes that their impulses and
-/// velocities show; `None` if they lead to a member of a continuum.
+/// Follows a sequence of events of contacts that act simultaneously, in the modes that their impulses and velocities show;
+/// `None` if they lead to a member of a continuum of outcomes.
 pub(super) fn simultaneous(
     contacts: &Contacts<'_>,
     events: &[Event],
@@ -74,13 +74,13 @@ pub(super) fn simultaneous(
     Ok((!is_family).then_some(found))
 }
 
-/// True if the outcome is a member of a continuum.
+/// True if the outcome is a member of a continuum of outcomes.
 pub(super) fn is_family(outcome: &ImpactOutcome) -> bool {
     matches!(&outcome.diagnostics, Diagnostics::Cone(cone) if cone.family > 0)
 }
 
-/// The way on which no contact approaches, if all contacts nearly do so. With friction another answer may exist
-/// that pushes.
+/// Returns the branch on which no contact approaches, if all contacts nearly satisfy that. With friction another answer
+/// may exist in which contacts push.
 fn nothing_happens(frame: &Frame<'_>, ties: Ties) -> Result<Option<Walk>, ImpactError> {
     let contacts = frame.problem.contacts();
     if !frame.is_all_but_separating(ties.tolerance) {

@@ -1,13 +1,15 @@
-//! Contacts that have a part in an impact, each told once.
+//! Contacts that take part in an impact, without repetitions.
 
 use super::parts::met;
 use carom_contact::{Contact, ContactSet, ImpactProblem};
 
-/// Unit rows and coefficients of friction that differ by less are those of one contact.
+/// Largest difference of unit rows (per entry) and of coefficients of friction (relative) at which two contacts count as
+/// one.
 const SAME_CONTACT: f64 = 1e-12;
 
-/// Contacts that change the velocity of an approaching one, directly or through others, in their order; each with the
-/// contacts that repeat it, itself first. No impulse acts on another contact, in any law of dry contact.
+/// Returns the contacts that change the velocity of an approaching contact, directly or through others, in their order.
+/// Each entry lists a contact, then the contacts that repeat it. In no law of dry contact does an impulse act on any
+/// other contact.
 pub(super) fn acting(problem: &ImpactProblem<'_>) -> Vec<Vec<usize>> {
     let contacts = problem.contacts();
     let groups = met(contacts).into_iter();
@@ -19,7 +21,7 @@ pub(super) fn acting(problem: &ImpactProblem<'_>) -> Vec<Vec<usize>> {
     with_copies(contacts, &members)
 }
 
-/// Some contacts, each with those of them that repeat it, itself first.
+/// Groups `members` into distinct contacts: each entry lists a contact, then the members that repeat it.
 pub(super) fn with_copies(contacts: &ContactSet<'_>, members: &[usize]) -> Vec<Vec<usize>> {
     let mut told: Vec<Vec<usize>> = Vec::with_capacity(members.len());
     for &i in members {
@@ -35,8 +37,8 @@ pub(super) fn with_copies(contacts: &ContactSet<'_>, members: &[usize]) -> Vec<V
     told
 }
 
-/// True if two contacts are one: their rows are parallel, and their friction on unit rows is equal. Restitution is not
-/// compared.
+/// True if two contacts are one contact given twice: their rows are parallel and their friction on unit rows is equal.
+/// Restitution is not compared.
 fn is_copy(contacts: &ContactSet<'_>, i: usize, j: usize) -> bool {
     let (a, b) = (contacts.row(i), contacts.row(j));
     let is_along = |k: usize, sign: f64| {
@@ -54,7 +56,7 @@ fn is_copy(contacts: &ContactSet<'_>, i: usize, j: usize) -> bool {
     if is_smooth(one) {
         return true;
     }
-    // Friction along each tangent on unit rows.
+    // Friction along each tangent, for unit rows.
     let friction = |i: usize, k: usize| {
         let first = contacts.row(i);
         contacts.contacts()[i].friction * contacts.row_norm(first + k) / contacts.row_norm(first)
@@ -66,7 +68,7 @@ fn is_copy(contacts: &ContactSet<'_>, i: usize, j: usize) -> bool {
     one.n_rows() == other.n_rows() && (1..one.n_rows()).all(is_equal)
 }
 
-/// True for a contact without friction.
+/// True if the contact has no friction.
 pub(super) fn is_smooth(contact: &Contact) -> bool {
     contact.friction == 0.0 || contact.tangents.is_empty()
 }

@@ -1,20 +1,21 @@
-//! One answer of a law to a judged impact, and the coefficient of restitution that brings it nearest.
+//! One answer of a law to a judged impact, with the coefficient of restitution that brings the answer nearest to the
+//! outcome.
 
 use super::fit::nearest_coefficient;
 use super::{Case, TIE};
 use carom_contact::{Contact, ContactSet, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem};
 use carom_metric::Tangent;
 
-/// A coefficient of restitution that a law was given or fitted with.
+/// Coefficient of restitution of an answer, given or fitted.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RestitutionFit {
-    /// The coefficient.
+    /// Value of the coefficient.
     pub value: f64,
-    /// True if it was chosen to fit; otherwise it is the problem's or the law's own.
+    /// True if the value was chosen to fit the outcome; otherwise it comes from the problem or the law.
     pub is_fitted: bool,
 }
 
-/// One answer of a law.
+/// One answer of a law, with its distance from the judged outcome.
 #[derive(Clone)]
 pub(super) struct Candidate {
     pub(super) distance: f64,
@@ -22,16 +23,16 @@ pub(super) struct Candidate {
     pub(super) restitutions: Option<Vec<Option<f64>>>,
     pub(super) detail: String,
     pub(super) velocity_plus: Tangent,
-    /// True if all answers of the law were looked at.
+    /// True if all answers of the law were examined.
     pub(super) is_all: bool,
-    /// True if the budget of work ended the search for its best answer.
+    /// True if the work budget ended the search for the nearest answer.
     pub(super) is_limited: bool,
 }
 
 pub(super) type Answer = Result<Candidate, ImpactError>;
 
 impl Case<'_> {
-    /// True if a law is asked.
+    /// True if the options ask for this law.
     pub(super) fn asks(&self, law: &str) -> bool {
         let names = self.options.laws.as_ref();
         names.is_none_or(|names| names.iter().any(|name| name == law))
@@ -49,13 +50,14 @@ impl Case<'_> {
         }
     }
 
-    /// The one answer of a law without a coefficient.
+    /// Returns the answer of a law that has no coefficient and one answer.
     pub(super) fn fixed(&self, law: &dyn ImpactLaw, detail: String) -> Answer {
         Ok(self.candidate(law.resolve(self.problem)?.velocity_plus, detail))
     }
 
-    /// The nearest answer of a law with a coefficient: the one given if that fits. Where the answer of the law does not
-    /// change continuously with the coefficient, another one may come nearer than those that were tried.
+    /// Returns the nearest answer of a law with a coefficient; the given coefficient is kept if its answer matches. If
+    /// the answer does not depend continuously on the coefficient (`is_continuous`), a coefficient that was not tried may
+    /// come nearer.
     pub(super) fn fitted(
         &self,
         given: Option<f64>,
@@ -94,7 +96,7 @@ impl Case<'_> {
         });
         let best = match (found, failed) {
             (Some(best), _) => best,
-            // The law says why.
+            // The law's error gives the reason.
             (None, Some(error)) => return Err(error),
             (None, None) => return answer(given.unwrap_or(1.0), true),
         };
@@ -119,7 +121,7 @@ impl Case<'_> {
         Ok(best)
     }
 
-    /// The outcome of a law on the same problem with another restitution at every contact.
+    /// Solves the problem with another restitution at every contact.
     pub(super) fn with_restitution(
         &self,
         restitution: f64,
@@ -141,7 +143,7 @@ impl Case<'_> {
         )?)
     }
 
-    /// Newton's ratio of all contacts that approached, by least squares, in \[0, 1\].
+    /// Returns Newton's ratio of all contacts that approached, fitted by least squares and clamped to \[0, 1\].
     fn newton_ratio(&self) -> f64 {
         let contacts = self.problem.contacts();
         let scale = self.problem.scale();
@@ -162,7 +164,7 @@ impl Case<'_> {
         }
     }
 
-    /// The coefficient of all contacts, if they have one in common.
+    /// Returns the coefficient of restitution if all contacts have an equal one.
     pub(super) fn common_restitution(&self) -> Option<f64> {
         let mut all = self.problem.contacts().contacts().iter();
         let first = all.next()?.restitution;
@@ -172,8 +174,8 @@ impl Case<'_> {
 }
 
 impl Case<'_> {
-    /// The better of two answers. Of those that match one whose coefficient was not fitted to do
-    /// so, then the first; of the others the nearer, the first if rounding decides.
+    /// Returns the better of two answers. Among matches, an answer without a fitted coefficient wins, then the first.
+    /// Otherwise the nearer answer wins, or the first if the distances differ only by rounding.
     pub(super) fn better(&self, best: Option<Answer>, next: Answer) -> Answer {
         let rank = |candidate: &Candidate| {
             let is_fitted = candidate.restitution.is_some_and(|r| r.is_fitted)

@@ -1,4 +1,4 @@
-//! An outcome to be judged, and the scales that it is measured by.
+//! An outcome to be judged, and the sizes of motion to which its distances are relative.
 
 use crate::JudgeOptions;
 use crate::parts::{self, Parts};
@@ -7,24 +7,24 @@ use carom_contact::{ImpactError, ImpactProblem, own_terms};
 use carom_metric::{Covector, Tangent, kernel};
 use nalgebra::DVector;
 
-/// An outcome to be judged, in whitened coordinates scaled like its problem, which is posed in the units of
-/// its parts.
+/// An outcome to be judged. Vectors are in whitened coordinates, scaled like the problem, which is posed in the units of
+/// velocity of its parts.
 pub(crate) struct Case<'a> {
     pub(crate) problem: &'a ImpactProblem<'a>,
-    /// The velocity that coefficients of restitution refer to.
+    /// Velocity to which coefficients of restitution refer.
     pub(crate) approach: &'a Tangent,
     pub(crate) velocity_plus: &'a Tangent,
     pub(crate) options: JudgeOptions,
-    /// Whitened velocity after.
+    /// Whitened velocity after the impact.
     pub(crate) after: DVector<f64>,
     pub(crate) parts: Parts,
-    /// True if a contact approached in the problem as given.
+    /// True if a contact approaches in the caller's problem.
     pub(crate) is_approaching: bool,
-    /// Motion that contacts see in each part, $\rho_c$.
+    /// Size of the motion that contacts see, one entry per part, $\rho_c$.
     pub(crate) references: Vec<f64>,
-    /// Part of each norm that rounding of the velocities as given hides, $r_c$.
+    /// Rounding of the given velocities in the norm of each part, $r_c$.
     pub(crate) rounding: Vec<f64>,
-    /// Motion of all parts together.
+    /// Size of the motion of all parts together.
     pub(crate) reference: f64,
 }
 
@@ -56,7 +56,8 @@ impl<'a> Case<'a> {
         Ok(case)
     }
 
-    /// Measures the motion of every part, from the velocities before and after as given, whose rounding counts.
+    /// Sets the size of motion and the rounding of every part. `given` are the velocities before and after the impact in
+    /// the caller's frame and unit: their rounding counts.
     pub(crate) fn measure(&mut self, given: [&Tangent; 2]) {
         let whitened = given.map(|velocity| self.whitened(velocity));
         let sizes = whitened.map(|whitened| self.parts.norms_around(whitened.as_slice()));
@@ -76,7 +77,7 @@ impl<'a> Case<'a> {
         );
         let own = before.iter().zip(&after).zip(&self.rounding);
         let own = own.zip(&self.parts.is_touched);
-        // A part that no contact touches has no motion of its own that contacts see.
+        // A part that no contact touches has no motion that contacts see: the motion of the whole event replaces it.
         let references = own.zip(self.parts.in_parts(whole));
         let references = references.map(|((((before, after), rounding), is_touched), whole)| {
             if *is_touched {
@@ -88,7 +89,7 @@ impl<'a> Case<'a> {
         self.references = references.collect();
     }
 
-    /// The largest rounding of the touched parts over their motion.
+    /// Returns the largest ratio of rounding to motion among the parts that a contact touches.
     pub(crate) fn largest_rounding(&self) -> f64 {
         let parts = self.rounding.iter().zip(&self.references);
         let parts = parts.zip(&self.parts.is_touched);
@@ -98,7 +99,7 @@ impl<'a> Case<'a> {
             .fold(0.0, f64::max)
     }
 
-    /// A velocity in the coordinates of the case.
+    /// Converts a velocity (n entries) to the whitened, scaled coordinates of the case.
     pub(crate) fn whitened(&self, velocity: &Tangent) -> DVector<f64> {
         let mut whitened = DVector::zeros(velocity.0.len());
         let metric = self.problem.contacts().metric();
@@ -106,12 +107,12 @@ impl<'a> Case<'a> {
         whitened * self.problem.scale()
     }
 
-    /// Whitened momentum before.
+    /// Returns the whitened momentum before the impact.
     pub(crate) fn before(&self) -> DVector<f64> {
         DVector::from_column_slice(self.problem.momentum())
     }
 
-    /// The velocity that a whitened one stands for.
+    /// Converts a whitened, scaled velocity back to a velocity of the problem.
     pub(crate) fn velocity(&self, whitened: &DVector<f64>) -> Tangent {
         let mut velocity = whitened / self.problem.scale();
         let metric = self.problem.contacts().metric();
@@ -119,13 +120,14 @@ impl<'a> Case<'a> {
         Tangent(velocity)
     }
 
-    /// Norms of the whitened momenta of the parts, before and after.
+    /// Returns the norms of the whitened momenta, one entry per part, before and after the impact.
     pub(crate) fn norms(&self) -> (Vec<f64>, Vec<f64>) {
         let before = self.parts.norms(self.problem.momentum());
         (before, self.parts.norms(self.after.as_slice()))
     }
 
-    /// The largest norm of the parts of a whitened vector, less its rounding and over the motion of its part.
+    /// Returns the largest relative norm among the parts of a whitened vector: norm minus rounding, divided by the motion
+    /// of the part.
     pub(crate) fn relative(&self, whitened: &DVector<f64>) -> f64 {
         let norms = self.parts.norms(whitened.as_slice());
         let all = norms.iter().zip(&self.rounding).zip(&self.references);
@@ -133,7 +135,8 @@ impl<'a> Case<'a> {
             .fold(0.0, f64::max)
     }
 
-    /// The norm of a part of a whitened vector, less its rounding and over the motion of the part.
+    /// Returns the relative norm of one part of a whitened vector: norm minus rounding, divided by the motion of the
+    /// part.
     pub(crate) fn relative_of(&self, part: usize, whitened: &DVector<f64>) -> f64 {
         let norms = self.parts.norms(whitened.as_slice());
         let sizes = [&norms, &self.rounding, &self.references];
@@ -142,7 +145,8 @@ impl<'a> Case<'a> {
         ((norm - rounding) / reference).max(0.0)
     }
 
-    /// The largest norm of the parts of a whitened vector over the motion of its part.
+    /// Returns the largest relative norm among the parts of a whitened vector, with rounding: norm divided by the motion
+    /// of the part.
     pub(crate) fn told(&self, whitened: &DVector<f64>) -> f64 {
         let norms = self.parts.norms(whitened.as_slice());
         let all = norms.iter().zip(&self.references);
@@ -150,45 +154,46 @@ impl<'a> Case<'a> {
             .fold(0.0, f64::max)
     }
 
-    /// The size of a row's velocity, less its rounding and over the motion of its part; at least 0.
+    /// Returns the relative velocity of a row: `size` minus the rounding of its part, divided by the motion of the part;
+    /// at least 0.
     pub(crate) fn relative_rate(&self, row: &Covector, size: f64) -> f64 {
         ((size - self.rounding_of(row)) / self.reference_of(row)).max(0.0)
     }
 
-    /// Rounding of the velocities of the part of a row.
+    /// Returns the rounding of the velocities in the part of a row.
     pub(crate) fn rounding_of(&self, row: &Covector) -> f64 {
         let part = self.parts.of_row(row.0.as_slice());
         self.rounding.get(part).copied().unwrap_or(0.0)
     }
 
-    /// Velocity of a row up to which it counts as zero.
+    /// Returns the velocity of a row up to which it counts as zero.
     pub(crate) fn limit_of(&self, row: &Covector) -> f64 {
         self.options.tolerance * self.reference_of(row) + self.rounding_of(row)
     }
 
-    /// Motion that contacts see in the part of a row.
+    /// Returns the size of the motion that contacts see in the part of a row.
     pub(crate) fn reference_of(&self, row: &Covector) -> f64 {
         let part = self.parts.of_row(row.0.as_slice());
         self.references.get(part).copied().unwrap_or(self.reference)
     }
 
-    /// Distance of the outcome from another velocity after (n), less its rounding.
+    /// Returns the relative distance of the outcome from another velocity after the impact (n entries), less rounding.
     pub(crate) fn distance(&self, velocity: &Tangent) -> f64 {
         self.relative(&(self.whitened(velocity) - &self.after))
     }
 
-    /// Distance of the outcome from another velocity after (n).
+    /// Returns the relative distance of the outcome from another velocity after the impact (n entries), with rounding.
     pub(crate) fn told_distance(&self, velocity: &Tangent) -> f64 {
         self.told(&(self.whitened(velocity) - &self.after))
     }
 
-    /// The largest velocity at which a contact approaches afterwards, per kinetic length of its normal, less its
-    /// rounding.
+    /// Returns the largest relative velocity at which a contact approaches after the impact, per kinetic length of its
+    /// normal, less rounding.
     pub(crate) fn penetration(&self) -> f64 {
         self.penetration_of(self.velocity_plus)
     }
 
-    /// Contacts that approach at a velocity (n) by more than the tolerance, ascending.
+    /// Returns the contacts that approach at a velocity (n entries) by more than the tolerance, ascending.
     pub(crate) fn approaching_at(&self, velocity: &Tangent) -> Vec<usize> {
         let contacts = self.problem.contacts();
         let (after, scale) = (velocity.0.as_slice(), self.problem.scale());
@@ -199,19 +204,19 @@ impl<'a> Case<'a> {
         (0..contacts.len()).filter(approaches).collect()
     }
 
-    /// True if no contact approaches at a velocity (n) by more than the tolerance.
+    /// True if no contact approaches at a velocity (n entries) by more than the tolerance.
     pub(crate) fn is_open(&self, velocity: &Tangent) -> bool {
         self.penetration_of(velocity) <= self.options.tolerance
     }
 
-    /// The largest velocity at which a contact approaches at a velocity (n), per kinetic length of its normal, less
-    /// its rounding.
+    /// Returns the largest relative velocity at which a contact approaches at a velocity (n entries), per kinetic length
+    /// of its normal, less rounding.
     pub(crate) fn penetration_of(&self, velocity: &Tangent) -> f64 {
         self.fastest_approach(velocity, |normal, size| self.relative_rate(normal, size))
     }
 
-    /// The largest velocity at which a contact approaches at a velocity (n), by a measure of a row and the size of its
-    /// velocity.
+    /// Returns the largest measure of approach among the contacts at a velocity (n entries). `measure` takes the normal
+    /// of a contact and its velocity of approach per kinetic length.
     pub(crate) fn fastest_approach(
         &self,
         velocity: &Tangent,
@@ -227,8 +232,8 @@ impl<'a> Case<'a> {
         approaching.fold(0.0, f64::max)
     }
 
-    /// The largest velocity of a constraint afterwards, per kinetic length of its form, by a measure of a row and the
-    /// size of its velocity.
+    /// Returns the largest measure of a constraint's velocity after the impact. `measure` takes the one-form of a
+    /// constraint and the size of its velocity per kinetic length.
     pub(crate) fn violation(
         &self,
         measure: impl Fn(&Covector, f64) -> f64,
@@ -247,14 +252,14 @@ impl<'a> Case<'a> {
         Ok(largest)
     }
 
-    /// Norms of the parts of the motion that contacts see, before and after.
+    /// Returns the norms of the motion that contacts see, one entry per part, before and after the impact.
     pub(crate) fn seen_norms(&self) -> [Vec<f64>; 2] {
         let contacts = self.problem.contacts();
         let seen = |momentum: &[f64]| self.parts.norms(parts::seen(contacts, momentum).as_slice());
         [seen(self.problem.momentum()), seen(self.after.as_slice())]
     }
 
-    /// Energies before and after of the motion that contacts see, J.
+    /// Returns the energies before and after the impact of the motion that contacts see, in J.
     pub(crate) fn relative_energies_j(&self) -> [f64; 2] {
         self.seen_norms().map(|norms| {
             let speed = self.parts.whole(&norms) / self.problem.scale();
@@ -262,7 +267,8 @@ impl<'a> Case<'a> {
         })
     }
 
-    /// $E^+/E^-$ of the motion that contacts see, of the whole and of each part that contacts touch.
+    /// Returns the energy ratios $E^+/E^-$ of the motion that contacts see: first of the whole, then of each part that a
+    /// contact touches.
     pub(crate) fn energy_ratios(&self) -> Vec<f64> {
         let [before, after] = self.seen_norms();
         let ratio = |before: f64, after: f64, rounding: f64| {
@@ -282,7 +288,7 @@ impl<'a> Case<'a> {
             .collect()
     }
 
-    /// True if the velocity before is not the one that restitution refers to.
+    /// True if restitution refers to another velocity than that of the problem, as in a time step of an engine.
     pub(crate) fn is_step(&self) -> bool {
         self.approach != self.problem.velocity_minus()
     }

@@ -1,4 +1,4 @@
-//! Answers of all laws to a judged impact.
+//! Comparison of a judged impact with the answers of all laws.
 
 use super::Case;
 use super::acting::acting;
@@ -17,19 +17,19 @@ use carom_metric::Tangent;
 use carom_two_body::{ImpactOptions, RestitutionLaw};
 use nalgebra::DVector;
 
-/// True if a law gives an outcome.
+/// Verdict about one law: does it give the outcome?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LawVerdict {
-    /// One of its answers is the outcome, within the tolerance.
+    /// One answer of the law equals the outcome, within the tolerance.
     Match,
-    /// None of its answers is.
+    /// No answer of the law equals the outcome.
     NoMatch,
-    /// None of those found is, and there may be more.
+    /// No answer that was found equals the outcome, but the law may have more answers.
     Unknown,
 }
 
 impl LawVerdict {
-    /// Stable identifier.
+    /// Stable identifier of the verdict.
     pub fn name(self) -> &'static str {
         match self {
             Self::Match => "match",
@@ -39,42 +39,44 @@ impl LawVerdict {
     }
 }
 
-/// The nearest answer of one law.
+/// Nearest answer of one law.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LawMatch {
     /// Name of the law, as in [`LAWS`](carom_impact::LAWS).
     pub law: &'static str,
-    /// Distance of its answer, $\lVert p^+ - p^+_{\text{law}}\rVert/\rho$.
+    /// Relative distance of the nearest answer from the outcome, $\lVert p^+ - p^+_{\text{law}}\rVert/\rho$.
     pub distance: f64,
-    /// True if that is within the tolerance.
+    /// True if the distance is within the tolerance.
     pub matches: bool,
-    /// True if the law gives the outcome: its other answers are taken into account.
+    /// Verdict about the law, which takes its other answers into account.
     pub verdict: LawVerdict,
-    /// The coefficient of restitution, for laws that take one; `None` also where it makes no
+    /// Coefficient of restitution of the answer; `None` if the law takes no coefficient or the coefficient makes no
     /// difference.
     pub restitution: Option<RestitutionFit>,
-    /// A coefficient of restitution for each contact that was chosen to fit, in the order of the contacts; `None` for a
-    /// contact where it makes no difference.
+    /// Fitted coefficients of restitution, one per contact; an entry is `None` if the coefficient of this contact makes
+    /// no difference.
     pub restitutions: Option<Vec<Option<f64>>>,
-    /// The answer among several, in words: the order, the mode, the law of restitution.
+    /// Description of this answer if the law has several: the order of impacts, the contact mode or the law of
+    /// restitution.
     pub detail: String,
-    /// The answer (n).
+    /// Velocity after the impact in this answer (n entries).
     pub velocity_plus: Tangent,
-    /// True if the budget of work ([`JudgeOptions::max_work`](super::JudgeOptions::max_work)) ended the search for the
+    /// True if the work budget ([`JudgeOptions::max_work`](super::JudgeOptions::max_work)) ended the search for the
     /// nearest answer.
     pub is_limited: bool,
 }
 
-/// A law that does not answer the problem.
+/// A law that has no answer to the problem.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Refusal {
     /// Name of the law.
     pub law: &'static str,
-    /// Why it does not.
+    /// Reason why the law has no answer.
     pub error: ImpactError,
 }
 
-/// Every law of the crate, in the order of its list.
+/// Compares the outcome with every law of [`LAWS`](carom_impact::LAWS), in that order. Returns the nearest answers and
+/// the refusals.
 pub(super) fn all(
     case: &Case<'_>,
     explanation: &Explanation,
@@ -83,13 +85,13 @@ pub(super) fn all(
 ) -> (Vec<LawMatch>, Vec<Refusal>) {
     let mut laws = Vec::new();
     let mut refused = Vec::new();
-    // No law of dry contact leaves a contact approaching, or changes the momentum where its rows do not.
+    // No law of dry contact leaves a contact approaching, or changes momentum along directions without a contact row.
     let is_open = case.is_open(case.velocity_plus);
     let tolerance = case.options.tolerance;
     let is_made = !explanation.proven.momentum || explanation.momentum_residual <= tolerance;
     let may_be_some = is_open && is_made;
     let mut add = |law: &'static str, answer: Answer| match answer {
-        // Neither a match nor the nearest.
+        // An answer that leaves a contact approaching is neither a match nor the nearest answer.
         Ok(candidate) if !case.is_open(&candidate.velocity_plus) => refused.push(Refusal {
             law,
             error: ImpactError::Inaccurate {
@@ -130,8 +132,8 @@ pub(super) fn all(
     (laws, refused)
 }
 
-/// The nearest answer of a law, `None` if it has nothing of its own to say about problems of this kind and was
-/// not asked for by name.
+/// Returns the nearest answer of a law; `None` if the law was not named in the options and does not differ from other
+/// laws for problems of this kind.
 fn ask(
     case: &Case<'_>,
     inelastic: &Inelastic,
@@ -140,10 +142,10 @@ fn ask(
 ) -> Option<Answer> {
     let contacts = case.problem.contacts();
     let is_named = case.options.laws.is_some();
-    // Zero forms constrain nothing.
+    // Zero one-forms constrain nothing.
     let basis = contacts.constraint_basis();
     let has_constraints = is_named || basis.is_some_and(|basis| basis.ncols() > 0);
-    // Impacts of several contacts, one after the other, jump from order to order as their coefficient changes.
+    // For several contacts the answer is a sequence of impacts, whose order jumps while the coefficient changes.
     let is_single = acting(case.problem).len() < 2;
     let has_tangents = is_named || contacts.contacts().iter().any(|c| !c.tangents.is_empty());
     match law {
@@ -161,7 +163,7 @@ fn ask(
             Err(error) => Some(Err(error)),
         },
         Law::Routh(_) => (is_named || contacts.len() == 1).then(|| routh(case)),
-        // One physics under two names.
+        // Both names stand for one physical model.
         Law::TwoBody(_) if two_tangents(contacts) => Some(routh(case)),
         Law::TwoBody(law) => is_named.then(|| case.fixed(law, String::new())),
         Law::NonholonomicElastic(law) => has_constraints.then(|| case.fixed(law, String::new())),
@@ -184,7 +186,8 @@ fn ask(
     }
 }
 
-/// A chain of one step is an answer of the simultaneous law, of which it finds one of several.
+/// Returns the answer of the simultaneous law, which finds one of several. A member of the set reached in one step is an
+/// answer as well and replaces `own` if that does not match.
 fn branch(case: &Case<'_>, own: Answer, set: Option<&SetVerdict>) -> Answer {
     let is_found = matches!(&own, Ok(own) if own.distance <= SAME);
     match set {
@@ -203,7 +206,8 @@ fn two_tangents(contacts: &ContactSet<'_>) -> bool {
     matches!(contacts.contacts(), [contact] if contact.tangents.len() == 2)
 }
 
-/// All orders, and between each elastic outcome and the plastic ones every restitution.
+/// Returns the nearest point on the segments between plastic outcomes (restitution 0) and the elastic outcomes of all
+/// orders.
 fn propagative(case: &Case<'_>) -> Answer {
     let law = Propagative {
         max_nodes: case.options.max_nodes,
@@ -254,8 +258,9 @@ fn order_of(sequence: Option<&[usize]>, impacts: u64) -> String {
     }
 }
 
-/// The nearest point between a plastic and an elastic outcome, with the event's restitution
-/// $R^2 = (\lVert p\rVert^2 - \lVert p_p\rVert^2)/(\lVert p_e\rVert^2 - \lVert p_p\rVert^2)$.
+/// Returns the point nearest to the outcome between a plastic and an elastic outcome, $p_p$ and $p_e$, with the
+/// restitution of the whole event, $R^2 = (\lVert p\rVert^2 - \lVert p_p\rVert^2)/(\lVert p_e\rVert^2 - \lVert
+/// p_p\rVert^2)$.
 fn on_segment(
     case: &Case<'_>,
     plastic: &DVector<f64>,
@@ -264,7 +269,7 @@ fn on_segment(
 ) -> Candidate {
     let d = elastic - plastic;
     let length = d.norm_squared();
-    // No impact, or plastic and elastic are one: no restitution to speak of.
+    // Without impact, plastic and elastic outcome are equal: restitution has no effect.
     if length.sqrt() <= NO_RESTITUTION * case.reference {
         return case.candidate(case.velocity(elastic), order.to_owned());
     }
@@ -274,7 +279,7 @@ fn on_segment(
         .into_iter()
         .find(|alpha| case.is_same(from(*alpha)));
     let alpha = own.unwrap_or_else(|| (d.dot(&(&case.after - plastic)) / length).clamp(0.0, 1.0));
-    // Energies add up in the unit of the problem.
+    // Energies of parts add up only in the common unit of velocity of the problem.
     let [d, plastic] = [&d, plastic].map(|x| case.parts.lowered(x));
     let (length, b) = (d.norm_squared(), plastic.dot(&d).max(0.0));
     let value = ((length * alpha * alpha + 2.0 * b * alpha) / (length + 2.0 * b)).sqrt();
@@ -309,7 +314,7 @@ fn plastic(case: &Case<'_>) -> Answer {
     case.better(Some(first), case.fixed(&all, "project-all".to_owned()))
 }
 
-/// Coulomb's impact of one contact under the three laws of restitution.
+/// Returns the nearest answer of Coulomb's impact at one contact under the three laws of restitution.
 fn routh(case: &Case<'_>) -> Answer {
     let mut best = None;
     for restitution_law in [

@@ -1,4 +1,4 @@
-//! The impulses that explain a change of momentum.
+//! Impulses that explain a change of momentum.
 
 use super::Case;
 use super::parts::Parts;
@@ -9,42 +9,42 @@ use carom_numeric::svd::Svd;
 use nalgebra::{DMatrix, DVector};
 use std::f64::consts::FRAC_PI_2;
 
-/// Singular values below this fraction of the largest count as zero.
+/// Singular value, as a fraction of the largest, below which it counts as zero.
 const RANK_TOLERANCE: f64 = 1e-12;
 
-/// Descent along a unit generator, over the size of the change, that is no longer worth a step.
+/// Slope of descent along a unit generator, relative to the size of the change, below which the generator is not added.
 const STATIONARY: f64 = 1e-13;
 
-/// Slope of what is left along an impulse, over both their sizes, that counts as none in a proof.
+/// Slope of the residual along an impulse, relative to the sizes of both, that counts as zero in a proof of optimality.
 const LEVEL: f64 = 1e-9;
 
-/// Steps of the projection onto round cones; the directions converge quadratically.
+/// Largest number of steps of the projection onto round cones; the directions converge quadratically.
 const MAX_STEPS: usize = 100;
 
-/// Impulses that explain a change of momentum, and how well. Residuals are relative.
+/// Impulses that explain a change of momentum, and the residuals they leave. Residuals are relative.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explanation {
-    /// Best impulses on the contact rows as given, of any sign: of all that fit best those of least
-    /// norm on rows of unit length.
+    /// Best impulses of any sign for the given contact rows. If several fit equally well, those of least norm on rows of
+    /// unit length.
     pub impulses: DVector<f64>,
     /// Best multipliers of the constraint one-forms.
     pub constraint_impulses: DVector<f64>,
     /// Part of the momentum change (kinetic norm, relative) that no impulses on the given rows can make.
     pub momentum_residual: f64,
-    /// Part of the momentum change (kinetic norm, relative) that no impulses can make whose normal
-    /// parts push: those of any tangential size, none pulling.
+    /// Part of the momentum change (kinetic norm, relative) that no impulses can make if no contact may pull: normal
+    /// impulses are not negative, tangential ones arbitrary.
     pub pull_residual: f64,
     /// Part of the momentum change (kinetic norm, relative) that no impulses within the friction
     /// cones can make.
     pub friction_residual: f64,
-    /// The best impulses within the friction cones, on the rows as given.
+    /// Best impulses within the friction cones, for the given rows.
     pub admissible_impulses: DVector<f64>,
-    /// Residuals that no other impulses can lower.
+    /// Residuals that are proven to be the least possible.
     pub(super) proven: Proven,
 }
 
 impl Explanation {
-    /// Residuals of momentum, pulling and friction, each at least the one before.
+    /// Returns the residuals of momentum, pulling and friction; none is smaller than the one before.
     pub(super) fn residuals(&self) -> [f64; 3] {
         [
             self.momentum_residual,
@@ -53,7 +53,7 @@ impl Explanation {
         ]
     }
 
-    /// From the units of the parts to that of the problem.
+    /// Converts all impulses from the units of the parts to the unit of the problem.
     pub(super) fn lower(&mut self, contacts: &ContactSet<'_>, parts: &Parts) {
         parts.lower_impulses(contacts, &mut self.impulses);
         parts.lower_impulses(contacts, &mut self.admissible_impulses);
@@ -61,7 +61,7 @@ impl Explanation {
     }
 }
 
-/// Residuals that are known to be the least: no impulse of the kind points against what is left.
+/// Residuals that are known to be the least: along no impulse of the kind does the residual decrease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Proven {
     pub(super) momentum: bool,
@@ -69,30 +69,30 @@ pub(super) struct Proven {
     pub(super) friction: bool,
 }
 
-/// An edge of a friction cone: the contact's tangential impulse for a unit of normal impulse, or
-/// an impulse on one row alone.
+/// Generator of a friction cone: normal and tangential impulse of one contact (an edge of the cone), or an impulse on a
+/// single row.
 #[derive(Clone, Copy)]
 struct Generator {
-    /// First row, and what this generator puts on it.
+    /// First row of the generator; `normal` is its impulse on this row.
     row: usize,
     normal: f64,
-    /// Velocities that it leaves on the rows.
+    /// Impulses on the next two rows.
     tangential: [f64; 2],
 }
 
 /// Best nonnegative combination of generators.
 struct Fit {
-    /// Impulses on the rows as given, scaled.
+    /// Impulses for the given rows, scaled.
     impulses: DVector<f64>,
     residual: DVector<f64>,
-    /// Generators that take part.
+    /// Generators with a positive coefficient.
     active: Vec<Generator>,
 }
 
 pub(super) fn explain(case: &Case<'_>) -> Result<Explanation, ImpactError> {
     let contacts = case.problem.contacts();
     let change = &case.after - case.before();
-    // Constraints can make any change along their forms; the rows have no part there.
+    // Constraints can make any change along their one-forms; contact rows have no part there.
     let free = match contacts.constraint_basis() {
         Some(basis) => &change - basis * basis.tr_mul(&change),
         None => change.clone(),
@@ -101,8 +101,8 @@ pub(super) fn explain(case: &Case<'_>) -> Result<Explanation, ImpactError> {
     let span = residual(contacts, &free, &impulses);
     let pushing = combine(contacts, &free, &one_sided(contacts, |_| true))?;
     let mut cone = project_onto_cones(contacts, &free)?;
-    // Impulses inside their cones explain themselves, and what is beyond an edge is cut off: this
-    // finds what the edges of cones that are wide in kinetic terms cannot add up to.
+    // Impulses inside their cones are a fit, and impulses outside are cut off at the cone. This finds fits for cones that
+    // are wide in the kinetic metric, which sums of edges do not reach.
     let rough = combine(
         contacts,
         &free,
@@ -121,7 +121,7 @@ pub(super) fn explain(case: &Case<'_>) -> Result<Explanation, ImpactError> {
         friction: is_least(contacts, &cone.residual, Kind::Coulomb),
     };
     let unscale = 1.0 / case.problem.scale();
-    // Nested sets: the order of the residuals is not left to rounding.
+    // The sets are nested, so rounding must not change the order of the residuals.
     let momentum_residual = case.relative(&span);
     let pull_residual = case.relative(&pushing.residual).max(momentum_residual);
     let friction_residual = case.relative(&cone.residual).max(pull_residual);
@@ -138,7 +138,7 @@ pub(super) fn explain(case: &Case<'_>) -> Result<Explanation, ImpactError> {
     })
 }
 
-/// Admissible impulses of a contact.
+/// Kind of impulses that a contact may give.
 #[derive(Clone, Copy)]
 enum Kind {
     Any,
@@ -146,8 +146,8 @@ enum Kind {
     Coulomb,
 }
 
-/// True if no impulse of a kind lowers what is left: it has no slope along those of both signs, and
-/// none downwards along the others. Then no sum of them does, because they are a convex cone.
+/// True if no impulse of a kind lowers the residual `left`: its slope vanishes along impulses of both signs and is not
+/// negative along the others. Then no sum of them lowers it either, because these impulses form a convex cone.
 fn is_least(contacts: &ContactSet<'_>, left: &DVector<f64>, kind: Kind) -> bool {
     let size = left.norm();
     let slope = |row: usize| {
@@ -162,7 +162,7 @@ fn is_least(contacts: &ContactSet<'_>, left: &DVector<f64>, kind: Kind) -> bool 
             Kind::Any => slope(normal).abs() <= LEVEL * size && level(),
             Kind::Pushing => slope(normal) >= -LEVEL * size && level(),
             Kind::Coulomb => {
-                // Per unit of normal impulse, on rows as given.
+                // Per unit of normal impulse, for the given rows.
                 let length = contacts.row_norm(normal);
                 let sliding = tangents.fold(0.0f64, |sum, row| {
                     libm::hypot(sum, slope(row) * contacts.row_norm(row))
@@ -173,17 +173,19 @@ fn is_least(contacts: &ContactSet<'_>, left: &DVector<f64>, kind: Kind) -> bool 
     })
 }
 
-/// The impulses on the rows as given that lead in one step with round cones as near to the velocity
-/// as any, and where they lead: none where a contact opens, against the sliding where it slides, anywhere in the cone where
-/// it sticks, within the tolerance. `None` where a contact approaches at the velocity: no step leads there.
+/// Returns impulses (for the given rows) of one time step with round cones, and the velocity to which they lead, as near
+/// as possible to the judged velocity. An impulse is zero if its contact opens, opposes the sliding if the contact
+/// slides, and lies anywhere in the cone if the contact sticks, all within the tolerance. Returns `None` if a contact
+/// approaches at the judged velocity: no step leads there.
 ///
-/// For dependent contacts that slide, [`AnitescuPotra`](carom_impact::frictional::AnitescuPotra) finds one
-/// answer of a continuum; this recognizes them all.
+/// For dependent contacts that slide, [`AnitescuPotra`](carom_impact::frictional::AnitescuPotra) finds one answer of a
+/// continuum; this function recognizes every member of it.
 pub(super) fn in_one_step(case: &Case<'_>) -> Result<Option<(DVector<f64>, Tangent)>, ImpactError> {
     in_one_step_of(case, |_| 0.0)
 }
 
-/// Steps as in `in_one_step` where the normal of a contact may leave with any velocity up to that of `rebound` (on unit rows) and push.
+/// Solves as [`in_one_step`], but a contact may push although it leaves with a normal velocity up to `rebound` (for unit
+/// rows).
 pub(super) fn in_one_step_of(
     case: &Case<'_>,
     rebound: impl Fn(usize) -> f64,
@@ -203,7 +205,7 @@ pub(super) fn in_one_step_of(
         let (rate, limit) = (rate(contacts.row(i)), limit(i));
         -limit <= rate && rate <= rebound(i) + limit
     };
-    // Direction of the sliding on the tangents as given; the second is zero in the plane.
+    // Direction of sliding, for the given tangents; the second entry is zero in the plane.
     let sliding = |i: usize| {
         let row = contacts.row(i);
         let tangents = row + 1..contacts.row(i + 1);
@@ -239,7 +241,7 @@ pub(super) fn in_one_step_of(
     Ok(Some((fit.impulses / case.problem.scale(), end)))
 }
 
-/// Impulses with pulling normal parts set to zero and tangential ones shortened to the friction cones.
+/// Returns the impulses with pulling normal parts set to zero and tangential parts shortened to the friction cones.
 fn within_cones(contacts: &ContactSet<'_>, impulses: &DVector<f64>) -> DVector<f64> {
     let mut cut = impulses.clone();
     for (i, contact) in contacts.contacts().iter().enumerate() {
@@ -264,7 +266,7 @@ fn unit_rows(contacts: &ContactSet<'_>) -> DMatrix<f64> {
     DMatrix::from_fn(n, n_rows(contacts), |i, row| contacts.unit_row(row)[i])
 }
 
-/// Least-squares impulses on the rows as given, of least norm on unit rows.
+/// Returns the least-squares impulses for the given rows, of least norm on unit rows.
 fn least_norm(contacts: &ContactSet<'_>, change: &DVector<f64>) -> DVector<f64> {
     let rows = n_rows(contacts);
     if rows == 0 {
@@ -287,7 +289,8 @@ fn residual(
     unit_rows(contacts) * unit - change
 }
 
-/// Normals that push, and tangents of both signs of the contacts whose friction is as asked.
+/// Returns the generators of pushing normals, and of tangents with both signs at the contacts for which `has_tangents`
+/// is true.
 fn one_sided(contacts: &ContactSet<'_>, has_tangents: impl Fn(f64) -> bool) -> Vec<Generator> {
     let alone = |row: usize, impulse: f64| Generator {
         row,
@@ -306,10 +309,11 @@ fn one_sided(contacts: &ContactSet<'_>, has_tangents: impl Fn(f64) -> bool) -> V
     generators
 }
 
-/// The projection onto the friction cones, round ones included.
+/// Projects a change of momentum onto the friction cones, round ones included.
 ///
-/// Every cone is the hull of its generators. Starting from a few, the generator of each cone along
-/// which the misfit falls fastest joins, until none makes it fall: nothing is discretized.
+/// Every cone is the hull of its generators. The projection starts from a few generators. In each step the generator of
+/// each cone along which the residual falls fastest joins, until no generator lowers the residual: the cones are not
+/// discretized.
 fn project_onto_cones(
     contacts: &ContactSet<'_>,
     change: &DVector<f64>,
@@ -317,7 +321,8 @@ fn project_onto_cones(
     project(contacts, change, &cone_edges(contacts), |_| true)
 }
 
-/// Projection on the cone of some generators, with the cones of some contacts whole.
+/// Projects onto the cone of the given generators; contacts for which `is_whole` is true contribute their whole friction
+/// cones.
 fn project(
     contacts: &ContactSet<'_>,
     change: &DVector<f64>,
@@ -341,7 +346,7 @@ fn project(
         let mut generators = fit.active.clone();
         generators.extend(joining);
         let next = combine(contacts, change, &generators)?;
-        // Rounding: nothing more to gain.
+        // Only rounding is left: no further gain.
         if next.residual.norm() >= fit.residual.norm() {
             break;
         }
@@ -350,7 +355,7 @@ fn project(
     Ok(fit)
 }
 
-/// All edges of planar cones, four of round ones.
+/// Returns all edges of planar cones, and four generators of each round cone.
 fn cone_edges(contacts: &ContactSet<'_>) -> Vec<Generator> {
     let mut generators = Vec::new();
     for (i, contact) in contacts.contacts().iter().enumerate() {
@@ -372,7 +377,7 @@ fn cone_edges(contacts: &ContactSet<'_>) -> Vec<Generator> {
     generators
 }
 
-/// The generator of a round cone along which the misfit falls fastest.
+/// Returns the generator of the round cone of contact `i` along which the residual falls fastest.
 fn steepest(contacts: &ContactSet<'_>, i: usize, residual: &DVector<f64>) -> Option<Generator> {
     let contact = contacts.contacts().get(i)?;
     if contact.tangents.len() < 2 || contact.friction == 0.0 {
@@ -392,7 +397,7 @@ fn steepest(contacts: &ContactSet<'_>, i: usize, residual: &DVector<f64>) -> Opt
     })
 }
 
-/// Whitened momentum of a unit of a generator.
+/// Returns the whitened momentum of one unit of a generator.
 fn column(contacts: &ContactSet<'_>, generator: &Generator) -> DVector<f64> {
     let mut column = DVector::zeros(contacts.metric().dim());
     for (row, impulse) in generator.rows() {
@@ -407,7 +412,7 @@ fn column(contacts: &ContactSet<'_>, generator: &Generator) -> DVector<f64> {
 }
 
 impl Generator {
-    /// The rows that it pushes on, and how much.
+    /// Returns the rows of the generator with its nonzero impulses.
     fn rows(&self) -> impl Iterator<Item = (usize, f64)> + use<> {
         let [x, y] = self.tangential;
         let all = [

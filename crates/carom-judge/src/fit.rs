@@ -1,31 +1,30 @@
-//! The coefficient that brings a law nearest to an outcome.
+//! Fit of the coefficient that brings the answer of a law nearest to an outcome.
 
 use nalgebra::DVector;
 
-/// Steps between 0 and 1 at which a curve is looked at where it bends.
+/// Number of steps between 0 and 1 at which a curved family of answers is evaluated.
 const GRID: u32 = 16;
 
-/// Steps at which every curve is looked at.
+/// Number of steps between 0 and 1 at which every family of answers is evaluated.
 const COARSE: u32 = 4;
 
-/// Distances that differ by less are the same: a point of the grid is kept then, so that fitted
-/// coefficients are not ends of the interval with an error. A curve that differs by less from its
-/// chord is straight there.
+/// Two distances that differ by less (relative to `size`) count as equal: then a grid point is preferred, so that a
+/// fitted coefficient of 0 or 1 has no rounding error. A curve that deviates from its chord by less counts as straight.
 const NO_GAIN: f64 = 1e-9;
 
-/// Secant steps; near a match each doubles the digits.
+/// Largest number of secant steps; near a match each step doubles the number of correct digits.
 const SECANTS: usize = 12;
 
-/// A secant step below this has arrived.
+/// Change of the coefficient below which the secant iteration has converged.
 const ARRIVED: f64 = 1e-12;
 
-/// Coefficients at which secants from two sides arrive that differ by less are one.
+/// Two secant iterations from different sides found one minimum if their coefficients differ by less.
 const SAME: f64 = 1e-6;
 
-/// Reductions of the golden section: $0.618^{64}$ is beyond the last digit.
+/// Number of reductions of the golden section: $0.618^{64}$ is below the last digit.
 const REDUCTIONS: usize = 64;
 
-/// A point of a curve, and how far it is from the target.
+/// A point of a curve and its distance from the target.
 #[derive(Clone)]
 struct Point {
     x: f64,
@@ -33,31 +32,31 @@ struct Point {
     distance: f64,
 }
 
-/// A curve over \[0, 1\], the answers of a law, and the nearest of its points that were met.
+/// Curve of the answers of a law over coefficients in \[0, 1\], with the nearest point evaluated so far.
 struct Curve<'t, F> {
     target: &'t DVector<f64>,
     answer: F,
     best: Option<(f64, f64)>,
 }
 
-/// A coefficient, and what is known of the curve that it lies on.
+/// Coefficient of the nearest answer that was found.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Nearest {
     pub(super) value: f64,
-    /// True if the curve is straight: no other coefficient comes nearer. A curve that jumps, as laws over sequences of
-    /// impacts do, may come nearer between the points that were looked at.
+    /// True if the curve is straight, so that no other coefficient comes nearer. A curve with jumps, as of laws over
+    /// sequences of impacts, may come nearer between the evaluated points.
     pub(super) is_proven: bool,
 }
 
-/// The coefficient in \[0, 1\] at which a law's `answer`, of the size `size`, comes nearest to the
-/// target. `answer` is `None` where the law has none; a law that has none at both ends and at the
-/// `guess` is asked no further.
+/// Finds the coefficient in \[0, 1\] at which `answer` comes nearest to `target`. `size` is the norm to which tolerances
+/// are relative. `answer` returns `None` if the law has no answer at a coefficient; if it has no answer at 0, 1 and
+/// `guess`, the result is `None`.
 ///
-/// A curve that is straight between five points is followed along its chord, as laws are whose
-/// answer is linear in the coefficient. Else secants are followed from the best point. Where these do not arrive at the
-/// target they are followed from the best point of a finer grid, from both sides, and golden section where these do not
-/// arrive at one point: at a kink or a jump. Where the distance has several
-/// valleys narrower than the grid another one may be deeper.
+/// If the curve is straight between five points (an answer linear in the coefficient), the nearest point of the chord is
+/// taken. Otherwise secant steps start from the best point. If they do not reach the target, they start again on both
+/// sides of the best point of a finer grid; if the two sides do not converge to one point (at a kink or a jump), a
+/// golden-section search follows. The minimum is local: if the distance has several valleys narrower than the grid,
+/// another valley may be deeper.
 pub(super) fn nearest_coefficient(
     target: &DVector<f64>,
     size: f64,
@@ -113,7 +112,7 @@ pub(super) fn nearest_coefficient(
         let (center, (low, high)) = around(curve.best?, COARSE);
         let far = if center < 0.5 { high } else { low };
         curve.secants((center, far), (low, high));
-        // A target that is not met may be met elsewhere.
+        // The target may be reached at another coefficient.
         if curve.best.is_some_and(|(_, least)| least <= limit) {
             let value = curve.refined(on_grid, limit);
             return value.map(|value| nearest(value, false));
@@ -139,7 +138,7 @@ pub(super) fn nearest_coefficient(
     value.map(|value| nearest(value, false))
 }
 
-/// True if all points lie on the chord between the first and the last, evenly.
+/// True if all points lie on the chord between the first and the last, at positions proportional to the coefficient.
 fn is_straight(points: &[Point], limit: f64) -> bool {
     let [first, .., last] = points else {
         return false;
@@ -150,7 +149,7 @@ fn is_straight(points: &[Point], limit: f64) -> bool {
     })
 }
 
-/// Position on a chord nearest to the target: 0 at `a`, 1 at `b`.
+/// Returns the position on the chord that is nearest to the target: 0 at `a`, 1 at `b`.
 fn along(target: &DVector<f64>, a: &Point, b: &Point) -> f64 {
     let chord = &b.at - &a.at;
     let length = chord.norm_squared();
@@ -173,17 +172,18 @@ impl<F: FnMut(f64) -> Option<DVector<f64>>> Curve<'_, F> {
         Some(Point { x, at, distance })
     }
 
-    /// The best point met, or that of the grid if nothing was gained since.
+    /// Returns the coefficient of the best point so far, or of the best grid point if later points gained less than
+    /// `limit`.
     fn refined(&self, on_grid: Option<(f64, f64)>, limit: f64) -> Option<f64> {
         let is_gained = |least: f64| on_grid.is_none_or(|(_, grid)| least < grid - limit);
         let gained = self.best.filter(|(_, least)| is_gained(*least));
         gained.or(on_grid).map(|(x, _)| x)
     }
 
-    /// Follows secants from a point, the first towards a side, between two ends; where they arrived, if at a point that is
-    /// no worse.
+    /// Follows secant steps from `start`, the first step towards `side`, within `low` and `high`. Returns the coefficient
+    /// of convergence if its distance is no larger than at `start`.
     fn secants(&mut self, (start, side): (f64, f64), (low, high): (f64, f64)) -> Option<f64> {
-        // Not far, so that curves bend little.
+        // A short first step, so that the curve bends little.
         let next = start + 0.25 * (side - start);
         let (mut a, mut b) = (self.point(next)?, self.point(start)?);
         let limit = b.distance;

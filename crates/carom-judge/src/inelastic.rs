@@ -1,4 +1,4 @@
-//! Answers of the laws without restitution to a judged impact.
+//! Answers to a judged impact of the laws without restitution.
 
 use super::acting::acting;
 use super::candidate::{Answer, Candidate};
@@ -12,17 +12,17 @@ use carom_impact::frictional::{AnitescuPotra, Sequential, SingleImpacts, all_sim
 use carom_metric::kernel;
 use nalgebra::DVector;
 
-/// Contacts whose orders the sequential law is asked for one by one: 120 of them.
+/// Largest number of contacts for which the sequential law is solved in every order: 120 orders.
 const MAX_PERMUTED: usize = 5;
 
-/// Planar contacts for which every simultaneous outcome is found: 64 modes.
+/// Largest number of planar contacts for which all simultaneous outcomes are found: 64 modes.
 const MAX_MODE_CONTACTS: usize = 3;
 
-/// The answers of the laws without restitution, which are members of the set of outcomes.
+/// Answers of the laws without restitution. They are members of the set of outcomes.
 pub(super) struct Inelastic {
     pub(super) simultaneous: Option<Answer>,
     pub(super) sequential: Option<Answer>,
-    /// All of them.
+    /// All members of the set of outcomes that were found.
     pub(super) known: Vec<Known>,
 }
 
@@ -41,8 +41,8 @@ impl Inelastic {
     }
 }
 
-/// Every outcome of a few planar contacts, else the one that the law finds, or, with round cones,
-/// another member of its continuum.
+/// Returns the nearest simultaneous outcome: among all outcomes of a few planar contacts, otherwise the one that the law
+/// finds or, with round cones, another member of its continuum.
 fn anitescu_potra(case: &Case<'_>, known: &mut Vec<Known>) -> Answer {
     let own = found_by_anitescu_potra(case, known)?;
     let contacts = case.problem.contacts().contacts();
@@ -86,7 +86,7 @@ fn found_by_anitescu_potra(case: &Case<'_>, known: &mut Vec<Known>) -> Answer {
         }
     };
     let own = candidate(law.resolve(case.problem)?);
-    // One branch is enough if it is the outcome.
+    // One outcome is enough if it equals the judged one.
     if !is_enumerable || own.distance <= SAME {
         return Ok(own);
     }
@@ -98,7 +98,7 @@ fn found_by_anitescu_potra(case: &Case<'_>, known: &mut Vec<Known>) -> Answer {
     best
 }
 
-/// Every simultaneous outcome of some contacts, with no impulses on the others.
+/// Returns every simultaneous outcome of the contacts `acting`, with zero impulses on all others.
 fn simultaneous_outcomes(
     problem: &ImpactProblem<'_>,
     acting: &[usize],
@@ -127,13 +127,14 @@ fn simultaneous_outcomes(
     Ok(found.map(|solution| whole(solution.outcome)).collect())
 }
 
-/// The first contact of each with its copies.
+/// Returns the first contact of each group of copies.
 fn firsts(told: &[Vec<usize>]) -> impl Iterator<Item = usize> + '_ {
     told.iter().filter_map(|copies| copies.first().copied())
 }
 
-/// The nearest outcome of all orders of a few contacts, else of the order given, its reverse and
-/// their rotations. Contacts that an impact does not reach come last, and a contact that is told twice follows itself.
+/// Returns the nearest outcome of the sequential law: over all orders of a few contacts, otherwise over the given order,
+/// its reverse and their rotations. Contacts that the impact does not reach come last, and copies of a contact follow it
+/// directly.
 fn sequential(case: &Case<'_>, known: &mut Vec<Known>) -> Answer {
     let m = case.problem.contacts().len();
     let told = acting(case.problem);

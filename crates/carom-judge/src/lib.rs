@@ -1,39 +1,43 @@
 //! Judging an outcome that somebody else computed.
 //!
-//! An engine, a paper or an experiment says that the velocity $v^-$ became $v^+$. Which impulses
-//! explain that, are they such as dry contacts can give, and does any law of this crate say the
-//! same? [`judge`] answers from the [`ImpactProblem`] and $v^+$ alone.
+//! An engine, a paper or an experiment says that the velocity $v^-$ became $v^+$. Which impulses explain this change, can
+//! dry contacts give these impulses, and does any law of carom lead to $v^+$? [`judge`] answers from the
+//! [`ImpactProblem`] and $v^+$ alone.
 //!
-//! All distances are relative: velocities in the kinetic metric, over the motion that contacts see, $\rho$. That is
-//! the norm of the momentum before, projected onto the span of the rows of contacts and constraints; that of the
-//! momentum after if it is zero. It has no units and does not change with the frame, a uniform velocity that no row
-//! sees, the coordinates, or the order and repetition of contacts: $10^{-2}$ is a hundredth of the motion there was, or
-//! $10^{-4}$ of its energy. Parts are what no contact, no constraint and no entry of the mass matrix connects,
-//! and within it the spans of contacts that change no velocity of each other, whatever the coordinates. Each is measured
-//! by its own motion, and the largest distance counts: a far body, however fast, changes no verdict. A part that no
-//! contact touches is measured by the motion of those in which one approaches. Distances to other
-//! velocities are told themselves; what decides, and the residuals of the momentum change, are less the rounding of the
-//! data, $2^{-50}$ of the velocities in the frame given.
+//! All distances are relative: velocities are measured in the kinetic metric and divided by $\rho$, the size of the
+//! motion that contacts see. $\rho$ is the norm of the momentum before the impact, projected onto the span of the rows of
+//! contacts and constraints; if that is zero, the norm of the projected momentum after the impact. A distance has no
+//! units. It does not change with the frame, with a uniform velocity that no row sees, with the coordinates, or with the
+//! order and repetition of contacts. A distance of $10^{-2}$ is one hundredth of the motion before the impact, or
+//! $10^{-4}$ of its energy.
+//!
+//! The system is divided into parts. Different blocks of degrees of freedom, which no contact, constraint or entry of the
+//! mass matrix connects, are different parts. So are, within a block and in any coordinates, the spans of contacts that
+//! do not change each other's velocities. Each part is measured by its own motion, and the largest distance counts: a
+//! distant body, however fast, does not change a verdict. A part that no contact touches is measured by the motion of the
+//! parts in which a contact approaches. Reported distances to other velocities include rounding. The comparison with the
+//! tolerance and the residuals of the momentum change subtract the rounding of the data, $2^{-50}$ of the velocities in
+//! the given frame.
 //!
 //! # Which impulses
 //!
-//! Three fits of the momentum change, each a projection onto a closed convex set, each within the
-//! one before, so that the residuals grow:
+//! Three fits of the momentum change. Each is a projection onto a closed convex set that lies within the set of the row
+//! above, so that the residuals grow:
 //!
 //! | residual | impulses may be | a difference to the row above means |
 //! | --- | --- | --- |
 //! | [`momentum_residual`](Explanation::momentum_residual) | anything on the rows of contacts and constraints | no contact can make this change |
-//! | [`pull_residual`](Explanation::pull_residual) | the same, normal impulses not negative | contacts pull |
+//! | [`pull_residual`](Explanation::pull_residual) | as above, but normal impulses are not negative | contacts pull |
 //! | [`friction_residual`](Explanation::friction_residual) | within the friction cones | more friction than Coulomb allows |
 //!
-//! If contacts are redundant, many impulses explain one change; the fits ask for the existence of any.
+//! If contacts are redundant, many impulses explain one change; a fit asks only if any such impulses exist.
 //!
 //! # Which laws
 //!
-//! Every law that the problem admits answers it, with every order, mode or restitution law that it
-//! leaves open, and the nearest answer is reported. A coefficient of restitution that belongs to
-//! the law is fitted, and [`LawMatch::restitution`] says so; the value given is preferred if it
-//! fits. A law with a free coefficient fits a curve instead of a point: its match says less.
+//! Every law that is defined for the problem is solved, with every order of impacts, contact mode or restitution law that
+//! it leaves open, and its nearest answer is reported. If a coefficient of restitution belongs to the law, it is fitted,
+//! and [`LawMatch::restitution`] says so; the given value is preferred if it fits. A law with a free coefficient has a
+//! curve of answers instead of a point, so that a match says less.
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
@@ -62,7 +66,7 @@ pub use membership::{Membership, OutsideReason, SetVerdict, Witness, WitnessCone
 #[cfg(feature = "bounds")]
 pub use passed::{PassedBound, passed_bound};
 
-// Crates whose types stand in signatures here.
+// Crates whose types appear in signatures of this crate.
 pub use carom_contact as contact;
 pub use carom_impact as impact;
 pub use carom_metric as metric;
@@ -79,14 +83,14 @@ use carom_metric::{Covector, Tangent};
 use case::Case;
 use parts::Parts;
 
-/// Rounding of the data over the tolerance above which a judgement speaks of it.
+/// Ratio of the rounding of the data to the tolerance above which a verdict mentions the rounding.
 const COARSE: f64 = 0.1;
 
-/// Distances over the motion that contacts see that differ by less are equal: rounding, which depends on coordinates and
-/// on the machine, must not say which of several answers is named.
+/// Two distances (relative to the motion that contacts see) that differ by less count as equal. Rounding depends on
+/// coordinates and machine; it must not decide which of several answers is named.
 const TIE: f64 = 1e-9;
 
-/// Numeric knobs of [`judge`].
+/// Numeric options of [`judge`].
 ///
 /// # Examples
 ///
@@ -111,21 +115,22 @@ const TIE: f64 = 1e-9;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct JudgeOptions {
-    /// Distance up to which an outcome counts as the same, in (0, 1).
+    /// Relative distance, in (0, 1), up to which two velocities count as equal.
     ///
-    /// The default is $10^{-5}$: velocities of order one printed with six decimals, or computed in
-    /// single precision, are that good.
+    /// The default is $10^{-5}$: velocities of order one have this accuracy if they were printed with six decimals or
+    /// computed in single precision.
     pub tolerance: f64,
-    /// Samples of the set of outcomes drawn at most; 0: do not ask for the set.
+    /// Largest number of samples drawn from the set of inelastic frictional outcomes; 0 skips the question of membership.
     pub samples: u64,
-    /// Seed of those samples.
+    /// Seed of the random samples.
     pub seed: u64,
-    /// Cap on the states visited when all orders of the propagative law are followed.
+    /// Largest number of states visited while all orders of the propagative law are followed.
     pub max_nodes: usize,
-    /// Units of work that the search for a member, the orders of the sequential law and the fit of Moreau's
-    /// coefficients may each take ([`DEFAULT_SAMPLING_WORK`]), about a multiply-add each: counted, not timed.
+    /// Largest amount of work for each of three searches: for a member of the set of outcomes, over the orders of the
+    /// sequential law, and the fit of the coefficients of Moreau's law ([`DEFAULT_SAMPLING_WORK`]). One unit is about one
+    /// multiply-add; work is counted, not timed.
     pub max_work: u64,
-    /// Names of the laws that are asked; `None`: all that the problem admits.
+    /// Names of the laws to compare with; `None`: all laws that are defined for the problem.
     pub laws: Option<Vec<String>>,
     /// Shape of the friction cones of spatial contacts, for all laws and the set.
     pub friction_cone: FrictionCone,
@@ -148,16 +153,16 @@ impl Default for JudgeOptions {
 /// Change of the kinetic energy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EnergyChange {
-    /// Less than before.
+    /// The energy is smaller after the impact.
     Lost,
-    /// Kept within the tolerance: a relative change of at most twice of it.
+    /// The energy is equal within the tolerance: its relative change is at most twice the tolerance.
     Kept,
-    /// More than before.
+    /// The energy is larger after the impact.
     Gained,
 }
 
 impl EnergyChange {
-    /// Stable identifier.
+    /// Stable identifier of the change.
     pub fn name(self) -> &'static str {
         match self {
             Self::Lost => "lost",
@@ -167,49 +172,50 @@ impl EnergyChange {
     }
 }
 
-/// One contact before and after.
+/// One contact before and after the impact.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ContactReport {
-    /// Gap rate before, on the normal as given; negative: approaching.
+    /// Gap rate (m/s) before the impact, along the given normal; negative: approaching.
     pub normal_velocity_minus: f64,
-    /// Gap rate after.
+    /// Gap rate (m/s) after the impact.
     pub normal_velocity_plus: f64,
-    /// Newton's ratio $-b^+/b^-$; `None` where the contact did not approach.
+    /// Newton's ratio $-b^+/b^-$ of the gap rates $b^\pm$; `None` if the contact did not approach.
     pub restitution: Option<f64>,
 }
 
-/// Judgement of an outcome.
+/// Judgement of an outcome: energies, impulses, contacts, laws and membership in the set of outcomes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judgement {
-    /// The options asked for.
+    /// Options with which the outcome was judged.
     pub options: JudgeOptions,
-    /// True if any contact approached.
+    /// True if any contact approached before the impact.
     pub is_approaching: bool,
-    /// Balance of the least-norm impulses: energies, penetration, constraints.
+    /// Balance of the impulses of least norm: energies, penetration, constraint violation.
     pub audit: Audit,
-    /// $E^+/E^-$ of the motion that contacts see; `None` if they see no motion before.
+    /// Energy ratio $E^+/E^-$ of the motion that contacts see; `None` if they see no motion before the impact.
     pub energy_ratio: Option<f64>,
     /// Energies before and after of the motion that contacts see, J.
     pub relative_energies_j: [f64; 2],
-    /// Rounding of the data over the motion that contacts see, the largest of all parts: distances below are not told.
+    /// Rounding of the data relative to the motion that contacts see, the largest of all parts. Smaller distances cannot
+    /// be distinguished.
     pub rounding: f64,
-    /// $E^+/E^-$ of the whole, and of each part that contacts touch and nothing connects to the others; infinite from
-    /// rest, 1 if nothing moves.
+    /// Energy ratio $E^+/E^-$ of the whole system, then of each part that a contact touches and that is not connected to
+    /// others. Infinite if a part starts at rest and moves afterwards; 1 if nothing moves.
     pub part_energy_ratios: Vec<f64>,
-    /// The impulses that explain the change.
+    /// Impulses that explain the change of momentum.
     pub explanation: Explanation,
     excess: Excess,
-    /// The contacts, in their order.
+    /// One report per contact, in the order of the problem.
     pub contacts: Vec<ContactReport>,
-    /// The nearest answer of each law that answers, in the order of [`LAWS`](carom_impact::LAWS).
+    /// Nearest answer of each law that has one, in the order of [`LAWS`](carom_impact::LAWS).
     pub laws: Vec<LawMatch>,
-    /// The laws that do not, and why.
+    /// Laws without an answer, with the reason.
     pub refused: Vec<Refusal>,
-    /// Position relative to the set of inelastic frictional outcomes; `None` if that was not asked.
+    /// Position of the outcome relative to the set of inelastic frictional outcomes; `None` if membership was not asked.
     pub outcome_set: Option<SetVerdict>,
 }
 
-/// Residuals less the rounding of the velocities as given: these decide.
+/// Residuals minus the rounding of the given velocities. They decide about faults.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Excess {
     penetration: f64,
@@ -217,7 +223,7 @@ struct Excess {
 }
 
 impl Judgement {
-    /// Change of the energy: gained if that of any part grew, else lost if that of any fell.
+    /// Returns the change of the energy: gained if the energy of any part grew, otherwise lost if that of any part fell.
     pub fn energy_change(&self) -> EnergyChange {
         let slack = self.energy_slack();
         let ratio = self.telling_ratio();
@@ -230,24 +236,25 @@ impl Judgement {
         }
     }
 
-    /// True if rounding of the velocities as given is more than a tenth of the tolerance.
+    /// True if the rounding of the given velocities exceeds one tenth of the tolerance.
     pub fn has_coarse_data(&self) -> bool {
         self.rounding > COARSE * self.options.tolerance
     }
 
-    /// True if contacts see all of the motion before, so that its energy is that of relative motion.
+    /// True if contacts see all of the motion before the impact, within the tolerance: the whole energy is energy of
+    /// relative motion.
     fn is_all_seen(&self) -> bool {
         let all = self.audit.energy_minus_j;
         let [seen, _] = self.relative_energies_j;
         all - seen <= self.options.tolerance * all
     }
 
-    /// Relative change of energy that is not told from none.
+    /// Returns the relative change of energy below which the energy counts as kept.
     fn energy_slack(&self) -> f64 {
         2.0 * (self.options.tolerance + self.rounding)
     }
 
-    /// The energy ratio of the part that gained most, or lost most if none gained.
+    /// Returns the energy ratio of the part that gained most; if no part gained, of the part that lost most.
     fn telling_ratio(&self) -> f64 {
         let ratios = || self.part_energy_ratios.iter().copied();
         let most = ratios().fold(1.0, f64::max);
@@ -258,25 +265,25 @@ impl Judgement {
         }
     }
 
-    /// The laws that give this outcome, within the tolerance.
+    /// Returns the laws that give this outcome within the tolerance.
     pub fn matches(&self) -> impl Iterator<Item = &LawMatch> {
         self.laws.iter().filter(|law| law.matches)
     }
 
-    /// The law that comes nearest; of laws whose distances differ by rounding the first of the list.
+    /// Returns the law whose answer is nearest. If distances differ only by rounding, the first of these laws counts.
     pub fn nearest(&self) -> Option<&LawMatch> {
         let distances = self.laws.iter().map(|law| law.distance);
         let least = distances.fold(f64::INFINITY, f64::min);
         self.laws.iter().find(|law| law.distance <= least + TIE)
     }
 
-    /// The judgement in a few plain sentences.
+    /// Describes the judgement in a few plain sentences.
     pub fn verdict(&self) -> String {
         verdict::words(self)
     }
 }
 
-/// Judges a velocity after an impact (n), whoever computed it.
+/// Judges a velocity after an impact (n entries) from any source.
 ///
 /// # Errors
 ///
@@ -286,7 +293,7 @@ impl Judgement {
 ///
 /// # Examples
 ///
-/// A rigid-body engine at restitution 1, three equal balls in a row: energy from nowhere.
+/// A rigid-body engine at restitution 1, three equal balls in a row. The outcome has more energy than the start:
 ///
 /// ```
 /// use carom_judge::{EnergyChange, JudgeOptions, judge};
@@ -313,17 +320,18 @@ pub fn judge(
     judge_time_step(problem, problem.velocity_minus(), velocity_plus, options)
 }
 
-/// Judges one time step of an engine, which adds external impulses and impacts at once.
+/// Judges one time step of an engine that adds external impulses and contact impulses in one step.
 ///
-/// `problem` is posed with the velocity that the step would have led to without contact:
-/// $v + M^{-1}P$ with the external impulse $P$, or $v + h(M + hD)^{-1}f$ of an engine that is
-/// implicit in damping, whose $M + hD$ then is the mass matrix. Momentum, energy, laws and the set
-/// start from there. Newton's ratios, and the restitution of the law that prescribes them
-/// ([`MoreauNewton`](carom_impact::frictional::MoreauNewton)), are those of the velocity `approach` (n) with which the step began.
+/// `problem` must be posed with the velocity to which the step would have led without contact: $v + M^{-1}P$ with the
+/// external impulse $P$. For an engine that is implicit in damping this is $v + h(M + hD)^{-1}f$, with step $h$, damping
+/// matrix $D$ and force $f$, and the mass matrix of the problem is $M + hD$. Momentum, energy, laws and the set of
+/// outcomes refer to this velocity. Newton's ratios, and the restitution of the law that prescribes them
+/// ([`MoreauNewton`](carom_impact::frictional::MoreauNewton)), refer to `approach`, the velocity at the beginning of the step
+/// (n entries).
 ///
 /// # Errors
 ///
-/// The errors of [`judge`].
+/// Returns the errors of [`judge`].
 pub fn judge_time_step(
     problem: &ImpactProblem<'_>,
     approach: &Tangent,
@@ -366,7 +374,7 @@ pub fn judge_time_step(
         _ => Some(membership::decide(&case, &explanation, &inelastic.known)?),
     };
     let (mut laws, refused) = compare::all(&case, &explanation, &inelastic, outcome_set.as_ref());
-    // In the unit of the problem again.
+    // Back to the unit of velocity of the problem.
     let lower = |velocity: &mut Tangent| velocity.0 = parts.restored(&velocity.0);
     explanation.lower(contacts, &parts);
     for law in &mut laws {
@@ -436,7 +444,7 @@ fn contact_reports(
         } else {
             problem.approaches(i)
         };
-        // From the scaled velocities: rows and velocities of any size.
+        // The ratio of scaled velocities neither overflows nor underflows.
         let restitution = approaches.then(|| -plus / minus);
         ContactReport {
             normal_velocity_minus: minus * norm,

@@ -1,4 +1,4 @@
-//! The restitutions with which Moreau's law comes nearest to an outcome.
+//! Coefficients of restitution with which Moreau's law comes nearest to an outcome.
 
 use super::Case;
 use super::candidate::{Answer, Candidate, RestitutionFit};
@@ -9,10 +9,11 @@ use carom_metric::Tangent;
 use nalgebra::DVector;
 use std::cell::Cell;
 
-/// Restitutions of contacts that differ by less are one.
+/// Coefficients of restitution of several contacts count as equal if they differ by less.
 const EQUAL_RESTITUTIONS: f64 = 1e-9;
 
-/// With the restitution of every contact as given; else with one fitted to each contact; else with one fitted to all.
+/// Returns the nearest answer of Moreau's law: with the given restitutions if they match, otherwise with one coefficient
+/// fitted to each contact, otherwise with one coefficient fitted to all.
 pub(super) fn moreau_newton(case: &Case<'_>) -> Answer {
     let law = MoreauNewton {
         friction_cone: case.options.friction_cone,
@@ -20,7 +21,7 @@ pub(super) fn moreau_newton(case: &Case<'_>) -> Answer {
     };
     let max_work = case.options.max_work;
     let work = Cell::new(0u64);
-    // The bits of the law itself where a step adds nothing.
+    // Without an external impulse the result is bitwise that of the law itself.
     let approach = case.is_step().then_some(case.approach);
     let resolve = |problem: &ImpactProblem<'_>| law.resolve_counted(problem, approach, &work);
     let resolve_within = |problem: &ImpactProblem<'_>| match work.get() < max_work {
@@ -52,7 +53,7 @@ pub(super) fn moreau_newton(case: &Case<'_>) -> Answer {
     if is_same(&own) {
         return own;
     }
-    // The law finds one of several answers.
+    // The law finds only one of several answers.
     if let Some(member) = by_member(case).filter(|_| given.is_ok()) {
         return Ok(member);
     }
@@ -73,14 +74,14 @@ pub(super) fn moreau_newton(case: &Case<'_>) -> Answer {
     })
 }
 
-/// Scaled rate of a contact's unit normal at a velocity (n).
+/// Returns the scaled rate of a contact's unit normal at a velocity (n entries).
 fn rate(case: &Case<'_>, i: usize, v: &Tangent) -> f64 {
     let set = case.problem.contacts();
     let velocity = v.0.as_slice();
     set.normal_velocity(i, velocity, case.problem.scale()).rate
 }
 
-/// Restitution of a contact that an outcome shows, $-b^+/b^-$; `None` if it did not approach, for then it has none.
+/// Returns the restitution $-b^+/b^-$ that an outcome shows at a contact; `None` if the contact did not approach.
 fn ratio(case: &Case<'_>, i: usize) -> Option<f64> {
     let before = rate(case, i, case.approach);
     let normal = &case.problem.contacts().contacts()[i].normal;
@@ -91,7 +92,7 @@ fn ratio(case: &Case<'_>, i: usize) -> Option<f64> {
     ratio.is_finite().then(|| ratio.clamp(0.0, 1.0))
 }
 
-/// With a restitution of every contact of its own, read off the outcome: $e_i = -b_i^+/b_i^-$ where it approached.
+/// Solves with a restitution for every contact, read off the outcome: $e_i = -b_i^+/b_i^-$ if the contact approached.
 fn by_contact(
     case: &Case<'_>,
     resolve: impl Fn(&ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError>,
@@ -115,9 +116,10 @@ fn by_contact(
     ))
 }
 
-/// An answer of the law by its conditions alone: a contact that approached pushes where it leaves with at most its speed,
-/// another one where it stays closed, each against its sliding or within its friction cone. Which of several answers the law
-/// itself finds does not matter. Only for cones whose friction opposes the sliding: round ones, and those in the plane.
+/// Returns an answer that satisfies the conditions of Moreau's law, whichever of several answers the law itself finds. A
+/// contact that approached may push if it leaves with at most its speed of approach, any other contact only if it stays
+/// closed; each impulse opposes the sliding or lies within the friction cone. Only for cones whose friction opposes the
+/// sliding: round ones, and cones in the plane.
 fn by_member(case: &Case<'_>) -> Option<Candidate> {
     let set = case.problem.contacts();
     let is_spatial = set.contacts().iter().any(|c| c.tangents.len() == 2);
@@ -132,9 +134,9 @@ fn by_member(case: &Case<'_>) -> Option<Candidate> {
     case.is_same(member.distance).then_some(member)
 }
 
-/// An answer with restitutions of its own contacts, `None` where the impulse (on rows as given) is no more than the tolerance:
-/// a smaller restitution makes no difference there that counts. A contact that leaves faster than its restitution asks for
-/// has such an impulse.
+/// Returns an answer with one restitution per contact, `None` if the impulse (for the given rows) is within the
+/// tolerance: a smaller restitution then makes no relevant difference. A contact that leaves faster than its restitution
+/// demands has a zero impulse.
 fn with_ratios(
     case: &Case<'_>,
     mut ratios: Vec<Option<f64>>,

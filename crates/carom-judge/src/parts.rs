@@ -1,4 +1,4 @@
-//! The parts of a system that nothing connects, each measured by its own momentum.
+//! Unconnected parts of a system, each measured by its own momentum.
 
 use carom_contact::event_scale::{ROUNDING, part_in_span, spanning};
 use carom_contact::{Contact, ContactSet, ImpactProblem, own_terms};
@@ -6,54 +6,58 @@ use carom_metric::{Tangent, kernel};
 use carom_numeric::svd::Svd;
 use nalgebra::{DMatrix, DVector};
 
-/// Whitened unit rows whose product is below this do not meet: it is rounding of coordinates turned at a condition of a
-/// million. An impulse along one changes the velocity along the other by no more than this part of itself, far less than any
-/// tolerance of a judgement.
+/// Scalar product of whitened unit rows below which two contacts do not interact. It covers the rounding of coordinates
+/// turned at a condition number of a million. An impulse along one row changes the velocity along the other by no more
+/// than this fraction, far less than any tolerance of a judgement.
 pub(super) const ORTHOGONAL: f64 = 1e-10;
 
-/// Degrees of freedom in blocks that no entry of the mass matrix, no constraint and no contact connects, and the parts of
-/// each that contacts do not connect; the frame and unit of velocity in which each block is judged.
+/// Division of the degrees of freedom into blocks and parts, with the frame and unit of velocity in which each block is
+/// judged.
 ///
-/// Contacts that change each other's velocities, directly or through others, belong to one part: the span of their whitened
-/// rows, which no coordinates change. What is left of a block of several such parts is one more. A block of one is a part as a
-/// whole. A part says nothing about another: a far body of any momentum changes no verdict. Neither does a velocity that no row
-/// sees: it is taken away from all velocities, so that the norm of the momentum before is that of the motion that contacts
-/// see, $\rho_c$. Every block has a unit of velocity of its own, a power of two, in which the momenta of blocks with contacts
-/// are about equal: laws and the set depend neither on the frame nor on the unit.
+/// No entry of the mass matrix, no constraint and no contact connects two blocks. Within a block, contacts that change
+/// each other's velocities, directly or through others, form one part: the span of their whitened rows, which does not
+/// depend on coordinates. The rest of a block with several such parts is one more part. A block with only one such group
+/// of contacts is a single part. Parts do not affect each other: a distant body of any momentum does not change a
+/// verdict.
+///
+/// Velocity that no row sees is subtracted from all velocities, so that the norm of the momentum before the impact is
+/// that of the motion that contacts see, $\rho_c$. Every block has its own unit of velocity, a power of two, in which the
+/// momenta of blocks with contacts are about equal: laws and the set of outcomes depend neither on the frame nor on the
+/// unit.
 #[derive(Clone, Debug)]
 pub(super) struct Parts {
-    /// Block of each degree of freedom, which is that of the whitened coordinate, too.
+    /// Block of each degree of freedom, and of the whitened coordinate with that index.
     of: Vec<usize>,
-    /// Velocity before (n) that no row sees.
+    /// Velocity before the impact (n entries) along which no row acts.
     unseen: DVector<f64>,
-    /// Factor of the velocities of each block.
+    /// Factor by which the velocities of each block are multiplied.
     factors: Vec<f64>,
-    /// The parts: that with the number of a block is what is left of it, the whole or what no contact of it sees.
+    /// All parts. The part with the index of a block is the whole block, or the rest that no contact of the block sees.
     parts: Vec<Part>,
-    /// Rows (n) of contacts in blocks of several parts, and their parts.
+    /// Contact normals (n entries) in blocks of several parts, with the index of their part.
     split: Vec<(DVector<f64>, usize)>,
     /// True if a contact touches the part.
     pub(super) is_touched: Vec<bool>,
-    /// True if a contact approaches in the part; where none does in any, whether one touches it.
+    /// True if a contact approaches in the part. If no contact approaches at all: true if a contact touches the part.
     has_impact: Vec<bool>,
 }
 
-/// A part of a block.
+/// Part of a block.
 #[derive(Clone, Debug)]
 struct Part {
     block: usize,
-    /// Orthonormal whitened directions (n rows); `None` for what other parts leave of the block.
+    /// Orthonormal whitened directions (n rows); `None` for the rest of a block.
     span: Option<DMatrix<f64>>,
 }
 
 impl Parts {
-    /// The parts of a problem, in which velocities (n) occur.
+    /// Finds the parts of a problem. `velocities` (n entries each) set the units of velocity of the blocks.
     pub(super) fn new(problem: &ImpactProblem<'_>, velocities: &[&Tangent]) -> Self {
         let contacts = problem.contacts();
         let metric = contacts.metric();
         let n = metric.dim();
         let columns = metric.mass_matrix().as_slice().chunks_exact(n.max(1));
-        // A contact connects all that any of its rows touches.
+        // A contact connects all degrees of freedom that any of its rows touches.
         let touched = |contact: &Contact| {
             let mut touched = vec![0.0; n];
             for row in std::iter::once(&contact.normal).chain(&contact.tangents) {
@@ -68,7 +72,7 @@ impl Parts {
             .chain(touched.iter().map(Vec::as_slice))
             .chain(forms.map(|form| form.0.as_slice()));
         let (roots, _) = own_terms::groups(n, links);
-        // From the first degrees of freedom of the parts to numbers from 0.
+        // Numbers the blocks from 0, in the order of their first degrees of freedom.
         let mut firsts = roots.clone();
         firsts.sort_unstable();
         firsts.dedup();
@@ -117,7 +121,7 @@ impl Parts {
         for ((factor, size), is_touched) in units {
             let [own, all] = [size, largest].map(kernel::power_of_two_scale);
             let ratio = own / all;
-            // A block that no contact touches is scaled down, and not up: its change may be rounding.
+            // A block that no contact touches is scaled down, but not up: its change may be rounding.
             if size > 0.0 && ratio.is_finite() && (*is_touched || ratio < 1.0) {
                 *factor = ratio;
             }
@@ -125,7 +129,7 @@ impl Parts {
         parts
     }
 
-    /// Splits blocks whose contacts do not all change each other's velocities.
+    /// Splits blocks in which not all contacts change each other's velocities.
     fn split(&mut self, contacts: &ContactSet<'_>) {
         let mut groups: Vec<Vec<Vec<usize>>> = vec![Vec::new(); self.factors.len()];
         for group in met(contacts) {
@@ -154,7 +158,7 @@ impl Parts {
         }
     }
 
-    /// True for the blocks that a contact touches.
+    /// Returns a flag per block: true if a contact touches it.
     fn touched_blocks(&self) -> Vec<bool> {
         let mut touched = vec![false; self.factors.len()];
         for (part, is_touched) in self.parts.iter().zip(&self.is_touched) {
@@ -168,7 +172,8 @@ impl Parts {
         self.factors.iter().all(|factor| *factor == 1.0) && self.unseen.iter().all(|v| *v == 0.0)
     }
 
-    /// Velocity before (n) that no row of a contact and no constraint sees; zero in a part where it is rounding.
+    /// Returns the velocity before the impact (n entries) along which no row of a contact and no constraint acts; zero in
+    /// a block where it is only rounding.
     fn unseen_by_rows(&self, problem: &ImpactProblem<'_>) -> DVector<f64> {
         let momentum = problem.momentum();
         let seen = seen(problem.contacts(), momentum);
@@ -184,7 +189,7 @@ impl Parts {
         left / problem.scale()
     }
 
-    /// Norm of each part of a whitened vector (n).
+    /// Returns the norm of a whitened vector (n entries) in each part.
     pub(super) fn norms(&self, whitened: &[f64]) -> Vec<f64> {
         if self.split.is_empty() {
             return self.block_norms(whitened);
@@ -206,13 +211,13 @@ impl Parts {
         norms
     }
 
-    /// Norm of the block of each part of a whitened vector (n).
+    /// Returns, for each part, the norm of a whitened vector (n entries) in the block of this part.
     pub(super) fn norms_around(&self, whitened: &[f64]) -> Vec<f64> {
         let norms = self.block_norms(whitened);
         self.parts.iter().map(|part| norms[part.block]).collect()
     }
 
-    /// Norm of each block of a whitened vector (n).
+    /// Returns the norm of a whitened vector (n entries) in each block.
     fn block_norms(&self, whitened: &[f64]) -> Vec<f64> {
         let norm = |block: usize| {
             let own = whitened.iter().zip(&self.of);
@@ -225,21 +230,21 @@ impl Parts {
         (0..self.factors.len()).map(norm).collect()
     }
 
-    /// Norm of all parts in the unit of the problem, from those of the parts in their own.
+    /// Returns the norm over all parts in the unit of the problem. `norms` are in the units of the parts.
     pub(super) fn whole(&self, norms: &[f64]) -> f64 {
         let lowered = norms.iter().zip(self.part_factors());
         let lowered: Vec<f64> = lowered.map(|(norm, factor)| norm / factor).collect();
         kernel::norm(&lowered)
     }
 
-    /// Norm of the parts with an impact in the unit of the problem, from those of the parts in their own.
+    /// Returns the norm over the parts with an impact, in the unit of the problem. `norms` are in the units of the parts.
     pub(super) fn whole_of_event(&self, norms: &[f64]) -> f64 {
         let own = norms.iter().zip(&self.has_impact);
         let own = own.map(|(norm, has_impact)| if *has_impact { *norm } else { 0.0 });
         self.whole(&own.collect::<Vec<f64>>())
     }
 
-    /// Sizes of the parts in the unit of the problem, in their own.
+    /// Converts one size per part from the unit of the problem to the units of the parts.
     pub(super) fn raised_sizes(&self, sizes: impl Iterator<Item = f64>) -> Vec<f64> {
         sizes
             .zip(self.part_factors())
@@ -247,30 +252,30 @@ impl Parts {
             .collect()
     }
 
-    /// Factor of the velocities of each part.
+    /// Returns the velocity factor of each part.
     fn part_factors(&self) -> impl Iterator<Item = f64> {
         self.parts.iter().map(|part| self.factors[part.block])
     }
 
-    /// A size in the unit of the problem in that of each part.
+    /// Converts one size from the unit of the problem to the unit of each part.
     pub(super) fn in_parts(&self, size: f64) -> impl Iterator<Item = f64> {
         self.part_factors().map(move |factor| size * factor)
     }
 
-    /// The part of a contact's normal (n); of another row, what contacts leave of its block.
+    /// Returns the part of a contact's normal (n entries); for any other row, the rest of its block.
     pub(super) fn of_row(&self, row: &[f64]) -> usize {
         let mut split = self.split.iter();
         let own = split.find(|(normal, _)| normal.as_slice() == row);
         own.map_or_else(|| self.block_of(row), |(_, part)| *part)
     }
 
-    /// The block of a row (n).
+    /// Returns the block of a row (n entries).
     fn block_of(&self, row: &[f64]) -> usize {
         let first = row.iter().position(|a| *a != 0.0);
         first.and_then(|k| self.of.get(k)).copied().unwrap_or(0)
     }
 
-    /// A velocity (n) in the frames and units of the blocks.
+    /// Converts a velocity (n entries) from the frame and unit of the problem to those of the blocks.
     pub(super) fn raised(&self, velocity: &DVector<f64>) -> DVector<f64> {
         let units = velocity.iter().zip(&self.unseen).zip(&self.of);
         DVector::from_iterator(
@@ -279,18 +284,18 @@ impl Parts {
         )
     }
 
-    /// A velocity (n) of the blocks in the frame and unit of the problem.
+    /// Converts a velocity (n entries) from the frames and units of the blocks to those of the problem.
     pub(super) fn restored(&self, velocity: &DVector<f64>) -> DVector<f64> {
         self.lowered(velocity) + &self.unseen
     }
 
-    /// Whitened coordinates (n), or a change of velocity, in the unit of the problem.
+    /// Converts whitened coordinates (n entries), or a change of velocity, to the unit of the problem.
     pub(super) fn lowered(&self, change: &DVector<f64>) -> DVector<f64> {
         let units = change.iter().zip(&self.of);
         DVector::from_iterator(change.len(), units.map(|(x, part)| x / self.factors[*part]))
     }
 
-    /// Impulses on the contact rows in the unit of the problem.
+    /// Converts impulses on the contact rows to the unit of the problem.
     pub(super) fn lower_impulses(&self, contacts: &ContactSet<'_>, impulses: &mut DVector<f64>) {
         for (i, contact) in contacts.contacts().iter().enumerate() {
             let factor = self.factors[self.block_of(contact.normal.0.as_slice())];
@@ -299,7 +304,7 @@ impl Parts {
         }
     }
 
-    /// Multipliers of the constraints in the unit of the problem.
+    /// Converts multipliers of the constraints to the unit of the problem.
     pub(super) fn lower_multipliers(
         &self,
         contacts: &ContactSet<'_>,
@@ -311,9 +316,9 @@ impl Parts {
     }
 }
 
-/// Part of a whitened momentum (n) that the rows of contacts and constraints see.
+/// Returns the part of a whitened momentum (n entries) along the rows of contacts and constraints.
 pub(super) fn seen(contacts: &ContactSet<'_>, momentum: &[f64]) -> DVector<f64> {
-    // The rows have no part along the constraints.
+    // Contact rows have no part along the constraints.
     let rows = (0..contacts.row(contacts.len())).map(|row| contacts.unit_row(row));
     let forms = contacts.constraint_basis();
     let n = momentum.len();
@@ -322,8 +327,8 @@ pub(super) fn seen(contacts: &ContactSet<'_>, momentum: &[f64]) -> DVector<f64> 
     DVector::from_column_slice(&part_in_span(rows, momentum))
 }
 
-/// Contacts that change each other's velocities, directly or through others. Impulses of one group change no velocity of
-/// another.
+/// Groups contacts that change each other's velocities, directly or through others. Impulses of one group change no
+/// velocity of another.
 pub(super) fn met(contacts: &ContactSet<'_>) -> Vec<Vec<usize>> {
     let m = contacts.len();
     let rows = |contact: usize| contacts.row(contact)..contacts.row(contact + 1);
@@ -357,7 +362,7 @@ pub(super) fn met(contacts: &ContactSet<'_>) -> Vec<Vec<usize>> {
     groups
 }
 
-/// Orthonormal directions (n rows) of the rows of some contacts.
+/// Returns orthonormal directions (n rows) that span the rows of a group of contacts.
 fn span(contacts: &ContactSet<'_>, group: &[usize]) -> DMatrix<f64> {
     let n = contacts.metric().dim();
     let rows = group.iter();
@@ -369,7 +374,8 @@ fn span(contacts: &ContactSet<'_>, group: &[usize]) -> DMatrix<f64> {
     let directions: Vec<DVector<f64>> = spanning(&svd)
         .map(|(index, _)| {
             let mut direction = DVector::from_column_slice(svd.left(index));
-            // Entries that no row touches are not rounding of others: a far body may be fast there.
+            // Entries that no row touches are set to zero: a distant body may be fast there, and its rounding must not
+            // count.
             for (k, x) in direction.iter_mut().enumerate() {
                 if columns.iter().skip(k).step_by(n.max(1)).all(|a| *a == 0.0) {
                     *x = 0.0;

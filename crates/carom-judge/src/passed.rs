@@ -1,4 +1,4 @@
-//! Bounds of all outcomes that a velocity passes.
+//! Bounds of all outcomes that a judged velocity violates.
 
 use super::membership::PROVABLE;
 use super::parts::seen;
@@ -8,34 +8,33 @@ use crate::bounds::{BoundCertificate, OuterBounds};
 use carom_contact::ImpactProblem;
 use carom_metric::{Covector, Tangent};
 
-/// Directions of contact rows that are tried at once.
+/// Number of directions along contact rows that are tried in parallel.
 const AT_ONCE: usize = 4;
 
-/// Part of the budget of work of a judgement that proofs in all directions may take.
+/// Divisor of the work budget of a judgement: the proofs in all directions together may take this part.
 const PROOF_PART: u64 = 4;
 
-/// A bound of all outcomes that a velocity passes: a proof, checked by
-/// [`BoundCertificate::verify`], that it is no member.
+/// Bound of all outcomes that a judged velocity violates. It proves, checked by [`BoundCertificate::verify`], that the
+/// velocity is not a member of the set of outcomes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PassedBound {
-    /// The direction $c$ (n).
+    /// Direction $c$ (n entries).
     pub direction: Covector,
-    /// $c\cdot v^+$.
+    /// Value $c\cdot v^+$ of the judged velocity.
     pub value: f64,
-    /// Bound that $c\cdot v$ never passes in an outcome.
+    /// Bound that $c\cdot v$ does not exceed in any outcome $v$.
     pub bound: f64,
-    /// The proofs, one for each contact that may close last.
+    /// Proofs of the bound, one for each contact that may close last.
     pub certificates: Vec<BoundCertificate>,
 }
 
-/// A bound of Theorem 1 that a judged velocity (n) passes by more than the tolerance, if it lies
-/// outside the set of outcomes; see [`OuterBounds`].
+/// Returns a bound of Theorem 1 that the judged velocity $v^+$ (n entries) violates by more than the tolerance, if $v^+$
+/// lies outside the set of outcomes; see [`OuterBounds`].
 ///
-/// Whatever passes one also leaves a contact approaching, has a momentum that no admissible
-/// impulses make, gains energy, or opens every contact, for these are the only facts that the
-/// theorem uses. So nothing is asked about a velocity that may be a member, and the directions that
-/// belong to these facts come first: $Mv^+$, the momentum that admissible impulses cannot make, away
-/// from the nearest member known; then the contact rows both ways.
+/// A velocity that violates such a bound leaves a contact approaching, has a momentum that no admissible impulses can
+/// make, gains energy, or opens every contact: the theorem uses no other facts. So no proof is tried for a velocity that
+/// may be a member. The directions that belong to these facts are tried first: $Mv^+$, the momentum that admissible
+/// impulses cannot make, the direction away from the nearest known member. Then follow the contact rows with both signs.
 pub fn passed_bound(
     problem: &ImpactProblem<'_>,
     velocity_plus: &Tangent,
@@ -59,7 +58,7 @@ pub fn passed_bound(
     }
     let away = &after.0 - metric.flat(&set.nearest).ok()?.0;
     let tolerance = judgement.options.tolerance.max(PROVABLE);
-    // The motion that contacts see: what a tolerance is relative to.
+    // Size of the motion that contacts see: tolerances are relative to it.
     let momentum = seen(problem.contacts(), problem.momentum());
     let speed = momentum.norm() / problem.scale();
     let facts = [after, Covector(unmade), Covector(away)];
@@ -71,7 +70,7 @@ pub fn passed_bound(
     let passed = |direction: &Covector| {
         let value = direction.0.dot(&velocity_plus.0);
         let limit = value - tolerance * metric.norm(direction).ok()? * speed;
-        // The nearest member shows that the bound is not below the limit.
+        // The nearest member shows that the bound cannot be below the limit.
         if direction.0.dot(&set.nearest.0) >= limit {
             return None;
         }

@@ -1,13 +1,13 @@
-//! Work on all threads of the current pool, with the feature `rayon`.
+//! Independent tasks on all threads of the current pool (feature `rayon`), or one after the other.
 
-/// The results of independent tasks, in the order of their indices whatever thread made them.
+/// Runs independent tasks in parallel. The results are in the order of the indices, whichever thread made them.
 #[cfg(feature = "rayon")]
 pub(super) fn map<T: Send>(count: usize, task: impl Fn(usize) -> T + Sync) -> Vec<T> {
     use rayon::prelude::*;
     (0..count).into_par_iter().map(&task).collect()
 }
 
-/// The results of independent tasks, in the order of their indices.
+/// Runs independent tasks one after the other. The results are in the order of the indices.
 #[cfg(not(feature = "rayon"))]
 pub(super) fn map<T>(count: usize, task: impl Fn(usize) -> T) -> Vec<T> {
     (0..count).map(task).collect()

@@ -1,4 +1,5 @@
-//! Tolerances of several modules of the crate; those of one algorithm alone stand beside it.
+//! Tolerances that several modules of the crate use. Tolerances of a single algorithm are defined in its module.
 
-/// Difference of elastic and plastic outcome, over the motion of the case, without which there is no restitution to fit.
+/// Distance between elastic and plastic outcome, relative to the motion of the case, up to which no restitution can be
+/// fitted.
 pub(crate) const NO_RESTITUTION: f64 = 1e-14;

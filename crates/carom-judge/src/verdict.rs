@@ -2,7 +2,7 @@
 
 use super::{EnergyChange, Judgement, LawMatch, Membership};
 
-/// Laws named one by one before they are only counted.
+/// Largest number of laws or contacts that a verdict names; further laws are only counted.
 const MAX_NAMED: usize = 4;
 
 pub(super) fn words(judgement: &Judgement) -> String {
@@ -36,9 +36,9 @@ fn energy(judgement: &Judgement) -> String {
     }
 }
 
-/// Faults that no law of dry contact allows.
+/// Lists the faults that no law of dry contact allows.
 fn faults(judgement: &Judgement) -> Vec<String> {
-    // The rounding of a velocity much larger than before is no fault.
+    // A velocity that is much larger after the impact has larger rounding, which is no fault.
     let growth = judgement.telling_ratio().sqrt().max(1.0);
     let growth = if growth.is_finite() { growth } else { 1.0 };
     let tolerance = judgement.options.tolerance * growth;
@@ -81,7 +81,7 @@ fn faults(judgement: &Judgement) -> Vec<String> {
     faults
 }
 
-/// Newton's ratios, where a few contacts approached.
+/// States Newton's ratios if only a few contacts approached.
 fn contacts(judgement: &Judgement) -> Option<String> {
     let ratios: Vec<String> = judgement
         .contacts
@@ -108,7 +108,7 @@ fn contacts(judgement: &Judgement) -> Option<String> {
     Some(format!("C{rest}."))
 }
 
-/// Sentence about the laws, if any was asked.
+/// States which laws match, if any law was asked.
 fn laws(judgement: &Judgement) -> Option<String> {
     if judgement.laws.is_empty() && judgement.refused.is_empty() {
         return None;
@@ -121,7 +121,7 @@ fn laws(judgement: &Judgement) -> Option<String> {
         };
         return Some(sentence.to_owned());
     }
-    // Laws that were not fitted come first: they say more.
+    // Laws without a fitted coefficient come first: a match says more.
     let is_fitted = |law: &LawMatch| {
         law.restitution.is_some_and(|fit| fit.is_fitted) || law.restitutions.is_some()
     };
@@ -186,7 +186,7 @@ fn outcome_set(judgement: &Judgement) -> Option<String> {
     })
 }
 
-/// Rounding of the data, where it is not far below the tolerance.
+/// Mentions the rounding of the data if it is not far below the tolerance.
 fn rounding(judgement: &Judgement) -> Option<String> {
     judgement.has_coarse_data().then(|| {
         format!(
@@ -197,7 +197,7 @@ fn rounding(judgement: &Judgement) -> Option<String> {
     })
 }
 
-/// A coefficient in \[0, 1\], with as many digits as tell it from 1.
+/// Prints a coefficient in \[0, 1\] with enough digits to distinguish it from 1.
 fn coefficient(x: f64) -> String {
     match rounded(x) {
         short if short == "1" && x != 1.0 => format!("1 - {}", rounded(1.0 - x)),
@@ -205,7 +205,7 @@ fn coefficient(x: f64) -> String {
     }
 }
 
-/// Three significant digits, trailing zeros dropped.
+/// Prints three significant digits without trailing zeros.
 fn rounded(x: f64) -> String {
     let size = x.abs();
     if size == 0.0 {
@@ -223,7 +223,7 @@ fn rounded(x: f64) -> String {
     }
 }
 
-/// "a", "a and b", "a, b and c".
+/// Joins items: "a", "a and b", "a, b and c".
 fn list(items: &[String], last: &str) -> String {
     match items {
         [] => String::new(),

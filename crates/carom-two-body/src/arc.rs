@@ -4,23 +4,23 @@ use super::flow::Flow;
 use super::state::State;
 use carom_numeric::roots;
 
-/// Order of the polynomials.
+/// Order of the Taylor polynomials.
 pub(crate) const ORDER: usize = 20;
 
-/// Number of coefficients.
+/// Number of coefficients of a polynomial.
 pub(crate) const SIZE: usize = ORDER + 1;
 
-/// Longest arc, in units of the rate.
+/// Longest arc, in the parameter $\sigma$ of the flow (units of the inverse rate).
 const LONGEST: f64 = 16.0;
 
-/// Longest arc where the normal velocity can fall. A direction turns by less than this, so that it
-/// stays below a half turn and crosses the line of $d$ at most once.
+/// Longest arc if the normal velocity can fall. The sliding direction turns by less than this angle (rad), so that it
+/// turns by less than half a turn and crosses the line of $d$ at most once.
 const HALF_TURN: f64 = 3.0;
 
-/// Rounding of a polynomial whose first coefficient is one.
+/// Rounding error of a polynomial whose first coefficient is one.
 const ROUNDING: f64 = 8.0 * f64::EPSILON;
 
-/// Reciprocals of 1, 2, ...
+/// Reciprocals of 1, 2, ...; entry 0 is unused.
 pub(crate) const RECIPROCAL: [f64; ORDER + 2] = {
     let mut table = [0.0; ORDER + 2];
     let mut k = 1;
@@ -31,7 +31,8 @@ pub(crate) const RECIPROCAL: [f64; ORDER + 2] = {
     table
 };
 
-/// $1, t, t^2, \dots$: polynomials are scalar products with it, without the latency of Horner's rule.
+/// Powers $1, t, t^2, \dots$. A polynomial is their scalar product with its coefficients, which avoids the latency of
+/// Horner's rule.
 pub(crate) struct Powers(pub(crate) [f64; SIZE]);
 
 impl Powers {
@@ -45,7 +46,7 @@ impl Powers {
         Self(powers)
     }
 
-    /// $1, t/2, t^2/3, \dots$: times $t$ the integrals of the powers.
+    /// Returns $1, t/2, t^2/3, \dots$; times $t$ these are the integrals of the powers.
     #[inline]
     pub(crate) fn integral(&self) -> Self {
         let mut powers = self.0;
@@ -73,56 +74,57 @@ const _: () = assert!(
     "the scalar product takes four lanes and one more"
 );
 
-/// Binary logarithm of a positive number to 0.09: its bits as a fixed-point number.
+/// Approximates the binary logarithm of a positive number to 0.09, by reading its bits as a fixed-point number.
 #[inline]
 fn binary_logarithm(x: f64) -> f64 {
     (x.to_bits() as f64) * carom_numeric::power(2.0f64, -52) - 1023.0
 }
 
-/// The inverse of [`binary_logarithm`].
+/// Computes the inverse of [`binary_logarithm`].
 #[inline]
 fn power_of_two(x: f64) -> f64 {
     f64::from_bits(((x.clamp(-1000.0, 1000.0) + 1023.0) * carom_numeric::power(2.0f64, 52)) as u64)
 }
 
-/// Taylor polynomials of the sliding velocity over one step, in units of the sliding speed at its
-/// start: $u = \gamma/\rho_0$, $r = \rho/\rho_0$, with
+/// Taylor polynomials of the sliding velocity $\gamma$ and the sliding speed $\rho$ over one step, relative to the
+/// sliding speed $\rho_0$ at its start: $u = \gamma/\rho_0$, $r = \rho/\rho_0$, with
 ///
 /// $$ u' = a r - A u, \qquad r^2 = u\cdot u, $$
 ///
-/// so that two symmetric Cauchy products a coefficient suffice. Impulse and normal velocity are
-/// linear in their integrals, the work of the normal impulse takes one more product.
+/// where $a$ and $A$ are the coupling and the friction matrix of the [`Flow`]. So two symmetric Cauchy products per
+/// coefficient suffice. Impulse and normal velocity are linear in the integrals of $u$ and $r$; the work of the normal
+/// impulse takes one more product.
 #[derive(Clone, Debug)]
 pub(crate) struct Arc {
     pub(crate) x: [f64; SIZE],
     pub(crate) y: [f64; SIZE],
     pub(crate) r: [f64; SIZE],
-    /// Coefficients of $v_z$.
+    /// Coefficients of the normal velocity $v_z$.
     normal: [f64; SIZE],
-    /// Coefficients of $\int v_z r$, the first being zero.
+    /// Coefficients of $\int v_z r$; the first is zero.
     work: [f64; SIZE],
-    /// Normal impulse per parameter at the start, $\rho_0$ over the rate.
+    /// Normal impulse per unit of the parameter at the start: $\rho_0$ divided by the rate.
     pub(crate) unit: f64,
     pub(crate) rho: f64,
     mu: f64,
-    /// Largest parameter for which the truncation error is below the tolerance.
+    /// Largest parameter at which the truncation error is below the tolerance.
     length: f64,
 }
 
-/// The coefficients of an arc as they are found. Each adds its products with the earlier ones to
-/// the sums that later ones need, in loops of fixed length and without reductions.
+/// Coefficients of an arc during their computation. Each new coefficient adds its products with the earlier ones to the
+/// sums that later coefficients need, in loops of fixed length and without reductions.
 struct Series {
     x: [f64; SIZE],
     y: [f64; SIZE],
     r: [f64; SIZE],
-    /// Half the coefficients of $u\cdot u - r^2$ without the terms that hold the first ones.
+    /// Half the coefficients of $u\cdot u - r^2$, without the terms that contain the first coefficients.
     sums: [f64; SIZE],
     normal: [f64; SIZE],
     work: [f64; SIZE],
 }
 
 impl Series {
-    /// The coefficients of order `N` from those before; `normal` is $(w_{zz}, \mu d)$ in units of
+    /// Computes the coefficients of order `N` from those of lower order. `normal` is $(w_{zz}, \mu d)$ times the unit of
     /// normal impulse.
     #[inline(always)]
     fn coefficient<const N: usize>(&mut self, flow: &Flow, normal: [f64; 3]) {
@@ -138,8 +140,8 @@ impl Series {
         let (xk, yk, rk) = (x[N - 1], y[N - 1], r[N - 1]);
         let q = RECIPROCAL[N];
         velocity[N] = q * (normal[0] * rk - normal[1] * xk - normal[2] * yk);
-        // The coefficient N - 1 of the velocity meets all of r before N, and the last of r all
-        // earlier ones of the velocity, once each.
+        // Coefficient N - 1 of the velocity is multiplied with all coefficients of r before N - 1, and the last one of r
+        // with all earlier ones of the velocity, once each.
         let vk = velocity[N - 1];
         for j in 0..N - 1 {
             if N + j <= ORDER {
@@ -170,7 +172,7 @@ impl Series {
 }
 
 impl Arc {
-    /// Expands the flow at a sliding state.
+    /// Expands the flow in Taylor polynomials at a sliding state; `tolerance` bounds the relative truncation error.
     pub(crate) fn expand(flow: &Flow, mu: f64, state: &State, tolerance: f64) -> Self {
         let rho = state.rho;
         let unit = rho / flow.rate;
@@ -214,14 +216,14 @@ impl Arc {
         arc
     }
 
-    /// Takes a quarter off the arc.
+    /// Shortens the arc by one quarter.
     pub(crate) fn shorten(&mut self) {
         self.length *= 0.75;
     }
 
-    /// Shortens the arc to where the last coefficients are below the tolerance.
+    /// Shortens the arc so far that the last coefficients are below the tolerance.
     fn limit(&mut self, tolerance: f64) {
-        // The work is a product and converges more slowly than its factors.
+        // The work is a product, and its series converges more slowly than those of the factors.
         let per_work = 1.0 / (self.work[1].abs() + self.work[2].abs());
         let size = |k: usize| {
             let sliding = self.x[k].abs().max(self.y[k].abs()).max(self.r[k].abs());
@@ -233,14 +235,14 @@ impl Arc {
         };
         let reach = reach(ORDER).min(reach(ORDER - 1));
         self.length = self.length.min(reach);
-        // The rest that the polynomials leave of r = |u| measures the error that their last coefficients may hide, and
-        // against the speed at the end, so that the direction is as good as the speed.
+        // The residual of r = |u| measures the error that the last coefficients may not show. It is compared with the
+        // speed at the end, so that the direction is as accurate as the speed.
         while self.is_off(self.length, tolerance) {
             self.length *= 0.85;
         }
     }
 
-    /// True if $|r - |u||$ exceeds the tolerance at a parameter.
+    /// True if $|r - |u||$ exceeds the tolerance at parameter `t`.
     fn is_off(&self, t: f64, tolerance: f64) -> bool {
         let powers = Powers::of(t);
         let (x, y) = (powers.dot(&self.x), powers.dot(&self.y));
@@ -249,7 +251,7 @@ impl Arc {
         gap > tolerance * speed + ROUNDING
     }
 
-    /// Sliding velocity and speed over the speed at the start, and their derivatives.
+    /// Returns the sliding velocity and speed, relative to the speed at the start, and their derivatives.
     fn sliding(&self, flow: &Flow, t: f64) -> ([f64; 3], [f64; 3]) {
         let powers = Powers::of(t);
         let [x, y] = [&self.x, &self.y].map(|c| powers.dot(c));
@@ -259,13 +261,13 @@ impl Arc {
         ([x, y, r], [dx, dy, (x * dx + y * dy) / r])
     }
 
-    /// Cross product of the sliding velocity with a vector, and its derivative.
+    /// Returns the cross product of the sliding velocity with a vector, and its derivative.
     pub(crate) fn cross(&self, flow: &Flow, t: f64, [px, py]: [f64; 2]) -> (f64, f64) {
         let ([x, y, _], [dx, dy, _]) = self.sliding(flow, t);
         (x * py - y * px, dx * py - dy * px)
     }
 
-    /// Derivative of the normal velocity over the unit of normal impulse, and its derivative.
+    /// Returns the derivative of the normal velocity, divided by the unit of normal impulse, and the derivative of that.
     fn normal_slope(&self, flow: &Flow, t: f64) -> (f64, f64) {
         let (values, slopes) = self.sliding(flow, t);
         let [px, py] = flow.pull;
@@ -283,8 +285,8 @@ impl Path for Arc {
         self.length
     }
 
-    /// $v_z' = w_{zz} - \mu|d|\cos(\theta - \theta_d)$ is monotone in the direction except where the
-    /// direction crosses the line of $d$, which an arc does at most once.
+    /// Finds the extrema of the normal velocity. $v_z' = w_{zz} - \mu|d|\cos(\theta - \theta_d)$ is monotone in the
+    /// direction $\theta$ except where the direction crosses the line of $d$, which happens at most once on an arc.
     fn turning_points(&self, flow: &Flow) -> ([f64; 2], usize) {
         let mut found = [0.0; 2];
         let mut count = 0;
@@ -356,26 +358,27 @@ impl Path for Arc {
     }
 }
 
-/// A stretch of curved sliding on which states and events can be found.
+/// Part of curved sliding on which states and events can be found.
 pub(crate) trait Path {
-    /// First parameter.
+    /// Returns the first parameter.
     fn start(&self) -> f64;
 
-    /// Last parameter.
+    /// Returns the last parameter.
     fn end(&self) -> f64;
 
-    /// Parameters between which the normal velocity is monotone: its extrema, at most two, in order.
+    /// Returns the extrema of the normal velocity: at most two parameters, in order, and their number. Between them the
+    /// normal velocity is monotone.
     fn turning_points(&self, flow: &Flow) -> ([f64; 2], usize);
 
-    /// Normal velocity and its derivative.
+    /// Returns the normal velocity and its derivative.
     fn normal_velocity(&self, t: f64) -> (f64, f64);
 
-    /// Work of the normal impulse since the start, and its derivative.
+    /// Returns the work of the normal impulse since the start, and its derivative.
     fn work(&self, t: f64) -> (f64, f64);
 
-    /// Normal impulse since the start, and its derivative.
+    /// Returns the normal impulse since the start, and its derivative.
     fn impulse(&self, t: f64) -> (f64, f64);
 
-    /// The state at a parameter, from the state at the start.
+    /// Returns the state at parameter `t`; `base` is the state at the start.
     fn at(&self, base: &State, t: f64) -> State;
 }

@@ -1,28 +1,29 @@
-//! Derivatives of sliding along one step: Taylor polynomials beside those of the step.
+//! Derivatives of sliding along one step, as Taylor polynomials computed together with those of the step.
 
 use super::arc::{Arc, ORDER, Powers, RECIPROCAL, SIZE};
 use super::flow::Flow;
 use super::inertia::ContactInertia;
 
-/// Directions that change sliding: $b_{11}, b_{12}, b_{22}, d_1, d_2, \gamma_x, \gamma_y, \mu$.
+/// Number of parameters that change sliding: $b_{11}, b_{12}, b_{22}, d_1, d_2, \gamma_x, \gamma_y, \mu$. Each has one
+/// lane.
 pub(crate) const LANES: usize = 8;
 
-/// One number for each of the directions.
+/// One number for each of these parameters.
 pub(crate) type Lanes = [f64; LANES];
 
-/// The lane of $\mu$.
+/// Lane of $\mu$.
 pub(crate) const FRICTION_LANE: usize = 7;
 
-/// The lanes of the sliding velocity.
+/// Lanes of the sliding velocity.
 pub(crate) const SLIDING_LANES: [usize; 2] = [5, 6];
 
-/// The numbers that an arc depends on beside its start: $A_{11}, A_{12}, A_{22}, a_1, a_2$.
+/// Number of coefficients on which an arc depends in addition to its start: $A_{11}, A_{12}, A_{22}, a_1, a_2$.
 const RATES: usize = 5;
 
-/// Number of followed rates. The last rate follows from homogeneity.
+/// Number of coefficients whose derivatives are computed. The derivatives by the last one follow from homogeneity.
 const FOLLOWED: usize = RATES - 1;
 
-/// Derivatives of a state at a fixed parameter of its phase. The impulse is linear in them.
+/// Derivatives of a state at a fixed parameter of its phase. The derivatives of the impulse are linear in these.
 #[derive(Clone, Copy)]
 pub(crate) struct Deltas {
     pub(crate) sliding: [Lanes; 2],
@@ -30,42 +31,42 @@ pub(crate) struct Deltas {
 }
 
 impl Deltas {
-    /// Nothing has changed yet.
+    /// Derivatives before any change.
     pub(crate) const NONE: Self = Self {
         sliding: [[0.0; LANES]; 2],
         normal_impulse: [0.0; LANES],
     };
 }
 
-/// Derivatives of $u$, $\int r dt$ and the excess $\int (r^2 - u_0\cdot u) dt$.
+/// Derivatives of $u$, of $\int r dt$ and of the excess $\int (r^2 - u_0\cdot u) dt$.
 type Response = [f64; 4];
 
-/// Taylor polynomials of the derivatives of sliding along an arc, in its units,
+/// Taylor polynomials of the derivatives of sliding along an arc, in the units of the arc,
 ///
 /// $$ \delta u' = a \delta r - A \delta u + \delta a r - \delta A u, \qquad r \delta r = u\cdot\delta u, $$
 ///
-/// by four of the five numbers in $A$ and $a$, side by side. The fifth is the one that scaling all
-/// of them leaves, $\delta u = tu'$. A change of $u$ along itself stays one; a turn of everything,
-/// $\delta u = (-u_y, u_x)$, is a turn of the start and one of $A$ and $a$.
+/// with respect to four of the five coefficients in $A$ and $a$, in parallel. The derivative by the fifth follows from
+/// scaling all of them, $\delta u = tu'$. A change of $u$ along itself keeps its form; a rotation, $\delta u = (-u_y,
+/// u_x)$, is a rotation of the start together with one of $A$ and $a$.
 pub(crate) struct ArcVariation {
     arc: Option<Arc>,
     base: Deltas,
     x: [[f64; FOLLOWED]; SIZE],
     y: [[f64; FOLLOWED]; SIZE],
     r: [[f64; FOLLOWED]; SIZE],
-    /// Coefficients of the rate of the excess, and of its derivatives. The first is zero: what friction
-    /// takes in a short time is all but $\mu u_0\cdot u$.
+    /// Coefficients of the rate of the excess, and of its derivatives. The first is zero: in a short time the work of
+    /// friction is nearly $\mu u_0\cdot u$.
     excess: [f64; SIZE],
     excesses: [[f64; FOLLOWED]; SIZE],
-    /// The numbers, and the largest of them, which is not followed.
+    /// Coefficients of $A$ and $a$, and the index of the largest one, whose derivatives are not computed.
     rates: [f64; RATES],
     left_out: usize,
-    /// Change of the numbers by each direction.
+    /// Change of these coefficients by each parameter.
     changes: [[f64; RATES]; LANES],
 }
 
 impl ArcVariation {
-    /// Room for an expansion.
+    /// Creates the derivatives without an arc yet.
     pub(crate) fn new(flow: &Flow, w: &ContactInertia, mu: f64) -> Self {
         let rates = [flow.a11, flow.a12, flow.a22, flow.a1, flow.a2];
         let largest = |a: usize, b: usize| {
@@ -102,18 +103,18 @@ impl ArcVariation {
         }
     }
 
-    /// The numbers that are followed.
+    /// Returns the indices of the coefficients whose derivatives are computed.
     fn followed(&self) -> [usize; FOLLOWED] {
         std::array::from_fn(|i| i + usize::from(i >= self.left_out))
     }
 
-    /// Expands the variational equations along an arc, from derivatives at its start.
+    /// Expands the variational equations along an arc, from the derivatives at its start.
     pub(crate) fn expand(&mut self, arc: &Arc, base: &Deltas) {
         self.arc = Some(arc.clone());
         self.base = *base;
         let (x0, y0) = (arc.x[0], arc.y[0]);
         let [a11, a12, a22, a1, a2] = self.rates;
-        // Change of u' by a change of each number, per x, y and r.
+        // Change of u' by a unit change of each coefficient, per x, y and r.
         let own = self.followed().map(|k| match k {
             0 => [[-1.0, 0.0, 0.0], [0.0, 0.0, 0.0]],
             1 => [[0.0, -1.0, 0.0], [-1.0, 0.0, 0.0]],
@@ -160,8 +161,9 @@ impl ArcVariation {
         }
     }
 
-    /// Derivatives at a parameter of the arc, and those of $\gamma_0\cdot\Delta I_\perp + \mu\int\rho dI_z$ at
-    /// fixed $\mu$ but in the impulse, over $\mu$; last of all that itself.
+    /// Returns the derivatives at parameter `t` of the arc, then the derivatives of $\gamma_0\cdot\Delta I_\perp +
+    /// \mu\int\rho dI_z$ divided by $\mu$ ($\mu$ is fixed except in the impulse), then this quantity itself divided by
+    /// $\mu$.
     pub(crate) fn at(&self, t: f64) -> (Deltas, Lanes, f64) {
         let Some(arc) = &self.arc else {
             return (self.base, [0.0; LANES], 0.0);
@@ -218,8 +220,8 @@ impl ArcVariation {
         (out, by_excess, unit * excess)
     }
 
-    /// Responses to all the numbers, given those to the ones that are followed, integrals over t yet to be
-    /// multiplied by it, and what all of them scaled do to the excess.
+    /// Returns the derivatives by all coefficients from the computed ones. `followed` contains integrals that must still
+    /// be multiplied by `t`; `excess` is the change of the excess if all coefficients are scaled.
     fn responses(
         &self,
         followed: [[f64; FOLLOWED]; 4],
@@ -229,7 +231,7 @@ impl ArcVariation {
         excess: f64,
     ) -> [Response; RATES] {
         let [a11, a12, a22, a1, a2] = self.rates;
-        // All of them scaled: time runs faster.
+        // Scaling all coefficients makes time run faster.
         let mut rest = [
             t * (a1 * r - a11 * x - a12 * y),
             t * (a2 * r - a12 * x - a22 * y),

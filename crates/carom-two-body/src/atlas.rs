@@ -1,4 +1,4 @@
-//! Hodographs of a contact, expanded once: one between each two neighboring invariant directions.
+//! Precomputed hodographs of a contact: one between each two neighboring invariant directions.
 
 use super::arc::{Arc, Path};
 use super::flow::{Flow, centrifugal};
@@ -10,19 +10,19 @@ use crate::tolerances::{MONOTONE_SLOPE, TAIL_RATE};
 use carom_numeric::roots;
 use std::f64::consts::TAU;
 
-/// Distance from a repelling direction at which the tabulated hodographs start, in radians; closer to it,
-/// sliding is expanded afresh until it gets there.
+/// Distance (rad) from a repelling direction at which the tabulated hodographs start. Closer to it, each impact is
+/// expanded separately until it reaches this distance.
 const OFFSET: f64 = 1e-3;
 
-/// Most arcs of one hodograph.
+/// Largest number of arcs of one hodograph.
 const MAX_LEGS: usize = 48;
 
-/// Least sliding speed at the end of a tabulated arc against that at its start: what is left of the
-/// impact there is a difference along the arc, and its energy quadratic.
+/// Smallest sliding speed at the end of a tabulated arc, relative to that at its start. The rest of an impact is computed
+/// as a difference along the arc, and its energy is quadratic in the speed, so that a smaller ratio would lose digits.
 const SLOWEST: f64 = 0.4;
 
-/// Closing more slowly than this fraction of sliding, an impact is short against an arc, and its
-/// energy, a difference along a tabulated one, would cost the square of it in digits.
+/// Ratio of closing speed to sliding speed below which tables are not used. Such an impact is short compared to an arc,
+/// and its energy, a difference along the arc, would lose digits with the square of this ratio.
 const SHORT: f64 = 0.1;
 
 /// One arc of a tabulated hodograph, with unit sliding speed and zero normal velocity at its start.
@@ -31,17 +31,18 @@ pub(crate) struct Leg {
     arc: Arc,
     turns: ([f64; 2], usize),
     end: State,
-    /// Angle turned at the start.
+    /// Angle (rad) by which sliding has turned at the start of the leg.
     turned: f64,
-    /// Angle turned on the leg.
+    /// Angle (rad) by which sliding turns on the leg.
     turn: f64,
-    /// The arc's parameter is a function of the angle turned. Its slope at both ends of the leg, each
-    /// divided by the mean slope over the leg: what [`guess`](Self::guess) interpolates with.
+    /// Slopes of the arc's parameter as a function of the angle at both ends of the leg, each divided by the mean slope.
+    /// [`guess`](Self::guess) interpolates with them.
     slopes: [f64; 2],
 }
 
 impl Leg {
-    /// About the parameter at an angle turned: Hermite's cubic of the inverse, if it is monotone.
+    /// Approximates the parameter at an angle by cubic Hermite interpolation of the inverse function, or linearly if that
+    /// is not monotone.
     fn guess(&self, turned: f64) -> f64 {
         let s = (turned - self.turned) / self.turn;
         let [a, b] = self.slopes;
@@ -55,21 +56,21 @@ impl Leg {
     }
 }
 
-/// The hodographs between two invariant directions.
+/// Hodograph between two neighboring invariant directions.
 #[derive(Clone, Debug)]
 struct Sector {
-    /// Polar angle of the direction that sliding leaves, and the sign of its turning.
+    /// Polar angle (rad) of the direction from which sliding turns away, and the sign of its turning.
     from: f64,
     sign: f64,
-    /// Angle between the two directions.
+    /// Angle (rad) between the two directions.
     width: f64,
-    /// Angle turned at the ends of the legs; that at the start is [`OFFSET`].
+    /// Angles (rad) at the ends of the legs; the first leg starts at [`OFFSET`].
     turned: Vec<f64>,
     legs: Vec<Leg>,
     tail: Option<Tail>,
 }
 
-/// Everything that depends on inverse inertia and friction alone.
+/// All precomputed data, which depend only on inverse inertia and friction.
 #[derive(Clone, Debug)]
 pub(crate) struct Atlas {
     sectors: Vec<Sector>,
@@ -77,7 +78,7 @@ pub(crate) struct Atlas {
     pub(crate) centrifugal: Option<([f64; 2], f64)>,
 }
 
-/// Entry of an impact into a hodograph.
+/// Point at which an impact enters a tabulated hodograph.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry<'a> {
     pub(crate) legs: &'a [Leg],
@@ -122,8 +123,8 @@ impl Atlas {
         }
     }
 
-    /// Place of a sliding direction in the tables; `None` close to a repelling direction, past
-    /// their ends, and for impacts that are short against an arc.
+    /// Finds the point of the tables with a sliding direction. `None` close to a repelling direction, beyond the ends of
+    /// the tables, and for impacts that are short compared to an arc.
     pub(crate) fn enter(&self, state: &State, direction: [f64; 2]) -> Option<Entry<'_>> {
         if state.normal_velocity.abs() < SHORT * state.rho {
             return None;
@@ -202,21 +203,21 @@ impl Sector {
     }
 }
 
-/// A tabulated arc as an impact goes along it: scaled, and entered at a point.
+/// Tabulated arc along which an impact moves: scaled, and entered at a point.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ride<'a> {
     leg: &'a Leg,
     from: f64,
-    /// Sliding speed at the start of the arc.
+    /// Sliding speed of the impact at the start of the arc.
     scale: f64,
-    /// State of the arc at the entry.
+    /// State of the tabulated arc at the entry.
     entry: State,
     /// Normal velocity of the impact at the entry.
     normal_velocity: f64,
 }
 
 impl<'a> Ride<'a> {
-    /// Enters an arc with a state that slides in the arc's direction there.
+    /// Enters an arc with a state that slides in the direction of the arc at parameter `from`.
     pub(crate) fn new(leg: &'a Leg, from: f64, state: &State) -> Self {
         let start = State::default();
         let entry = if from == 0.0 {
@@ -233,12 +234,13 @@ impl<'a> Ride<'a> {
         }
     }
 
-    /// Normal velocity gained since the entry over the scale.
+    /// Converts a normal velocity of the arc to the change of the impact's normal velocity since the entry.
     fn gain(&self, normal_velocity: f64) -> f64 {
         self.scale * (normal_velocity - self.entry.normal_velocity)
     }
 
-    /// Work since the entry: that of the velocity at the entry, and of what was gained.
+    /// Converts impulse and work of the arc to the work of the impact since the entry: the work at constant normal
+    /// velocity, plus that of its change.
     fn work_of(&self, impulse: f64, work: f64) -> f64 {
         let impulse = self.scale * (impulse - self.entry.impulse[2]);
         let steady = self.normal_velocity - self.scale * self.entry.normal_velocity;

@@ -1,4 +1,4 @@
-//! The schemes of Jia & Wang's Table 1, for comparison.
+//! Integration schemes of Jia & Wang's Table 1, for comparison.
 
 use super::events::{Event, Events, Phase};
 use super::flow::normalized;
@@ -11,63 +11,63 @@ use super::state::State;
 use crate::TwoBodyError;
 use nalgebra::Vector3;
 
-/// Sine of the angle between $\gamma$ and $\gamma'$ below which the paper's Algorithm 1 takes sliding
-/// for straight. The paper does not state it; this value gives its iteration counts.
+/// Sine of the angle between $\gamma$ and $\gamma'$ below which Algorithm 1 of the paper counts sliding as straight. The
+/// paper does not state the value; this one reproduces its iteration counts.
 pub const PAPER_LINE_TOLERANCE: f64 = 0.08;
 
-/// Fraction of the first sliding speed below which Algorithm 1 takes the contact for at rest.
+/// Fraction of the initial sliding speed below which Algorithm 1 counts the contact as at rest.
 const REST_TOLERANCE: f64 = 1e-3;
 
-/// Most iterations.
+/// Largest number of Euler steps.
 const MAX_ITERATIONS: usize = 20_000_000;
 
-/// Choice of the explicit Euler steps of Algorithm 1, and their end.
+/// Step control of the explicit Euler steps of Algorithm 1, and the condition for their end.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum EulerScheme {
-    /// NI: a fixed step of normal impulse to the very end; no closed forms.
+    /// NI: a fixed step of normal impulse until the end of the impact, without closed forms.
     Pure {
-        /// Normal impulse a step, N·s.
+        /// Normal impulse per step, N·s.
         step: f64,
     },
-    /// FS: a fixed step until sliding is straight or over, closed forms from there.
+    /// FS: a fixed step until sliding is straight or has stopped, then closed forms.
     Fixed {
-        /// Normal impulse a step, N·s.
+        /// Normal impulse per step, N·s.
         step: f64,
     },
-    /// VS: the step of Eq. (36), $h = (h_1/|\gamma'| + h_2/(|\kappa||\gamma'|))/2$, until sliding is
-    /// straight or over, closed forms from there.
+    /// VS: the step of Eq. (36), $h = (h_1/|\gamma'| + h_2/(|\kappa||\gamma'|))/2$, until sliding is straight or has
+    /// stopped, then closed forms.
     ///
-    /// The paper's Eq. (37) for the curvature $\kappa$ of the hodograph has a wrong power of
-    /// $\gamma$; with $\kappa = \gamma'\times\gamma''/|\gamma'|^3$ the pin and ball take the 29
-    /// iterations that the paper reports, as printed 16.
+    /// Eq. (37) of the paper for the curvature $\kappa$ of the hodograph has a wrong power of $\gamma$. With $\kappa =
+    /// \gamma'\times\gamma''/|\gamma'|^3$ the example of pin and ball takes 29 iterations, as the paper reports; with the
+    /// printed equation it takes 16.
     Variable {
-        /// $h_1$.
+        /// Parameter $h_1$ of the step.
         first: f64,
-        /// $h_2$.
+        /// Parameter $h_2$ of the step.
         second: f64,
     },
 }
 
-/// Result of an Euler scheme.
+/// Impact computed by an Euler scheme.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EulerImpact {
     /// Impulse on body 1, N·s.
     pub impulse: Vector3<f64>,
-    /// Euler steps.
+    /// Number of Euler steps.
     pub iterations: usize,
-    /// Events in order; the label of one that Euler steps found is where they noticed it.
+    /// Events in order. An event during Euler steps is recorded at the end of the step that detects it.
     pub events: Events,
 }
 
-/// Algorithm 1 of the paper with one of its step controls, energetic restitution.
+/// Computes an impact by Algorithm 1 of the paper with one of its step controls and energetic restitution.
 ///
-/// First order in the step, the energy included. It is here to be compared with
-/// [`solve_impact`](super::solve_impact), not to be used.
+/// The error is of first order in the step, also for the energy. The function is meant for comparison with
+/// [`solve_impact`](super::solve_impact), not for use.
 ///
 /// # Errors
 ///
-/// The errors of [`solve_impact`](super::solve_impact); [`TwoBodyError::ImpactStepLimit`] for steps that are too
-/// small or not positive.
+/// Returns the errors of [`solve_impact`](super::solve_impact), and [`TwoBodyError::ImpactStepLimit`] for steps that are
+/// too small or not positive.
 pub fn euler_impact(
     w: &ContactInertia,
     velocity: &Vector3<f64>,
@@ -122,7 +122,7 @@ pub fn euler_impact(
                 ];
                 let curvature =
                     (rate[0] * bend[1] - rate[1] * bend[0]).abs() / (speed * speed * speed);
-                // Straight pieces would take an infinite step.
+                // Straight pieces would give an infinite step.
                 let step = 0.5 * (first + second / curvature) / speed;
                 step.min(state.rho / speed)
             }

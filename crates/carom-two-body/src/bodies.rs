@@ -6,7 +6,7 @@ use crate::tolerances::{INERTIA_ASYMMETRY, PIVOT_ROUNDINGS};
 use carom_metric::{Covector, Tangent};
 use nalgebra::{DMatrix, Matrix3, Vector3};
 
-/// A rigid body at the instant of an impact, all in world axes.
+/// A rigid body at the instant of an impact. All vectors and matrices are in world axes.
 ///
 /// # Examples
 ///
@@ -37,9 +37,9 @@ pub struct RigidBody {
     pub angular_velocity: Vector3<f64>,
 }
 
-/// One or two rigid bodies and their contact; without a second body the first one hits a fixed
-/// half-space. Its generalized velocity is
-/// $(V_1, \omega_1, V_2, \omega_2)$, world axes, of length 6 or 12.
+/// One or two rigid bodies and their contact. Without a second body the first one hits a fixed half-space. The
+/// generalized velocity consists of the velocities of the centres of mass and the angular velocities, $(V_1, \omega_1,
+/// V_2, \omega_2)$, in world axes, with 6 or 12 entries.
 ///
 /// # Examples
 ///
@@ -60,23 +60,23 @@ pub struct RigidBody {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BodyPair {
-    /// The body that the normal points into.
+    /// The body into which the normal points.
     pub body1: RigidBody,
     /// The other body; `None` for a fixed half-space.
     pub body2: Option<RigidBody>,
     /// Contact point, m.
     pub point: Vector3<f64>,
-    /// Unit normal, from body 2 into body 1.
+    /// Unit normal, from body 2 to body 1.
     normal: Vector3<f64>,
 }
 
 impl BodyPair {
-    /// Two bodies in contact; `normal` points from body 2 into body 1 and may have any length.
+    /// Creates a pair of bodies in contact; `normal` points from body 2 to body 1 and may have any length.
     ///
     /// # Errors
     ///
-    /// [`TwoBodyError::InvalidBody`]: a mass that is not positive, an inertia that is not symmetric
-    /// positive definite, or an entry that is not finite; [`TwoBodyError::InvalidNormal`].
+    /// Returns [`TwoBodyError::InvalidBody`] for a mass that is not positive, an inertia that is not symmetric positive
+    /// definite, or an entry that is not finite, and [`TwoBodyError::InvalidNormal`].
     pub fn new(
         body1: RigidBody,
         body2: Option<RigidBody>,
@@ -101,11 +101,11 @@ impl BodyPair {
         })
     }
 
-    /// Columns of the contact frame in world axes: two tangents and the normal, right-handed. The
-    /// tangents are the world's $x$ and $y$ if the normal is its $z$.
+    /// Returns the contact frame: its columns are two tangents and the normal in world axes, right-handed. The tangents
+    /// are the $x$ and $y$ axes of the world if the normal is the $z$ axis.
     pub fn frame(&self) -> Matrix3<f64> {
         let n = self.normal;
-        // The rotation that takes z to n by the shortest way, or a half turn about x.
+        // The shortest rotation from z to n, or a half turn about x.
         let (x, y) = if n.z > -0.5 {
             let q = 1.0 / (1.0 + n.z);
             (
@@ -130,7 +130,7 @@ impl BodyPair {
         6 * self.bodies().count()
     }
 
-    /// Mass matrix (6 × 6 or 12 × 12).
+    /// Returns the mass matrix (6 × 6 or 12 × 12).
     pub fn mass_matrix(&self) -> DMatrix<f64> {
         let mut mass = DMatrix::zeros(self.dim(), self.dim());
         for (k, (_, body)) in self.bodies().enumerate() {
@@ -144,7 +144,7 @@ impl BodyPair {
         mass
     }
 
-    /// Velocity before the impact (6 or 12).
+    /// Returns the generalized velocity before the impact (6 or 12 entries).
     pub fn velocity(&self) -> Tangent {
         let entries: Vec<f64> = self
             .bodies()
@@ -154,7 +154,8 @@ impl BodyPair {
         Tangent::from_slice(&entries)
     }
 
-    /// Velocity of body 1 at the contact along a world direction, relative to body 2, as a row.
+    /// Returns the row that maps the generalized velocity to the contact velocity of body 1 relative to body 2 along a
+    /// world direction.
     fn row(&self, direction: &Vector3<f64>) -> Covector {
         let entries: Vec<f64> = self
             .bodies()
@@ -167,13 +168,13 @@ impl BodyPair {
         Covector::from_slice(&entries)
     }
 
-    /// Rows of the contact velocity along the columns of [`frame`](Self::frame): two tangents and the normal.
+    /// Returns the rows of the contact velocity along the columns of [`frame`](Self::frame): two tangents and the normal.
     pub fn rows(&self) -> [Covector; 3] {
         let frame = self.frame();
         [0, 1, 2].map(|k| self.row(&frame.column(k).into_owned()))
     }
 
-    /// Contact velocity of body 1 relative to body 2 in the contact frame, Jia & Wang, Eq. (2).
+    /// Returns the contact velocity of body 1 relative to body 2 in the contact frame, Jia & Wang, Eq. (2).
     pub fn contact_velocity(&self) -> Vector3<f64> {
         let world: Vector3<f64> = self
             .bodies()
@@ -185,18 +186,19 @@ impl BodyPair {
         self.frame().tr_mul(&world)
     }
 
-    /// Inverse inertia matrix in the contact frame, Jia & Wang, Eqs. (3)-(5), as a sum of squares:
-    /// symmetric to the last bit.
+    /// Returns the inverse inertia matrix in the contact frame, Jia & Wang, Eqs. (3)-(5). It is computed as a sum of
+    /// squares, so that it is symmetric to the last bit.
     ///
     /// # Errors
     ///
-    /// [`TwoBodyError::ContactInertiaSingular`] if the masses differ by more than rounding bears.
+    /// Returns [`TwoBodyError::ContactInertiaSingular`] if the masses differ so much that rounding makes the matrix
+    /// singular.
     pub fn inertia(&self) -> Result<ContactInertia, TwoBodyError> {
         let frame = self.frame();
         let mut w = Matrix3::zeros();
         for (_, body) in self.bodies() {
             let arm = self.point - body.center;
-            // Turning rate per impulse in whitened coordinates.
+            // Whitened angular velocity per unit of impulse.
             let mut a = arm.cross_matrix() * frame;
             if let Some(factor) = body.inertia.cholesky() {
                 factor.l().solve_lower_triangular_mut(&mut a);
@@ -224,7 +226,7 @@ impl RigidBody {
         }
         let pivots = self.inertia.cholesky().map(|factor| factor.l().diagonal());
         match pivots {
-            // Pivots are squared: below this they are rounding.
+            // Pivots are squared: smaller ones are rounding.
             Some(p) if p.min() > PIVOT_ROUNDINGS * f64::EPSILON.sqrt() * p.max() => Ok(()),
             _ => refuse("inertia must be positive definite"),
         }

@@ -1,4 +1,4 @@
-//! Tangential compliance: springs at the contact that give way sideways too.
+//! Impact with tangential compliance: normal and tangential springs at the contact.
 
 use super::impact::{ContactImpact, ContactResponse, Scaled, check, solve_impact, velocity_scale};
 use super::inertia::ContactInertia;
@@ -8,35 +8,35 @@ use crate::TwoBodyError;
 use carom_numeric::roots;
 use nalgebra::Vector3;
 
-/// Most steps of integration; a step is a fraction of the fastest oscillation of the springs.
+/// Largest number of integration steps; a step is a fraction of the period of the fastest oscillation of the springs.
 const MAX_STEPS: usize = 100_000;
 
-/// Below this fraction of its largest value the rest of the normal force is an impulse in the
-/// present direction: its square is rounding.
+/// Fraction of the largest normal force below which the rest of the force is replaced by an impulse in the present
+/// direction: the impulse is quadratic in the force, so that its error is rounding.
 const SPENT: f64 = 1e-9;
 
-/// Parts of a step in which an event is looked for.
+/// Number of parts of a step in each of which an event is searched.
 const PARTS: u32 = 16;
 
-/// Tangential motion of a compliant contact.
+/// Tangential state of a compliant contact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CompliantPhase {
-    /// The surfaces slide; the tangential spring is as long as friction allows.
+    /// The surfaces slide; the deformation of the tangential spring is at the friction limit.
     Slip,
     /// The surfaces stick, and the spring follows the relative motion of the bodies.
     Stick,
 }
 
-/// The impact of a contact with a tangential spring.
+/// Impact of a contact with a tangential spring.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CompliantImpact {
     /// Impulse on body 1, N·s.
     pub impulse: Vector3<f64>,
-    /// Contact velocity after, $v^- + WI$.
+    /// Contact velocity after the impact, $v^- + WI$.
     pub velocity_plus: Vector3<f64>,
-    /// Slip and stick in their order.
+    /// Phases of slip and stick, in order.
     pub phases: Vec<CompliantPhase>,
-    /// Energy stored in the normal spring when compression ends, J. Restitution returns $e^2$ of it.
+    /// Energy stored in the normal spring at the end of compression, J. Restitution returns $e^2$ times this energy.
     pub compression_energy: f64,
 }
 
@@ -52,25 +52,26 @@ pub struct CompliantImpact {
 /// $$ \dot u = \gamma - \beta\frac{u}{|u|}, \qquad
 ///    \beta = \frac{\gamma\cdot u}{|u|} - \frac{\mu\dot F_n}{k_t}, $$
 ///
-/// as long as the sliding speed $\beta$ is positive. The contact starts in stick if
-/// $\kappa|\gamma^-| \le \mu|v_z^-|$. Where strong friction presses the bodies together again during
-/// restitution, the force rises along the line of restitution: compression loses its share once.
+/// as long as the sliding speed $\beta$ is positive. The contact starts in stick if $\kappa|\gamma^-| \le \mu|v_z^-|$. If
+/// strong friction presses the bodies together again during restitution, the force increases along the restitution curve:
+/// energy is lost only in the first compression.
 ///
-/// For $\kappa \to \infty$ the outcome is that of [`solve_impact`]; a soft spring turns the contact's
-/// tangential velocity around, as a rubber ball does. Stronge, *Impact mechanics* (2000), chapter 5;
-/// Jia, *Three-dimensional impact* (2013).
+/// For $\kappa \to \infty$ the outcome is that of [`solve_impact`]; a soft spring reverses the tangential contact
+/// velocity, as a rubber ball does. Stronge, *Impact mechanics* (2000), chapter 5; Jia, *Three-dimensional impact*
+/// (2013).
 ///
-/// `None` if the contact does not close. Arguments are those of [`solve_impact`].
+/// The result is `None` if the contact does not close. Arguments are those of [`solve_impact`].
 ///
 /// # Errors
 ///
-/// The errors of [`solve_impact`]; [`TwoBodyError::InvalidStiffnessRatio`] unless it is positive and finite;
-/// [`TwoBodyError::ImpactStepLimit`] for springs so hard that the contact is rigid: the steps grow like
-/// $\kappa|\gamma^-|/(\mu|v_z^-|)$, the ratio of sliding to the sliding that fills the spring.
+/// Returns the errors of [`solve_impact`]; [`TwoBodyError::InvalidStiffnessRatio`] unless the ratio is positive and
+/// finite; [`TwoBodyError::ImpactStepLimit`] for a tangential spring so stiff that the contact is almost rigid: the
+/// number of steps grows like $\kappa|\gamma^-|/(\mu|v_z^-|)$, the ratio of the sliding speed to the speed at which
+/// friction limits the spring from the start.
 ///
 /// # Examples
 ///
-/// A ball that grips: half a tangential oscillation turns its sliding velocity around.
+/// A ball that sticks: half a tangential oscillation reverses its sliding velocity.
 ///
 /// ```
 /// use carom_two_body::{CompliantPhase, ContactInertia, compliant_impact};
@@ -97,7 +98,7 @@ pub fn compliant_impact(
         return Ok(None);
     }
     if friction == 0.0 {
-        // The tangential spring is never stretched.
+        // The tangential spring is never deformed.
         return frictionless(w, velocity, restitution);
     }
     let scaled = Scaled::new(w);
@@ -149,25 +150,25 @@ fn frictionless(
     }))
 }
 
-/// A contact on its springs, $k_n = 1$.
+/// Contact with springs, in units with $k_n = 1$.
 struct Springs {
     w: ContactInertia,
     friction: f64,
-    /// $\kappa$.
+    /// Stiffness ratio $\kappa$.
     ratio: f64,
     restitution: f64,
     /// Normal stiffness: 1 in compression, $1/e^2$ in restitution.
     stiffness: f64,
     velocity: Vector3<f64>,
     impulse: Vector3<f64>,
-    /// $F_n$, and its value when compression ended.
+    /// Normal force $F_n$, and its value at the end of compression.
     force: f64,
     peak: f64,
     mode: Mode,
     phases: Vec<CompliantPhase>,
 }
 
-/// Event that ends a stretch of integration.
+/// Event that ends an integration step.
 #[derive(Clone, Copy, PartialEq)]
 enum Switch {
     CompressionEnds,
@@ -184,7 +185,7 @@ impl Springs {
         ratio: f64,
     ) -> Self {
         let speed = velocity.xy().norm();
-        // The spring stretches at the sliding speed, what friction can hold grows with the force.
+        // The spring force grows with the sliding speed, the friction limit with the normal force.
         let slips = ratio * speed > friction * velocity.z.abs();
         let mode = if slips {
             Mode::Slip([velocity.x / speed, velocity.y / speed])
@@ -279,7 +280,7 @@ impl Springs {
         self.mode = series.mode(by);
     }
 
-    /// The impulse of a normal force that is nearly spent: it falls at a constant rate.
+    /// Adds the impulse of the rest of the normal force, which is nearly zero and decreases at a constant rate.
     fn spend(&mut self) {
         let normal = 0.5 * self.force * self.force / (self.stiffness * self.velocity.z);
         let per_normal = match self.mode {
@@ -292,8 +293,8 @@ impl Springs {
         self.impulse += Vector3::new(per_normal[0], per_normal[1], 1.0) * normal;
     }
 
-    /// The first event of a step. A step is short against the oscillations, so that a part of it
-    /// holds no two.
+    /// Finds the first event of a step. A step is short compared to the oscillations, so that one part of it contains at
+    /// most one event of each kind.
     fn first_switch(&self, series: &Series, length: f64) -> Option<(f64, Switch)> {
         let tangential = |t: f64| series.tangential_margin(t);
         let normal = |t: f64| {

@@ -1,18 +1,18 @@
 //! Errors of an impact of two bodies.
 
-/// Reasons for which the impact of two bodies cannot be posed or followed.
+/// Reasons for which the impact of two bodies cannot be set up or computed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TwoBodyError {
-    /// A rigid body is not one.
+    /// The data of a rigid body are invalid.
     #[error("body {body}: {what}")]
     InvalidBody {
-        /// 1 or 2.
+        /// Number of the body: 1 or 2.
         body: usize,
-        /// Condition that its data must meet.
+        /// Condition that the data must satisfy.
         what: &'static str,
     },
-    /// The contact normal is zero, or it or the contact point is not finite.
+    /// The contact normal is zero, or the normal or the contact point is not finite.
     #[error("contact normal must be finite and not zero, the contact point finite")]
     InvalidNormal,
     /// The inverse inertia matrix of a contact has a NaN or an infinity.
@@ -21,13 +21,13 @@ pub enum TwoBodyError {
     /// The inverse inertia matrix of a contact is not symmetric.
     #[error("inverse inertia matrix is not symmetric: relative asymmetry {asymmetry:e}")]
     ContactInertiaNotSymmetric {
-        /// Largest difference across the diagonal over the largest entry.
+        /// Largest difference between mirrored entries, relative to the largest entry.
         asymmetry: f64,
     },
     /// The inverse inertia matrix of a contact is not positive definite to working precision.
     #[error("inverse inertia matrix is not positive definite: pivot {pivot:e}")]
     ContactInertiaSingular {
-        /// The pivot of its factorization that is not positive.
+        /// Pivot of the factorization that is not positive.
         pivot: f64,
     },
     /// The contact velocity has a NaN or an infinity.
@@ -35,25 +35,25 @@ pub enum TwoBodyError {
     ContactVelocityNonFinite {
         /// Index of the entry.
         index: usize,
-        /// The entry.
+        /// Value of the entry.
         value: f64,
     },
     /// The Coulomb coefficient is negative or not finite.
     #[error("friction is {value}: it must be finite and at least 0")]
     InvalidFriction {
-        /// The value given.
+        /// Given value.
         value: f64,
     },
     /// The coefficient of restitution lies outside \[0, 1\].
     #[error("restitution is {value}: it must lie in [0, 1]")]
     InvalidRestitution {
-        /// The value given.
+        /// Given value.
         value: f64,
     },
-    /// The tangential stiffness of a contact over its normal one is not a positive number.
+    /// The ratio of tangential to normal stiffness of a contact is not a positive finite number.
     #[error("stiffness ratio is {value}: it must be positive and finite")]
     InvalidStiffnessRatio {
-        /// The value given.
+        /// Given value.
         value: f64,
     },
     /// Curved sliding took more steps than the proved bounds on the impact should allow.
@@ -61,12 +61,12 @@ pub enum TwoBodyError {
         "limit of {steps} steps of sliding reached at the normal impulse {normal_impulse:e} (scaled)"
     )]
     ImpactStepLimit {
-        /// Steps made.
+        /// Number of steps.
         steps: usize,
-        /// Normal impulse reached, in units of the scaled problem.
+        /// Normal impulse reached, in units of the internally scaled problem.
         normal_impulse: f64,
     },
-    /// Energies of this velocity are no numbers, or too small for their ratios to be some.
+    /// The kinetic energy overflows, or is too small for ratios of energies to be computed.
     #[error(
         "velocity is too large or too small: its kinetic energy leaves the range of double precision; other units of length or time help"
     )]
@@ -74,7 +74,7 @@ pub enum TwoBodyError {
 }
 
 impl TwoBodyError {
-    /// The variant as a stable kebab-case identifier, for reports that machines read.
+    /// Returns the variant as a stable kebab-case identifier, for machine-readable reports.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::InvalidBody { .. } => "invalid-body",

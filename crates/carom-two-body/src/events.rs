@@ -1,32 +1,33 @@
-//! The events of an impact and the normal process that makes them.
+//! Events of an impact, and the normal process (compression and restitution) that causes them.
 
 use super::options::{ImpactOptions, Recompression, RestitutionLaw};
 use std::ops::Deref;
 
-/// Most events an impact can have: a start on a ray, two compressions with an interruption between
-/// them, an end of sliding, the end; with room to spare.
+/// Largest number of events of an impact: a start on an invariant direction, two compressions with an interruption
+/// between them, an end of sliding, the end of the impact; with some reserve.
 const MAX_EVENTS: usize = 8;
 
-/// Event at a point of an impact. Letters as in Jia & Wang, section 6; `k` and `C` are ours.
+/// Event during an impact. The one-letter codes follow Jia & Wang, section 6; the codes `k` and `C` are additions of this
+/// crate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Event {
-    /// `c`: the first compression ends, $v_z = 0$ upwards.
+    /// `c`: the first compression ends; the normal velocity $v_z$ increases through zero.
     #[default]
     CompressionEnd,
-    /// `r`: restitution ends and with it the impact.
+    /// `r`: restitution ends, and with it the impact.
     RestitutionEnd,
     /// `s`: the sliding velocity becomes zero.
     SlipZero,
-    /// `l`: sliding is along an invariant direction (exactly, so only from the start).
+    /// `l`: sliding is along an invariant direction (exactly, which occurs only from the start).
     StraightSlip,
-    /// `k`: restitution is interrupted, $v_z = 0$ downwards with energy left.
+    /// `k`: restitution is interrupted; $v_z$ decreases through zero while elastic energy is left.
     Interruption,
-    /// `C`: a later compression ends.
+    /// `C`: a second or later compression ends.
     LaterCompressionEnd,
 }
 
 impl Event {
-    /// The letter of the event.
+    /// Returns the one-letter code of the event.
     pub fn letter(self) -> char {
         match self {
             Self::CompressionEnd => 'c',
@@ -44,15 +45,15 @@ impl Event {
 pub struct EventPoint {
     /// The event.
     pub event: Event,
-    /// Impulse $(I_x, I_y, I_z)$ so far; its last entry is the independent variable.
+    /// Impulse $(I_x, I_y, I_z)$ up to the event; the normal impulse $I_z$ is the independent variable.
     pub impulse: [f64; 3],
-    /// Contact velocity $(\gamma_x, \gamma_y, v_z)$.
+    /// Contact velocity $(\gamma_x, \gamma_y, v_z)$: sliding velocity and normal velocity.
     pub velocity: [f64; 3],
-    /// Elastic energy stored at the contact; at `c` and `C` before the loss.
+    /// Elastic energy stored at the contact; at `c` and `C` the value before the loss.
     pub energy: f64,
 }
 
-/// The events of an impact in order; reads as a slice.
+/// Events of an impact in order; dereferences to a slice.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Events {
     points: [EventPoint; MAX_EVENTS],
@@ -67,18 +68,18 @@ impl Events {
         }
     }
 
-    /// The letters in order, `"csr"` for example: Jia & Wang, Fig. 9.
+    /// Returns the one-letter codes in order, for example `"csr"`: Jia & Wang, Fig. 9.
     pub fn sequence(&self) -> String {
         self.iter().map(|point| point.event.letter()).collect()
     }
 
-    /// The first point of an event.
+    /// Returns the first occurrence of an event.
     pub fn first(&self, event: Event) -> Option<&EventPoint> {
         self.iter().find(|point| point.event == event)
     }
 
-    /// The events with every impulse, velocity and energy multiplied back from the scaled
-    /// problem that was solved: one of its units is `impulse` N·s, or `velocity` m/s.
+    /// Converts impulses, velocities and energies from the scaled problem: one unit of it is `impulse` N·s, or `velocity`
+    /// m/s.
     pub(crate) fn rescaled(&self, impulse: f64, velocity: f64) -> Self {
         let mut events = *self;
         for point in events.points.iter_mut().take(events.len) {
@@ -98,37 +99,37 @@ impl Deref for Events {
     }
 }
 
-/// Phase of the contact: compression or release.
+/// Phase of the contact: compression or restitution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
     Compression,
     Restitution,
 }
 
-/// When restitution ends.
+/// Condition for the end of restitution.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum End {
-    /// When the stored energy is used up.
+    /// The stored energy is used up.
     EnergyZero,
-    /// At this normal impulse; known from the first end of compression on.
+    /// The normal impulse reaches this value, which is known after the first compression.
     Impulse(f64),
-    /// At this normal velocity.
+    /// The normal velocity reaches this value.
     Velocity(f64),
 }
 
-/// The normal process: compression and restitution, whatever the contact does tangentially.
+/// Normal process: compression and restitution, independent of the tangential motion.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Normal {
     pub(crate) phase: Phase,
-    /// Elastic energy stored, $E' = -v_z$.
+    /// Stored elastic energy, $E' = -v_z$.
     pub(crate) energy: f64,
     pub(crate) end: End,
     restitution: f64,
     recompression: Recompression,
-    /// Energy at the last interruption.
+    /// Energy at the last interruption of restitution.
     kept: f64,
     compressions: usize,
-    /// Energy that the ends of compression took.
+    /// Energy lost at the ends of compressions.
     pub(crate) loss: f64,
     pub(crate) compression_energy: f64,
     pub(crate) compression_impulse: f64,
@@ -154,8 +155,8 @@ impl Normal {
         }
     }
 
-    /// Compression ends at a normal impulse: takes the loss and says which event it is and whether
-    /// the impact ends here.
+    /// Ends a compression at a normal impulse and applies the energy loss. Returns the event, and true if the impact ends
+    /// here.
     pub(crate) fn compression_ends(&mut self, impulse: f64) -> (Event, bool) {
         let first = self.compressions == 0;
         self.compressions += 1;
@@ -188,7 +189,7 @@ impl Normal {
         (event, over)
     }
 
-    /// Restitution is interrupted with the present energy left.
+    /// Interrupts restitution and keeps the present energy.
     pub(crate) fn interrupted(&mut self) {
         self.phase = Phase::Compression;
         self.kept = self.energy;

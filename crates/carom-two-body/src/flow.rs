@@ -1,39 +1,39 @@
-//! The flow of the sliding velocity: its radial and transverse rates and their zeros.
+//! Flow of the sliding velocity: its radial and transverse rates, and the zeros of the latter.
 
 use super::inertia::ContactInertia;
 use crate::tolerances::{LAST_NEWTON_STEP, LONGEST_NEWTON_TURN, TURN_ROUNDING};
 
-/// A transverse rate below this fraction of the flow's rate is zero: sliding is straight.
+/// Fraction of the flow's rate below which a transverse rate counts as zero: sliding is straight.
 pub(crate) const STRAIGHT: f64 = 8.0 * f64::EPSILON;
 
-/// Coulomb sliding on a contact, in units of its own rate.
+/// Coulomb sliding at a contact, in units of its own rate.
 ///
-/// With $\gamma = \rho s$, $s = (\cos\theta, \sin\theta)$, $t = (-\sin\theta, \cos\theta)$,
-/// Jia & Wang, Eq. (31), reads $\rho' = f$, $\rho\theta' = g$ with
+/// With the sliding velocity $\gamma = \rho s$, $s = (\cos\theta, \sin\theta)$, and $t = (-\sin\theta, \cos\theta)$, Jia
+/// & Wang, Eq. (31), reads $\rho' = f$, $\rho\theta' = g$ with
 ///
 /// $$ f = s\cdot(d - \mu B s), \qquad g = t\cdot(d - \mu B s). $$
 ///
-/// In the parameter $\sigma$, $dI_z = \rho d\sigma$, nothing is singular at $\rho = 0$, and in
-/// Cartesian components the only nonlinearity left is $\rho = |\gamma|$:
+/// With the parameter $\sigma$, $dI_z = \rho d\sigma$, nothing is singular at $\rho = 0$, and in Cartesian components the
+/// only remaining nonlinearity is $\rho = |\gamma|$:
 ///
 /// $$ \frac{d\gamma}{d\sigma} = \rho d - \mu B\gamma. $$
 ///
-/// `rate` $= \mu(b_{11} + b_{22}) + |d_1| + |d_2|$ bounds all of it, and $\sigma$ is counted in
-/// units of its inverse.
+/// `rate` $= \mu(b_{11} + b_{22}) + |d_1| + |d_2|$ bounds all coefficients, and $\sigma$ is measured in units of its
+/// inverse.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Flow {
-    /// $\mu B$ over the rate.
+    /// $\mu B$ divided by the rate.
     pub(crate) a11: f64,
     pub(crate) a12: f64,
     pub(crate) a22: f64,
-    /// $d$ over the rate.
+    /// $d$ divided by the rate.
     pub(crate) a1: f64,
     pub(crate) a2: f64,
     pub(crate) rate: f64,
     pub(crate) wzz: f64,
     /// $\mu d$.
     pub(crate) pull: [f64; 2],
-    /// True if $w_{zz} > \mu|d|$, so that the normal velocity never falls.
+    /// True if $w_{zz} > \mu|d|$, so that the normal velocity never decreases.
     pub(crate) is_monotone: bool,
 }
 
@@ -56,7 +56,7 @@ impl Flow {
         }
     }
 
-    /// $f$, $g$ and $g'$ at a direction, over the rate.
+    /// Returns $f$, $g$ and $g'$ at a direction, divided by the rate.
     #[inline]
     pub(crate) fn rates(&self, [c, s]: [f64; 2]) -> (f64, f64, f64) {
         let (bx, by) = (self.a11 * c + self.a12 * s, self.a12 * c + self.a22 * s);
@@ -67,7 +67,7 @@ impl Flow {
         (f, g, -f - tbt)
     }
 
-    /// $v_z' = w_{zz} - \mu d\cdot s$ while sliding in a direction.
+    /// Returns $v_z' = w_{zz} - \mu d\cdot s$ for sliding in a direction $s$.
     #[inline]
     pub(crate) fn normal_rate(&self, [c, s]: [f64; 2]) -> f64 {
         self.wzz - self.pull[0] * c - self.pull[1] * s
@@ -78,7 +78,7 @@ impl Flow {
         self.rates(direction).1.abs() <= STRAIGHT
     }
 
-    /// Nearest zero of $g$ by Newton's method from a direction where $g/g'$ is small.
+    /// Finds the nearest zero of $g$ by Newton's method, from a direction at which $g/g'$ is small.
     pub(crate) fn nearest_invariant(&self, start: [f64; 2]) -> Option<[f64; 2]> {
         let [mut c, mut s] = start;
         for _ in 0..8 {
@@ -87,7 +87,7 @@ impl Flow {
             if delta.is_nan() || delta.abs() > LONGEST_NEWTON_TURN {
                 return None;
             }
-            // Rotation by the half-angle formulas: exactly orthonormal up to rounding.
+            // Rotation by the half-angle formulas, orthonormal up to rounding.
             let half = 0.5 * delta;
             let q = 1.0 / (1.0 + half * half);
             let (dc, ds) = ((1.0 - half * half) * q, delta * q);
@@ -116,15 +116,15 @@ pub(crate) fn normalized([x, y]: [f64; 2]) -> [f64; 2] {
     [x / norm, y / norm]
 }
 
-/// Unit direction in which sliding restarts from rest when the contact cannot stick, and its rate
-/// $\lambda > 0$: $d - \mu B s = \lambda s$, Jia & Wang, Theorem 5 and Corollary 6.
+/// Returns the unit direction $s$ in which sliding restarts from rest if the contact cannot stick, and its rate $\lambda >
+/// 0$: $d - \mu B s = \lambda s$, Jia & Wang, Theorem 5 and Corollary 6.
 ///
-/// $s = (\mu B + \lambda)^{-1} d$ has unit length for one $\lambda > 0$, the root of the concave
-/// increasing function $1/|s(\lambda)| - 1$; Newton's method rises to it monotonically from below.
+/// $s = (\mu B + \lambda)^{-1} d$ has unit length for one $\lambda > 0$, the root of the concave increasing function
+/// $1/|s(\lambda)| - 1$. Newton's method converges to it monotonically from below.
 pub(crate) fn centrifugal(w: &ContactInertia, mu: f64) -> ([f64; 2], f64) {
     let (m11, m12, m22) = (mu * w.b11, mu * w.b12, mu * w.b22);
     let square = w.d1 * w.d1 + w.d2 * w.d2;
-    // |s| >= d.s/|d| >= |d|^3/(d.(mu B + lambda)d), the inequality of Cauchy.
+    // |s| >= d.s/|d| >= |d|^3/(d.(mu B + lambda)d), the Cauchy inequality.
     let along = m11 * w.d1 * w.d1 + 2.0 * m12 * w.d1 * w.d2 + m22 * w.d2 * w.d2;
     let mut lambda = (square.sqrt() - along / square).max(0.0);
     let mut direction = [0.0, 0.0];
@@ -143,7 +143,7 @@ pub(crate) fn centrifugal(w: &ContactInertia, mu: f64) -> ([f64; 2], f64) {
         }
         lambda += step;
         if step <= LAST_NEWTON_STEP * lambda {
-            // The next step would be its square; the direction takes this one along.
+            // The next step would be the square of this one; the direction includes this step already.
             direction = normalized([s[0] - step * y[0], s[1] - step * y[1]]);
             break;
         }

@@ -1,4 +1,4 @@
-//! One impact at a contact: the public face of the kernel.
+//! Solution of one impact at a contact: public functions and scaling.
 
 use super::atlas::Atlas;
 use super::events::Events;
@@ -10,65 +10,64 @@ use crate::TwoBodyError;
 use carom_numeric::kernel::power_of_two_scale;
 use nalgebra::Vector3;
 
-/// Closing speeds below this fraction of the velocity are scaled up, 2^-400.
+/// Closing speed, as a fraction of the velocity, below which velocities are scaled up further: 2^-400.
 const SLOW_CLOSING: f64 = f64::from_bits((1023 - 400) << 52);
 
-/// Mode of a contact.
+/// Response of a contact to its velocity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[allow(clippy::large_enum_variant)] // By value: the kernel allocates nothing.
 pub enum ContactResponse {
-    /// It does not close: nothing happens.
+    /// The contact does not close, and the velocity does not change.
     Separating,
-    /// It touches without closing, but friction would drive the bodies together: no finite force
-    /// keeps them apart (Painlevé). [`ImpactOptions::tangential_impact`] resolves it by an impulse.
+    /// The contact touches without closing, but friction would press the bodies together: no finite force keeps them
+    /// apart (Painlevé). With [`ImpactOptions::tangential_impact`] it is resolved by an impulse.
     Jammed,
-    /// It closes, and this is the impact.
+    /// The contact closes; the value is its impact.
     Impact(ContactImpact),
 }
 
-/// The impact of one contact. Axes are those of the inverse inertia matrix, the normal last.
+/// Impact of one contact. Axes are those of the inverse inertia matrix, with the normal last.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ContactImpact {
     /// Impulse on body 1, N·s.
     pub impulse: Vector3<f64>,
-    /// Contact velocity after, $v^- + WI$; sliding is exactly zero if the contact sticks.
+    /// Contact velocity after the impact, $v^- + WI$; sliding is exactly zero if the contact sticks.
     pub velocity_plus: Vector3<f64>,
-    /// Events in their order.
+    /// Events in order.
     pub events: Events,
     /// Mode in which sliding ended.
     pub mode: FinalMode,
-    /// Energy stored when the first compression ends, before the loss, J.
+    /// Energy stored at the end of the first compression, before the loss, J.
     pub compression_energy: f64,
-    /// Normal impulse when the first compression ends, N·s.
+    /// Normal impulse at the end of the first compression, N·s.
     pub compression_impulse: f64,
-    /// Work of the normal impulse $\int v_z dI_z$, J: minus what restitution loses.
+    /// Work of the normal impulse $\int v_z dI_z$, J: minus the energy lost by restitution.
     pub normal_work: f64,
-    /// Work of friction, J, never positive.
+    /// Work of friction, J; never positive.
     pub friction_work: f64,
     /// True if restitution was interrupted by a second compression.
     pub recompressed: bool,
-    /// Steps of numerical integration; 0 if the impact is closed form throughout.
+    /// Number of numerical integration steps; 0 if the whole impact has a closed form.
     pub steps: usize,
 }
 
 impl ContactImpact {
-    /// Change of the kinetic energy, J: the work of the normal impulse and of friction.
+    /// Returns the change of the kinetic energy, J: the work of the normal impulse and of friction.
     pub fn energy_change(&self) -> f64 {
         self.normal_work + self.friction_work
     }
 
-    /// Kinetic energy that the law of restitution creates, J. Stronge's law creates none; Newton's
-    /// can with friction.
+    /// Returns the kinetic energy that the restitution law creates, J. Stronge's law creates no energy; with friction
+    /// Newton's law can.
     pub fn energy_gain(&self) -> f64 {
         self.energy_change().max(0.0)
     }
 }
 
-/// Resolves the impact of a contact that closes at a velocity, with Coulomb friction and
-/// restitution.
+/// Solves the impact of a contact that closes, with Coulomb friction and restitution.
 ///
-/// `velocity` is $(\gamma_x, \gamma_y, v_z)$, of body 1 relative to body 2, with the normal pointing
-/// into body 1, so that $v_z < 0$ closes. Any coherent units.
+/// `velocity` is $(\gamma_x, \gamma_y, v_z)$, the velocity of body 1 relative to body 2. The normal points into body 1,
+/// so that $v_z < 0$ closes the contact. Any coherent units may be used.
 ///
 /// # Errors
 ///
@@ -104,7 +103,7 @@ pub fn solve_impact(
     respond(w, velocity, friction, restitution, options, &mut Blind)
 }
 
-/// Scales the configuration and follows the impact.
+/// Scales the inverse inertia matrix and computes the impact.
 pub(crate) fn respond<R: Recorder>(
     w: &ContactInertia,
     velocity: &Vector3<f64>,
@@ -126,7 +125,7 @@ pub(crate) fn respond<R: Recorder>(
     )
 }
 
-/// An inverse inertia matrix times a power of two that brings it to about one.
+/// Inverse inertia matrix multiplied by a power of two that brings its size to about one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scaled {
     pub(crate) inertia: ContactInertia,
@@ -143,7 +142,7 @@ impl Scaled {
     }
 }
 
-/// Checks the input, scales the velocity, and follows the impact.
+/// Checks the input, scales the velocity, and computes the impact.
 #[allow(clippy::too_many_arguments)] // The two callers differ in the configuration's part.
 pub(crate) fn follow<R: Recorder>(
     w: &ContactInertia,
@@ -166,7 +165,7 @@ pub(crate) fn follow<R: Recorder>(
             return Ok(ContactResponse::Jammed);
         }
     }
-    // Powers of two: the answer does not depend on units, to the last bit.
+    // Scales are powers of two, so that the result does not depend on units, to the last bit.
     let velocity_scale = velocity_scale(v);
     let inertia_scale = scaled.scale;
     recorder.units(inertia_scale / velocity_scale, 1.0 / velocity_scale);
@@ -195,8 +194,8 @@ pub(crate) fn follow<R: Recorder>(
     }
 }
 
-/// Brings the velocity to about one; higher if it closes so slowly that the square of the closing
-/// speed would vanish.
+/// Returns the power of two that brings the velocity to about one; a larger one if the contact closes so slowly that the
+/// square of the closing speed would underflow.
 pub(crate) fn velocity_scale([x, y, z]: [f64; 3]) -> f64 {
     let size = x.abs().max(y.abs()).max(z.abs());
     let scale = power_of_two_scale(size);
@@ -224,7 +223,7 @@ pub(crate) fn check(
     Ok(())
 }
 
-/// True if sliding friction pushes a touching contact closed, $w_{zz} < \mu d\cdot s$.
+/// True if sliding friction presses a touching contact together, $w_{zz} < \mu d\cdot s$ with the sliding direction $s$.
 fn is_driven_together(w: &ContactInertia, [x, y, _]: [f64; 3], friction: f64) -> bool {
     let rho = libm::hypot(x, y);
     rho > 0.0 && w.wzz < friction * (w.d1 * (x / rho) + w.d2 * (y / rho))
@@ -247,7 +246,7 @@ fn unscaled<R: Recorder>(
     if mode == FinalMode::Stick {
         plus = [0.0, 0.0, plus[2]];
     }
-    // The process knows it better than v + W I, which cancels.
+    // The value from the normal process is more accurate than v + W I, which suffers cancellation.
     plus[2] = state.normal_velocity;
     let per_velocity = 1.0 / velocity_scale;
     let per_impulse = inertia_scale / velocity_scale;

@@ -1,29 +1,30 @@
-//! The inverse inertia matrix of one contact.
+//! Inverse inertia matrix of one contact.
 
 use crate::TwoBodyError;
 use nalgebra::{Matrix2, Matrix3, Vector2, Vector3};
 
-/// Relative asymmetry up to which a matrix is symmetrized instead of refused.
+/// Relative asymmetry up to which a matrix is symmetrized instead of rejected.
 const SYMMETRY_TOLERANCE: f64 = 1e-9;
 
-/// A Cholesky pivot below this fraction of its diagonal entry is rounding: the matrix is singular. Rows that constraints make
-/// dependent leave pivots up to a dozen units in the last place, whose sign turns with the tangents.
+/// Cholesky pivot, as a fraction of its diagonal entry, below which the matrix counts as singular. Rows that constraints
+/// make dependent leave pivots of up to a dozen units in the last place, whose sign changes if the tangents are rotated.
 const PIVOT_TOLERANCE: f64 = 256.0 * f64::EPSILON;
 
-/// Inverse inertia matrix $W$ of a contact: a metric on impulses, $\Delta v = W I$.
+/// Inverse inertia matrix $W$ of a contact: it maps an impulse to a velocity change, $\Delta v = W I$.
 ///
-/// Axes are those of the contact, $x$ and $y$ tangential and $z$ the normal. It is split as
+/// Axes are those of the contact: $x$ and $y$ are tangential, $z$ is the normal. The matrix is split as
 ///
 /// $$ W = \begin{pmatrix} B & d \cr d^T & w_{zz} \end{pmatrix}, \qquad
 ///    k_s = w_{zz} - d^T B^{-1} d = \frac{1}{(W^{-1})_{zz}}, $$
 ///
-/// with $B$ (2 × 2) tangential, $d$ the coupling of sliding and closing, zero for a central
-/// impact, and $k_s > 0$ the normal inverse inertia of a contact that sticks. For two bodies
-/// with masses $m_i$, inertias $Q_i$ and arms $r_i$, $\hat r_i u = r_i \times u$,
+/// with the tangential block $B$ (2 × 2), the coupling $d$ of sliding and closing, which is zero for a central impact,
+/// and the normal inverse inertia $k_s > 0$ of a contact that sticks. For two bodies with masses $m_i$, inertias $Q_i$
+/// and arms $r_i$, $\hat r_i u = r_i \times u$,
 ///
 /// $$ W = \sum_i \Bigl( \frac{1}{m_i} + \hat r_i^T Q_i^{-1} \hat r_i \Bigr), $$
 ///
-/// Jia & Wang, Eqs. (3)-(5); for any other system $W = J M^{-1} J^T$. Units: 1/kg for rows in metres.
+/// Jia & Wang, Eqs. (3)-(5); for any other system $W = J M^{-1} J^T$ with its contact rows $J$ and mass matrix $M$.
+/// Units: 1/kg for rows in metres.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ContactInertia {
     pub(crate) b11: f64,
@@ -33,18 +34,17 @@ pub struct ContactInertia {
     pub(crate) d2: f64,
     pub(crate) wzz: f64,
     pub(crate) schur: f64,
-    /// $B^{-1} d$.
+    /// $B^{-1} d$: minus the tangential impulse per normal impulse of a contact that sticks.
     pub(crate) demand: [f64; 2],
 }
 
 impl ContactInertia {
-    /// From a symmetric positive definite matrix.
+    /// Creates the inverse inertia from a symmetric positive definite matrix.
     ///
     /// # Errors
     ///
-    /// [`TwoBodyError::ContactInertiaNonFinite`], [`TwoBodyError::ContactInertiaNotSymmetric`] above
-    /// a relative asymmetry of $10^{-9}$ (below, the mean is taken),
-    /// [`TwoBodyError::ContactInertiaSingular`].
+    /// Returns [`TwoBodyError::ContactInertiaNonFinite`], [`TwoBodyError::ContactInertiaNotSymmetric`] above a relative
+    /// asymmetry of $10^{-9}$ (below it the mean is used), [`TwoBodyError::ContactInertiaSingular`].
     ///
     /// # Examples
     ///
@@ -62,12 +62,12 @@ impl ContactInertia {
         Self::from_rounded(w, 1.0)
     }
 
-    /// From a matrix of rows of which constraints have taken a part: `amplified` is the largest ratio of a row's kinetic length
-    /// before to that after, by which the rounding of what is left grows.
+    /// Creates the inverse inertia from rows that were projected onto constraints. `amplified` is the largest ratio of a
+    /// row's kinetic length before the projection to that after it, by which rounding errors grow.
     ///
     /// # Errors
     ///
-    /// The errors of [`from_matrix`](Self::from_matrix).
+    /// Returns the errors of [`from_matrix`](Self::from_matrix).
     pub fn from_rounded(w: &Matrix3<f64>, amplified: f64) -> Result<Self, TwoBodyError> {
         let size = w.amax();
         if !size.is_finite() || w.iter().any(|x| !x.is_finite()) {
@@ -93,18 +93,17 @@ impl ContactInertia {
         )
     }
 
-    /// The planar contact with inverse inertia $\begin{pmatrix} b & d \cr d & w \end{pmatrix}$
-    /// (tangent first), as the plane of a spatial one with the same $b$ across it. Sliding never
-    /// leaves the plane.
+    /// Creates a planar contact with inverse inertia $\begin{pmatrix} b & d \cr d & w \end{pmatrix}$ (tangent first),
+    /// embedded in a spatial contact with an equal $b$ perpendicular to the plane. Sliding never leaves the plane.
     ///
     /// # Errors
     ///
-    /// The errors of [`from_matrix`](Self::from_matrix).
+    /// Returns the errors of [`from_matrix`](Self::from_matrix).
     pub fn planar(w: &Matrix2<f64>) -> Result<Self, TwoBodyError> {
         Self::from_matrix(&Self::of_plane(w))
     }
 
-    /// The spatial matrix of a planar contact.
+    /// Returns the spatial matrix of a planar contact.
     pub fn of_plane(w: &Matrix2<f64>) -> Matrix3<f64> {
         let (b, wzz) = (w[(0, 0)], w[(1, 1)]);
         Matrix3::new(b, 0.0, w[(0, 1)], 0.0, b, 0.0, w[(1, 0)], 0.0, wzz)
@@ -125,7 +124,7 @@ impl ContactInertia {
                 Err(TwoBodyError::ContactInertiaSingular { pivot })
             }
         };
-        // Cholesky without roots, B = L D L^T, W one row more.
+        // Cholesky factorization without square roots, B = L D L^T, and W with one more row.
         regular(b11, b11, tolerance)?;
         let l = b12 / b11;
         let pivot = b22 - l * b12;
@@ -134,7 +133,7 @@ impl ContactInertia {
         let demand2 = y2 / pivot;
         let demand1 = d[0] / b11 - l * demand2;
         let schur = wzz - d[0] * (d[0] / b11) - y2 * demand2;
-        // The rounding of a small pivot is a larger part of it.
+        // Rounding is a larger fraction of a small pivot.
         regular(schur, wzz, tolerance * (b22 / pivot))?;
         Ok(Self {
             b11,
@@ -148,44 +147,44 @@ impl ContactInertia {
         })
     }
 
-    /// The matrix $W$ (3 × 3).
+    /// Returns the matrix $W$ (3 × 3).
     pub fn matrix(&self) -> Matrix3<f64> {
         Matrix3::new(
             self.b11, self.b12, self.d1, self.b12, self.b22, self.d2, self.d1, self.d2, self.wzz,
         )
     }
 
-    /// Tangential block $B$ (2 × 2).
+    /// Returns the tangential block $B$ (2 × 2).
     pub fn tangential(&self) -> Matrix2<f64> {
         Matrix2::new(self.b11, self.b12, self.b12, self.b22)
     }
 
-    /// Coupling $d$ of sliding and closing (2).
+    /// Returns the coupling $d$ of sliding and closing (2 entries).
     pub fn coupling(&self) -> Vector2<f64> {
         Vector2::new(self.d1, self.d2)
     }
 
-    /// Velocity change $W I$ of an impulse.
+    /// Returns the velocity change $W I$ by an impulse.
     #[inline]
     pub fn delta_velocity(&self, impulse: &Vector3<f64>) -> Vector3<f64> {
         let [x, y, z] = self.apply([impulse.x, impulse.y, impulse.z]);
         Vector3::new(x, y, z)
     }
 
-    /// Normal inverse inertia $k_s$ of a sticking contact.
+    /// Returns the normal inverse inertia $k_s$ of a contact that sticks.
     #[inline]
     pub fn schur(&self) -> f64 {
         self.schur
     }
 
-    /// $\lvert B^{-1}d\rvert$: the friction coefficient above which a contact can stick, Jia & Wang,
+    /// Returns $\lvert B^{-1}d\rvert$, the smallest friction coefficient with which the contact can stick, Jia & Wang,
     /// Eq. (34).
     pub fn stick_demand(&self) -> f64 {
         libm::hypot(self.demand[0], self.demand[1])
     }
 
-    /// $w_{zz} - \mu\lvert d\rvert$. Where it is positive the normal velocity never falls during the
-    /// impact, Jia & Wang, Eq. (18).
+    /// Returns $w_{zz} - \mu\lvert d\rvert$ with the friction coefficient $\mu$. If it is positive, the normal velocity
+    /// never decreases during the impact, Jia & Wang, Eq. (18).
     pub fn normal_margin(&self, friction: f64) -> f64 {
         self.wzz - friction * libm::hypot(self.d1, self.d2)
     }
@@ -199,7 +198,7 @@ impl ContactInertia {
         ]
     }
 
-    /// $B^{-1}x$.
+    /// Computes $B^{-1}x$.
     #[inline]
     pub(crate) fn solve_tangential(&self, x: [f64; 2]) -> [f64; 2] {
         let l = self.b12 / self.b11;
@@ -207,7 +206,7 @@ impl ContactInertia {
         [x[0] / self.b11 - l * y, y]
     }
 
-    /// Times a power of two.
+    /// Multiplies the matrix by a power of two.
     #[inline]
     pub(crate) fn scaled(&self, scale: f64) -> Self {
         Self {
@@ -222,7 +221,7 @@ impl ContactInertia {
         }
     }
 
-    /// Largest diagonal entry: the size of the matrix.
+    /// Returns the largest diagonal entry, the size of the matrix.
     #[inline]
     pub(crate) fn size(&self) -> f64 {
         self.b11.max(self.b22).max(self.wzz)

@@ -6,31 +6,31 @@ use crate::tolerances::LEAST_SLOPE;
 use carom_numeric::roots;
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
-/// Below this fraction of the isotropic part, what turns the sliding direction is rounding.
+/// Anisotropy, as a fraction of the isotropic part, below which the rotation of the sliding direction is only rounding.
 const ISOTROPIC: f64 = 1e-14;
 
-/// Below this fraction of the largest term a component is zero.
+/// Component, as a fraction of the largest term, below which it counts as zero.
 const ZERO: f64 = 4e-16;
 
-/// A direction in which sliding stays once there, $d - \mu B s = \lambda s$.
+/// Invariant direction of sliding: once sliding has this direction it keeps it, $d - \mu B s = \lambda s$.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct InvariantDirection {
     /// Polar angle $\theta$ in $(-\pi, \pi]$.
     pub angle: f64,
-    /// Rate of the sliding speed per normal impulse, $\lambda = f(\theta)$. Not positive:
-    /// centripetal; positive: centrifugal.
+    /// Rate of the sliding speed per normal impulse, $\lambda = f(\theta)$. The direction is centrifugal if $\lambda$ is
+    /// positive, otherwise centripetal.
     pub lambda: f64,
-    /// True if neighboring directions turn towards it ($g' < 0$).
+    /// True if neighboring sliding directions turn towards this one ($g' < 0$).
     pub attracting: bool,
 }
 
 impl InvariantDirection {
-    /// True if sliding along it speeds up, $\lambda > 0$.
+    /// True if sliding in this direction accelerates, $\lambda > 0$.
     pub fn is_centrifugal(&self) -> bool {
         self.lambda > 0.0
     }
 
-    /// Unit vector in the tangent plane.
+    /// Returns the unit vector in the tangent plane.
     pub fn direction(&self) -> [f64; 2] {
         let (s, c) = libm::sincos(self.angle);
         [c, s]
@@ -40,22 +40,22 @@ impl InvariantDirection {
 /// All invariant directions of a contact.
 #[derive(Clone, Debug, PartialEq)]
 pub enum InvariantDirections {
-    /// Every direction is one: central impact with isotropic $B$, or no friction and no coupling.
+    /// Every direction is invariant: central impact with isotropic $B$, or neither friction nor coupling.
     All,
-    /// These, by angle: two, three or four with friction; two without (along $\pm d$).
+    /// Invariant directions by angle: two, three or four with friction; two without (along $\pm d$).
     Discrete(Vec<InvariantDirection>),
 }
 
 /// Finds all invariant directions, Jia & Wang, section 4.2.
 ///
-/// In the eigenframe of $B$, with $(p, q)$ the components of $d$ and $D = \mu(l_1 - l_2)$, they are
-/// the zeros of
+/// In the eigenframe of $B$, with the components $(p, q)$ of $d$, the eigenvalues $l_1 \ge l_2$ of $B$ and $D = \mu(l_1 -
+/// l_2)$, they are the zeros of
 ///
 /// $$ G(u) = D\sin u\cos u + q\cos u - p\sin u . $$
 ///
-/// One zero lies in each of two opposite quadrants; one of the other two has two more exactly if
-/// $|p|^{2/3} + |q|^{2/3} < D^{2/3}$, on both sides of the angle with
-/// $|\tan u_0| = |q/p|^{1/3}$. So each zero has a bracket, and no quartic is solved.
+/// One zero lies in each of two opposite quadrants. One of the other two quadrants has two more zeros exactly if
+/// $|p|^{2/3} + |q|^{2/3} < D^{2/3}$, one on each side of the angle $u_0$ with $|\tan u_0| = |q/p|^{1/3}$. So each zero
+/// has a bracket, and no quartic equation is solved.
 pub fn invariant_directions(w: &ContactInertia, friction: f64) -> InvariantDirections {
     let flow = Flow::new(w, friction);
     let (spread, twist) = (flow.a11 - flow.a22, 2.0 * flow.a12);
@@ -78,7 +78,7 @@ pub fn invariant_directions(w: &ContactInertia, friction: f64) -> InvariantDirec
     InvariantDirections::Discrete(found)
 }
 
-/// Zeros of $G$ in one turn.
+/// Returns the zeros of $G$ in one turn.
 fn zeros(p: f64, q: f64, big: f64) -> Vec<f64> {
     if p == 0.0 && q == 0.0 {
         return vec![0.0, FRAC_PI_2, PI, -FRAC_PI_2];
@@ -110,7 +110,7 @@ fn zeros(p: f64, q: f64, big: f64) -> Vec<f64> {
             big * (c * c - s * s) - q * s - p * c,
         )
     };
-    // Exact at the corners.
+    // Exact values at the multiples of a quarter turn.
     let corners = [q, -p, -q, p, q];
     let mut found = Vec::with_capacity(4);
     let cusp = libm::atan(libm::cbrt(q.abs() / p.abs()));
@@ -138,7 +138,7 @@ fn zeros(p: f64, q: f64, big: f64) -> Vec<f64> {
     found
 }
 
-/// Two Newton steps in the original frame, and what the direction is like.
+/// Improves a zero by two Newton steps in the original frame, and computes the properties of the direction.
 fn polished(flow: &Flow, mut angle: f64) -> InvariantDirection {
     for _ in 0..2 {
         let (s, c) = libm::sincos(angle);

@@ -1,30 +1,32 @@
 //! Two-body frictional impact in three dimensions: Coulomb friction and restitution at one contact.
 //!
-//! All that matters of the bodies is the inverse inertia matrix $W$ of the contact
-//! ([`ContactInertia`]) and the contact velocity $v = (\gamma, v_z)$. The normal impulse $I_z$ plays
-//! the role of time (Jia & Wang, *Analysis and computation of two body impact in three dimensions*):
+//! The bodies enter only through the inverse inertia matrix $W$ of the contact ([`ContactInertia`]) and the contact
+//! velocity $v = (\gamma, v_z)$: sliding velocity and normal velocity. The normal impulse $I_z$ plays the role of time
+//! (Jia & Wang, *Analysis and computation of two body impact in three dimensions*):
 //!
 //! $$ \gamma' = d + B I_\perp', \qquad v_z' = w_{zz} + d\cdot I_\perp', \qquad E' = -v_z, $$
 //!
-//! with $I_\perp' = -\mu\gamma/|\gamma|$ while sliding, $-B^{-1}d$ in stick (possible if
-//! $|B^{-1}d| \le \mu$), and $-\mu s_c$ along the one centrifugal direction otherwise. Compression
-//! ends where $v_z = 0$, the impact where restitution has released what its law allows.
+//! with $I_\perp' = -\mu\gamma/|\gamma|$ for sliding, $-B^{-1}d$ for sticking (possible if $|B^{-1}d| \le \mu$), and
+//! otherwise $-\mu s_c$ along the single centrifugal direction $s_c$. Here $B$, $d$ and $w_{zz}$ are the blocks of $W$,
+//! $\mu$ is the friction coefficient, $E$ the elastic energy stored at the contact, and a prime is a derivative with
+//! respect to $I_z$. Compression ends at $v_z = 0$; the impact ends after restitution has released as much as its law
+//! allows.
 //!
-//! The impact always ends: $(v_z - \mu|\gamma|)' = u^TWu \ge k_s > 0$ with $u = (I_\perp', 1)$ in
-//! every phase, which bounds the normal impulse by $2(|v_z^-| + \mu|\gamma^-|)/k_s$.
+//! Every impact ends: $(v_z - \mu|\gamma|)' = u^TWu \ge k_s > 0$ with $u = (I_\perp', 1)$ in every phase, where $k_s$ is
+//! the normal inverse inertia of a sticking contact. This bounds the normal impulse by $2(|v_z^-| + \mu|\gamma^-|)/k_s$.
 //!
 //! | function | answers |
 //! | --- | --- |
 //! | [`solve_impact`] | impulse, velocity after, events, energies |
-//! | [`PreparedContact`] | the same for many velocities of one contact |
+//! | [`PreparedContact`] | results of [`solve_impact`] for many velocities of one contact |
 //! | [`trace_impact`] | the curves that the impact follows |
-//! | [`predict`] | whether and when sliding stops, before anything is followed |
+//! | [`predict`] | if and when sliding stops, without computing the impact |
 //! | [`invariant_directions`] | directions in which sliding stays |
-//! | [`compliant_impact`] | the same with a spring that gives way sideways |
+//! | [`compliant_impact`] | impact with a tangential spring at the contact |
 //! | [`euler_impact`] | the paper's integration schemes, for comparison |
 //!
-//! [`BodyPair`] makes mass matrix, velocity and contact rows of two rigid bodies. In `carom-impact` the law `TwoBody`
-//! takes them as an impact problem, and the law `Routh` resolves one contact of any system.
+//! [`BodyPair`] computes mass matrix, velocity and contact rows of two rigid bodies. In `carom-impact` the law `TwoBody`
+//! solves them as an impact problem, and the law `Routh` solves one contact of any system.
 //!
 //! # Examples
 //!
@@ -89,7 +91,7 @@ pub use solve::FinalMode;
 pub use trace::{Trace, TracePoint, trace_impact};
 pub use variation::{PARAMETERS, VariedImpact, inertia_entries, vary_impact};
 
-// Crates whose types stand in signatures here.
+// Crates whose types appear in signatures of this crate.
 pub use carom_metric as metric;
 pub use nalgebra;
 

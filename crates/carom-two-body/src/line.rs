@@ -3,34 +3,34 @@
 use super::inertia::ContactInertia;
 use super::state::State;
 
-/// Reason that the impulse grows along a constant direction.
+/// Reason for which the impulse grows along a constant direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LineKind {
     Frictionless,
     Stick,
-    /// Sliding along a direction that it had.
+    /// Sliding continues along its initial direction.
     Ray,
-    /// Sliding that begins anew from rest.
+    /// Sliding restarts from rest.
     Resumed,
 }
 
-/// A phase with constant $I'$: stick, straight sliding, or no friction. Everything in it has a
-/// closed form, Jia & Wang, sections 6.2 and 6.3.
+/// Phase with constant $I'$: sticking, straight sliding, or no friction. All its quantities have closed forms, Jia &
+/// Wang, sections 6.2 and 6.3.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Line {
     pub(crate) kind: LineKind,
-    /// Tangential impulse per normal impulse.
+    /// Tangential impulse per unit of normal impulse.
     pub(crate) tangential: [f64; 2],
-    /// $v_z'$.
+    /// Rate $v_z'$ of the normal velocity per normal impulse.
     pub(crate) normal_rate: f64,
-    /// $\gamma'$.
+    /// Rate $\gamma'$ of the sliding velocity per normal impulse.
     pub(crate) sliding_rate: [f64; 2],
-    /// Normal impulse after which sliding has come to rest; infinite if it does not.
+    /// Normal impulse after which sliding stops; infinite if it does not stop.
     pub(crate) length: f64,
 }
 
 impl Line {
-    /// No friction: sliding drifts with the coupling.
+    /// Creates the phase without friction: the coupling changes the sliding velocity.
     pub(crate) fn frictionless(w: &ContactInertia) -> Self {
         Self {
             kind: LineKind::Frictionless,
@@ -41,7 +41,7 @@ impl Line {
         }
     }
 
-    /// Stick, Jia & Wang, Eq. (34).
+    /// Creates the phase of sticking, Jia & Wang, Eq. (34).
     pub(crate) fn stick(w: &ContactInertia) -> Self {
         Self {
             kind: LineKind::Stick,
@@ -52,7 +52,7 @@ impl Line {
         }
     }
 
-    /// Sliding along a direction at the radial rate `lambda`, from the speed `rho`.
+    /// Creates the phase of sliding along a direction: from the speed `rho`, which changes at the rate `lambda`.
     pub(crate) fn straight(
         w: &ContactInertia,
         mu: f64,
@@ -78,7 +78,7 @@ impl Line {
         }
     }
 
-    /// Moves a state along the line.
+    /// Advances a state along the line by the normal impulse `by`.
     pub(crate) fn advance(&self, state: &mut State, by: f64) {
         let k = self.normal_rate;
         state.impulse[0] += self.tangential[0] * by;

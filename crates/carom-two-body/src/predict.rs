@@ -1,4 +1,4 @@
-//! Forecast of sliding, before the impact is followed.
+//! Forecast of sliding without computing the impact.
 
 use super::impact::check;
 use super::inertia::ContactInertia;
@@ -10,24 +10,24 @@ use crate::TwoBodyError;
 use nalgebra::{Vector2, Vector3};
 use std::f64::consts::TAU;
 
-/// End of sliding if the impact lasts long enough.
+/// Forecast of the end of sliding, provided that the impact lasts long enough.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SlipForecast {
-    /// The direction that sliding turns to, or is in.
+    /// Invariant direction to which sliding turns, or in which it already is.
     pub target: InvariantDirection,
     /// True if the sliding velocity becomes zero.
     pub reaches_zero: bool,
-    /// Normal impulse at which it does, N·s.
+    /// Normal impulse at which the sliding velocity becomes zero, N·s.
     pub impulse_at_zero: Option<f64>,
 }
 
-/// Forecasts sliding from a velocity $\gamma^-$ (tangential components); `None` if it is zero or there
-/// is no friction.
+/// Forecasts sliding from a sliding velocity $\gamma^-$ (tangential components); `None` if it is zero or there is no
+/// friction.
 ///
-/// $\theta$ drifts monotonically, in the direction of the sign of $g(\theta^-)$, to the next
-/// invariant direction. If that one is centripetal sliding stops, at the normal impulse
-/// $\rho^-\tau(\theta^-)$ with $\tau$ a function of the configuration alone; if it is centrifugal,
-/// never. Jia & Wang, section 7, ask for such a prediction.
+/// The sliding direction $\theta$ turns monotonically, with the sign of $g(\theta^-)$, to the next invariant direction.
+/// If that direction is centripetal, sliding stops at the normal impulse $\rho^-\tau(\theta^-)$, with the initial sliding
+/// speed $\rho^-$ and a function $\tau$ of the configuration alone; if it is centrifugal, sliding never stops. Jia &
+/// Wang, section 7, ask for such a prediction.
 ///
 /// # Errors
 ///
@@ -73,8 +73,8 @@ pub fn predict(
     }))
 }
 
-/// The next direction from an angle, upwards or downwards with the sign of the turning rate; the
-/// nearest if there is no turning.
+/// Returns the next direction from an angle, in the sense given by the sign of the turning rate; the nearest direction if
+/// the rate is zero.
 fn next(list: &[InvariantDirection], angle: f64, turning: f64) -> Option<InvariantDirection> {
     let ahead = |candidate: &InvariantDirection| {
         let up = (candidate.angle - angle).rem_euclid(TAU);

@@ -1,4 +1,4 @@
-//! Many impacts of one configuration.
+//! Solver for many impacts of one configuration.
 
 use super::atlas::Atlas;
 use super::impact::{ContactResponse, Scaled, follow};
@@ -10,11 +10,10 @@ use nalgebra::Vector3;
 
 /// A contact with its inverse inertia and friction, prepared for many velocities.
 ///
-/// All hodographs between two neighboring invariant directions are one curve up to scale:
-/// $\gamma' = \rho d - \mu B\gamma$ is homogeneous. One hodograph for each such sector is expanded
-/// once into Taylor arcs; an impact then enters it at its own direction and scales it, and only its
-/// events are left to be found. The tails at the attracting directions and the direction of renewed
-/// slip are kept too.
+/// All hodographs between two neighboring invariant directions are one curve up to scale, because $\gamma' = \rho d - \mu
+/// B\gamma$ is homogeneous. One hodograph of each such sector is expanded once into Taylor arcs. An impact then enters
+/// the curve at its own direction and scales it, and only its events remain to be computed. The tails at the attracting
+/// directions and the direction of resumed sliding are stored as well.
 ///
 /// # Examples
 ///
@@ -50,7 +49,7 @@ impl PreparedContact {
     ///
     /// # Errors
     ///
-    /// [`TwoBodyError::InvalidFriction`].
+    /// Returns [`TwoBodyError::InvalidFriction`].
     pub fn new(
         w: &ContactInertia,
         friction: f64,
@@ -68,11 +67,11 @@ impl PreparedContact {
         })
     }
 
-    /// Solves an impact as [`solve_impact`](super::solve_impact) does, for a velocity of this contact.
+    /// Solves an impact of this contact, as [`solve_impact`](super::solve_impact) does.
     ///
     /// # Errors
     ///
-    /// The errors of [`solve_impact`](super::solve_impact).
+    /// Returns the errors of [`solve_impact`](super::solve_impact).
     pub fn solve(
         &self,
         velocity: &Vector3<f64>,

@@ -2,17 +2,18 @@
 
 use crate::tolerances::SHORT_LINE;
 
-/// Straight sliding for a normal impulse: how what is across it changes.
+/// Straight sliding over a normal impulse, with the evolution of perturbations perpendicular to the sliding direction.
 pub(crate) struct Ray {
-    /// $\lambda$, and $b$ of $w' = -bw/\rho + t\cdot F$.
+    /// Rate $\lambda$ of the sliding speed, and $b$ in the equation $w' = -bw/\rho + t\cdot F$ of a perpendicular
+    /// perturbation $w$, with the sliding speed $\rho$, the unit vector $t$ perpendicular to sliding and a forcing $F$.
     pub(crate) radial: f64,
     pub(crate) decay_rate: f64,
-    /// Speeds at the start and at the end, and $\int\rho dI_z$.
+    /// Sliding speeds at the start and at the end, and $\int\rho dI_z$.
     pub(crate) speeds: [f64; 2],
     pub(crate) path: f64,
-    /// $\int dI_z/\rho$.
+    /// Integral $\int dI_z/\rho$.
     pub(crate) time: f64,
-    /// Rest of $w$, and its change by a unit of $t\cdot F$.
+    /// Remaining fraction of $w$ at the end, and the change of $w$ at the end by a unit of $t\cdot F$.
     pub(crate) left: f64,
     pub(crate) pushed: f64,
 }
@@ -47,7 +48,7 @@ impl Ray {
         }
     }
 
-    /// $w$ at the end and $\int w dI_z$, from $w$ at the start and $t\cdot F$.
+    /// Returns $w$ at the end and $\int w dI_z$, from $w$ at the start and $t\cdot F$.
     pub(crate) fn across(&self, before: f64, push: f64) -> (f64, f64) {
         let after = before * self.left + push * self.pushed;
         let [first, last] = self.speeds;
@@ -62,13 +63,13 @@ impl Ray {
     }
 }
 
-/// $(e^x - 1)/x$.
+/// Computes $(e^x - 1)/x$.
 fn relative_growth(x: f64) -> f64 {
     if x == 0.0 { 1.0 } else { libm::expm1(x) / x }
 }
 
-/// Effect of the first friction on a contact that slides without it: $\int s dI_z$ along the line
-/// $\gamma + dI_z$, and the work that it takes from the normal impulse.
+/// Computes the first-order effect of friction on a contact that slides without it: $\int s dI_z$ along the line $\gamma +
+/// dI_z$ with the sliding direction $s$, and the work that friction takes from the normal impulse.
 pub(crate) fn first_friction(sliding: [f64; 2], d: [f64; 2], by: f64) -> ([f64; 2], f64) {
     let speed = libm::hypot(sliding[0], sliding[1]);
     let rate = libm::hypot(d[0], d[1]);

@@ -1,4 +1,4 @@
-//! Who looks on while an impact is followed.
+//! Observers of an impact during its computation.
 
 use super::arc::Arc;
 use super::events::Event;
@@ -6,46 +6,48 @@ use super::line::Line;
 use super::state::State;
 use super::tail::Tail;
 
-/// Sees the states of an impact in order.
+/// Receives the states of an impact in order.
 pub(crate) trait Recorder {
-    /// True if states between events are wanted.
+    /// True if states between events are recorded.
     const DENSE: bool;
 
-    /// True if turns of the normal velocity are recorded.
+    /// True if extrema of the normal velocity are recorded.
     const TURNS: bool = false;
 
-    /// Sets the size of one unit of impulse and of velocity in the states to come.
+    /// Sets the unit of impulse and of velocity of all following states.
     fn units(&mut self, impulse: f64, velocity: f64);
 
-    /// A state and the elastic energy in it.
+    /// Receives a state and the elastic energy stored in it.
     fn point(&mut self, state: &State, energy: f64);
 
-    /// An arc begins at a state.
+    /// Receives the start of an arc and its state.
     #[inline]
     fn arc_begins(&mut self, _arc: &Arc, _from: &State) {}
 
-    /// A parameter of the arc has been reached, and a state.
+    /// Receives a parameter of the arc that was reached, and the state there.
     #[inline]
     fn arc_to(&mut self, _at: f64, _state: &State) {}
 
-    /// At a parameter of the arc that has been passed the normal velocity turned, in a state.
+    /// Receives an extremum of the normal velocity at a parameter of the arc that was already passed, and the state
+    /// there.
     #[inline]
     fn arc_turns(&mut self, _at: f64, _state: &State) {}
 
-    /// Sliding comes to rest by a series, from a state at an angle off its direction.
+    /// Receives the end of sliding by a tail series: from a state whose direction deviates by an angle, to the state at
+    /// rest.
     #[inline]
     fn tail(&mut self, _tail: &Tail, _from: &State, _delta: f64, _rest: &State) {}
 
-    /// A line is followed from a state for a normal impulse.
+    /// Receives a line that is followed from a state over a normal impulse.
     #[inline]
     fn line(&mut self, _from: &State, _line: &Line, _by: f64) {}
 
-    /// An event happens in a state.
+    /// Receives an event and its state.
     #[inline]
     fn event(&mut self, _event: Event, _state: &State) {}
 }
 
-/// Sees nothing.
+/// Observer that ignores everything.
 pub(crate) struct Blind;
 
 impl Recorder for Blind {

@@ -1,40 +1,40 @@
-//! Taylor polynomials in time of a contact on springs.
+//! Taylor polynomials in time for the motion of a contact with springs.
 
 use super::inertia::ContactInertia;
 use nalgebra::Vector3;
 
-/// Order of the polynomials.
+/// Order of the Taylor polynomials.
 const ORDER: usize = 20;
 
-/// Coefficients of a polynomial.
+/// Number of coefficients of a polynomial.
 const SIZE: usize = ORDER + 1;
 
-/// The last coefficients of a step are below this fraction of the largest term.
+/// Size of the last terms of a step, as a fraction of the largest term, below which they are negligible.
 const TRUNCATION: f64 = 1e-17;
 
-/// Longest step, as a fraction of the inverse of the fastest frequency.
+/// Longest step, as a fraction of the inverse of an upper bound of the fastest angular frequency.
 const LONGEST: f64 = 0.5;
 
-/// Tangential mode of a contact on springs, with what it depends on.
+/// Tangential mode of a contact with springs, with its state.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Mode {
-    /// Direction of the spring.
+    /// The contact slips; the value is the direction of the spring.
     Slip([f64; 2]),
-    /// Stretch of the spring.
+    /// The contact sticks; the value is the deformation of the spring.
     Stick([f64; 2]),
 }
 
 type Polynomial = [f64; SIZE];
 
-/// One step: contact velocity, impulse and normal force, the stretch of the spring in stick and
-/// its direction in slip.
+/// One step: contact velocity, impulse and normal force, and the deformation of the spring in stick or its direction in
+/// slip.
 pub(crate) struct Series {
     velocity: [Polynomial; 3],
     impulse: [Polynomial; 3],
     force: Polynomial,
-    /// Stretch in stick, direction in slip.
+    /// Deformation in stick, direction in slip.
     spring: [Polynomial; 2],
-    /// Angle of the spring since the start of the step, in slip.
+    /// Angle by which the spring has turned since the start of the step, in slip (rad).
     angle: Polynomial,
     is_slip: bool,
     friction: f64,
@@ -44,8 +44,8 @@ pub(crate) struct Series {
 }
 
 impl Series {
-    /// Expands the motion of a contact with inverse inertia `w` and springs of stiffness
-    /// `stiffness` and `ratio`.
+    /// Expands the motion of a contact with inverse inertia `w`, normal stiffness `stiffness` and tangential stiffness
+    /// `ratio`.
     pub(crate) fn expand(
         w: &ContactInertia,
         friction: f64,
@@ -84,7 +84,7 @@ impl Series {
         series
     }
 
-    /// The coefficients of order `k` from those before.
+    /// Computes the coefficients of order `k` from those of lower order.
     fn coefficient(&mut self, w: &ContactInertia, k: usize) {
         let q = 1.0 / k as f64;
         let tangential = [0, 1].map(|axis| {
@@ -111,9 +111,9 @@ impl Series {
         }
     }
 
-    /// The direction of the spring turns with $F_n\dot\varphi = (\kappa/\mu)t\cdot\gamma$, $t$ across
-    /// it. Where the force begins this is singular, but its coefficients follow from the next order:
-    /// the divisors $k\dot F_n + \kappa|\gamma|/\mu$ are positive.
+    /// Computes coefficient `k` of the direction of the spring, whose angle $\varphi$ follows $F_n\dot\varphi =
+    /// (\kappa/\mu)t\cdot\gamma$ with $t$ perpendicular to it. The equation is singular at the start of the force, but
+    /// there the coefficients follow from the next order: the divisors $k\dot F_n + \kappa|\gamma|/\mu$ are positive.
     fn turn(&mut self, k: usize) {
         let per_friction = self.ratio / self.friction;
         let starts = self.force[0] == 0.0;
@@ -126,7 +126,7 @@ impl Series {
         self.angle[k] = if starts {
             let [c, s] = [self.spring[0][0], self.spring[1][0]];
             let along = c * self.velocity[0][0] + s * self.velocity[1][0];
-            // The contribution of the new coefficient to `across` stands on the left.
+            // The contribution of the new coefficient to `across` is moved to the left-hand side.
             sum / (k as f64 * self.force[1] + per_friction * along)
         } else {
             sum / (k as f64 * self.force[0])
@@ -141,8 +141,8 @@ impl Series {
         self.spring[1][k] = s / k as f64;
     }
 
-    /// Coefficient of $t\cdot\gamma$, with what is known of the direction: at the start of the force
-    /// the coefficient of the same order is still zero and its other terms are added here.
+    /// Returns a coefficient of $t\cdot\gamma$ from the known part of the direction. At the start of the force the
+    /// direction's coefficient of equal order is still zero, and its other terms are added here.
     fn across(&self, order: usize) -> f64 {
         let [c, s] = &self.spring;
         let [x, y, _] = &self.velocity;
@@ -159,7 +159,7 @@ impl Series {
         sum
     }
 
-    /// Length for which the last coefficients are negligible.
+    /// Returns the step length for which the last coefficients are negligible.
     pub(crate) fn length(&self) -> f64 {
         let mut length = self.longest;
         let all = self
@@ -174,7 +174,7 @@ impl Series {
                     .flatten(),
             );
         for (index, polynomial) in all.enumerate() {
-            // An angle of one is the size of angles.
+            // Angles are compared with one radian.
             let least = if self.is_slip && index == 4 { 1.0 } else { 0.0 };
             while is_cut(polynomial, length, least) {
                 length *= 0.8;
@@ -205,7 +205,7 @@ impl Series {
         }
     }
 
-    /// Positive as long as the mode lasts: friction left over in stick, sliding speed in slip.
+    /// Returns a margin that is positive as long as the mode lasts: unused friction in stick, sliding speed in slip.
     pub(crate) fn tangential_margin(&self, t: f64) -> f64 {
         let [x, y] = self.spring.map(|p| value(&p, t));
         if !self.is_slip {
@@ -221,7 +221,7 @@ fn value(polynomial: &Polynomial, t: f64) -> f64 {
     polynomial.iter().rev().fold(0.0, |sum, c| sum * t + c)
 }
 
-/// Coefficient `k` of a product.
+/// Returns coefficient `k` of a product of polynomials.
 fn product(a: &Polynomial, b: &Polynomial, k: usize) -> f64 {
     a[..=k]
         .iter()
@@ -230,7 +230,7 @@ fn product(a: &Polynomial, b: &Polynomial, k: usize) -> f64 {
         .sum()
 }
 
-/// True if a polynomial is cut off too early for a step.
+/// True if a polynomial is truncated too early for the step `t`.
 fn is_cut(polynomial: &Polynomial, t: f64, least: f64) -> bool {
     let mut power = 1.0;
     let mut largest = least;

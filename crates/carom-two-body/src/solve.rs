@@ -1,4 +1,4 @@
-//! The impact as a sequence of phases.
+//! Computation of an impact as a sequence of phases.
 
 use super::arc::{Arc, Path};
 use super::atlas::{Atlas, Entry, Ride};
@@ -13,20 +13,21 @@ use super::tail::Tail;
 use crate::TwoBodyError;
 use carom_numeric::roots;
 
-/// Sliding slower than this fraction of the contact velocity counts as rest.
+/// Sliding speed, as a fraction of the contact velocity, that counts as rest.
 const REST: f64 = 4.0 * f64::EPSILON;
 
-/// Below this fraction of its first value the sliding velocity goes straight to rest.
+/// Fraction of the initial sliding speed below which sliding is treated as straight until rest.
 const SLOW: f64 = 1e-15;
 
-/// A tail is looked for within this angle, in radians, of where Newton's method puts its direction.
+/// Largest angle (rad), estimated by one Newton step, between the sliding direction and an invariant direction at which a
+/// tail is tried.
 const TAIL_ANGLE: f64 = 0.35;
 
-/// Most steps of curved sliding. The proved bound on the normal impulse and capture by rays keep
-/// the number below a hundred.
+/// Largest number of steps of curved sliding. The proved bound on the normal impulse and capture by invariant directions
+/// keep the actual number below a hundred.
 const MAX_STEPS: usize = 2000;
 
-/// Points that a dense trace takes from an arc or a line.
+/// Number of parts into which a dense trace divides an arc or a line.
 const SAMPLES: u32 = 12;
 
 /// Mode in which sliding ended.
@@ -42,7 +43,7 @@ pub enum FinalMode {
 }
 
 impl FinalMode {
-    /// Stable identifier.
+    /// Stable identifier of the mode.
     pub fn name(self) -> &'static str {
         match self {
             Self::Slip => "slip",
@@ -52,7 +53,7 @@ impl FinalMode {
     }
 }
 
-/// An impact under way, in scaled units.
+/// An impact during its computation, in scaled units.
 pub(crate) struct Run<'a, R> {
     w: &'a ContactInertia,
     flow: Flow,
@@ -101,13 +102,13 @@ impl<'a, R: Recorder> Run<'a, R> {
         }
     }
 
-    /// Uses what was prepared for the configuration.
+    /// Uses the precomputed tables of the configuration.
     pub(crate) fn prepare(&mut self, atlas: &'a Atlas) {
         self.flow = atlas.flow;
         self.atlas = Some(atlas);
     }
 
-    /// Follows the impact to its end.
+    /// Computes the impact to its end.
     pub(crate) fn finish(&mut self) -> Result<(), TwoBodyError> {
         let start = self.state;
         self.recorder.point(&self.state, self.normal.energy);
@@ -119,16 +120,16 @@ impl<'a, R: Recorder> Run<'a, R> {
             self.slide()?
         };
         if !over && !self.go_on_from_rest()? {
-            // An unbounded line has a rising normal velocity, so it ends.
+            // On an unbounded line the normal velocity increases, so that it must end.
             return Err(self.unfinished());
         }
         self.polish(&start);
         Ok(())
     }
 
-    /// Finishes in closed form from a sliding state: along a direction at a radial rate, or from
-    /// rest if no direction is given. At rest the impulse is put on the line of sticking of the velocity
-    /// before the impact, Jia & Wang, Eq. (47).
+    /// Finishes in closed form from a sliding state: along `direction` with the radial rate `lambda`, or from rest if
+    /// `lambda` is `None`. At rest the impulse is set to the line of sticking of the velocity before the impact, Jia &
+    /// Wang, Eq. (47).
     pub(crate) fn finish_from(
         &mut self,
         velocity: [f64; 3],
@@ -155,14 +156,15 @@ impl<'a, R: Recorder> Run<'a, R> {
         Ok(())
     }
 
-    /// Radial and transverse rates at the start, $f$ with its unit and the sign of $g$.
+    /// Returns the radial rate $f$ at the start, with its unit, and the transverse rate $g$, of which only the sign
+    /// matters.
     pub(crate) fn rates(&self) -> (f64, f64) {
         let (f, g, _) = self.flow.rates(normalized(self.state.sliding));
         let turning = if g.abs() <= STRAIGHT { 0.0 } else { g };
         (f * self.flow.rate, turning)
     }
 
-    /// Normal impulse until sliding stops, if it does and the impact lasts.
+    /// Returns the normal impulse until sliding stops, provided that it stops and the impact lasts long enough.
     pub(crate) fn duration(mut self) -> Result<f64, TwoBodyError> {
         let start = self.state.rho;
         let mut tail = None;
@@ -211,7 +213,7 @@ impl<'a, R: Recorder> Run<'a, R> {
         });
     }
 
-    /// Slides to rest or to the end of the impact; says whether it is over.
+    /// Slides to rest or to the end of the impact. Returns true if the impact is over.
     fn slide(&mut self) -> Result<bool, TwoBodyError> {
         let start = self.state.rho;
         let mut tail = None;
@@ -280,14 +282,15 @@ impl<'a, R: Recorder> Run<'a, R> {
         let rise = self.flow.normal_rate(direction);
         let [px, py] = self.flow.pull;
         let bend = self.flow.wzz + px.abs() + py.abs();
-        // With the normal velocity rising, the normal impulse is at most 2 |v_z| over its rate.
+        // If the normal velocity increases, the normal impulse is at most 2 |v_z| divided by its rate.
         let duration = 2.0 * self.state.normal_velocity.abs();
         rise > 0.0
             && duration * self.flow.rate * (bend / rise)
                 <= f64::EPSILON * 0.1 * self.state.rho * rise
     }
 
-    /// Angle off the direction of a tail that reaches the present one, found anew if need be.
+    /// Returns the angle between the present direction and that of a tail whose series reaches it. If the given tail is
+    /// not near, another one is searched.
     fn tail_angle(&self, tail: &mut Option<Tail>, direction: [f64; 2]) -> Option<f64> {
         if let Some(tail) = tail.as_ref().filter(|t| t.is_near(direction)) {
             return tail.angle(direction);
@@ -297,7 +300,8 @@ impl<'a, R: Recorder> Run<'a, R> {
         tail.as_ref()?.angle(direction)
     }
 
-    /// The angle off a tail and the state at rest, if the series reaches it and nothing happens on the way.
+    /// Returns the angle from the tail and the state at rest, if the series reaches the present state and no event occurs
+    /// on the way.
     fn rest_by_tail(
         &self,
         tail: &mut Option<Tail>,
@@ -327,7 +331,7 @@ impl<'a, R: Recorder> Run<'a, R> {
         quiet.then_some((delta, rest))
     }
 
-    /// Goes along an arc; says whether the impact ended on it.
+    /// Advances along an arc. Returns true if the impact ended on it.
     fn curve(&mut self, arc: &impl Path) -> bool {
         let base = self.state;
         self.at = arc.start();
@@ -351,7 +355,7 @@ impl<'a, R: Recorder> Run<'a, R> {
         false
     }
 
-    /// Moves along an arc to a parameter.
+    /// Advances along an arc to parameter `t`.
     fn move_to(&mut self, arc: &impl Path, base: &State, t: f64) {
         let (energy, work) = (self.normal.energy, self.state.work);
         if R::DENSE {
@@ -367,7 +371,8 @@ impl<'a, R: Recorder> Run<'a, R> {
         self.normal.energy = energy - (self.state.work - work);
     }
 
-    /// Events on a piece of an arc on which the normal velocity is monotone.
+    /// Processes the events on a piece of an arc on which the normal velocity is monotone. Returns true if the impact
+    /// ended.
     fn monotone_piece(&mut self, arc: &impl Path, base: &State, mut from: f64, to: f64) -> bool {
         let last = arc.normal_velocity(to).0;
         let zero = |from: f64, first: f64, level: f64| {
@@ -430,7 +435,7 @@ impl<'a, R: Recorder> Run<'a, R> {
         false
     }
 
-    /// Parameter at which restitution ends on a stretch of an arc, if it does.
+    /// Returns the parameter at which restitution ends on a piece of an arc; `None` if it does not end there.
     fn restitution_ends(&self, arc: &impl Path, base: &State, from: f64, to: f64) -> Option<f64> {
         match self.normal.end {
             End::EnergyZero => {
@@ -464,7 +469,7 @@ impl<'a, R: Recorder> Run<'a, R> {
         }
     }
 
-    /// Compression ends in the present state; says whether the impact does.
+    /// Ends compression in the present state. Returns true if the impact ends as well.
     pub(crate) fn compression_ends(&mut self) -> bool {
         let stored = self.normal.energy;
         let (event, over) = self.normal.compression_ends(self.state.impulse[2]);
@@ -488,7 +493,7 @@ impl<'a, R: Recorder> Run<'a, R> {
 
     pub(crate) fn end(&mut self) {
         if matches!(self.normal.end, End::EnergyZero) {
-            // Exact: what compression stored was lost or released.
+            // Exact: the energy stored by compression was lost or released.
             self.normal.energy = 0.0;
             self.state.work = -self.normal.loss;
         }
@@ -496,7 +501,7 @@ impl<'a, R: Recorder> Run<'a, R> {
         self.recorder.point(&self.state, self.normal.energy);
     }
 
-    /// Goes on from rest: stick, or slip in the centrifugal direction.
+    /// Continues from rest: sticks, or slides in the centrifugal direction. Returns true if the impact ended.
     fn go_on_from_rest(&mut self) -> Result<bool, TwoBodyError> {
         self.state.sliding = [0.0; 2];
         self.state.rho = 0.0;
@@ -518,7 +523,7 @@ impl<'a, R: Recorder> Run<'a, R> {
         }
     }
 
-    /// Goes along a line; says whether the impact ended on it.
+    /// Advances along a line. Returns true if the impact ended on it.
     fn line(&mut self, line: &Line) -> Result<bool, TwoBodyError> {
         let k = line.normal_rate;
         let mut left = line.length;
@@ -598,8 +603,8 @@ impl<'a, R: Recorder> Run<'a, R> {
         self.normal.energy -= self.state.work - before;
     }
 
-    /// Puts a sticking contact exactly at rest: the impulse for which $\gamma = 0$, Jia & Wang,
-    /// Eq. (25). Corrects what truncation left; rounding is not amplified.
+    /// Brings a sticking contact exactly to rest: sets the impulse for which $\gamma = 0$, Jia & Wang, Eq. (25). This
+    /// corrects truncation errors and does not amplify rounding.
     fn polish(&mut self, start: &State) {
         if self.mode != FinalMode::Stick {
             return;

@@ -1,14 +1,14 @@
-//! The last stretch of sliding before rest, in closed form.
+//! The last part of sliding before rest, by power series.
 
 use super::flow::Flow;
 use super::inertia::ContactInertia;
 use super::state::State;
 use crate::tolerances::NEAR_TAIL;
 
-/// Number of coefficients of the series.
+/// Number of coefficients of the power series.
 pub(crate) const TERMS: usize = 18;
 
-/// $1/k!$.
+/// Table of $1/k!$.
 const INVERSE_FACTORIAL: [f64; TERMS + 1] = {
     let mut table = [1.0; TERMS + 1];
     let mut k = 1;
@@ -19,7 +19,7 @@ const INVERSE_FACTORIAL: [f64; TERMS + 1] = {
     table
 };
 
-/// Coefficient `k` of the power series of cosine and sine, where it belongs: signs +, +, -, -.
+/// Returns coefficient `k` of the power series of cosine (even `k`) or sine (odd `k`), with the signs +, +, -, -.
 #[inline]
 pub(crate) fn circular(k: usize) -> f64 {
     if k % 4 < 2 {
@@ -29,7 +29,7 @@ pub(crate) fn circular(k: usize) -> f64 {
     }
 }
 
-/// Power series of $f$ and $g$ in the angle off an invariant direction.
+/// Power series of $f$ and $g$ in the angle from an invariant direction.
 pub(crate) struct Rates {
     pub(crate) f: [f64; TERMS + 1],
     pub(crate) g: [f64; TERMS + 1],
@@ -39,7 +39,7 @@ impl Rates {
     pub(crate) fn around(flow: &Flow, direction: [f64; 2]) -> Self {
         let (f0, _, g1) = flow.rates(direction);
         let [c, s] = direction;
-        // Components along and across the direction.
+        // Components parallel and perpendicular to the direction.
         let along = flow.a1 * c + flow.a2 * s;
         let (bx, by) = (flow.a11 * c + flow.a12 * s, flow.a12 * c + flow.a22 * s);
         let across = c * by - s * bx;
@@ -64,28 +64,28 @@ impl Rates {
 
 /// Remaining impulse and work before rest, near an attracting centripetal direction $s^\ast$.
 ///
-/// All hodographs near $s^\ast$ end at the origin along it. From a state at speed $\rho$ and angle
-/// $\delta$ off it, the normal impulse left is $T = \rho\tau(\delta)$ and the normal velocity left
-/// to gain $\rho\kappa(\delta)$, with the work $\int \rho\kappa dI_z = \rho^2\nu(\delta)$,
+/// All hodographs near $s^\ast$ end at the origin along this direction. From a state with sliding speed $\rho$ at the
+/// angle $\delta$ from it, the remaining normal impulse is $T = \rho\tau(\delta)$, the remaining change of the normal
+/// velocity is $\rho\kappa(\delta)$, and its work is $\int \rho\kappa dI_z = \rho^2\nu(\delta)$,
 ///
 /// $$ f\tau + g\tau' = -1, \qquad \kappa = k_s\tau - (B^{-1}d)\cdot s, \qquad
 ///    2f\nu + g\nu' = -\kappa. $$
 ///
-/// Since $f(0) < 0$ and $g'(0) < 0$ the divisors $Mf_0 + kg_1$ of the power series never vanish.
-/// All of it is over the rate of the flow.
+/// Since $f(0) < 0$ and $g'(0) < 0$, the divisors $Mf_0 + kg_1$ of the power series ($M$ = 1 or 2) never vanish. All
+/// quantities are divided by the rate of the flow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tail {
     pub(crate) direction: [f64; 2],
     pub(crate) tau: [f64; TERMS],
     nu: [f64; TERMS],
-    /// Largest $|\delta|$ at which the last terms are negligible.
+    /// Largest $|\delta|$ (rad) at which the last terms are negligible.
     reach: f64,
     pub(crate) rate: f64,
     slope: f64,
 }
 
 impl Tail {
-    /// Series around an invariant direction; `None` unless it attracts and is centripetal.
+    /// Expands the series around an invariant direction; `None` unless it is attracting and centripetal.
     pub(crate) fn around(
         w: &ContactInertia,
         flow: &Flow,
@@ -107,7 +107,7 @@ impl Tail {
             *kappa = -flow.rate * circular(k) * demand[k % 2];
         }
         let (mut tau, mut nu) = ([0.0; TERMS], [0.0; TERMS]);
-        // Each coefficient adds what it contributes to the equations of the later ones.
+        // Each coefficient adds its contribution to the equations of the later ones.
         let (mut tau_sums, mut nu_sums) = ([0.0; TERMS], [0.0; TERMS]);
         tau_sums[0] = -1.0;
         for k in 0..TERMS {
@@ -144,12 +144,12 @@ impl Tail {
         })
     }
 
-    /// True if a sliding direction is within 40 degrees: the one that led here is.
+    /// True if a sliding direction is within 40 degrees of the tail's direction: then the tail was found from it.
     pub(crate) fn is_near(&self, [x, y]: [f64; 2]) -> bool {
         x * self.direction[0] + y * self.direction[1] > NEAR_TAIL
     }
 
-    /// Angle of a sliding direction off this one, if the series reaches it.
+    /// Returns the angle between a sliding direction and the tail's direction, if the series reaches it.
     pub(crate) fn angle(&self, [x, y]: [f64; 2]) -> Option<f64> {
         let [c, s] = self.direction;
         let (cos, sin) = (x * c + y * s, c * y - s * x);
@@ -160,13 +160,12 @@ impl Tail {
         (delta.abs() <= self.reach).then_some(delta)
     }
 
-    /// Normal impulse until rest for a unit sliding speed.
+    /// Returns the normal impulse until rest for unit sliding speed.
     pub(crate) fn duration(&self, delta: f64) -> f64 {
         polynomial(&self.tau, delta) / self.rate
     }
 
-    /// The state at rest that follows a sliding state, or `None` if the normal velocity turns on
-    /// the way.
+    /// Returns the state at rest that follows a sliding state; `None` if the normal velocity has an extremum on the way.
     pub(crate) fn rest(
         &self,
         w: &ContactInertia,

@@ -1,4 +1,4 @@
-//! Derivatives of the last stretch of sliding before rest.
+//! Derivatives of the last part of sliding before rest.
 
 use super::arc_variation::{FRICTION_LANE, LANES, Lanes, SLIDING_LANES};
 use super::flow::Flow;
@@ -6,32 +6,32 @@ use super::inertia::ContactInertia;
 use super::state::State;
 use super::tail::{Rates, TERMS, Tail, circular};
 
-/// Components of $a$ and $A$ along an invariant direction and across it: $a = (\alpha, \beta)$,
-/// $A = \begin{pmatrix} m + h & k \cr k & m - h \end{pmatrix}$.
+/// Number of components of $a$ and $A$ parallel and perpendicular to an invariant direction: $a = (\alpha, \beta)$, $A =
+/// \begin{pmatrix} m + h & k \cr k & m - h \end{pmatrix}$.
 const COMPONENTS: usize = 5;
 
-/// Terms of the series below this fraction of the first are rounding.
+/// Terms of a series, as a fraction of the first, that are rounding.
 const NEGLIGIBLE: f64 = 1e-17;
 
 type Components = [f64; COMPONENTS];
 
-/// Impulse and work left before rest.
+/// Derivatives of the impulse and of the path that remain before rest.
 pub(crate) struct Left {
-    /// $\int \rho dI_z$.
+    /// Remaining path $\int \rho dI_z$.
     pub(crate) path: f64,
-    /// Derivatives of the normal impulse and of the path.
+    /// Derivatives of the remaining normal impulse and of the remaining path.
     pub(crate) by_normal_impulse: Lanes,
     pub(crate) by_path: Lanes,
 }
 
-/// Series of a quantity and of its derivatives by the components.
+/// Power series of a quantity and of its derivatives by the components.
 struct Series {
     of: [f64; TERMS],
     by: [Components; TERMS],
 }
 
 impl Series {
-    /// Solves $Mfq + gq' = -1$ and the derivative of that, to so many terms.
+    /// Solves $Mfq + gq' = -1$ with $M$ = `degree`, and the derivative of this equation, up to `terms` terms.
     fn solve(rates: &Rates, degree: f64, terms: usize) -> Self {
         let Rates { f, g } = rates;
         let mut of = [0.0; TERMS];
@@ -66,7 +66,7 @@ impl Series {
         Self { of, by }
     }
 
-    /// Value, slope and derivatives by the components at an angle.
+    /// Returns value, slope and derivatives by the components at an angle.
     fn at(&self, delta: f64, terms: usize) -> (f64, f64, Components) {
         let (mut value, mut slope) = (0.0, 0.0);
         let mut by = [0.0; COMPONENTS];
@@ -81,7 +81,7 @@ impl Series {
     }
 }
 
-/// Coefficient `n` of the derivatives of $f$ and $g$ by the components.
+/// Returns coefficient `n` of the derivatives of $f$ and $g$ by the components.
 #[inline]
 fn by_components(n: usize) -> (Components, Components) {
     let q = circular(n);
@@ -95,8 +95,8 @@ fn by_components(n: usize) -> (Components, Components) {
 }
 
 impl Tail {
-    /// Impulse and work left from a sliding state at an angle off the direction, given the derivatives of the
-    /// sliding velocity.
+    /// Computes the remaining path and the derivatives of remaining impulse and path, from a sliding state at an angle
+    /// from the direction. `sliding` are the derivatives of the sliding velocity.
     pub(crate) fn left(
         &self,
         (w, flow, mu): (&ContactInertia, &Flow, f64),
@@ -133,7 +133,7 @@ impl Tail {
         out
     }
 
-    /// Number of terms that matter at an angle.
+    /// Returns the number of terms that matter at an angle.
     fn terms(&self, delta: f64) -> usize {
         let size = self.tau[0].abs() * NEGLIGIBLE;
         let mut power = 1.0;
@@ -147,7 +147,7 @@ impl Tail {
         last.min(TERMS - 1)
     }
 
-    /// Components of what each direction changes $a$ and $A$ by.
+    /// Returns the changes of the components of $a$ and $A$ by each parameter.
     fn components(&self, w: &ContactInertia, mu: f64) -> [Components; LANES] {
         let [c, s] = self.direction;
         let per_rate = 1.0 / self.rate;

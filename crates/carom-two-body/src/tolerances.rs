@@ -1,35 +1,39 @@
-//! Tolerances of the crate, each with a unit or scale and a reason; those of one algorithm alone stand beside it.
+//! Tolerances that several modules of the crate use, each with a unit or scale and a reason. Tolerances of a single
+//! algorithm are defined in its module.
 
-/// Slope at an end up to which Hermite's cubic on the unit interval is monotone (Fritsch and Carlson).
+/// Largest end slope with which cubic Hermite interpolation on the unit interval is monotone (Fritsch and Carlson).
 pub(crate) const MONOTONE_SLOPE: f64 = 3.0;
 
-/// Rate of turning (rad per unit impulse, scaled) below which a leg near an invariant direction is left to its series.
+/// Rate of turning (rad per unit impulse, scaled) below which a leg near an invariant direction is replaced by the tail
+/// series.
 pub(crate) const TAIL_RATE: f64 = 1e-3;
 
-/// Relative asymmetry of an inertia that is a fault of the input, not its rounding.
+/// Relative asymmetry of an inertia above which the input is rejected: it cannot be rounding.
 pub(crate) const INERTIA_ASYMMETRY: f64 = 1e-9;
 
-/// Pivot of a Cholesky factor, in roots of the machine epsilon times the largest pivot, that is rounding: pivots are
-/// squared.
+/// Pivot of a Cholesky factor, relative to the largest pivot and in square roots of the machine epsilon, up to which it
+/// counts as rounding: pivots are squared.
 pub(crate) const PIVOT_ROUNDINGS: f64 = 4.0;
 
-/// Newton step towards an invariant direction (rad) beyond which another one is nearer.
+/// Largest Newton step towards an invariant direction (rad); after a longer one another direction may be nearer.
 pub(crate) const LONGEST_NEWTON_TURN: f64 = 0.7;
 
-/// Newton step of a direction (rad) that is rounding.
+/// Newton step of a direction (rad) that counts as rounding.
 pub(crate) const TURN_ROUNDING: f64 = 1e-15;
 
-/// Newton step, of a direction (rad) or relative, after which the next, its square, is below rounding.
+/// Newton step, of a direction (rad) or relative, after which the next step, its square, is below rounding.
 pub(crate) const LAST_NEWTON_STEP: f64 = 1e-9;
 
-/// Slope of the turning rate (scaled) below which an invariant direction is double and is not polished.
+/// Slope of the turning rate (scaled) below which an invariant direction counts as double and is not improved by Newton
+/// steps.
 pub(crate) const LEAST_SLOPE: f64 = 1e-6;
 
-/// Cosine of 40 degrees: sliding within that angle of an invariant direction led to it.
+/// Cosine of 40 degrees: a sliding direction within this angle of an invariant direction belongs to its tail.
 pub(crate) const NEAR_TAIL: f64 = 0.77;
 
-/// Sliding speed, over the speed of the contact, that is rounding.
+/// Sliding speed, relative to the speed of the contact, that counts as rounding.
 pub(crate) const NO_SLIDING: f64 = 1e-14;
 
-/// Change of the sliding velocity along a line, over the sliding speed, that turns no friction.
+/// Change of the sliding velocity along a line, relative to the sliding speed, below which the direction of friction
+/// counts as constant.
 pub(crate) const SHORT_LINE: f64 = 1e-12;

@@ -1,4 +1,4 @@
-//! Curves of an impact, for plotting.
+//! Curves of an impact for plots.
 
 use super::impact::{ContactImpact, ContactResponse, respond};
 use super::inertia::ContactInertia;
@@ -8,24 +8,24 @@ use super::state::State;
 use crate::TwoBodyError;
 use nalgebra::Vector3;
 
-/// A point of the hodograph and of the impulse curve.
+/// Point of the hodograph and of the impulse curve.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TracePoint {
-    /// Impulse so far, N·s; its last entry is the independent variable.
+    /// Impulse up to this point, N·s; the normal impulse, its last entry, is the independent variable.
     pub impulse: Vector3<f64>,
-    /// Contact velocity.
+    /// Contact velocity $(\gamma_x, \gamma_y, v_z)$.
     pub velocity: Vector3<f64>,
     /// Elastic energy stored at the contact, J.
     pub energy: f64,
 }
 
-/// An impact and the curves that it follows.
+/// An impact with the curves of its impulse and velocity.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trace {
-    /// The impact.
+    /// Impulse, velocity after the impact and events.
     pub impact: ContactImpact,
-    /// Points in order of the normal impulse, dense where the hodograph bends. The ends of
-    /// compression stand twice, before and after their loss of energy.
+    /// Points in order of the normal impulse, dense where the hodograph is curved. Each end of compression appears twice,
+    /// before and after its loss of energy.
     pub points: Vec<TracePoint>,
 }
 
@@ -53,12 +53,11 @@ impl Recorder for Keep {
     }
 }
 
-/// Solves an impact and returns the curves that it follows; `None` if
-/// there is no impact.
+/// Solves an impact and records its curves; `None` if there is no impact.
 ///
 /// # Errors
 ///
-/// The errors of [`solve_impact`](super::solve_impact).
+/// Returns the errors of [`solve_impact`](super::solve_impact).
 pub fn trace_impact(
     w: &ContactInertia,
     velocity: &Vector3<f64>,

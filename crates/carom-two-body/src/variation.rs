@@ -1,23 +1,22 @@
-//! Derivatives of an impact along the phases that it goes through.
+//! Derivatives of an impact along its phases.
 //!
-//! The hodograph does not know of restitution, so that the variational equations of sliding are
-//! followed as the impact is: in the parameter $\sigma$, $dI_z = \rho d\sigma$, along the same
-//! Taylor arcs,
+//! The hodograph does not depend on restitution. So the variational equations of sliding are integrated together with the
+//! impact, in the parameter $\sigma$, $dI_z = \rho d\sigma$, along the same Taylor arcs,
 //!
 //! $$ \frac{d \delta\gamma}{d\sigma} = d \delta\rho - \mu B \delta\gamma + \rho \delta d -
 //! (\delta\mu B + \mu \delta B)\gamma, \qquad \delta\rho = s\cdot\delta\gamma, $$
 //!
-//! to rest along the same series, and in closed form on straight lines. Two directions, $w_{zz}$ and
-//! $v_z^-$, do not change sliding. Impulse and normal velocity are linear in sliding and normal
-//! impulse, and the work of the normal impulse is what all impulses do less what friction does: in a
-//! phase that begins with $(\gamma_0, v_0)$ and gives $(q, T)$,
+//! then along the tail series to rest, and in closed form on straight lines. Two parameters, $w_{zz}$ and $v_z^-$, do not
+//! change sliding. Impulse and normal velocity are linear in sliding velocity and normal impulse. The work of the normal
+//! impulse is the work of all impulses minus that of friction: in a phase that begins with sliding velocity $\gamma_0$
+//! and normal velocity $v_0$ and adds the tangential impulse $q$ and the normal impulse $T$,
 //!
 //! $$ \Delta N = v_0 T + \tfrac12 w_{zz} T^2 + d\cdot q T + \tfrac12 q^TBq + \Bigl(\gamma_0\cdot q +
 //! \mu\int\rho dI_z\Bigr), $$
 //!
-//! where the terms of the bracket cancel to first order, which the series does.
+//! where the terms in the bracket cancel to first order; the series computes their difference directly.
 //!
-//! An event $F = 0$ moves what comes after it by $\Delta y = \delta y - y' \delta F/F'$.
+//! An event $F = 0$ changes all later quantities $y$ by $\Delta y = \delta y - y' \delta F/F'$.
 
 use super::arc::Arc;
 use super::arc_variation::{ArcVariation, Deltas, FRICTION_LANE, LANES, SLIDING_LANES};
@@ -36,37 +35,38 @@ use crate::TwoBodyError;
 use crate::tolerances::NO_SLIDING;
 use nalgebra::{Matrix3, SMatrix, Vector3};
 
-/// Directions: $b_{11}, b_{12}, b_{22}, d_1, d_2, w_{zz}$, the contact velocity, $\mu$ and $e$.
+/// Number of parameters: $b_{11}, b_{12}, b_{22}, d_1, d_2, w_{zz}$, the contact velocity, $\mu$ and $e$.
 pub const PARAMETERS: usize = 11;
 
-/// All directions but that of $e$, which sliding comes before.
+/// Number of parameters without $e$, on which sliding does not depend.
 const FLOWS: usize = PARAMETERS - 1;
 
-/// Place of the friction among the parameters.
+/// Index of the friction coefficient among the parameters.
 const MU: usize = 9;
-/// Place of the restitution among the parameters.
+/// Index of the restitution among the parameters.
 const E: usize = 10;
 
-/// An impact and the derivatives of its impulse.
+/// Impact with the derivatives of its impulse.
 #[derive(Clone, Debug)]
 pub struct VariedImpact {
-    /// The impact.
+    /// Impulse, velocity after the impact and events.
     pub impact: ContactImpact,
-    /// By $(b_{11}, b_{12}, b_{22}, d_1, d_2, w_{zz}, \gamma_x, \gamma_y, v_z, \mu, e)$.
+    /// Derivatives of the impulse by $(b_{11}, b_{12}, b_{22}, d_1, d_2, w_{zz}, \gamma_x, \gamma_y, v_z, \mu, e)$.
     pub impulse: SMatrix<f64, 3, PARAMETERS>,
-    /// Derivatives of the normal impulse when sliding stopped, by these parameters.
+    /// Derivatives of the normal impulse at the end of sliding, by these parameters; `None` if sliding does not stop.
     pub at_rest: Option<[f64; PARAMETERS]>,
-    /// Derivatives of the normal impulse when the first compression ended, by these parameters.
+    /// Derivatives of the normal impulse at the end of the first compression, by these parameters.
     pub at_compression: [f64; PARAMETERS],
-    /// True if sliding followed a direction that repels others until it stopped.
+    /// True if sliding followed a repelling invariant direction until it stopped.
     pub is_repelled: bool,
-    /// Direction of sliding at the end, also of one that stops there; zero without friction.
+    /// Direction of sliding at the end, also if sliding stops there; zero without friction.
     pub last_direction: [f64; 2],
-    /// Normal velocities at which it turned, with their derivatives: where one is zero a compression begins or ends.
+    /// Extrema of the normal velocity, with their derivatives. If an extremum is zero, a compression begins or ends
+    /// there.
     pub turns: Vec<(f64, [f64; PARAMETERS])>,
 }
 
-/// Changes by a direction.
+/// Changes of the data by a unit change of one parameter.
 struct Change {
     b: [f64; 3],
     d: [f64; 2],
@@ -88,7 +88,7 @@ impl Change {
     }
 }
 
-/// The lane of a direction that changes sliding.
+/// Returns the lane of a parameter that changes sliding; `None` for other parameters.
 fn lane(k: usize) -> Option<usize> {
     match k {
         0..=4 => Some(k),
@@ -102,7 +102,7 @@ fn times([b11, b12, b22]: [f64; 3], [x, y]: [f64; 2]) -> [f64; 2] {
     [b11 * x + b12 * y, b12 * x + b22 * y]
 }
 
-/// Follows an impact with its derivatives.
+/// Observer that computes the derivatives of an impact.
 struct Varied<'a> {
     w: &'a ContactInertia,
     flow: Flow,
@@ -111,7 +111,7 @@ struct Varied<'a> {
     options: ImpactOptions,
     /// True if sliding cannot leave its line.
     is_planar: bool,
-    /// Normal velocity before, and the size of the contact velocity.
+    /// Normal velocity before the impact, and the size of the contact velocity.
     closing: f64,
     speed: f64,
     now: Deltas,
@@ -119,14 +119,14 @@ struct Varied<'a> {
     work: [f64; FLOWS],
     arc: ArcVariation,
     base: Base,
-    /// $I_\perp'$ and $v_z'$ where the state is.
+    /// $I_\perp'$ and $v_z'$ at the present state.
     tangential: [f64; 2],
     normal_rate: f64,
     /// Rate of the sliding speed on the last line.
     radial: f64,
     has_slid: bool,
     loss: [f64; PARAMETERS],
-    /// Work at the last interruption and its derivatives.
+    /// Work at the last interruption, and its derivatives.
     kept: (f64, [f64; FLOWS]),
     compressions: usize,
     compression: (f64, f64, [f64; PARAMETERS]),
@@ -138,7 +138,7 @@ struct Varied<'a> {
     units: (f64, f64),
 }
 
-/// The start of a phase: the state, derivatives of impulse and normal velocity, and the work's.
+/// Start of a phase: the state, and the derivatives of impulse, normal velocity and work.
 #[derive(Clone, Copy)]
 struct Base {
     state: State,
@@ -156,7 +156,8 @@ impl<'a> Varied<'a> {
         [self.w.d1, self.w.d2]
     }
 
-    /// Derivatives of sliding and normal impulse at a fixed parameter.
+    /// Returns the derivatives of sliding velocity and normal impulse at a fixed parameter of the phase, by parameter
+    /// `k`.
     fn now(&self, k: usize) -> ([f64; 2], f64) {
         match lane(k) {
             Some(lane) => {
@@ -167,12 +168,12 @@ impl<'a> Varied<'a> {
         }
     }
 
-    /// Derivatives of the normal impulse by all directions.
+    /// Returns the derivatives of the normal impulse by all parameters.
     fn normal_impulses(&self) -> [f64; PARAMETERS] {
         std::array::from_fn(|k| self.now(k).1)
     }
 
-    /// Derivative of the impulse: sliding is $\gamma^- + BI_\perp + dI_z$.
+    /// Returns the derivative of the impulse by parameter `k`: the sliding velocity is $\gamma^- + BI_\perp + dI_z$.
     fn impulse(&self, k: usize, state: &State) -> [f64; 3] {
         let [ix, iy, iz] = state.impulse;
         let c = Change::along(k);
@@ -185,7 +186,7 @@ impl<'a> Varied<'a> {
         [x, y, normal]
     }
 
-    /// Derivative of the normal velocity, given that of the impulse.
+    /// Returns the derivative of the normal velocity by parameter `k`; the last argument is that of the impulse.
     fn normal_velocity(&self, k: usize, state: &State, [x, y, z]: [f64; 3]) -> f64 {
         let [ix, iy, iz] = state.impulse;
         let c = Change::along(k);
@@ -198,7 +199,7 @@ impl<'a> Varied<'a> {
             + self.w.wzz * z
     }
 
-    /// The phase that begins now.
+    /// Returns the start of a phase that begins in the present state.
     fn base(&self, state: &State) -> Base {
         let impulse = std::array::from_fn(|k| self.impulse(k, state));
         Base {
@@ -209,7 +210,8 @@ impl<'a> Varied<'a> {
         }
     }
 
-    /// Adds the work of a phase, given the derivatives of the bracket.
+    /// Adds the derivatives of the work in a phase; `bracket` returns the derivatives of the bracket in the module's
+    /// formula.
     fn worked(
         &mut self,
         base: &Base,
@@ -237,7 +239,7 @@ impl<'a> Varied<'a> {
         }
     }
 
-    /// Goes to rest by the series around a direction, from a state at an angle off it.
+    /// Advances to rest by the tail series around a direction, from a state at the angle `delta` from it.
     fn rest(&mut self, tail: &Tail, from: &State, delta: f64, rest: &State) {
         let contact = (self.w, &self.flow, self.mu);
         let before = self.now.sliding;
@@ -261,7 +263,7 @@ impl<'a> Varied<'a> {
         self.normal_rate = self.flow.normal_rate(tail.direction);
     }
 
-    /// Derivatives of the direction and rates of a line: of $I_\perp'$ along each.
+    /// Returns the change of the tangential impulse rate $I_\perp'$ of a line by parameter `k`.
     fn line_change(&self, k: usize, kind: LineKind, direction: [f64; 2]) -> [f64; 2] {
         let c = Change::along(k);
         match kind {
@@ -343,8 +345,8 @@ impl<'a> Varied<'a> {
         self.now = next;
     }
 
-    /// Along a direction $s$ in which sliding stays, $\rho' = \lambda$. With $w = t\cdot\delta\gamma$
-    /// across it, $F = \delta d - \delta(\mu B)s$, $b = \mu t\cdot Bt$, $k = \mu s\cdot Bt$,
+    /// Advances along an invariant direction $s$, $\rho' = \lambda$. With $t$ perpendicular to $s$, the perpendicular
+    /// perturbation $w = t\cdot\delta\gamma$, $F = \delta d - \delta(\mu B)s$, $b = \mu t\cdot Bt$, $k = \mu s\cdot Bt$,
     ///
     /// $$ w' = -b w/\rho + t\cdot F, \qquad \delta\rho' = -k w/\rho + s\cdot F. $$
     fn along_ray(&mut self, from: &State, s: [f64; 2], by: f64) {
@@ -378,7 +380,7 @@ impl<'a> Varied<'a> {
         self.now = next;
     }
 
-    /// The normal velocity turns in a state.
+    /// Records an extremum of the normal velocity in a state.
     fn turns(&mut self, state: &State) {
         let slopes = std::array::from_fn(|k| {
             if k < FLOWS {
@@ -401,7 +403,7 @@ impl<'a> Varied<'a> {
                 self.work[k] += state.normal_velocity * later;
             }
         }
-        // Without friction nothing holds it there.
+        // Without friction sliding does not stop there.
         if self.mu > 0.0 {
             self.now.sliding = [[0.0; LANES]; 2];
         }
@@ -447,7 +449,7 @@ impl<'a> Varied<'a> {
             let one = |other: usize| if k == other { 1.0 } else { 0.0 };
             let total = match self.options.restitution_law {
                 RestitutionLaw::Energetic if e == 0.0 => {
-                    // The limit of the energy that is released, over its rate.
+                    // Limit of the released energy divided by its rate.
                     fixed - velocity / self.normal_rate
                         + one(E) * (2.0 * stored / self.normal_rate).sqrt()
                 }
@@ -522,12 +524,12 @@ impl Recorder for Varied<'_> {
     }
 }
 
-/// Solves an impact with the derivatives of the impulse; `None` if there
-/// is no impact. A planar contact stays in the plane of its first axis.
+/// Solves an impact with the derivatives of the impulse; `None` if there is no impact. A planar contact (`is_planar`)
+/// stays in the plane of its first axis.
 ///
 /// # Errors
 ///
-/// The errors of [`solve_impact`](super::solve_impact).
+/// Returns the errors of [`solve_impact`](super::solve_impact).
 pub fn vary_impact(
     w: &ContactInertia,
     velocity: &Vector3<f64>,
@@ -608,7 +610,7 @@ pub fn vary_impact(
     for (k, mut column) in impulse.column_iter_mut().enumerate() {
         column *= per_impulse * worth(k);
     }
-    // Per velocity these have no unit but that of the parameters.
+    // These are velocities: only the units of the parameters remain.
     let turns = varied.turns.iter().map(|(value, slopes)| {
         let slopes = std::array::from_fn(|k| slopes[k] * varied.units.1 * worth(k));
         (value * varied.units.1, slopes)
@@ -626,7 +628,7 @@ pub fn vary_impact(
     }))
 }
 
-/// The change of a symmetric matrix as changes of $b_{11}, b_{12}, b_{22}, d_1, d_2, w_{zz}$.
+/// Converts the change of a symmetric matrix to changes of $b_{11}, b_{12}, b_{22}, d_1, d_2, w_{zz}$.
 pub fn inertia_entries(change: &Matrix3<f64>) -> [f64; 6] {
     [
         change[(0, 0)],

@@ -1,27 +1,28 @@
-//! Sets for which bounds hold, and parts of their proofs.
+//! Sets of velocities for which bounds are proven, and shared steps of the proofs.
 
 use super::given::Given;
 use super::interval::Interval;
 use std::ops::Add;
 
-/// Set of velocities after an impact for which a bound holds.
+/// Set of velocities after an impact over which a bound is valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum BoundedSet {
-    /// Ends of finite chains of steps: the set of `carom-judge`, which holds the answers of all
-    /// inelastic frictional laws.
+    /// Ends of finite chains of steps: the set of outcomes of `carom-judge`. It contains the answers of all inelastic
+    /// frictional laws.
     #[default]
     Steps,
     /// Ends of the paths of Halm & Posa's differential inclusion, the limit of small steps.
     Paths,
 }
 
-/// True if multipliers of normal velocities have the signs that they need.
+/// True if the multipliers of the normal velocities have valid signs: not negative, except that of contact `last`, which
+/// is free.
 pub(super) fn is_signed(nu: &[f64], last: usize, given: &Given) -> bool {
     let is_right = |(i, x): (usize, &f64)| x.is_finite() && (i == last || *x >= 0.0);
     nu.len() == given.contacts.len() && last < nu.len() && nu.iter().enumerate().all(is_right)
 }
 
-/// $c + J_n^T\nu$.
+/// Computes $c + J_n^T\nu$ with outward rounding; `direction` is $c$, $J_n$ has the contact normals as rows.
 pub(super) fn pushed(given: &Given, direction: &[f64], nu: &[f64]) -> Vec<Interval> {
     (0..direction.len())
         .map(|k| {

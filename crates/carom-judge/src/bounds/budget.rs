@@ -1,7 +1,7 @@
-//! Work that the search for proofs may take.
+//! Work budget of the search for proofs.
 
-/// Work that is left, about a multiply-add each: counted, not timed, so that searches end at the same place on every
-/// machine.
+/// Work that is left. One unit is about one multiply-add; work is counted, not timed, so that searches end at the same
+/// point on every machine.
 pub(super) struct Budget {
     left: u64,
     is_ended: bool,
@@ -15,7 +15,7 @@ impl Budget {
         }
     }
 
-    /// True if something was not tried, or not to its end, for want of work.
+    /// True if some attempt was skipped or cut short because the work was used up.
     pub(super) fn is_ended(&self) -> bool {
         self.is_ended
     }
@@ -28,7 +28,8 @@ impl Budget {
         self.left = self.left.saturating_sub(work);
     }
 
-    /// Number of times that so much work is left; `None`, and an end, if less than `fewest` times.
+    /// Returns how many times `work` fits into the work that is left. If that is less than `fewest`, marks the budget as
+    /// ended and returns `None`.
     pub(super) fn times(&mut self, work: u64, fewest: u64) -> Option<u64> {
         let times = self.left / work.max(1);
         if times < fewest {
@@ -38,7 +39,7 @@ impl Budget {
         Some(times)
     }
 
-    /// Searches with an equal part of what is left for this and so many other searches.
+    /// Runs `search` with an equal share of the work that is left; `others` is the number of searches that still follow.
     pub(super) fn share<T>(&mut self, others: usize, search: impl FnOnce(&mut Self) -> T) -> T {
         let given = self.left / (others as u64 + 1);
         let mut part = Self::new(given);

@@ -1,4 +1,4 @@
-//! Proofs of bounds, checked in outward-rounded arithmetic on the numbers as they stand.
+//! Proofs of bounds, checked with outward-rounded interval arithmetic on the exact input numbers.
 
 use super::bounded::{BoundedSet, is_signed, pushed};
 use super::given::Given;
@@ -8,8 +8,8 @@ use carom_contact::{ImpactError, ImpactProblem};
 
 /// Proof of an upper bound of $c\cdot v^+$ over all outcomes in which a given contact closes last.
 ///
-/// Anyone can check it without the program that found it. The largest bound over all contacts holds for every
-/// outcome of a problem in which a contact approaches.
+/// It can be checked without the program that found it. The largest bound over all contacts is valid for every outcome of
+/// a problem in which a contact approaches.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum BoundCertificate {
@@ -19,24 +19,27 @@ pub enum BoundCertificate {
     Moment(Box<Moment>),
 }
 
-/// Multipliers with $J_{n,i}w \ge \mu_i\lVert J_{t,i}w\rVert$ for every contact and $\nu_i \ge 0$ for all
-/// but the last one. They prove
+/// Certificate of Theorem 1: multipliers $w$ with $J_{n,i}w \ge \mu_i\lVert J_{t,i}w\rVert$ for every contact $i$, and
+/// $\nu$ with $\nu_i \ge 0$ for every contact except the last one. $J_{n,i}$ and $J_{t,i}$ are the normal and tangential
+/// rows of a contact, $\mu_i$ is its friction coefficient, $J_n$ has all normal rows, $M$ is the mass matrix. The
+/// multipliers prove
 ///
 /// $$ c\cdot v^+ \le -w\cdot Mv^- + \lVert c + J_n^T\nu + Mw\rVert_{M^{-1}}\lVert v^-\rVert_M, $$
 ///
-/// because impulses add up in the friction cones, contacts open, and energy falls.
+/// because the sum of all impulses lies in the friction cones, no contact approaches at the end, and energy does not
+/// grow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConeCertificate {
     /// Contact that pushes in the last step, so that $J_{n,j}v^+ = 0$.
     pub last: usize,
-    /// Multipliers of the normal velocities after the impact (m).
+    /// Multipliers $\nu$ of the normal velocities after the impact, one per contact.
     pub nu: Vec<f64>,
-    /// A velocity that every admissible impulse does work on (n).
+    /// Velocity $w$ (n entries) along which every admissible impulse does nonnegative work.
     pub w: Vec<f64>,
 }
 
 impl BoundCertificate {
-    /// The contact that is the last to close.
+    /// Returns the index of the contact that closes last.
     pub fn last(&self) -> usize {
         match self {
             Self::Cone(cone) => cone.last,
@@ -45,7 +48,7 @@ impl BoundCertificate {
     }
 
     /// Returns the upper bound of `direction` $\cdot v^+$ over [`BoundedSet::Steps`] that this certificate proves,
-    /// rounded up; `None` if it proves none.
+    /// rounded up; `None` if the certificate is invalid.
     ///
     /// # Errors
     ///
@@ -59,12 +62,12 @@ impl BoundCertificate {
         self.verify_for(problem, direction, BoundedSet::Steps)
     }
 
-    /// Returns the upper bound of `direction` $\cdot v^+$ over a set that this certificate proves, rounded up;
-    /// `None` if it proves none.
+    /// Returns the upper bound of `direction` $\cdot v^+$ over `set` that this certificate proves, rounded up; `None` if
+    /// the certificate is invalid for this set.
     ///
     /// # Errors
     ///
-    /// The errors of [`verify`](Self::verify).
+    /// Returns the errors of [`verify`](Self::verify).
     pub fn verify_for(
         &self,
         problem: &ImpactProblem<'_>,
@@ -90,7 +93,7 @@ impl BoundCertificate {
 }
 
 impl ConeCertificate {
-    /// No multipliers: energy falls.
+    /// Creates the certificate with zero multipliers, which uses only that energy does not grow.
     pub(super) fn energy(last: usize, given: &Given) -> Self {
         Self {
             last,

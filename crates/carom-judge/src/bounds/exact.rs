@@ -1,4 +1,4 @@
-//! Problems whose outcomes are known whole.
+//! Problems whose set of outcomes is known in closed form.
 
 use super::given::Given;
 use carom_contact::{Contact, ContactSet, ImpactLaw, ImpactProblem};
@@ -6,24 +6,24 @@ use carom_impact::Routh;
 use carom_impact::frictional::{ContactSpace, planar_contact};
 use nalgebra::{DMatrix, DVector, Matrix2, Vector2};
 
-/// Least eigenvalue, of matrices with ones on the diagonal, that counts as positive.
+/// Smallest eigenvalue that counts as positive, for matrices with ones on the diagonal.
 const POSITIVE: f64 = 1e-9;
 
-/// Contacts for which all subsets are tried in the test that no step begins.
+/// Largest number of contacts for which the test that no step begins tries all subsets.
 const MAX_SUBSETS: usize = 8;
 
-/// The outcomes of a problem, as far as they are known whole: velocities whose convex hull has the extremes of every
-/// direction.
+/// Outcomes of a problem, if the whole set is known. Each list of velocities has a convex hull with the extremes of the
+/// set in every direction.
 pub(super) struct Known {
-    /// False if the velocity before is an outcome because no contact approaches.
+    /// True if a contact approaches. Otherwise the velocity before is an outcome as well.
     pub(super) is_approaching: bool,
-    /// Ends of steps.
+    /// Ends of chains of steps; `None` if the set is not known.
     pub(super) steps: Option<Vec<Vec<f64>>>,
-    /// Ends of paths of the inclusion, if known and not the ends of steps.
+    /// Ends of paths of the inclusion; `None` if they are not known or do not differ from the ends of steps.
     pub(super) paths: Option<Vec<Vec<f64>>>,
 }
 
-/// Finds the outcomes that are known whole.
+/// Finds the closed-form set of outcomes, if the problem has one.
 pub(super) fn known(problem: &ImpactProblem<'_>, given: &Given) -> Known {
     let contacts = problem.contacts();
     let is_approaching = problem.is_approaching();
@@ -54,7 +54,7 @@ pub(super) fn known(problem: &ImpactProblem<'_>, given: &Given) -> Known {
     }
 }
 
-/// Routh's outcome of one contact.
+/// Returns Routh's outcome of a single contact with restitution 0.
 fn routh(problem: &ImpactProblem<'_>) -> Option<Vec<Vec<f64>>> {
     let contacts = problem.contacts();
     let inelastic = contacts.contacts().iter().map(|contact| Contact {
@@ -69,10 +69,11 @@ fn routh(problem: &ImpactProblem<'_>) -> Option<Vec<Vec<f64>>> {
 
 /// True if it is proven that no step begins at a velocity at which no contact approaches.
 ///
-/// A step from $v$ with $n_iv \ge 0$ pushes only at contacts with $n_iv' \le 0$, so that its change has
-/// $n_iD \le 0$ there and $\sum_i\lambda_in_iD \le 0$. Without friction the sum is $\lVert D\rVert_M^2$. With friction
-/// it is at least $\lambda^TB\lambda$, $B_{ij} = n_iM^{-1}n_j^T - \mu_j\lVert n_iM^{-1}t_j^T\rVert$: none begins if $B$ is
-/// strictly copositive.
+/// Let $n_i$ be the normal of contact $i$ and $D$ the velocity change of a step. A step from $v$ with $n_iv \ge 0$ pushes
+/// only at contacts with $n_iv' \le 0$, so that $n_iD \le 0$ there and $\sum_i\lambda_in_iD \le 0$ with the normal
+/// impulses $\lambda_i$. Without friction the sum is $\lVert D\rVert_M^2$. With friction it is at least
+/// $\lambda^TB\lambda$, $B_{ij} = n_iM^{-1}n_j^T - \mu_j\lVert n_iM^{-1}t_j^T\rVert$ with tangents $t_j$ and friction
+/// coefficients $\mu_j$: no step begins if $B$ is strictly copositive.
 fn no_step_begins(space: &ContactSpace) -> bool {
     if space.friction.iter().all(|friction| *friction == 0.0) {
         return true;
@@ -87,8 +88,8 @@ fn no_step_begins(space: &ContactSpace) -> bool {
     if b.clone().symmetric_eigenvalues().min() > POSITIVE {
         return true;
     }
-    // Strictly copositive unless a principal submatrix has an eigenvector of positive entries with an eigenvalue
-    // that is not positive (Kaplan, Linear Algebra Appl. 313, 2000).
+    // $B$ is strictly copositive unless a principal submatrix has an eigenvector with positive entries whose eigenvalue
+    // is not positive (Kaplan, Linear Algebra Appl. 313, 2000).
     m <= MAX_SUBSETS
         && (1u32..1 << m).all(|subset| {
             let chosen: Vec<usize> = (0..m).filter(|i| subset >> i & 1 == 1).collect();
@@ -106,10 +107,11 @@ fn no_step_begins(space: &ContactSpace) -> bool {
         })
 }
 
-/// Two independent frictionless contacts, one of which approaches.
+/// Returns the outcomes of two independent frictionless contacts, one of which approaches.
 ///
-/// The outcomes are segments in $y = J_nv^+$, on the axes. The contact that pushes last is closed at the end; between
-/// the two orders the other takes all values that overlapping pushes can give.
+/// The outcomes are segments on the axes of $y = J_nv^+$, the normal velocities after the impact. The contact that pushes
+/// last is closed at the end. The velocity of the other takes all values between the two orders of impacts, as
+/// overlapping pushes can give.
 fn two_smooth(given: &Given) -> Option<Vec<Vec<f64>>> {
     let [first, second] = given.contacts.as_slice() else {
         return None;

@@ -1,23 +1,23 @@
-//! The numbers of a problem as given, and proven inequalities about them.
+//! Input numbers of a problem, and proven inequalities about them.
 
 use super::interval::{Interval, dot, exact, norm_high, up};
 use carom_contact::{ImpactError, ImpactProblem};
 use carom_metric::kernel;
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 
-/// A symmetric positive definite matrix with what bounds its inverse: everything multiplied by
-/// powers of two, so that the diagonal is about one.
+/// Symmetric positive definite matrix with a bound on its inverse. Rows and columns are multiplied by powers of two, so
+/// that the diagonal is about one.
 pub(super) struct Definite {
     scales: Vec<f64>,
     matrix: DMatrix<f64>,
     factor: Cholesky<f64, Dyn>,
-    /// Proven: no eigenvalue of the scaled matrix is smaller.
+    /// Proven lower bound of the eigenvalues of the scaled matrix.
     floor: f64,
 }
 
 impl Definite {
-    /// `None` if it cannot be proven positive definite. `error` bounds the norm of what the entries
-    /// are off.
+    /// Creates the scaled matrix; `None` if it cannot be proven positive definite. `error` bounds the norm of the error
+    /// of the entries.
     pub(super) fn new(matrix: &DMatrix<f64>, error: f64) -> Option<Self> {
         let scales: Vec<f64> = matrix
             .diagonal()
@@ -37,8 +37,8 @@ impl Definite {
         })
     }
 
-    /// A vector $x$ and a bound on the components of $A^{-1}g - x$, in scaled coordinates, where
-    /// $g$ may be anything in the intervals.
+    /// Solves $Ax = g$ approximately, in scaled coordinates. Returns $x$, a bound on the components of $A^{-1}g - x$ that
+    /// is valid for every $g$ in the intervals, and the residual $g - Ax$.
     fn solve(&self, g: &[Interval]) -> (DVector<f64>, f64, Vec<Interval>) {
         let scaled: Vec<Interval> = g
             .iter()
@@ -57,8 +57,8 @@ impl Definite {
         (x, up(off), rest)
     }
 
-    /// An upper bound of $g^TA^{-1}g = 2g\cdot x - x^TAx + r^TA^{-1}r$, with $r = g - Ax$ for an
-    /// $x$ near $A^{-1}g$.
+    /// Returns an upper bound of $g^TA^{-1}g = 2g\cdot x - x^TAx + r^TA^{-1}r$, with $r = g - Ax$ for an $x$ near
+    /// $A^{-1}g$.
     pub(super) fn inverse_square(&self, g: &[Interval]) -> f64 {
         let (x, off, rest) = self.solve(g);
         let x = exact(x.as_slice());
@@ -73,7 +73,7 @@ impl Definite {
         (dot(&x, &sums) + correction).high.max(0.0)
     }
 
-    /// $A^{-1}g$.
+    /// Encloses $A^{-1}g$ in intervals.
     pub(super) fn inverse(&self, g: &[Interval]) -> Vec<Interval> {
         let (x, off, _) = self.solve(g);
         let entries = x.iter().zip(&self.scales);
@@ -90,8 +90,8 @@ impl Definite {
     }
 }
 
-/// A proven lower bound of the least eigenvalue, by a factorization of the shifted matrix that runs
-/// to its end (Rump, *Verification of positive definiteness*, BIT 46, 2006).
+/// Computes a proven lower bound of the smallest eigenvalue: the Cholesky factorization of the shifted matrix succeeds
+/// (Rump, *Verification of positive definiteness*, BIT 46, 2006).
 fn floor(matrix: &DMatrix<f64>) -> Option<f64> {
     let n = matrix.nrows() as f64;
     let mut shift = 0.9 * matrix.clone().symmetric_eigenvalues().min();
@@ -110,7 +110,7 @@ fn floor(matrix: &DMatrix<f64>) -> Option<f64> {
     None
 }
 
-/// One contact as given.
+/// One contact in the caller's numbers.
 pub(super) struct GivenContact {
     pub(super) normal: Vec<f64>,
     /// Tangents; empty without friction.
@@ -118,20 +118,22 @@ pub(super) struct GivenContact {
     pub(super) friction: f64,
 }
 
-/// The problem as given.
+/// The problem in the caller's numbers.
 pub(super) struct Given {
     pub(super) mass: DMatrix<f64>,
     pub(super) metric: Definite,
     pub(super) velocity: Vec<f64>,
     pub(super) contacts: Vec<GivenContact>,
-    /// An upper bound of $V = \lVert v^-\rVert_M$.
+    /// Upper bound of the speed before the impact, $V = \lVert v^-\rVert_M$.
     pub(super) speed: f64,
 }
 
 impl Given {
+    /// Reads the numbers of a problem.
+    ///
     /// # Errors
     ///
-    /// [`ImpactError::UnprovenBound`] if the mass matrix cannot be proven positive definite.
+    /// Returns [`ImpactError::UnprovenBound`] if the mass matrix cannot be proven positive definite.
     pub(super) fn new(problem: &ImpactProblem<'_>) -> Result<Self, ImpactError> {
         let contacts = problem.contacts();
         let mass = contacts.metric().mass_matrix().clone();
@@ -161,7 +163,7 @@ impl Given {
         Ok(given)
     }
 
-    /// $Mw$.
+    /// Computes $Mw$ with outward rounding.
     pub(super) fn momentum(&self, w: &[Interval]) -> Vec<Interval> {
         let columns = self.mass.column_iter();
         columns
@@ -169,7 +171,7 @@ impl Given {
             .collect()
     }
 
-    /// Proven: $J_{n,i}w \ge \mu_i\lVert J_{t,i}w\rVert$ at every contact.
+    /// True if $J_{n,i}w \ge \mu_i\lVert J_{t,i}w\rVert$ is proven at every contact.
     pub(super) fn is_dual(&self, w: &[f64]) -> bool {
         if w.iter().all(|x| *x == 0.0) {
             return true;
@@ -186,7 +188,7 @@ impl Given {
         })
     }
 
-    /// An upper bound of $\lVert g\rVert_{M^{-1}}$.
+    /// Returns an upper bound of $\lVert g\rVert_{M^{-1}}$.
     pub(super) fn norm_high(&self, g: &[Interval]) -> f64 {
         up(self.metric.inverse_square(g).sqrt())
     }

@@ -1,8 +1,8 @@
-//! Intervals that hold the exact result: rounded outwards after every operation.
+//! Interval arithmetic: every operation rounds outwards, so that the interval contains the exact result.
 
 use std::ops::{Add, Mul, Neg, Sub};
 
-/// Numbers between two bounds.
+/// Closed interval of numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Interval {
     pub(super) low: f64,
@@ -15,17 +15,17 @@ impl Interval {
         high: 0.0,
     };
 
-    /// An upper bound of the square root; NaN for a negative number.
+    /// Returns an upper bound of the square root; NaN for a negative number.
     pub(super) fn root_high(self) -> f64 {
         up(self.high.sqrt())
     }
 
-    /// Half the width, rounded up.
+    /// Returns an upper bound of the distance from `middle` to either end.
     pub(super) fn radius(self, middle: f64) -> f64 {
         f64::max(up(self.high - middle), up(middle - self.low))
     }
 
-    /// A number in it.
+    /// Returns a number in the interval.
     pub(super) fn middle(self) -> f64 {
         0.5 * self.low + 0.5 * self.high
     }
@@ -99,7 +99,7 @@ impl Mul for Interval {
     }
 }
 
-/// At least the exact result that was rounded to `x`.
+/// Returns a number that is not less than the exact result that was rounded to `x`.
 pub(super) fn up(x: f64) -> f64 {
     x.next_up()
 }
@@ -108,18 +108,18 @@ fn down(x: f64) -> f64 {
     x.next_down()
 }
 
-/// The product of two vectors.
+/// Encloses the scalar product of two vectors.
 pub(super) fn dot(a: &[Interval], b: &[Interval]) -> Interval {
     let products = a.iter().zip(b).map(|(a, b)| *a * *b);
     products.fold(Interval::ZERO, Add::add)
 }
 
-/// Numbers as intervals.
+/// Converts exact numbers to intervals of zero width.
 pub(super) fn exact(x: &[f64]) -> Vec<Interval> {
     x.iter().map(|x| Interval::from(*x)).collect()
 }
 
-/// An upper bound of the Euclidean norm.
+/// Returns an upper bound of the Euclidean norm.
 pub(super) fn norm_high(x: &[Interval]) -> f64 {
     let square = x.iter().map(|x| {
         let size = Interval::from(f64::max(x.low.abs(), x.high.abs()));

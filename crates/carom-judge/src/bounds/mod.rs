@@ -1,10 +1,10 @@
 //! Bounds that hold for every outcome of an impact, with proofs.
 //!
-//! Samples show the set of outcomes from inside. Bounds show it from outside: for a direction $c$, numbers
-//! that $c\cdot v^+$ never passes, whatever the order and overlap of the pushes, for friction
-//! coefficients and the velocity as given.
+//! Samples approximate the set of outcomes from inside, bounds enclose it from outside. For a direction $c$ they are
+//! numbers that $c\cdot v^+$ does not exceed for any order and overlap of the pushes. Friction coefficients and the
+//! velocity before the impact are those of the problem.
 //!
-//! The set is that of `carom-judge`: ends of finite chains of *steps*. A step leads from $v$ to
+//! The set of outcomes is that of `carom-judge`: ends of finite chains of *steps*. A step leads from $v$ to
 //! $v' = v + M^{-1}\sum_i(J_{n,i}^T\lambda_i + J_{t,i}^T\tau_i)$, with $\lambda_i \ge 0$, positive only where
 //! $J_{n,i}v' \le 0$, and friction in its cone that dissipates most at $v'$. The end has $J_nv^+ \ge 0$.
 //!
@@ -30,11 +30,11 @@
 //! inequalities hold exactly, and the bound is evaluated upwards: a [`BoundCertificate`] is valid in
 //! exact arithmetic on the numbers as printed, whatever the solver did.
 //!
-//! It is a proof and no estimate: often it is five or ten times as wide as what can happen. In the
-//! plane [`Relaxation::Moment`] is tighter.
+//! A bound is a proof, not an estimate: often it is five or ten times as wide as the set of outcomes. In the plane
+//! [`Relaxation::Moment`] is tighter.
 //!
-//! Paths of the inclusion of Halm & Posa are limits of small steps. [`OuterBound::paths`] tells a bound of
-//! them where it is narrower.
+//! Paths of the inclusion of Halm & Posa are limits of small steps. [`OuterBound::paths`] gives a bound over these paths
+//! if it is narrower.
 
 mod bounded;
 mod budget;
@@ -58,10 +58,11 @@ use moment::MomentProgram;
 use nalgebra::DVector;
 use program::Whitened;
 
-/// Shifts towards the interior, each eight times the one before, until a certificate is proven.
+/// Number of shifts towards the interior that are tried until a certificate is proven. The first is zero, each further
+/// one eight times the one before.
 const MAX_SHIFTS: i32 = 14;
 
-/// Method that seeks bounds.
+/// Method that searches for bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Relaxation {
     /// Theorem 1: momentum, friction cones, energy and the last contact.
@@ -75,19 +76,19 @@ pub enum Relaxation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum BoundMethod {
-    /// The set of outcomes is known: no contact approaches, one contact without friction or in the plane, or two
-    /// without friction.
+    /// The set of outcomes is known in closed form: no contact approaches, there is one contact without friction or in
+    /// the plane, or there are two contacts without friction.
     Exact,
-    /// By Theorem 1.
+    /// Theorem 1.
     Cone,
-    /// By Theorem 2.
+    /// Theorem 2.
     Moment,
-    /// Because energy falls: $\lVert c\rVert_{M^{-1}}\lVert v^-\rVert_M$.
+    /// Loss of energy alone: the bound is $\lVert c\rVert_{M^{-1}}\lVert v^-\rVert_M$.
     Energy,
 }
 
 impl BoundMethod {
-    /// Stable identifier.
+    /// Stable identifier of the method.
     pub fn name(self) -> &'static str {
         match self {
             Self::Exact => "exact",
@@ -103,22 +104,22 @@ impl BoundMethod {
 pub struct OuterBound {
     /// Lower and upper bound.
     pub outer: [f64; 2],
-    /// Method that proved them.
+    /// Method that proved the bounds.
     pub method: BoundMethod,
-    /// Proofs of the lower bound, as upper bounds of $-c\cdot v^+$, one for each contact that may
-    /// close last; none for [`BoundMethod::Exact`].
+    /// Proofs of the lower bound, as upper bounds of $-c\cdot v^+$, one for each contact that may close last; empty for
+    /// [`BoundMethod::Exact`].
     pub min: Vec<BoundCertificate>,
-    /// Proofs of the upper bound.
+    /// Proofs of the upper bound, one for each contact that may close last; empty for [`BoundMethod::Exact`].
     pub max: Vec<BoundCertificate>,
-    /// Bounds over the paths of the inclusion ([`BoundedSet::Paths`]), where they are known to be narrower: of one
-    /// contact with friction, and by Theorem 2. They hold for no law of finite steps.
+    /// Bounds over the paths of the inclusion ([`BoundedSet::Paths`]), if narrower bounds are known for these: for one
+    /// contact with friction, and by Theorem 2. They are not valid for a law of finite steps.
     pub paths: Option<Box<OuterBound>>,
-    /// True if the budget of work ended the search: the bounds are proven, and more work may find narrower ones.
+    /// True if the work budget ended the search: the bounds are proven, but more work may find narrower ones.
     pub is_limited: bool,
 }
 
 impl OuterBound {
-    /// Bounds from the sides of $-c$ and $c$.
+    /// Combines upper bounds of $-c\cdot v^+$ (`low`) and of $c\cdot v^+$ (`high`).
     fn of_sides(low: Side, high: Side) -> Self {
         let proofs = || high.proofs.iter().chain(&low.proofs);
         let is_moment = |proof| matches!(proof, &BoundCertificate::Moment(_));
@@ -139,7 +140,7 @@ impl OuterBound {
         }
     }
 
-    /// The extremes of a direction over velocities whose convex hull has those of the set.
+    /// Returns the extremes of $c\cdot v$ over `velocities`, whose convex hull has the extremes of the set.
     fn exact(velocities: &[Vec<f64>], direction: &[f64]) -> Self {
         let mut outer = [f64::INFINITY, f64::NEG_INFINITY];
         for v in velocities {
@@ -157,10 +158,10 @@ impl OuterBound {
     }
 }
 
-/// An upper bound of $c\cdot v^+$ if a given contact closes last, and its proof.
+/// Upper bound of $c\cdot v^+$ if a certain contact closes last, with its proof.
 type Proven = (f64, BoundCertificate);
 
-/// An upper bound of $c\cdot v^+$, the largest over the contacts that may close last, and their proofs.
+/// Upper bound of $c\cdot v^+$, the largest over the contacts that may close last, with one proof per contact.
 struct Side {
     bound: f64,
     proofs: Vec<BoundCertificate>,
@@ -184,7 +185,7 @@ fn along(direction: &[f64], velocity: &[f64]) -> f64 {
     direction.iter().zip(velocity).map(|(c, v)| c * v).sum()
 }
 
-/// Bounds of `direction` $\cdot v^+$ (n) over all outcomes of an impact.
+/// Computes bounds of `direction` $\cdot v^+$ (n entries) over all outcomes of an impact.
 ///
 /// # Errors
 ///
@@ -194,7 +195,7 @@ fn along(direction: &[f64], velocity: &[f64]) -> f64 {
 ///
 /// # Examples
 ///
-/// A disk that hits a wall obliquely never leaves it faster than it came:
+/// A disk that hits three walls has no larger velocity component after the impact than its speed before:
 ///
 /// ```
 /// use carom_judge::bounds::{Relaxation, outer_bound};
@@ -222,13 +223,13 @@ pub fn outer_bound(
     OuterBounds::new(problem)?.bound(direction, relaxation)
 }
 
-/// Bounds in several directions of one problem: what they share is computed once.
+/// Bounds in several directions of one problem; common factorizations are computed once.
 pub struct OuterBounds {
     given: Given,
     whitened: Option<Whitened>,
-    /// Whitened velocity on which every admissible impulse does work.
+    /// Whitened velocity along which every admissible impulse does positive work.
     interior: Option<DVector<f64>>,
-    /// Whitening: $L$ of the mass matrix.
+    /// Lower Cholesky factor $L$ of the mass matrix.
     lower: nalgebra::DMatrix<f64>,
     known: Known,
     is_planar: bool,
@@ -244,7 +245,7 @@ impl std::fmt::Debug for OuterBounds {
 }
 
 impl OuterBounds {
-    /// Prepares a problem.
+    /// Prepares the bounds of a problem.
     ///
     /// # Errors
     ///
@@ -278,11 +279,11 @@ impl OuterBounds {
         })
     }
 
-    /// Bounds in a direction (n).
+    /// Computes the bounds in a direction (n entries).
     ///
     /// # Errors
     ///
-    /// The errors of [`outer_bound`].
+    /// Returns the errors of [`outer_bound`].
     pub fn bound(
         &self,
         direction: &[f64],
@@ -292,9 +293,10 @@ impl OuterBounds {
         self.within(direction, relaxation, &mut budget)
     }
 
-    /// Bounds in several directions (n each), which share `max_work` units of work, about a multiply-add each: counted,
-    /// not timed. Bounds that might be narrower with more of it say so ([`OuterBound::is_limited`]); without any they
-    /// follow from the loss of energy. The errors are those of [`outer_bound`], one for each direction.
+    /// Computes the bounds in several directions (n entries each), which share `max_work` units of work. One unit is
+    /// about one multiply-add; work is counted, not timed. [`OuterBound::is_limited`] marks bounds that more work might
+    /// narrow. With zero work the bounds follow from the loss of energy. Each direction has its own result; the errors
+    /// are those of [`outer_bound`].
     pub fn bound_all(
         &self,
         directions: &[&[f64]],
@@ -334,7 +336,7 @@ impl OuterBounds {
         Ok(bound)
     }
 
-    /// Bounds with certificates.
+    /// Computes bounds with certificates.
     fn proven(&self, direction: &[f64], relaxation: Relaxation, budget: &mut Budget) -> OuterBound {
         let opposite: Vec<f64> = direction.iter().map(|c| -c).collect();
         let (high, high_of_paths) = budget.share(1, |half| self.side(direction, relaxation, half));
@@ -349,9 +351,9 @@ impl OuterBounds {
         bound
     }
 
-    /// The upper bound of Theorem 1 in a direction (n) with its proofs, one for each contact that may
-    /// close last, if it is below `limit`. Cheaper than [`bound`](Self::bound) where it is not: the
-    /// first contact that shows it ends the search. Closed forms of known sets do not count.
+    /// Returns the upper bound of Theorem 1 in a direction (n entries), if it is below `limit`, with one proof for each
+    /// contact that may close last. If the bound is not below the limit, this is cheaper than [`bound`](Self::bound): the
+    /// search ends at the first contact whose bound reaches the limit. Closed forms of known sets are not used.
     ///
     /// # Errors
     ///
@@ -364,7 +366,7 @@ impl OuterBounds {
         self.below_within(direction, limit, DEFAULT_SAMPLING_WORK)
     }
 
-    /// [`below`](Self::below) with a budget of work, at the end of which nothing is found.
+    /// Computes [`below`](Self::below) with a work budget; the result is `None` if the budget ends first.
     pub fn below_within(
         &self,
         direction: &[f64],
@@ -394,7 +396,7 @@ impl OuterBounds {
         Ok((!proofs.is_empty()).then_some((largest, proofs)))
     }
 
-    /// The largest of the contacts' bounds, and their proofs: for steps and for paths.
+    /// Returns the largest bound over the contacts that may close last, with their proofs: for steps and for paths.
     fn side(&self, direction: &[f64], relaxation: Relaxation, budget: &mut Budget) -> (Side, Side) {
         let unmoved = self.unmoved(direction);
         let (mut steps, mut paths) = (Side::new(unmoved), Side::new(unmoved));
@@ -409,7 +411,7 @@ impl OuterBounds {
         (steps, paths)
     }
 
-    /// An upper bound of $c\cdot v^-$ if the velocity before is an outcome, else minus infinity.
+    /// Returns an upper bound of $c\cdot v^-$ if the velocity before the impact is an outcome, otherwise minus infinity.
     fn unmoved(&self, direction: &[f64]) -> f64 {
         if self.known.is_approaching {
             return f64::NEG_INFINITY;
@@ -421,7 +423,7 @@ impl OuterBounds {
         .high
     }
 
-    /// The best proven bound if a contact closes last: for steps, and for paths if that is less.
+    /// Returns the best proven bound if contact `last` closes last: for steps, and for paths if that bound is smaller.
     fn best(
         &self,
         direction: &[f64],
@@ -432,7 +434,7 @@ impl OuterBounds {
         let energy = BoundCertificate::Cone(ConeCertificate::energy(last, &self.given));
         let mut best = match energy.bound(&self.given, direction, BoundedSet::Steps) {
             Some(bound) => (bound, energy),
-            // The numbers overflow: no bound can be computed.
+            // The numbers overflow, so that no bound can be computed.
             None => (f64::INFINITY, energy),
         };
         let mut offer = |found: Option<Proven>| {
@@ -484,7 +486,7 @@ impl OuterBounds {
         })
     }
 
-    /// Proofs by Theorem 2, for steps and for paths.
+    /// Finds proofs by Theorem 2, one for steps and one for paths.
     fn moment(
         &self,
         whitened: &Whitened,
@@ -518,19 +520,20 @@ impl OuterBounds {
         })
     }
 
-    /// $L^{-1}c$.
+    /// Whitens a covector $c$: computes $L^{-1}c$.
     fn whiten(&self, covector: &[f64]) -> Option<DVector<f64>> {
         let c = DVector::from_column_slice(covector);
         self.lower.solve_lower_triangular(&c)
     }
 
-    /// $L^{-T}\hat w$.
+    /// Converts a whitened velocity $\hat w$ to coordinates: computes $L^{-T}\hat w$.
     fn on_coordinates(&self, w: &DVector<f64>) -> Option<Vec<f64>> {
         let w = self.lower.tr_solve_lower_triangular(w)?;
         Some(w.as_slice().to_vec())
     }
 
-    /// Multipliers of unit normals on the rows as given, with the signs that they need.
+    /// Converts multipliers of unit normals to the given rows, and clips them to valid signs. `length` is the length of
+    /// the direction.
     fn on_rows(&self, nu: &[f64], last: usize, length: f64) -> Vec<f64> {
         let rows = nu.iter().zip(&self.given.contacts).enumerate();
         rows.map(|(i, (nu, contact))| {
@@ -542,7 +545,7 @@ impl OuterBounds {
     }
 }
 
-/// The problem in whitened coordinates.
+/// Whitens the problem: unit normals, scaled tangents, unit momentum.
 fn whiten(given: &Given, lower: &nalgebra::DMatrix<f64>) -> Option<Whitened> {
     let solve = |row: &[f64]| lower.solve_lower_triangular(&DVector::from_column_slice(row));
     let (mut normals, mut slides) = (Vec::new(), Vec::new());
@@ -565,7 +568,7 @@ fn whiten(given: &Given, lower: &nalgebra::DMatrix<f64>) -> Option<Whitened> {
     })
 }
 
-/// Refuses a direction of the wrong length, zero or not finite.
+/// Returns an error for a direction of the wrong length, a zero direction or one with entries that are not finite.
 pub(super) fn check_direction(direction: &[f64], n: usize) -> Result<(), ImpactError> {
     let refuse = |what, value, allowed| {
         Err(ImpactError::InvalidOption {

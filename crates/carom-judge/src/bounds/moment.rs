@@ -1,4 +1,4 @@
-//! Theorem 2: bounds for planar contacts from a quadratic function that no push increases.
+//! Theorem 2: bounds for planar contacts from a quadratic function that no step increases.
 
 use super::OuterBounds;
 use super::bounded::{BoundedSet, is_signed, pushed};
@@ -9,20 +9,22 @@ use super::program::{ConicProgram, Whitened, place, symmetric};
 use nalgebra::{DMatrix, DVector, SymmetricEigen};
 use std::ops::Add;
 
-/// Rounds of cuts of the semidefinite constraint.
+/// Largest number of rounds in which cuts approximate the semidefinite constraint.
 const MAX_ROUNDS: usize = 40;
 
-/// A matrix counts as semidefinite above this eigenvalue; what is missing is added to the bound.
+/// A matrix counts as semidefinite if no eigenvalue is below minus this value; the remaining violation is added to the
+/// bound.
 const SEMIDEFINITE: f64 = 1e-7;
 
-/// Least eigenvalue of a matrix that must be positive definite, in whitened coordinates: far above the rounding of
-/// the check, far below what moves a bound.
+/// Smallest eigenvalue of a matrix that must be positive definite, in whitened coordinates: far above the rounding of the
+/// check, far below values that would change a bound.
 const MARGIN: f64 = 1e-9;
 
-/// Box around every unknown of the program.
+/// Largest absolute value of every unknown of the conic program.
 const LARGEST: f64 = 1e3;
 
-/// Proof of an upper bound for planar contacts by a function $W(v) = \tfrac12v^TPv + a\cdot v$.
+/// Proof of an upper bound of $c\cdot v^+$ for planar contacts by a quadratic function of the velocity, $W(v) =
+/// \tfrac12v^TPv + a\cdot v$.
 ///
 /// With $f_{i\sigma} = M^{-1}(J_{n,i} - \mu_i\sigma J_{t,i})^T$, the acceleration by a contact that
 /// slides in direction $\sigma = \pm1$, and $\alpha, \beta \ge 0$,
@@ -36,34 +38,34 @@ const LARGEST: f64 = 1e3;
 ///
 /// $$ W(v') - W(v) = \nabla W(v')\cdot D - \tfrac12 D^TPD, $$
 ///
-/// so that no step increases $W$ if $P$ is positive semidefinite. On a path of the inclusion the steps are
-/// infinitesimal, the last term vanishes, and any symmetric $P$ will do. With $\tau \ge 0$ and $\nu_i, \eta_{ij} \ge 0$, free where the last contact
-/// is involved, $Q = P - \sum\eta_{ij}(J_{n,i}^TJ_{n,j} + J_{n,j}^TJ_{n,i})/2 + \tau M$ positive
+/// so that no step increases $W$ if $P$ is positive semidefinite. On a path of the inclusion the steps are infinitesimal,
+/// the last term vanishes, and any symmetric $P$ will do. With $\tau \ge 0$ and $\nu_i, \eta_{ij} \ge 0$, of any sign
+/// where the last contact is involved, $Q = P - \sum\eta_{ij}(J_{n,i}^TJ_{n,j} + J_{n,j}^TJ_{n,i})/2 + \tau M$ positive
 /// definite and $r = c - a + J_n^T\nu$,
 ///
 /// $$ c\cdot v^+ \le W(v^-) + \tfrac\tau2\lVert v^-\rVert_M^2 + \tfrac12r^TQ^{-1}r. $$
 #[derive(Clone, Debug, PartialEq)]
 pub struct Moment {
-    /// Contact that pushes in the last step, so that $J_{n,j}v^+ = 0$.
+    /// Contact $j$ that pushes in the last step, so that $J_{n,j}v^+ = 0$.
     pub last: usize,
     /// $P$, symmetric (n × n); positive semidefinite in a proof for [`BoundedSet::Steps`].
     pub p: Vec<Vec<f64>>,
-    /// $a$ (n).
+    /// $a$ (n entries).
     pub a: Vec<f64>,
-    /// $\alpha_{i\sigma}$ (2m), contact by contact, $\sigma = +1$ first.
+    /// $\alpha_{i\sigma}$, two per contact, contact by contact, $\sigma = +1$ first.
     pub alpha: Vec<f64>,
-    /// $\beta_{i\sigma}$ (2m).
+    /// $\beta_{i\sigma}$, two per contact, in the order of $\alpha$.
     pub beta: Vec<f64>,
-    /// $\nu$ (m).
+    /// $\nu$, one per contact.
     pub nu: Vec<f64>,
-    /// $\eta_{ij}$ (m × m), zero below the diagonal.
+    /// $\eta_{ij}$, one row and one column per contact, zero below the diagonal.
     pub eta: Vec<Vec<f64>>,
     /// $\tau$.
     pub tau: f64,
 }
 
 impl Moment {
-    /// Returns the bound that this proves over a set, rounded up.
+    /// Returns the upper bound that the proof gives over `set`, rounded up; `None` if the proof is invalid.
     pub(super) fn bound(&self, given: &Given, direction: &[f64], set: BoundedSet) -> Option<f64> {
         let n = given.velocity.len();
         if !self.is_shaped(given) || !self.never_grows(given) {
@@ -76,7 +78,7 @@ impl Moment {
         let pushed = pushed(given, direction, &self.nu);
         let r: Vec<Interval> = pushed.iter().zip(&a).map(|(x, a)| *x - *a).collect();
         let (middle, error) = self.quadratic(given);
-        // A smaller matrix has a larger inverse.
+        // Subtracting a multiple of the identity makes the inverse larger, which keeps the bound valid.
         let largest = middle.diagonal().amax();
         let shift = up(up(2.0 * error) + 4.0 * f64::EPSILON * largest);
         let least = DMatrix::from_fn(n, n, |i, j| {
@@ -115,7 +117,7 @@ impl Moment {
         is_planar && sizes && is_symmetric() && signs() && is_signed(&self.nu, self.last, given)
     }
 
-    /// Proven: $P$ is positive definite, or zero.
+    /// True if $P$ is zero or proven positive definite.
     fn is_convex(&self) -> bool {
         let n = self.p.len();
         if self.p.iter().flatten().all(|x| *x == 0.0) {
@@ -125,7 +127,7 @@ impl Moment {
         Definite::new(&p, 0.0).is_some()
     }
 
-    /// Proven: the gradient of $W$ at the end of a push is not along it.
+    /// True if it is proven that $W$ does not grow along any push: $\nabla W(v')\cdot f_{i\sigma} \le 0$ at its end $v'$.
     fn never_grows(&self, given: &Given) -> bool {
         let a = exact(&self.a);
         given.contacts.iter().enumerate().all(|(i, contact)| {
@@ -147,7 +149,7 @@ impl Moment {
         })
     }
 
-    /// $Q$ and a bound on the norm of what rounding did to it.
+    /// Computes $Q$ in floating point, with a bound on the norm of the rounding error.
     fn quadratic(&self, given: &Given) -> (DMatrix<f64>, f64) {
         let n = given.velocity.len();
         let mut square = Interval::ZERO;
@@ -176,13 +178,13 @@ impl Moment {
     }
 }
 
-/// Sliding directions of a contact; one suffices without friction.
+/// Returns the sliding directions $\sigma$ of a contact with their index; one suffices without friction.
 fn directions(contact: &GivenContact) -> impl Iterator<Item = (usize, f64)> {
     let n = if contact.tangents.is_empty() { 1 } else { 2 };
     [(0, 1.0), (1, -1.0)].into_iter().take(n)
 }
 
-/// $J_n - \mu\sigma J_t$.
+/// Computes $J_n - \mu\sigma J_t$ with outward rounding.
 fn row(contact: &GivenContact, sigma: f64) -> Vec<Interval> {
     let factor = Interval::from(sigma * contact.friction);
     (0..contact.normal.len())
@@ -195,7 +197,7 @@ fn row(contact: &GivenContact, sigma: f64) -> Vec<Interval> {
         .collect()
 }
 
-/// An affine function of the unknowns.
+/// Affine function of the unknowns.
 #[derive(Clone)]
 struct Affine {
     terms: Vec<f64>,
@@ -221,14 +223,14 @@ impl Affine {
     }
 }
 
-/// The program for the best proof, in whitened coordinates.
+/// Conic program for the best proof, in whitened coordinates.
 pub(super) struct MomentProgram<'a> {
     whitened: &'a Whitened,
     n: usize,
     m: usize,
 }
 
-/// A proof in whitened coordinates.
+/// Proof in whitened coordinates.
 pub(super) struct Found {
     pub(super) set: BoundedSet,
     n: usize,
@@ -260,19 +262,20 @@ impl<'a> MomentProgram<'a> {
         self.at_nu() + self.m
     }
 
-    /// $\tau$; the epigraph variable $t$ follows.
+    /// Returns the index of $\tau$; the epigraph variable $t$ follows.
     fn at_tau(&self) -> usize {
         self.at_eta() + self.m * (self.m + 1) / 2
     }
 
-    /// Work of posing the first program: a section of every pair of axes, each of three forms in all unknowns.
+    /// Returns the work of posing the first program: one section per pair of axes, each made of three forms in all
+    /// unknowns.
     fn setup(&self) -> u64 {
         let (axes, unknowns) = (self.n as u64 + 1, self.at_tau() as u64 + 2);
         let entries = axes.saturating_mul(axes);
         entries.saturating_mul(entries.saturating_add(unknowns).saturating_mul(4))
     }
 
-    /// Work of a round of cuts: three forms for each eigenvector but one.
+    /// Returns the work of one round of cuts: three forms for each eigenvector except the first.
     fn cuts(&self) -> u64 {
         let (axes, unknowns) = (self.n as u64 + 1, self.at_tau() as u64 + 2);
         let entries = axes.saturating_mul(axes);
@@ -292,7 +295,7 @@ impl<'a> MomentProgram<'a> {
         unknown
     }
 
-    /// $\begin{pmatrix} t & r^T \\\\ r & Q\end{pmatrix}$.
+    /// Builds the matrix $\begin{pmatrix} t & r^T \\\\ r & Q\end{pmatrix}$ as affine functions of the unknowns.
     fn matrix(&self, direction: &DVector<f64>) -> Vec<Vec<Affine>> {
         let normals = &self.whitened.normals;
         let mut matrix = vec![vec![self.zero(); self.n + 1]; self.n + 1];
@@ -324,7 +327,7 @@ impl<'a> MomentProgram<'a> {
         matrix
     }
 
-    /// Constraints that do not depend on cuts.
+    /// Builds the program with the constraints that do not depend on cuts.
     fn constraints(&self, last: usize) -> ConicProgram {
         let mut program = ConicProgram::default();
         let Whitened {
@@ -391,7 +394,7 @@ impl<'a> MomentProgram<'a> {
         cost
     }
 
-    /// $P$.
+    /// Builds $P$ as affine functions of the unknowns.
     fn curvature(&self) -> Vec<Vec<Affine>> {
         let entry = |k: usize, l: usize| self.unknown(place(self.n, k, l));
         (0..self.n)
@@ -399,14 +402,14 @@ impl<'a> MomentProgram<'a> {
             .collect()
     }
 
-    /// The best proofs for a direction of unit length: for steps, and for paths.
+    /// Finds the best proofs for a direction of unit length, one for steps and one for paths.
     ///
-    /// Each semidefinite constraint is replaced by that of its 2 × 2 sections, first along the axes,
-    /// then along the eigenvectors that a solution violates. The remaining violation is
-    /// repaired by a larger $\tau$, so that any round's solution is a proof. The program of paths has fewer constraints; its
-    /// sections are those of the program of steps, too.
+    /// Each semidefinite constraint is replaced by that of its 2 × 2 sections, first along the axes, then along the
+    /// eigenvectors that a solution violates. A larger $\tau$ repairs the remaining violation, so that the solution of
+    /// every round gives a proof. The program for paths has fewer constraints; its sections belong to the program for
+    /// steps as well.
     ///
-    /// At the end of the budget the best proof of the rounds until then is the answer. Paths may take half of it.
+    /// When the budget is used up, the best proof so far is returned. The search for paths may take half of the budget.
     pub(super) fn best(
         &self,
         direction: &DVector<f64>,
@@ -435,7 +438,7 @@ impl<'a> MomentProgram<'a> {
         search.best.map(|found| found.map(|(_, found)| found))
     }
 
-    /// The sections of a form along the axes.
+    /// Adds the 2 × 2 sections of a matrix along the axes.
     fn add_sections(&self, program: &mut ConicProgram, form: &[Vec<Affine>]) {
         let axes = DMatrix::identity(form.len(), form.len());
         for k in 1..form.len() {
@@ -446,7 +449,8 @@ impl<'a> MomentProgram<'a> {
         }
     }
 
-    /// Cuts a solution off that leaves a form indefinite. The result is true if there was something to cut.
+    /// Adds cuts that exclude the solution `x` if the matrix `form` is not semidefinite there. Returns true if cuts were
+    /// added.
     fn cut(&self, program: &mut ConicProgram, form: &[Vec<Affine>], x: &[f64]) -> bool {
         let size = form.len();
         let eigen = SymmetricEigen::new(DMatrix::from_fn(size, size, |i, j| form[i][j].at(x)));
@@ -459,26 +463,26 @@ impl<'a> MomentProgram<'a> {
         for k in 1..size {
             section(program, self, form, &vector(0), &vector(k));
         }
-        // One dimension has no sections.
+        // A 1 × 1 matrix has no 2 × 2 sections.
         if size == 1 {
             program.nonnegative(form[0][0].row().0, form[0][0].constant);
         }
         true
     }
 
-    /// The least eigenvalue of $P$.
+    /// Returns the smallest eigenvalue of $P$ at a solution.
     fn least_curvature(&self, x: &[f64]) -> f64 {
         symmetric(self.n, x).symmetric_eigenvalues().min()
     }
 
-    /// The best $\tau$ for the other unknowns, and the bound with it.
+    /// Finds the best $\tau$ for the other unknowns of a solution. Returns the bound and $\tau$.
     fn repaired(&self, matrix: &[Vec<Affine>], x: &[f64], set: BoundedSet) -> Option<(f64, f64)> {
         let given = x[self.at_tau()];
         let q = DMatrix::from_fn(self.n, self.n, |i, j| matrix[i + 1][j + 1].at(x));
         let r = DVector::from_fn(self.n, |i, _| matrix[0][i + 1].at(x));
         let eigen = SymmetricEigen::new(q);
         let parts = eigen.eigenvectors.tr_mul(&r);
-        // Q less its own multiple of the metric.
+        // Eigenvalues of Q without the term τ M.
         let rest: Vec<f64> = eigen.eigenvalues.iter().map(|q| q - given).collect();
         let mut least = rest.iter().fold(0.0, |a, q| f64::max(a, -q)) + MARGIN;
         if set == BoundedSet::Steps {
@@ -516,18 +520,18 @@ impl<'a> MomentProgram<'a> {
     }
 }
 
-/// The rounds of cuts for one direction and last contact.
+/// Rounds of cuts for one direction and one last contact.
 struct Search<'s, 'a> {
     unknowns: &'s MomentProgram<'a>,
     last: usize,
     program: ConicProgram,
-    /// The best bounds and their proofs, for steps and for paths.
+    /// Best bounds with their proofs, for steps and for paths.
     best: [Option<(f64, Found)>; 2],
 }
 
 impl Search<'_, '_> {
-    /// Cuts until all forms are positive semidefinite or the budget ends. The result is true if the last solution
-    /// proves the same for steps as for paths.
+    /// Adds cuts until all forms are positive semidefinite or the budget ends. Returns true if the last solution proves
+    /// one bound for steps and paths: its $P$ is positive semidefinite.
     fn run(
         &mut self,
         definite: &[&Vec<Vec<Affine>>],
@@ -555,7 +559,7 @@ impl Search<'_, '_> {
         is_convex
     }
 
-    /// Keeps what a solution proves if it is the best so far.
+    /// Stores the proof that a solution gives if its bound is the best so far, for steps and for paths.
     fn offer(&mut self, matrix: &[Vec<Affine>], x: &[f64]) {
         for (set, best) in [BoundedSet::Steps, BoundedSet::Paths]
             .into_iter()
@@ -578,7 +582,7 @@ impl Search<'_, '_> {
     }
 }
 
-/// The section of the matrix in the plane of two vectors is positive semidefinite.
+/// Requires that the section of the matrix in the plane of two vectors is positive semidefinite.
 fn section(
     program: &mut ConicProgram,
     unknowns: &MomentProgram<'_>,
@@ -606,8 +610,8 @@ fn section(
 }
 
 impl Found {
-    /// The proof on the rows and coordinates as given, for a direction of a length, with a shift of $a$
-    /// against an interior velocity and, for steps, a multiple `lift` of the metric added to $P$.
+    /// Converts the proof to the given rows and coordinates. `length` is the length of the direction; `shift` is
+    /// subtracted from $a$ (a multiple of an interior velocity). For steps `lift` times the metric is added to $P$.
     pub(super) fn on_rows(
         &self,
         bounds: &OuterBounds,
@@ -619,8 +623,7 @@ impl Found {
         let lower = &bounds.lower;
         let speed = bounds.given.speed;
         let n_p = n * (n + 1) / 2;
-        // For steps tau M is a part of P: alpha and beta, which grow by tau, keep the conditions, and the bound
-        // is the same.
+        // For steps τM becomes part of P. α and β, which grow by τ, keep the conditions valid, and the bound stays equal.
         let (folded, tau) = match self.set {
             BoundedSet::Steps => (self.tau + lift, 0.0),
             BoundedSet::Paths => (0.0, self.tau),

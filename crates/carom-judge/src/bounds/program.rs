@@ -1,25 +1,24 @@
-//! The best multipliers of Theorem 1, by conic programs.
+//! Conic programs for the best multipliers of Theorem 1.
 
 use super::budget::Budget;
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{DefaultSettings, DefaultSolver, IPSolver, SolverStatus, SupportedConeT};
 use nalgebra::{DMatrix, DVector};
 
-/// Multipliers beyond this many times the direction's length prove that a contact cannot be last
-/// rather than how fast it can be.
+/// Largest multiplier, relative to the length of the direction. Larger ones prove that a contact cannot close last, not
+/// how large $c\cdot v^+$ can be.
 const LARGEST: f64 = 1e3;
 
-/// Iterations of the solver; it ends after 10 to 30 of them.
+/// Largest number of iterations of the solver; it usually needs 10 to 30.
 const MAX_ITERATIONS: u32 = 100;
 
-/// Units of work for a multiply-add in the sparse factors of the solver, which costs as much as two in dense ones.
+/// Units of work per multiply-add in the sparse factors of the solver: twice that in dense ones.
 const SPARSE_WORK: u64 = 2;
 
-/// A solver that is not allowed so many iterations is not started: its point would prove next to nothing.
+/// The solver is not started if the budget allows fewer iterations: the result would prove next to nothing.
 const FEWEST_ITERATIONS: u64 = 10;
 
-/// A linear program over second-order cones: the least $q\cdot x$ with $b - Ax$ in a product of
-/// cones, row by row.
+/// Linear program over second-order cones: minimizes $q\cdot x$ such that the rows of $b - Ax$ lie in a product of cones.
 #[derive(Default)]
 pub(super) struct ConicProgram {
     rows: Vec<Vec<(usize, f64)>>,
@@ -28,13 +27,13 @@ pub(super) struct ConicProgram {
 }
 
 impl ConicProgram {
-    /// The affine function $\text{constant} + \sum c_kx_k$ is not negative.
+    /// Requires that the affine function $\text{constant} + \sum c_kx_k$ is not negative.
     pub(super) fn nonnegative(&mut self, terms: Vec<(usize, f64)>, constant: f64) {
         self.row(terms, constant);
         self.cones.push(SupportedConeT::NonnegativeConeT(1));
     }
 
-    /// The first affine function is at least the Euclidean norm of the others.
+    /// Requires that the first affine function is at least the Euclidean norm of the others.
     pub(super) fn norm_below(&mut self, rows: Vec<(Vec<(usize, f64)>, f64)>) {
         let n = rows.len();
         for (terms, constant) in rows {
@@ -54,8 +53,8 @@ impl ConicProgram {
         self.constants.push(constant);
     }
 
-    /// Work of an iteration with so many unknowns: the rows of each cone meet its unknowns in pairs, and what they leave is
-    /// factored.
+    /// Returns the work of one iteration of the solver: products of the unknowns of each cone, and the factorization of
+    /// the resulting system.
     fn work(&self, unknowns: usize) -> u64 {
         let n = unknowns as u64;
         let mut rows = self.rows.iter();
@@ -81,8 +80,8 @@ impl ConicProgram {
         work
     }
 
-    /// A point that is optimal up to the solver's accuracy; `None` if no point exists, the solver gives up or the budget
-    /// allows too few iterations.
+    /// Solves the program to the accuracy of the solver. Returns `None` if it is infeasible or unbounded, the solver
+    /// fails, or the budget allows too few iterations.
     pub(super) fn minimize(&self, cost: &[f64], budget: &mut Budget) -> Option<Vec<f64>> {
         match self.solve(cost, budget)? {
             Minimum::Point(x) => Some(x),
@@ -90,7 +89,8 @@ impl ConicProgram {
         }
     }
 
-    /// Solves the program; returns the ray along which the cost falls without end if the solver finds one.
+    /// Solves the program. If the solver finds that it is unbounded, returns the ray along which the cost decreases
+    /// without limit.
     fn solve(&self, cost: &[f64], budget: &mut Budget) -> Option<Minimum> {
         let (m, n) = (self.rows.len(), cost.len());
         let work = self.work(n).saturating_mul(SPARSE_WORK);
@@ -149,17 +149,17 @@ impl ConicProgram {
     }
 }
 
-/// Result of a program.
+/// Result of a conic program.
 enum Minimum {
     Point(Vec<f64>),
-    /// From any feasible point the cost falls without end along it.
+    /// The cost decreases along this ray without limit, from any feasible point.
     Ray(Vec<f64>),
 }
 
-/// A problem in whitened coordinates: normals of unit length, $\lVert p\rVert = 1$.
+/// Problem in whitened coordinates: normals of unit length, and momentum before the impact with $\lVert p\rVert = 1$.
 pub(super) struct Whitened {
     pub(super) normals: Vec<DVector<f64>>,
-    /// Tangents times $\mu$ over the length of the normal; none without friction.
+    /// Tangents multiplied by $\mu$ and divided by the length of the normal; empty without friction.
     pub(super) slides: Vec<Vec<DVector<f64>>>,
     pub(super) momentum: DVector<f64>,
 }
@@ -169,8 +169,8 @@ impl Whitened {
         self.momentum.len()
     }
 
-    /// $w$ stays where every admissible impulse does work on it, less a margin that is a variable
-    /// (if any) times one.
+    /// Requires that every admissible impulse does nonnegative work along $w$, whose entries start at unknown `first`. If
+    /// `margin` is given, the normal velocity must exceed the friction term by at least this unknown.
     fn require_dual(&self, program: &mut ConicProgram, first: usize, margin: Option<usize>) {
         let along = |row: &DVector<f64>| -> Vec<(usize, f64)> {
             let entries = row.iter().enumerate();
@@ -185,8 +185,8 @@ impl Whitened {
         }
     }
 
-    /// Whitened $\nu$ (m) and $w$ (n) with the least bound on `direction` (of unit length) if
-    /// contact `last` closes last.
+    /// Finds whitened multipliers, $\nu$ (one per contact) and $w$ (n entries), with the smallest bound on `direction`
+    /// (of unit length) if contact `last` closes last.
     pub(super) fn best(
         &self,
         direction: &DVector<f64>,
@@ -216,8 +216,8 @@ impl Whitened {
         cost[length] = 1.0;
         let x = match program.solve(&cost, budget)? {
             Minimum::Point(x) => x,
-            // The contact cannot close last. At zero the bound is one, and no outcome is below minus
-            // one: far enough along the ray the bound is below that of the others.
+            // The contact cannot close last. At zero multipliers the bound is one, and no outcome is below minus one. Far
+            // enough along the ray the bound is below that of the other contacts.
             Minimum::Ray(mut ray) => {
                 let slope: f64 = cost.iter().zip(&ray).map(|(c, x)| c * x).sum();
                 if slope >= 0.0 {
@@ -231,8 +231,8 @@ impl Whitened {
         Some((x[..m].to_vec(), w))
     }
 
-    /// A unit velocity on which every admissible impulse does work, by a margin; `None` if the
-    /// friction cone is not pointed.
+    /// Finds a velocity of at most unit length along which every admissible impulse does positive work, with a margin;
+    /// `None` if the friction cone is not pointed.
     pub(super) fn interior(&self, budget: &mut Budget) -> Option<DVector<f64>> {
         let n = self.dim();
         let mut program = ConicProgram::default();
@@ -247,13 +247,13 @@ impl Whitened {
     }
 }
 
-/// Symmetric matrices as vectors: the place of an entry.
+/// Returns the index of entry (i, j) of a symmetric matrix stored as a vector.
 pub(super) fn place(n: usize, i: usize, j: usize) -> usize {
     let (i, j) = (i.min(j), i.max(j));
     i * n - i * (i + 1) / 2 + j
 }
 
-/// The symmetric matrix of such a vector.
+/// Builds the symmetric matrix from its vector of entries.
 pub(super) fn symmetric(n: usize, x: &[f64]) -> DMatrix<f64> {
     DMatrix::from_fn(n, n, |i, j| x[place(n, i, j)])
 }

@@ -1,4 +1,4 @@
-//! Chains of steps with fixed modes, as linear programs.
+//! Chains of steps with fixed contact modes, found by linear programs.
 
 use super::linear_program::{Program, Rule, Solved, Vertex};
 use super::modes::{ModeSequence, StepMode};
@@ -10,77 +10,78 @@ use carom_metric::kernel;
 use nalgebra::DMatrix;
 use std::f64::consts::TAU;
 
-/// Directions of the polygon inscribed in a round cone, where sticking contacts are sought.
+/// Number of directions of the polygon inscribed in a round cone; it is used to search for sticking contacts.
 const INSCRIBED: usize = 16;
 
-/// Contact and sliding velocities below this fraction of the norm of the motion are zero when modes are
-/// read off: the contact is closed, or sticks.
+/// Normal and sliding velocities below this fraction of the norm of the motion count as zero when modes are determined:
+/// the contact is closed, or sticks.
 pub(super) const CLOSED: f64 = 1e-9;
 
-/// The edges of all friction cones in contact space, and what the steps of a chain may do there.
+/// Edges of all friction cones in contact space, from which the impulses of a chain are combined.
 ///
-/// Everything is in slots: unit normals, tangents divided by the longer of a contact, velocities
-/// scaled like the problem's.
+/// Impulses and velocities are given in slots: one slot per contact row, with unit normals and with tangents divided by
+/// the length of the longer tangent of the contact. Velocities are scaled like those of the problem.
 #[derive(Clone, Debug)]
 pub(super) struct Edges {
     pub(super) space: ContactSpace,
-    /// The cone in which chains must be.
+    /// Friction cone that the impulses of a chain must respect.
     pub(super) cone: WitnessCone,
-    /// Directions of the polygon; 0 without friction.
+    /// Number of directions of the polygon; 0 without friction.
     n_directions: usize,
-    /// The directions, in two tangents or one.
+    /// Unit directions of the polygon in the tangent plane; the second entry is zero in the plane.
     directions: Vec<[f64; 2]>,
-    /// Rays of each contact: one without friction, else one for each direction.
+    /// Rays of each contact: one without friction, otherwise one per direction of the polygon.
     rays: Vec<Vec<Ray>>,
-    /// Slot velocities that unit rays make, slots × rays.
+    /// Changes of the slot velocities by unit rays, slots × rays.
     effects: DMatrix<f64>,
-    /// Slot velocities before.
+    /// Slot velocities before the impact.
     pub(super) before: Vec<f64>,
-    /// Slot velocities of the outcome.
+    /// Slot velocities of the judged outcome.
     pub(super) target: Vec<f64>,
-    /// Norm of the motion that contacts see before, or after if they see nothing before: no coordinates, no frame and no body
-    /// elsewhere change it.
+    /// Norm of the motion that contacts see before the impact, or after it if they see no motion before. It does not
+    /// depend on coordinates, on the frame or on bodies without contact.
     pub(super) norm: f64,
 }
 
-/// Impulses along the edge of a cone, of unit kinetic length.
+/// Impulse along an edge of a friction cone, of unit kinetic length.
 #[derive(Clone, Copy, Debug)]
 struct Ray {
-    /// Column among the effects.
+    /// Column of the ray in the matrix of effects.
     column: usize,
     normal: f64,
     tangential: [f64; 2],
 }
 
-/// A chain that a program found: impulses on the slots, step after step.
+/// Chain of steps found by a linear program or by Newton's method.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Chain {
     /// Scaled impulses on the slots of each step.
     pub(super) steps: Vec<Vec<f64>>,
-    /// Largest distance of a slot velocity from the target.
+    /// Largest difference between a slot velocity at the end of the chain and the target.
     pub(super) value: f64,
 }
 
-/// Norm of the part of the whitened momentum that contacts see, of that after if it is zero before.
+/// Returns the norm of the part of the whitened momentum that contacts see before the impact; if that is zero, of the
+/// momentum `after` it.
 fn seen_norm(problem: &ImpactProblem<'_>, after: &[f64]) -> f64 {
     let norms =
         [problem.momentum(), after].map(|momentum| seen(problem.contacts(), momentum).norm());
     norms.into_iter().find(|norm| *norm > 0.0).unwrap_or(0.0)
 }
 
-/// Result of a sequence of modes.
+/// Result of the search for a chain with a given sequence of modes.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Attempt {
-    /// The chain that ends nearest to the target.
+    /// Chain that ends nearest to the target.
     Nearest(Chain),
-    /// No chain of these modes ends within the cutoff.
+    /// No chain with these modes ends within the cutoff.
     Beyond,
-    /// The program was not solved.
+    /// The linear program was not solved.
     Undecided,
 }
 
 impl Edges {
-    /// The cones of a problem, and an outcome's whitened velocity scaled like the problem.
+    /// Creates the friction cones of a problem; `after` is the whitened velocity of the outcome, scaled like the problem.
     pub(super) fn new(
         problem: &ImpactProblem<'_>,
         friction_cone: FrictionCone,
@@ -117,8 +118,8 @@ impl Edges {
         Ok(edges)
     }
 
-    /// The cones with another outcome: every contact that hardly moves along its normal there, by at most `closed` times the
-    /// motion, is closed. `None` if all of these are closed already.
+    /// Returns the cones with a modified outcome: contacts whose normal velocity is at most `closed` times the motion are
+    /// closed exactly. `None` if all of these contacts are closed already.
     pub(super) fn snapped(&self, closed: f64) -> Option<Self> {
         let (exact, loose) = (CLOSED * self.norm, closed * self.norm);
         let is_loose = |b: &f64| b.abs() > exact && b.abs() <= loose;
@@ -155,7 +156,7 @@ impl Edges {
                     })
                     .collect();
                 let length = kernel::norm(&self.space.change(&impulse));
-                // A ray that moves nothing is left as it is: it explains nothing either.
+                // A ray that changes no velocity keeps its length; it cannot explain a change.
                 let unit = if length > 0.0 { 1.0 / length } else { 1.0 };
                 rays.push(Ray {
                     column: effects.len() / self.space.n_slots(),
@@ -174,7 +175,7 @@ impl Edges {
         self.effects = DMatrix::from_vec(rows, columns, effects);
     }
 
-    /// Slot velocities after impulses on the slots.
+    /// Returns the slot velocities after impulses on the slots.
     pub(super) fn after(&self, velocity: &[f64], impulse: &[f64]) -> Vec<f64> {
         let mut after = velocity.to_vec();
         for (column, l) in self.space.gram.column_iter().zip(impulse) {
@@ -189,7 +190,7 @@ impl Edges {
         self.space.n_contacts
     }
 
-    /// The modes that each contact may have.
+    /// Returns the modes that each contact may have.
     pub(super) fn choices(&self) -> Vec<Vec<StepMode>> {
         let of = |friction: &f64| {
             let mut modes = vec![StepMode::Off, StepMode::Stick];
@@ -204,7 +205,7 @@ impl Edges {
         self.space.friction.iter().map(of).collect()
     }
 
-    /// The mode of a contact that pushes, from the slot velocities after.
+    /// Returns the mode of a contact that pushes, determined from the slot velocities after the step.
     fn pushing(&self, contact: usize, after: &[f64], zero: f64) -> StepMode {
         if self.space.friction[contact] == 0.0 {
             return StepMode::Stick;
@@ -241,7 +242,7 @@ impl Edges {
         [of(1), of(2)]
     }
 
-    /// The modes of a step, from its impulses on the slots and the slot velocities after.
+    /// Determines the modes of a step from its impulses on the slots and the slot velocities after it.
     pub(super) fn modes(&self, impulse: &[f64], after: &[f64]) -> Vec<StepMode> {
         let width = self.space.width();
         let zero = CLOSED * self.norm;
@@ -253,8 +254,8 @@ impl Edges {
             .collect()
     }
 
-    /// The modes that the last step of any chain to the target may have: contacts that are open
-    /// there by more than `closed`, relative, do not push.
+    /// Returns the modes that the last step of any chain to the target may have: contacts that are open at the target by
+    /// more than `closed` (relative) do not push.
     pub(super) fn last_modes(&self, closed: f64) -> Vec<StepMode> {
         let width = self.space.width();
         let zero = closed.max(CLOSED) * self.norm;
@@ -266,7 +267,7 @@ impl Edges {
             .collect()
     }
 
-    /// The rays that a contact may use.
+    /// Returns the rays that a contact may use in a mode.
     fn rays_of(&self, contact: usize, mode: StepMode) -> impl Iterator<Item = &Ray> {
         let all = &self.rays[contact];
         let k = all.len();
@@ -279,17 +280,16 @@ impl Edges {
         chosen.into_iter().filter_map(|j| all.get(j))
     }
 
-    /// The chain of these modes that ends nearest to the target, if any ends within the cutoff
-    /// (scaled).
+    /// Finds the chain with these modes that ends nearest to the target, if any ends within `cutoff` (scaled).
     ///
-    /// In round cones only chains of sticking contacts are linear programs, with polygons inscribed; for the
-    /// others see [`RoundChain`](super::round_chain::RoundChain).
+    /// In round cones only chains of sticking contacts are linear programs, with inscribed polygons; for other chains see
+    /// [`RoundChain`](super::round_chain::RoundChain).
     pub(super) fn attempt(&self, sequence: &ModeSequence, cutoff: f64, work: &mut u64) -> Attempt {
         let slides = |mode: &StepMode| matches!(mode, StepMode::Slide(_) | StepMode::Edge(_));
         if self.cone == WitnessCone::Round && sequence.steps().flatten().any(slides) {
             return Attempt::Undecided;
         }
-        // Rays of all steps, and where those of each step end.
+        // Rays of all steps, and the index at which those of each step end.
         let mut rays: Vec<(usize, &Ray)> = Vec::new();
         let mut ends = Vec::with_capacity(sequence.n_steps());
         for step in sequence.steps() {
@@ -317,8 +317,8 @@ impl Edges {
         }
     }
 
-    /// Adds the rule that a combination of slot velocities after a step is zero or not negative;
-    /// `known` are the rays used until then.
+    /// Adds the condition `rule` on a combination of slot velocities after a step; `known` are the rays used up to this
+    /// step.
     fn rule(&self, program: &mut Program, rule: Rule, known: &[usize], terms: &[(usize, f64)]) {
         let before: f64 = terms.iter().map(|(slot, c)| c * self.before[*slot]).sum();
         program.push(rule, -before, |row| {
@@ -329,7 +329,7 @@ impl Edges {
         });
     }
 
-    /// A pushing contact is not open after the step, and friction dissipates most.
+    /// Adds the conditions of a pushing contact: it is not open after the step, and its friction dissipates most.
     fn add_rules(
         &self,
         program: &mut Program,
@@ -339,7 +339,7 @@ impl Edges {
         is_last: bool,
     ) {
         let slot = contact * self.space.width();
-        // After the last step no contact approaches.
+        // After the last step no contact approaches, so that a pushing contact is closed exactly.
         let closed = if is_last { Rule::Equal } else { Rule::AtLeast };
         self.rule(program, closed, known, &[(slot, -1.0)]);
         if self.space.friction[contact] == 0.0 {
@@ -347,7 +347,7 @@ impl Edges {
         }
         let k = self.n_directions;
         let direction = |j: usize| self.directions[j % k];
-        // The part of d_b - d_a along the tangents, at unit length.
+        // Difference d_b - d_a of two directions, in tangent slots, normalized to unit length.
         let between = |a: usize, b: usize| {
             let (a, b) = (direction(a), direction(b));
             let d = [b[0] - a[0], b[1] - a[1]];
@@ -377,7 +377,7 @@ impl Edges {
         }
     }
 
-    /// The end: contacts do not approach, and all rows are near the target.
+    /// Adds the conditions at the end: contacts do not approach, and all slot velocities are near the target.
     fn add_end(&self, program: &mut Program, columns: &[usize], last: Option<&[StepMode]>) {
         let width = self.space.width();
         for i in 0..self.n_contacts() {

@@ -1,46 +1,47 @@
-//! Damped least squares with one-sided conditions, by active sets.
+//! Damped least squares with inequality conditions, by active sets.
 
 use nalgebra::{DMatrix, DVector};
 
-/// Least damping of a trial.
+/// Smallest damping that is tried.
 pub(super) const LEAST_DAMPING: f64 = 1e-8;
 
-/// Largest damping of a trial.
+/// Largest damping that is tried.
 const MOST_DAMPING: f64 = 10.0;
 
-/// Ratio of the dampings of a trial and the next.
+/// Ratio of successive damping values.
 const DAMPING_STEP: f64 = 4.0;
 
-/// Sets of active conditions that are tried before only one condition changes at a time.
+/// Number of iterations in which all wrong conditions change together. Afterwards one condition changes at a time.
 const MAX_BLOCKS: usize = 8;
 
-/// Such changes.
+/// Number of iterations in which one condition changes at a time.
 const MAX_SINGLE: usize = 16;
 
-/// Changes to first order: those that are least in the sum of squares are sought that bring about the targets, open
-/// no contact that pushes, and leave no impulse below its floor.
+/// Least-squares problem for small changes of the normal impulses, to first order: reach the target velocities, open no
+/// contact that pushes, and keep every impulse above its floor.
 pub(super) struct LeastSquares {
-    /// Effects of unit changes, unknowns × conditions: the targets, then the velocities of contacts that push.
+    /// Effects of unit changes, unknowns × conditions: first the targets, then the normal velocities of contacts that
+    /// push.
     pub(super) rows: DMatrix<f64>,
     pub(super) n_targets: usize,
-    /// Deficits of the conditions' velocities.
+    /// Deficit of each condition: wanted velocity minus current velocity.
     pub(super) lacking: Vec<f64>,
-    /// The least changes.
+    /// Lower bound of each change.
     pub(super) floor: Vec<f64>,
-    /// The sum of the squares of the rows of the targets.
+    /// Sum of the squares of the target rows.
     pub(super) size: f64,
 }
 
-/// ActiveSet set of a minimum.
+/// Active set of a minimum.
 struct ActiveSet {
-    /// Unknowns at their floor.
+    /// True for unknowns at their floor.
     is_low: Vec<bool>,
-    /// Contacts that push and would open.
+    /// True for pushing contacts that would open.
     opens: Vec<bool>,
 }
 
 impl ActiveSet {
-    /// Unknowns come first, then contacts that push.
+    /// Marks a condition as active or inactive. Unknowns come first, then pushing contacts.
     fn set(&mut self, condition: usize, is_active: bool) {
         let mut all = self.is_low.iter_mut().chain(&mut self.opens);
         if let Some(entry) = all.nth(condition) {
@@ -50,7 +51,8 @@ impl ActiveSet {
 }
 
 impl LeastSquares {
-    /// The changes within reach, damped as little as that allows: the damping, the changes and what they miss.
+    /// Finds changes of at most `reach`, with the least damping that allows this. `guess` is the damping tried
+    /// if the smallest does not suffice. Returns the damping, the changes and the largest velocity that is still missed.
     pub(super) fn within(
         &self,
         reach: f64,
@@ -84,14 +86,15 @@ impl LeastSquares {
         found
     }
 
-    /// The minimum for a damping, without a guess at what is active.
+    /// Minimizes for a given damping, without a guess of the active set. Returns the changes and the largest velocity
+    /// that is still missed.
     pub(super) fn minimized(&self, damping: f64, work: &mut u64) -> Option<(DVector<f64>, f64)> {
         self.least(damping, &mut self.nothing_active(), work)
     }
 
-    /// Minimizes the sum of squares of what is missed, and of the changes times the damping (over the root of the sum
-    /// of the squares of the rows): the changes and the largest velocity missed. `active` is a guess at the conditions
-    /// that are active, and what is found.
+    /// Minimizes the sum of the squares of the missed velocities and of the damped changes; the damping is relative to
+    /// the root of the sum of the squares of the rows. Returns the changes and the largest velocity that is still missed.
+    /// `active` is a guess of the active set and receives the final one.
     fn least(
         &self,
         damping: f64,
@@ -109,19 +112,19 @@ impl LeastSquares {
         Some((changes, misses))
     }
 
-    /// The largest velocity that is missed after changes, to first order.
+    /// Returns the largest velocity that is missed after changes, to first order.
     fn misses(&self, changes: &DVector<f64>) -> f64 {
         let targets = (0..self.n_targets).map(|r| self.left(r, changes).abs());
         let opened = self.pushing().map(|r| -self.left(r, changes));
         targets.chain(opened).fold(0.0, f64::max)
     }
 
-    /// The conditions of contacts that push.
+    /// Returns the indices of the conditions of pushing contacts.
     fn pushing(&self) -> std::ops::Range<usize> {
         self.n_targets..self.lacking.len()
     }
 
-    /// No conditions but the targets are active, and those contacts that open already.
+    /// Returns the initial active set: only pushing contacts that open already.
     fn nothing_active(&self) -> ActiveSet {
         ActiveSet {
             is_low: vec![false; self.floor.len()],
@@ -129,8 +132,8 @@ impl LeastSquares {
         }
     }
 
-    /// The minimum by active sets, of which all that are wrong change at once; they and whether that ended. If it did
-    /// not, they keep above their floors.
+    /// Minimizes by active sets, changing all wrong conditions together. Returns the changes and true if the active set
+    /// converged; otherwise the changes are clipped to their floors.
     fn in_blocks(
         &self,
         soft: f64,
@@ -166,7 +169,7 @@ impl LeastSquares {
         last
     }
 
-    /// The minimum by active sets, of which one condition changes at a time, so that what is minimized falls.
+    /// Minimizes by active sets, changing one condition at a time, so that the objective decreases.
     fn one_by_one(
         &self,
         soft: f64,
@@ -179,7 +182,7 @@ impl LeastSquares {
         for _ in 0..MAX_SINGLE {
             let (best, gradient) = self.minimum(active, soft, work)?;
             let way = &best - &changes;
-            // The first condition that is met on the way.
+            // The first condition that becomes active on the way.
             let (mut part, mut met) = (1.0, None);
             for j in (0..n).filter(|j| !active.is_low[*j] && best[*j] < self.floor[*j]) {
                 let to_floor = ((self.floor[j] - changes[j]) / way[j]).max(0.0);
@@ -201,7 +204,7 @@ impl LeastSquares {
                 active.set(condition, true);
                 continue;
             }
-            // The condition that hinders most.
+            // The active condition whose release gains most.
             let low = (0..n)
                 .filter(|j| active.is_low[*j])
                 .map(|j| (j, -gradient[j]));
@@ -216,7 +219,7 @@ impl LeastSquares {
         Some(changes)
     }
 
-    /// The minimum with given active conditions, and its gradient.
+    /// Minimizes for a fixed active set. Returns the changes and the gradient.
     fn minimum(
         &self,
         active: &ActiveSet,
@@ -241,7 +244,7 @@ impl LeastSquares {
         let (k, n) = (conditions.len(), free.len());
         let rows = DMatrix::from_fn(n, k, |j, r| self.rows[(free[j], conditions[r])]);
         let lacking = DVector::from_fn(k, |r, _| self.left(conditions[r], &changes));
-        // The smaller of the two systems.
+        // Solves the smaller of the two equivalent systems.
         let found = if n <= k {
             let mut system = &rows * rows.transpose();
             (0..n).for_each(|j| system[(j, j)] += soft);
@@ -253,7 +256,7 @@ impl LeastSquares {
         };
         let small = n.min(k);
         *work += (small * small * (n.max(k) + small / 3) + 2 * n * k) as u64;
-        // Written so that NaN ends it.
+        // This form also catches NaN.
         if !found.iter().all(|y| y.is_finite()) {
             return None;
         }
@@ -267,7 +270,7 @@ impl LeastSquares {
         Some((changes, gradient))
     }
 
-    /// Deficit of a condition after changes.
+    /// Returns the deficit of a condition after changes.
     fn left(&self, r: usize, changes: &DVector<f64>) -> f64 {
         self.lacking[r] - self.rows.column(r).dot(changes)
     }

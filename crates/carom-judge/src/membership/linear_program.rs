@@ -1,33 +1,33 @@
-//! Small dense linear programs: the least distance to a target under linear rules.
+//! Small dense linear programs: minimize the distance to a target under linear conditions.
 
 use carom_numeric::sums::{two_product, two_sum};
 use nalgebra::{DMatrix, DVector};
 
-/// Coefficients of a tableau below this count as zero: pivots on them would be rounding.
+/// Coefficients of the tableau below this count as zero: a pivot on them would amplify rounding.
 const PIVOT: f64 = 1e-9;
 
-/// A rule counts as met up to this; programs have coefficients and targets of about one.
+/// Violation up to which a condition counts as satisfied. Programs have coefficients and targets of about one.
 const MET: f64 = 1e-12;
 
-/// Costs that keep the dual simplex from stalling, far below that of the distance.
+/// Small costs of the unknowns that keep the dual simplex method from stalling, far below the cost of the distance.
 const SMALL_COST: f64 = 1e-7;
 
-/// Slack by which a reduced cost may be overrun so that a larger pivot is found.
+/// Amount by which a reduced cost may become negative so that a larger pivot can be chosen.
 const COST_SLACK: f64 = 1e-10;
 
-/// Share of the objective that the small costs may have.
+/// Part of the objective that the small costs may contribute.
 const COST_SHARE: f64 = 1e-4;
 
-/// The golden ratio's fractional part.
+/// Fractional part of the golden ratio.
 const GOLDEN: f64 = 0.618_033_988_749_894_9;
 
-/// Violation of a rule that is accepted after the last correction.
+/// Violation of a condition that is accepted after the last correction.
 const ACCEPTED: f64 = 1e-10;
 
-/// Corrections of a vertex with residuals in twice the precision.
+/// Number of corrections of a vertex by residuals in twice the precision.
 const CORRECTIONS: usize = 3;
 
-/// Condition of a [`Program`]'s row on $a \cdot x$.
+/// Condition on $a \cdot x$ in a row of a [`Program`]; $b$ is the value of the row and $t$ the distance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rule {
     /// $a \cdot x = b$.
@@ -38,7 +38,7 @@ pub(super) enum Rule {
     Near,
 }
 
-/// The least $t \ge 0$ for which some $x \ge 0$ meets every row.
+/// Linear program: the smallest distance $t \ge 0$ for which some $x \ge 0$ satisfies every row.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Program {
     n: usize,
@@ -46,38 +46,38 @@ pub(super) struct Program {
     rules: Vec<(Rule, f64)>,
 }
 
-/// A vertex at which the distance is least.
+/// Vertex with the smallest distance.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Vertex {
-    /// Unknowns.
+    /// Values of the unknowns.
     pub(super) x: Vec<f64>,
-    /// The distance.
+    /// Distance $t$.
     pub(super) value: f64,
 }
 
-/// Result of a program.
+/// Result of a linear program.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Solved {
-    /// The optimum.
+    /// An optimal vertex.
     Optimum(Vertex),
-    /// No $x$ meets the rules at a distance of at most the cutoff.
+    /// No $x$ satisfies the conditions at a distance of at most the cutoff.
     Beyond,
-    /// The budget of pivots is spent, or rounding spoiled the vertex.
+    /// The limit of pivots was reached, or rounding errors spoiled the vertex.
     Undecided,
 }
 
-/// Who stands in a row or a column of the tableau.
+/// Variable that belongs to a row or a column of the tableau.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Name {
-    /// Unknown `j`; the last is the distance.
+    /// Unknown `j`; the last one is the distance.
     Unknown(usize),
-    /// Slack of a row of the tableau.
+    /// Slack variable of a row.
     Slack(usize),
 }
 
-/// The dictionary $s = T x_N + \beta$ with reduced costs, row after row.
+/// Simplex tableau $s = T x_N + \beta$ with reduced costs, stored by rows.
 struct Tableau {
-    /// Entries of a row in memory, of which the first `width` count.
+    /// Length of a row in memory; its first `width` entries are used.
     stride: usize,
     width: usize,
     entries: Vec<f64>,
@@ -85,15 +85,15 @@ struct Tableau {
     costs: Vec<f64>,
     basic: Vec<Name>,
     nonbasic: Vec<Name>,
-    /// Rows of equalities, which stay basic only if they are combinations of others.
+    /// True for rows of equalities. They stay basic only if they depend linearly on other rows.
     is_equality: Vec<bool>,
     objective: f64,
-    /// Multiply-adds so far.
+    /// Number of multiply-adds so far.
     work: u64,
 }
 
 impl Program {
-    /// An empty program of `n` unknowns.
+    /// Creates an empty program with `n` unknowns.
     pub(super) fn new(n: usize) -> Self {
         Self {
             n,
@@ -102,7 +102,7 @@ impl Program {
         }
     }
 
-    /// Adds a row; `a` writes its coefficients.
+    /// Adds a row; `a` fills in its coefficients.
     pub(super) fn push(&mut self, rule: Rule, b: f64, a: impl FnOnce(&mut [f64])) {
         let start = self.coefficients.len();
         self.coefficients.resize(start + self.n, 0.0);
@@ -114,9 +114,9 @@ impl Program {
         &self.coefficients[i * self.n..(i + 1) * self.n]
     }
 
-    /// Solves the program by the dual simplex method, which starts from $x = 0$ whatever the rules
-    /// are, because no cost is negative. The value rises on the way, so that the search ends as
-    /// soon as it passes `cutoff`. `work` counts multiply-adds.
+    /// Solves the program by the dual simplex method. It can start from $x = 0$ for any conditions, because no cost is
+    /// negative. The objective rises monotonically, so that the search ends as soon as it exceeds `cutoff`. `work` counts
+    /// multiply-adds.
     pub(super) fn solve(&self, cutoff: f64, work: &mut u64) -> Solved {
         let mut tableau = Tableau::new(self);
         let basis = tableau.optimize(cutoff);
@@ -131,8 +131,8 @@ impl Program {
         }
     }
 
-    /// The vertex of a tableau's basis, solved again from the program and corrected with residuals
-    /// in twice the precision.
+    /// Computes the vertex of the final basis again from the program, and corrects it by residuals in twice the
+    /// precision.
     fn vertex(&self, tableau: &Tableau) -> Option<Vertex> {
         let mut unknowns = Vec::new();
         let mut is_tight = vec![true; tableau.n_rows()];
@@ -179,7 +179,7 @@ impl Program {
     }
 }
 
-/// One row of the tableau in terms of the program: a rule, or one side of a distance.
+/// Row of the tableau in terms of the program: a condition, or one side of a distance.
 struct Line {
     row: usize,
     sign: f64,
@@ -215,7 +215,7 @@ impl Line {
         }
     }
 
-    /// $\pm(a \cdot x - b) + t$.
+    /// Computes $\pm(a \cdot x - b) + t$.
     fn residual(&self, program: &Program, x: &[f64]) -> f64 {
         let (_, b) = program.rules[self.row];
         let t = x.get(program.n).copied().unwrap_or(0.0);
@@ -223,7 +223,7 @@ impl Line {
     }
 }
 
-/// $a \cdot x - b$ in twice the precision.
+/// Computes $a \cdot x - b$ in twice the precision.
 fn dot_residual(a: &[f64], x: &[f64], b: f64) -> f64 {
     let (mut high, mut low) = (-b, 0.0);
     for (a, x) in a.iter().zip(x) {
@@ -250,8 +250,7 @@ impl Tableau {
             constants.push(-line.sign * b);
             is_equality.push(rule == Rule::Equal);
         }
-        // Costs that differ, so that columns do not tie: fractional parts of multiples of the
-        // golden ratio.
+        // Different costs avoid ties between columns: fractional parts of multiples of the golden ratio.
         let cost = |j: usize| SMALL_COST * (1.0 + (j as f64 * GOLDEN).fract());
         let mut costs: Vec<f64> = (0..n).map(cost).collect();
         costs.push(1.0);
@@ -278,7 +277,7 @@ impl Tableau {
     }
 
     fn optimize(&mut self, cutoff: f64) -> Result<(), Solved> {
-        // Equalities leave the basis once and for all, and their columns go.
+        // Equalities leave the basis for good, and their columns are removed.
         for row in 0..self.n_rows() {
             if !self.is_equality[row] {
                 continue;
@@ -314,7 +313,7 @@ impl Tableau {
         Err(Solved::Undecided)
     }
 
-    /// The row that is violated most.
+    /// Returns the row with the largest violation.
     fn leaving(&self) -> Option<usize> {
         let mut worst = -MET;
         let mut row = None;
@@ -328,8 +327,8 @@ impl Tableau {
         row
     }
 
-    /// The column that keeps all costs nonnegative when it raises (`sign` 1) or lowers (-1) a row:
-    /// of those that nearly do the one with the largest pivot.
+    /// Returns the column that keeps all reduced costs nonnegative when it raises (`sign` 1) or lowers (-1) a row. Among
+    /// those that do within a small slack, the one with the largest pivot is taken.
     fn entering(&self, row: usize, sign: f64) -> Option<usize> {
         let mut bound = f64::INFINITY;
         for (t, d) in self.row(row).iter().zip(&self.costs) {
@@ -350,7 +349,7 @@ impl Tableau {
         column
     }
 
-    /// Exchanges a basic row and a nonbasic column.
+    /// Exchanges a basic row with a nonbasic column.
     fn pivot(&mut self, row: usize, column: usize) {
         let (stride, width) = (self.stride, self.width);
         let start = row * stride;
@@ -385,7 +384,7 @@ impl Tableau {
         self.work += (self.n_rows() * width) as u64;
     }
 
-    /// Takes a column out: its unknown stays zero.
+    /// Removes a column: its unknown stays zero.
     fn remove(&mut self, column: usize) {
         let last = self.width - 1;
         for row in self.entries.chunks_exact_mut(self.stride) {

@@ -1,4 +1,4 @@
-//! First-order changes of a chain in round friction cones by changes of its normal impulses.
+//! First-order changes of a chain in round friction cones, caused by changes of its normal impulses.
 
 use super::chain::{CLOSED, Edges};
 use super::least_squares::{LEAST_DAMPING, LeastSquares};
@@ -7,62 +7,64 @@ use carom_lcp::cone::{ConeMode, ConeWorkspace};
 use carom_metric::kernel;
 use nalgebra::{DMatrix, DVector};
 
-/// Unknowns of the largest problem.
+/// Largest number of unknowns.
 const MAX_UNKNOWNS: usize = 96;
 
-/// By how much an impulse may change more than the share of itself, over the norm of the motion.
+/// Part of the room for a change that does not depend on the impulse, relative to the norm of the motion. The room is the
+/// impulse plus this part.
 const ROOM: f64 = 0.1;
 
-/// By which share of itself an impulse may become less in a step.
+/// Fraction by which an impulse may decrease in one step.
 const LESS: f64 = 0.8;
 
-/// An impulse below this, over the norm of the motion, counts as zero.
+/// An impulse below this, relative to the norm of the motion, counts as zero.
 const NOTHING: f64 = 1e-11;
 
-/// A contact that slides more slowly than this, over the norm of the motion, sticks.
+/// A contact that slides more slowly than this, relative to the norm of the motion, counts as sticking.
 const SLOW: f64 = 1e-11;
 
-/// Compliance of sticking contacts, over the diagonal of their tangents: it decides between dependent ones.
+/// Compliance of sticking contacts, relative to the diagonal of their tangents. It selects a solution if contacts are
+/// dependent.
 const COMPLIANCE: f64 = 1e-10;
 
-/// Damping of the changes, over the root of the sum of the squares of what they do: the one that is tried first if they
-/// need any, the least and the largest, and the ratio of one trial to the next.
+/// Damping that is tried first if changes need damping. Dampings are relative to the root of the sum of the squares of
+/// the effects of unit changes.
 pub(super) const FIRST_DAMPING: f64 = 1e-2;
 
-/// The share of what was missed that may be left before what is not linear is looked at again.
+/// Fraction of the missed velocity that may remain after a step without another correction of the nonlinear part.
 const SHORT: f64 = 0.1;
 
-/// Steps in which what is not linear in the one before is taken into account.
+/// Largest number of trials of a step, each corrected for the nonlinear part of the previous one.
 const N_CORRECTIONS: usize = 4;
 
-/// A chain and what small changes of its normal impulses do.
+/// A chain with the first-order effects of changes of its normal impulses.
 pub(super) struct Linearization<'a> {
     edges: &'a Edges,
     chain: &'a RoundChain,
     path: &'a Path,
-    /// The normal impulses that may change: step and contact.
+    /// Normal impulses that may change, by step and contact.
     unknowns: Vec<(usize, usize)>,
-    /// The unit in which each changes.
+    /// Unit of change of each unknown.
     room: Vec<f64>,
-    /// Slot velocities after each step that unit changes make, slots × unknowns.
+    /// Changes of the slot velocities after each step by unit changes, slots × unknowns.
     effects: Vec<DMatrix<f64>>,
-    /// Slot velocities after each step without changes, as far as effects are linear.
+    /// Slot velocities after each step at zero change, extrapolated linearly.
     base: Vec<Vec<f64>>,
 }
 
-/// A changed chain.
+/// A chain changed by one Newton step.
 pub(super) struct NewtonStep {
     pub(super) chain: RoundChain,
-    /// Its path, if it was found.
+    /// Path of the chain, if it was found.
     pub(super) path: Option<Path>,
-    /// Predicted distance to first order.
+    /// Distance predicted to first order.
     pub(super) promised: f64,
-    /// The largest change, over the room for it.
+    /// Largest change, in units of its room.
     pub(super) size: f64,
 }
 
 impl<'a> Linearization<'a> {
-    /// `None` if nothing may change, or too much.
+    /// Linearizes a chain; `None` if no impulse may change, or too many may.
     pub(super) fn new(
         edges: &'a Edges,
         chain: &'a RoundChain,
@@ -91,8 +93,8 @@ impl<'a> Linearization<'a> {
         self.chain.normals.len().saturating_sub(1)
     }
 
-    /// The impulses of contacts that push, of ones that could if closings are free, and in the last step
-    /// of those that are closed at the velocity asked about.
+    /// Collects the unknowns: impulses of contacts that push; of contacts that approach, if closings are free; in the
+    /// last step, of contacts that are closed at the target.
     fn add_unknowns(&mut self, closings: Closings) {
         let zero = CLOSED * self.edges.norm;
         let steps = self.chain.normals.iter().zip(&self.path.after);
@@ -112,7 +114,7 @@ impl<'a> Linearization<'a> {
         }
     }
 
-    /// The unknowns of a step, with their places.
+    /// Returns the unknowns of a step: index and contact.
     fn own(&self, step: usize) -> impl Iterator<Item = (usize, usize)> {
         let all = self.unknowns.iter().enumerate();
         all.filter(move |(_, (k, _))| *k == step)
@@ -147,7 +149,7 @@ impl<'a> Linearization<'a> {
         Some(())
     }
 
-    /// The contacts on which friction acts in a step, or may, and what they do.
+    /// Returns the contacts on which friction acts or may act in a step, with their modes.
     fn frictional(&self, step: usize) -> Vec<(usize, FrictionMode)> {
         let slow = SLOW * self.edges.norm;
         let mut frictional = Vec::new();
@@ -174,7 +176,7 @@ impl<'a> Linearization<'a> {
         frictional
     }
 
-    /// The equations of friction, differentiated with respect to it.
+    /// Assembles the derivatives of the friction equations with respect to the friction impulses.
     fn friction_matrix(&self, frictional: &[(usize, FrictionMode)]) -> DMatrix<f64> {
         let gram = &self.edges.space.gram;
         let n = 2 * frictional.len();
@@ -203,7 +205,7 @@ impl<'a> Linearization<'a> {
         matrix
     }
 
-    /// Negative derivatives of the friction equations by the unknowns.
+    /// Assembles the negative derivatives of the friction equations with respect to the unknowns.
     fn friction_rhs(
         &self,
         step: usize,
@@ -230,14 +232,16 @@ impl<'a> Linearization<'a> {
         rhs
     }
 
-    /// Deficit of a slot's first-order velocity after a step, and its changes by unit changes.
+    /// Returns the deficit of a slot velocity after a step to first order, and its change by unit changes of the
+    /// unknowns.
     fn condition(&self, step: usize, slot: usize, wanted: f64) -> (f64, impl Iterator<Item = f64>) {
         let row = self.effects[step].row(slot);
         let changes = (0..self.room.len()).map(move |j| row[j] * self.room[j]);
         (wanted - self.base[step][slot], changes)
     }
 
-    /// The velocities that the changes must bring about: the end, and normal velocities of contacts that close.
+    /// Returns the velocities that the changes must reach: all slots at the end, and zero normal velocity of contacts
+    /// that close.
     fn targets(&self) -> impl Iterator<Item = (usize, usize, f64)> {
         let last = self.last();
         let end = self.edges.target.iter().enumerate();
@@ -249,20 +253,20 @@ impl<'a> Linearization<'a> {
             .chain(closings.map(|(step, contact)| (*step, contact * WIDTH, 0.0)))
     }
 
-    /// The steps and slots of contacts that push and may not open.
+    /// Returns the steps and slots of contacts that push and must not open.
     fn pushing(&self) -> impl Iterator<Item = (usize, usize)> {
         let last = self.last();
         let pushing = self.unknowns.iter().filter(move |(step, _)| *step < last);
         pushing.map(|(step, contact)| (*step, contact * WIDTH))
     }
 
-    /// Room by which each impulse may decrease, in the units of its scale.
+    /// Returns the amount by which each impulse may decrease, in units of its room.
     fn less(&self) -> impl Iterator<Item = f64> {
         let unknowns = self.unknowns.iter().zip(&self.room);
         unknowns.map(|((step, contact), room)| LESS * self.chain.normals[*step][*contact] / room)
     }
 
-    /// First-order effects of changes, and their targets.
+    /// Assembles the least-squares problem for the changes.
     fn least_squares(&self, work: &mut u64) -> LeastSquares {
         let n = self.unknowns.len();
         let mut entries: Vec<f64> = Vec::new();
@@ -286,8 +290,8 @@ impl<'a> Linearization<'a> {
         }
     }
 
-    /// The changed chain that misses least, changed by `reach` at most; `damping` is that of a step before, a guess,
-    /// and becomes that of this one.
+    /// Computes the changed chain that misses the target least; no change exceeds `reach`. `damping` is the damping of
+    /// the previous step on entry, and of this step on return.
     pub(super) fn step(
         &mut self,
         reach: f64,
@@ -321,7 +325,7 @@ impl<'a> Linearization<'a> {
             if missed <= 2.0 * promised + SHORT * self.path.missed {
                 break;
             }
-            // The nonlinear part is known better now.
+            // The new path gives a better estimate of the nonlinear part.
             match self.least_squares(work).minimized(found, work) {
                 Some((corrected, misses)) if corrected.amax() <= 2.0 * reach => {
                     (changes, promised) = (corrected, misses);
@@ -366,11 +370,11 @@ impl NewtonStep {
     }
 }
 
-/// Mode of a contact with friction in a step.
+/// Friction mode of a contact in a step.
 #[derive(Clone, Copy, Debug)]
 enum FrictionMode {
     Stick,
-    /// It slides in a direction; the ratio is that of its friction to its speed.
+    /// The contact slides in a direction; `ratio` is its friction limit divided by its sliding speed.
     Slide {
         direction: [f64; 2],
         ratio: f64,
@@ -378,7 +382,7 @@ enum FrictionMode {
 }
 
 impl FrictionMode {
-    /// Components of a change of the sliding velocity in the equations of friction.
+    /// Maps a change of the sliding velocity to its terms in the friction equations.
     fn sees(&self, [x, y]: [f64; 2]) -> [f64; 2] {
         match self {
             Self::Stick => [x, y],

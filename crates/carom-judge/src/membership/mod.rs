@@ -1,20 +1,20 @@
 //! Membership of a velocity in the set of inelastic frictional outcomes.
 //!
 //! A *step* leads from $v$ to $v' = v + M^{-1}\sum_i(n_i^T\lambda_i + T_i^T\tau_i)$ with
-//! $\lambda_i \ge 0$, positive only where $n_i v' \le 0$, and friction $\tau_i$ within its cone that
-//! dissipates most at $v'$. The set holds every velocity at which no contact approaches and to which
-//! a finite chain of steps leads from the velocity before. Among its members are all answers of
+//! $\lambda_i \ge 0$, positive only where $n_i v' \le 0$, and friction $\tau_i$ within its cone that dissipates most at
+//! $v'$. The set contains every velocity at which no contact approaches and to which a finite chain of steps leads from
+//! the velocity before the impact. Among its members are all answers of
 //! [`AnitescuPotra`](carom_impact::frictional::AnitescuPotra) (one step),
 //! [`Sequential`](carom_impact::frictional::Sequential) (one contact a step) and
 //! [`SetValued`](carom_impact::frictional::SetValued) (steps with caps) with the same friction polygon, and
-//! paths of constant rates through the inclusion of Halm & Posa, whose pieces are steps.
+//! paths with constant rates through the differential inclusion of Halm & Posa, whose pieces are steps.
 //!
-//! Membership is claimed with a [`Witness`], a chain that anyone can check, and denied with a proof
-//! ([`OutsideReason`]); else it is unknown. For fixed *modes* of all contacts in all steps every rule
-//! is linear in the impulses, so that one small linear program finds the chain that ends nearest to
-//! the velocity. Modes are taken from the answers of laws, then from samples of the set, the nearest
-//! first, and changed one at a time as long as that brings the end nearer. In round cones a chain is
-//! given by its normal impulses, and Newton's method leads the nearest samples to the velocity.
+//! Membership is claimed with a [`Witness`], a chain of steps that anyone can check, and denied with a proof
+//! ([`OutsideReason`]); otherwise it is unknown. If the *modes* of all contacts in all steps are fixed, every condition
+//! is linear in the impulses, so that one small linear program finds the chain that ends nearest to the velocity. Modes
+//! are taken from the answers of laws, then from samples of the set, the nearest first; they are changed one at a time as
+//! long as the end comes nearer. In round cones a chain is given by its normal impulses, and Newton's method moves the
+//! end of the nearest samples to the velocity.
 
 mod chain;
 mod least_squares;
@@ -39,27 +39,29 @@ use carom_impact::frictional::Sequential;
 use carom_metric::Tangent;
 use nalgebra::DVector;
 
-/// Distance up to which a member is the velocity asked about.
+/// Relative distance up to which a member counts as equal to the judged velocity.
 pub(super) const SAME: f64 = 1e-9;
 
-/// Distances from a set below this may be rounding of the fits, whatever the tolerance.
+/// Smallest relative distance from the set that is accepted as a proof: smaller ones may be rounding of the fits,
+/// whatever the tolerance.
 pub(super) const PROVABLE: f64 = 1e-6;
 
 /// Membership of a velocity in the set of inelastic frictional outcomes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Membership {
-    /// It is a member, and this proves it.
+    /// The velocity is a member; the witness proves it.
     Inside(Witness),
-    /// A member lies within the tolerance, and this proves it; the velocity itself was told too coarsely.
+    /// A member lies within the tolerance, and the witness proves that. The velocity itself is given too coarsely to be a
+    /// member.
     Near(Witness),
-    /// The velocity is no member.
+    /// The velocity is not a member.
     Outside {
-        /// Proof of it.
+        /// Necessary condition that the velocity violates.
         reason: OutsideReason,
-        /// Distance from every member at least, relative.
+        /// Lower bound of the relative distance from every member.
         margin: f64,
     },
-    /// Neither was shown.
+    /// Neither membership nor its opposite was shown.
     Unknown,
 }
 
@@ -74,7 +76,7 @@ impl Membership {
         }
     }
 
-    /// True if the set contains the velocity, if that is known.
+    /// Returns true if the set contains the velocity, false if not, `None` if that is unknown.
     pub fn contains(&self) -> Option<bool> {
         match self {
             Self::Inside(_) => Some(true),
@@ -87,34 +89,34 @@ impl Membership {
 /// Position of a velocity relative to the set of inelastic frictional outcomes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SetVerdict {
-    /// Inside, outside or unknown.
+    /// Membership: inside, near, outside or unknown.
     pub membership: Membership,
-    /// Distance to the nearest member known, relative; the set may come nearer.
+    /// Relative distance to the nearest known member; unknown members may be nearer.
     pub distance: f64,
-    /// Velocity of that member (n). A member of a family of simultaneous impulses keeps the rules of sliding and closing
-    /// within the tolerance of the judgement; all others keep them to rounding.
+    /// Velocity of the nearest known member (n entries). A member of a family of simultaneous impulses satisfies the
+    /// conditions of sliding and closing within the tolerance of the judgement, all other members to rounding.
     pub nearest: Tangent,
-    /// Members that were looked at.
+    /// Number of members that were examined.
     pub members: u64,
-    /// True if the budget of work ([`JudgeOptions::max_work`](crate::JudgeOptions::max_work)) ended the search.
+    /// True if the work budget ([`JudgeOptions::max_work`](crate::JudgeOptions::max_work)) ended the search.
     pub is_limited: bool,
 }
 
-/// A member that is known before the search begins: the answer of a law.
+/// Member that is known before the search begins: the answer of a law.
 pub(super) struct Known {
     pub(super) velocity: Tangent,
     pub(super) origin: Origin,
 }
 
-/// Origin of a law's answer.
+/// Law from which a known member comes.
 pub(super) enum Origin {
-    /// All contacts at once, with these impulses on the rows as given.
+    /// Simultaneous impact of all contacts, with these impulses for the given rows.
     Simultaneous(DVector<f64>),
-    /// One contact after the other, in this order.
+    /// Single impacts one after the other, with the contacts in this order.
     Sequential(Vec<usize>, Sequential),
 }
 
-/// Decides about the outcome of a case.
+/// Decides about the membership of the outcome of a case.
 pub(super) fn decide(
     case: &Case<'_>,
     fit: &Explanation,
@@ -147,7 +149,7 @@ pub(super) fn decide(
     search::search(case, known, nearest)
 }
 
-/// The nearest member seen.
+/// Nearest member found so far.
 #[derive(Default)]
 struct Nearest {
     best: Option<Tangent>,
@@ -157,7 +159,7 @@ struct Nearest {
 }
 
 impl Nearest {
-    /// Looks at one more member. The result is its distance.
+    /// Examines one more member and returns its distance; infinite if it leaves a contact approaching.
     fn see(&mut self, case: &Case<'_>, velocity: Tangent) -> f64 {
         self.members += 1;
         let distance = case.distance(&velocity);
@@ -172,7 +174,7 @@ impl Nearest {
         distance
     }
 
-    /// True if a member at a distance is nearer than those seen.
+    /// True if a member at this distance is nearer than those found so far.
     fn is_nearer(&self, distance: f64) -> bool {
         self.best.is_none() || distance < self.distance
     }

@@ -1,19 +1,19 @@
-//! Modes of every contact in every step of a chain.
+//! Contact modes in every step of a chain.
 
-/// Mode of a contact in one step.
+/// Mode of a contact in one step of a chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum StepMode {
     /// No impulse.
     Off,
-    /// It pushes, and its tangential velocity after the step is zero (or it has no friction).
+    /// The contact pushes, and its tangential velocity after the step is zero (or it has no friction).
     Stick,
-    /// It pushes, and friction acts along this direction of the polygon.
+    /// The contact pushes, and friction acts along this direction of the polygon.
     Slide(usize),
-    /// It pushes, and friction acts between this direction of the polygon and the next.
+    /// The contact pushes, and friction acts between this direction of the polygon and the next.
     Edge(usize),
 }
 
-/// Modes of all contacts, step after step.
+/// Sequence of steps, each with one mode per contact.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct ModeSequence {
     n_contacts: usize,
@@ -21,7 +21,7 @@ pub(super) struct ModeSequence {
 }
 
 impl ModeSequence {
-    /// No steps yet.
+    /// Creates an empty sequence.
     pub(super) fn new(n_contacts: usize) -> Self {
         Self {
             n_contacts: n_contacts.max(1),
@@ -33,13 +33,13 @@ impl ModeSequence {
         self.modes.len() / self.n_contacts
     }
 
-    /// The steps: a mode for each contact.
+    /// Returns the steps; each is one mode per contact.
     pub(super) fn steps(&self) -> impl DoubleEndedIterator<Item = &[StepMode]> {
         self.modes.chunks_exact(self.n_contacts)
     }
 
-    /// Adds a step, unless nothing happens in it or it repeats the one before: impulses of equal
-    /// steps add up to those of one.
+    /// Adds a step, unless all contacts are off or the step repeats the previous one: two steps of equal modes add up to
+    /// one.
     pub(super) fn push(&mut self, step: &[StepMode]) {
         let is_idle = step.iter().all(|mode| *mode == StepMode::Off);
         if !is_idle && self.steps().next_back() != Some(step) {
@@ -47,15 +47,15 @@ impl ModeSequence {
         }
     }
 
-    /// The modes with one more step at the end.
+    /// Returns the sequence with one more step at the end.
     pub(super) fn then(&self, step: &[StepMode]) -> Self {
         let mut longer = self.clone();
         longer.push(step);
         longer
     }
 
-    /// The sequences next to this one: one contact changes its mode in one step, or one contact
-    /// acts alone in a step more.
+    /// Returns the neighboring sequences: one contact changes its mode in one step, or an additional step is inserted in
+    /// which one contact acts alone.
     pub(super) fn neighbors(&self, choices: &[Vec<StepMode>]) -> Vec<Self> {
         let mut all = Vec::new();
         for (at, mode) in self.modes.iter().enumerate() {
@@ -79,7 +79,7 @@ impl ModeSequence {
         all
     }
 
-    /// A sequence of modes without idle and repeated steps.
+    /// Builds a sequence of modes without idle and repeated steps.
     fn rebuilt(&self, modes: &[StepMode]) -> Self {
         let mut sequence = Self::new(self.n_contacts);
         for step in modes.chunks_exact(self.n_contacts) {

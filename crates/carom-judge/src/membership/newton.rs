@@ -1,76 +1,77 @@
-//! Newton's method on the normal impulses of a chain, which leads it to a velocity.
+//! Newton's method on the normal impulses of a chain, which moves its end to a velocity.
 
 use super::chain::{CLOSED, Chain, Edges};
 use super::linearization::{FIRST_DAMPING, Linearization};
 use super::round_chain::{Closings, Path, RoundChain};
 use carom_lcp::cone::ConeWorkspace;
 
-/// Newton steps for one chain.
+/// Largest number of Newton steps for one chain.
 const MAX_STEPS: usize = 40;
 
-/// Share of itself by which an impulse may change in a step, at first.
+/// Largest relative change of an impulse in the first step.
 const FIRST_REACH: f64 = 0.1;
 
-/// Share of itself by which an impulse may change in a step, at most.
+/// Largest relative change of an impulse in any step.
 const REACH: f64 = 0.3;
 
-/// A share by which nothing is gained.
+/// Smallest relative change of an impulse that is tried: smaller ones gain nothing.
 const LEAST_REACH: f64 = 1e-12;
 
-/// Distance, over the norm of the motion, at which a chain is good.
+/// Largest missed velocity, relative to the norm of the motion, with which a chain is accepted.
 const ENOUGH: f64 = 1e-13;
 
-/// A step may miss more than the best one so far by this factor: the next may find the way back.
+/// Factor by which a step may miss more than the best one so far: the next step may come back.
 const RISE: f64 = 3.0;
 
-/// Fraction of the distance that a step may leave so that its reach grows.
+/// Predicted remainder of a step, as a fraction of what was missed before it, above which the next step may change twice as
+/// much.
 const SHORT: f64 = 0.3;
 
-/// If less than this is missed, over the norm of the motion, a chain is worth refining, and contacts whose normal velocities, or impulses,
-/// are below so many times what is missed are made to close, or let go, this often.
+/// Largest missed velocity, relative to the norm of the motion, with which a chain is refined.
 const NEAR: f64 = 1e-3;
 
-/// Contacts whose normal velocities, or impulses, are below so many times what is missed are made to close, or let go.
+/// Contacts are made to close, or to stop pushing, if their normal velocity, or their impulse, is below this multiple of
+/// the missed velocity.
 const NEARLY: f64 = 30.0;
 
-/// Times that such contacts are made to close or let go.
+/// Largest number of times that such contacts are made to close or to stop pushing.
 const MAX_SNAPS: usize = 3;
 
-/// A change after which there is nothing more to gain.
+/// Relative change of a step below which no further gain is possible.
 const STILL: f64 = 1e-9;
 
-/// Newton steps in turn that may gain too little.
+/// Largest number of successive Newton steps with too little gain.
 const MAX_IDLE: usize = 8;
 
-/// Factor by which a Newton step has to gain not to be idle.
+/// Factor by which the missed velocity must decrease to count as a gain.
 const GAIN: f64 = 0.9;
 
-/// A chain that was led to the velocity, as near as that went.
+/// Chain whose end was moved to the target as far as possible.
 #[derive(Clone, Debug)]
 pub(super) struct Led {
     chain: RoundChain,
     path: Path,
-    /// Number of the target that it was led to.
+    /// Index of the target of the chain.
     target: usize,
 }
 
 impl Led {
-    /// A chain that was led to another of several targets.
+    /// Assigns the chain to another of several targets.
     pub(super) fn to(self, target: usize) -> Self {
         Self { target, ..self }
     }
 
-    /// Number of the target that it was led to.
+    /// Returns the index of the target of the chain.
     pub(super) fn target(&self) -> usize {
         self.target
     }
 
-    /// The largest velocity by which a rule or the end is missed.
+    /// Returns the largest velocity by which a condition or the end is missed.
     pub(super) fn missed(&self) -> f64 {
         self.path.missed
     }
 
-    /// The impulses.
+    /// Returns the impulses of the chain, without idle steps.
     pub(super) fn found(&self) -> Chain {
         let steps = self.path.impulses.iter();
         Chain {
@@ -82,12 +83,12 @@ impl Led {
         }
     }
 
-    /// True if a refined chain may come to the velocity.
+    /// True if a refined chain may reach the velocity.
     pub(super) fn is_near(&self, edges: &Edges) -> bool {
         self.path.missed <= NEAR * edges.norm
     }
 
-    /// Leads the chain on, with steps between its steps.
+    /// Continues with a refined chain, which has additional steps between its steps.
     pub(super) fn refine(&self, edges: &Edges, budget: u64, work: &mut u64) -> Option<Self> {
         let mut cone = ConeWorkspace::new();
         let refined = self.chain.refined();
@@ -103,8 +104,8 @@ impl Led {
 }
 
 impl RoundChain {
-    /// Changes the normal impulses until the chain ends as near to the velocity as this finds with about
-    /// `budget` multiply-adds.
+    /// Changes the normal impulses until the chain ends as near to the target as this method finds with about `budget`
+    /// multiply-adds.
     pub(super) fn lead(
         mut self,
         edges: &Edges,
@@ -147,7 +148,7 @@ impl RoundChain {
         })
     }
 
-    /// Newton's method: the best chain met and what becomes of it.
+    /// Runs Newton's method. Returns the best chain found and its path.
     fn approach(
         mut self,
         edges: &Edges,

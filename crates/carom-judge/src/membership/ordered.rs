@@ -1,9 +1,10 @@
-//! Contacts as the search for a witness sees them: none that the change did not reach, each once, in an order and with
-//! tangents that do not depend on how the impact is written.
+//! Contacts in the form that the search for a witness uses: without contacts that the change did not reach, without
+//! repetitions, in an order and with tangents that do not depend on the notation of the problem.
 //!
-//! Steps of contacts that do not change each other's velocities are steps of each group alone, so that a group in which
-//! no contact approaches and no velocity changes has a chain without steps. Tangents of round cones are turned, and those
-//! in the plane reversed, until they point along the sliding before or after, or along motion that normal impulses make.
+//! Groups of contacts that do not change each other's velocities have steps of their own, so that a group in which no
+//! contact approaches and no velocity changes has a chain without steps. Tangents of round cones are rotated, and
+//! tangents in the plane reversed if needed, so that they point along the sliding before or after the impact, or along
+//! the motion that normal impulses cause.
 
 use super::{Known, Origin, SAME};
 use crate::Case;
@@ -13,18 +14,19 @@ use carom_impact::frictional::{ContactOrder, ContactSpace};
 use carom_metric::{Covector, kernel};
 use nalgebra::DVector;
 
-/// Velocities along tangents below this fraction of the motion, and products of unit rows below it, tell no direction.
+/// Velocities along tangents below this fraction of the motion, and products of unit rows below it, do not define a
+/// direction.
 const NO_DIRECTION: f64 = 1e-6;
 
-/// Tangent axes of a contact in those given: a rotation or reflection.
+/// Rotation or reflection of the tangents of a contact: new axes in terms of the given ones.
 type Turn = [[f64; 2]; 2];
 
-/// Axes as they are given.
+/// Unchanged axes.
 const AS_GIVEN: Turn = [[1.0, 0.0], [0.0, 1.0]];
 
-/// Contacts in their own order, and the way back to those given.
+/// Contacts in a canonical order and with canonical tangents, with the conversion back to the given ones.
 pub(super) struct Ordered<'a> {
-    /// The contacts of the search.
+    /// Contacts of the search.
     pub(super) contacts: ContactSet<'a>,
     given: &'a ContactSet<'a>,
     space: ContactSpace,
@@ -33,7 +35,7 @@ pub(super) struct Ordered<'a> {
 }
 
 impl<'a> Ordered<'a> {
-    /// The contacts of a case, with the velocities that it asks about.
+    /// Orders the contacts of a case by the velocities before and after the impact.
     pub(super) fn new(case: &Case<'a>) -> Result<Self, ImpactError> {
         let given = case.problem.contacts();
         let space = ContactSpace::new(given);
@@ -66,7 +68,7 @@ impl<'a> Ordered<'a> {
         })
     }
 
-    /// Impulses on the rows as given from those on the rows of the search.
+    /// Converts impulses from the rows of the search to the given rows.
     pub(super) fn on_given(&self, impulses: &DVector<f64>) -> DVector<f64> {
         let mut all = DVector::zeros(self.given.row(self.given.len()));
         for (place, (contact, turn)) in self.order.contacts().iter().zip(&self.turns).enumerate() {
@@ -81,7 +83,7 @@ impl<'a> Ordered<'a> {
         all
     }
 
-    /// Impulses on the rows of the search from those on the rows as given.
+    /// Converts impulses from the given rows to the rows of the search.
     fn gathered(&self, impulses: &DVector<f64>, scale: f64) -> DVector<f64> {
         let mut slots = self.space.of_rows(impulses.as_slice(), scale);
         self.order.gather(&self.space, &mut slots);
@@ -99,7 +101,7 @@ impl<'a> Ordered<'a> {
         own
     }
 
-    /// A member that is known, with its origin told for the contacts of the search.
+    /// Converts a known member to the contacts of the search.
     pub(super) fn of_known(&self, known: &Known, scale: f64) -> Known {
         let place = |contact: &usize| {
             let of = self.order.stands_for(*contact)?;
@@ -119,7 +121,7 @@ impl<'a> Ordered<'a> {
 }
 
 impl Case<'_> {
-    /// The case with other contacts of its own: the same velocities and measures.
+    /// Returns the case with another set of contacts; velocities and measures are unchanged.
     pub(super) fn reposed<'b>(&'b self, problem: &'b ImpactProblem<'b>) -> Case<'b> {
         Case {
             problem,
@@ -136,7 +138,7 @@ impl Case<'_> {
     }
 }
 
-/// A contact with other tangent axes.
+/// Returns a contact with rotated tangent axes.
 fn turned(contact: &Contact, turn: &Turn) -> Contact {
     let axis = |row: &[f64; 2]| {
         let terms = contact.tangents.iter().zip(row);
@@ -153,7 +155,7 @@ fn turned(contact: &Contact, turn: &Turn) -> Contact {
     }
 }
 
-/// The contacts of groups in which one approaches or some velocity changes.
+/// Returns the contacts of those groups in which one contact approaches or a velocity changes.
 fn reached(case: &Case<'_>) -> Vec<usize> {
     let contacts = case.problem.contacts();
     let change = &case.after - case.before();
@@ -170,17 +172,18 @@ fn reached(case: &Case<'_>) -> Vec<usize> {
     groups.flatten().collect()
 }
 
-/// Directions in the tangent planes of contacts that no axes change.
+/// Directions in the tangent planes of contacts that do not depend on the choice of axes.
 struct Axes<'s> {
     space: &'s ContactSpace,
     velocities: [&'s [f64]; 2],
     order: &'s [usize],
-    /// A velocity below it tells no direction.
+    /// Velocities below this do not define a direction.
     slow: f64,
 }
 
 impl Axes<'_> {
-    /// Vectors in the tangent plane of a contact that tell a direction.
+    /// Returns vectors in the tangent plane of a contact that define a direction: the sliding before and after the
+    /// impact, then the motion that normal impulses cause.
     fn directions(&self, contact: usize) -> impl Iterator<Item = [f64; 2]> {
         let width = self.space.width();
         let slot = contact * width;
@@ -203,13 +206,13 @@ impl Axes<'_> {
             .map(|(x, _)| x)
     }
 
-    /// Sign that makes a tangent in the plane point along the first direction.
+    /// Returns the sign that makes a tangent in the plane point along the first direction.
     fn sign(&self, contact: usize) -> f64 {
         let first = self.directions(contact).next();
         first.map_or(1.0, |[x, _]| x.signum())
     }
 
-    /// The axis along the first direction, and the one across it to the side of the next.
+    /// Returns axes of which the first points along the first direction, the second to the side of the next direction.
     fn turn(&self, contact: usize) -> Turn {
         let mut all = self.directions(contact);
         let Some(first) = all.next() else {

@@ -1,7 +1,7 @@
-//! Chains of single impacts, one contact after the other, and orders that are tried where nothing else led to the velocity.
+//! Chains of single impacts in orders that are tried if no other method led to the velocity.
 //!
-//! The sequential law answers in the order of the contacts that it is given, and a judge does not know it. All orders of
-//! up to five contacts are asked before the search begins; those of more cost more than most searches.
+//! The answer of the sequential law depends on the order of contacts, which a judge does not know. All orders of up to
+//! five contacts are solved before the search begins; for more contacts that costs more than most searches.
 
 use super::{Known, Origin, SAME};
 use crate::Case;
@@ -11,29 +11,29 @@ use carom_impact::frictional::{AnitescuPotra, CounterRng, Sequential, SingleImpa
 use carom_metric::{Tangent, kernel};
 use nalgebra::DVector;
 
-/// Contacts all of whose orders were asked already.
+/// Largest number of contacts all of whose orders were solved before the search.
 const ASKED: usize = 5;
 
-/// Contacts all of whose orders are tried: 720 orders. Of more contacts 720 orders are drawn.
+/// Largest number of contacts all of whose orders are tried: 720 orders. For more contacts, random orders are drawn.
 const MAX_ALL: usize = 6;
 
-/// Orders that are drawn of more contacts, and those of six.
+/// Number of orders: all orders of six contacts, or random orders of more contacts.
 const N_ORDERS: u64 = 720;
 
-/// Steps of the longest chain that is listed as a witness.
+/// Largest number of steps of a chain that is listed as a witness.
 pub(super) const MAX_LISTED: usize = 256;
 
-/// Impacts in one of these orders at most.
+/// Largest number of impacts in one order.
 const MAX_IMPACTS: u64 = 64;
 
-/// Orders in a task.
+/// Number of orders in one parallel task.
 const TASK: u64 = 24;
 
-/// Seed of orders that are drawn.
+/// Seed of the random orders.
 const SEED: u64 = 0x5e90;
 
-/// The first order of single impacts that ends at the velocity, with its impacts as an answer of the sequential law;
-/// multiply-adds are added to `work`, and an order that is begun beyond `budget` of them is not finished.
+/// Returns the first order of single impacts that ends at the velocity, as an answer of the sequential law. Multiply-adds
+/// are added to `work`; the search stops at `budget`, and an order that is not finished by then is dropped.
 pub(super) fn in_some_order(
     case: &Case<'_>,
     budget: u64,
@@ -69,7 +69,7 @@ pub(super) fn in_some_order(
     Ok(None)
 }
 
-/// The impacts in an order, if they end at the velocity.
+/// Runs the impacts in an order; returns the answer if it ends at the velocity.
 fn along(
     case: &Case<'_>,
     singles: &SingleImpacts<'_>,
@@ -97,7 +97,7 @@ fn along(
     })
 }
 
-/// The k-th order of m contacts: of all of them, or drawn.
+/// Returns the k-th order of m contacts: in an enumeration of all orders, or a random one.
 fn order(m: usize, k: u64) -> Vec<usize> {
     let mut order: Vec<usize> = (0..m).collect();
     let mut rng = CounterRng::new(SEED, k, 0);
@@ -116,7 +116,7 @@ fn order(m: usize, k: u64) -> Vec<usize> {
     order
 }
 
-/// Single impacts in a given order: impulses on all rows, and the velocity after each.
+/// Runs single impacts in a given order. Returns the impulses on all rows and the velocity after each impact.
 pub(super) fn one_after_the_other(
     problem: &ImpactProblem<'_>,
     order: &[usize],

@@ -3,28 +3,28 @@
 use crate::{Case, Explanation, parts};
 use carom_metric::kernel;
 
-/// Necessary conditions of inelastic frictional outcomes that a velocity violates.
+/// Necessary condition of inelastic frictional outcomes that a velocity violates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OutsideReason {
-    /// No contact approaches afterwards.
+    /// No contact approaches after the impact.
     Penetrates,
     /// Only contacts and constraints change momentum.
     Momentum,
     /// Contacts do not pull.
     Pulls,
-    /// The impulses add up to one within the sum of the friction cones.
+    /// The sum of all impulses lies in the sum of the friction cones.
     FrictionCone,
     /// Energy does not grow.
     Energy,
-    /// In every outcome one of the contacts among bodies whose velocities changed was still closed in the last step,
-    /// and nothing happened after it: not all of them open.
+    /// Not all contacts open: in every outcome, among the bodies whose velocities changed, one contact was still closed
+    /// in the last step, and nothing changed after it.
     AllOpen,
-    /// The set is known as a whole.
+    /// The set of outcomes is known in closed form, and the velocity is not in it.
     ExactSet,
 }
 
 impl OutsideReason {
-    /// Stable identifier.
+    /// Stable identifier of the reason.
     pub fn name(self) -> &'static str {
         match self {
             Self::Penetrates => "penetrates",
@@ -38,17 +38,18 @@ impl OutsideReason {
     }
 }
 
-/// The first proof, with how far every member is at least, relative.
+/// Returns the first proof that the velocity is not a member, with a lower bound of the relative distance from every
+/// member.
 ///
-/// Each test bounds the distance from below: to the half-space of velocities that leave a contact,
-/// to the velocities that impulses of a kind can make, to the ball of the energy before, to the
-/// velocities that leave some contact closed.
+/// Each test bounds the distance from below: from the half-space of velocities at which a contact does not approach, from
+/// the velocities that impulses of a kind can make, from the ball of the energy before the impact, from the velocities
+/// that leave some contact closed.
 pub(super) fn proof(
     case: &Case<'_>,
     fit: &Explanation,
     tolerance: f64,
 ) -> Option<(OutsideReason, f64)> {
-    // A fit that is not known to be the best proves nothing.
+    // A fit that is not known to be optimal proves nothing.
     let proven = |residual: f64, is_least: bool| if is_least { residual } else { 0.0 };
     let [momentum, pull, friction] = fit.residuals();
     [
@@ -69,7 +70,7 @@ pub(super) fn proof(
     .find(|(_, margin)| *margin > tolerance)
 }
 
-/// Upper bound of the growth of a part's momentum.
+/// Returns the largest relative growth of the momentum norm of a part.
 fn growth(case: &Case<'_>) -> f64 {
     let (before, after) = case.norms();
     let parts = before.iter().zip(&after).zip(&case.rounding);
@@ -79,8 +80,8 @@ fn growth(case: &Case<'_>) -> f64 {
     growths.fold(0.0, f64::max)
 }
 
-/// The largest distance, over the groups of contacts that change each other's velocities, to velocities that leave
-/// one of the group's contacts closed or nothing changed.
+/// Returns the largest relative distance, over the groups of contacts that change each other's velocities, from the
+/// velocities that leave a contact of the group closed or the group unchanged.
 fn all_open(case: &Case<'_>) -> f64 {
     let contacts = case.problem.contacts();
     let change = &case.after - case.before();
@@ -92,7 +93,7 @@ fn all_open(case: &Case<'_>) -> f64 {
             let normal = contacts.unit_row(contacts.row(*contact));
             opening = opening.min(kernel::dot(normal, case.after.as_slice()));
             for row in contacts.row(*contact)..contacts.row(contact + 1) {
-                // The change along a row is at most that of the group.
+                // The change along one row is at most that of the group.
                 let along = kernel::dot(contacts.unit_row(row), change.as_slice());
                 changed = f64::max(changed, along.abs());
             }

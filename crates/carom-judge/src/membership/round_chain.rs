@@ -1,38 +1,38 @@
-//! Chains in round friction cones, given by their normal impulses: the friction of each step is found.
+//! Chains in round friction cones, given by their normal impulses; the friction impulses of each step are computed.
 
 use super::chain::Edges;
 use carom_lcp::LcpStatus;
 use carom_lcp::cone::{ConeMode, ConeProblem, ConeSelection, ConeWorkspace};
 use carom_metric::kernel;
 
-/// Rows of a contact.
+/// Number of rows of a contact.
 pub(super) const WIDTH: usize = 3;
 
-/// Impulses below this, over the norm of the motion, are found again from their own sliding, this often: the
-/// solution for all contacts is exact to the largest of them.
+/// Normal impulses below this, relative to the norm of the motion, get their friction again from their own sliding. The
+/// solution for all contacts is accurate only relative to the largest impulse.
 const SMALL: f64 = 1e-4;
 
-/// Times that small impulses are found again.
+/// Number of times that the friction of small impulses is computed again.
 const N_POLISHES: usize = 2;
 
 /// Treatment of contacts that close in a step of a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Closings {
-    /// They close in the chain, too; contacts that do not push go on not to.
+    /// These contacts close in the chain as well; contacts that do not push stay inactive.
     Kept,
-    /// They may push less; contacts that approach may begin to push.
+    /// These contacts may push less; contacts that approach may begin to push.
     Free,
 }
 
-/// A chain given by the scaled normal impulses of each contact, step after step.
+/// Chain given by the scaled normal impulses, one per contact in each step.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct RoundChain {
     pub(super) normals: Vec<Vec<f64>>,
-    /// True if a contact that pushes in a step closes in it.
+    /// True if a contact that pushes in a step is closed after it.
     pub(super) closes: Vec<Vec<bool>>,
 }
 
-/// Path of a chain.
+/// Impulses and velocities along a chain.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Path {
     /// Scaled impulses on the slots of each step.
@@ -40,13 +40,12 @@ pub(super) struct Path {
     /// Slot velocities after each step.
     pub(super) after: Vec<Vec<f64>>,
     pub(super) modes: Vec<Vec<ConeMode>>,
-    /// The largest velocity by which a rule or the end is missed.
+    /// Largest velocity by which a condition or the end is missed.
     pub(super) missed: f64,
 }
 
 impl RoundChain {
-    /// The chain of a sample, given by its impulses on the slots step after step, and a last step in
-    /// which nothing happens yet.
+    /// Creates the chain of a sample from its impulses on the slots in each step, and appends an idle last step.
     pub(super) fn new(edges: &Edges, steps: &[Vec<f64>]) -> Self {
         let normals = |step: &Vec<f64>| -> Vec<f64> {
             let normals = step.iter().step_by(WIDTH);
@@ -59,7 +58,7 @@ impl RoundChain {
         Self { normals, closes }
     }
 
-    /// The chain with an additional step after each except the last, in which nothing happens yet.
+    /// Returns the chain with an idle step inserted after each step except the last.
     pub(super) fn refined(&self) -> Self {
         let mut refined = Self::default();
         let last = self.normals.len().saturating_sub(1);
@@ -74,7 +73,7 @@ impl RoundChain {
         refined
     }
 
-    /// Contacts that push and hardly move along their normals after a step close in it.
+    /// Marks contacts as closing in a step if they push and their normal velocity after it is at most `hardly`.
     pub(super) fn close(&mut self, path: &Path, hardly: f64) {
         let steps = self.closes.iter_mut().zip(&self.normals).zip(&path.after);
         for ((closes, normals), velocity) in steps {
@@ -85,7 +84,8 @@ impl RoundChain {
         }
     }
 
-    /// Finds the friction of each step, starting from that of a chain of as many steps that may be near.
+    /// Computes the friction of each step. `near` is the path of a similar chain with equally many steps, from which the
+    /// iteration starts.
     pub(super) fn follow(
         &self,
         edges: &Edges,
@@ -104,7 +104,8 @@ impl RoundChain {
                 path.after.push(velocity.clone());
                 continue;
             }
-            // Contacts approach so fast that each pushes as much as it may, and it may push the given impulse.
+            // Contacts are made to approach so fast that each pushes as much as its cap allows; the cap is the given
+            // normal impulse.
             let made = normals.iter().zip(&space.friction);
             let made: f64 = made.map(|(l, friction)| l * (1.0 + friction)).sum();
             let speed = 2.0 * (kernel::norm(&velocity) + made * stiffest);
@@ -168,7 +169,7 @@ impl RoundChain {
     }
 }
 
-/// Friction of small impulses against the sliding of their contacts.
+/// Recomputes the friction of small impulses directly against the sliding of their contacts.
 fn polish(edges: &Edges, modes: &[ConeMode], after: &[f64], impulse: &mut [f64]) {
     let small = SMALL * edges.norm;
     let contacts = impulse

@@ -18,50 +18,50 @@ use carom_metric::{Tangent, kernel};
 use nalgebra::DVector;
 use std::collections::{HashMap, HashSet};
 
-/// Sizes of steps, over the impulse that stops a contact alone.
+/// Sizes of the impulse steps of samples, relative to the impulse that stops a contact alone.
 const STEP_SIZES: [f64; 3] = [1.0, 0.5, 2.0];
 
-/// Samples in round cones that are led to the velocity at once.
+/// Number of samples in round cones that are moved to the velocity in parallel.
 const AT_ONCE: usize = 3;
 
-/// Chains in round cones that are refined after each batch.
+/// Number of chains in round cones that are refined after each batch.
 const REFINED: usize = 2;
 
-/// Sequences from which the local search starts.
+/// Number of sequences from which the local search starts.
 const STARTS: usize = 4;
 
-/// Neighbors that are tried at once.
+/// Number of neighboring sequences that are tried in parallel.
 const NEIGHBORS: usize = 16;
 
-/// Steps of the longest mode sequence that is tried.
+/// Largest number of steps of a mode sequence that is tried.
 const MAX_STEPS: usize = 24;
 
-/// Multiply-adds in linear programs and Newton's method that any search may take.
+/// Multiply-adds in linear programs and Newton's method that every search may use, however few its samples.
 const LEAST_WORK: u64 = 20_000_000;
 
-/// A sample may take all work allowed over this.
+/// Divisor of the work budget: one sample may use this part of it.
 const SAMPLE_PART: u64 = 64;
 
-/// A chain in round cones may cost the budget that is left over this.
+/// Divisor of the remaining budget: one chain in round cones may use this part of it.
 const BUDGET_PARTS: u64 = 4;
 
-/// Pace at which samples are drawn and tried.
+/// Numbers that control how many samples are drawn and tried.
 struct Pace {
-    /// Samples in a batch, and in a task of it.
+    /// Number of samples in a batch, and in one parallel task of the batch.
     batch: u64,
     task: u64,
-    /// Samples that are tried after each batch, the nearest first.
+    /// Number of samples that are tried after each batch, the nearest first.
     tried: usize,
-    /// Samples of equal modes that are tried.
+    /// Number of samples with equal modes that are tried.
     alike: usize,
-    /// Pivots that samples may make, over those that as many plain samples would: random branches,
-    /// small steps and contacts switched off make more of them.
+    /// Largest number of pivots of all samples, relative to that of equally many default samples. Random branches, small
+    /// steps and contacts switched off cause more pivots.
     pivot_share: f64,
-    /// Multiply-adds that each sample allows.
+    /// Multiply-adds that each sample adds to the budget.
     work_per_sample: u64,
 }
 
-/// In polygons the modes of samples are tried by linear programs.
+/// Numbers for polygonal cones, where linear programs try the modes of samples.
 const LINEAR: Pace = Pace {
     batch: 64,
     task: 8,
@@ -71,8 +71,8 @@ const LINEAR: Pace = Pace {
     work_per_sample: 100_000,
 };
 
-/// In round cones samples are led to the velocity: few of them are enough, and the ends of those whose modes
-/// and numbers of steps are equal differ by the sizes of steps.
+/// Numbers for round cones, where Newton's method moves samples to the velocity. Few samples suffice; samples with equal
+/// modes and numbers of steps differ in their ends, because their step sizes differ.
 const ROUND: Pace = Pace {
     batch: 16,
     task: 2,
@@ -82,7 +82,7 @@ const ROUND: Pace = Pace {
     work_per_sample: 400_000,
 };
 
-/// A sequence of modes, and how near its best chain ends (scaled).
+/// Sequence of modes, with the distance at which its best chain ends (scaled).
 struct Ranked {
     sequence: ModeSequence,
     value: f64,
@@ -91,26 +91,26 @@ struct Ranked {
 struct Search<'c, 'p> {
     case: &'c Case<'p>,
     edges: &'c Edges,
-    /// Edges of an outcome at which contacts are closed that are so within the tolerance, if there are any: the
-    /// velocity may have been told too coarsely.
+    /// Edges with a modified target: contacts that are closed within the tolerance are closed exactly. `None` if no
+    /// contact changes. The given velocity may have been rounded coarsely.
     snapped: Option<&'c Edges>,
     nearest: Nearest,
     /// Sequences that were tried.
     seen: HashSet<ModeSequence>,
-    /// The best of them, best first.
+    /// Best of these sequences, the best first.
     ranked: Vec<Ranked>,
-    /// The nearest chain that ends within the tolerance, and how near: a witness for a velocity told too coarsely.
+    /// Nearest chain that ends within the tolerance, with its distance: a witness for a velocity that is given coarsely.
     near: Option<(f64, Witness)>,
-    /// The last steps that chains to the velocity may have.
+    /// Modes that the last step of a chain to the velocity may have.
     last: Vec<Vec<super::modes::StepMode>>,
     pace: &'static Pace,
     work: u64,
     budget: u64,
-    /// Units of work of samples.
+    /// Units of work spent on samples.
     sampling: u64,
 }
 
-/// Searches for a witness. Members met on the way are looked at.
+/// Searches for a witness. Members found on the way are examined for the nearest one.
 pub(super) fn search(
     given: &Case<'_>,
     known: &[Known],
@@ -138,7 +138,7 @@ pub(super) fn search(
             *step = ordered.on_given(step);
         }
     }
-    // The gate: the search has seen the contacts in another order, and the velocity in the frames of its parts.
+    // Final check: the search used the contacts in another order, and the velocity in the frames of the parts.
     if let Membership::Inside(witness) = &found.membership
         && !is_good(given, witness)
     {
@@ -153,8 +153,8 @@ pub(super) fn search(
     Ok(found)
 }
 
-/// The sequential law itself, if it answers the velocity by a chain longer than `listed`: too long to be listed, or one
-/// that ends in ever smaller steps.
+/// Returns the sequential law itself as a witness, if its answer is the velocity and its chain is longer than `listed`:
+/// too long to be listed, or with ever smaller steps.
 fn rerun(case: &Case<'_>, known: &[Known], listed: usize) -> Option<Witness> {
     known.iter().find_map(|member| match &member.origin {
         Origin::Sequential(contacts, law)
@@ -167,14 +167,14 @@ fn rerun(case: &Case<'_>, known: &[Known], listed: usize) -> Option<Witness> {
     })
 }
 
-/// True if a witness keeps the rules and ends at the velocity.
+/// True if a witness satisfies all conditions and ends at the velocity.
 fn is_good(case: &Case<'_>, witness: &Witness) -> bool {
-    // The rounding of the velocities as given counts, which the problem in the frames of its parts does not have.
+    // The rounding of the given velocities counts; the problem in the frames of its parts does not contain it.
     let end = witness.end(case.problem);
     end.is_ok_and(|end| case.distance(&end) <= SAME)
 }
 
-/// Searches for a witness among contacts in their own order.
+/// Searches for a witness among contacts in canonical order.
 fn search_ordered(
     case: &Case<'_>,
     known: &[Known],
@@ -235,19 +235,19 @@ fn search_ordered(
 }
 
 impl Search<'_, '_> {
-    /// True if all work allowed is done.
+    /// True if the work budget is used up.
     fn is_limited(&self) -> bool {
         self.work.saturating_add(self.sampling) >= self.case.options.max_work
     }
 
-    /// Chains of one step: the simultaneous law with all its branches.
+    /// Tries chains of one step: the simultaneous law with all its branches.
     fn one_step(&mut self) -> Option<Witness> {
         let start = ModeSequence::new(self.edges.n_contacts());
         let sequences: Vec<ModeSequence> = self.last.iter().map(|last| start.then(last)).collect();
         self.attempt_all(sequences, f64::INFINITY)
     }
 
-    /// The chains by which laws came to their answers, the nearest answers first.
+    /// Tries the chains by which laws reached their answers, the nearest answers first.
     fn known(&mut self, known: &[Known]) -> Option<Witness> {
         let mut order: Vec<(f64, &Known)> = known
             .iter()
@@ -290,7 +290,7 @@ impl Search<'_, '_> {
         None
     }
 
-    /// Single impacts in orders that the sequential law was not asked for.
+    /// Tries single impacts in orders for which the sequential law was not solved yet.
     fn orders(&mut self) -> Result<Option<Witness>, ImpactError> {
         let budget = self.case.options.max_work.saturating_sub(self.sampling);
         match in_some_order(self.case, budget, &mut self.work)? {
@@ -302,7 +302,7 @@ impl Search<'_, '_> {
         }
     }
 
-    /// The witness of a chain of impulses on the rows, if it keeps the rules.
+    /// Returns the witness of a chain of impulses on the rows, if it satisfies all conditions and ends at the velocity.
     fn proven(&self, steps: Vec<DVector<f64>>) -> Option<Witness> {
         let witness = Witness::Steps {
             cone: self.edges.cone,
@@ -311,7 +311,7 @@ impl Search<'_, '_> {
         self.is_good(&witness).then_some(witness)
     }
 
-    /// Remembers a chain that ends within the tolerance, if it is nearer than those before and keeps the rules.
+    /// Stores a chain that ends within the tolerance, if it is nearer than the stored one and satisfies all conditions.
     fn remember(&mut self, distance: f64, steps: impl FnOnce(&Self) -> Vec<DVector<f64>>) {
         if distance > SAME && self.case.is_same(distance) && self.is_nearer_than_near(distance) {
             let witness = Witness::Steps {
@@ -334,7 +334,7 @@ impl Search<'_, '_> {
         is_good(self.case, witness)
     }
 
-    /// Modes of steps given by their impulses on the rows and the velocities after.
+    /// Determines the modes of steps that are given by their impulses on the rows and the velocities after them.
     fn sequence_of(&self, steps: &[(DVector<f64>, Tangent)]) -> ModeSequence {
         let mut sequence = ModeSequence::new(self.edges.n_contacts());
         let scale = self.case.problem.scale();
@@ -347,7 +347,7 @@ impl Search<'_, '_> {
         sequence
     }
 
-    /// Tries sequences, each with the last steps that may end at the velocity.
+    /// Tries sequences, each extended by the possible last steps.
     fn attempt_with_ends(&mut self, sequences: Vec<ModeSequence>) -> Option<Witness> {
         let mut all = Vec::new();
         for sequence in &sequences {
@@ -356,8 +356,8 @@ impl Search<'_, '_> {
         self.attempt_all(all, f64::INFINITY)
     }
 
-    /// Tries sequences at once. The first that leads to the velocity is the witness; of the others
-    /// those that end nearer than `cutoff` (scaled) are remembered.
+    /// Tries sequences in parallel. Returns the first witness; otherwise stores the sequences whose chains end nearer
+    /// than `cutoff` (scaled).
     fn attempt_all(&mut self, mut sequences: Vec<ModeSequence>, cutoff: f64) -> Option<Witness> {
         sequences.retain(|s| s.n_steps() <= MAX_STEPS && self.seen.insert(s.clone()));
         let edges = self.edges;
@@ -385,7 +385,7 @@ impl Search<'_, '_> {
         None
     }
 
-    /// Looks at the end of a chain: a witness if it is the velocity.
+    /// Examines the end of a chain; returns a witness if it is the velocity.
     fn look_at(&mut self, chain: &Chain) -> Option<Witness> {
         let mut total = vec![0.0; self.edges.space.n_slots()];
         for step in &chain.steps {
@@ -398,7 +398,7 @@ impl Search<'_, '_> {
         if distance > SAME && !self.nearest.is_nearer(distance) {
             return None;
         }
-        // A chain that a method found may break a rule: then it ends at no member.
+        // A chain that was found numerically may violate a condition; then its end is not a member.
         let witness = Witness::Steps {
             cone: self.edges.cone,
             steps: self.on_rows(&chain.steps),
@@ -414,7 +414,7 @@ impl Search<'_, '_> {
         None
     }
 
-    /// Impulses on the rows as given from scaled impulses on the slots.
+    /// Converts scaled impulses on the slots to impulses for the rows.
     fn on_rows(&self, steps: &[Vec<f64>]) -> Vec<DVector<f64>> {
         let problem = self.case.problem;
         let rows = |step: &Vec<f64>| {
@@ -424,14 +424,15 @@ impl Search<'_, '_> {
         steps.iter().map(rows).collect()
     }
 
-    /// Leads samples in round cones to the velocity, and the chains that came nearest on, refined.
+    /// Moves samples in round cones to the velocity by Newton's method, then refines the nearest chains and continues
+    /// with these.
     fn attempt_round(&mut self, samples: &[Sampled], led: &mut Vec<Led>) -> Option<Witness> {
         if self.edges.cone != WitnessCone::Round {
             return None;
         }
         let targets: Vec<&Edges> = std::iter::once(self.edges).chain(self.snapped).collect();
         let ways = 2 * targets.len();
-        // The nearest alone, because it often leads there.
+        // The nearest sample is tried alone, because it often suffices.
         let (first, others) = samples.split_at(samples.len().min(1));
         for some in std::iter::once(first).chain(others.chunks(AT_ONCE)) {
             let budget = self.round_budget()?;
@@ -464,13 +465,13 @@ impl Search<'_, '_> {
         self.keep(chains, led)
     }
 
-    /// Multiply-adds that a chain in round cones may cost; `None` if the budget is used up.
+    /// Returns the multiply-adds that one chain in round cones may use; `None` if the budget is used up.
     fn round_budget(&self) -> Option<u64> {
         let left = self.budget.checked_sub(self.work)?;
         (left > 0).then_some(left / BUDGET_PARTS)
     }
 
-    /// Looks at chains that were led, and keeps those that are no witnesses.
+    /// Examines chains after Newton's method, and keeps those that are not witnesses.
     fn keep(&mut self, chains: Vec<(Option<Led>, u64)>, led: &mut Vec<Led>) -> Option<Witness> {
         for (chain, work) in chains {
             self.work += work;
@@ -483,7 +484,7 @@ impl Search<'_, '_> {
         None
     }
 
-    /// Samples of the set: after each batch the mode sequences of those that came nearest.
+    /// Draws samples of the set. After each batch, tries the mode sequences of the nearest samples.
     fn samples(&mut self) -> Result<Option<Witness>, ImpactError> {
         let samplers = samplers(self.case)?;
         let total = self.case.options.samples;
@@ -547,7 +548,7 @@ impl Search<'_, '_> {
         Ok(None)
     }
 
-    /// Changes one mode or adds one step, as long as the end comes nearer.
+    /// Changes one mode or adds one step as long as the end comes nearer.
     fn local(&mut self) -> Option<Witness> {
         let choices = self.edges.choices();
         let starts: Vec<(ModeSequence, f64)> = self
@@ -583,8 +584,8 @@ impl Search<'_, '_> {
     }
 }
 
-/// Samplers of the set: the default one, and ones with random branches, contacts switched off and
-/// steps of several sizes.
+/// Creates the samplers of the set: the default one, and ones with random branches, contacts switched off and steps of
+/// several sizes.
 fn samplers<'p>(case: &Case<'p>) -> Result<Vec<Sampler<'p>>, ImpactError> {
     let plain = SetValued {
         samples: case.options.samples,
@@ -611,31 +612,31 @@ fn samplers<'p>(case: &Case<'p>) -> Result<Vec<Sampler<'p>>, ImpactError> {
     Ok(all)
 }
 
-/// A sample that ended.
+/// Sample of the set that ended.
 struct Sampled {
     velocity: Tangent,
-    /// Distance of its end from the velocity in question.
+    /// Distance of its end from the judged velocity.
     distance: f64,
     sample: u64,
     sequence: ModeSequence,
-    /// Scaled impulses of each step on the slots.
+    /// Scaled impulses on the slots in each step.
     steps: Vec<Vec<f64>>,
     pivots: f64,
     /// Units of work of the sample.
     work: u64,
-    /// True if it is a sample as the law draws it by default.
+    /// True if the sample was drawn by the default sampler.
     is_plain: bool,
 }
 
 impl Sampled {
-    /// Samples of one key are alike: their modes are the same, and the number of their steps if that counts.
+    /// Returns a key that is equal for similar samples: their modes, and with `counts_steps` the number of their steps.
     fn key(&self, counts_steps: bool) -> (ModeSequence, usize) {
         let steps = if counts_steps { self.steps.len() } else { 0 };
         (self.sequence.clone(), steps)
     }
 }
 
-/// Draws a sample: its end and its modes; `None` if it does not end.
+/// Draws a sample with its end and its modes; `None` if it does not end.
 fn one_sample(
     case: &Case<'_>,
     edges: &Edges,
@@ -674,7 +675,7 @@ fn one_sample(
         sample,
         sequence,
         steps,
-        // Steps in round cones are seldom solved by pivots.
+        // Steps in round cones are rarely solved by pivots, so that steps are counted.
         pivots: match edges.cone {
             WitnessCone::Round => draw.steps as f64,
             WitnessCone::Polygon(_) => draw.pivots as f64,

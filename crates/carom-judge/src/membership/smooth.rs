@@ -1,4 +1,4 @@
-//! Sets that are known as a whole: contacts without friction, and one contact in the plane.
+//! Sets of outcomes that are known in closed form: contacts without friction, and one contact in the plane.
 
 use crate::acting::{is_smooth, with_copies};
 use crate::{Case, parts};
@@ -8,16 +8,18 @@ use carom_impact::frictional::{ContactSpace, planar_contact};
 use carom_metric::{Tangent, kernel};
 use nalgebra::{DMatrix, DVector};
 
-/// The set as far as it is known whole. Contacts that change no velocity of others have a set of their own.
+/// Set of outcomes as far as it is known in closed form. Groups of contacts that change no velocities of others have
+/// separate sets.
 pub(super) struct Exact {
-    /// The nearest member, if the sets of all groups of contacts are known.
+    /// Nearest member, if the sets of all groups of contacts are known.
     pub(super) nearest: Option<Tangent>,
-    /// Distance of the outcome from the set by those that are known; zero where it may be rounding.
+    /// Distance of the outcome from the known sets; zero if it may be rounding.
     pub(super) margin: f64,
 }
 
-/// Asks every group of contacts: one contact in the plane, contacts without friction that all share one normal, of two
-/// normals, or of any number of which none opens another. A contact that is told twice is one.
+/// Computes the known sets of all groups of contacts. A set is known for one contact in the plane, and for contacts
+/// without friction if they share one normal, have two normals, or if no contact opens another. Copies of a contact count
+/// once.
 pub(super) fn known(case: &Case<'_>, tolerance: f64) -> Result<Exact, ImpactError> {
     let contacts = case.problem.contacts();
     let groups = parts::met(contacts);
@@ -61,14 +63,15 @@ pub(super) fn known(case: &Case<'_>, tolerance: f64) -> Result<Exact, ImpactErro
     })
 }
 
-/// Contacts that no other contact of a problem has to do with, and the whitened velocity whose nearest member is sought.
+/// Group of contacts that do not interact with other contacts, and the whitened velocity whose nearest member is
+/// searched.
 struct Group<'p> {
     problem: &'p ImpactProblem<'p>,
     target: DVector<f64>,
 }
 
 impl Group<'_> {
-    /// The nearest member where the set is known; `is_event` if any contact of the problem approaches.
+    /// Returns the nearest member if the set is known; `is_event` is true if any contact of the problem approaches.
     fn nearest(&self, is_event: bool) -> Result<Option<Tangent>, ImpactError> {
         let contacts = self.problem.contacts();
         if let Some(nearest) = self.one_in_the_plane() {
@@ -88,7 +91,7 @@ impl Group<'_> {
         Ok((contacts.n_distinct() == 2).then(|| self.smooth_pair()))
     }
 
-    /// The nearest outcome of one contact in the plane.
+    /// Returns the nearest outcome of one contact in the plane.
     fn one_in_the_plane(&self) -> Option<Tangent> {
         let contacts = self.problem.contacts();
         if contacts.len() != 1 {
@@ -112,7 +115,7 @@ impl Group<'_> {
         Some(self.velocity(&nearest))
     }
 
-    /// The velocity that a whitened one stands for.
+    /// Converts a whitened, scaled velocity back to a velocity of the problem.
     fn velocity(&self, whitened: &DVector<f64>) -> Tangent {
         let mut velocity = whitened / self.problem.scale();
         let metric = self.problem.contacts().metric();
@@ -120,12 +123,12 @@ impl Group<'_> {
         Tangent(velocity)
     }
 
-    /// The nearest member of the set of two distinct normals without friction, each of which opens the
-    /// other (cosine $c > 0$).
+    /// Returns the nearest member of the set of two distinct normals without friction, each of which opens the other
+    /// (cosine $c > 0$).
     ///
-    /// Every end has a contact closed and the other not approaching, and the ends form a path: from one
-    /// contact first to the other first, over the plastic outcome where they leave different contacts
-    /// closed.
+    /// At every end one contact is closed and the other does not approach. The ends form a path: from the end of the
+    /// first contact pushing first to the end of the other pushing first, through the plastic outcome if these two ends
+    /// leave different contacts closed.
     fn smooth_pair(&self) -> Tangent {
         let contacts = self.problem.contacts();
         let before = DVector::from_column_slice(self.problem.momentum());
@@ -151,7 +154,7 @@ impl Group<'_> {
         let zero_first = in_turn(*b0, *b1);
         let [one, zero] = in_turn(*b1, *b0);
         let one_first = [zero, one];
-        // True if the first contact ends open, the second closed.
+        // True if the first contact ends open and the second closed.
         let opens_first = |[x, y]: [f64; 2]| b0 + x + c * y > b1 + c * x + y;
         let (start, finish) = (end(zero_first), end(one_first));
         let corners = if opens_first(zero_first) == opens_first(one_first) {
@@ -171,11 +174,11 @@ impl Group<'_> {
     }
 }
 
-/// Sensitivity of an end to an error in the velocities of the contacts: the inverse of the
-/// least eigenvalue of the Gram matrix of the unit normals, infinite where they are dependent.
+/// Returns the sensitivity of an end to errors in the velocities of the contacts: the inverse of the smallest eigenvalue
+/// of the Gram matrix of the unit normals, infinite if they are dependent.
 ///
-/// In a wedge that is nearly closed, velocities that differ by rounding belong to ends that are far
-/// apart, and a distance from the exact set that is smaller than this allows proves nothing.
+/// In a wedge that is nearly closed, velocities that differ by rounding have ends that are far apart. A distance from the
+/// exact set within this error proves nothing.
 fn sensitivity(contacts: &ContactSet<'_>) -> f64 {
     let n = contacts.n_distinct();
     if n == 0 {
@@ -191,11 +194,12 @@ fn sensitivity(contacts: &ContactSet<'_>) -> f64 {
     }
 }
 
-/// True if pushing at a contact closes every other one, or leaves it alone but for rounding.
+/// True if pushing at a contact closes every other contact, or leaves it unchanged except for rounding.
 ///
-/// Then a contact that has pushed ends closed: its own impulse stops at zero velocity, and others
-/// only lower it. The end solves $0 \le \lambda \perp b + G\lambda \ge 0$, whose velocity is unique:
-/// without friction the set has one member, the plastic outcome.
+/// Then a contact that has pushed ends closed: its own impulse stops at zero velocity, and other impulses only lower the
+/// velocity. The end solves $0 \le \lambda \perp b + G\lambda \ge 0$ with the normal velocities $b$, the impulses
+/// $\lambda$ and the Gram matrix $G$; the velocity of the solution is unique. So without friction the set has one member,
+/// the plastic outcome.
 fn none_opens_another(contacts: &ContactSet<'_>) -> bool {
     contacts.unit_rows().all(|i| {
         let mut before = UnitRow::all(i.index());
@@ -203,7 +207,7 @@ fn none_opens_another(contacts: &ContactSet<'_>) -> bool {
     })
 }
 
-/// The nearest point of a segment.
+/// Returns the point of a segment that is nearest to the target.
 fn on_segment(target: &DVector<f64>, ends: &[DVector<f64>]) -> DVector<f64> {
     let [a, b] = ends else {
         return ends.first().unwrap_or(target).clone();

@@ -1,4 +1,4 @@
-//! Proofs of membership, and the check that anyone can make of them.
+//! Proofs of membership, and their check, which is independent of the search.
 
 use crate::parts::Parts;
 use crate::{Case, JudgeOptions};
@@ -8,84 +8,83 @@ use carom_metric::Tangent;
 use nalgebra::{DMatrix, DVector};
 use std::f64::consts::{PI, TAU};
 
-/// Tolerance of every rule of a step, over the terms that it was computed from.
+/// Tolerance of every condition of a step, relative to the sum of the absolute terms from which it is computed.
 const RULE: f64 = 1e-8;
 
-/// Angle of friction to the sliding (rad) that a rule allows, over the relative rounding of the sliding velocity that it
-/// allows: both the velocity and the impulses that make it are off.
+/// Factor of the relative rounding of the sliding velocity in the allowed angle between friction and sliding (rad): both
+/// the velocity and the impulses that cause it are rounded.
 const ROUNDED_SLIDING: f64 = 10.0;
 
-/// Largest distance of the last velocity, relative to the motion in each part that contacts touch.
+/// Largest distance of the last velocity from the judged one, relative to the motion in each part that contacts touch.
 const END: f64 = 1e-9;
 
-/// The friction cone in which a chain of steps was made.
+/// Friction cone in which a chain of steps was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WitnessCone {
-    /// A regular polygon with so many corners, the first along the first tangent; 2 in the plane,
-    /// where it is exact; 0 without friction.
+    /// Regular polygon with this number of corners, the first along the first tangent; 2 in the plane, where it is exact;
+    /// 0 without friction.
     Polygon(usize),
-    /// The round cone.
+    /// Round cone.
     Round,
 }
 
-/// Why a velocity is known to be an inelastic frictional outcome.
+/// Reason why a velocity is known to be an inelastic frictional outcome.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Witness {
-    /// No contact approaches, and nothing happens.
+    /// No contact approaches, and the velocity does not change.
     Separating,
-    /// A chain of steps leads there.
+    /// A chain of steps leads to the velocity.
     Steps {
-        /// Cone in which friction impulses lie.
+        /// Friction cone that contains the impulses.
         cone: WitnessCone,
-        /// Impulses of each step on the contact rows as given, N·s.
+        /// Impulses of each step for the given contact rows, N·s.
         steps: Vec<DVector<f64>>,
     },
-    /// The law of single impacts one after the other gives it, in too many steps to be listed.
+    /// The law of single impacts one after the other leads to the velocity, in too many steps to be listed.
     Sequential(Sequential),
 }
 
-/// A rule that a witness breaks.
+/// Condition that a witness violates.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WitnessFault {
-    /// A step has another number of impulses than there are contact rows.
+    /// The number of impulses of a step differs from the number of contact rows.
     #[error("step {step} has {found} impulses on {rows} contact rows")]
     Shape {
-        /// The step.
+        /// Index of the step.
         step: usize,
-        /// Impulses that it has.
+        /// Number of impulses of the step.
         found: usize,
-        /// Rows that there are.
+        /// Number of contact rows.
         rows: usize,
     },
-    /// A contact pulls, pushes while it opens, or its friction leaves the cone or dissipates less
-    /// than it could.
+    /// A contact pulls, pushes while it opens, or its friction leaves the cone or dissipates less than it could.
     #[error("step {step}, contact {contact}: {rule} by {excess:e} of its terms")]
     Step {
-        /// The step.
+        /// Index of the step.
         step: usize,
-        /// The contact.
+        /// Index of the contact.
         contact: usize,
-        /// Rule that it breaks.
+        /// Condition that the contact violates.
         rule: &'static str,
-        /// By how much, over the terms that the rule was computed from.
+        /// Size of the violation, relative to the sum of the absolute terms of the condition.
         excess: f64,
     },
     /// A contact still approaches at the end.
     #[error("contact {contact} approaches at the end by {excess:e} of its terms")]
     Approaching {
-        /// The contact.
+        /// Index of the contact.
         contact: usize,
-        /// By how much, over the terms of its velocity.
+        /// Velocity of approach, relative to the sum of its absolute terms.
         excess: f64,
     },
-    /// The last velocity is another.
+    /// The chain ends at another velocity.
     #[error("the last velocity is {distance:e} away")]
     End {
-        /// Relative distance.
+        /// Relative distance between the two velocities.
         distance: f64,
     },
-    /// The law does not answer.
+    /// The law of the witness has no answer.
     #[error(transparent)]
     Impact(#[from] ImpactError),
 }
@@ -95,37 +94,38 @@ impl Witness {
     ///
     /// $$ v' = v + M^{-1}\sum_i (n_i^T\lambda_i + T_i^T\tau_i) $$
     ///
-    /// has $\lambda_i \ge 0$, positive only where $n_i v' \le 0$, friction within its cone that
-    /// dissipates most at $v'$, and after the last step no contact approaches and the velocity is
-    /// `velocity_plus` (n). Rules hold within $10^{-8}$ of the sums of absolute terms that they are
-    /// computed from, the end within $10^{-9}$ of the motion there was, in each part that contacts touch and nothing connects to others.
+    /// has $\lambda_i \ge 0$, positive only where $n_i v' \le 0$, and friction within its cone that dissipates most at
+    /// $v'$; after the last step no contact approaches, and the velocity is `velocity_plus` (n entries). Conditions are
+    /// checked within $10^{-8}$ of the sums of absolute terms from which they are computed, the end within $10^{-9}$ of
+    /// the motion, in each part of the system that contacts touch and that is not connected to others.
     ///
-    /// The check starts from the rows as given and shares nothing with the search.
+    /// The check starts from the given rows and shares no code with the search.
     ///
     /// # Errors
     ///
-    /// The first [`WitnessFault`].
+    /// Returns the first [`WitnessFault`].
     pub fn check(
         &self,
         problem: &ImpactProblem<'_>,
         velocity_plus: &Tangent,
     ) -> Result<(), WitnessFault> {
         let distance = self.distance(problem, velocity_plus)?;
-        // Written so that NaN fails.
+        // This form also catches NaN.
         if !(distance <= END) {
             return Err(WitnessFault::End { distance });
         }
         Ok(())
     }
 
-    /// The largest breach of a rule by any contact in any step, each on its own terms: pulling impulses, pushes of an
-    /// open contact and friction beyond the cone over the sums of absolute terms that they are computed from; the angle
-    /// (rad) of friction to the sliding in planes and round cones, over $1 + 10 S/\lvert u_t\rvert$ with the terms $S$ of
-    /// the sliding velocity $u_t$; contacts that approach at the end. `None` unless the witness is a chain of steps.
+    /// Returns the largest violation of a condition by any contact in any step; `None` unless the witness is a chain of
+    /// steps. Pulling impulses, pushes of an open contact and friction beyond the cone are relative to the sums of
+    /// absolute terms from which they are computed, as are contacts that approach at the end. In planes and round cones
+    /// the angle (rad) between friction and the direction against the sliding counts as well, divided by $1 + 10 S/\lvert
+    /// u_t\rvert$ with the sum $S$ of absolute terms of the sliding velocity $u_t$.
     ///
     /// # Errors
     ///
-    /// [`WitnessFault::Shape`].
+    /// Returns [`WitnessFault::Shape`] if a step has the wrong number of impulses.
     pub fn residual(&self, problem: &ImpactProblem<'_>) -> Result<Option<f64>, WitnessFault> {
         let Self::Steps { cone, steps } = self else {
             return Ok(None);
@@ -151,12 +151,12 @@ impl Witness {
         ))
     }
 
-    /// Distance of the end of the witness from `velocity_plus` (n), over the motion that contacts see in each part, if
-    /// its steps keep the rules of [`check`](Self::check).
+    /// Returns the distance between the end of the witness and `velocity_plus` (n entries), relative to the motion that
+    /// contacts see in each part, if the steps satisfy the conditions of [`check`](Self::check).
     ///
     /// # Errors
     ///
-    /// The first [`WitnessFault`] but [`WitnessFault::End`].
+    /// Returns the first [`WitnessFault`] other than [`WitnessFault::End`].
     pub fn distance(
         &self,
         problem: &ImpactProblem<'_>,
@@ -165,7 +165,7 @@ impl Witness {
         distance(problem, &self.end(problem)?, velocity_plus)
     }
 
-    /// The velocity to which the witness leads, if its steps keep the rules of [`check`](Self::check).
+    /// Returns the velocity to which the witness leads, if its steps satisfy the conditions of [`check`](Self::check).
     pub(super) fn end(&self, problem: &ImpactProblem<'_>) -> Result<Tangent, WitnessFault> {
         let before = problem.velocity_minus();
         match self {
@@ -174,7 +174,7 @@ impl Witness {
             Self::Steps { cone, steps } => {
                 let rows = Rows::new(problem.contacts());
                 let mut velocity = before.0.clone();
-                // The terms of the whole event: what its steps made and cancelled counts.
+                // Absolute terms of the whole event: velocities that cancel count as well.
                 let mut size = velocity.abs();
                 for (k, impulses) in steps.iter().enumerate() {
                     size += rows.check(k, *cone, impulses, &mut velocity)?;
@@ -186,7 +186,7 @@ impl Witness {
     }
 }
 
-/// Distance of two velocities in the kinetic metric, the largest of all parts over their motion.
+/// Returns the relative distance of two velocities in the kinetic metric, the largest of all parts.
 fn distance(
     problem: &ImpactProblem<'_>,
     found: &Tangent,
@@ -212,17 +212,18 @@ fn distance(
     Ok(case.distance(&raised(found)))
 }
 
-/// A step that was made.
+/// Result of one step of a witness.
 struct Taken {
-    /// Size of the velocities that its impulses make.
+    /// Absolute terms of the velocities that the impulses cause.
     made: DVector<f64>,
     rules: Vec<MeasuredRule>,
-    /// Largest angle between friction and the direction against the sliding (rad), over what rounding of the sliding
-    /// velocity allows.
+    /// Largest angle between friction and the direction against the sliding (rad), divided by the angle that rounding of
+    /// the sliding velocity allows.
     direction: f64,
 }
 
-/// A rule of a step: what exceeds it, and the terms that this was computed from.
+/// Condition of a step: the amount by which it is exceeded, and the sum of the absolute terms from which this was
+/// computed.
 struct MeasuredRule {
     contact: usize,
     name: &'static str,
@@ -230,12 +231,12 @@ struct MeasuredRule {
     size: f64,
 }
 
-/// Contact rows as given, and the velocities that unit impulses on them make.
+/// Given contact rows, and the velocities that unit impulses on them cause.
 struct Rows<'a> {
     contacts: &'a ContactSet<'a>,
-    /// Rows of the Jacobian.
+    /// Jacobian of the contact rows.
     jacobian: DMatrix<f64>,
-    /// Velocities that unit impulses make, n × rows.
+    /// Velocities that unit impulses cause, n × rows.
     effects: DMatrix<f64>,
 }
 
@@ -264,7 +265,8 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Checks one step and makes it. The result is the size of the velocities that its impulses make.
+    /// Checks one step and applies it to `velocity`. Returns the absolute terms of the velocities that its impulses
+    /// cause.
     fn check(
         &self,
         step: usize,
@@ -286,7 +288,7 @@ impl<'a> Rows<'a> {
         Ok(taken.made)
     }
 
-    /// Makes one step, and measures every rule of it.
+    /// Applies one step to `velocity` and measures all its conditions.
     fn take(
         &self,
         step: usize,
@@ -305,7 +307,7 @@ impl<'a> Rows<'a> {
         let after = &*velocity + &self.effects * impulses;
         let made = self.effects.abs() * impulses.abs();
         let size = velocity.abs() + after.abs() + &made;
-        // Velocities of the rows after, and the sizes of the terms of velocities and impulses.
+        // Row velocities after the step, and the sums of the absolute terms of velocities and impulses.
         let b = &self.jacobian * &after;
         let terms = self.jacobian.abs() * &size;
         let mut taken = Taken {
@@ -320,7 +322,8 @@ impl<'a> Rows<'a> {
         Ok(taken)
     }
 
-    /// Measures the rules of a contact in a step, by the velocities of the rows after it and the sizes of their terms.
+    /// Measures the conditions of a contact in a step from the row velocities after it and the sums of their absolute
+    /// terms.
     fn measure(
         &self,
         taken: &mut Taken,
@@ -387,7 +390,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// No contact approaches.
+    /// Checks that no contact approaches.
     fn check_open(&self, velocity: &DVector<f64>, size: &DVector<f64>) -> Result<(), WitnessFault> {
         let b = &self.jacobian * velocity;
         let terms = self.jacobian.abs() * size;
@@ -404,7 +407,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// The least friction limit that allows a tangential impulse.
+/// Returns the smallest friction limit that allows a tangential impulse.
 fn reach([x, y]: [f64; 2], polygon: Option<usize>) -> f64 {
     match polygon {
         None => libm::hypot(x, y),
@@ -419,7 +422,7 @@ fn reach([x, y]: [f64; 2], polygon: Option<usize>) -> f64 {
     }
 }
 
-/// The largest $-d \cdot u$ over the directions of a cone.
+/// Returns the largest $-d \cdot u$ over the directions $d$ of a cone.
 fn support([x, y]: [f64; 2], polygon: Option<usize>) -> f64 {
     match polygon {
         None => libm::hypot(x, y),
