@@ -1,4 +1,4 @@
-//! The energy and momentum balance of an outcome, one function for every law.
+//! Energy and momentum balance of an outcome: one function for every law.
 
 use crate::event_scale::part_in_span;
 use crate::gate::{GATE_TOLERANCE, ROUNDING};
@@ -8,30 +8,31 @@ use carom_metric::{Covector, Tangent, kernel};
 use nalgebra::DVector;
 use smallvec::smallvec;
 
-/// Balance of one impact. Residuals are relative: momenta to $\lVert p^-\rVert$ in the kinetic
-/// metric, so that they mean the same for every problem; 0 is perfect.
+/// Balance of one impact. Residuals are relative to $\lVert p^-\rVert$, the kinetic norm of the momentum before the impact,
+/// so they are comparable between problems; 0 is perfect.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Audit {
-    /// Kinetic energy before, J.
+    /// Kinetic energy before the impact, J.
     pub energy_minus_j: f64,
-    /// Kinetic energy after, J.
+    /// Kinetic energy after the impact, J.
     pub energy_plus_j: f64,
-    /// Work of the impulses of each contact, J: $\Lambda_i \cdot (b_i^- + b_i^+)/2$. Their sum is
-    /// the energy change.
+    /// Work of the impulses of each contact, J: $\Lambda_i \cdot (b_i^- + b_i^+)/2$, one per contact. The sum
+    /// is the energy change: constraints do no work.
     pub contact_work_j: Vec<f64>,
-    /// $\lVert M(v^+ - v^-) - J^T\Lambda - A^T\lambda\rVert$.
+    /// Momentum change that the impulses do not explain, $\lVert M(v^+ - v^-) - J^T\Lambda - A^T\lambda\rVert$.
     pub momentum_residual: f64,
-    /// Largest approach velocity left, $\max(0, -\langle p^+, u_i\rangle)$.
+    /// Largest remaining approach velocity, $\max(0, -\langle p^+, u_i\rangle)$.
     pub penetration_residual: f64,
-    /// Largest pulling impulse, $\max(0, -\Lambda_{n,i})$ on unit normals.
+    /// Largest pulling impulse, $\max(0, -\Lambda_{n,i})$, on unit normals.
     pub adhesion_residual: f64,
     /// Largest excess over the friction cone, $\max(0, |\Lambda_{t,i}| - \mu_i\Lambda_{n,i})$.
     pub friction_residual: f64,
-    /// Largest constraint violation after, $|A_k v^+|$ for unit forms.
+    /// Largest constraint violation after the impact, $|A_k v^+|$ for forms of unit length.
     pub constraint_residual: f64,
-    /// Kinetic energy after over that before, of the motion that the contacts see, where the contacts do
-    /// more work than $10^{-9}$ of its terms, $\sum_r\lambda_r(b_r^- + b_r^+)/2 >
-    /// 10^{-9}\sum_r|\lambda_r|(|b_r^-| + |b_r^+|)/2$; `None` where they do not. Infinite from rest.
+    /// Kinetic energy after the impact over that before, of the part of the momentum in the span of the contact and
+    /// constraint rows. `None` unless the contacts do positive work beyond rounding,
+    /// $\sum_r\lambda_r(b_r^- + b_r^+)/2 > 10^{-9}\sum_r|\lambda_r|(|b_r^-| + |b_r^+|)/2$. Infinite if that part was at
+    /// rest before.
     pub energy_gain: Option<f64>,
 }
 
@@ -56,8 +57,8 @@ impl Audit {
     }
 }
 
-/// Balances an outcome: velocity after (n), impulses on the contact rows and on the constraint
-/// forms. Works for the answer of any law or engine.
+/// Computes the balance of an outcome: the velocity after (n entries), the impulses on the contact rows and those on the
+/// constraint forms. Works for the answer of any law or engine.
 ///
 /// # Errors
 ///
@@ -90,7 +91,7 @@ pub fn audit(
 
     let v_minus = problem.velocity_minus().0.as_slice();
     let v_plus = velocity_plus.0.as_slice();
-    // The momentum change that the impulses explain.
+    // Momentum change that the impulses explain.
     let mut explained: Numbers = smallvec![0.0; metric.dim()];
     let mut audit = Audit {
         energy_minus_j: problem.energy_minus_j(),
@@ -107,7 +108,7 @@ pub fn audit(
     for (i, contact) in contacts.contacts().iter().enumerate() {
         let first = contacts.row(i);
         let mut work = 0.0;
-        // Rows of any size: neither a velocity nor an impulse meets them unscaled.
+        // Rows may have any length: they are scaled before they meet velocities or impulses.
         let mut add = |row: usize, covector: &Covector| {
             let scale = contacts.row_scale(row);
             let impulse = impulses[row] / scale;
@@ -166,7 +167,7 @@ pub fn audit(
     Ok(audit)
 }
 
-/// Refuses impulses that are not one for each row of the contacts and of the constraints.
+/// Checks that there is one impulse for each row of the contacts and one for each constraint.
 fn check_lengths(
     problem: &ImpactProblem<'_>,
     impulses: &DVector<f64>,
@@ -190,7 +191,7 @@ fn check_lengths(
     Ok(())
 }
 
-/// Work of the impulses and the size of its terms.
+/// Work of the impulses, and the limit up to which it counts as rounding.
 #[derive(Clone, Copy, Debug, Default)]
 struct Gain {
     work: f64,
@@ -198,7 +199,7 @@ struct Gain {
 }
 
 impl Gain {
-    /// Adds a row with its velocities before and after and the size of their terms.
+    /// Adds the work of a row from the impulse, the velocities before and after, and the size of the terms of the velocities.
     fn add(&mut self, impulse: f64, [before, after]: [f64; 2], size: f64) {
         self.work += impulse * 0.5 * (before + after);
         let terms = 0.5 * (before.abs() + after.abs());
@@ -210,7 +211,7 @@ impl Gain {
     }
 }
 
-/// Energy after over that before of the part of the momenta that contacts and constraints see; `plus` is
+/// Ratio of the energies after and before of the part of the momenta in the span of the contact and constraint rows. `plus` is
 /// the whitened momentum after. Infinite from rest.
 #[cold]
 fn energy_ratio(problem: &ImpactProblem<'_>, plus: &[f64]) -> f64 {
@@ -228,7 +229,7 @@ fn energy_ratio(problem: &ImpactProblem<'_>, plus: &[f64]) -> f64 {
     seen(plus) / (seen(problem.momentum()) * per_scale)
 }
 
-/// Keeps the largest positive value seen.
+/// Raises `largest` to `value` if that is larger.
 fn raise(largest: &mut f64, value: f64) {
     if value > *largest {
         *largest = value;

@@ -1,29 +1,28 @@
-//! Constraint one-forms of a configuration, which may depend on each other.
+//! Constraint one-forms of a configuration, which may be linearly dependent.
 
 use crate::{ImpactError, own_terms};
 use carom_metric::{Covector, KineticMetric, UnitNormals, kernel};
 use carom_numeric::svd::Svd;
 use nalgebra::{DMatrix, DVector};
 
-/// Least singular value of unit forms, by the norm of the inverse of their triangular factor, from which on they are
-/// independent beyond doubt. Below it the forms are decomposed by singular values.
+/// Bound on the least singular value of unit forms (from the norm of the inverse of their triangular factor) above which the
+/// forms are certainly linearly independent. Below it the forms are decomposed by singular values.
 const REGULAR: f64 = 1e-8;
 
-/// Singular values of unit forms below this fraction of the largest count as zero: some forms depend on others.
+/// Singular values of unit forms below this fraction of the largest count as zero: the forms are linearly dependent.
 const RANK_TOLERANCE: f64 = 1e-12;
 
-/// Rounding of each entry of a form: so much can a form that depends on others be away from them.
+/// Relative rounding error of each entry of a form: a dependent form may differ by this much from the span of the others.
 const ROUNDING: f64 = 8.0 * f64::EPSILON;
 
 /// Constraint one-forms $A$ (m × n): $Av = 0$ before and after the impact.
 ///
-/// With the whitened forms $L^{-1}A^T = QR$ of rank $r$, multipliers of a momentum $p$ along the forms solve
-/// $R\lambda = Q^Tp$. Forms that depend on each other have the multipliers of least norm, on rows of unit kinetic
-/// length.
+/// With the whitened forms $L^{-1}A^T = QR$ of rank $r$, the multipliers of a momentum $p$ in the span of the forms solve
+/// $R\lambda = Q^Tp$. For dependent forms the multipliers of least norm are taken, with forms of unit kinetic length.
 #[derive(Clone, Debug)]
 pub(crate) struct Constraints {
     forms: Vec<Covector>,
-    /// Orthonormal whitened basis $Q$ (n × r) of the forms.
+    /// Orthonormal basis $Q$ (n × r) of the whitened forms.
     basis: DMatrix<f64>,
     solver: Solver,
 }
@@ -31,14 +30,14 @@ pub(crate) struct Constraints {
 /// Solver of $R\lambda = c$.
 #[derive(Clone, Debug)]
 enum Solver {
-    /// Upper triangular $R$ (m × m) of independent forms.
+    /// Upper triangular $R$ (m × m), for independent forms.
     Triangle(DMatrix<f64>),
-    /// Least-norm inverse of $R$ (m × r) for forms of unit length, and the kinetic lengths of the forms (m).
+    /// Least-norm inverse of $R$ (m × r) for forms of unit length, and the kinetic lengths of the forms (m entries).
     Inverse(DMatrix<f64>, DVector<f64>),
 }
 
 impl Constraints {
-    /// Factors forms of length n.
+    /// Validates and factors forms (n entries each).
     ///
     /// # Errors
     ///
@@ -61,17 +60,17 @@ impl Constraints {
         })
     }
 
-    /// The forms as given.
+    /// Forms as the caller gave them.
     pub(crate) fn forms(&self) -> &[Covector] {
         &self.forms
     }
 
-    /// Orthonormal whitened basis (n × r) of the forms.
+    /// Orthonormal basis (n × r) of the whitened forms.
     pub(crate) fn basis(&self) -> &DMatrix<f64> {
         &self.basis
     }
 
-    /// Multipliers whose forms make the part of a whitened momentum along them.
+    /// Multipliers whose forms add up to the part of a whitened momentum in the span of the forms.
     pub(crate) fn multipliers(&self, whitened: &DVector<f64>) -> DVector<f64> {
         let mut along = self.basis.tr_mul(whitened);
         match &self.solver {
@@ -84,7 +83,7 @@ impl Constraints {
         }
     }
 
-    /// Multipliers $-\lambda$ with $AM^{-1}A^T\lambda = c$, where $c$ can be reached.
+    /// Solves $AM^{-1}A^T\lambda = c$ for velocities $c$ in the range of that matrix, and returns $-\lambda$.
     pub(crate) fn stop(&self, mut velocity: DVector<f64>) -> DVector<f64> {
         match &self.solver {
             Solver::Triangle(triangle) => {
@@ -100,15 +99,15 @@ impl Constraints {
     }
 }
 
-/// Whitened forms at unit length.
+/// Whitened forms, normalized to unit length.
 struct Units {
     columns: DMatrix<f64>,
-    /// Kinetic length of each form as given; one for a zero form.
+    /// Kinetic length of each form before normalization; 1 for a zero form.
     norms: Vec<f64>,
 }
 
 impl Units {
-    /// Forms of any size: a power of two brings each to about one before its square is taken.
+    /// Normalizes forms of any size: a power of two brings each to about 1 before its entries are squared.
     fn new(metric: &KineticMetric, forms: &[Covector]) -> Result<Self, ImpactError> {
         let scales = forms.iter().map(|form| kernel::max_abs(form.0.as_slice()));
         let scales: Vec<f64> = scales.map(kernel::power_of_two_scale).collect();
@@ -123,9 +122,9 @@ impl Units {
     }
 }
 
-/// Length of the whitened unit forms that rounding of the entries of the forms may be worth,
-/// $8\epsilon\sum_k|a_k|\lVert e_k\rVert/\lVert a\rVert$ of the form for which it is largest. Where heavy and light
-/// coordinates are coupled, kinetic lengths of forms cancel and it is more than $\epsilon$.
+/// Rounding error of the whitened unit forms that comes from the entries of the given forms,
+/// $8\epsilon\sum_k|a_k|\lVert e_k\rVert/\lVert a\rVert$, largest over the forms $a$. If heavy and light
+/// coordinates are coupled, terms cancel in the kinetic length of a form and the error exceeds $\epsilon$.
 fn resolution(metric: &KineticMetric, forms: &[Covector], units: &Units) -> f64 {
     let n = metric.dim();
     let length = |k: usize| {
@@ -145,15 +144,15 @@ fn resolution(metric: &KineticMetric, forms: &[Covector], units: &Units) -> f64 
     forms.iter().zip(&units.norms).map(of).fold(0.0, f64::max)
 }
 
-/// Forms that no coordinate connects. They are factored apart, on the coordinates that they have: rounding would
-/// give them a share in all others, and a far body of any momentum would work on it.
+/// Groups of forms that share no coordinate. Each group is factored on its own coordinates: a joint factorization would
+/// give a form rounding errors in the coordinates of other groups, on which a far body with a large momentum would act.
 struct Groups {
     /// Coordinates and forms of each group.
     groups: Vec<(Vec<usize>, Vec<usize>)>,
 }
 
 impl Groups {
-    /// Groups of whitened forms (n × m). Zero forms are in none.
+    /// Groups the whitened forms (n × m). Zero forms belong to no group.
     fn of(forms: &DMatrix<f64>) -> Self {
         let (n, m) = forms.shape();
         let (of, of_form) = own_terms::groups(n, forms.as_slice().chunks_exact(n.max(1)));
@@ -169,14 +168,14 @@ impl Groups {
     }
 }
 
-/// Factors $QR$ of the forms, if they are independent beyond doubt.
+/// Computes the factors $QR$ of the forms; `None` unless the forms are certainly linearly independent.
 fn triangle(units: &Units, groups: &Groups) -> Option<(DMatrix<f64>, Solver)> {
     let (n, m) = units.columns.shape();
     let mut basis = DMatrix::zeros(n, m);
     let mut triangle = DMatrix::zeros(m, m);
     let members = groups.groups.iter().map(|(_, members)| members.len());
     if members.sum::<usize>() < m {
-        // A zero form is in no group.
+        // A zero form belongs to no group.
         return None;
     }
     for (coordinates, members) in &groups.groups {
@@ -210,8 +209,8 @@ fn triangle(units: &Units, groups: &Groups) -> Option<(DMatrix<f64>, Solver)> {
     Some((basis, Solver::Triangle(triangle)))
 }
 
-/// Basis and least-norm inverse by singular values, of forms of any rank. Singular values below `rank_tolerance` of the
-/// largest count as zero.
+/// Computes the basis and the least-norm inverse by singular values, for forms of any rank. Singular values below
+/// `rank_tolerance` times the largest count as zero.
 fn inverse(units: &Units, groups: &Groups, rank_tolerance: f64) -> (DMatrix<f64>, Solver) {
     let (n, m) = units.columns.shape();
     let mut basis = Vec::new();
@@ -270,7 +269,7 @@ mod tests {
         );
     }
 
-    /// Three unit forms at 120 degrees span the plane: each takes two thirds of what it makes alone.
+    /// Three unit forms at 120 degrees span the plane: the multiplier of each is two thirds of the projection onto it.
     #[test]
     fn more_forms_than_dimensions_share_their_multipliers() {
         let h = 0.75f64.sqrt();
@@ -284,7 +283,7 @@ mod tests {
         assert_near(&forms.stop(rates), &[-2.0, 1.0, 0.0, 0.5]);
     }
 
-    /// An angle of 1e-11 is one, of 1e-13 is rounding.
+    /// Two forms at an angle of 1e-11 are independent; at 1e-13 the angle counts as rounding.
     #[test]
     fn rank_is_decided_at_a_trillionth() {
         for (angle, rank) in [(1e-7, 2), (1e-11, 2), (1e-13, 1), (0.0, 1)] {
@@ -294,7 +293,7 @@ mod tests {
         }
     }
 
-    /// A sum of forms is rounded before heavy and light coordinates are told apart: the difference is no direction.
+    /// A sum of forms is rounded in the given coordinates; with coupled masses this rounding must not count as a direction.
     #[test]
     fn rounding_of_a_form_is_no_direction_where_masses_are_coupled() {
         // Kinetic energy ((x - y)^2 + 1e-14 (x + y)^2) / 2: lengths along x and y nearly cancel.

@@ -12,7 +12,7 @@ use nalgebra::{DMatrix, DVector};
 use smallvec::{SmallVec, smallvec};
 use std::sync::OnceLock;
 
-/// Unit normals closer than this are one contact given twice.
+/// Largest difference between the entries of two whitened unit normals that count as one contact given twice.
 const DUPLICATE_TOLERANCE: f64 = 1e-11;
 
 /// A closed contact, in generalized coordinates.
@@ -34,18 +34,18 @@ const DUPLICATE_TOLERANCE: f64 = 1e-11;
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Contact {
-    /// Gradient of the gap function (n), as given, positive towards separation.
+    /// Gradient of the gap function (n entries), not normalized, positive towards separation.
     pub normal: Covector,
-    /// Tangential contact rows (n each): none, one in the plane, two in space.
+    /// Tangential contact rows (n entries each): an empty list, one row in the plane, or two in space.
     pub tangents: Vec<Covector>,
-    /// Coulomb coefficient, at least 0.
+    /// Coulomb friction coefficient, at least 0.
     pub friction: f64,
-    /// Coefficient of restitution in \[0, 1\], for laws that take one per contact.
+    /// Coefficient of restitution in \[0, 1\], for laws that take one coefficient per contact.
     pub restitution: f64,
 }
 
 impl Contact {
-    /// A contact without friction or restitution.
+    /// Creates a contact without friction, tangents or restitution.
     pub fn frictionless(normal: Covector) -> Self {
         Self {
             normal,
@@ -55,7 +55,7 @@ impl Contact {
         }
     }
 
-    /// The contact of two rigid bodies, with two tangents, in the generalized velocity of the pair.
+    /// Creates the contact of two rigid bodies, with two tangents; its rows act on the generalized velocity of the pair.
     pub fn of_bodies(pair: &BodyPair, friction: f64, restitution: f64) -> Self {
         let [x, y, normal] = pair.rows();
         Self {
@@ -66,7 +66,7 @@ impl Contact {
         }
     }
 
-    /// Number of contact rows: the normal and the tangents.
+    /// Number of contact rows: one normal plus the tangents.
     pub fn n_rows(&self) -> usize {
         1 + self.tangents.len()
     }
@@ -97,10 +97,10 @@ impl Contact {
     }
 }
 
-/// Position of a contact in the lists of its set.
+/// Indices of a contact in the lists of its set.
 #[derive(Clone, Copy, Debug)]
 struct Place {
-    /// First row of the contact Jacobian.
+    /// Index of the contact's first row in the contact Jacobian.
     row: usize,
     /// Its distinct normal.
     distinct: UnitRow,
@@ -109,19 +109,19 @@ struct Place {
 /// A normal that one or several contacts share.
 #[derive(Clone, Copy, Debug)]
 struct Distinct {
-    /// First contact with this normal, and its row.
+    /// First contact with this normal, and the Jacobian row of that normal.
     contact: usize,
     row: usize,
-    /// Contacts with this normal.
+    /// Number of contacts with this normal.
     multiplicity: usize,
 }
 
-/// All closed contacts of a system at one configuration, with what every law needs of them.
+/// All closed contacts of a system at one configuration, with the factorizations that all laws share.
 ///
 /// Contact `i` occupies the rows [`row`](Self::row)`(i)..row(i + 1)` of the contact Jacobian $J$:
-/// its normal, then its tangents. Rows are used as given for velocities and impulses and brought
-/// to unit length inside. With constraint one-forms everything is restricted to their null space,
-/// so that laws need not know of them.
+/// its normal, then its tangents. The velocities and impulses of outcomes refer to these rows as the caller gave them;
+/// internally the rows are normalized to unit kinetic length. With constraint one-forms all rows are restricted to the
+/// null space of the forms, so laws need not know of constraints.
 ///
 /// A set is built once per configuration and reused for any number of velocities.
 #[derive(Clone, Debug)]
@@ -129,7 +129,7 @@ pub struct ContactSet<'m> {
     metric: &'m KineticMetric,
     contacts: Vec<Contact>,
     constraints: Option<Box<Constraints>>,
-    /// All rows of the Jacobian at unit length.
+    /// All rows of the Jacobian, normalized to unit kinetic length.
     rows: UnitNormals,
     places: SmallVec<[Place; 4]>,
     distinct: SmallVec<[Distinct; 4]>,
@@ -137,7 +137,7 @@ pub struct ContactSet<'m> {
 }
 
 impl<'m> ContactSet<'m> {
-    /// Validates contacts and factors what laws share. An empty list is allowed.
+    /// Validates the contacts and normalizes their rows. An empty list is allowed.
     ///
     /// # Errors
     ///
@@ -163,8 +163,8 @@ impl<'m> ContactSet<'m> {
         Self::build(metric, contacts, None)
     }
 
-    /// Contacts under constraint one-forms (rows of length n), restricted to their null space. Forms may depend on
-    /// each other or be zero: they say the same as a basis of them.
+    /// Builds a set of contacts under constraint one-forms (n entries each); all rows are restricted to the null space of the
+    /// forms. Forms may be linearly dependent or zero: the constraints are those of a basis of the forms.
     ///
     /// # Errors
     ///
@@ -200,7 +200,7 @@ impl<'m> ContactSet<'m> {
         let contact_of = |row: usize| places.partition_point(|place| place.row <= row) - 1;
         let mut rows = {
             let rows: SmallVec<[&Covector; 8]> = contacts.iter().flat_map(Contact::rows).collect();
-            // The friction of a contact in space may act along one tangent alone.
+            // One tangent of a contact in space may be a zero row: friction then acts along the other tangent alone.
             let may_be_zero = |row: usize| {
                 let contact = contact_of(row);
                 row != places[contact].row && contacts[contact].tangents.len() == 2
@@ -251,13 +251,13 @@ impl<'m> ContactSet<'m> {
         }
     }
 
-    /// The metric that the contacts live in.
+    /// Kinetic metric of the system.
     #[inline]
     pub fn metric(&self) -> &'m KineticMetric {
         self.metric
     }
 
-    /// The contacts as given.
+    /// Contacts as the caller gave them, not normalized.
     pub fn contacts(&self) -> &[Contact] {
         &self.contacts
     }
@@ -273,7 +273,7 @@ impl<'m> ContactSet<'m> {
         self.contacts.is_empty()
     }
 
-    /// The constraint one-forms as given; empty without constraints.
+    /// Constraint one-forms as the caller gave them, not normalized; empty without constraints.
     pub fn constraint_forms(&self) -> &[Covector] {
         self.constraints.as_ref().map_or(&[], |c| c.forms())
     }
@@ -286,7 +286,7 @@ impl<'m> ContactSet<'m> {
             .map_or(self.rows.len(), |place| place.row)
     }
 
-    /// Refuses rough contacts without tangents, for laws with friction.
+    /// Checks, for laws with friction, that every contact with positive friction has tangents.
     pub fn require_tangents(&self) -> Result<(), ImpactError> {
         let is_missing = |contact: &Contact| contact.friction > 0.0 && contact.tangents.is_empty();
         match self.contacts.iter().position(is_missing) {
@@ -295,7 +295,7 @@ impl<'m> ContactSet<'m> {
         }
     }
 
-    /// Metric norm of the normal of contact `i`, under the constraints.
+    /// Kinetic norm of the normal of contact `i`, restricted to the null space of the constraints.
     #[inline]
     pub fn normal_norm(&self, i: usize) -> f64 {
         self.rows.norm(self.row(i))
@@ -310,8 +310,8 @@ impl<'m> ContactSet<'m> {
         })
     }
 
-    /// Delassus matrix $G = J M^{-1} J^T$ of all rows as given (rows × rows); under constraints
-    /// the inverse mass is that of the null space.
+    /// Delassus matrix $G = J M^{-1} J^T$ of all unnormalized rows (rows × rows). Under constraints $M^{-1}$ is the inverse
+    /// mass of the null space.
     pub fn delassus(&self) -> DMatrix<f64> {
         let mut g = self.rows.gram();
         for i in 0..self.rows.len() {
@@ -322,8 +322,8 @@ impl<'m> ContactSet<'m> {
         g
     }
 
-    /// Largest ratio of a row's kinetic length to that of the part which constraints leave, 1 without constraints: the
-    /// rounding of what is left is as many times that of the row.
+    /// Largest ratio of a row's kinetic length to the length that remains under the constraints; 1 without constraints. The
+    /// relative rounding error of the restricted row is larger than that of the row by this factor.
     pub fn amplified(&self) -> f64 {
         if self.constraints.is_none() {
             return 1.0;
@@ -337,7 +337,7 @@ impl<'m> ContactSet<'m> {
         ratios.fold(1.0, f64::max)
     }
 
-    /// Distance of the unit normals from balancing each other, computed once.
+    /// Distance of the convex hull of the unit normals from the origin, computed once; at 0 the normals can balance each other.
     ///
     /// # Errors
     ///
@@ -368,25 +368,25 @@ impl<'m> ContactSet<'m> {
         self.distinct[j.index()].contact
     }
 
-    /// Distinct normal of contact `i`.
+    /// Index of the distinct normal of contact `i`.
     #[inline]
     pub fn place(&self, i: usize) -> UnitRow {
         self.places[i].distinct
     }
 
-    /// Whitened distinct unit normal `j`.
+    /// Distinct unit normal `j` in whitened coordinates (n entries).
     #[inline]
     pub fn unit(&self, j: UnitRow) -> &[f64] {
         self.rows.column(self.distinct[j.index()].row)
     }
 
-    /// Whitened unit row of the Jacobian, normal or tangent, under the constraints.
+    /// Row of the Jacobian (normal or tangent) in whitened coordinates, at unit length and restricted by the constraints.
     #[inline]
     pub fn unit_row(&self, row: usize) -> &[f64] {
         self.rows.column(row)
     }
 
-    /// Metric norm of a row of the Jacobian, under the constraints.
+    /// Kinetic norm of a row of the Jacobian, restricted by the constraints.
     #[inline]
     pub fn row_norm(&self, row: usize) -> f64 {
         self.rows.norm(row)
@@ -398,27 +398,26 @@ impl<'m> ContactSet<'m> {
         self.rows.wedge(row(i), row(j))
     }
 
-    /// Power of two that brings a row of the Jacobian to about unit length.
+    /// Power of two that brings a row of the Jacobian to about unit length when multiplied with it.
     #[inline]
     pub(crate) fn row_scale(&self, row: usize) -> f64 {
         kernel::power_of_two_scale(self.rows.norm(row))
     }
 
-    /// Velocity of the normal of contact `i` in units of the metric, times `scale`, and the size
-    /// of its terms.
+    /// Velocity of the unit normal of contact `i` times `scale`, and the size of the terms that it is the sum of.
     #[inline]
     pub fn normal_velocity(&self, i: usize, velocity: &[f64], scale: f64) -> RowVelocity {
         let normal = self.contacts[i].normal.0.as_slice();
         own_terms::row_velocity(normal, velocity, self.normal_norm(i), scale)
     }
 
-    /// All rows of the Jacobian as given: every contact's normal, then its tangents.
+    /// All rows of the Jacobian as the caller gave them: for every contact its normal, then its tangents.
     pub fn jacobian_rows(&self) -> impl Iterator<Item = &Covector> + Clone {
         self.contacts.iter().flat_map(Contact::rows)
     }
 
-    /// Impulses on all unit rows from impulses on the distinct unit normals: shared equally among
-    /// duplicates, none on tangents.
+    /// Converts impulses on the distinct unit normals to impulses on all unit rows: shared equally among
+    /// duplicate contacts, zero on tangents.
     pub fn impulses_on_unit_rows(&self, unit_impulse: &[f64]) -> Numbers {
         let mut impulses: Numbers = smallvec![0.0; self.rows.len()];
         for &Place { row, distinct } in &self.places {
@@ -428,7 +427,7 @@ impl<'m> ContactSet<'m> {
         impulses
     }
 
-    /// Multipliers $\lambda$ of the constraints that keep $Av = 0$ under the contact `impulses`:
+    /// Computes the multipliers $\lambda$ of the constraints $A$ that keep $Av = 0$ under the contact `impulses`:
     /// $A M^{-1}(J^T\Lambda + A^T\lambda) = 0$.
     pub fn constraint_impulses(&self, impulses: &DVector<f64>) -> DVector<f64> {
         let Some(constraints) = &self.constraints else {
@@ -442,8 +441,8 @@ impl<'m> ContactSet<'m> {
         -constraints.multipliers(&force)
     }
 
-    /// Multipliers that take the velocities $c = Av$ of the constraints away,
-    /// $AM^{-1}A^T\lambda = -c$; the shortest on unit rows where constraints depend on each other.
+    /// Computes the multipliers that bring the constraint velocities $c = Av$ to zero,
+    /// $AM^{-1}A^T\lambda = -c$. For dependent constraints these are the multipliers of least norm, for forms of unit length.
     pub fn stop_constraints(&self, velocity: DVector<f64>) -> DVector<f64> {
         match &self.constraints {
             Some(constraints) => constraints.stop(velocity),
@@ -451,14 +450,14 @@ impl<'m> ContactSet<'m> {
         }
     }
 
-    /// Orthonormal whitened basis (n × rank) of the span of the constraint one-forms, if there are any.
+    /// Orthonormal basis (n × rank) of the span of the whitened constraint one-forms; `None` without constraints.
     pub fn constraint_basis(&self) -> Option<&DMatrix<f64>> {
         self.constraints
             .as_ref()
             .map(|constraints| constraints.basis())
     }
 
-    /// Multipliers of the constraints that make the part of a whitened momentum along their forms.
+    /// Multipliers of the constraints whose forms add up to the part of a whitened momentum in the span of the forms.
     pub fn multipliers(&self, whitened: &DVector<f64>) -> DVector<f64> {
         match &self.constraints {
             Some(constraints) => constraints.multipliers(whitened),
@@ -467,14 +466,14 @@ impl<'m> ContactSet<'m> {
     }
 }
 
-/// True if two unit normals are one given twice. Most pairs differ in an early entry.
+/// True if the unit normals of rows `i` and `j` are one normal given twice. Most pairs differ in an early entry, checked first.
 fn same_normal(rows: &UnitNormals, i: usize, j: usize) -> bool {
     let mut entries = rows.column(i).iter().zip(rows.column(j));
     entries.all(|(a, b)| (a - b).abs() < DUPLICATE_TOLERANCE)
         && rows.wedge(i, j).cos < 0.5 * DUPLICATE_TOLERANCE
 }
 
-/// Says which contact a bad row belongs to.
+/// Adds the index of the contact to an error about its row.
 fn name_contact(
     source: MetricError,
     rows: &[&Covector],

@@ -1,4 +1,4 @@
-//! From impulses to an outcome: the only way to one, for every law.
+//! Conversion of impulses to a checked outcome. Every law ends here: there is no other way to an [`ImpactOutcome`].
 
 use crate::event_scale::rates;
 use crate::gate::{
@@ -15,50 +15,50 @@ use carom_numeric::svd::Svd;
 use nalgebra::DVector;
 use smallvec::{SmallVec, smallvec};
 
-/// Corrections that one refinement makes with the final basis.
+/// Number of corrections of the impulses in one refinement.
 const CORRECTIONS: usize = 3;
 
-/// Refinements until the gate lets an answer pass: where contacts slide in space a correction is a
-/// Newton step.
+/// Largest number of refinements until the gate must accept an answer. Several are needed for contacts that slide in
+/// space, where a correction is one Newton step.
 const REFINEMENTS: usize = 4;
 
-/// Contacts that approach or pull by more than this fraction of their own terms do not do so for
-/// numerical reasons.
+/// Largest violation, as a fraction of the terms of the sum, of a contact that approaches or pulls because of rounding. A
+/// larger one is a property of the answer.
 const SMALL_BREACH: f64 = 1e-6;
 
-/// Singular values of unit rows below this fraction of the largest are those of dependent rows.
+/// Singular values of unit rows below this fraction of the largest count as zero: the rows are linearly dependent.
 const FLAT: f64 = 1e-11;
 
-/// A constraint velocity below this fraction of its own terms is their rounding.
+/// A constraint velocity below this fraction of the terms that it is the sum of is a rounding error.
 const ADMISSIBLE: f64 = 4.0 * f64::EPSILON;
 
-/// Impulses that a law has found, not yet an outcome.
+/// Impulses that a law has found, before the gate has checked them.
 #[derive(Clone, Debug)]
 pub struct Draft {
-    /// Scaled impulses on the unit rows of the Jacobian.
+    /// Scaled impulses on the unit rows of the Jacobian, one per row.
     pub impulse: Numbers,
-    /// Scaled whitened momentum change that they make. It stands beside the impulses because for a
-    /// nearly flat wedge it is small while they are large: summing it anew would lose the digits
-    /// that matter.
+    /// Change of the scaled whitened momentum that the impulses make (n entries). It is stored next to the impulses because
+    /// for two nearly opposed normals the change is small and the impulses are large: a sum of the impulses would lose
+    /// its significant digits.
     pub change: Numbers,
 }
 
-/// Decisions of a law before it computes impulses: the contacts that push, stick and slide, and the way they
-/// end. With it impulses can be corrected without deciding anew.
+/// Active set of a law's answer: which contacts push, stick and slide, and with which velocities they end. With it the gate
+/// can correct rounding errors of the impulses without solving the impact again.
 pub trait Basis {
-    /// True if the law asks for velocities at all.
+    /// True if the law prescribes velocities after the impact, so that the residuals below are to be checked.
     fn has_residual(&self) -> bool {
         false
     }
 
-    /// True if a correction can be the answer to a breach. A basis that only knows that contacts
-    /// open must not open those that the law leaves closing.
+    /// True if correcting the impulses is a legitimate answer to a breach. A basis that knows only that contacts
+    /// must open must not open contacts that the law leaves closing.
     fn can_correct(&self, breach: &Breach) -> bool {
         !breach.is_feasibility || breach.measure <= SMALL_BREACH
     }
 
-    /// Largest velocity that a pushing or sticking row misses, over its own terms; `after` are the
-    /// scaled velocities of the unit rows, `terms` their sizes $S$.
+    /// Largest difference of a pushing or sticking row from its prescribed velocity, divided by the row's entry of `terms`.
+    /// `after` are the scaled velocities of the unit rows after the impact, `terms` their rounding scales $S$.
     fn velocity_residual(
         &self,
         _contacts: &ContactSet<'_>,
@@ -68,9 +68,8 @@ pub trait Basis {
         None
     }
 
-    /// Dissipation that friction misses at the velocities after the impact, over its
-    /// impulse and the sizes `terms` of the velocities: 0 where it opposes the slip, and of laws that do
-    /// not ask for that.
+    /// Largest dissipation that friction misses at the velocities after the impact, divided by the friction impulse times the
+    /// entries of `terms`. It is 0 if friction opposes the slip, and for laws that do not require that.
     fn slip_residual(
         &self,
         _contacts: &ContactSet<'_>,
@@ -81,7 +80,8 @@ pub trait Basis {
         0.0
     }
 
-    /// Residual of the contacts, each on its own terms, the largest of all; 0 for laws that ask nothing of friction.
+    /// Largest residual of the contact law over all contacts, each divided by the entries of `terms` of its rows; 0 for laws
+    /// without friction conditions.
     fn own_residual(
         &self,
         _contacts: &ContactSet<'_>,
@@ -92,8 +92,7 @@ pub trait Basis {
         0.0
     }
 
-    /// Corrects the scaled impulses on the unit rows, given the scaled velocities of the rows
-    /// before and after.
+    /// Corrects the scaled impulses on the unit rows, given the scaled velocities of these rows before and after the impact.
     fn correct(
         &mut self,
         contacts: &ContactSet<'_>,
@@ -103,10 +102,10 @@ pub trait Basis {
     );
 }
 
-/// Draft of laws that only promise that contacts open: those that still approach are stopped.
+/// Basis of laws that only promise that contacts do not approach: contacts that still approach are brought to rest.
 #[derive(Clone, Debug, Default)]
 pub struct Opening {
-    /// Contacts that have been stopped: contacts that oppose each other would take turns else.
+    /// Contacts already brought to rest. They stay in the active set: two opposed contacts would otherwise alternate for ever.
     stopped: Vec<usize>,
 }
 
@@ -130,7 +129,7 @@ impl Basis for Opening {
     }
 }
 
-/// Draft of elastic laws: the impulses are scaled so that energy is kept, then as [`Opening`].
+/// Basis of elastic laws: scales the impulses so that energy is conserved, then corrects like [`Opening`].
 #[derive(Clone, Debug, Default)]
 pub struct Elastic(Opening);
 
@@ -156,12 +155,12 @@ impl Basis for Elastic {
     }
 }
 
-/// Rows that end with a given scaled velocity.
+/// Basis of laws that prescribe the scaled velocity of some rows after the impact.
 #[derive(Clone, Debug)]
 pub struct Targets {
-    /// Rows of the Jacobian and the velocities of their unit rows.
+    /// Row index in the Jacobian and prescribed scaled velocity of the unit row.
     pub rows: SmallVec<[(usize, f64); 4]>,
-    /// True if an answer that misses them is refused.
+    /// True if an answer that misses the prescribed velocities is rejected.
     pub are_required: bool,
 }
 
@@ -196,7 +195,7 @@ impl Basis for Targets {
     }
 }
 
-/// Impulses on rows, in the least-norm way, that bring them to wanted velocities.
+/// Adds impulses on the wanted rows, of least norm, that bring these rows to their wanted velocities.
 fn reach(contacts: &ContactSet<'_>, wanted: &[(usize, f64)], after: &[f64], impulse: &mut [f64]) {
     if wanted.is_empty() {
         return;
@@ -213,7 +212,7 @@ fn reach(contacts: &ContactSet<'_>, wanted: &[(usize, f64)], after: &[f64], impu
     }
 }
 
-/// An answer in the units of the system.
+/// Velocity after the impact and impulses on the caller's rows, without the internal scaling.
 struct Built {
     velocity_plus: Tangent,
     impulses: DVector<f64>,
@@ -242,7 +241,7 @@ impl Built {
         } = self;
         let given = problem.as_given()?;
         if let Some(given) = &given {
-            // Degrees of freedom that nothing changes keep their velocity to the last bit.
+            // Degrees of freedom that no impulse changes keep their velocity to the last bit.
             let change = velocity_plus.0 - &problem.velocity_minus().0;
             velocity_plus = Tangent(&given.velocity_minus().0 + change);
         }
@@ -271,7 +270,7 @@ impl Built {
 }
 
 impl Draft {
-    /// Sums the impulses.
+    /// Creates a draft from scaled impulses on the unit rows and sums up their momentum change.
     pub fn new(problem: &ImpactProblem<'_>, impulse: Numbers) -> Self {
         let mut change: Numbers = smallvec![0.0; problem.momentum().len()];
         for (row, &l) in impulse.iter().enumerate() {
@@ -282,13 +281,13 @@ impl Draft {
         Self { impulse, change }
     }
 
-    /// The outcome of the impulses, if it passes the gate; what fails for numerical reasons is
-    /// refined, with the `basis` that the law has decided on.
+    /// Returns the outcome of the impulses if it passes the gate. An answer that fails because of rounding is
+    /// refined first, with the active set `basis` of the law.
     ///
     /// # Errors
     ///
-    /// [`ImpactError::Inaccurate`]; [`ImpactError::InfeasibleLaw`] if the rules say that the law's
-    /// exact answer may penetrate or pull, and it does; [`ImpactError::Overflow`].
+    /// [`ImpactError::Inaccurate`]; [`ImpactError::InfeasibleLaw`] if `rules` say that the exact answer of the law may
+    /// penetrate or pull, and the answer does so; [`ImpactError::Overflow`].
     pub fn outcome(
         mut self,
         problem: &ImpactProblem<'_>,
@@ -310,7 +309,7 @@ impl Draft {
             };
             let refined = self.refine(problem, basis, corrects);
             let next = judge(problem, &refined, rules, basis);
-            // An answer that passes is not given up for one that fails.
+            // An accepted answer is kept unless the refined one is accepted and better.
             if found.breach.is_none() && !(next.breach.is_none() && next.hidden < found.hidden) {
                 break;
             }
@@ -356,7 +355,7 @@ impl Draft {
         }
     }
 
-    /// Builds the outcome with a velocity that keeps the constraints.
+    /// Builds the outcome and moves its velocity onto the constraints.
     fn built_on_constraints(&mut self, problem: &ImpactProblem<'_>) -> Built {
         let mut built = self.build(problem);
         if !built.constraint_impulses.is_empty() {
@@ -366,8 +365,8 @@ impl Draft {
         built
     }
 
-    /// Recomputes the velocity from the impulses in twice the precision and corrects the impulses
-    /// by what the rows of the basis miss.
+    /// Recomputes the velocity from the impulses in twice the working precision. If `corrects`, the basis also
+    /// corrects the impulses by the velocities that its rows miss.
     #[cold]
     fn refine(
         &mut self,
@@ -401,12 +400,12 @@ impl Draft {
     }
 }
 
-/// Findings of the gate.
+/// Result of the checks of the gate.
 struct Found {
     breach: Option<Breach>,
     velocity_residual: Option<f64>,
     own_residual: f64,
-    /// Largest velocity that impulses which cancel leave, as a fraction of what its row moves.
+    /// Largest velocity that a row misses behind impulses that cancel, as a fraction of the row's reference velocity.
     hidden: f64,
 }
 
@@ -425,7 +424,7 @@ fn judge(
         hidden: 0.0,
     };
     let is_asked = basis.has_residual() || (inspection.is_suspect && !rules.may_approach);
-    // An answer that leaves contacts approaching or pulling is infeasible only if it is the law's exact answer.
+    // An infeasible answer (contacts approach or pull) is reported as such only if it is accurate otherwise.
     let is_infeasible = found.breach.as_ref().is_some_and(|b| b.is_feasibility);
     if found.breach.is_some() && !(is_infeasible && rules.may_be_infeasible) {
         return found;
@@ -460,7 +459,7 @@ fn judge(
             return found;
         }
     }
-    // Largest velocity that contacts miss over the sizes of their rows.
+    // Largest velocity that a contact misses, divided by the given size of its row.
     let missed = |sizes: &[f64]| {
         let approach = (0..contacts.len()).map(|i| {
             let wall = rules.wall_rates.get(contacts.place(i).index()).copied();
@@ -494,7 +493,7 @@ fn judge(
     found
 }
 
-/// Impulses on unit rows, scaled.
+/// Converts the impulses on the caller's rows to scaled impulses on the unit rows.
 fn on_units(problem: &ImpactProblem<'_>, built: &Built) -> Numbers {
     let units = built.impulses.iter().enumerate();
     units
@@ -502,7 +501,8 @@ fn on_units(problem: &ImpactProblem<'_>, built: &Built) -> Numbers {
         .collect()
 }
 
-/// The breach of an answer whose impulses are so huge that their rounding is a large part of the motion around them.
+/// Breach of [`GateRule::Cancellation`], if the impulses are so large that their rounding error is a large part of a
+/// row's reference velocity.
 #[cold]
 fn explains_nothing(
     problem: &ImpactProblem<'_>,
@@ -518,10 +518,10 @@ fn explains_nothing(
         .then(|| Breach::of(GateRule::Cancellation, largest))
 }
 
-/// Brings a velocity (n) back to the constraints; the multipliers that do it.
+/// Moves a velocity (n entries) onto the constraints, and returns the multipliers that do so.
 ///
-/// If an impact leaves little of a velocity, rounding of the old velocity is no small part of what is
-/// left.
+/// This matters if an impact leaves only a small part of a velocity: the rounding error of the velocity before is then no
+/// small part of the velocity after.
 fn restore_constraints(problem: &ImpactProblem<'_>, velocity: &mut [f64]) -> DVector<f64> {
     let contacts = problem.contacts();
     let (metric, forms) = (contacts.metric(), contacts.constraint_forms());
@@ -558,7 +558,7 @@ fn scaled(velocity: &[f64], scale: f64) -> Numbers {
     velocity.iter().map(|v| v * scale).collect()
 }
 
-/// Impulses on the rows as given from scaled ones on unit rows.
+/// Converts scaled impulses on the unit rows to physical impulses on the caller's rows.
 fn given(problem: &ImpactProblem<'_>, impulse: &[f64]) -> DVector<f64> {
     let unscale = 1.0 / problem.scale();
     let impulses = impulse.iter().enumerate();
@@ -566,7 +566,8 @@ fn given(problem: &ImpactProblem<'_>, impulse: &[f64]) -> DVector<f64> {
     DVector::from_iterator(impulse.len(), impulses)
 }
 
-/// The scaled velocity that impulses on the rows as given make, in about twice the precision.
+/// Scaled change of the velocity (n entries) that impulses on the caller's rows make, in about twice the working precision,
+/// with the constraint multipliers.
 struct Response {
     change: Numbers,
     impulses: DVector<f64>,
@@ -595,7 +596,8 @@ impl Response {
     }
 }
 
-/// Scaled $M^{-1}(J^T\lambda + A^T\nu)$ with residuals in twice the precision.
+/// Solves for the scaled velocity change $M^{-1}(J^T\lambda + A^T\nu)$ by iterative refinement, with residuals in twice the
+/// working precision.
 fn solve(
     problem: &ImpactProblem<'_>,
     impulses: &DVector<f64>,

@@ -1,26 +1,26 @@
-//! Why an impact could not be posed or resolved.
+//! Errors of impacts: reasons why one could not be posed or resolved.
 
 use crate::{GateRule, ImpactOutcome};
 use carom_lcp::{LcpError, LcpStatus};
 use carom_metric::MetricError;
 use carom_two_body::TwoBodyError;
 
-/// Why an impact could not be posed or resolved.
+/// Reason why an impact could not be posed or resolved.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ImpactError {
     /// The mass matrix or a vector is unusable.
     #[error(transparent)]
     Metric(#[from] MetricError),
-    /// A single contact of two bodies could not be posed or followed.
+    /// The impact of two bodies at a single contact could not be posed or computed.
     #[error(transparent)]
     TwoBody(#[from] TwoBodyError),
-    /// A contact's covector is unusable.
+    /// The normal or a tangent of a contact is unusable.
     #[error("contact {contact}: {source}")]
     Contact {
         /// Index of the contact.
         contact: usize,
-        /// Fault of its normal or tangents.
+        /// Error about the normal or a tangent of the contact.
         source: MetricError,
     },
     /// A normal or tangent lies in the span of the constraint one-forms, so that no admissible
@@ -59,15 +59,15 @@ pub enum ImpactError {
     ConstraintViolated {
         /// Index of the constraint.
         row: usize,
-        /// Constraint velocity over the norms of the form and of the velocity.
+        /// Magnitude of the constraint velocity over the size of the terms $|a_kv_k|$ that it is the sum of.
         residual: f64,
     },
-    /// Energies of this velocity are no numbers, or too small for their ratios to be some.
+    /// The kinetic energy of this velocity is not finite, or too small to form ratios of energies.
     #[error(
         "velocity is too large or too small: its kinetic energy leaves the range of double precision; other units of length or time help"
     )]
     Overflow,
-    /// The feasible cone of these contacts has no interior: no chain of elastic impacts ends.
+    /// The contacts can balance each other (the feasible cone has no interior): a chain of elastic impacts would never end.
     #[error(
         "no elastic outcome: contacts {jammed:?} wedge the system in, so their impacts never end; use the plastic law"
     )]
@@ -75,13 +75,13 @@ pub enum ImpactError {
         /// Contacts whose unit normals balance each other.
         jammed: Vec<usize>,
     },
-    /// The chain of elementary impacts reached its cap.
+    /// The chain of elementary impacts reached the allowed number.
     #[error("limit of {impacts} elementary impacts reached; raise max_impacts")]
     LimitExceeded {
         /// Impacts made.
         impacts: u64,
     },
-    /// Minimality is tested on all subsequences, which is too much for a chain this long.
+    /// The sequence is too long to test whether it is minimal, since the test visits all its subsequences.
     #[error(
         "limit of {limit} impacts for the test of minimality exceeded by a sequence of {impacts}"
     )]
@@ -91,7 +91,7 @@ pub enum ImpactError {
         /// Longest sequence tested.
         limit: usize,
     },
-    /// The plastic projection pulls on a contact, which dry contacts cannot do.
+    /// The plastic law needs a pulling impulse at a contact, which dry contacts cannot exert.
     #[error(
         "plastic projection pulls on contacts {contacts:?}; allow adhesion or use the cone law"
     )]
@@ -99,50 +99,50 @@ pub enum ImpactError {
         /// Contacts with a negative impulse.
         contacts: Vec<usize>,
     },
-    /// An index names a contact that does not exist, or names it twice.
+    /// A contact index is out of range, or given twice.
     #[error("{what} {contact} is out of range or repeated: there are {contacts} contacts")]
     InvalidContact {
-        /// List that holds the index, for example `priority`.
+        /// Name of the list that contains the index, for example `priority`.
         what: &'static str,
-        /// The offending index.
+        /// Index that is out of range or repeated.
         contact: usize,
         /// Number of contacts.
         contacts: usize,
     },
-    /// The law's conditions leave contacts approaching, pulling, or outside their friction
-    /// cone: no error of arithmetic, the law does not fit the impact.
+    /// The exact answer of the law leaves contacts approaching, pulling, or outside their friction
+    /// cone. This is not a rounding error: the law does not fit the impact.
     #[error(
         "law is infeasible here: its exact answer leaves contacts {contacts:?} approaching, pulling or outside their friction cone; another law fits"
     )]
     InfeasibleLaw {
-        /// The contacts, ascending.
+        /// Contacts that approach, pull or leave their cone, ascending.
         contacts: Vec<usize>,
-        /// The law's exact answer.
+        /// Exact answer of the law.
         found: Box<ImpactOutcome>,
     },
-    /// Impulses at the contacts can balance each other, so that these contacts cannot all rebound as
-    /// Newton's restitution asks: the law has no answer.
+    /// Impulses at the contacts can balance each other, so these contacts cannot all rebound with the speeds that
+    /// Newton's restitution prescribes: the law has no answer.
     #[error(
         "law is infeasible here: contacts {contacts:?} press against each other, so they cannot all separate at restitution times their closing speed; set their restitution to 0"
     )]
     ContradictoryRestitution {
-        /// The contacts, ascending.
+        /// Contacts that press against each other, ascending.
         contacts: Vec<usize>,
     },
-    /// The answer did not pass the gate, also after a refinement in twice the precision.
+    /// The answer failed a check of the gate, even after a refinement in twice the working precision.
     #[error(
         "inaccurate: {rule}, by {measure:e} of its own terms{}",
         named(contacts)
     )]
     Inaccurate {
-        /// The rule that is broken worst.
+        /// The rule with the largest violation.
         rule: GateRule,
-        /// By how much, as a fraction of the terms that it is the sum of.
+        /// Size of the violation, as a fraction of the terms of the sum that the rule checks.
         measure: f64,
-        /// Contacts that break it, where the rule is about contacts.
+        /// Contacts that break the rule; empty for rules that do not concern single contacts.
         contacts: Vec<usize>,
     },
-    /// A law with friction was given a rough contact whose directions of slip are missing.
+    /// A law with friction was given a contact that has friction but no tangents.
     #[error(
         "contact {contact} has friction but no tangents: give one tangent row in the plane, two in space, or friction 0"
     )]
@@ -150,7 +150,7 @@ pub enum ImpactError {
         /// Index of the contact.
         contact: usize,
     },
-    /// An iteration that terminates in exact arithmetic did not; the numbers say how far it got.
+    /// An iteration that terminates in exact arithmetic did not terminate.
     #[error("the active-set projection did not settle within {iterations} iterations")]
     NotConverged {
         /// Iterations made.
@@ -164,28 +164,28 @@ pub enum ImpactError {
     Complementarity {
         /// Status of the best attempt.
         status: LcpStatus,
-        /// Its scale-free residual.
+        /// Scale-free residual of that attempt.
         residual: f64,
     },
-    /// An option of a law has a value that makes no sense.
+    /// An option of a law has a value outside its allowed range.
     #[error("{what} is {value}: it must be {allowed}")]
     InvalidOption {
-        /// The option.
+        /// Name of the option.
         what: &'static str,
         /// The value given.
         value: f64,
-        /// The allowed range.
+        /// Allowed range, as text.
         allowed: &'static str,
     },
-    /// No sample of a set-valued law ended within its steps.
+    /// No sample of a set-valued law reached the end of the impact within the allowed number of steps.
     #[error("limit of {max_steps} steps reached by all {samples} samples; raise max_steps")]
     SampleLimit {
         /// Samples drawn.
         samples: u64,
-        /// Steps allowed to each.
+        /// Steps allowed per sample.
         max_steps: usize,
     },
-    /// No sample of a set-valued law ended within the budget of work.
+    /// No sample of a set-valued law reached the end of the impact within the work budget.
     #[error(
         "budget of {max_work} units of work used up by {samples} samples, none of which ended; raise max_work"
     )]
@@ -195,31 +195,31 @@ pub enum ImpactError {
         /// Units of work allowed.
         max_work: u64,
     },
-    /// No coefficient of restitution gave an answer within the budget of work.
+    /// The fit of the coefficient of restitution found no answer within the work budget.
     #[error("budget of {max_work} units of work used up by the fit of restitution; raise max_work")]
     FitLimit {
         /// Units of work allowed.
         max_work: u64,
     },
-    /// Admissible impulses of the contacts balance each other: nothing bounds the impact.
+    /// Admissible impulses of the contacts can balance each other, so the total impulse of the impact has no bound.
     #[error("the friction cone is not pointed: impulses can balance each other without end")]
     NotPointed,
-    /// Bounds of all outcomes need a mass matrix that is provably positive definite.
+    /// The mass matrix is singular to working precision: a bound of all outcomes cannot be proven.
     #[error("the mass matrix is singular to working precision: no bound can be proven")]
     UnprovenBound,
-    /// Modes are enumerated for few contacts only, and only in the plane.
+    /// Contact modes can be enumerated only in the plane and for a limited number of contacts.
     #[error(
         "limit of {max} planar contacts for enumeration exceeded: {contacts} contacts with {tangents} tangents"
     )]
     EnumerationLimit {
         /// Contacts given.
         contacts: usize,
-        /// Tangents at each.
+        /// Tangents per contact.
         tangents: usize,
-        /// Contacts allowed.
+        /// Largest number of contacts allowed.
         max: usize,
     },
-    /// The law takes one contact.
+    /// The law resolves exactly one contact.
     #[error("the law resolves one contact, not {found}")]
     SingleContactLaw {
         /// Contacts given.
@@ -233,23 +233,23 @@ pub enum ImpactError {
         /// Tangents given.
         found: usize,
     },
-    /// A part of a direction of differentiation has another size than the problem.
+    /// A vector in the direction of differentiation has the wrong length.
     #[error("direction: {what} has {found} entries where there should be {expected}")]
     InvalidDirection {
-        /// The part.
+        /// Name of the vector.
         what: &'static str,
-        /// Entries that the problem asks for.
+        /// Expected number of entries.
         expected: usize,
-        /// Entries found.
+        /// Number of entries given.
         found: usize,
     },
-    /// The outcome is known, but not its derivative.
+    /// The outcome was found, but the derivative does not exist or could not be computed.
     #[error("the outcome has no derivative here: {reason}")]
     NotDifferentiated {
-        /// The obstacle.
+        /// Reason, as text.
         reason: &'static str,
     },
-    /// The flow meets the guard without crossing it.
+    /// The flow touches the guard surface without crossing it.
     #[error(
         "the flow crosses the guard at the rate {rate:e}: it grazes, and there is no saltation matrix"
     )]
@@ -260,7 +260,7 @@ pub enum ImpactError {
 }
 
 impl ImpactError {
-    /// The variant as a stable kebab-case identifier, for reports that machines read.
+    /// Stable kebab-case identifier of the variant, for machine-readable reports.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Metric(source) | Self::Contact { source, .. } => source.kind(),
@@ -297,7 +297,7 @@ impl ImpactError {
     }
 }
 
-/// Contacts for a message, nothing for none.
+/// Formats contacts for an error message; empty text for an empty list.
 fn named(contacts: &[usize]) -> String {
     match contacts {
         [] => String::new(),

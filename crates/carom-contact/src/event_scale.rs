@@ -1,12 +1,12 @@
-//! The motion that the contacts of an event see, and the scale of tolerances that are relative to motion.
+//! Motion in the span of the contact rows, which alone matters for an impact, as the scale of tolerances.
 //!
-//! A uniform velocity that no row sees, a far body, the coordinates and the units of a problem change no answer. So
-//! a tolerance is relative to the part of the momentum in the span of the whitened rows, $\rho$, never to the whole
-//! momentum of the frame.
+//! The result of an impact must not depend on a uniform velocity orthogonal to all rows, on a far body, or on coordinates and
+//! units. So a tolerance is relative to $\rho$, the norm of the part of the momentum in the span of the whitened rows, and
+//! never to the momentum of the whole system.
 //!
-//! A velocity that no contact and no constraint sees changes no impact: that of a train changes none in it. Where it is
-//! most of the velocity given, laws are asked about the rest (`seen_velocity`). Rounding of the given velocity stays
-//! hidden: it is added to the velocities that graze.
+//! A velocity orthogonal to all contact and constraint rows, like that of the train in which an impact happens, does not change
+//! the impact. If it is most of the given velocity, laws solve the problem of the remaining velocity
+//! (`seen_velocity`). The rounding error of the given velocity is then added to the grazing thresholds.
 
 use crate::numbers::Numbers;
 use crate::twice::dot_of_sum;
@@ -16,45 +16,46 @@ use carom_numeric::svd::Svd;
 use nalgebra::DVector;
 use smallvec::{SmallVec, smallvec};
 
-/// Singular values of unit rows below this fraction of the largest span no direction.
+/// Singular values of unit rows below this fraction of the largest count as zero.
 const RANK_TOLERANCE: f64 = 1e-12;
 
-/// Remainder of a unit row beside the rows before it, up to which it follows from them but for rounding. The singular
-/// value that it adds is no larger.
+/// Largest norm of the part of a unit row orthogonal to the rows before it that counts as rounding: the row is then linearly
+/// dependent. The smallest singular value with this row is not larger.
 const REPEATED: f64 = 32.0 * f64::EPSILON;
 
-/// Frobenius norm of the inverse of the triangular factor of unit rows, up to which they are independent beyond doubt: the
-/// least singular value is at least its reciprocal.
+/// Largest Frobenius norm of the inverse of the triangular factor of unit rows at which the rows are certainly linearly
+/// independent: the smallest singular value is at least the reciprocal.
 const INDEPENDENT: f64 = 1e10;
 
-/// Part of a kinetic norm that rounding of the data hides: four units in the last place.
+/// Fraction of a kinetic norm that counts as rounding of the data: four units in the last place.
 pub const ROUNDING: f64 = 4.0 * f64::EPSILON;
 
-/// Rounding of a row's velocity, over the sum of its terms as given: a few units in the last place of each number.
+/// Rounding error of a row's velocity, as a fraction of the terms of the sum: a few units in the last place of each number.
 const ROW_ROUNDING: f64 = 64.0 * f64::EPSILON;
 
-/// Momentum over the largest velocity of a unit normal, from which on the part that rows see is computed. Below it,
-/// tolerances of laws, at most 1e-9 of the momentum, are less than 1e-6 of the motion that contacts see.
+/// Ratio of the momentum to the largest velocity of a unit normal above which the part in the span of the rows is
+/// computed. Below it, tolerances of laws (at most 1e-9 of the momentum) are less than 1e-6 of the motion in the span
+/// of the contact rows.
 const FAST: f64 = 256.0;
 
-/// Part of the momentum that rows see, above which the problem is solved in the frame given.
+/// Fraction of the momentum in the span of the rows above which the problem keeps its given velocity.
 const SEEN: f64 = 1.0 / 64.0;
 
-/// Singular values of unit rows above this fraction of the largest: along their directions the velocity is corrected to
-/// the velocities of the rows as given. Along others rounding of the rows would be amplified.
+/// Fraction of the largest singular value of unit rows above which the velocity along a singular direction is corrected to
+/// the velocities of the caller's rows. Along the others the correction would amplify the rounding of the rows.
 const WELL_SEEN: f64 = 1e-6;
 
-/// Part of a whitened momentum (n) in the span of whitened unit rows (n each).
+/// Projects a whitened momentum (n entries) onto the span of whitened unit rows (n entries each).
 ///
-/// Gram–Schmidt with a second pass, while that decides the rank beyond doubt. Else singular values decide it: neither
-/// the order nor the repetition of rows has a part in it.
+/// Uses Gram–Schmidt with a second pass as long as the rank is certain, else singular values. The result depends
+/// neither on the order nor on the repetition of rows.
 pub fn part_in_span<'r>(
     rows: impl Iterator<Item = &'r [f64]> + Clone,
     momentum: &[f64],
 ) -> Numbers {
     let n = momentum.len();
     let mut basis: SmallVec<[f64; 32]> = SmallVec::new();
-    // Each direction as a combination of the rows that added one.
+    // Each basis direction as a linear combination of the rows that added a direction.
     let mut combinations: Vec<Numbers> = Vec::new();
     let mut squares = 0.0;
     let mut rest: Numbers = smallvec![0.0; n];
@@ -87,7 +88,7 @@ pub fn part_in_span<'r>(
     along(basis.chunks_exact(n.max(1)), momentum)
 }
 
-/// Part of a momentum (n) along orthonormal directions (n each).
+/// Projects a momentum (n entries) onto orthonormal directions (n entries each).
 fn along<'d>(directions: impl Iterator<Item = &'d [f64]>, momentum: &[f64]) -> Numbers {
     let mut part: Numbers = smallvec![0.0; momentum.len()];
     for direction in directions {
@@ -97,13 +98,14 @@ fn along<'d>(directions: impl Iterator<Item = &'d [f64]>, momentum: &[f64]) -> N
     part
 }
 
-/// Singular values that count towards the span, with their indices.
+/// Singular values that do not count as zero, with their indices.
 pub fn spanning(svd: &Svd) -> impl Iterator<Item = (usize, f64)> + Clone + '_ {
     let sizes = svd.singular_values().iter().copied().enumerate();
     sizes.filter(|(_, size)| *size > RANK_TOLERANCE * svd.largest())
 }
 
-/// The part of the velocity before (n) that contact rows see, if that is little of it.
+/// Returns the part of the velocity before the impact (n entries) in the span of the contact rows; `None` unless it is a
+/// small part of the velocity.
 pub(crate) fn seen_velocity(problem: &ImpactProblem<'_>) -> Option<Tangent> {
     let normals = problem.unit_velocity().iter();
     let fastest = normals.fold(0.0, |fastest, b| f64::max(fastest, b.abs()));
@@ -123,7 +125,7 @@ pub(crate) fn seen_velocity(problem: &ImpactProblem<'_>) -> Option<Tangent> {
     if !(kernel::norm(&seen) < SEEN * problem.norm()) {
         return None;
     }
-    // Whitening has rounded the whole momentum: the velocities of the rows as given are met.
+    // Whitening has rounded the whole momentum: correct the velocities of the caller's rows.
     let missed = missed_rates(problem, &seen);
     for (index, size) in sizes.filter(|(_, size)| *size > WELL_SEEN * svd.largest()) {
         let length = kernel::dot(svd.right(index), &missed) / size;
@@ -132,7 +134,7 @@ pub(crate) fn seen_velocity(problem: &ImpactProblem<'_>) -> Option<Tangent> {
     Some(velocity(problem, &seen))
 }
 
-/// Velocity (n) of a whitened momentum that is scaled like the problem's.
+/// Converts a whitened momentum, scaled like that of the problem, to a physical velocity (n entries).
 fn velocity(problem: &ImpactProblem<'_>, momentum: &[f64]) -> Tangent {
     let mut velocity = DVector::from_column_slice(momentum);
     let metric = problem.contacts().metric();
@@ -140,7 +142,7 @@ fn velocity(problem: &ImpactProblem<'_>, momentum: &[f64]) -> Tangent {
     Tangent(velocity / problem.scale())
 }
 
-/// Scaled velocities of the unit rows that a whitened momentum lacks.
+/// Scaled velocities of the unit rows at the problem's velocity minus those at a whitened momentum.
 fn missed_rates(problem: &ImpactProblem<'_>, momentum: &[f64]) -> Numbers {
     let contacts = problem.contacts();
     let scale = problem.scale();
@@ -153,7 +155,7 @@ fn missed_rates(problem: &ImpactProblem<'_>, momentum: &[f64]) -> Numbers {
     rates(contacts, &given, &made)
 }
 
-/// Scaled velocity of a contact's unit normal that rounding of a velocity (n) may be worth, of a scale.
+/// Rounding error of a velocity (n entries), expressed as a velocity of the contact's unit normal times `scale`.
 pub(crate) fn rounding_of_normal(
     contacts: &ContactSet<'_>,
     contact: usize,
@@ -163,7 +165,7 @@ pub(crate) fn rounding_of_normal(
     ROW_ROUNDING * contacts.normal_velocity(contact, velocity, scale).size
 }
 
-/// Velocities of the unit rows for a velocity `x + y`, in twice the precision.
+/// Velocities of the unit rows for a velocity `x + y`, computed in twice the working precision.
 pub(crate) fn rates(contacts: &ContactSet<'_>, x: &[f64], y: &[f64]) -> Numbers {
     let rows = contacts.jacobian_rows().enumerate();
     rows.map(|(row, covector)| {

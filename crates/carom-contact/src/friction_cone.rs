@@ -1,8 +1,8 @@
-//! Round friction cones or polygons.
+//! Shape of friction cones: round, or a polygon.
 
-/// The shape of the friction cones $\lVert\lambda_t\rVert \le \mu\lambda_n$ of spatial contacts.
+/// Shape of the friction cones $\lVert\lambda_t\rVert \le \mu\lambda_n$ of contacts in space.
 ///
-/// In the plane both are the same, and exact.
+/// In the plane both shapes give the same exact cone.
 ///
 /// # Examples
 ///
@@ -15,17 +15,17 @@
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
 pub enum FrictionCone {
-    /// The cone itself.
+    /// The exact round cone.
     #[default]
     Round,
-    /// A regular polygon inside it, with this many directions: 4 to 256 in space (2 in the plane).
-    /// The answer depends on how it is turned; with 4 directions velocities are off by several
+    /// A regular polygon inscribed in the cone, with this many directions: 4 to 256 in space (2 in the plane).
+    /// The answer depends on the orientation of the polygon; with 4 directions velocities have errors of several
     /// percent.
     Polygon(usize),
 }
 
 impl FrictionCone {
-    /// The directions asked for; `None` for round cones.
+    /// Number of directions of the polygon; `None` for round cones.
     pub fn directions(self) -> Option<usize> {
         match self {
             Self::Round => None,

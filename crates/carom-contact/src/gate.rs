@@ -1,28 +1,30 @@
-//! Conditions that an answer must satisfy before it is called an outcome: the input and the answer alone decide.
+//! Conditions that an answer must satisfy before it is called an outcome. They depend on the problem and the answer alone.
 //!
-//! With $b_r$ the velocity of row $r$, $S$ its own terms (see
-//! [`own_terms`](crate::own_terms)) and every limit $10^{-9}$ of them:
+//! Let $b_r$ be the velocity of row $r$, and $S$ the rounding scale of a row: the sum of the magnitudes of all numbers from
+//! which the velocity is computed (see [`own_terms`](crate::own_terms)). Every limit is $10^{-9}$ of the scale named in the
+//! rule:
 //!
 //! 1. every number is finite;
 //! 2. momentum: $|M(v^+-v^-) - J^T\lambda - A^T\nu|_k$ against
 //!    $(|M||v^+-v^-| + |J|^T|\lambda| + |A|^T|\nu|)_k$, for every coordinate $k$;
-//! 3. no contact approaches: $b_i^+ \ge -10^{-9}S_i$, and no constraint is worse violated than before;
+//! 3. no contact approaches: $b_i^+ \ge -10^{-9}S_i$, and no constraint is violated more than before the impact;
 //! 4. no contact pulls, $\lambda_i \ge -10^{-9}S_i/\lVert n_i\rVert^2$, and friction stays in its cone;
-//! 5. no energy is gained: $\sum_r\lambda_r(b_r^-+b_r^+)/2$ against
-//!    $\sum_r|\lambda_r|(|b_r^-|+|b_r^+|)/2$. Laws with Newton's restitution may gain some, but
-//!    where $0 \le b_i^+ - r_i \perp \lambda_i \ge 0$ with the rebound $r_i = e_i\max(-b_i^-, 0)$ and friction
-//!    dissipates, $\sum_r\lambda_rb_r^+ - \sum_i\lambda_ir_i \le 0$ is asked instead, against the same terms.
+//! 5. no energy is gained: $\sum_r\lambda_r(b_r^-+b_r^+)/2$ against $\sum_r|\lambda_r|(|b_r^-|+|b_r^+|)/2$. Laws with
+//!    Newton's restitution may gain energy. They satisfy $0 \le b_i^+ - r_i \perp \lambda_i \ge 0$ with the rebound
+//!    $r_i = e_i\max(-b_i^-, 0)$, and friction dissipates; the rule then requires
+//!    $\sum_r\lambda_rb_r^+ - \sum_i\lambda_ir_i \le 0$, against the same scale.
 //!
-//! $S$ counts what impulses made and cancelled, or rounding would fail honest answers. Impulses that are
-//! huge and cancel make it larger than any velocity, and then everything passes: what a solver finds
-//! where a law has no answer looks like that. So velocities are also held against what a row moves,
-//! $\max\bigl(\sum_k|a_k|(|v_k^-| + |v_k^+|),\ \lVert a\rVert p\bigr)$ with $p$ the momentum before and
-//! after of what the pushing rows connect with it: rule 6 asks rule 3 and the velocities that a law
-//! requires to $10^{-4}$ of that, and to $10^{-8}$ where impulses are more than $10^8$ times as large. Above $10^{-8}$ an answer is refined.
-//! Impulses whose own rounding is more than $10^{-4}$ of it explain no velocity: rule 2 would pass for any.
+//! $S$ includes the effect of impulses that cancel each other; otherwise rounding would fail correct answers. But huge
+//! impulses that cancel make $S$ larger than any velocity, and then every answer would pass. A solver returns such
+//! impulses where a law has no answer. So velocities are also compared with the *reference velocity* of a row,
+//! $\max\bigl(\sum_k|a_k|(|v_k^-| + |v_k^+|),\ \lVert a\rVert p\bigr)$, where $p$ is the norm of the momenta before and
+//! after of all bodies that pushing rows connect with the row $a$. Rule 6 repeats rule 3, and the check of the
+//! velocities that a law prescribes, with the limit $10^{-4}$ of the reference velocity, or $10^{-8}$ of it if the impulses are
+//! more than $10^8$ times as large. An answer that misses more than $10^{-8}$ is refined. Impulses whose own rounding
+//! error is more than $10^{-4}$ of the reference velocity are rejected: rule 2 would pass for any velocity.
 //!
-//! Velocities are rounded numbers. Where an impact is so gentle that the last digit of $v^+$ is more
-//! than $10^{-9}$ of what changed, two units of that digit are allowed in rules 2 and 5.
+//! Velocities are rounded numbers. In a gentle impact the last digit of $v^+$ can exceed
+//! $10^{-9}$ of the change; rules 2 and 5 therefore allow two units of that digit.
 
 use crate::numbers::Numbers;
 use crate::own_terms::{dot_and_size, groups};
@@ -31,63 +33,63 @@ use carom_metric::kernel;
 use smallvec::smallvec;
 use std::fmt;
 
-/// Largest violation of a rule, as a fraction of its own terms.
+/// Largest accepted violation of a rule, as a fraction of the scale of that rule.
 pub(crate) const GATE_TOLERANCE: f64 = 1e-9;
 
-/// Largest velocity that impulses which cancel may leave, as a fraction of what a row moves.
+/// Largest velocity that a row may miss behind impulses that cancel, as a fraction of its reference velocity.
 const CANCELLATION_TOLERANCE: f64 = 1e-4;
 
-/// An answer that leaves more than this fraction is refined.
+/// Fraction of a row's reference velocity above which a missed velocity causes a refinement.
 pub(crate) const REFINED: f64 = 1e-8;
 
-/// Impulses of more than this many times what a row moves are huge.
+/// Ratio of impulses to the reference velocity of their row above which the impulses count as huge.
 const HUGE: f64 = 1e8;
 
-/// Rounding of the velocities that rules 2 and 5 allow: two units of the last digit.
+/// Rounding of the velocities that rules 2 and 5 allow: two units in the last place.
 pub(crate) const ROUNDING: f64 = 2.0 * f64::EPSILON;
 
-/// Rules that an answer of a law has to obey.
+/// Selection of the rules that the answers of a law must obey.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules<'r> {
-    /// Impulses on tangents stay in the cone of the contact's friction coefficient.
+    /// True if tangential impulses must stay in the friction cone of their contact.
     pub friction: bool,
-    /// Contacts may pull: the law says which do.
+    /// True if contacts may pull; the law then reports which do.
     pub may_pull: bool,
-    /// Contacts may approach after it: a part of an impact, not its end.
+    /// True if contacts may still approach: the answer is a part of an impact, not its end.
     pub may_approach: bool,
-    /// Bound of the impulses' work on the energy.
+    /// Bound on the energy that the impulses may add.
     pub work: Work<'r>,
-    /// The exact answer of the law may penetrate or pull.
+    /// True if the exact answer of the law may penetrate or pull.
     pub may_be_infeasible: bool,
-    /// Scaled velocities of the walls along the distinct unit normals, empty for walls at rest.
+    /// Scaled velocities of moving walls along the distinct unit normals; empty for walls at rest.
     pub wall_rates: &'r [f64],
 }
 
-/// Bound of the work that a law's impulses may do on the energy.
+/// Bound on the energy that the impulses of a law may add.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Work<'r> {
-    /// They gain none: rule 5.
+    /// Impulses must not add energy: rule 5.
     Lost,
-    /// It may grow, as Newton's restitution allows, but at the velocities after the impact
-    /// they gain none against what contacts must rebound by: rule 5 with $\sum_r\lambda_r b_r^+ -
-    /// \sum_i\lambda_i r_i$. Here are the rebounds $r_i$, scaled and on unit normals.
+    /// Energy may grow as Newton's restitution allows, but not beyond the prescribed rebounds: rule 5 with
+    /// $\sum_r\lambda_r b_r^+ - \sum_i\lambda_i r_i$ at the velocities after the impact. The slice holds the rebounds $r_i$,
+    /// scaled and for unit normals, one per contact.
     Rebound(&'r [f64]),
-    /// It may grow.
+    /// Energy may grow without a bound.
     Any,
 }
 
-/// Motion seen by a row, and size of the impulses around it.
+/// Reference velocity of a row, and size of the impulses around the row; scaled.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Moved {
-    /// $\max\bigl(\sum_k|a_k|(|v_k^-| + |v_k^+|)/\lVert a\rVert,\ p\bigr)$.
+    /// Velocity $\max\bigl(\sum_k|a_k|(|v_k^-| + |v_k^+|)/\lVert a\rVert,\ p\bigr)$, see the head of the module.
     pub(crate) velocity: f64,
-    /// Norm of the impulses of the pushing rows that are connected with it.
+    /// Norm of the impulses of all pushing rows that are connected with the row.
     pub(crate) impulses: f64,
 }
 
 impl Moved {
-    /// Rounding of the impulses around the row, as a fraction of its motion.
+    /// Rounding error of the impulses around the row, as a fraction of the reference velocity.
     pub(crate) fn rounding(&self) -> f64 {
         match self.impulses > 0.0 {
             true => f64::EPSILON * self.impulses / self.velocity,
@@ -95,12 +97,12 @@ impl Moved {
         }
     }
 
-    /// True if the rounding of the impulses is a large part of the row's motion.
+    /// True if the rounding error of the impulses is a large part of the reference velocity.
     pub(crate) fn is_rounding(&self) -> bool {
         !(self.rounding() <= CANCELLATION_TOLERANCE)
     }
 
-    /// The largest velocity that rule 6 lets the row miss.
+    /// Largest velocity that rule 6 allows the row to miss.
     pub(crate) fn limit(&self) -> f64 {
         let is_huge = self.impulses > HUGE * self.velocity;
         self.velocity
@@ -130,29 +132,29 @@ impl Rules<'_> {
     };
 }
 
-/// Rule that an answer must satisfy to be called resolved.
+/// Rule that an answer must obey to be accepted as an outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum GateRule {
-    /// Every number is finite.
+    /// All numbers are finite.
     Finite,
-    /// Impulses explain the change of momentum.
+    /// The impulses add up to the change of momentum.
     Momentum,
     /// No contact approaches after the impact.
     Approach,
-    /// Constraints hold after the impact.
+    /// Constraints are satisfied after the impact.
     Constraint,
     /// No contact pulls.
     Pull,
-    /// Friction stays in its cone.
+    /// Friction impulses lie in their cones.
     Friction,
     /// No energy is gained.
     Energy,
-    /// Contacts that push end with the velocity that the law asks for.
+    /// Contacts that push end with the velocity that the law prescribes.
     Velocity,
     /// Friction opposes the sliding of the contacts that slide.
     Sliding,
-    /// Impulses that cancel do not hide what contacts do.
+    /// Huge impulses that cancel do not hide a velocity that breaks another rule.
     Cancellation,
 }
 
@@ -176,17 +178,17 @@ impl fmt::Display for GateRule {
     }
 }
 
-/// Failure of an answer.
+/// Violation of a rule by an answer.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Breach {
-    /// The rule that is broken worst.
+    /// The rule with the largest violation.
     pub rule: GateRule,
-    /// By how much, as a fraction of its own terms.
+    /// Size of the violation, as a fraction of the scale of the rule.
     pub measure: f64,
-    /// Contacts that approach after the impact, pull or leave their cone.
+    /// Contacts that approach after the impact, pull, or leave their friction cone.
     pub contacts: Vec<usize>,
-    /// True if nothing but rules 3 and 4 is broken at contacts.
+    /// True if only rules 3 and 4 are broken, and only at contacts.
     pub is_feasibility: bool,
 }
 
@@ -210,7 +212,7 @@ impl Breach {
     }
 }
 
-/// An answer in the units of the system.
+/// Velocity after the impact and impulses on the caller's rows, without the internal scaling.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Answer<'a> {
     pub(crate) velocity_plus: &'a [f64],
@@ -218,19 +220,19 @@ pub(crate) struct Answer<'a> {
     pub(crate) constraint_impulses: &'a [f64],
 }
 
-/// Findings of the first five rules.
+/// Result of the first five rules.
 pub(crate) struct Inspection {
-    /// `None` if the answer passes.
+    /// Violation found; `None` if the answer passes.
     pub(crate) breach: Option<Breach>,
-    /// True if a contact looks bad on fewer terms than $S$ has.
+    /// True if a contact or constraint failed the first, cheap check against fewer terms than the rounding scale $S$ includes.
     pub(crate) is_suspect: bool,
-    /// True if in a coordinate the rounding of impulses that cancel may be as large as the momentum there.
+    /// True if in some coordinate the rounding error of cancelling impulses may be as large as the momentum.
     pub(crate) may_be_rounding: bool,
 }
 
-/// Asks the first five rules of an answer.
+/// Checks the first five rules.
 ///
-/// Here only what is cheap: contacts that look bad on fewer terms than $S$ has are looked at again.
+/// The first pass is cheap. Contacts and constraints that fail it are checked again with the full rounding scale $S$.
 pub(crate) fn inspect(
     problem: &ImpactProblem<'_>,
     answer: &Answer<'_>,
@@ -258,7 +260,7 @@ pub(crate) fn inspect(
         None => breach = Some(found),
         Some(breach) => breach.join(found),
     };
-    // Written so that NaN fails, here and below.
+    // Comparisons are written so that NaN fails, here and below.
     let is_asked = !matches!(rules.work, Work::Any) && rules.wall_rates.is_empty();
     if is_asked && !(balance.work <= balance.work_size) {
         raise(Breach::of(
@@ -291,18 +293,18 @@ pub(crate) fn inspect(
     }
 }
 
-/// Momentum and work of an answer, summed row by row, with the sizes of their terms.
+/// Momentum balance and work of an answer, summed row by row, with the sizes of their terms.
 struct Balance {
     scale: f64,
-    /// Scaled velocities before and after.
+    /// Scaled velocities (n entries each) before and after the impact.
     before: Numbers,
     after: Numbers,
-    /// Momentum that no impulse explains, but for the change itself.
+    /// Negative sum of the impulses on all rows (n entries): with the momentum change added, the residual of the balance.
     left: Numbers,
-    /// Size of the terms of `left`.
+    /// Sizes of the terms of `left` (n entries).
     size: Numbers,
     work: f64,
-    /// Rounding of the work, and the share of its terms that the gate forgives.
+    /// Largest work that passes as rounding: [`GATE_TOLERANCE`] of the terms plus the rounding of the velocities.
     work_size: f64,
 }
 
@@ -322,8 +324,8 @@ impl Balance {
         }
     }
 
-    /// Adds a row and its impulse; `counted` is the velocity before that counts for the work, if that is not the
-    /// row's own.
+    /// Adds a row and its impulse. `counted` replaces the row's velocity before the impact in the work; `None` uses the row's
+    /// own.
     fn add(&mut self, row: &[f64], row_scale: f64, impulse: f64, counted: Option<f64>) -> RowRates {
         let impulse = impulse * (self.scale / row_scale);
         let mut rates = RowRates::default();
@@ -338,13 +340,13 @@ impl Balance {
         }
         let counted = counted.unwrap_or(rates.before);
         self.work += 0.5 * impulse * (counted + rates.after);
-        // The terms of the velocity before count: it may have been stopped except for rounding.
+        // The row's own velocity before is included in the terms: the counted velocity may be zero up to rounding.
         let terms = f64::max(counted.abs(), rates.before.abs()) + rates.after.abs();
         self.work_size += impulse.abs() * (0.5 * GATE_TOLERANCE * terms + ROUNDING * rates.size);
         rates
     }
 
-    /// Adds the rows of all contacts. True if one approaches, pulls or leaves its cone, at a first look.
+    /// Adds the rows of all contacts. True if a contact seems to approach, pull or leave its cone, by the cheap check.
     fn add_contacts(
         &mut self,
         problem: &ImpactProblem<'_>,
@@ -384,7 +386,7 @@ impl Balance {
         is_suspect
     }
 
-    /// Adds the rows of the constraints, and finds the last that is broken, at a first look.
+    /// Adds the rows of the constraints, and returns the last one that seems violated, by the cheap check.
     fn add_constraints(
         &mut self,
         problem: &ImpactProblem<'_>,
@@ -412,8 +414,8 @@ struct RowRates {
     size: f64,
 }
 
-/// Rule 2, with what the impulses leave and the size of their terms; and whether in a coordinate the rounding of these terms
-/// is a large part of the momentum.
+/// Checks rule 2. `left` is the negative sum of all impulses, `size` the size of its terms. The second result is true if in
+/// some coordinate the rounding error of these terms is a large part of the momentum.
 fn check_momentum(
     metric: &carom_metric::KineticMetric,
     [before, after]: [&[f64]; 2],
@@ -424,7 +426,7 @@ fn check_momentum(
     let mass = metric.mass_matrix().as_slice();
     let mut worst: Option<Breach> = None;
     let mut may_be_rounding = false;
-    // Symmetric: a column is a row.
+    // The mass matrix is symmetric: a column is a row.
     for ((row, left), size) in mass.chunks_exact(n).zip(left).zip(size) {
         let (mut momentum, mut terms, mut rounding) = (*left, *size, 0.0);
         for ((m, minus), plus) in row.iter().zip(before).zip(after) {
@@ -445,11 +447,11 @@ fn check_momentum(
     (worst, may_be_rounding)
 }
 
-/// The own terms $S$ of every row, for scaled velocities.
+/// Data for the rounding scale $S$ of any row, from scaled velocities.
 pub(crate) struct OwnTerms {
     before: Numbers,
     after: Numbers,
-    /// $|v_k^-| + |v_k^+| + \sum_r|(M^{-1}a_r^T)_k\lambda_r|$.
+    /// Sizes of everything that velocity $k$ was computed from: $|v_k^-| + |v_k^+| + \sum_r|(M^{-1}a_r^T)_k\lambda_r|$.
     made: Numbers,
 }
 
@@ -505,7 +507,8 @@ impl OwnTerms {
         }
     }
 
-    /// Velocity before, after and $S$ of a row times its power of two, scaled.
+    /// Returns the velocity of a row before and after the impact and its rounding scale $S$, all three multiplied by
+    /// `row_scale` (a power of two) and by the scale of the problem.
     pub(crate) fn of(&self, row: &[f64], row_scale: f64) -> (f64, f64, f64) {
         let scaled: Numbers = row.iter().map(|a| a * row_scale).collect();
         let (before, _) = dot_and_size(&scaled, &self.before);
@@ -514,7 +517,7 @@ impl OwnTerms {
         (before, after, size)
     }
 
-    /// $S$ of every row of the Jacobian over its kinetic length, scaled.
+    /// Computes the rounding scale $S$ of every Jacobian row, divided by the kinetic length of the row, in scaled units.
     pub(crate) fn of_unit_rows(&self, contacts: &ContactSet<'_>) -> Vec<f64> {
         let sizes = contacts.jacobian_rows().enumerate().map(|(row, covector)| {
             let row_scale = contacts.row_scale(row);
@@ -524,7 +527,8 @@ impl OwnTerms {
         sizes.collect()
     }
 
-    /// Motion that every row of the Jacobian sees by itself, $\sum_k|a_k|(|v_k^-| + |v_k^+|)/\lVert a\rVert$, scaled.
+    /// Part of every Jacobian row's reference velocity that comes from its own coordinates,
+    /// $\sum_k|a_k|(|v_k^-| + |v_k^+|)/\lVert a\rVert$ for the row $a$, in scaled units.
     pub(crate) fn moved_by_unit_rows(&self, contacts: &ContactSet<'_>) -> Vec<f64> {
         let rows = contacts.jacobian_rows().enumerate();
         rows.map(|(row, covector)| {
@@ -538,8 +542,8 @@ impl OwnTerms {
         .collect()
     }
 
-    /// Motion of every row with all that pushing rows connect with it, and the size of the impulses there;
-    /// `alone` is what it moves by itself.
+    /// Reference velocity of every Jacobian row, which includes the momentum of all bodies that pushing rows connect with
+    /// it, and the size of the impulses there. `alone` is the part that comes from the row's own coordinates.
     #[cold]
     pub(crate) fn moved_around_unit_rows(
         &self,
@@ -609,7 +613,7 @@ impl OwnTerms {
         })
     }
 
-    /// Rules 3 and 4 on all terms.
+    /// Checks rules 3 and 4 with the full rounding scale $S$.
     fn feasibility(
         &self,
         problem: &ImpactProblem<'_>,
@@ -635,7 +639,7 @@ impl OwnTerms {
                 Some(worst) => worst.join(found),
             }
         };
-        // The impulse that would make S of a row, as given.
+        // Impulse on the caller's row that would make a velocity of size $S$.
         let natural = |row: usize, covector: &carom_metric::Covector| {
             let row_scale = contacts.row_scale(row);
             let (_, _, size) = self.of(covector.0.as_slice(), row_scale);
@@ -651,7 +655,7 @@ impl OwnTerms {
             let wall = wall.unwrap_or(0.0) * contacts.row_norm(first) * row_scale;
             let approach = after + wall;
             if !(approach >= 0.0) && !rules.may_approach {
-                // Rounding of the velocity as given hides approaches below this.
+                // Approaches below this are hidden by the rounding of the full velocity.
                 let unit = contacts.row_norm(first) * row_scale;
                 let hidden = problem.rounding(i) * unit / GATE_TOLERANCE;
                 let size = size + wall.abs() + hidden;

@@ -1,15 +1,15 @@
-//! Invariants of frictionless elastic impacts over a long run, and a way to keep them.
+//! Invariants of frictionless elastic impacts over a long run, and a projection that restores them.
 
 use crate::{ContactSet, ImpactError};
 use carom_metric::{Tangent, kernel, orthonormal_span};
 use nalgebra::{DMatrix, DVector};
 
-/// Energy and contact-free momentum of a run of elastic impacts at one set of contacts.
+/// Energy, and momentum orthogonal to all contact normals, of a run of elastic impacts at one set of contacts.
 ///
-/// Each reflection is exact to the last digit, but a billion of them drift by a random walk and by
-/// the bias of rounding. The part of the momentum orthogonal to all contact normals and the
-/// energy of the rest are known from the start; [`restore`](Self::restore) puts a velocity back on
-/// them, so that the error after any number of impacts is that of one.
+/// Each reflection is exact to the last digit, but over a billion reflections rounding errors add up to a random walk
+/// and a bias. The part of the momentum orthogonal to all contact normals, and the energy of the rest, are known from
+/// the start. [`restore`](Self::restore) moves a velocity back to these values, so that the error after any number of
+/// impacts is that of a single one.
 ///
 /// # Examples
 ///
@@ -30,7 +30,7 @@ use nalgebra::{DMatrix, DVector};
 #[derive(Clone, Debug)]
 pub struct Invariants<'a> {
     contacts: &'a ContactSet<'a>,
-    /// Orthonormal whitened basis of the contact normals' span (n × rank).
+    /// Orthonormal basis (n × rank) of the span of the whitened contact normals.
     span: DMatrix<f64>,
     /// Whitened momentum orthogonal to the span.
     outside: DVector<f64>,
@@ -41,7 +41,7 @@ pub struct Invariants<'a> {
 }
 
 impl<'a> Invariants<'a> {
-    /// Records what impacts on `contacts` keep of a velocity (n).
+    /// Records the invariants of a velocity (n entries) under impacts on `contacts`.
     ///
     /// # Errors
     ///
@@ -64,9 +64,9 @@ impl<'a> Invariants<'a> {
         })
     }
 
-    /// Moves a velocity (n, changed in place) to the nearest one with the recorded invariants.
+    /// Moves a velocity (n entries, changed in place) to the nearest velocity with the recorded invariants.
     ///
-    /// Allocates nothing. A velocity without any momentum inside the span is left there.
+    /// Allocates nothing. If the velocity has no momentum inside the span, that part stays zero.
     pub fn restore(&mut self, velocity: &mut [f64]) {
         let metric = self.contacts.metric();
         metric.whiten_velocity_into(velocity, self.workspace.as_mut_slice());
@@ -86,11 +86,12 @@ impl<'a> Invariants<'a> {
 }
 
 impl ContactSet<'_> {
-    /// Reflects a velocity (n, changed in place) at contact `i` if it approaches, and returns the
-    /// impulse on the normal as given; 0 if it does not approach or does not exist.
+    /// Reflects a velocity (n entries, changed in place) at contact `i` if the contact approaches. Returns the
+    /// impulse on the caller's normal row, or 0 if the contact does not approach or does not exist.
     ///
-    /// The single elastic impact, without allocation, audit or options:
-    /// $v^+ = v^- - 2 b_i M^{-1} u_i^T$ for $b_i < 0$. `workspace` has length n.
+    /// This is a single elastic impact without allocation, audit or options:
+    /// $v^+ = v^- - 2 b_i M^{-1} u_i^T$ for $b_i < 0$, where $u_i$ is the unit normal and $b_i = u_iv^-$.
+    /// `workspace` has n entries.
     pub fn reflect_in_place(&self, i: usize, velocity: &mut [f64], workspace: &mut [f64]) -> f64 {
         if i >= self.len() {
             return 0.0;

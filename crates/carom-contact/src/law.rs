@@ -23,10 +23,11 @@ pub trait ImpactLaw: fmt::Debug + Send + Sync {
 
 /// A law whose answer is a set: every outcome that its physics allows.
 pub trait SetValuedLaw: ImpactLaw {
-    /// All outcomes of one impact, in an order that depends on the problem alone.
+    /// Computes all outcomes of one impact, in an order that depends on the problem alone.
     ///
     /// # Errors
     ///
-    /// See [`ImpactError`]; a limit carries the outcomes found so far.
+    /// See [`ImpactError`]. If a limit on states or samples is reached after some outcomes were found, these are
+    /// returned as an incomplete set.
     fn resolve_all(&self, problem: &ImpactProblem<'_>) -> Result<OutcomeSet, ImpactError>;
 }

@@ -1,4 +1,4 @@
-//! One instant of contact: the problem that every impact law is asked, and the gate that every answer passes.
+//! One instant of contact: the problem that every impact law solves, and the checks that every answer must pass (the gate).
 //!
 //! At an impact the configuration stands still and mechanics is linear algebra on one tangent
 //! space: a mass matrix $M$, contact rows $J$ (normals and tangents), the velocity $v^-$ before,
@@ -6,16 +6,17 @@
 //!
 //! $$ v^+ = v^- + M^{-1}J^T\Lambda, \qquad b^+ = b^- + G\Lambda, \quad b = Jv,\ G = JM^{-1}J^T. $$
 //!
-//! This crate knows no law. The laws stand in `carom-impact`; a law of your own implements [`ImpactLaw`].
+//! This crate contains no impact law. The laws are in `carom-impact`; a law of your own implements [`ImpactLaw`].
 //!
-//! 1. a [`KineticMetric`](carom_metric::KineticMetric) and [`Contact`]s make a [`ContactSet`]
-//!    (with constraint one-forms, if any), once per configuration: rows at unit length, duplicates merged;
-//! 2. a velocity makes it an [`ImpactProblem`], in whitened coordinates and scaled by a power of two;
-//! 3. a law computes impulses on unit rows, a [`Draft`](draft::Draft), and says which [`Rules`](gate::Rules) of the
-//!    gate hold for it;
-//! 4. [`Draft::outcome`](draft::Draft::outcome) makes velocities and impulses on the rows as given of them, refines
-//!    what rounding spoiled, and returns an [`ImpactOutcome`] or says which [`GateRule`] is broken;
-//! 5. every outcome carries an [`Audit`] of energy, momentum, penetration, adhesion, friction and
+//! 1. A [`KineticMetric`](carom_metric::KineticMetric), [`Contact`]s and constraint one-forms (if any) make a
+//!    [`ContactSet`], once per configuration. Its rows are normalized to unit kinetic length, and duplicates are merged.
+//! 2. A velocity turns the set into an [`ImpactProblem`], in whitened coordinates and multiplied by a power of two.
+//! 3. A law computes impulses on the unit rows, a [`Draft`](draft::Draft), and states which [`Rules`](gate::Rules) of the
+//!    gate its answer must obey.
+//! 4. [`Draft::outcome`](draft::Draft::outcome) converts them to a velocity and to impulses on the caller's unnormalized
+//!    rows. It refines answers that rounding has spoiled, and returns an [`ImpactOutcome`] or the [`GateRule`] that is
+//!    broken.
+//! 5. Every outcome carries an [`Audit`] of energy, momentum, penetration, adhesion, friction and
 //!    constraints, computed from the problem and the outcome alone.
 //!
 //! # Examples
@@ -93,7 +94,7 @@ pub use outcome::{
 pub use problem::ImpactProblem;
 pub use unit_row::UnitRow;
 
-// Crates whose types stand in signatures here.
+// Crates whose types occur in signatures of this crate.
 pub use carom_lcp as lcp;
 pub use carom_metric as metric;
 pub use carom_two_body as two_body;

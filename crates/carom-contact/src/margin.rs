@@ -1,4 +1,4 @@
-//! The jam test: can all contacts open at once?
+//! Test of whether all contacts can open at once.
 
 use crate::nnls::nonnegative_least_squares;
 use crate::tolerances::JAMMED_WEIGHT;
@@ -6,24 +6,24 @@ use crate::{ContactSet, ImpactError};
 use carom_metric::kernel;
 use nalgebra::{DMatrix, DVector};
 
-/// Below this margin the feasible cone counts as having no interior.
+/// Distance of the hull of the unit normals from the origin below which the feasible cone counts as having no interior.
 pub const JAM_MARGIN: f64 = 1e-7;
 
 /// Distance of the convex hull of the unit normals from the origin.
 ///
-/// If it is positive, some momentum opens every contact and every chain of elastic impacts ends,
-/// whatever the order. If it is zero the normals balance each other and the contacts that do so
-/// are jammed: a body wedged between parallel walls.
+/// If the distance is positive, some momentum opens every contact, and every chain of elastic impacts ends,
+/// in any order. If it is zero, the normals of some contacts balance each other and these contacts
+/// are jammed, like a body wedged between parallel walls.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Margin {
     /// The distance $\delta \in [0, 1]$; 1 without contacts.
     pub distance: f64,
-    /// Weight of each contact in the nearest point of the hull (sums to 1).
+    /// Weight of each contact in the point of the hull nearest to the origin; the weights sum to 1.
     pub weights: Vec<f64>,
 }
 
 impl Margin {
-    /// Contacts that jam each other; empty if the contacts can open together.
+    /// Contacts that jam each other; empty if all contacts can open together.
     pub fn jammed(&self) -> Vec<usize> {
         if self.distance > JAM_MARGIN {
             return Vec::new();
@@ -34,8 +34,8 @@ impl Margin {
     }
 }
 
-/// The nearest point is the normalized solution of
-/// $\min_{w \ge 0} \lVert Yw\rVert^2 + (1 - \sum w)^2$.
+/// Computes the margin. The weights of the nearest point are the normalized solution of
+/// $\min_{w \ge 0} \lVert Yw\rVert^2 + (1 - \sum w)^2$, with the unit normals as columns of $Y$.
 pub(crate) fn margin(contacts: &ContactSet<'_>) -> Result<Margin, ImpactError> {
     let m = contacts.n_distinct();
     if m == 0 {

@@ -1,4 +1,4 @@
-//! A change of momentum made of impulses on the distinct unit normals.
+//! Change of momentum made by impulses on the distinct unit normals.
 
 use crate::draft::{Basis, Draft, Opening};
 use crate::gate::Rules;
@@ -8,23 +8,23 @@ use crate::{Diagnostics, ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus
 use carom_metric::kernel;
 use smallvec::smallvec;
 
-/// The square of a change over that of the momentum below which the change is not scaled.
+/// Ratio of the squared norms of a change and of the momentum below which an elastic change is not rescaled.
 const SMALL: f64 = 1e-2;
 
 /// Impulses on the distinct unit normals and the whitened momentum change that they make.
 ///
-/// The change is kept beside the impulses because for a nearly flat wedge it is small while they
-/// are large: summing it anew would lose the digits that matter.
+/// The change is stored next to the impulses because for two nearly opposed normals the change is small and the impulses
+/// are large: a sum of the impulses would lose its significant digits.
 #[derive(Clone, Debug)]
 pub struct MomentumChange {
-    /// Impulses on the distinct unit normals, scaled as the momentum.
+    /// Impulses on the distinct unit normals, one per normal, in the scaled units of the problem.
     pub impulse: Numbers,
-    /// Change of the whitened momentum.
+    /// Change of the scaled whitened momentum (n entries).
     pub change: Numbers,
 }
 
 impl MomentumChange {
-    /// Sums the impulses.
+    /// Creates the change that impulses on the distinct unit normals make.
     pub fn from_impulse(problem: &ImpactProblem<'_>, impulse: Numbers) -> Self {
         let mut change: Numbers = smallvec![0.0; problem.momentum().len()];
         for (j, &lambda) in problem.contacts().unit_rows().zip(&impulse) {
@@ -35,11 +35,11 @@ impl MomentumChange {
         Self { impulse, change }
     }
 
-    /// An elastic change, scaled so that it keeps the energy to the last digit,
+    /// Creates an elastic change $w$, multiplied by a factor $s$ near 1 so that the energy is conserved to the last digit,
     /// $\lVert p\rVert = \lVert p + s w\rVert \Leftrightarrow s = -2\langle p,w\rangle/\lVert w\rVert^2$.
     ///
-    /// Rounding of $\langle p,w\rangle$ is worth $2^{-52}\lVert p\rVert^2/\lVert w\rVert$ in the change: a small
-    /// one, of a contact that is grazed, keeps the energy better as it is.
+    /// Rounding of $\langle p,w\rangle$ causes an error of $2^{-52}\lVert p\rVert^2/\lVert w\rVert$ in the change. A small
+    /// change, as of a grazing contact, therefore conserves energy better without the factor.
     pub fn elastic(problem: &ImpactProblem<'_>, mut impulse: Numbers, mut change: Numbers) -> Self {
         let size = kernel::dot(&change, &change);
         if size > SMALL * kernel::dot(problem.momentum(), problem.momentum()) {
@@ -50,7 +50,7 @@ impl MomentumChange {
         Self { impulse, change }
     }
 
-    /// Point on the segment from this change to another, $\alpha$ of the way.
+    /// Interpolates linearly between this change ($\alpha = 0$) and another ($\alpha = 1$).
     pub fn towards(&self, other: &Self, alpha: f64) -> Self {
         let blend = |a: &[f64], b: &[f64]| -> Numbers {
             a.iter().zip(b).map(|(a, b)| a + alpha * (b - a)).collect()
@@ -61,7 +61,7 @@ impl MomentumChange {
         }
     }
 
-    /// Metric distance of two outcomes.
+    /// Kinetic norm of the difference between two changes, in scaled units.
     pub fn distance(&self, other: &Self) -> f64 {
         let squares = self
             .change
@@ -71,7 +71,7 @@ impl MomentumChange {
         squares.sum::<f64>().sqrt()
     }
 
-    /// Contacts that the change pulls on, by more than rounding of what makes their velocity.
+    /// Contacts at which the change pulls: their impulse is negative by more than the rounding error of their normal velocity.
     pub fn adhesive(&self, problem: &ImpactProblem<'_>) -> Vec<usize> {
         if !self.impulse.iter().any(|l| *l < 0.0) {
             return Vec::new();
@@ -96,7 +96,7 @@ impl MomentumChange {
         (0..contacts.len()).filter(pulled).collect()
     }
 
-    /// Outcome of the change, if it passes the gate.
+    /// Returns the outcome of the change, if it passes the gate.
     pub fn outcome(
         self,
         problem: &ImpactProblem<'_>,
@@ -111,7 +111,7 @@ impl MomentumChange {
     }
 }
 
-/// The outcome of a problem in which nothing approaches: nothing happens.
+/// Returns the outcome of a problem without an approaching contact: the velocity does not change.
 pub fn separating(
     problem: &ImpactProblem<'_>,
     diagnostics: Diagnostics,

@@ -1,4 +1,4 @@
-//! Nonnegative least squares by active sets: the projection behind plastic impacts and jams.
+//! Nonnegative least squares by an active-set method, used for plastic impacts and for the detection of jams.
 
 use crate::ImpactError;
 use crate::tolerances::DEPENDENT_COLUMN;
@@ -7,11 +7,10 @@ use nalgebra::{DMatrix, DVector};
 
 /// Minimizes $\lVert z + Yx\rVert$ over $x \ge 0$.
 ///
-/// Lawson and Hanson's method: the passive columns stay linearly independent, so dependent
-/// columns are legal, and each inner solve is a QR factorization of the columns themselves, never
-/// of their Gram matrix. The residual $z + Yx$ is unique; $x$ is one minimizer. A gradient
-/// $y_j\cdot(z + Yx)$ counts as zero below `tolerance` times the size of its own terms,
-/// $\sum_k|y_{jk}|(|z_k| + \sum_i|y_{ik}x_i|)$.
+/// Lawson and Hanson's method. The passive columns stay linearly independent, so $Y$ may have dependent columns; each
+/// inner solve is a QR factorization of the columns themselves, never of their Gram matrix. The residual $z + Yx$ is
+/// unique; $x$ is one minimizer. A gradient $y_j\cdot(z + Yx)$ counts as zero below `tolerance` times the size of the
+/// terms that it is the sum of, $\sum_k|y_{jk}|(|z_k| + \sum_i|y_{ik}x_i|)$.
 ///
 /// # Errors
 ///
@@ -42,7 +41,7 @@ pub fn nonnegative_least_squares(
         let before = (x.clone(), passive.clone());
         passive.push(entering);
         let accepted = settle(y, z, &mut x, &mut passive, entering);
-        // After this many iterations a step that gains nothing is rounding: it would be undone and taken again for ever.
+        // After this many iterations a step without progress is rounding: it would be undone and repeated for ever.
         let is_late = iteration > 5 * m + 5;
         if accepted && !(is_late && (z + y * &x).norm() >= residual.norm()) {
             refused.fill(false);
@@ -79,8 +78,8 @@ fn most_violated(
     entering
 }
 
-/// Solves on the passive columns, dropping those that would turn negative. Returns whether the
-/// entering column took part: if not, the gradient that asked for it was rounding.
+/// Solves on the passive columns and drops those that would turn negative. Returns true if the
+/// entering column stayed in; otherwise the gradient that made it enter was rounding.
 fn settle(
     y: &DMatrix<f64>,
     z: &DVector<f64>,
@@ -121,7 +120,7 @@ fn settle(
     true
 }
 
-/// Least-squares solution of $Yx = -z$, or `None` if the columns are dependent.
+/// Least-squares solution of $Yx = -z$; `None` if the columns are linearly dependent.
 fn least_squares(y: &DMatrix<f64>, z: &DVector<f64>) -> Option<DVector<f64>> {
     if y.ncols() > y.nrows() {
         return None;

@@ -1,6 +1,6 @@
-//! Numbers of small problems.
+//! Vector of numbers for small problems.
 
 use smallvec::SmallVec;
 
-/// Numbers of one small problem, without a heap allocation.
+/// Vector of numbers; up to eight entries need no heap allocation.
 pub type Numbers = SmallVec<[f64; 8]>;

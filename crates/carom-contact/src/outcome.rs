@@ -1,4 +1,4 @@
-//! Answers of impact laws.
+//! Results of impact laws.
 
 use crate::Audit;
 use crate::friction_cone::FrictionCone;
@@ -7,21 +7,21 @@ use carom_metric::Tangent;
 use carom_two_body::{ContactImpact, ContactInertia};
 use nalgebra::DVector;
 
-/// Status of an impact.
+/// Status of the result of an impact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ImpactStatus {
     /// The contacts no longer approach.
     Resolved,
-    /// No contact approached to begin with; the velocity is unchanged.
+    /// No contact approached before the impact; the velocity is unchanged.
     Separating,
-    /// The contact touches without closing, but sliding friction would drive the bodies together,
-    /// which no finite force prevents (Painlevé); the velocity is unchanged.
+    /// The contact touches without approaching, but sliding friction would drive the bodies into each other,
+    /// which no finite force prevents (Painlevé's paradox); the velocity is unchanged.
     Jammed,
 }
 
 impl ImpactStatus {
-    /// Stable identifier, for reports that machines read.
+    /// Stable identifier, for machine-readable reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Resolved => "resolved",
@@ -31,36 +31,36 @@ impl ImpactStatus {
     }
 }
 
-/// One outcome of an impact, audited.
+/// One outcome of an impact, with its energy and momentum balance.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ImpactOutcome {
-    /// Velocity after the impact (n).
+    /// Velocity after the impact (n entries).
     pub velocity_plus: Tangent,
-    /// Impulses on the contact rows as given (rows), N·s for metric gaps.
+    /// Impulses on the caller's contact rows, one per row; N·s if gaps are in metres.
     pub impulses: DVector<f64>,
-    /// Multipliers of the constraint one-forms (m).
+    /// Multipliers of the constraint one-forms, one per form.
     pub constraint_impulses: DVector<f64>,
-    /// Outcome.
+    /// Status of the result.
     pub status: ImpactStatus,
     /// Energy and momentum balance, computed from the problem and the outcome alone.
     pub audit: Audit,
-    /// Diagnostics of the law beyond the outcome.
+    /// Further information that the law reports.
     pub diagnostics: Diagnostics,
 }
 
-/// Caution about an outcome that is an answer of its law all the same.
+/// Warning about an outcome that is nevertheless a valid answer of its law.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Warning {
-    /// The contacts do work: [`Audit::energy_gain`] says how much.
+    /// The contacts add energy; [`Audit::energy_gain`] gives the ratio.
     GainsEnergy,
-    /// The law has other answers with other velocities: this is one of a continuum, or another one was
-    /// met on the way to it.
+    /// The law has other answers with other velocities: this one is a member of a continuum, or the solver also met
+    /// another one.
     NotUnique,
 }
 
 impl Warning {
-    /// Stable identifier, for reports that machines read.
+    /// Stable identifier, for machine-readable reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::GainsEnergy => "gains-energy",
@@ -86,11 +86,11 @@ impl ImpactOutcome {
     }
 }
 
-/// Diagnostics that a law reports beyond the outcome.
+/// Information that a law reports besides the outcome.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Diagnostics {
-    /// Strike of the propagative law.
+    /// Diagnostics of the propagative law.
     Propagative(PropagativeDiagnostics),
     /// Diagnostics of the plastic law.
     Plastic {
@@ -99,13 +99,13 @@ pub enum Diagnostics {
     },
     /// Diagnostics of the simultaneous frictional laws.
     Complementarity {
-        /// Pivots made.
+        /// Lemke pivots made.
         pivots: usize,
-        /// Largest velocity that a pushing or sticking contact misses, over its own terms.
+        /// Largest velocity that a pushing or sticking contact misses, as a fraction of its rounding scale $S$.
         velocity_residual: f64,
-        /// Planar contacts: the continuum of velocities that this is a member of.
+        /// For planar contacts: position of the outcome in a continuum of outcomes.
         member: Option<FamilyMember>,
-        /// For contacts in space: difference of the polygon's answer from that of round cones.
+        /// For contacts in space with friction polygons: difference from the answer with round cones.
         polygon: Option<PolygonDiagnostics>,
     },
     /// Diagnostics of the simultaneous laws with round friction cones.
@@ -116,16 +116,15 @@ pub enum Diagnostics {
     Sequential {
         /// Contacts in the order of their impacts.
         sequence: Vec<usize>,
-        /// Contacts that were closed at once because their impacts in turn did not end.
+        /// Contacts closed simultaneously, because impacts at one contact after the other did not end.
         closed_at_once: Vec<usize>,
-        /// Pivots made.
+        /// Lemke pivots made.
         pivots: usize,
-        /// Residual as for the simultaneous laws, largest over the single impacts.
+        /// Largest velocity residual of the single impacts, defined as for the simultaneous laws.
         velocity_residual: f64,
-        /// The friction cones of contacts in space.
+        /// Shape of the friction cones; `None` for planar contacts.
         cone: Option<FrictionCone>,
-        /// The [`cone_residual`](carom_lcp::cone::cone_residual) of the single impacts, the largest;
-        /// 0 in the plane.
+        /// Largest [`cone_residual`](carom_lcp::cone::cone_residual) of the single impacts; 0 in the plane.
         cone_residual: f64,
     },
     /// Diagnostics of one outcome of the set-valued law.
@@ -134,9 +133,9 @@ pub enum Diagnostics {
         sample: u64,
         /// Complementarity problems solved.
         steps: usize,
-        /// Pivots made.
+        /// Lemke pivots made.
         pivots: usize,
-        /// Largest velocity that a pushing or sticking row of a step missed, over its own terms.
+        /// Largest velocity that a pushing or sticking row missed in a step, as a fraction of the terms of the sum.
         velocity_residual: f64,
     },
     /// Diagnostics of the laws for one frictional contact.
@@ -145,12 +144,12 @@ pub enum Diagnostics {
     Nonholonomic(NonholonomicDiagnostics),
     /// Diagnostics of the rough law.
     Rough,
-    /// A law without diagnostics.
+    /// For laws without diagnostics.
     None,
 }
 
 impl Diagnostics {
-    /// The diagnostics with the residuals that the gate has found, if they are reported.
+    /// Inserts the residuals that the gate has computed, for laws that report them.
     pub(crate) fn with_residuals(mut self, velocity: Option<f64>, own: f64) -> Self {
         if let Self::Cone(cone) = &mut self {
             cone.residual = own;
@@ -169,20 +168,20 @@ impl Diagnostics {
     }
 }
 
-/// Place of an outcome among others of one law.
+/// Position of an outcome among the other outcomes of its law.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FamilyMember {
-    /// Dimension of the continuum of velocities after the impact of which this is a member; 0 if
-    /// they are isolated.
+    /// Dimension of the continuum of velocities after the impact that contains this outcome; 0 if the outcome is
+    /// isolated.
     pub family: usize,
-    /// Choice of the member of a continuum.
+    /// Rule by which a member of the continuum was chosen.
     pub selection: ConeSelection,
-    /// True if another outcome was met on the way.
+    /// True if the solver also met another outcome.
     pub met_others: bool,
 }
 
 impl FamilyMember {
-    /// Place of this part of a system and another that shares no body with it.
+    /// Combines the positions of two parts of a system that share no body.
     pub fn beside(self, other: Self) -> Self {
         Self {
             family: self.family + other.family,
@@ -198,48 +197,19 @@ impl FamilyMember {
 /// Diagnostics of contacts with round friction cones.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConeDiagnostics {
-    /// Largest residual of the contacts, each on its own terms: closed and
-    /// open contacts, the cone, and the angle between friction and sliding. At most $10^{-9}$.
+    /// Largest residual of the contact conditions over all contacts, each relative to the rounding scale $S$ of its
+    /// rows: closed and open contacts, the cone, and the angle between friction and sliding. At most $10^{-9}$.
     pub residual: f64,
-    /// Largest velocity that a pushing or sticking contact misses, over its own terms.
+    /// Largest velocity that a pushing or sticking contact misses, as a fraction of its rounding scale $S$.
     pub velocity_residual: f64,
-    /// Dimension of the continuum of velocities after the impact of which this is a member; 0 if
-    /// they are isolated.
-    pub family: usize,
-    /// Selection of the member.
-    pub selection: ConeSelection,
-    /// True if another outcome was met on the way.
-    pub met_others: bool,
-    /// Mode of each contact.
-    pub modes: Vec<ConeMode>,
-    /// Lemke pivots made.
-    pub pivots: usize,
-    /// Newton steps made.
-    pub newton_steps: usize,
-}
-
-/// Compression and expansion of an impact.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PoissonDiagnostics {
-    /// Impulses of compression on the contact rows as given, N·s.
-    pub compression: DVector<f64>,
-    /// Scale of the expansion: 1, or less where the whole would gain energy (the least of parts that
-    /// share no body).
-    pub scale: f64,
-    /// Largest residual of all problems that were solved, the expansion's by the natural map of its
-    /// own cones, $\lambda_n \ge p$.
-    pub residual: f64,
-    /// The friction cones of contacts in space.
-    pub cone: FrictionCone,
-    /// Dimensions of the continua of velocities after compression and after expansion of which these are members,
-    /// added, and of velocities after expansion to which other impulses of the same compression lead; 0 if they are
+    /// Dimension of the continuum of velocities after the impact that contains this outcome; 0 if the outcome is
     /// isolated.
     pub family: usize,
-    /// Selection of the members.
+    /// Rule by which a member of the continuum was chosen.
     pub selection: ConeSelection,
-    /// True if another compression was met on the way.
+    /// True if the solver also met another outcome.
     pub met_others: bool,
-    /// Modes of the contacts at the end of the impact, [`Open`](ConeMode::Open) without an impulse.
+    /// Final mode of each contact, one per contact.
     pub modes: Vec<ConeMode>,
     /// Lemke pivots made.
     pub pivots: usize,
@@ -247,20 +217,48 @@ pub struct PoissonDiagnostics {
     pub newton_steps: usize,
 }
 
-/// Error of friction polygons in place of round cones.
+/// Diagnostics of the two phases, compression and expansion, of Poisson's law.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PoissonDiagnostics {
+    /// Impulses of the compression on the caller's contact rows, one per row, N·s.
+    pub compression: DVector<f64>,
+    /// Factor on the impulses of the expansion: 1, or less if the full expansion would gain energy. Of several parts
+    /// that share no body, the smallest factor.
+    pub scale: f64,
+    /// Largest residual of all complementarity problems solved. For the expansion it is the natural map of the shifted
+    /// cones, $\lambda_n \ge p$ with the impulse $p$ to be given back.
+    pub residual: f64,
+    /// Shape of the friction cones of contacts in space.
+    pub cone: FrictionCone,
+    /// Sum of the dimensions of three continua of velocities: after the compression, after the expansion, and after
+    /// expansions that other impulses of the same compression lead to. It is 0 if all answers are isolated.
+    pub family: usize,
+    /// Rule by which the members of these continua were chosen.
+    pub selection: ConeSelection,
+    /// True if the solver also met another answer.
+    pub met_others: bool,
+    /// Modes of the contacts at the end of the impact, one per contact; [`Open`](ConeMode::Open) without an impulse.
+    pub modes: Vec<ConeMode>,
+    /// Lemke pivots made.
+    pub pivots: usize,
+    /// Newton steps made.
+    pub newton_steps: usize,
+}
+
+/// Error made by friction polygons in place of round cones.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PolygonDiagnostics {
-    /// The polygon.
+    /// The polygon used.
     pub cone: FrictionCone,
-    /// The [`cone_residual`](carom_lcp::cone::cone_residual) of the polygon's impulses.
+    /// Residual of the polygon's impulses with round cones, see [`cone_residual`](carom_lcp::cone::cone_residual).
     pub cone_residual: f64,
-    /// $\lVert v_{\text{polygon}} - v_{\text{round}}\rVert_M/\lVert v^-\rVert_M$ for the round
-    /// answer that Newton's method finds from the polygon's: an estimate; `None` if it finds none.
+    /// Estimate $\lVert v_{\text{polygon}} - v_{\text{round}}\rVert_M/\lVert v^-\rVert_M$ of the error. The round
+    /// answer comes from Newton's method started at the polygon's answer; `None` if the method fails.
     pub cone_error: Option<f64>,
 }
 
 impl PolygonDiagnostics {
-    /// Diagnostics of this part of a system and another that shares no body with it.
+    /// Combines the diagnostics of two parts of a system that share no body.
     pub fn beside(self, other: &Self) -> Self {
         let errors = self.cone_error.zip(other.cone_error);
         Self {
@@ -271,24 +269,24 @@ impl PolygonDiagnostics {
     }
 }
 
-/// Diagnostics of a frictional impact.
+/// Diagnostics of a law for one frictional contact.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FrictionalDiagnostics {
-    /// Inverse inertia matrix of the contact, tangents first; planar and frictionless contacts
-    /// stand in the plane or axis of a spatial one.
+    /// Inverse inertia matrix of the contact, tangents first. Planar and frictionless contacts
+    /// are embedded in the matrix of a contact in space.
     pub inertia: ContactInertia,
-    /// Coulomb coefficient.
+    /// Coulomb friction coefficient.
     pub friction: f64,
-    /// The impact in contact axes, with its events; `None` if there was none.
+    /// The impact in contact axes with its events; `None` if there was no impact.
     pub impact: Option<ContactImpact>,
 }
 
 /// Diagnostics of the nonholonomic laws.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct NonholonomicDiagnostics {
-    /// $-u(v^+)/u(v^-)$ at the contact that was hit first; absent if none was.
+    /// Ratio $-u(v^+)/u(v^-)$ of the normal velocities $u(v)$ at the contact that was hit first; `None` without an impact.
     pub effective_restitution: Option<f64>,
-    /// $\cos^2\beta$ of that contact.
+    /// $\cos^2\beta$ of that contact, with the angle $\beta$ between the contact normal and the constraint distribution.
     pub cos2_beta: Option<f64>,
     /// Contacts in the order of their impacts.
     pub sequence: Vec<usize>,
@@ -297,49 +295,49 @@ pub struct NonholonomicDiagnostics {
 /// Diagnostics of a propagative outcome.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct PropagativeDiagnostics {
-    /// Contacts in the order of the elementary impacts (one shortest order if several lead
-    /// here); `None` above `SEQUENCE_LIMIT` impacts.
+    /// Contacts in the order of the elementary impacts (one of the shortest orders if several lead
+    /// to this outcome); `None` above `SEQUENCE_LIMIT` impacts.
     pub sequence: Option<Vec<usize>>,
     /// Number of elementary impacts.
     pub impacts: u64,
-    /// Distinct orders that lead to this outcome (1 when only one was followed; saturating), or the
-    /// number of drawn orders that did.
+    /// Number of distinct orders that lead to this outcome (1 if only one was followed; saturating). With orders drawn at
+    /// random: the number of drawn orders that led here.
     pub n_sequences: u64,
-    /// Lengths of those orders, ascending; empty when only one was followed.
+    /// Lengths of those orders, ascending; empty if only one was followed.
     pub lengths: Vec<u64>,
-    /// Position of the outcome between the plastic (0) and the elastic one (1).
+    /// Position of the outcome on the segment from the plastic outcome (0) to the elastic one (1).
     pub alpha: f64,
     /// Contacts with a pulling impulse.
     pub adhesive: Vec<usize>,
 }
 
-/// Outcomes of an impact.
+/// Set of outcomes of an impact.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OutcomeSet {
-    /// The outcomes, shortest sequence first. Of a set that is incomplete or has more than
-    /// `MAX_OUTCOMES`, the two farthest apart, the preferred
-    /// one, then always the one farthest from those before it: a part that spreads as far as all.
+    /// The outcomes, shortest sequence first. If the set is incomplete or has more than `MAX_OUTCOMES` members, a subset in
+    /// another order: the two outcomes farthest apart, the preferred one, then repeatedly the outcome farthest from those
+    /// already listed, so that the subset spreads as far as the set.
     pub outcomes: Vec<ImpactOutcome>,
-    /// The one that the law's selection rule prefers.
+    /// Index of the outcome that the selection rule of the law prefers.
     pub preferred: Option<usize>,
-    /// Diameter of the set over the norm of the momentum before,
-    /// $\xi = \max \lVert p_i - p_j\rVert / \lVert p^-\rVert$: the indeterminacy. Of an incomplete
-    /// set that of the outcomes listed, a lower bound.
+    /// Indeterminacy: diameter of the set over the norm of the momentum before,
+    /// $\xi = \max \lVert p_i - p_j\rVert / \lVert p^-\rVert$. For an incomplete set it is computed from the outcomes
+    /// found and is a lower bound.
     pub indeterminacy: f64,
-    /// True if every order was followed to its end.
+    /// True if every order of impacts was followed to its end.
     pub complete: bool,
-    /// Distinct outcomes that were met and are not listed.
+    /// Number of distinct outcomes that were found but are not listed.
     pub omitted: usize,
-    /// Sample of drawn orders, if orders were drawn.
+    /// Statistics of orders drawn at random; `None` if all orders were followed.
     pub drawn: Option<DrawnOrders>,
 }
 
-/// Orders of impact that were drawn at random, because there are too many or by request.
+/// Statistics of orders of impacts drawn at random, because there are too many or by request.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DrawnOrders {
-    /// Orders followed to their end.
+    /// Number of orders followed to their end.
     pub orders: u64,
-    /// Share of the orders whose outcome no other of them met: the Good-Turing estimate of the
-    /// chance that the next order brings a new outcome (Good, *Biometrika*, 1953).
+    /// Fraction of the orders whose outcome no other drawn order reached: the Good-Turing estimate of the
+    /// probability that the next order brings a new outcome (Good, *Biometrika*, 1953).
     pub new_outcome_rate: f64,
 }

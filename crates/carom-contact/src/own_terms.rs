@@ -1,32 +1,34 @@
-//! Scale of a contact's velocity: sizes on the terms of the row itself.
+//! Rounding scale of the velocity of a contact row: the size of the terms of the sum that the velocity is.
 //!
-//! The test of a velocity for rounding looks at the numbers that it is the sum of, never at the whole
-//! system: a far body of any momentum changes no verdict.
+//! To decide if a velocity is a rounding error, it is compared with the numbers from which it was summed up, never with the
+//! whole system. So a far body with any momentum cannot change the decision.
 //!
-//! | size | of a row $a$ and a velocity $v$ |
+//! | size | definition for a row $a$ and a velocity $v$ |
 //! | --- | --- |
 //! | $\sigma(a, v)$ | $\sum_k \lvert a_k v_k\rvert$ |
-//! | $S(a)$ | $\sum_k \lvert a_k\rvert\bigl(\lvert v_k^-\rvert + \lvert v_k^+\rvert + \sum_r \lvert(M^{-1}a_r^T)_k\lambda_r\rvert\bigr)$: with what the impulses of an event made and cancelled |
-//! | $p_c$ | norm of the momentum of the components that the row touches: degrees of freedom connected through nonzero entries of the mass matrix |
+//! | $S(a)$ | $\sum_k \lvert a_k\rvert\bigl(\lvert v_k^-\rvert + \lvert v_k^+\rvert + \sum_r
+//! \lvert(M^{-1}a_r^T)_k\lambda_r\rvert\bigr)$: includes the effect of impulses that cancel each other |
+//! | $p_c$ | norm of the momentum of the bodies that the row touches, that is, of all degrees of freedom connected
+//! with the row through nonzero entries of the mass matrix |
 
 use carom_metric::{KineticMetric, kernel};
 use nalgebra::DMatrix;
 
-/// A contact whose velocity is less than this fraction of its own terms $\sigma$ grazes.
+/// Fraction of $\sigma$ (see the head of the module) below which the velocity of a contact counts as grazing.
 ///
 /// Twenty thousand grazing velocities turned by random rotations leave up to $2\cdot10^{-13}\sigma$.
 pub const GRAZING_TOLERANCE: f64 = 1e-12;
 
-/// A contact velocity below this fraction of the momentum around it is rounding.
+/// Fraction of the momentum $p_c$ around a contact below which the contact velocity is a rounding error.
 const ROUNDING_TOLERANCE: f64 = 1e-15;
 
-/// A constraint velocity above this fraction of its own terms violates the constraint.
+/// Fraction of $\sigma$ above which a constraint velocity violates the constraint.
 const CONSTRAINT_TOLERANCE: f64 = 1e-9;
 
-/// A constraint velocity below this fraction of the momentum around it is rounding.
+/// Fraction of the momentum $p_c$ around a constraint below which the constraint velocity is a rounding error.
 const CONSTRAINT_ROUNDING: f64 = 1e-12;
 
-/// The sum of products $\sum_k a_kx_k$ and that of their sizes, $\sigma = \sum_k|a_kx_k|$.
+/// Returns the sum of products $\sum_k a_kx_k$ and the size of its terms, $\sigma = \sum_k|a_kx_k|$.
 #[inline]
 pub fn dot_and_size(a: &[f64], x: &[f64]) -> (f64, f64) {
     let (mut sum, mut size) = (0.0, 0.0);
@@ -38,27 +40,27 @@ pub fn dot_and_size(a: &[f64], x: &[f64]) -> (f64, f64) {
     (sum, size)
 }
 
-/// The largest of some residuals; NaN if one is.
+/// Returns the largest of the residuals, at least 0; NaN if one of them is NaN.
 pub fn worst(residuals: impl Iterator<Item = f64>) -> f64 {
     residuals.fold(0.0, |worst, x| if x <= worst { worst } else { x })
 }
 
-/// The divisor that makes a residual relative to the `size` of its terms: 1 where that is 0, so that 0/0 = 0.
+/// Returns `size`, or 1 if `size` is 0: a divisor for residuals relative to `size`, with which 0/0 becomes 0.
 pub fn divisor(size: f64) -> f64 {
     if size == 0.0 { 1.0 } else { size }
 }
 
-/// A row's velocity and the size of its terms, per kinetic length of the row.
+/// Velocity of a row and the size of the terms of that sum, both divided by the kinetic length of the row.
 #[derive(Clone, Copy, Debug)]
 pub struct RowVelocity {
-    /// $a\cdot v$ over the row's kinetic length.
+    /// Velocity $a\cdot v$ divided by the kinetic length of the row $a$.
     pub rate: f64,
-    /// $\sigma(a, v)$ over the same length.
+    /// Size $\sigma(a, v)$ of the terms, divided by that kinetic length.
     pub size: f64,
 }
 
-/// The velocity of a row of kinetic length `norm`, times `scale`. Rows and velocities of any size:
-/// neither factor meets the other unscaled.
+/// Computes the velocity of a row of kinetic length `norm`, times `scale`. Row and velocity may have any size, since
+/// each is scaled before the products are formed.
 #[inline]
 pub fn row_velocity(row: &[f64], velocity: &[f64], norm: f64, scale: f64) -> RowVelocity {
     let row_scale = kernel::power_of_two_scale(norm);
@@ -75,9 +77,9 @@ pub fn row_velocity(row: &[f64], velocity: &[f64], norm: f64, scale: f64) -> Row
     }
 }
 
-/// True if a contact approaches: faster than its own terms can be rounded (`grazing`), and than the
-/// momentum around it can. `around` gives $p_c$ and is asked only if `total`, the whole momentum,
-/// cannot decide.
+/// True if a contact approaches faster than rounding explains: `rate` is below minus the threshold `grazing` and exceeds
+/// the rounding of the momentum around the contact. The closure `around` returns that momentum $p_c$; it is called only if
+/// the larger momentum `total` of the whole system does not decide.
 #[inline]
 pub(crate) fn approaches(
     rate: f64,
@@ -88,23 +90,23 @@ pub(crate) fn approaches(
     rate < -grazing && (-rate > ROUNDING_TOLERANCE * total || -rate > ROUNDING_TOLERANCE * around())
 }
 
-/// True if a velocity violates a constraint, by these two tests.
+/// True if a constraint velocity is larger than rounding explains; `around` returns the momentum $p_c$.
 pub(crate) fn violates(velocity: RowVelocity, around: impl FnOnce() -> f64) -> bool {
     let RowVelocity { rate, size } = velocity;
     rate.abs() > CONSTRAINT_TOLERANCE * size && rate.abs() > CONSTRAINT_ROUNDING * around()
 }
 
-/// Norm of the momentum (whitened, n) of the components that a row touches: $p_c$.
+/// Norm $p_c$ of the part of a whitened momentum (n entries) that belongs to the bodies that a row touches.
 ///
-/// The Cholesky factor of a mass matrix has no entry between components, so a component's whitened
-/// momentum is its own.
+/// The Cholesky factor of a mass matrix has no entry between unconnected bodies, so the whitened momentum of a body
+/// depends on that body alone.
 #[cold]
 pub(crate) fn momentum_around(metric: &KineticMetric, row: &[f64], momentum: &[f64]) -> f64 {
     momentum_of(&linked(metric, row, std::iter::empty()), momentum)
 }
 
-/// Degrees of freedom that a row touches, through nonzero entries of the mass matrix and of `links` (rows of
-/// length n).
+/// Marks the degrees of freedom connected with a row through nonzero entries of the mass matrix and of the rows `links`
+/// (n entries each).
 #[cold]
 pub fn linked<'r>(
     metric: &KineticMetric,
@@ -128,7 +130,7 @@ pub fn linked<'r>(
     }
 }
 
-/// Norm of the part of a whitened momentum (n) that belongs to some degrees of freedom.
+/// Norm of the part of a whitened momentum (n entries) that belongs to the marked degrees of freedom.
 pub fn momentum_of(touched: &[bool], momentum: &[f64]) -> f64 {
     let own: Vec<f64> = momentum
         .iter()
@@ -138,7 +140,7 @@ pub fn momentum_of(touched: &[bool], momentum: &[f64]) -> f64 {
     kernel::norm(&own)
 }
 
-/// Touches what the mass matrix connects with what is touched.
+/// Marks all degrees of freedom that the mass matrix connects with marked ones.
 fn spread(mass: &DMatrix<f64>, touched: &mut [bool]) {
     let n = mass.nrows();
     let mut open: Vec<usize> = (0..touched.len()).filter(|k| touched[*k]).collect();
@@ -157,7 +159,7 @@ fn spread(mass: &DMatrix<f64>, touched: &mut [bool]) {
 
 /// Groups the whitened coordinates that `rows` (whitened) connect: two coordinates are in one group
 /// if a chain of rows with nonzero entries leads from one to the other. Returns the group of each
-/// coordinate, numbered by its first, and the group of each row.
+/// coordinate (the index of the group's first coordinate) and the group of each row.
 pub fn groups<'r>(
     n: usize,
     rows: impl Iterator<Item = &'r [f64]> + Clone,

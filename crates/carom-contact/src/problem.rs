@@ -1,4 +1,4 @@
-//! One impact: contacts at a configuration and the velocity before.
+//! One impact: contacts at a configuration and the velocity before the impact.
 
 use crate::numbers::Numbers;
 use crate::own_terms::{self, GRAZING_TOLERANCE, RowVelocity};
@@ -6,13 +6,14 @@ use crate::{Contact, ContactSet, ImpactError, event_scale};
 use carom_metric::{Covector, Tangent, kernel};
 use smallvec::smallvec;
 
-/// Four times the least positive number.
+/// Four times the smallest positive (subnormal) number.
 const LEAST: f64 = f64::from_bits(4);
 
-/// An impact to be resolved.
+/// An impact to be resolved: contacts and the velocity before the impact.
 ///
-/// Laws see it in whitened coordinates and multiplied by a power of two that brings the momentum
-/// to about unit norm, so that nothing depends on units and nothing overflows.
+/// Laws work on it in whitened coordinates, multiplied by a power of two ([`scale`](Self::scale)) that brings the momentum
+/// to about unit norm, so that results do not depend on units and nothing overflows. Quantities called *scaled* below
+/// carry this factor.
 ///
 /// # Examples
 ///
@@ -33,22 +34,22 @@ pub struct ImpactProblem<'a> {
     velocity: Tangent,
     energy_j: f64,
     scale: f64,
-    /// Scaled whitened momentum, and its norm.
+    /// Whitened momentum times `scale`, and the norm of that.
     momentum: Numbers,
     norm: f64,
-    /// Scaled velocity of each distinct unit normal, $b_j = \langle p, u_j\rangle$.
+    /// Velocity of each distinct unit normal times `scale`, $b_j = \langle p, u_j\rangle$.
     unit_velocity: Numbers,
-    /// Below which it is grazing.
+    /// Grazing threshold of each distinct unit normal, times `scale`: a slower normal velocity counts as zero.
     grazing: Numbers,
     is_approaching: bool,
-    /// The impact seen from a frame in which no velocity is large that no row sees; `None` if this is one.
+    /// The problem without the part of the velocity orthogonal to all contact rows, if that part is most of it; else `None`.
     event: Option<Box<Self>>,
-    /// The velocity as it was given, of a problem that is seen from such a frame.
+    /// Full velocity before the impact, if `velocity` is only the part in the span of the contact rows.
     given: Option<Box<Tangent>>,
 }
 
 impl<'a> ImpactProblem<'a> {
-    /// Poses the impact of a velocity (n) on contacts.
+    /// Creates the impact of a velocity (n entries) on contacts.
     ///
     /// # Errors
     ///
@@ -60,8 +61,9 @@ impl<'a> ImpactProblem<'a> {
         problem.framed()
     }
 
-    /// Poses an impact that has been posed before, on some of its contacts, in another frame or in other units. Its velocity
-    /// keeps the constraints to the rounding of the velocity as it was given, and is not asked again.
+    /// Creates a problem from one that passed the checks of [`new`](Self::new) before: on some of its contacts, in
+    /// another frame or in other units. The check of the constraints is left out, since the velocity satisfies them up
+    /// to the rounding of the original velocity.
     ///
     /// # Errors
     ///
@@ -70,7 +72,7 @@ impl<'a> ImpactProblem<'a> {
         Self::pose(contacts, velocity, None)?.framed()
     }
 
-    /// Adds the frame in which no velocity is large that no row sees.
+    /// Adds the problem without the part of the velocity orthogonal to all contact rows, if that part is most of it.
     fn framed(mut self) -> Result<Self, ImpactError> {
         let problem = &mut self;
         if problem.is_approaching
@@ -84,7 +86,8 @@ impl<'a> ImpactProblem<'a> {
         Ok(self)
     }
 
-    /// Poses the impact of a velocity (n), which is the part of another that rows see if one is `given`.
+    /// Creates the problem of a velocity (n entries). `given` is the full velocity if `velocity` is only the part of it in
+    /// the span of the contact rows.
     fn pose(
         contacts: &'a ContactSet<'a>,
         velocity: Tangent,
@@ -130,7 +133,7 @@ impl<'a> ImpactProblem<'a> {
             }
         }
         problem.is_approaching = if contacts.n_distinct() == contacts.len() {
-            // The velocities are those of the contacts, in their order.
+            // All normals are distinct: the velocities are in the order of the contacts.
             let mut velocities = problem.unit_velocity.iter().zip(&problem.grazing);
             let mut given = contacts.contacts().iter();
             velocities.any(|(rate, grazing)| {
@@ -150,12 +153,12 @@ impl<'a> ImpactProblem<'a> {
             let norm = metric.norm(form)?;
             let entries = form.0.as_slice();
             if norm == 0.0 {
-                // A zero form constrains nothing.
+                // A zero form is no constraint.
                 continue;
             }
             let velocity =
                 own_terms::row_velocity(entries, self.velocity.0.as_slice(), norm, self.scale);
-            // An impact leaves rounding of everything that its impulses reach.
+            // An earlier impact leaves rounding errors relative to all momentum that its impulses reach.
             let rows = self.contacts.jacobian_rows();
             let links = rows.chain(self.contacts.constraint_forms());
             let links = links.map(|row| row.0.as_slice());
@@ -170,11 +173,12 @@ impl<'a> ImpactProblem<'a> {
                 if contact_rows.any(meets) {
                     own_terms::momentum_of(&touched, momentum)
                 } else {
-                    // No contact moves this part: its velocity may be rounding of the whole.
+                    // No contact acts on the bodies of this constraint: its velocity may be a rounding error of the
+                    // whole momentum.
                     self.norm
                 }
             };
-            // A velocity that has all but vanished is rounded to multiples of the least number.
+            // A nearly vanished velocity is rounded to multiples of the smallest positive number.
             let least = vec![LEAST; entries.len()];
             let rounding = own_terms::row_velocity(entries, &least, norm, self.scale).size;
             if velocity.rate.abs() > rounding && own_terms::violates(velocity, around) {
@@ -187,17 +191,18 @@ impl<'a> ImpactProblem<'a> {
         Ok(())
     }
 
-    /// The impact as laws see it: from a frame in which no velocity is large that no row sees.
+    /// The problem that laws solve: without the part of the velocity orthogonal to all contact rows (kinetic metric), if that
+    /// part is most of it.
     #[inline]
     pub fn event(&self) -> &Self {
         self.event.as_deref().unwrap_or(self)
     }
 
-    /// The problem as it was given, of one that is seen from such a frame.
+    /// The problem with the full velocity, if this one has only the part in the span of the contact rows; else `None`.
     ///
     /// # Errors
     ///
-    /// The errors of [`new`](Self::new), which a problem that was posed has passed.
+    /// The errors of [`new`](Self::new); a problem that could be created does not raise them.
     pub(crate) fn as_given(&self) -> Result<Option<Self>, ImpactError> {
         let given = self.given.as_ref();
         given
@@ -205,8 +210,8 @@ impl<'a> ImpactProblem<'a> {
             .transpose()
     }
 
-    /// Scaled velocity of a contact's unit normal that rounding of the velocity as given may be worth; 0 unless the
-    /// problem is seen from another frame.
+    /// Rounding error of the full velocity, expressed as a scaled velocity of the contact's unit normal; 0 unless this
+    /// problem has only the part of the velocity in the span of the contact rows.
     #[inline]
     pub fn rounding(&self, contact: usize) -> f64 {
         self.given.as_ref().map_or(0.0, |given| {
@@ -215,31 +220,31 @@ impl<'a> ImpactProblem<'a> {
         })
     }
 
-    /// The contacts.
+    /// The contact set of the problem.
     #[inline]
     pub fn contacts(&self) -> &'a ContactSet<'a> {
         self.contacts
     }
 
-    /// Velocity before the impact (n).
+    /// Velocity before the impact (n entries).
     pub fn velocity_minus(&self) -> &Tangent {
         &self.velocity
     }
 
-    /// Kinetic energy before the impact in joule (for SI input).
+    /// Kinetic energy before the impact, in joules for SI input.
     pub fn energy_minus_j(&self) -> f64 {
         self.energy_j
     }
 
-    /// True if any contact [approaches](Self::approaches). If none does the bodies separate.
+    /// True if at least one contact [approaches](Self::approaches). Otherwise the bodies separate.
     pub fn is_approaching(&self) -> bool {
         self.is_approaching
     }
 
-    /// True if a contact approaches by more than grazing, on its own terms: faster than
-    /// $10^{-12}\sum_k|n_kv_k|$ and, per kinetic length of the normal, than $10^{-15}$ of the
-    /// momentum of the parts that it touches. If most of the velocity is one that no row sees, the rest of it counts, and
-    /// of the whole only its rounding. False for an index that is no contact.
+    /// True if the contact approaches faster than rounding explains. The normal velocity must exceed
+    /// $10^{-12}\sum_k|n_kv_k|$ and, divided by the kinetic length of the normal $n$, also $10^{-15}$ of the momentum of the
+    /// bodies connected to the contact. If most of the velocity is orthogonal to all contact rows, the remaining velocity is
+    /// compared, and the rounding of the whole is added to the threshold. False for an index out of range.
     pub fn approaches(&self, contact: usize) -> bool {
         let Some(given) = self.contacts.contacts().get(contact) else {
             return false;
@@ -253,26 +258,26 @@ impl<'a> ImpactProblem<'a> {
         own_terms::approaches(velocity.rate, grazing, self.norm, || self.around(given))
     }
 
-    /// Momentum of the parts that a contact touches.
+    /// Norm of the momentum of the bodies connected to a contact.
     #[cold]
     fn around(&self, contact: &Contact) -> f64 {
         let normal = contact.normal.0.as_slice();
         own_terms::momentum_around(self.contacts.metric(), normal, &self.momentum)
     }
 
-    /// Scaled whitened momentum (n).
+    /// Whitened momentum (n entries) times [`scale`](Self::scale).
     #[inline]
     pub fn momentum(&self) -> &[f64] {
         &self.momentum
     }
 
-    /// Scaled norm $\lVert p\rVert$ of the momentum.
+    /// Norm $\lVert p\rVert$ of the scaled momentum.
     #[inline]
     pub fn norm(&self) -> f64 {
         self.norm
     }
 
-    /// Scaled norm of the momentum as it was given, in its own frame.
+    /// Norm of the scaled momentum of the full velocity, including the part orthogonal to all contact rows.
     pub fn given_norm(&self) -> f64 {
         self.given.as_ref().map_or(self.norm, |given| {
             let mut momentum: Numbers = smallvec![0.0; self.momentum.len()];
@@ -282,20 +287,20 @@ impl<'a> ImpactProblem<'a> {
         })
     }
 
-    /// Power of two between physical and scaled quantities.
+    /// Power of two by which physical quantities are multiplied to give scaled ones.
     #[inline]
     pub fn scale(&self) -> f64 {
         self.scale
     }
 
-    /// Scaled velocities of the distinct unit normals.
+    /// Scaled velocities of the distinct unit normals, negative for approach.
     #[inline]
     pub fn unit_velocity(&self) -> &[f64] {
         &self.unit_velocity
     }
 
-    /// Scaled velocities of the distinct unit normals that still count as grazing before the
-    /// impact.
+    /// Grazing thresholds of the distinct unit normals: a contact whose scaled normal velocity is smaller in magnitude does
+    /// not approach.
     #[inline]
     pub fn grazing(&self) -> &[f64] {
         &self.grazing

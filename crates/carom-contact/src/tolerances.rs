@@ -1,8 +1,8 @@
-//! Tolerances of the crate, in groups by what they decide. Each is a constant with a unit or scale and a reason; those of
-//! one algorithm alone stand beside it.
+//! Tolerances of the crate, grouped by the decision that they control. Each is a constant with a unit or scale and a reason.
+//! Constants of a single algorithm are defined in its file.
 
-/// Weight of a contact in the jamming combination, of weights with sum 1, that is rounding.
+/// Weight of a contact in the jamming combination (weights sum to 1) below which the contact does not take part.
 pub(crate) const JAMMED_WEIGHT: f64 = 1e-9;
 
-/// Diagonal entry of a QR factor, over the largest entry of the matrix, below which columns are dependent.
+/// Ratio of a diagonal entry of a QR factor to the largest entry of the matrix below which columns are linearly dependent.
 pub(crate) const DEPENDENT_COLUMN: f64 = 1e-11;

@@ -26,14 +26,14 @@ impl Twice {
         self.low += error;
     }
 
-    /// The sum, rounded once.
+    /// Returns the sum, rounded once.
     pub(crate) fn value(self) -> f64 {
         self.high + self.low
     }
 }
 
-/// $\sum_k a_k(x_k + y_k)$ in twice the precision: a velocity kept as what was given and what was
-/// added to it.
+/// Computes $\sum_k a_k(x_k + y_k)$ in twice the working precision: the velocity of a row $a$ if the velocity is stored as
+/// a given part $x$ plus an added part $y$.
 pub(crate) fn dot_of_sum(a: &[f64], x: &[f64], y: &[f64]) -> f64 {
     let mut sum = Twice::default();
     for ((a, x), y) in a.iter().zip(x).zip(y) {

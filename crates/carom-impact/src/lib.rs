@@ -1,4 +1,4 @@
-//! Impact laws: one instant, no time, no shapes.
+//! Impact laws: they change velocities at one instant. Time and shapes are no part of this crate.
 //!
 //! At an impact the configuration stands still and mechanics is linear algebra on one tangent
 //! space: a mass matrix $M$, contact rows $J$ (normals and tangents), the velocity $v^-$ before,
@@ -6,30 +6,31 @@
 //!
 //! $$ v^+ = v^- + M^{-1}J^T\Lambda, \qquad b^+ = b^- + G\Lambda, \quad b = Jv,\ G = JM^{-1}J^T. $$
 //!
-//! Everything a law does happens in contact space, on the Delassus matrix $G$ and the contact
-//! velocities $b$; the size of the system enters only when the problem is posed and when $v^+$ is
-//! read off.
+//! A law works in contact space only, on the Delassus matrix $G$ and the contact velocities $b$. The size of the system
+//! matters only when the problem is posed and when $v^+$ is computed.
 //!
-//! 1. a [`KineticMetric`](carom_metric::KineticMetric) and [`Contact`]s make a [`ContactSet`]
-//!    (with constraint one-forms, if any), once per configuration;
-//! 2. a velocity makes it an [`ImpactProblem`];
-//! 3. an [`ImpactLaw`] answers with an [`ImpactOutcome`], a [`SetValuedLaw`] with an
-//!    [`OutcomeSet`];
-//! 4. every outcome carries an [`Audit`] of energy, momentum, penetration, adhesion, friction and
+//! 1. A [`KineticMetric`](carom_metric::KineticMetric), [`Contact`]s and constraint one-forms (if any) make a
+//!    [`ContactSet`], once per configuration.
+//! 2. A velocity turns the set into an [`ImpactProblem`].
+//! 3. An [`ImpactLaw`] returns an [`ImpactOutcome`], a [`SetValuedLaw`] an [`OutcomeSet`].
+//! 4. Every outcome carries an [`Audit`] of energy, momentum, penetration, adhesion, friction and
 //!    constraints, computed from the problem and the outcome alone.
 //!
 //! | law | answers | energy |
 //! | --- | --- | --- |
-//! | [`Propagative`] | chains of elastic reflections, all orders | kept, or restitution of the event |
-//! | [`Plastic`] | projection onto the feasible cone or onto all contacts | least |
-//! | [`MoreauNewton`](frictional::MoreauNewton), [`AnitescuPotra`](frictional::AnitescuPotra) | all frictional contacts at once | lost to friction and impact |
-//! | [`Poisson`](frictional::Poisson) | all frictional contacts at once, compression and expansion | lost to friction and impact |
+//! | [`Propagative`] | chains of elastic reflections, in all orders | conserved, or reduced by an energetic restitution |
+//! | [`Plastic`] | projection onto the feasible cone or onto all contacts | smallest possible |
+//! | [`MoreauNewton`](frictional::MoreauNewton), [`AnitescuPotra`](frictional::AnitescuPotra) | all frictional
+//! contacts at once | lost to friction and impact |
+//! | [`Poisson`](frictional::Poisson) | all frictional contacts at once, compression and expansion | lost to friction
+//! and impact |
 //! | [`Sequential`](frictional::Sequential) | frictional contacts one at a time | lost to friction and impact |
-//! | [`SetValued`](frictional::SetValued) | every overlap of frictional contacts, sampled | lost to friction and impact |
+//! | [`SetValued`](frictional::SetValued) | random samples of frictional contacts whose impacts overlap | lost to
+//! friction and impact |
 //! | [`Routh`] | one contact with Coulomb friction, in the plane or in space | lost to friction and restitution |
-//! | [`TwoBody`] | the same for two rigid bodies in space | lost to friction and restitution |
-//! | [`Nonholonomic`] | one contact under constraints, by its [`Restitution`] | kept or lost, never gained |
-//! | [`Rough`] | a contact that sticks, normal and tangents | kept or lost, never gained |
+//! | [`TwoBody`] | one contact of two rigid bodies in space, as [`Routh`] | lost to friction and restitution |
+//! | [`Nonholonomic`] | one contact under constraints, by its [`Restitution`] | conserved or lost, never gained |
+//! | [`Rough`] | a contact that sticks, normal and tangents | conserved or lost, never gained |
 //!
 //! # Examples
 //!
@@ -75,7 +76,7 @@ pub use restitution::EnergeticRestitution;
 pub use routh::{ContactMode, Routh, TwoBody, contact_space};
 pub use uniqueness::{PairUniqueness, Uniqueness, uniqueness};
 
-// The problem and the outcome of every law, so that whoever asks a law needs no second dependency.
+// Problem and outcome types of all laws, so that users need no second dependency.
 pub use carom_contact::{
     Audit, ConeDiagnostics, Contact, ContactSet, Diagnostics, DrawnOrders, FamilyMember,
     FrictionalDiagnostics, GateRule, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem,
@@ -83,7 +84,7 @@ pub use carom_contact::{
     PropagativeDiagnostics, SetValuedLaw, Warning,
 };
 
-// Crates whose types stand in signatures here.
+// Crates whose types occur in signatures of this crate.
 pub use carom_contact as contact;
 pub use carom_lcp as lcp;
 pub use carom_metric as metric;

@@ -1,4 +1,4 @@
-//! Perfectly inelastic impact.
+//! Perfectly inelastic (plastic) impact.
 
 use crate::laws::BuiltIn;
 use carom_contact::draft::Targets;
@@ -16,14 +16,15 @@ use carom_numeric::svd::Svd;
 use nalgebra::{DMatrix, DVector};
 use smallvec::smallvec;
 
-/// Singular values of the unit normals below this fraction of the largest are those of dependent ones.
+/// Singular values of the unit normals below this fraction of the largest count as zero: the normals are linearly dependent.
 const RANK_TOLERANCE: f64 = 1e-12;
 
-/// Unit normals whose whitened product is below this do not meet: it is rounding of coordinates turned at a condition of a
-/// million. Stopping one changes the velocity of the other by no more than this part of itself, less than the gate tells.
+/// Product of two whitened unit normals below which the contacts count as independent. It covers the rounding of coordinates
+/// turned at a condition number of a million. Stopping one contact then changes the velocity of the other by at most this
+/// fraction, less than the gate resolves.
 const ORTHOGONAL: f64 = 1e-10;
 
-/// Rule for the contacts that close in a perfectly inelastic impact.
+/// Rule that decides which contacts close in a perfectly inelastic impact.
 ///
 /// # Examples
 ///
@@ -36,26 +37,26 @@ const ORTHOGONAL: f64 = 1e-10;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum PlasticRule {
-    /// $0 \le \lambda \perp b + G\lambda \ge 0$: the metric projection of the momentum onto the
-    /// feasible cone (Moreau). Contacts may open; none pulls. Unique also for dependent normals.
+    /// Complementarity $0 \le \lambda \perp b + G\lambda \ge 0$: the projection of the momentum onto the feasible cone in the
+    /// kinetic metric (Moreau). Contacts may open; no contact pulls. The velocity is unique also for linearly
+    /// dependent normals.
     #[default]
     Cone,
-    /// The velocity of every contact that the impact reaches becomes zero, $p^+ = p^- - U^T G^{+} b$, Seghete & Murphey,
-    /// Eq. (10). Contacts that stopping an approaching one changes no velocity of, directly or through others, are no part
-    /// of the impact.
+    /// Every contact that the impact reaches is brought to rest, $p^+ = p^- - U^T G^{+} b$, Seghete & Murphey, Eq.
+    /// (10). The impact reaches a contact if stopping an approaching contact changes its velocity, directly or through
+    /// other contacts.
     ///
     /// # Departure from the source
     ///
-    /// The paper asks for $\lambda_i \ge 0$ at the same time, which is impossible in general: the
-    /// projection can pull on a contact.
+    /// The paper also requires $\lambda_i \ge 0$, which is impossible in general: the projection can pull on a contact.
     ProjectAll {
-        /// Accept pulling impulses instead of returning [`ImpactError::AdhesiveImpulse`].
+        /// True accepts pulling impulses; false returns [`ImpactError::AdhesiveImpulse`] for them.
         allow_adhesion: bool,
     },
 }
 
 impl PlasticRule {
-    /// Rules of the gate for outcomes of this rule.
+    /// Rules that the gate checks for outcomes of this rule.
     pub(crate) fn gate(self) -> Rules<'static> {
         Rules {
             may_pull: self != Self::Cone,
@@ -63,7 +64,7 @@ impl PlasticRule {
         }
     }
 
-    /// The contacts that end closed.
+    /// Contacts that end closed, as targets with zero velocity.
     fn closed(self, problem: &ImpactProblem<'_>, change: &MomentumChange) -> Targets {
         let contacts = problem.contacts();
         let closed: Vec<UnitRow> = match self {
@@ -81,8 +82,8 @@ impl PlasticRule {
     }
 }
 
-/// The plastic law (`plastic`): the outcome that keeps the least energy, by its
-/// [`PlasticRule`]. It never gains energy, and applying it twice changes nothing.
+/// The plastic law (`plastic`): the outcome with the smallest energy that its [`PlasticRule`] allows. It never gains energy,
+/// and a second application changes nothing.
 ///
 /// # Examples
 ///
@@ -102,7 +103,7 @@ impl PlasticRule {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct Plastic {
-    /// Rule for the contacts that close.
+    /// Rule that decides which contacts close.
     #[cfg_attr(feature = "serde", serde(rename = "plastic"))]
     pub rule: PlasticRule,
 }
@@ -135,7 +136,7 @@ impl ImpactLaw for Plastic {
     }
 }
 
-/// The change to the plastic outcome.
+/// Computes the momentum change from the velocity before to the plastic outcome.
 pub fn plastic_change(
     problem: &ImpactProblem<'_>,
     rule: PlasticRule,
@@ -194,8 +195,8 @@ fn stopped(problem: &ImpactProblem<'_>) -> Vec<UnitRow> {
     stopped
 }
 
-/// Solves for the impulses of each group of the given contacts that no other group shares a coordinate with,
-/// on the coordinates of that group alone: a far body of any momentum is not even looked at.
+/// Solves for the impulses of the given distinct normals, separately for each group that shares no coordinate with the others,
+/// on the coordinates of that group alone. So a far body with any momentum has no influence.
 fn by_groups(
     problem: &ImpactProblem<'_>,
     all: &[UnitRow],
@@ -234,7 +235,7 @@ fn cone(problem: &ImpactProblem<'_>) -> Result<MomentumChange, ImpactError> {
     }
     let all: Vec<UnitRow> = problem.contacts().unit_rows().collect();
     by_groups(problem, &all, |normals, momentum| {
-        // A velocity that no normal sees has no say in what counts as grazing.
+        // A velocity orthogonal to all normals must not influence the grazing threshold.
         let n = normals.nrows();
         let seen = part_in_span(normals.as_slice().chunks_exact(n), momentum.as_slice());
         let seen = DVector::from_column_slice(&seen);
@@ -242,7 +243,8 @@ fn cone(problem: &ImpactProblem<'_>) -> Result<MomentumChange, ImpactError> {
     })
 }
 
-/// Minimum-norm impulses that stop every contact that the impact reaches, by the pseudo-inverse of the whitened normals.
+/// Impulses of least norm that bring every contact reached by the impact to rest, by the pseudo-inverse of the whitened
+/// normals.
 fn project_all(problem: &ImpactProblem<'_>) -> Result<MomentumChange, ImpactError> {
     by_groups(problem, &stopped(problem), |normals, momentum| {
         let stop = Svd::new(normals.as_slice(), normals.nrows());

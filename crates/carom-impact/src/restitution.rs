@@ -1,16 +1,16 @@
-//! Energetic restitution of a whole event.
+//! Energetic restitution of a whole impact, with all its elementary impacts.
 
 use crate::tolerances::WORK_ROUNDING;
 use carom_contact::event_scale::part_in_span;
 use carom_contact::momentum_change::MomentumChange;
 use carom_contact::{ImpactError, ImpactProblem};
 
-/// Event-wide energetic coefficient of restitution $R \in [0, 1]$.
+/// Energetic coefficient of restitution $R \in [0, 1]$ of a whole impact.
 ///
-/// $R = \sqrt{1 - \Delta E / E_p}$, where $E_p$ is the energy that the plastic outcome loses and
-/// $\Delta E$ the energy that the event loses. For one contact it is Newton's coefficient.
+/// $R = \sqrt{1 - \Delta E / E_p}$, where $E_p$ is the energy lost in the plastic outcome and
+/// $\Delta E$ the energy lost in the impact. For one contact $R$ is Newton's coefficient.
 ///
-/// [`new`](Self::new) checks it; a value that was deserialized is checked by the law that uses it.
+/// [`new`](Self::new) checks the value. A deserialized value is checked by the law that uses it.
 ///
 /// # Examples
 ///
@@ -26,14 +26,14 @@ use carom_contact::{ImpactError, ImpactProblem};
 pub struct EnergeticRestitution(f64);
 
 impl EnergeticRestitution {
-    /// Perfectly elastic, $R = 1$.
+    /// The coefficient $R = 1$ of a perfectly elastic impact.
     pub const ELASTIC: Self = Self(1.0);
 
-    /// A coefficient in \[0, 1\].
+    /// Creates a coefficient in \[0, 1\].
     ///
     /// # Errors
     ///
-    /// [`ImpactError::InvalidRestitution`] outside, also for NaN.
+    /// [`ImpactError::InvalidRestitution`] for a value outside \[0, 1\] or NaN.
     pub fn new(value: f64) -> Result<Self, ImpactError> {
         if (0.0..=1.0).contains(&value) {
             Ok(Self(value))
@@ -42,30 +42,29 @@ impl EnergeticRestitution {
         }
     }
 
-    /// Refuses a deserialized value outside \[0, 1\].
+    /// Returns an error if a deserialized value lies outside \[0, 1\].
     pub(crate) fn check(self) -> Result<(), ImpactError> {
         Self::new(self.0).map(|_| ())
     }
 
-    /// The coefficient.
+    /// Value of the coefficient.
     pub fn value(self) -> f64 {
         self.0
     }
 }
 
-/// Position $\alpha \in [0, 1]$ of the event's outcome between the plastic and the elastic one.
+/// Computes the position $\alpha \in [0, 1]$ of the outcome between the plastic outcome $p_p$ and the elastic one $p_e$.
 ///
-/// With $d = p_e - p_p$ it is the root of
+/// With $d = p_e - p_p$, $\alpha$ is the root of
 /// $$ \lVert d\rVert^2\alpha^2 + 2\langle p_p,d\rangle\alpha
 /// = R^2(\lVert p_e\rVert^2 - \lVert p_p\rVert^2) $$
-/// in the form that does not cancel.
+/// in the form without cancellation.
 ///
 /// # Departure from the source
 ///
-/// Seghete & Murphey print $\alpha = \sqrt{1-R^2}$ below Eq. (18), which makes $R = 1$ plastic.
-/// Substituting (17) and (18) into the energy balance gives $\alpha = R$ where the plastic outcome
-/// is the orthogonal projection, and $\alpha \le R$ for the cone, whose outcome is not orthogonal to
-/// $d$; `restitution_is_the_energetic_one` checks it.
+/// Seghete & Murphey print $\alpha = \sqrt{1-R^2}$ below Eq. (18), which makes $R = 1$ plastic. Substituting (17) and
+/// (18) into the energy balance gives $\alpha = R$ if the plastic outcome is the orthogonal projection. For the cone,
+/// whose outcome is not orthogonal to $d$, it gives $\alpha \le R$; `restitution_is_the_energetic_one` checks it.
 pub(crate) fn blend(
     problem: &ImpactProblem<'_>,
     plastic: &MomentumChange,
@@ -76,7 +75,7 @@ pub(crate) fn blend(
     if r == 1.0 || r == 0.0 {
         return r;
     }
-    // The part that no normal sees is orthogonal to d except for the rounding of d.
+    // The part of the momentum orthogonal to all normals is also orthogonal to d, except for the rounding of d.
     let contacts = problem.contacts();
     let normals = contacts.unit_rows().map(|j| contacts.unit(j));
     let seen = part_in_span(normals, problem.momentum());

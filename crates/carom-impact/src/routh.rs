@@ -1,4 +1,4 @@
-//! Frictional impact of one contact of any system, by Routh's idea: follow the impulse.
+//! Frictional impact of one contact of any system, by Routh's method: velocities are functions of the normal impulse.
 
 use crate::laws::BuiltIn;
 use carom_contact::draft::{Draft, Opening};
@@ -13,17 +13,17 @@ use carom_two_body::{
 };
 use nalgebra::{Matrix2, Matrix3, Vector3};
 
-/// The Coulomb impact of one contact (`routh`): sliding, stick and reversed sliding as the
-/// impulse grows, exact in the plane and in space.
+/// The Coulomb impact of one contact (`routh`): the phases of sliding, sticking and reversed sliding as the
+/// normal impulse grows, exact in the plane and in space.
 ///
-/// The contact has one tangent (plane), two (space) or none (no friction); its rows are taken as
-/// orthonormal in physical space. With one tangent every phase is a straight line and the outcome
-/// is the closed form of Routh (1905) and Wang & Mason (1992); with two the sliding velocity turns
-/// and [`two_body`](crate::two_body) follows it. Friction and restitution are those of the contact.
+/// The contact has one tangent (plane), two (space) or none (no friction); its rows are assumed
+/// orthonormal in physical space. With one tangent every phase is a straight line, and the outcome
+/// is the closed form of Routh (1905) and Wang & Mason (1992). With two the sliding direction turns,
+/// and [`two_body`](crate::two_body) computes its path. Friction and restitution are those of the contact.
 ///
 /// # Examples
 ///
-/// A rod that hits with a sliding end, its inertia seen through two contact rows:
+/// A rod that hits with a sliding end, described by two contact rows:
 ///
 /// ```
 /// use carom_impact::{Contact, ContactSet, Diagnostics, ImpactLaw, ImpactProblem, Routh};
@@ -50,7 +50,7 @@ use nalgebra::{Matrix2, Matrix3, Vector3};
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(transparent))]
 pub struct Routh {
-    /// Options of the impact.
+    /// Options of the impact, such as the law of restitution.
     pub options: ImpactOptions,
 }
 
@@ -66,7 +66,7 @@ impl ImpactLaw for Routh {
 
 /// The frictional impact of two rigid bodies in space (`two-body`), Jia & Wang.
 ///
-/// The physics of [`Routh`], for one contact with two tangents; the problem of two bodies is
+/// The physics is that of [`Routh`], for one contact with two tangents. The problem of two bodies is
 /// built by [`BodyPair`](carom_two_body::BodyPair).
 ///
 /// # Examples
@@ -95,7 +95,7 @@ impl ImpactLaw for Routh {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(transparent))]
 pub struct TwoBody {
-    /// Options of the impact.
+    /// Options of the impact, such as the law of restitution.
     pub options: ImpactOptions,
 }
 
@@ -116,8 +116,8 @@ impl ImpactLaw for TwoBody {
     }
 }
 
-/// Inverse inertia and velocity of the one contact, tangents first. Planar and frictionless ones
-/// stand in the plane or axis of a spatial contact.
+/// Returns the inverse inertia matrix and the velocity of the one contact, tangents first. Planar and frictionless contacts
+/// are embedded in the matrix of a contact in space.
 pub fn contact_space(
     problem: &ImpactProblem<'_>,
 ) -> Result<(ContactInertia, Vector3<f64>), ImpactError> {
@@ -159,7 +159,7 @@ fn resolve(
     let (inertia, mut velocity) = contact_space(problem)?;
     let contact = &problem.contacts().contacts()[0];
     if !problem.is_approaching() {
-        // Grazing is touching without closing.
+        // A grazing contact touches without closing.
         velocity.z = velocity.z.max(0.0);
     }
     let response = solve_impact(
@@ -177,7 +177,7 @@ fn resolve(
     outcome(problem, inertia, options.restitution_law, status, impact)
 }
 
-/// The outcome of an impulse at the contact.
+/// Returns the outcome of an impulse at the contact.
 fn outcome(
     problem: &ImpactProblem<'_>,
     inertia: ContactInertia,
@@ -212,26 +212,25 @@ fn outcome(
     )
 }
 
-/// Tangential mode of a planar impact: the cases of Wang & Mason (1992), "C" in compression,
-/// "R" in restitution.
+/// Tangential mode of a planar impact, after Wang & Mason (1992): "C" for compression, "R" for restitution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ContactMode {
-    /// Sliding in one direction throughout.
+    /// Slides in one direction until the end.
     Sliding,
-    /// Starts at rest and sticks.
+    /// Starts with zero tangential velocity and sticks.
     Sticking,
-    /// Sliding stops in compression, then stick.
+    /// Sliding stops during compression; the contact then sticks.
     CSticking,
-    /// Sliding stops in restitution, then stick.
+    /// Sliding stops during restitution; the contact then sticks.
     RSticking,
-    /// Sliding stops in compression, then reverses.
+    /// Sliding stops during compression, then reverses.
     CReversedSliding,
-    /// Sliding stops in restitution, then reverses.
+    /// Sliding stops during restitution, then reverses.
     RReversedSliding,
 }
 
 impl ContactMode {
-    /// Mode of an impact. In space "reversed" reads "resumed in another direction".
+    /// Mode of an impact. In space "reversed" means "resumed in another direction".
     pub fn of(impact: &ContactImpact) -> Self {
         use carom_two_body::Event::{CompressionEnd, SlipZero};
         let at = |event| impact.events.iter().position(|point| point.event == event);
@@ -247,7 +246,7 @@ impl ContactMode {
         }
     }
 
-    /// Stable identifier.
+    /// Stable identifier of the mode, for machine-readable reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Sliding => "sliding",

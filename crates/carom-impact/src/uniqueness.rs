@@ -1,49 +1,49 @@
-//! When does a simultaneous impact have one outcome?
+//! Conditions under which a simultaneous impact has a single outcome.
 
 use carom_contact::ContactSet;
 use carom_metric::Wedge;
 use std::f64::consts::FRAC_PI_2;
 
-/// Distance of $\pi/2\gamma$ from an integer up to which it counts as one.
+/// Largest distance of $\pi/2\gamma$ from an integer that counts as rounding, relative to $\pi/2\gamma$.
 const INTEGER_TOLERANCE: f64 = 1e-9;
 
-/// Order dependence of two contacts.
+/// Dependence of the outcome of two contacts on the order of their impacts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PairUniqueness {
     /// First contact.
     pub first: usize,
     /// Second contact.
     pub second: usize,
-    /// $X = \pi/2\gamma$: the outcome is the same in either order, for every momentum, exactly when
-    /// this is an integer $m \ge 2$, that is $c = -\cos(\pi/m)$; then each order takes $m$ impacts
-    /// whenever both contacts approach.
+    /// Exponent $X = \pi/2\gamma$ with the half angle $\gamma$ of the contacts' wedge. The outcome is the same in either order,
+    /// for every momentum, exactly if $X$ is an integer $m \ge 2$, that is, if the normals have the cosine $c = -\cos(\pi/m)$.
+    /// Each order then takes $m$ impacts whenever both contacts approach.
     pub exponent: f64,
-    /// Distance of [`exponent`](Self::exponent) from the nearest integer.
+    /// Distance of [`exponent`](Self::exponent) from the nearest integer that is at least 2.
     pub distance: f64,
-    /// Worst indeterminacy over all momenta, $\xi_{\max} = 2|\sin 2K\gamma|$ with
-    /// $K = \lceil X - 1/2\rceil$; attained by momenta opposite to the middle of the wedge.
+    /// Largest indeterminacy over all momenta, $\xi_{\max} = 2|\sin 2K\gamma|$ with
+    /// $K = \lceil X - 1/2\rceil$; momenta opposite to the middle of the wedge have it.
     pub worst_indeterminacy: f64,
 }
 
-/// Order dependence of a contact set.
+/// Dependence of the outcome of a contact set on the order of impacts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Uniqueness {
     /// All pairs of distinct contacts.
     pub pairs: Vec<PairUniqueness>,
     /// True if the outcome is the same in every order for every momentum.
     ///
-    /// For independent normals this holds exactly when it holds for every pair (their reflections
-    /// then generate a finite group with the feasible cone as chamber). For dependent normals the
-    /// pairs decide only against it, and `None` is returned when they do not.
+    /// For linearly independent normals this is true exactly if it is true for every pair: the reflections
+    /// then generate a finite group with the feasible cone as chamber. For linearly dependent normals one pair
+    /// that depends on the order makes it false; otherwise the pairs do not decide and the value is `None`.
     pub order_independent: Option<bool>,
 }
 
-/// $X = \pi/2\gamma$ of a wedge; infinite when it is closed.
+/// Exponent $X = \pi/2\gamma$ of a wedge; infinite if the wedge is closed.
 pub fn exponent(wedge: Wedge) -> f64 {
     FRAC_PI_2 / wedge.half_angle()
 }
 
-/// Worst indeterminacy of two contacts over all momenta, $\xi_{\max} = 2|\sin 2K\gamma|$.
+/// Largest indeterminacy of two contacts over all momenta, $\xi_{\max} = 2|\sin 2K\gamma|$ with $K = \lceil X - 1/2\rceil$.
 pub fn worst_indeterminacy(wedge: Wedge) -> f64 {
     let impacts = (exponent(wedge) - 0.5).ceil();
     let angle = 2.0 * impacts * wedge.half_angle();
@@ -54,7 +54,7 @@ pub fn worst_indeterminacy(wedge: Wedge) -> f64 {
     }
 }
 
-/// Tests whether the outcome depends on the order (Seghete & Murphey, Theorems 2 and 3, and their
+/// Tests if the outcome depends on the order of impacts (Seghete & Murphey, Theorems 2 and 3, and their
 /// extension to every $m$ and any number of contacts).
 pub fn uniqueness(contacts: &ContactSet<'_>) -> Uniqueness {
     let m = contacts.n_distinct();

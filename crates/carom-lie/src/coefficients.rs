@@ -1,14 +1,14 @@
-//! The scalar functions of the angle in exponentials and Jacobians.
+//! Scalar functions of the rotation angle that occur in exponentials and Jacobians.
 //!
-//! Each is analytic at 0 but loses digits in its closed form there, so up to half a turn it is a
-//! Taylor series in $-\theta^2$.
+//! Each is analytic at 0, but cancellation makes its closed form inaccurate there. Up to half a turn it is therefore computed
+//! as a Taylor series in $-\theta^2$.
 
 use crate::tolerances::SMALL_ANGLE;
 
-/// Up to this angle the series are used: half a turn, and the rounding of one.
+/// Largest angle (rad) for which the series are used: half a turn plus a margin for rounding.
 const SERIES_ANGLE: f64 = 3.2;
 
-/// Terms of the series: the remainder at [`SERIES_ANGLE`] is below $10^{-17}$ of the sum.
+/// Number of terms of the series: the remainder at [`SERIES_ANGLE`] is below $10^{-17}$ of the sum.
 const TERMS: usize = 14;
 
 const SINE_DEFECT: [f64; TERMS] = table(3, 0);
@@ -16,7 +16,7 @@ const COTANGENT_NUMERATOR: [f64; TERMS] = table(4, 2);
 const COSINE_DEFECT: [f64; TERMS] = table(4, 0);
 const MIXED_DEFECT: [f64; TERMS] = table(5, 1);
 
-/// $(n_k)/(2k + m)!$ with the numerator 1 (0), $k + 1$ (1) or $2k + 2$ (2).
+/// Series coefficients $n_k/(2k + m)!$; `numerator` selects $n_k$: 1 (for 0), $k + 1$ (for 1) or $2k + 2$ (for 2).
 const fn table(m: u32, numerator: u32) -> [f64; TERMS] {
     let mut out = [0.0; TERMS];
     let mut k = 0;
@@ -38,7 +38,7 @@ const fn table(m: u32, numerator: u32) -> [f64; TERMS] {
     out
 }
 
-/// $\sum_k c_k (-\theta^2)^k$ by Horner's rule.
+/// Evaluates $\sum_k c_k (-\theta^2)^k$ by Horner's rule.
 fn series(theta: f64, coefficients: &[f64; TERMS]) -> f64 {
     let x = -theta * theta;
     coefficients.iter().rev().fold(0.0, |sum, c| c + x * sum)

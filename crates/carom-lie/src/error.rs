@@ -1,16 +1,16 @@
-//! Errors of rotations and poses.
+//! Errors of rotations and rigid motions.
 
-/// Why a group element could not be made or brought into coordinates.
+/// Reason why a group element could not be created or converted to coordinates.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LieError {
     /// A number is NaN or infinite.
     #[error("{what} has a non-finite entry")]
     NonFinite {
-        /// The quantity, in the words of the caller.
+        /// Name of the quantity, chosen by the caller.
         what: &'static str,
     },
-    /// A matrix is too far from a rotation to be one with rounding errors.
+    /// A matrix differs from a rotation by more than rounding errors.
     #[error("matrix is not a rotation: |R^T R - I| = {defect:e}, determinant {determinant}")]
     NotARotation {
         /// Frobenius norm of $R^TR - I$.
@@ -18,10 +18,10 @@ pub enum LieError {
         /// Determinant, 1 for a rotation and -1 for a reflection.
         determinant: f64,
     },
-    /// A rotation by half a turn has no Cayley vector.
+    /// A rotation by half a turn has no finite Cayley vector.
     #[error("a rotation by half a turn has no Cayley vector")]
     HalfTurn,
-    /// The inverse Jacobian of the exponential has a pole at full turns.
+    /// The inverse Jacobian of the exponential is infinite at full turns.
     #[error("the exponential's Jacobian is singular at the angle {angle}")]
     FullTurn {
         /// Length of the rotation vector in rad.
@@ -30,7 +30,7 @@ pub enum LieError {
 }
 
 impl LieError {
-    /// The variant as a stable kebab-case identifier, for reports that machines read.
+    /// Stable kebab-case identifier of the variant, for machine-readable reports.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::NonFinite { .. } => "non-finite",

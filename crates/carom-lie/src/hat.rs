@@ -1,8 +1,8 @@
-//! Skew matrices and vectors.
+//! Skew-symmetric matrices and their vectors.
 
 use nalgebra::{Matrix3, Vector3};
 
-/// The skew matrix of a vector, $S(a)b = a \times b$.
+/// Skew-symmetric matrix of a vector, $S(a)b = a \times b$.
 ///
 /// ```
 /// use carom_lie::{hat, vee};
@@ -16,21 +16,21 @@ pub fn hat(a: &Vector3<f64>) -> Matrix3<f64> {
     Matrix3::new(0.0, -a.z, a.y, a.z, 0.0, -a.x, -a.y, a.x, 0.0)
 }
 
-/// The vector of a skew matrix, $(W_{32}, W_{13}, W_{21})$: the inverse of [`hat`].
+/// Vector of a skew-symmetric matrix, $(W_{32}, W_{13}, W_{21})$: the inverse of [`hat`].
 ///
-/// Only these three entries are read.
+/// Only these three entries are used.
 #[inline]
 pub fn vee(w: &Matrix3<f64>) -> Vector3<f64> {
     Vector3::new(w.m32, w.m13, w.m21)
 }
 
-/// $A - A^T$, without the factor ½.
+/// Antisymmetric part without the factor ½, $A - A^T$.
 #[inline]
 pub fn asym(a: &Matrix3<f64>) -> Matrix3<f64> {
     a - a.transpose()
 }
 
-/// $A + A^T$, without the factor ½.
+/// Symmetric part without the factor ½, $A + A^T$.
 #[inline]
 pub fn sym(a: &Matrix3<f64>) -> Matrix3<f64> {
     a + a.transpose()

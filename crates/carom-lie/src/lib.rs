@@ -1,39 +1,39 @@
 //! Rotations and rigid motions: the groups SO(3) and SE(3).
 //!
-//! A rigid body's attitude is a rotation $R$ from the body to space, its configuration the pair
-//! $(R, x)$. Both are groups with a smooth structure: near the identity they look like their
-//! tangent space, and the exponential map wraps that space onto the group,
+//! The attitude of a rigid body is a rotation $R$ from the body frame to the space frame, its configuration the pair
+//! $(R, x)$ with the position $x$. Both form smooth groups: near the identity such a group looks like its
+//! tangent space, and the exponential map takes tangent vectors to group elements,
 //!
 //! $$ \exp: \mathbb{R}^3 \to SO(3), \quad \exp(\phi) = I + \tfrac{\sin\theta}{\theta}S(\phi) +
 //!   \tfrac{1-\cos\theta}{\theta^2}S(\phi)^2, \quad \theta = \lvert\phi\rvert. $$
 //!
-//! The Cayley map does the same without trigonometry, $\mathrm{cay}(f) = (I - S(f))^{-1}(I + S(f))$.
-//! The Jacobian tells how the group element moves with its coordinates,
+//! The Cayley map is an alternative without trigonometry, $\mathrm{cay}(f) = (I - S(f))^{-1}(I + S(f))$.
+//! The Jacobians $J_l$, $J_r$ relate a small change of the coordinates to the change of the group element,
 //!
 //! $$ \exp(\phi + \delta) \approx \exp(J_l(\phi)\delta)\exp(\phi) \approx
 //!   \exp(\phi)\exp(J_r(\phi)\delta). $$
 //!
 //! # Conventions
 //!
-//! | what | convention |
+//! | subject | convention |
 //! | --- | --- |
-//! | rotation | [`So3`] takes body vectors to space: $v_w = R v_b$; composition `a.compose(&b)` is $ab$, first $b$ |
+//! | rotation | [`So3`] maps body vectors to space: $v_w = R v_b$; the product `a.compose(&b)` is $ab$, first $b$ |
 //! | hat, vee | $S(a)b = a \times b$, $S(a)^\vee = a$: [`hat`], [`vee`] |
-//! | storage | unit quaternion $w + v$, renormalized by every product; $q$ and $-q$ are one rotation |
-//! | rotation vector | $\phi = \theta e$ in rad; `log` answers with $\theta \le \pi$ |
+//! | storage | unit quaternion $w + v$, renormalized by every product; $q$ and $-q$ are the same rotation |
+//! | rotation vector | $\phi = \theta e$ in rad, with the unit axis $e$; `log` returns $\theta \le \pi$ |
 //! | Cayley vector | $f = \tan(\theta/2) e$, so $\phi \approx 2f$: the quaternion is $(1, f)/\sqrt{1+\lvert f\rvert^2}$ |
 //! | rigid motion | [`Se3`] is $\rho \mapsto R\rho + x$ |
 //! | twist | translation first: $\xi = (u, \phi)$, length 6 |
 //! | rate, body or space | $\dot R = R S(\Omega) = S(\omega) R$, $\omega = R\Omega$ |
 //! | adjoint | $g\exp(\xi)g^{-1} = \exp(\mathrm{Ad}_g\xi)$ |
-//! | Jacobians | left ($J_l$): space side; right ($J_r(\phi) = J_l(-\phi)$): body side |
-//! | variation, momentum | body side: $\delta R = R S(\zeta)$, momenta pair with $(\delta x, \zeta)$ |
+//! | Jacobians | left ($J_l$): in the space frame; right ($J_r(\phi) = J_l(-\phi)$): in the body frame |
+//! | variation, momentum | in the body frame: $\delta R = R S(\zeta)$, momenta are dual to $(\delta x, \zeta)$ |
 //!
 //! # Accuracy
 //!
-//! Every function is accurate to a few units in the last place for all angles: coefficients like
-//! $(\theta - \sin\theta)/\theta^3$ are summed as series where their closed form cancels, and the
-//! logarithm is $2 \mathrm{atan2}(\lvert v\rvert, w)$, which keeps its digits at 0 and at $\pi$.
+//! Every function is accurate to a few units in the last place for all angles. Coefficients like
+//! $(\theta - \sin\theta)/\theta^3$ are summed as series if their closed form would cancel, and the
+//! logarithm is $2 \mathrm{atan2}(\lvert v\rvert, w)$, which is accurate at 0 and at $\pi$.
 //!
 //! # Examples
 //!

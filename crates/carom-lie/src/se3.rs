@@ -1,10 +1,10 @@
-//! Rigid motions.
+//! Rigid motions in space: the group SE(3).
 
 use crate::coefficients::{cosine_defect, mixed_defect, sine_defect};
 use crate::{LieError, LieGroup, So3, hat};
 use nalgebra::{Matrix3, Matrix6, Vector3, Vector6};
 
-/// A rigid motion $\rho \mapsto R\rho + x$: the configuration of a rigid body.
+/// Rigid motion $\rho \mapsto R\rho + x$: the configuration of a rigid body.
 ///
 /// # Examples
 ///
@@ -22,13 +22,13 @@ use nalgebra::{Matrix3, Matrix6, Vector3, Vector6};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Se3 {
-    /// The attitude $R$, body to space.
+    /// Attitude $R$: rotation from the body frame to the space frame.
     pub rotation: So3,
-    /// The position $x$ of the body's origin in space.
+    /// Position $x$ of the body's origin in the space frame.
     pub translation: Vector3<f64>,
 }
 
-/// Translation and rotation part of a twist.
+/// Splits a twist into its translational and its rotational part.
 fn split(twist: &Vector6<f64>) -> (Vector3<f64>, Vector3<f64>) {
     (
         Vector3::new(twist[0], twist[1], twist[2]),
@@ -40,7 +40,7 @@ fn join(u: &Vector3<f64>, phi: &Vector3<f64>) -> Vector6<f64> {
     Vector6::new(u.x, u.y, u.z, phi.x, phi.y, phi.z)
 }
 
-/// The block matrix `[diagonal, upper; 0, diagonal]`.
+/// Assembles the block matrix `[diagonal, upper; 0, diagonal]`.
 fn block(diagonal: &Matrix3<f64>, upper: &Matrix3<f64>) -> Matrix6<f64> {
     let mut out = Matrix6::zeros();
     out.fixed_view_mut::<3, 3>(0, 0).copy_from(diagonal);
@@ -50,7 +50,7 @@ fn block(diagonal: &Matrix3<f64>, upper: &Matrix3<f64>) -> Matrix6<f64> {
 }
 
 impl Se3 {
-    /// A rigid motion from its parts.
+    /// Creates a rigid motion from its rotation and its translation.
     #[inline]
     pub fn new(rotation: So3, translation: Vector3<f64>) -> Self {
         Self {
@@ -59,18 +59,18 @@ impl Se3 {
         }
     }
 
-    /// The motion that moves nothing.
+    /// Identity motion.
     pub fn identity() -> Self {
         Self::new(So3::identity(), Vector3::zeros())
     }
 
-    /// Moves a body point to space, $R\rho + x$.
+    /// Maps a point from the body frame to the space frame, $R\rho + x$.
     #[inline]
     pub fn act(&self, point: &Vector3<f64>) -> Vector3<f64> {
         self.rotation.rotate(point) + self.translation
     }
 
-    /// The product: first `other`, then `self`.
+    /// Product of two motions: `other` is applied first, then `self`.
     #[must_use]
     pub fn compose(&self, other: &Self) -> Self {
         Self::new(
@@ -79,7 +79,7 @@ impl Se3 {
         )
     }
 
-    /// The inverse motion.
+    /// Inverse motion.
     #[must_use]
     pub fn inverse(&self) -> Self {
         Self::new(
@@ -88,82 +88,82 @@ impl Se3 {
         )
     }
 
-    /// The screw motion of a twist $(u, \phi)$: $R = \exp\phi$, $x = J_l(\phi)u$.
+    /// Screw motion of a twist $(u, \phi)$: $R = \exp\phi$, $x = J_l(\phi)u$.
     pub fn exp(twist: &Vector6<f64>) -> Self {
         let (u, phi) = split(twist);
         Self::new(So3::exp(&phi), So3::left_jacobian(&phi) * u)
     }
 
-    /// The twist with a rotation angle of at most π.
+    /// Twist whose exponential is this motion, with a rotation angle of at most π.
     pub fn log(&self) -> Vector6<f64> {
         let phi = self.rotation.log();
         let s = hat(&phi);
-        // The angle is at most pi, where the inverse Jacobian is regular.
+        // The angle is at most π, where the Jacobian can be inverted.
         let c = crate::coefficients::cotangent_defect(phi.norm());
         let x = self.translation;
         let u = x - s * x * 0.5 + s * (s * x) * c;
         join(&u, &phi)
     }
 
-    /// The Cayley transform of a twist $(u, f)$ in 4 × 4 matrices: $R = \mathrm{cay}(f)$,
-    /// $x = 2(I - S(f))^{-1}u$. Near the identity it is the exponential of $2(u, f)$.
+    /// Cayley transform of a twist $(u, f)$ in 4 × 4 matrices: $R = \mathrm{cay}(f)$,
+    /// $x = 2(I - S(f))^{-1}u$. Near the identity it approximates the exponential of $2(u, f)$.
     pub fn cayley(twist: &Vector6<f64>) -> Self {
         let (u, f) = split(twist);
         let x = (u + f.cross(&u) + f * f.dot(&u)) * (2.0 / (1.0 + f.norm_squared()));
         Self::new(So3::cayley(&f), x)
     }
 
-    /// The twist whose Cayley transform this is, $f$ as for [`So3`], $u = \tfrac12(I - S(f))x$.
+    /// Twist $(u, f)$ whose Cayley transform is this motion: $f$ as for [`So3`], $u = \tfrac12(I - S(f))x$.
     ///
     /// # Errors
     ///
-    /// [`LieError::HalfTurn`].
+    /// [`LieError::HalfTurn`] for a rotation by half a turn.
     pub fn inverse_cayley(&self) -> Result<Vector6<f64>, LieError> {
         let f = self.rotation.inverse_cayley()?;
         let u = (self.translation - f.cross(&self.translation)) * 0.5;
         Ok(join(&u, &f))
     }
 
-    /// The adjoint matrix $\mathrm{Ad} = (R, S(x)R; 0, R)$ on twists $(u, \phi)$.
+    /// Adjoint matrix $\mathrm{Ad} = (R, S(x)R; 0, R)$, which acts on twists $(u, \phi)$.
     pub fn adjoint(&self) -> Matrix6<f64> {
         let r = self.rotation.matrix();
         block(&r, &(hat(&self.translation) * r))
     }
 
-    /// The left Jacobian: two rotation Jacobians and the coupling block $Q$ of Barfoot & Furgale
-    /// (2014), Eq. (102).
+    /// Left Jacobian of the exponential: the left Jacobian of the rotation in both diagonal blocks, and the coupling
+    /// block $Q$ of Barfoot & Furgale (2014), Eq. (102).
     pub fn left_jacobian(twist: &Vector6<f64>) -> Matrix6<f64> {
         let (u, phi) = split(twist);
         block(&So3::left_jacobian(&phi), &coupling(&u, &phi))
     }
 
-    /// The right Jacobian, $J_r(\xi) = J_l(-\xi)$.
+    /// Right Jacobian of the exponential, $J_r(\xi) = J_l(-\xi)$.
     pub fn right_jacobian(twist: &Vector6<f64>) -> Matrix6<f64> {
         Self::left_jacobian(&-twist)
     }
 
-    /// The inverse left Jacobian.
+    /// Inverse of the left Jacobian.
     ///
     /// # Errors
     ///
-    /// [`LieError::FullTurn`].
+    /// [`LieError::FullTurn`] for a rotation vector of $2\pi k$, $k \ge 1$.
     pub fn inverse_left_jacobian(twist: &Vector6<f64>) -> Result<Matrix6<f64>, LieError> {
         let (u, phi) = split(twist);
         let inverse = So3::inverse_left_jacobian(&phi)?;
         Ok(block(&inverse, &-(inverse * coupling(&u, &phi) * inverse)))
     }
 
-    /// The inverse right Jacobian.
+    /// Inverse of the right Jacobian.
     ///
     /// # Errors
     ///
-    /// [`LieError::FullTurn`].
+    /// [`LieError::FullTurn`] for a rotation vector of $2\pi k$, $k \ge 1$.
     pub fn inverse_right_jacobian(twist: &Vector6<f64>) -> Result<Matrix6<f64>, LieError> {
         Self::inverse_left_jacobian(&-twist)
     }
 }
 
-/// The off-diagonal block of the left Jacobian.
+/// Computes the off-diagonal block of the left Jacobian.
 fn coupling(u: &Vector3<f64>, phi: &Vector3<f64>) -> Matrix3<f64> {
     let (theta, p, q) = (phi.norm(), hat(phi), hat(u));
     let (pq, qp) = (p * q, q * p);

@@ -1,4 +1,4 @@
-//! Rotations.
+//! Rotations in space: the group SO(3).
 
 use crate::coefficients::{cotangent_defect, sinc, sine_defect, versine};
 use crate::tolerances::{FULL_TURN, LAST_STEP, QUADRATIC_SCALE, SMALL_ANGLE};
@@ -6,13 +6,14 @@ use crate::{LieError, LieGroup, hat};
 use nalgebra::{Matrix3, Vector3};
 use std::f64::consts::TAU;
 
-/// A matrix with $\lVert R^TR - I\rVert_F$ up to this is a rotation with errors, and repaired.
+/// Largest $\lVert R^TR - I\rVert_F$ at which a matrix counts as a rotation with errors, and is replaced by the nearest
+/// rotation.
 pub const ROTATION_TOLERANCE: f64 = 1e-6;
 
-/// Iterations for the polar factor; convergence is quadratic.
+/// Largest number of Newton iterations for the polar factor; convergence is quadratic.
 const MAX_POLAR_ITERATIONS: usize = 100;
 
-/// A rotation, body to space, stored as a unit quaternion.
+/// Rotation from the body frame to the space frame, stored as a unit quaternion.
 ///
 /// # Examples
 ///
@@ -30,7 +31,7 @@ pub struct So3 {
     v: Vector3<f64>,
 }
 
-/// Equal quaternions up to their sign, which is the same rotation.
+/// Two rotations are equal if their quaternions are equal up to sign.
 impl PartialEq for So3 {
     fn eq(&self, other: &Self) -> bool {
         (self.w == other.w && self.v == other.v) || (self.w == -other.w && self.v == -other.v)
@@ -38,7 +39,7 @@ impl PartialEq for So3 {
 }
 
 impl So3 {
-    /// No rotation.
+    /// Identity rotation.
     #[inline]
     pub fn identity() -> Self {
         Self {
@@ -47,7 +48,7 @@ impl So3 {
         }
     }
 
-    /// A quaternion brought to unit length; `None` if it is zero or not finite.
+    /// Normalizes a quaternion (scalar part, vector part) to unit length; `None` if it is zero or not finite.
     #[inline]
     pub fn from_quaternion(w: f64, v: &Vector3<f64>) -> Option<Self> {
         let scale = v.amax().max(w.abs());
@@ -58,13 +59,13 @@ impl So3 {
         Some(Self::normalized(w, v))
     }
 
-    /// The unit quaternion, scalar part and vector part.
+    /// Returns the unit quaternion: scalar part and vector part.
     #[inline]
     pub fn quaternion(&self) -> (f64, Vector3<f64>) {
         (self.w, self.v)
     }
 
-    /// Brings a quaternion of about unit size to unit length.
+    /// Normalizes a quaternion of about unit length.
     #[inline]
     fn normalized(w: f64, v: Vector3<f64>) -> Self {
         let scale = 1.0 / (w * w + v.norm_squared()).sqrt();
@@ -74,13 +75,13 @@ impl So3 {
         }
     }
 
-    /// The rotation by the rotation vector `phi` (rad).
+    /// Rotation with the rotation vector `phi` (rad).
     pub fn exp(phi: &Vector3<f64>) -> Self {
         let half = 0.5 * phi.norm();
         Self::normalized(libm::cos(half), phi * (0.5 * sinc(half)))
     }
 
-    /// The rotation vector (rad) of length at most π.
+    /// Rotation vector (rad), of length at most π.
     pub fn log(&self) -> Vector3<f64> {
         let (w, v) = if self.w < 0.0 {
             (-self.w, -self.v)
@@ -95,12 +96,13 @@ impl So3 {
         v * (2.0 * libm::atan2(sine, w) / sine)
     }
 
-    /// The angle in \[0, π\].
+    /// Rotation angle (rad) in \[0, π\].
     pub fn angle(&self) -> f64 {
         2.0 * libm::atan2(self.v.norm(), self.w.abs())
     }
 
-    /// The Cayley transform $(I - S(f))^{-1}(I + S(f))$ of $f = \tan(\theta/2)e$.
+    /// Cayley transform $(I - S(f))^{-1}(I + S(f))$ of a vector $f = \tan(\theta/2)e$: the rotation by $\theta$ about the unit
+    /// axis $e$.
     #[inline]
     pub fn cayley(f: &Vector3<f64>) -> Self {
         let scale = 1.0 / (1.0 + f.norm_squared()).sqrt();
@@ -110,11 +112,11 @@ impl So3 {
         }
     }
 
-    /// The Cayley vector.
+    /// Cayley vector $f = \tan(\theta/2)e$ of the rotation.
     ///
     /// # Errors
     ///
-    /// [`LieError::HalfTurn`].
+    /// [`LieError::HalfTurn`] for a rotation by half a turn.
     pub fn inverse_cayley(&self) -> Result<Vector3<f64>, LieError> {
         let f = self.v / self.w;
         if f.iter().all(|x| x.is_finite()) {
@@ -124,17 +126,18 @@ impl So3 {
         }
     }
 
-    /// $F^Ta$ for the Cayley rotation $F$ of `f`: $a - \tfrac{2}{1+\lvert f\rvert^2}f\times(a - f\times a)$.
+    /// Rotates a vector back by the Cayley rotation $F$ of `f`:
+    /// $F^Ta = a - \tfrac{2}{1+\lvert f\rvert^2}f\times(a - f\times a)$.
     ///
-    /// Unlike [`rotate_back`](Self::rotate_back) it needs no unit quaternion, and a vector parallel to
-    /// `f` keeps every digit: lengths do not drift when one small rotation is repeated.
+    /// Unlike [`rotate_back`](Self::rotate_back) the function needs no unit quaternion, and a vector parallel to
+    /// `f` does not change at all: lengths do not drift when a small rotation is repeated.
     #[inline]
     pub fn cayley_back(f: &Vector3<f64>, a: &Vector3<f64>) -> Vector3<f64> {
         let scale = 2.0 / (1.0 + f.norm_squared());
         a - f.cross(&(a - f.cross(a))) * scale
     }
 
-    /// The product: first `other`, then `self`.
+    /// Product of two rotations: `other` is applied first, then `self`.
     #[inline]
     #[must_use]
     pub fn compose(&self, other: &Self) -> Self {
@@ -143,7 +146,7 @@ impl So3 {
         Self::normalized(w, v)
     }
 
-    /// `self` after the Cayley rotation of `f`: [`compose`](Self::compose) with
+    /// Product of `self` and the Cayley rotation of `f`, which is applied first. Equal to [`compose`](Self::compose) with
     /// [`cayley`](Self::cayley), with one normalization instead of two.
     #[inline]
     #[must_use]
@@ -152,7 +155,7 @@ impl So3 {
         Self::normalized(w, self.v + f * self.w + self.v.cross(f))
     }
 
-    /// The inverse rotation.
+    /// Inverse rotation.
     #[inline]
     #[must_use]
     pub fn inverse(&self) -> Self {
@@ -162,21 +165,21 @@ impl So3 {
         }
     }
 
-    /// Takes a body vector to space, $Ra$.
+    /// Rotates a vector from the body frame to the space frame, $Ra$.
     #[inline]
     pub fn rotate(&self, a: &Vector3<f64>) -> Vector3<f64> {
         let t = self.v.cross(a) * 2.0;
         a + t * self.w + self.v.cross(&t)
     }
 
-    /// Takes a space vector to the body, $R^Ta$.
+    /// Rotates a vector from the space frame to the body frame, $R^Ta$.
     #[inline]
     pub fn rotate_back(&self, a: &Vector3<f64>) -> Vector3<f64> {
         let t = a.cross(&self.v) * 2.0;
         a + t * self.w + t.cross(&self.v)
     }
 
-    /// The matrix.
+    /// Rotation matrix, from the body frame to the space frame.
     #[rustfmt::skip]
     pub fn matrix(&self) -> Matrix3<f64> {
         let (w, x, y, z) = (self.w, self.v.x, self.v.y, self.v.z);
@@ -187,8 +190,8 @@ impl So3 {
         )
     }
 
-    /// The rotation of a matrix that is one up to errors of at most [`ROTATION_TOLERANCE`]: the
-    /// nearest rotation is taken.
+    /// Converts a matrix to the nearest rotation. The matrix must be a rotation up to errors of at most
+    /// [`ROTATION_TOLERANCE`].
     ///
     /// # Errors
     ///
@@ -205,8 +208,8 @@ impl So3 {
         Self::nearest(matrix)
     }
 
-    /// The rotation nearest to a matrix with positive determinant (in the Frobenius norm): its
-    /// orthogonal polar factor, by Newton's iteration $X \leftarrow \tfrac12(X + X^{-T})$.
+    /// Finds the rotation nearest to a matrix with positive determinant (in the Frobenius norm): the
+    /// orthogonal polar factor of the matrix, by Newton's iteration $X \leftarrow \tfrac12(X + X^{-T})$.
     ///
     /// # Errors
     ///
@@ -226,7 +229,7 @@ impl So3 {
                 return Err(fail());
             }
             let cofactors = cofactors(&x) / determinant;
-            // Balances the two terms until the iteration is quadratic.
+            // A factor balances the two terms until the iteration converges quadratically.
             let scale = (cofactors.norm() / x.norm()).sqrt();
             let scale = if (scale - 1.0).abs() < QUADRATIC_SCALE {
                 1.0
@@ -243,7 +246,8 @@ impl So3 {
         Err(fail())
     }
 
-    /// Shepperd's method: the largest component first, so that nothing cancels.
+    /// Converts an orthogonal matrix by Shepperd's method: the largest component of the quaternion is computed first, so that
+    /// nothing cancels.
     fn from_orthogonal(r: &Matrix3<f64>) -> Self {
         let (a, b, c) = (r.m11, r.m22, r.m33);
         let largest = a.max(b).max(c);
@@ -271,19 +275,19 @@ impl So3 {
         Self::normalized(w, v)
     }
 
-    /// The left Jacobian $I + \tfrac{1-\cos\theta}{\theta^2}S + \tfrac{\theta-\sin\theta}{\theta^3}S^2$,
-    /// $S = S(\phi)$.
+    /// Left Jacobian of the exponential, $I + \tfrac{1-\cos\theta}{\theta^2}S + \tfrac{\theta-\sin\theta}{\theta^3}S^2$ with
+    /// $S = S(\phi)$ and $\theta = \lvert\phi\rvert$.
     pub fn left_jacobian(phi: &Vector3<f64>) -> Matrix3<f64> {
         let (theta, s) = (phi.norm(), hat(phi));
         Matrix3::identity() + s * versine(theta) + s * s * sine_defect(theta)
     }
 
-    /// The right Jacobian, $J_r(\phi) = J_l(-\phi) = J_l(\phi)^T$.
+    /// Right Jacobian of the exponential, $J_r(\phi) = J_l(-\phi) = J_l(\phi)^T$.
     pub fn right_jacobian(phi: &Vector3<f64>) -> Matrix3<f64> {
         Self::left_jacobian(phi).transpose()
     }
 
-    /// The inverse left Jacobian $I - \tfrac12S + \theta^{-2}(1 - \tfrac\theta2\cot\tfrac\theta2)S^2$.
+    /// Inverse of the left Jacobian, $I - \tfrac12S + \theta^{-2}(1 - \tfrac\theta2\cot\tfrac\theta2)S^2$.
     ///
     /// # Errors
     ///
@@ -298,7 +302,7 @@ impl So3 {
         Ok(Matrix3::identity() - s * 0.5 + s * s * cotangent_defect(theta))
     }
 
-    /// The inverse right Jacobian, the transpose of the left one.
+    /// Inverse of the right Jacobian: the transpose of the inverse left Jacobian.
     ///
     /// # Errors
     ///
@@ -308,7 +312,7 @@ impl So3 {
     }
 }
 
-/// The cofactor matrix: the inverse transposed, times the determinant.
+/// Cofactor matrix of a matrix: the inverse transposed, times the determinant.
 fn cofactors(a: &Matrix3<f64>) -> Matrix3<f64> {
     let (x, y, z) = (a.column(0), a.column(1), a.column(2));
     Matrix3::from_columns(&[y.cross(&z), z.cross(&x), x.cross(&y)])

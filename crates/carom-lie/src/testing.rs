@@ -1,4 +1,4 @@
-//! The axioms of a Lie group as one function, and arguments for it.
+//! Test of the axioms of a Lie group, and arguments for it.
 
 use crate::LieGroup;
 use nalgebra::{SMatrix, SVector, Vector3};
@@ -8,7 +8,7 @@ pub(crate) fn vector(x: f64, y: f64, z: f64) -> Vector3<f64> {
     Vector3::new(x, y, z)
 }
 
-/// Rotation vectors from zero to just below half a turn.
+/// Rotation vectors (rad) with angles from zero to just below half a turn.
 pub(crate) fn rotation_vectors() -> Vec<Vector3<f64>> {
     let axes = [
         vector(0.36, -0.48, 0.8),
@@ -34,12 +34,12 @@ pub(crate) fn rotation_vectors() -> Vec<Vector3<f64>> {
     pairs.collect()
 }
 
-/// Distance of two elements: the length of the shortest tangent vector between them.
+/// Distance of two elements: length of the shortest tangent vector from one to the other.
 fn distance<const N: usize, G: LieGroup<N>>(a: &G, b: &G) -> f64 {
     a.inverse().compose(b).log().norm()
 }
 
-/// $\sum_k \mathrm{ad}^k/(k+1)!$, the left Jacobian by its definition.
+/// Left Jacobian by its definition, $\sum_k \mathrm{ad}^k/(k+1)!$.
 fn jacobian_series<const N: usize, G: LieGroup<N>>(xi: &SVector<f64, N>) -> SMatrix<f64, N, N> {
     let ad = G::bracket(xi);
     let mut term = SMatrix::<f64, N, N>::identity();
@@ -51,11 +51,11 @@ fn jacobian_series<const N: usize, G: LieGroup<N>>(xi: &SVector<f64, N>) -> SMat
     sum
 }
 
-/// Associativity, identity, inverse, exponential and logarithm, one-parameter subgroups, the
-/// adjoint, the Jacobians against their series and against differences, and interpolation, on
-/// every pair and triple of neighbors in `tangents` (rotation angles below half a turn).
+/// Checks associativity, identity, inverse, exponential and logarithm, one-parameter subgroups, the
+/// adjoint, the Jacobians (against their series and against difference quotients), and interpolation, for
+/// pairs and triples of elements from `tangents` (rotation angles below half a turn).
 pub(crate) fn check_group_axioms<const N: usize, G: LieGroup<N>>(tangents: &[SVector<f64, N>]) {
-    // Rounding of three products of elements of size up to 5.
+    // Rounding of three products of elements of norm up to 5.
     const TOLERANCE: f64 = 2e-14;
     let near = |a: &G, b: &G, what: &str| {
         let d = distance(a, b);
@@ -103,7 +103,7 @@ pub(crate) fn check_group_axioms<const N: usize, G: LieGroup<N>>(tangents: &[SVe
         );
         // Ad(exp) = J_l J_r^{-1}
         assert!((a.adjoint() * G::right_jacobian(xi) - jacobian).norm() <= 20.0 * TOLERANCE);
-        // Central differences of step 1e-5: an error of 1e-10, and rounding of 1e-10.
+        // Central differences with step 1e-5: truncation error 1e-10, rounding error 1e-10.
         let delta = pick(5).map(|x| (x + 0.3).sin());
         let step = 1e-5;
         let change = G::exp(&(xi + delta * step)).compose(&G::exp(&(xi - delta * step)).inverse());

@@ -1,18 +1,18 @@
-//! Tolerances of the crate, in groups by what they decide. Each is a constant with a unit or scale and a reason; those of
-//! one algorithm alone stand beside it.
+//! Tolerances of the crate, grouped by the decision that they control. Each is a constant with a unit or scale and a reason.
+//! Constants of a single algorithm are defined in its file.
 
 // ---- Functions that are 0/0 somewhere ----
 
-/// Angle (rad) below which the next term of a series, its square, is below rounding.
+/// Angle (rad) below which the second term of a series in the squared angle is smaller than rounding.
 pub(crate) const SMALL_ANGLE: f64 = 1e-8;
 
-/// Distance from a whole number of turns, over the angle, at which the inverse Jacobian does not exist.
+/// Distance from a whole number of turns, divided by the angle, below which the inverse Jacobian counts as infinite.
 pub(crate) const FULL_TURN: f64 = 1e-12;
 
 // ---- Projection onto the rotations ----
 
-/// Deviation of the balancing factor from 1 below which the iteration converges quadratically without it.
+/// Deviation of the balancing factor from 1 below which Newton's iteration converges quadratically without the factor.
 pub(crate) const QUADRATIC_SCALE: f64 = 0.1;
 
-/// Step after which the next, its square, is below rounding.
+/// Size of a Newton step after which the iteration ends: the next step, its square, would be smaller than rounding.
 pub(crate) const LAST_STEP: f64 = 1e-8;

@@ -1,26 +1,26 @@
-//! The kinetic-energy metric: what lengths and angles mean for momenta.
+//! Kinetic-energy metric: the inner product by which lengths and angles of momenta and velocities are measured.
 //!
-//! A mechanical system at a fixed configuration is a mass matrix $M$. It measures velocities,
-//! $\lVert v\rVert^2 = v^T M v$ (twice the kinetic energy), and through its inverse momenta and
-//! gradients of gap functions, $\langle a, b\rangle = a M^{-1} b^T$. In this metric a
-//! frictionless elastic impact is a mirror reflection,
+//! A mechanical system at a fixed configuration has a mass matrix $M$. It defines the length of velocities,
+//! $\lVert v\rVert^2 = v^T M v$ (twice the kinetic energy), and, through its inverse, the inner product of momenta and
+//! gradients of gap functions, $\langle a, b\rangle = a M^{-1} b^T$. In this metric a frictionless elastic impact is a
+//! mirror reflection,
 //!
 //! $$ p^+ = p^- \Gamma(u), \qquad \Gamma(u) = I - 2\frac{M^{-1}u^T u}{\langle u,u\rangle}, $$
 //!
-//! a plastic impact an orthogonal projection, and the angle between two contact normals decides
-//! whether their simultaneous impact has one outcome or two.
+//! a plastic impact is an orthogonal projection, and the angle between two contact normals decides
+//! if their simultaneous impact has one outcome or two.
 //!
-//! | type | is | shape |
+//! | type | meaning | shape |
 //! | --- | --- | --- |
-//! | [`Tangent`] | a velocity | n |
-//! | [`Covector`] | a momentum or a gap gradient | n |
+//! | [`Tangent`] | a velocity | n entries |
+//! | [`Covector`] | a momentum or a gap gradient | n entries |
 //! | [`KineticMetric`] | the mass matrix, factored once | n × n |
-//! | [`UnitNormals`] | normals of unit length, whitened | n × contacts |
-//! | [`Wedge`] | the feasible wedge of two contacts | angle $\gamma$ |
+//! | [`UnitNormals`] | normals of unit length, in whitened coordinates | n × contacts |
+//! | [`Wedge`] | the feasible wedge of two contacts | half angle $\gamma$ |
 //!
-//! All arithmetic happens in *whitened* coordinates ($M = LL^T$, covectors $L^{-1}a$, velocities
-//! $L^Tv$), in which the metric is Euclidean. Matrices are factored by a loop
-//! over columns; with the feature `faer`, large ones ([`FAER_MIN_DIM`]) by faer.
+//! Internally all vectors are in *whitened* coordinates ($M = LL^T$, covectors $L^{-1}a$, velocities $L^Tv$), in which
+//! the metric is Euclidean. Matrices are factored by a loop over columns; with the feature `faer`, large matrices
+//! ([`FAER_MIN_DIM`]) are factored by faer.
 //!
 //! # Examples
 //!
@@ -54,7 +54,7 @@ pub use normals::{UnitNormals, Wedge};
 pub use reflect::orthonormal_span;
 pub use vector::{Covector, Tangent};
 
-// Crates whose types stand in signatures here.
+// Crates whose types occur in signatures of this crate.
 pub use nalgebra;
 
 #[cfg(doctest)]

@@ -1,54 +1,53 @@
-//! The mass matrix as an inner product.
+//! Mass matrix as an inner product.
 
 use crate::{Covector, MetricError, Tangent};
 use carom_numeric::{dense, kernel};
 use nalgebra::{DMatrix, DVector};
 
-/// With the feature `faer`, factorizations and the whitening of many columns are faer's from this
-/// dimension on; below it, and without the feature, they are plain loops over columns.
+/// Smallest dimension at which, with the feature `faer`, factorizations and the whitening of many columns use faer. Below it,
+/// and without the feature, they use plain loops over columns.
 ///
-/// Results on both sides differ by rounding only. A factorization of dimension 128 takes the loop
-/// about 1.8 times as long; building faer takes two minutes of processor time.
+/// The two methods differ only by rounding. For dimension 128 the loop takes about 1.8 times as long; building faer
+/// takes two minutes of processor time.
 ///
-/// `cargo bench -p carom-benches --features bench --bench metric` prints the measurement behind it.
+/// `cargo bench -p carom-benches --features bench --bench metric` prints the measurements behind this value.
 pub const FAER_MIN_DIM: usize = 48;
 
-/// A mirror pair of entries may differ by this much of the largest entry.
+/// Largest accepted difference of two mirror entries, as a fraction of the largest entry.
 const SYMMETRY_TOLERANCE: f64 = 1e-12;
 
 /// The kinetic-energy metric of a mechanical system at one configuration.
 ///
-/// The mass matrix $M$ (n × n, symmetric positive definite) makes velocities and momenta
-/// each other's duals: [`flat`](Self::flat) is $p = Mv$, [`sharp`](Self::sharp) its inverse,
-/// and $\langle a, b\rangle = a M^{-1} b^T$ the inner product of covectors. The matrix is
-/// factored once, $M = LL^T$, and never inverted.
+/// The mass matrix $M$ (n × n, symmetric positive definite) maps velocities to momenta, [`flat`](Self::flat) $p = Mv$,
+/// with the inverse [`sharp`](Self::sharp), and defines the inner product of covectors
+/// $\langle a, b\rangle = a M^{-1} b^T$. The matrix is factored once, $M = LL^T$, and never inverted.
 ///
 /// *Whitened* coordinates are those in which the metric is Euclidean: $L^{-1}a$ for a covector
 /// and $L^T v$ for a velocity. A momentum and its velocity have the same whitened coordinates.
 ///
 /// # Accuracy
 ///
-/// Every operation is backward stable: the answer is that of a mass matrix that differs from
+/// Every operation is backward stable: the result is exact for a mass matrix that differs from
 /// the given one by a few units in the last place, so relative errors are at most about
 /// $\mathrm{cond}(M) 2^{-52}$.
 #[derive(Clone, Debug)]
 pub struct KineticMetric {
     mass: DMatrix<f64>,
-    /// Cholesky factor in the lower triangle; what stands above the diagonal is not read.
+    /// Cholesky factor in the lower triangle; entries above the diagonal are not used.
     lower: DMatrix<f64>,
-    /// Rows down to the last entry of each column of the factor that is not zero. Bodies that no constraint and no joint
-    /// couples have blocks on the diagonal, and zeros below them.
+    /// One number per column of the factor: the row after its last nonzero entry. Bodies without a coupling have blocks on the
+    /// diagonal, and zeros below them.
     reach: Vec<usize>,
 }
 
 impl KineticMetric {
-    /// Factors a mass matrix (n × n, in the units of the caller's coordinates).
+    /// Validates and factors a mass matrix (n × n, in the units of the caller's coordinates).
     ///
     /// # Errors
     ///
-    /// [`MetricError::Empty`], [`MetricError::NotSquare`], [`MetricError::NonFinite`],
-    /// [`MetricError::NotSymmetric`] (more than rounding), and
-    /// [`MetricError::NotPositiveDefinite`], also when a pivot is lost in rounding.
+    /// [`MetricError::Empty`], [`MetricError::NotSquare`], [`MetricError::NonFinite`], [`MetricError::NotSymmetric`]
+    /// (by more than rounding), and [`MetricError::NotPositiveDefinite`], also if a pivot is smaller than its rounding
+    /// error.
     ///
     /// # Examples
     ///
@@ -81,7 +80,7 @@ impl KineticMetric {
         &self.mass
     }
 
-    /// Momentum of a velocity, $p = M v$.
+    /// Momentum $p = M v$ of a velocity.
     ///
     /// # Errors
     ///
@@ -91,7 +90,7 @@ impl KineticMetric {
         Ok(Covector(&self.mass * &velocity.0))
     }
 
-    /// Velocity of a momentum, $v = M^{-1} p$, by two triangular solves.
+    /// Velocity $v = M^{-1} p$ of a momentum, by two triangular solves.
     ///
     /// # Errors
     ///
@@ -102,7 +101,7 @@ impl KineticMetric {
         Ok(Tangent(x))
     }
 
-    /// Inner product of covectors, $\langle a, b\rangle = a M^{-1} b^T$.
+    /// Inner product $\langle a, b\rangle = a M^{-1} b^T$ of two covectors.
     ///
     /// # Errors
     ///
@@ -114,7 +113,7 @@ impl KineticMetric {
         ))
     }
 
-    /// Norm of a covector, $\lVert a\rVert = \sqrt{\langle a, a\rangle}$.
+    /// Norm $\lVert a\rVert = \sqrt{\langle a, a\rangle}$ of a covector.
     ///
     /// # Errors
     ///
@@ -123,7 +122,7 @@ impl KineticMetric {
         Ok(kernel::norm(self.whiten(a)?.as_slice()))
     }
 
-    /// Kinetic energy $\tfrac12 v^T M v$ in joule for SI input.
+    /// Kinetic energy $\tfrac12 v^T M v$, in joules for SI input.
     ///
     /// # Errors
     ///
@@ -157,9 +156,9 @@ impl KineticMetric {
         Ok(z)
     }
 
-    /// Overwrites a covector by its whitened coordinates, $a \leftarrow L^{-1}a$.
+    /// Replaces a covector by its whitened coordinates, $a \leftarrow L^{-1}a$.
     ///
-    /// Entries beyond [`dim`](Self::dim) are left alone, and so is a slice shorter than that.
+    /// Entries beyond [`dim`](Self::dim) do not change. A slice with fewer entries does not change at all.
     pub fn whiten_in_place(&self, a: &mut [f64]) {
         let Some(a) = a.get_mut(..self.dim()) else {
             return;
@@ -169,16 +168,16 @@ impl KineticMetric {
         }
     }
 
-    /// Writes the whitened coordinates $L^T v$ of a velocity into `out`.
+    /// Writes the whitened coordinates $L^T v$ of a velocity to `out`.
     pub fn whiten_velocity_into(&self, velocity: &[f64], out: &mut [f64]) {
         for (j, out) in out.iter_mut().enumerate().take(self.dim()) {
             *out = kernel::dot(self.column(j), &velocity[j.min(velocity.len())..]);
         }
     }
 
-    /// Overwrites whitened coordinates by the velocity they stand for, $z \leftarrow L^{-T}z$.
+    /// Replaces whitened coordinates by the velocity that they belong to, $z \leftarrow L^{-T}z$.
     ///
-    /// Entries beyond [`dim`](Self::dim) are left alone, and so is a slice shorter than that.
+    /// Entries beyond [`dim`](Self::dim) do not change. A slice with fewer entries does not change at all.
     pub fn unwhiten_velocity_in_place(&self, z: &mut [f64]) {
         let Some(z) = z.get_mut(..self.dim()) else {
             return;
@@ -188,9 +187,9 @@ impl KineticMetric {
         }
     }
 
-    /// Overwrites the whitened coordinates of a covector by the covector, $z \leftarrow Lz$.
+    /// Replaces whitened coordinates by the covector that they belong to, $z \leftarrow Lz$.
     ///
-    /// Entries beyond [`dim`](Self::dim) are left alone, and so is a slice shorter than that.
+    /// Entries beyond [`dim`](Self::dim) do not change. A slice with fewer entries does not change at all.
     pub fn unwhiten_in_place(&self, z: &mut [f64]) {
         let Some(z) = z.get_mut(..self.dim()) else {
             return;
@@ -203,11 +202,11 @@ impl KineticMetric {
         }
     }
 
-    /// Overwrites every row of a k × n matrix, a covector in whitened coordinates, by the covector
-    /// it stands for, $Z \leftarrow ZL^T$: derivatives by a whitened velocity become those by the
+    /// Replaces every row of a k × n matrix, a covector in whitened coordinates, by the covector
+    /// itself, $Z \leftarrow ZL^T$. So derivatives with respect to a whitened velocity become derivatives with respect to the
     /// velocity.
     ///
-    /// Columns beyond [`dim`](Self::dim) are left alone.
+    /// Columns beyond [`dim`](Self::dim) do not change.
     pub fn unwhiten_rows(&self, rows: &mut DMatrix<f64>) {
         let k = rows.nrows();
         for j in (0..self.dim().min(rows.ncols())).rev() {
@@ -245,7 +244,7 @@ impl KineticMetric {
         );
     }
 
-    /// Checks that a vector, which errors call `what`, has length n and finite entries.
+    /// Checks that a vector has n entries and that all are finite; `what` names it in error messages.
     ///
     /// # Errors
     ///
@@ -268,7 +267,7 @@ impl KineticMetric {
         }
     }
 
-    /// Column of the factor from its diagonal down to its last entry that is not zero.
+    /// Column `j` of the factor, from the diagonal to its last nonzero entry.
     #[inline]
     fn column(&self, j: usize) -> &[f64] {
         let first = j * self.dim();
@@ -296,7 +295,7 @@ fn validate(mass: &DMatrix<f64>) -> Result<(), MetricError> {
     check_finite("mass matrix", mass.as_slice())
 }
 
-/// Replaces the matrix by its symmetric part, unless that would hide a mistake.
+/// Replaces the matrix by its symmetric part; fails if the difference is more than rounding.
 fn symmetrize(mass: &mut DMatrix<f64>) -> Result<(), MetricError> {
     for column in 0..mass.ncols() {
         for row in column + 1..mass.nrows() {
@@ -320,7 +319,7 @@ fn symmetrize(mass: &mut DMatrix<f64>) -> Result<(), MetricError> {
     Ok(())
 }
 
-/// The Cholesky factor, or the size of a leading block that is not positive definite to working
+/// Computes the Cholesky factor. The error is the size of the smallest leading block that is not positive definite to working
 /// precision.
 #[cfg(feature = "faer")]
 fn factor(mass: &DMatrix<f64>) -> Result<DMatrix<f64>, usize> {
@@ -329,7 +328,7 @@ fn factor(mass: &DMatrix<f64>) -> Result<DMatrix<f64>, usize> {
         return factor_small(mass);
     }
     let view = faer::MatRef::from_column_major_slice(mass.as_slice(), n, n);
-    // The loop is slower but says where it fails.
+    // The loop is slower but finds the block at which the factorization fails.
     let Ok(llt) = faer::linalg::solvers::Llt::new(view, faer::Side::Lower) else {
         return factor_small(mass).and(Err(n));
     };
@@ -346,8 +345,8 @@ fn factor(mass: &DMatrix<f64>) -> Result<DMatrix<f64>, usize> {
 #[cfg(not(feature = "faer"))]
 use factor_small as factor;
 
-/// The Cholesky factor by columns; at the sizes of mechanisms the loop beats every library's
-/// dispatch. Leaves the upper triangle as it is.
+/// Computes the Cholesky factor column by column. For the small matrices of mechanisms this loop is faster than
+/// the dispatch of a library. The upper triangle does not change.
 fn factor_small(mass: &DMatrix<f64>) -> Result<DMatrix<f64>, usize> {
     let mut lower = mass.clone();
     dense::cholesky(lower.as_mut_slice(), mass.nrows())?;

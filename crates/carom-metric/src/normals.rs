@@ -1,21 +1,21 @@
-//! Unit normals in whitened coordinates, their Gram matrix and the angles between them.
+//! Unit normals in whitened coordinates, their Gram matrix, and the angles between them.
 
 use crate::{Covector, KineticMetric, MetricError};
 use carom_numeric::kernel;
 use nalgebra::DMatrix;
 use smallvec::SmallVec;
 
-/// Part of a unit normal that the others leave, below which it depends on them.
+/// Norm of the part of a unit normal orthogonal to the removed directions, below which the normal lies in their span.
 const DEPENDENT_NORMAL: f64 = 1e-10;
 
-/// Below this a gradient counts as zero.
+/// Norm below which a gradient counts as zero.
 const ZERO_NORMAL: f64 = 1e-300;
 
-/// Covectors brought to unit length in the kinetic metric, $u_i = D\phi_i/\lVert D\phi_i\rVert$.
+/// Covectors normalized to unit length in the kinetic metric, $u_i = D\phi_i/\lVert D\phi_i\rVert$.
 ///
-/// Columns are whitened, $y_i = L^{-1}u_i$, so that $\langle u_i, u_j\rangle = y_i \cdot y_j$
-/// and no information is squared away: the Gram matrix of a nearly flat wedge loses half the
-/// digits of its angle, the columns keep them.
+/// Columns are whitened, $y_i = L^{-1}u_i$, so that $\langle u_i, u_j\rangle = y_i \cdot y_j$. The columns are kept because
+/// they determine small angles accurately: for two nearly opposite normals the Gram matrix loses half the
+/// digits of the angle.
 #[derive(Clone, Debug)]
 pub struct UnitNormals {
     columns: DMatrix<f64>,
@@ -23,12 +23,12 @@ pub struct UnitNormals {
 }
 
 impl UnitNormals {
-    /// Normalizes covectors of length n; an empty list is allowed.
+    /// Normalizes covectors (n entries each); an empty list is allowed.
     ///
     /// # Errors
     ///
-    /// [`MetricError::DimensionMismatch`], [`MetricError::NonFinite`], and
-    /// [`MetricError::ZeroNormal`] with the position of the offender.
+    /// [`MetricError::DimensionMismatch`], [`MetricError::NonFinite`], and [`MetricError::ZeroNormal`] with the index
+    /// of the zero covector.
     pub fn new<'a>(
         metric: &KineticMetric,
         covectors: impl ExactSizeIterator<Item = &'a Covector>,
@@ -36,7 +36,7 @@ impl UnitNormals {
         Self::new_or_zero(metric, covectors, |_| false)
     }
 
-    /// Unit normals of covectors of which some may be zero: they stay zero, of norm one.
+    /// Normalizes covectors. Those for whose index `may_be_zero` is true may be zero: they stay zero, with the recorded norm 1.
     ///
     /// # Errors
     ///
@@ -82,26 +82,26 @@ impl UnitNormals {
         self.norms.is_empty()
     }
 
-    /// Whitened unit normal `i` (length n).
+    /// Unit normal `i` in whitened coordinates (n entries).
     #[inline]
     pub fn column(&self, i: usize) -> &[f64] {
         let n = self.columns.nrows();
         &self.columns.as_slice()[i * n..(i + 1) * n]
     }
 
-    /// All whitened unit normals, n × len.
+    /// All unit normals in whitened coordinates (n × number of normals).
     pub fn columns(&self) -> &DMatrix<f64> {
         &self.columns
     }
 
-    /// Metric norm of normal `i` as it was given.
+    /// Kinetic norm of covector `i` before normalization.
     #[inline]
     pub fn norm(&self, i: usize) -> f64 {
         self.norms[i]
     }
 
-    /// Removes from every unit normal its part along orthonormal whitened `directions`
-    /// (n × m) and normalizes again; [`norm`](Self::norm) becomes that of what is left.
+    /// Removes from every unit normal its part in the span of orthonormal whitened `directions`
+    /// (n × m), and normalizes again. [`norm`](Self::norm) then returns the norm of the remaining covector.
     ///
     /// # Errors
     ///
@@ -112,7 +112,7 @@ impl UnitNormals {
             if column.iter().all(|x| *x == 0.0) {
                 continue;
             }
-            // Twice is enough: the second pass removes what rounding left of the first.
+            // Two passes are enough: the second removes the rounding error of the first.
             for _ in 0..2 {
                 for direction in directions.column_iter() {
                     let direction = direction.as_slice();
@@ -130,7 +130,7 @@ impl UnitNormals {
         Ok(())
     }
 
-    /// Gram matrix $\langle u_i, u_j\rangle$ (len × len, unit diagonal).
+    /// Gram matrix $\langle u_i, u_j\rangle$ of the unit normals (number of normals squared; 1 on the diagonal).
     pub fn gram(&self) -> DMatrix<f64> {
         let m = self.len();
         let mut gram = DMatrix::identity(m, m);
@@ -144,12 +144,12 @@ impl UnitNormals {
         gram
     }
 
-    /// Cosine $c = \langle u_i, u_j\rangle$ in $[-1, 1]$, to an ulp of 1.
+    /// Cosine $c = \langle u_i, u_j\rangle$ in $[-1, 1]$, with an absolute error of about one unit in the last place of 1.
     pub fn cosine(&self, i: usize, j: usize) -> f64 {
         kernel::dot(self.column(i), self.column(j)).clamp(-1.0, 1.0)
     }
 
-    /// The wedge of momenta that are feasible for both contacts.
+    /// Wedge of the momenta that are feasible for the contacts `i` and `j`.
     pub fn wedge(&self, i: usize, j: usize) -> Wedge {
         let (u, v) = (self.column(i), self.column(j));
         let (mut sum, mut difference) = (0.0, 0.0);
@@ -164,18 +164,18 @@ impl UnitNormals {
     }
 }
 
-/// The feasible wedge of two contacts: momenta with $\langle p,u\rangle \ge 0$ and
+/// Feasible wedge of two contacts with unit normals $u$ and $v$: momenta with $\langle p,u\rangle \ge 0$ and
 /// $\langle p,v\rangle \ge 0$.
 ///
-/// Its half opening $\gamma \in [0, \pi/2]$ satisfies $\sin\gamma = \lVert u+v\rVert/2$,
-/// $\cos\gamma = \lVert u-v\rVert/2$ and $c = -\cos 2\gamma$. Both norms are kept, so the angle
-/// is good to the last digits also for nearly opposite ($\gamma \to 0$) and nearly equal
-/// ($\gamma \to \pi/2$) normals, where $\arccos c$ is not.
+/// The half angle $\gamma \in [0, \pi/2]$ of the wedge satisfies $\sin\gamma = \lVert u+v\rVert/2$,
+/// $\cos\gamma = \lVert u-v\rVert/2$ and $c = -\cos 2\gamma$. Both are stored, so the angle
+/// is accurate to the last digits also for nearly opposite ($\gamma \to 0$) and nearly equal
+/// ($\gamma \to \pi/2$) normals, for which $\arccos c$ is not.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Wedge {
-    /// $\sin\gamma$.
+    /// Sine of the half angle, $\sin\gamma$.
     pub sin: f64,
-    /// $\cos\gamma$.
+    /// Cosine of the half angle, $\cos\gamma$.
     pub cos: f64,
 }
 

@@ -5,7 +5,7 @@ use carom_numeric::kernel;
 use carom_numeric::svd::Svd;
 use nalgebra::{DMatrix, DVector};
 
-/// Singular values below this fraction of the largest do not count towards the span.
+/// Singular values below this fraction of the largest count as zero.
 const RANK_TOLERANCE: f64 = 1e-12;
 
 impl KineticMetric {
@@ -41,11 +41,11 @@ impl KineticMetric {
         let unit = UnitNormals::new(self, std::iter::once(u))?;
         let z = self.whiten(p)?;
         let along = kernel::dot(z.as_slice(), unit.column(0));
-        // The unit covector first: a small momentum over a long normal would underflow.
+        // The unit covector is formed first: a small momentum times a long normal would underflow.
         Ok(Covector(&p.0 - &u.0 / unit.norm(0) * (2.0 * along)))
     }
 
-    /// The reset map $\Gamma(u) = I - 2 M^{-1}u^T u/\langle u,u\rangle$ (n × n).
+    /// Reset map $\Gamma(u) = I - 2 M^{-1}u^T u/\langle u,u\rangle$ (n × n) of an elastic impact.
     ///
     /// It acts on momenta written as rows, $p^+ = p^-\Gamma(u)$, and is its own inverse.
     ///
@@ -60,9 +60,9 @@ impl KineticMetric {
         Ok(DMatrix::identity(n, n) - velocity * u.0.transpose() * (2.0 / unit.norm(0)))
     }
 
-    /// Orthogonal projection of a momentum onto the span of contact normals.
+    /// Projects a momentum orthogonally onto the span of contact normals.
     ///
-    /// Dependent normals are allowed; no normals give zero.
+    /// Linearly dependent normals are allowed; an empty list gives zero.
     ///
     /// # Errors
     ///
@@ -79,8 +79,8 @@ impl KineticMetric {
         Ok(Covector(self.unwhiten_covector(&inside)))
     }
 
-    /// Orthogonal projection of a momentum onto the null space of contact normals: the part that
-    /// no frictionless impact on these contacts can change (Seghete & Murphey, Lemma 2).
+    /// Projects a momentum orthogonally onto the null space of contact normals. The result is the part that
+    /// no frictionless impact at these contacts can change (Seghete & Murphey, Lemma 2).
     ///
     /// # Errors
     ///
@@ -93,7 +93,7 @@ impl KineticMetric {
         Ok(Covector(&p.0 - self.project_onto_span(p, normals)?.0))
     }
 
-    /// Covector $L z$ of whitened coordinates.
+    /// Covector $L z$ with the whitened coordinates $z$.
     fn unwhiten_covector(&self, z: &DVector<f64>) -> DVector<f64> {
         let mut velocity = z.clone();
         self.unwhiten_velocity_in_place(velocity.as_mut_slice());
@@ -101,11 +101,11 @@ impl KineticMetric {
     }
 }
 
-/// Orthonormal basis (n × rank) of the column space.
+/// Orthonormal basis (n × rank) of the span of the columns.
 ///
-/// Singular values below $10^{-12}$ of the largest do not count. They come from one-sided Jacobi rotations: the
-/// bidiagonalizing decomposition of nalgebra loses up to a tenth of some matrices of six unit columns, one of them
-/// dependent.
+/// Singular values below $10^{-12}$ of the largest count as zero. They are computed by one-sided Jacobi rotations: for some
+/// matrices of six unit columns with one linearly dependent, the bidiagonalizing decomposition of nalgebra has errors of up
+/// to a tenth.
 pub fn orthonormal_span(columns: &DMatrix<f64>) -> DMatrix<f64> {
     let n = columns.nrows();
     let svd = Svd::new(columns.as_slice(), n);

@@ -1,8 +1,8 @@
-//! Velocities and momenta as different types.
+//! Velocities and momenta as distinct types.
 
 use nalgebra::DVector;
 
-/// A tangent vector: a generalized velocity $v = \dot q$, length n.
+/// Tangent vector: a generalized velocity $v = \dot q$ (n entries).
 ///
 /// # Examples
 ///
@@ -21,11 +21,11 @@ use nalgebra::DVector;
 #[cfg_attr(feature = "serde", serde(from = "Vec<f64>", into = "Vec<f64>"))]
 pub struct Tangent(pub DVector<f64>);
 
-/// A covector: a generalized momentum $p = M v$, or the gradient of a gap function, length n.
+/// Covector: a generalized momentum $p = M v$, or the gradient of a gap function (n entries).
 ///
 /// # Examples
 ///
-/// One momentum moves the heavier mass less, $v = M^{-1}p$:
+/// Equal momenta give the heavier mass a smaller velocity, $v = M^{-1}p$:
 ///
 /// ```
 /// use carom_metric::{Covector, KineticMetric};
@@ -41,14 +41,14 @@ pub struct Tangent(pub DVector<f64>);
 pub struct Covector(pub DVector<f64>);
 
 impl Tangent {
-    /// A tangent vector with the given entries.
+    /// Creates a tangent vector with the given entries.
     pub fn from_slice(entries: &[f64]) -> Self {
         Self(DVector::from_column_slice(entries))
     }
 }
 
 impl Covector {
-    /// A covector with the given entries.
+    /// Creates a covector with the given entries.
     pub fn from_slice(entries: &[f64]) -> Self {
         Self(DVector::from_column_slice(entries))
     }

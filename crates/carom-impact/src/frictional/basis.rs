@@ -1,4 +1,4 @@
-//! The final basis of a frictional complementarity problem, kept to correct its impulses.
+//! Final complementary basis of a frictional problem, by which its impulses are corrected.
 
 use super::own::own_residual;
 use super::space::ContactSpace;
@@ -9,7 +9,7 @@ use carom_contact::gate::Breach;
 use carom_contact::own_terms::{divisor, worst};
 use nalgebra::{DMatrix, DVector};
 
-/// Modes of the contacts, and the unknowns that decide them.
+/// Contact modes, in the form of the solution and basis of the complementarity problem.
 pub(super) struct LcpBasis<'a> {
     pub(super) problem: &'a StepProblem,
     pub(super) space: &'a ContactSpace,
@@ -18,7 +18,7 @@ pub(super) struct LcpBasis<'a> {
 }
 
 impl StepProblem {
-    /// Decisions of the last solve, without caps.
+    /// Returns the basis of the last solve, for a problem without caps.
     pub(super) fn basis<'a>(
         &'a self,
         space: &'a ContactSpace,
@@ -91,7 +91,7 @@ impl Basis for LcpBasis<'_> {
         impulse: &[f64],
         terms: &[f64],
     ) -> f64 {
-        // A polygon's friction points along its directions.
+        // With a polygon, friction acts along the polygon's directions, not against the slip.
         match self.space.n_tangents {
             0 | 1 => own_residual(self.space, contacts, after, impulse, terms),
             _ => 0.0,

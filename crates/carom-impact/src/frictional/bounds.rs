@@ -1,4 +1,4 @@
-//! Bounds of an impact's duration, and of the number of samples that cover its outcomes.
+//! Bounds on the length of an impact, and on the number of samples that cover its outcomes.
 
 use super::polygon::directions;
 use super::space::ContactSpace;
@@ -9,9 +9,9 @@ use carom_metric::{Tangent, kernel};
 use nalgebra::{DMatrix, DVector};
 use std::f64::consts::PI;
 
-/// Bounds on the length of an impact.
+/// Bounds on the length of an impact, measured by its normal impulse and by its number of steps.
 ///
-/// The least admissible contact force of unit normal size,
+/// Let $\mathrm{FC}$ be the friction cones. The norm of the smallest admissible contact force with normal impulses of sum 1,
 /// $\rho = \min\lbrace\lVert J^T\lambda\rVert_{M^{-1}} : \lambda \in \mathrm{FC},\ \lVert\lambda_n\rVert_1 = 1\rbrace$,
 /// is positive if and only if no admissible impulses balance each other. Its minimizer $F^\ast$
 /// gives $y = M^{-1}F^\ast/\rho^2$ with $y\cdot F \ge \lVert\lambda_n\rVert_1$ for all admissible
@@ -41,31 +41,31 @@ use std::f64::consts::PI;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct TerminationBounds {
-    /// $\rho$, in $\sqrt{\mathrm{kg}}^{-1}$ for metric gaps.
+    /// Smallest force norm $\rho$, in $\sqrt{\mathrm{kg}}^{-1}$ if gaps are in metres.
     pub pointedness: f64,
     /// Bound $2\lVert v_0\rVert_M/\rho$ on the normal impulse $s$ of the inclusion, N·s.
     pub inclusion_impulse: f64,
-    /// $\lVert r\rVert_2$ of the least vector $r$ with $r\cdot M^{-1}F \ge \lVert\lambda_n\rVert_1$,
-    /// Lemma 6. Depends on the units of the coordinates.
+    /// Norm $\lVert r\rVert_2$ of the smallest vector $r$ with $r\cdot M^{-1}F \ge \lVert\lambda_n\rVert_1$ for all admissible
+    /// forces $F$, Lemma 6. Depends on the units of the coordinates.
     pub euclidean_r: f64,
-    /// $c = 4\lceil(m+1)\lVert r\rVert_2/(h\sqrt\sigma)\rceil$, Theorem 8, with the least
-    /// eigenvalue $\sigma$ of the mass matrix.
+    /// Constant $c = 4\lceil(m+1)\lVert r\rVert_2/(h\sqrt\sigma)\rceil$ of Theorem 8 for $m$ contacts, with the impulse
+    /// step $h$ and the smallest eigenvalue $\sigma$ of the mass matrix.
     pub euclidean_c: f64,
-    /// $c_M = 4\lceil(m+1)/(h\rho)\rceil$: the same with kinetic norms throughout.
+    /// Constant $c_M = 4\lceil(m+1)/(h\rho)\rceil$, the analogue of `euclidean_c` with kinetic norms throughout.
     pub kinetic_c: f64,
-    /// $y$, a velocity per unit of impulse: $y\cdot F \ge \lVert\lambda_n\rVert_1$ for all
-    /// admissible forces.
+    /// Vector $y$, a velocity per unit of impulse, with $y\cdot F \ge \lVert\lambda_n\rVert_1$ for all
+    /// admissible forces $F$.
     pub kinetic_witness: Tangent,
-    /// The least $r$ of Lemma 6, in the coordinates as given.
+    /// Smallest vector $r$ of Lemma 6, in the coordinates of the mass matrix.
     pub euclidean_witness: Tangent,
-    /// $\psi = \sigma_{\max}(M^{-1}\bar J^T) m (1+\max\mu) + 1$, which sets the closing step.
+    /// Constant $\psi = \sigma_{\max}(M^{-1}\bar J^T) m (1+\max\mu) + 1$, from which the caps of the closing step follow.
     pub psi: f64,
     contacts: usize,
     speed: f64,
 }
 
 impl TerminationBounds {
-    /// Bounds for a problem and an impulse step $h$, N·s.
+    /// Computes the bounds for a problem and an impulse step $h$, N·s.
     ///
     /// # Errors
     ///
@@ -121,7 +121,7 @@ impl TerminationBounds {
         })
     }
 
-    /// $\psi$ alone, which needs no pointed cone.
+    /// Computes $\psi$ alone, which does not need a pointed cone.
     ///
     /// # Errors
     ///
@@ -156,19 +156,19 @@ impl TerminationBounds {
         Ok(largest * space.n_contacts as f64 * (1.0 + friction) + 1.0)
     }
 
-    /// Steps that all but the fraction `tail` of samples need at most, by Theorem 8 with
+    /// Number of steps within which all samples end except for the fraction `tail`, by Theorem 8 with
     /// [`kinetic_c`](Self::kinetic_c): $P(Z > c_M\lceil\lVert v_0\rVert_M\rceil + k) \le
-    /// \exp(-k/(m+1)^2)$. Very loose in practice.
+    /// \exp(-k/(m+1)^2)$, where $Z$ is the number of steps. Very loose in practice.
     pub fn steps(&self, tail: f64) -> f64 {
         let per = ((self.contacts + 1) * (self.contacts + 1)) as f64;
         self.kinetic_c * self.speed.ceil() + (-libm::log(tail) * per).ceil().max(0.0)
     }
 }
 
-/// A least force is nothing if it is this small beside its parts.
+/// Ratio of the smallest force to the sum of its parts below which the force counts as zero: the parts balance.
 const BALANCED: f64 = 1e-10;
 
-/// The norm of a least force, unless its parts balance each other up to rounding.
+/// Returns the norm of the smallest force; fails if the parts of the force balance each other up to rounding.
 fn pointed(norm: f64, impulse: &DVector<f64>, space: &ContactSpace) -> Result<f64, ImpactError> {
     let parts = impulse.iter().enumerate();
     let size: f64 = parts
@@ -181,11 +181,11 @@ fn pointed(norm: f64, impulse: &DVector<f64>, space: &ContactSpace) -> Result<f6
     }
 }
 
-/// Impulses on the slots that minimize $\lVert\sum l_iu_i\rVert$ over the friction cone with unit
-/// sum of normal impulses (on the rows as given).
+/// Computes impulses on the slots that minimize $\lVert\sum l_iu_i\rVert$ over the friction cones, with the sum of normal
+/// impulses on the caller's rows equal to 1.
 ///
-/// The optimality conditions are the simultaneous problem with a skew-symmetric completion, so
-/// they share its assembly and its scaling.
+/// The optimality conditions are those of the simultaneous problem plus skew-symmetric entries, so
+/// they are assembled and scaled in the same way.
 fn least_force(space: &ContactSpace, n_directions: usize) -> Result<DVector<f64>, ImpactError> {
     let m = space.n_contacts;
     if m == 0 {
@@ -225,10 +225,10 @@ fn least_force(space: &ContactSpace, n_directions: usize) -> Result<DVector<f64>
     Ok(DVector::from_vec(impulse))
 }
 
-/// Coverage of an image by independent samples: Lemma 1 of Halm & Posa.
+/// Covering of an image by independent samples: Lemma 1 of Halm & Posa.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NetBound {
-    /// Dimension of the box $[0, h]^n$ that is sampled.
+    /// Dimension $n$ of the box $[0, h]^n$ from which samples are drawn.
     pub dimension: usize,
     /// Lipschitz constant $L$ of the map.
     pub lipschitz: f64,
@@ -246,20 +246,20 @@ impl NetBound {
         -n * libm::log(cells.max(1.0))
     }
 
-    /// Least probability $1 - (1-\Omega)^N/\Omega$ that `samples` uniform samples make an
-    /// $\varepsilon$-net of the image; 0 where the lemma says nothing.
+    /// Lower bound $1 - (1-\Omega)^N/\Omega$ of the probability that $N$ = `samples` uniform samples are an
+    /// $\varepsilon$-net of the image; 0 if the lemma gives no bound.
     pub fn probability(&self, samples: f64) -> f64 {
         let log_cell = self.log_cell();
         let log_failure = samples * libm::log1p(-libm::exp(log_cell)) - log_cell;
         (-libm::expm1(log_failure)).max(0.0)
     }
 
-    /// $\log_{10}$ of the samples that make an $\varepsilon$-net except with probability `failure`,
+    /// Returns $\log_{10}$ of the number of samples that are an $\varepsilon$-net except with probability $\delta$ = `failure`,
     /// $\ln(\delta\Omega)/\ln(1-\Omega)$, Eq. (171).
     pub fn log10_samples(&self, failure: f64) -> f64 {
         let log_cell = self.log_cell();
         let log_failure = -(libm::log(failure) + log_cell);
-        // ln(1 - Ω) is -Ω to working precision long before Ω underflows.
+        // ln(1 - Ω) is equal to -Ω in working precision long before Ω underflows.
         let log_rate = if log_cell < -36.0 {
             log_cell
         } else {

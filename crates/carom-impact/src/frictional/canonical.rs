@@ -1,29 +1,28 @@
-//! Contacts in an order of their own: answers of solvers do not depend on the order in which contacts are
-//! given, nor on contacts that are given twice.
+//! Canonical order of contacts, so that the answers of solvers do not depend on the order in which contacts are
+//! given, nor on duplicates.
 //!
-//! Contacts with the same rows, friction and rebound are one contact whose impulse is shared evenly. The
-//! others are sorted by numbers that no coordinates, units, row lengths or tangent axes change: closing
-//! speeds first, then what tangents do, then how contacts act on each other. Contacts that all of these
-//! leave equal are images of each other under a symmetry of the problem; they stay as given.
+//! Contacts with equal rows, friction and rebound are treated as one contact whose impulse is shared equally. The
+//! others are sorted by numbers that do not depend on coordinates, units, row lengths or tangent axes: first closing
+//! speeds, then properties of the tangents, then how contacts act on each other. Contacts for which all these are
+//! equal are images of each other under a symmetry of the problem; they keep the order in which they were given.
 
 use super::space::ContactSpace;
 use carom_contact::FrictionCone;
 use carom_metric::kernel;
 
-/// Two rows whose Gram determinant, over the product of their squares, is below this are nearly parallel.
+/// Determinant of two rows' Gram matrix over the product of their squares, below which the rows count as parallel.
 const PARALLEL: f64 = 1e-6;
 
-/// Unit rows, friction coefficients and rebounds that differ by less are those of one contact.
+/// Largest difference of unit rows, friction coefficients and rebounds at which two contacts are duplicates.
 const SAME_CONTACT: f64 = 1e-12;
 
-/// Keys that differ by less than this fraction of the largest are equal.
+/// Largest difference of two sort keys, as a fraction of the largest key, at which the keys count as equal.
 const SAME_KEY: f64 = 1e-9;
 
-/// Contacts whose unit normals have a product below this are not compared further: they are no copies.
+/// Cosine of two unit normals below which the contacts are certainly no duplicates and are not compared further.
 const NEARLY_PARALLEL: f64 = 1.0 - 1e-6;
 
-/// Share of an impulse for a copy of a contact: tangential impulses of the copy are this matrix times those
-/// of the contact.
+/// Duplicate of a contact. The tangential impulses of the duplicate are the matrix `turn` times those of the contact `of`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Copy {
     contact: usize,
@@ -31,18 +30,19 @@ struct Copy {
     turn: [[f64; 2]; 2],
 }
 
-/// Contacts of one part of a system in their own order.
+/// Contacts of one part of a system in canonical order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Canonical {
-    /// One contact of each kind.
+    /// Contacts in canonical order, without duplicates.
     pub(super) contacts: Vec<usize>,
-    /// Planar contacts: 1, or -1 if the tangent is reversed.
+    /// One sign per contact: -1 if the tangent of a planar contact is to be reversed, else 1.
     pub(super) signs: Vec<f64>,
     copies: Vec<Copy>,
 }
 
 impl Canonical {
-    /// For contacts of a space whose slots have the velocities `before`; rebounds of the normals, or none.
+    /// Sorts contacts of a space by the slot velocities `before` and the rebounds of the normals (one per contact of
+    /// the space, or empty), and finds duplicates.
     pub(super) fn new(
         space: &ContactSpace,
         contacts: &[usize],
@@ -59,7 +59,7 @@ impl Canonical {
         keys.canonical(contacts, cones_are_round)
     }
 
-    /// For contacts without friction, whose velocities are unique: they stay as given, unless some may be copies.
+    /// Keeps the order of contacts without friction, whose velocities are unique; sorts them only if there may be duplicates.
     pub(super) fn without_friction(
         space: &ContactSpace,
         contacts: Vec<usize>,
@@ -74,7 +74,7 @@ impl Canonical {
         }
     }
 
-    /// For contacts whose answer is unique: they stay as given.
+    /// Keeps the order of contacts whose answer is unique.
     pub(super) fn as_given(contacts: Vec<usize>) -> Self {
         Self {
             signs: vec![1.0; contacts.len()],
@@ -83,7 +83,7 @@ impl Canonical {
         }
     }
 
-    /// True if these are the first contacts, as given.
+    /// True if these are the contacts 0, 1, 2, ... in this order, without duplicates or reversed tangents.
     pub(super) fn is_as_given(&self) -> bool {
         let places = self.contacts.iter().enumerate();
         self.copies.is_empty()
@@ -91,23 +91,23 @@ impl Canonical {
             && self.signs.iter().all(|sign| *sign > 0.0)
     }
 
-    /// True if a contact is given more than once.
+    /// True if there are duplicates.
     pub(super) fn has_copies(&self) -> bool {
         !self.copies.is_empty()
     }
 
-    /// The contact that stands for a copy, for every copy.
+    /// Pairs of every duplicate and the contact that stands for it.
     pub(super) fn copies(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         self.copies.iter().map(|copy| (copy.contact, copy.of))
     }
 
-    /// Factors of the slots of the kept contacts: those of planar tangents may be reversed.
+    /// Signs of the slots of the kept contacts: -1 for reversed planar tangents.
     pub(super) fn slot_signs(&self, width: usize) -> Vec<f64> {
         let of = |sign: &f64| std::iter::once(1.0).chain(std::iter::repeat_n(*sign, width - 1));
         self.signs.iter().flat_map(of).collect()
     }
 
-    /// Shares impulses on slots (normal, tangents) with the copies.
+    /// Shares the impulses on slots (normal, tangents) equally between contacts and their duplicates.
     pub(super) fn share(&self, width: usize, impulse: &mut [f64]) {
         for of in self.shared() {
             let count = 1 + self.copies.iter().filter(|copy| copy.of == of).count();
@@ -125,7 +125,7 @@ impl Canonical {
         }
     }
 
-    /// Shares caps, one for each contact, with the copies.
+    /// Shares caps (one per contact) equally between contacts and their duplicates.
     pub(super) fn share_sizes(&self, sizes: &mut [f64]) {
         for of in self.shared() {
             let count = 1 + self.copies.iter().filter(|copy| copy.of == of).count();
@@ -136,13 +136,14 @@ impl Canonical {
         }
     }
 
-    /// Gathers shared impulses on slots at the contacts that stand for the copies.
+    /// Adds the impulses on the slots of duplicates to those of the contacts that stand for them: the inverse of
+    /// [`share`](Self::share).
     pub(super) fn gather(&self, width: usize, impulse: &mut [f64]) {
         for copy in &self.copies {
             let (to, from) = (copy.contact * width, copy.of * width);
             impulse[from] += impulse[to];
             impulse[to] = 0.0;
-            // The turn is a rotation or reflection times a number.
+            // The matrix is a rotation or reflection times a number.
             let size: f64 = copy.turn[0].iter().map(|x| x * x).sum();
             for s in 1..width {
                 let terms = (1..width).map(|t| copy.turn[t - 1][s - 1] * impulse[to + t]);
@@ -154,7 +155,7 @@ impl Canonical {
         }
     }
 
-    /// Contacts with copies.
+    /// Contacts that have duplicates.
     fn shared(&self) -> Vec<usize> {
         let mut of: Vec<usize> = self.copies.iter().map(|copy| copy.of).collect();
         of.sort_unstable();
@@ -163,13 +164,13 @@ impl Canonical {
     }
 }
 
-/// Contacts of an impact and an outcome of it, each told once, in an order that no coordinates, units, row lengths or
-/// tangent axes change.
+/// Contacts of an impact with one of its outcomes, without duplicates, in an order that does not depend on coordinates, units,
+/// row lengths or tangent axes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ContactOrder(Canonical);
 
 impl ContactOrder {
-    /// Sorts some contacts of a space by their slot velocities before and after, then by how they act on each other.
+    /// Sorts contacts of a space by their slot velocities before and after the impact, then by how they act on each other.
     pub fn new(
         space: &ContactSpace,
         contacts: &[usize],
@@ -185,12 +186,13 @@ impl ContactOrder {
         Self(keys.canonical(contacts, friction_cone == FrictionCone::Round))
     }
 
-    /// The contacts in their order.
+    /// Contacts in canonical order, without duplicates.
     pub fn contacts(&self) -> &[usize] {
         &self.0.contacts
     }
 
-    /// The contact that stands for a contact that was given; `None` for one that was not among those sorted.
+    /// Contact that stands for a given contact: itself unless it is a duplicate; `None` if it was not among the sorted
+    /// contacts.
     pub fn stands_for(&self, contact: usize) -> Option<usize> {
         let mut copies = self.0.copies();
         let of = copies.find(|(copy, _)| *copy == contact);
@@ -198,23 +200,23 @@ impl ContactOrder {
             .or_else(|| self.0.contacts.contains(&contact).then_some(contact))
     }
 
-    /// Moves impulses on the slots of copies to the contacts that stand for them.
+    /// Adds the impulses on the slots of duplicates to those of the contacts that stand for them.
     pub fn gather(&self, space: &ContactSpace, impulse: &mut [f64]) {
         self.0.gather(space.width(), impulse);
     }
 }
 
-/// Numbers of contacts that do not depend on how they are written.
+/// Sort keys of contacts: numbers that do not depend on coordinates, units, row lengths or tangent axes.
 struct Keys<'k> {
     space: &'k ContactSpace,
     before: &'k [f64],
-    /// Slot velocities of an outcome that is asked about; empty without one.
+    /// Slot velocities after the impact, if an outcome is to be sorted too; else empty.
     after: &'k [f64],
     rebounds: &'k [f64],
 }
 
 impl Keys<'_> {
-    /// Contacts told once each and in their own order.
+    /// Sorts the contacts and separates duplicates.
     fn canonical(&self, contacts: &[usize], cones_are_round: bool) -> Canonical {
         if let Some(sorted) = self.by_speed(contacts) {
             return Canonical {
@@ -265,13 +267,13 @@ impl Keys<'_> {
         self.space.friction.get(contact).copied().unwrap_or(0.0)
     }
 
-    /// True if two columns differ by rounding.
+    /// True if two columns differ only by rounding.
     fn same(x: &[f64], y: &[f64], size: f64) -> bool {
         let differences = x.iter().zip(y).map(|(x, y)| (x - y) * (x - y));
         differences.sum::<f64>().sqrt() <= SAME_CONTACT * size
     }
 
-    /// Matrix from tangential impulses of the first contact to those of the second, if both are one.
+    /// Matrix from the tangential impulses of the first contact to those of the second; `None` unless these are duplicates.
     fn copied(&self, [of, contact]: [usize; 2], cones_are_round: bool) -> Option<[[f64; 2]; 2]> {
         let width = self.space.width();
         let cosine = self.space.gram[(of * width, contact * width)];
@@ -287,7 +289,7 @@ impl Keys<'_> {
             [0.0, 0.0] => Some([[1.0, 0.0], [0.0, 1.0]]),
             [a, b] if a > 0.0 && b > 0.0 => {
                 let mut turn = self.turn([of, contact], frictions, cones_are_round)?;
-                // Slots of one contact are scaled by its own tangents.
+                // Slots of a contact are scaled by the longest of its own tangents.
                 turn.iter_mut().flatten().for_each(|x| *x *= b / a);
                 Some(turn)
             }
@@ -295,7 +297,7 @@ impl Keys<'_> {
         }
     }
 
-    /// The rotation or reflection that takes the friction of one contact into that of the other.
+    /// Rotation or reflection that maps the friction of one contact to that of the other; `None` if no such matrix exists.
     fn turn(
         &self,
         [of, contact]: [usize; 2],
@@ -354,7 +356,7 @@ impl Keys<'_> {
         }
     }
 
-    /// Contacts sorted by their closing speeds alone, if these and their normals tell all of them apart.
+    /// Sorts contacts by closing speed alone; `None` unless all speeds differ and no two normals are nearly parallel.
     fn by_speed(&self, contacts: &[usize]) -> Option<Vec<usize>> {
         let width = self.space.width();
         let speed = |i: usize| self.before[i * width];
@@ -372,7 +374,7 @@ impl Keys<'_> {
         (are_apart && !are_parallel).then_some(sorted)
     }
 
-    /// Sorts contacts by their keys.
+    /// Sorts contacts by all their keys.
     fn sort(&self, contacts: &mut [usize]) {
         let width = self.space.width();
         let mut classes = Classes::new(contacts);
@@ -399,7 +401,7 @@ impl Keys<'_> {
         contacts.copy_from_slice(&classes.contacts);
     }
 
-    /// Splits classes by how their contacts act on those of every class; whether any was split.
+    /// Splits classes by how their contacts act on the contacts of every class. True if a class was split.
     fn refine(&self, classes: &mut Classes) -> bool {
         let before = classes.starts.len();
         for class in 0..before {
@@ -422,12 +424,12 @@ impl Keys<'_> {
         false
     }
 
-    /// Number of kinds of [pair](Self::pair) actions.
+    /// Number of kinds of interactions that [`pair`](Self::pair) computes.
     fn n_pairs(&self) -> usize {
         if self.after.is_empty() { 5 } else { 7 }
     }
 
-    /// Action of two contacts on each other: a number that no frame changes.
+    /// Interaction `kind` of two contacts: a number that does not depend on coordinates, units or axes.
     fn pair(&self, kind: usize, i: usize, j: usize) -> f64 {
         let (width, gram) = (self.space.width(), &self.space.gram);
         let (normal_i, normal_j) = (i * width, j * width);
@@ -437,7 +439,7 @@ impl Keys<'_> {
                 .map(|slot| carom_numeric::power(gram[(slot, normal)], 2));
             carom_numeric::power(self.friction(i), 2) * squares.sum::<f64>()
         };
-        // Drag of the tangents of one contact on the normal, or the tangents, of the other.
+        // Effect of the tangential velocities of one contact on the normal, or on the tangents, of the other.
         let on_normal = |velocity: &[f64]| {
             let drag = self.tangents(i);
             let drag = drag.map(|slot| velocity[slot] * gram[(slot, normal_j)]);
@@ -461,7 +463,8 @@ impl Keys<'_> {
         }
     }
 
-    /// Signs that make planar tangents point where contacts slide, or where their normals act.
+    /// Signs that make planar tangents point in the sliding direction or, without sliding, in the direction in which normals
+    /// act.
     fn signs(&self, contacts: &[usize]) -> Vec<f64> {
         if self.space.n_tangents != 1 {
             return vec![1.0; contacts.len()];
@@ -486,10 +489,10 @@ impl Keys<'_> {
     }
 }
 
-/// Contacts in classes that no key tells apart yet.
+/// Partition of the contacts into classes of contacts with equal keys so far.
 struct Classes {
     contacts: Vec<usize>,
-    /// First place of each class.
+    /// Index of the first member of each class.
     starts: Vec<usize>,
 }
 
@@ -512,7 +515,7 @@ impl Classes {
         members.map(<[usize]>::to_vec)
     }
 
-    /// Sorts every class by a key and splits it where the key rises.
+    /// Sorts the members of every class by a key and splits the class where the key increases.
     fn split(&mut self, key: &dyn Fn(usize) -> f64) {
         if self.is_settled() {
             return;
@@ -535,7 +538,7 @@ impl Classes {
                 members[k] = keyed[k].1;
                 let is_rise = k > 0 && !(keyed[k].0 - keyed[k - 1].0 <= limit);
                 if is_rise {
-                    // Contacts that are equal stay as given.
+                    // Contacts with equal keys keep the order in which they were given.
                     members[first..k].sort_unstable();
                     starts.push(start + k);
                     first = k;
@@ -546,7 +549,7 @@ impl Classes {
         self.starts = starts;
     }
 
-    /// Takes the first member of the first class that has several for a class of its own.
+    /// Splits off the first member of the first class with several members.
     fn single_out(&mut self) {
         let several = (0..self.starts.len()).find(|class| {
             let end = self.starts.get(class + 1).copied();

@@ -1,27 +1,27 @@
-//! Samples that are bred instead of drawn.
+//! Random choices behind a sample, which can be mutated to search for extreme outcomes.
 
 use carom_numeric::random::CounterRng;
 
-/// Part of the random fractions of a cap that leave nothing of it.
+/// Probability that a random fraction of a cap is 0: the contact does not push.
 const NONE_OF_CAP: f64 = 0.3;
 
-/// Part of the random fractions of a cap that leave it whole.
+/// Probability that a random fraction of a cap is 1: the whole cap.
 const ALL_OF_CAP: f64 = 0.1;
 
-/// Probability that a cap of an offspring differs from its parent's.
+/// Probability that a fraction of an offspring differs from its parent's.
 const MUTATION: f64 = 0.25;
 
-/// Choices that make one sample of a set-valued impact, for [`Sampler::replay`](super::Sampler::replay).
+/// Choices that determine one sample of a set-valued impact, for [`Sampler::replay`](super::Sampler::replay).
 #[derive(Clone, Debug, PartialEq)]
 pub struct SampleChoice {
-    /// Fractions of the caps in \[0, 1\], contact after contact and step after step.
+    /// Fractions of the caps in \[0, 1\]: one per contact for the first step, then for the second, and so on.
     pub fractions: Vec<f64>,
-    /// Seed of the choice among the solutions of a step.
+    /// Seed of the random choice among several solutions of a step.
     pub seed: u64,
 }
 
 impl SampleChoice {
-    /// `n` random fractions.
+    /// Creates a choice of `n` random fractions.
     pub fn random(n: usize, rng: &mut CounterRng) -> Self {
         Self {
             fractions: (0..n).map(|_| fraction(rng)).collect(),
@@ -29,7 +29,7 @@ impl SampleChoice {
         }
     }
 
-    /// An offspring, some of whose fractions are drawn anew or moved by up to `width`.
+    /// Creates an offspring: some fractions are drawn anew, or changed by at most `width`.
     pub fn mutated(&self, rng: &mut CounterRng, width: f64) -> Self {
         let mut child = self.clone();
         for x in &mut child.fractions {
@@ -49,7 +49,7 @@ impl SampleChoice {
     }
 }
 
-/// A fraction of a cap: often none or all of it, where the extremes are.
+/// Draws a fraction of a cap. The values 0 and 1 are frequent, since extreme outcomes need them.
 fn fraction(rng: &mut CounterRng) -> f64 {
     let kind = rng.next_uniform();
     if kind < NONE_OF_CAP {

@@ -1,18 +1,18 @@
-//! Friction cones as the laws solve them: round, or a polygon with a number of directions.
+//! Friction cones in the form that solvers take: round, or a polygon with a number of directions.
 
 use super::polygon::directions;
 use carom_contact::{FrictionCone, ImpactError};
 
-/// Shape of the friction cone for this number of tangents.
+/// Friction cone in the form that solvers take, for a given number of tangents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ConeShape {
     Round,
-    /// Directions: 0 without tangents, 2 in the plane, else a polygon.
+    /// Number of directions: 0 without tangents, 2 in the plane, else those of the polygon.
     Polygon(usize),
 }
 
 impl ConeShape {
-    /// The shape of a cone for contacts with `n_tangents` tangents.
+    /// Converts the shape of a cone for contacts with `n_tangents` tangents.
     pub(super) fn of(cone: FrictionCone, n_tangents: usize) -> Result<Self, ImpactError> {
         match (cone, n_tangents) {
             (FrictionCone::Round, 2..) => Ok(Self::Round),

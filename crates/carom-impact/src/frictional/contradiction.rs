@@ -1,26 +1,26 @@
-//! Rebounds that contradict each other: contacts wedged against each other that must all open.
+//! Rebounds that contradict each other: contacts wedged against each other cannot all separate.
 
 use super::space::ContactSpace;
 use carom_contact::nnls::nonnegative_least_squares;
 use nalgebra::{DMatrix, DVector};
 use std::f64::consts::TAU;
 
-/// Directions of friction that stand for a round cone.
+/// Directions of friction by which a round cone is replaced.
 const DIRECTIONS: usize = 16;
 
-/// A contradiction leaves this fraction of the rebounds: any velocity with these rebounds would be
-/// this many times faster.
+/// Residual, as a fraction of the rebounds, below which a contradiction is certain: any velocity with these rebounds would
+/// have to be larger by the reciprocal.
 const CONTRADICTION: f64 = 1e-8;
 
-/// Gradients of the least squares below this fraction of their terms are rounding.
+/// Fraction of its terms below which a gradient of the least-squares problem is a rounding error.
 const ROUNDING: f64 = 1e-13;
 
-/// Contacts whose admissible impulses balance each other while one of them must open with a speed:
-/// $\sum_i J_i^T\lambda_i = 0$ with $\lambda_i$ in the friction cones and $\sum_i\lambda_{n,i}r_i > 0$ for
-/// the `rebounds` $r$. `None` if there are no such impulses.
+/// Returns contacts that cannot all rebound as prescribed: their admissible impulses balance each other although one of them
+/// must separate with positive speed. In formulas, $\sum_i J_i^T\lambda_i = 0$ with $\lambda_i$ in the friction cones and
+/// $\sum_i\lambda_{n,i}r_i > 0$ for the `rebounds` $r$. `None` if there are no such impulses.
 ///
-/// Without friction, Farkas: no velocity has $J_nv \ge r$. With friction an answer need not exist, and with
-/// cones that are pointed one always does (copositive matrices, Anitescu & Potra 1997).
+/// Without friction such impulses prove (Farkas' lemma) that no velocity has $J_nv \ge r$. With friction an answer may still
+/// exist; if the cones are pointed, an answer always exists (copositive matrices, Anitescu & Potra 1997).
 pub(super) fn contradiction(space: &ContactSpace, rebounds: &[f64]) -> Option<Vec<usize>> {
     let largest = rebounds.iter().copied().fold(0.0, f64::max);
     if largest <= 0.0 {
@@ -64,7 +64,7 @@ pub(super) fn contradiction(space: &ContactSpace, rebounds: &[f64]) -> Option<Ve
     Some(contacts)
 }
 
-/// Unit directions in which friction may act, one without.
+/// Unit directions in which friction may act; the zero vector alone without friction.
 fn directions(n_tangents: usize, friction: f64) -> Vec<[f64; 2]> {
     match n_tangents {
         0 => vec![[0.0, 0.0]],

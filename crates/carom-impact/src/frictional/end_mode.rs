@@ -1,21 +1,21 @@
-//! Final modes of contacts.
+//! Modes in which contacts end a step or an impact.
 
-/// Final mode of a contact.
+/// Mode in which a contact ends a step or an impact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EndMode {
     /// No impulse; the contact does not approach.
     Open,
-    /// Neither approaching nor separating; the tangential velocity is zero or absent.
+    /// Closed with zero normal velocity; the tangential velocity is zero or absent.
     Stick,
-    /// Sliding along the tangent.
+    /// Closed, sliding in the direction of the tangent.
     SlidePlus,
-    /// Sliding against the tangent.
+    /// Closed, sliding against the direction of the tangent.
     SlideMinus,
-    /// At its cap and still approaching, sticking.
+    /// Normal impulse at its cap, still approaching, sticking.
     SaturatedStick,
-    /// At its cap, sliding along the tangent.
+    /// Normal impulse at its cap, sliding in the direction of the tangent.
     SaturatedPlus,
-    /// At its cap, sliding against the tangent.
+    /// Normal impulse at its cap, sliding against the direction of the tangent.
     SaturatedMinus,
 }
 
@@ -37,7 +37,7 @@ impl EndMode {
         )
     }
 
-    /// Sliding direction; `None` for sticking.
+    /// Sign of the sliding velocity along the tangent; `None` unless the contact slides.
     pub(super) fn sliding(self) -> Option<f64> {
         match self {
             Self::SlidePlus | Self::SaturatedPlus => Some(1.0),
@@ -46,12 +46,12 @@ impl EndMode {
         }
     }
 
-    /// True if it pushes as much as it takes to stop approaching.
+    /// True if the contact ends closed: its impulse brings the normal velocity to zero.
     pub(super) fn is_closed(self) -> bool {
         matches!(self, Self::Stick | Self::SlidePlus | Self::SlideMinus)
     }
 
-    /// True if it pushes and does not slide.
+    /// True if the contact pushes without sliding.
     pub(super) fn sticks(self) -> bool {
         matches!(self, Self::Stick | Self::SaturatedStick)
     }

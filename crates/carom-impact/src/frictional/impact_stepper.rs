@@ -1,4 +1,4 @@
-//! Steps of a frictional impact under a caller's caps.
+//! Single steps of a frictional impact with caps chosen by the caller.
 
 use super::cone_shape::ConeShape;
 use super::polygon::{DEFAULT_DIRECTIONS, directions};
@@ -11,29 +11,29 @@ use carom_contact::{ContactSet, FrictionCone, ImpactError};
 use carom_metric::Tangent;
 use nalgebra::DVector;
 
-/// Result of one step, in the units of the system.
+/// Result of one step (velocity and impulses) in physical units, with the internal scaling removed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
-    /// Velocity after the step (n).
+    /// Velocity after the step (n entries).
     pub velocity: Tangent,
-    /// Impulses on the contact rows as given, N·s.
+    /// Impulses on the caller's contact rows, N·s.
     pub impulses: DVector<f64>,
-    /// Multipliers $\beta$ of the caps, in units of the contacts' normal velocities: how fast a
+    /// Multipliers $\beta$ of the caps, one per contact, in the unit of the contact's normal velocity: the speed at which a
     /// saturated contact still approaches.
     pub cap_multipliers: Vec<f64>,
-    /// Sliding speeds $\gamma$ of the contacts, in units of their tangential velocities; empty
+    /// Sliding speeds $\gamma$, one per contact, in the unit of the contact's tangential velocity; empty
     /// without friction.
     pub sliding: Vec<f64>,
     /// Scale-free residual of the complementarity problem.
     pub residual: f64,
-    /// Pivots made.
+    /// Lemke pivots made.
     pub n_pivots: usize,
 }
 
-/// The step of the set-valued law, Halm & Posa, Eqs. (72)-(75): the simultaneous problem with a
+/// Solver of one step of the set-valued law, Halm & Posa, Eqs. (72)-(75): the simultaneous problem with a
 /// cap on every normal impulse.
 ///
-/// Everything that depends on the configuration alone is built once.
+/// Everything that depends on the configuration alone is computed once.
 ///
 /// # Examples
 ///
@@ -68,7 +68,7 @@ pub struct ImpactStepper<'a> {
 }
 
 impl<'a> ImpactStepper<'a> {
-    /// Builds the step for contacts; `friction_directions` of the polygon in space (4 if `None`).
+    /// Prepares steps for contacts. `friction_directions` is the number of directions of the polygon in space (4 if `None`).
     ///
     /// # Errors
     ///
@@ -83,7 +83,7 @@ impl<'a> ImpactStepper<'a> {
         Self::of(contacts, space, k, false)
     }
 
-    /// Stepper for the contacts of a space, with friction cones of a shape.
+    /// Prepares steps for the contacts of a space, with friction cones of the given shape.
     pub(super) fn with_cone(
         contacts: &'a ContactSet<'a>,
         space: ContactSpace,
@@ -109,8 +109,8 @@ impl<'a> ImpactStepper<'a> {
         })
     }
 
-    /// A step on scaled velocities and caps of the slots, left in the workspace. Round cones with a
-    /// covering vector take the solution that is near the polygons' for it.
+    /// Solves a step from scaled slot velocities and scaled caps (one per contact); the result is left in the workspace. With
+    /// round cones and a covering vector, the solution near that of the friction polygon for this vector is found.
     pub(super) fn solve(
         &self,
         velocity: &[f64],
@@ -142,19 +142,20 @@ impl<'a> ImpactStepper<'a> {
         workspace.solve_round(round, velocity, caps)
     }
 
-    /// The contacts.
+    /// Contact set of the steps.
     pub fn contacts(&self) -> &'a ContactSet<'a> {
         self.contacts
     }
 
-    /// Unknowns of the complementarity problem, m(k + 3) with friction: the length of `cover`.
+    /// Number of unknowns of the complementarity problem, and length of `cover`: m(k + 3) for m contacts with k directions of
+    /// friction.
     pub fn dim(&self) -> usize {
         self.problem.dim()
     }
 
-    /// One step from a velocity (n) with caps on the impulses on the normal rows as given (m,
-    /// N·s). Where several answers exist, the covering vector (positive, [`dim`](Self::dim)
-    /// entries; ones if `None`) decides which is found.
+    /// Advances the impact by one step from `velocity` (n entries). `caps` bound the normal impulses on the caller's rows (N·s,
+    /// one per contact). If several solutions exist, the covering vector `cover` of Lemke's method (positive,
+    /// [`dim`](Self::dim) entries; ones if `None`) decides which is found.
     ///
     /// # Errors
     ///

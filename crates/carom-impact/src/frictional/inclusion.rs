@@ -1,4 +1,4 @@
-//! The impact differential inclusion in the plane, followed exactly from event to event.
+//! Exact solution of the impact differential inclusion in the plane, from event to event.
 
 use super::space::ContactSpace;
 use carom_contact::{Diagnostics, ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus};
@@ -7,48 +7,48 @@ use carom_metric::kernel;
 use carom_numeric::random::CounterRng;
 use nalgebra::{DMatrix, DVector};
 
-/// Velocities below this fraction of the largest terms of a contact row are zero.
+/// Fraction of the largest terms of a contact row below which velocities count as zero.
 const ZERO: f64 = 1e-10;
 
-/// Events allowed.
+/// Largest number of events of one solution.
 const MAX_EVENTS: usize = 10_000;
 
-/// Caps on the rates of the normal impulses for a while.
+/// Caps on the rates of the normal impulses that act for a given length of the impulse path.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RatePiece {
-    /// Cap on the rate of each contact (m), on the normal rows as given.
+    /// Cap on the rate of the normal impulse, one per contact, for the caller's normal rows.
     pub rates: Vec<f64>,
-    /// Length in units of impulse over rate, N·s for rates that sum to 1.
+    /// Length of the piece, in units of impulse divided by rate; N·s for rates that sum to 1.
     pub length: f64,
 }
 
-/// A solution of the inclusion.
+/// Solution of the differential inclusion.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InclusionPath {
-    /// Outcome at its end, audited.
+    /// Audited outcome at the end of the path.
     pub outcome: ImpactOutcome,
-    /// Normal impulse $s = \int\lVert\lambda_n\rVert_1$, N·s.
+    /// Total normal impulse $s = \int\lVert\lambda_n\rVert_1$, N·s.
     pub impulse: f64,
-    /// Velocities of the contact rows (normal, tangent of each contact) at every event, the start
-    /// first; without friction the tangents are left out.
+    /// Velocities of the contact rows (normal, tangent of each contact) at every event, beginning with the
+    /// start. Without friction the tangents are left out.
     pub events: Vec<Vec<f64>>,
-    /// Work that each contact's normal impulse has taken while it approached, J.
+    /// Work done against each contact's normal impulse while the contact approached, J, one per contact.
     pub compression_work: Vec<f64>,
-    /// Work that it has given back while it separated, J.
+    /// Work given back by each contact's normal impulse while the contact separated, J, one per contact.
     pub restitution_work: Vec<f64>,
 }
 
-/// Follows the inclusion for given normal rates, Halm & Posa, Eqs. (39)-(40), in the plane.
+/// Solves the inclusion for given rates of the normal impulses, Halm & Posa, Eqs. (39)-(40), in the plane.
 ///
-/// A closing contact pushes at its rate, a contact at rest at what keeps it closed but no more, a
-/// separating one not at all. Sliding friction opposes the tangential velocity; at rest it is what
-/// keeps the contact sticking, within the cone. Between events all rates are constant, so nothing
+/// An approaching contact pushes at its rate. A contact at rest pushes just enough to stay closed, at most at its rate. A
+/// separating contact does not push. Sliding friction opposes the tangential velocity; at zero tangential velocity friction is
+/// what keeps the contact sticking, within the cone. Between events all rates are constant, so nothing
 /// is discretized: this is the limit of the steps of [`ImpactStepper`](super::ImpactStepper) for
-/// vanishing caps. Given the rates the solution is unique unless a contact at rest can be pulled
-/// down by its own friction; `cover` then seeds a covering vector that chooses.
+/// caps that tend to zero. For given rates the solution is unique, unless a contact at rest can be pressed
+/// down by its own friction. Then the covering vector of Lemke's method, drawn with the seed `cover`, chooses.
 ///
-/// Pieces are repeated until no contact approaches. A piece that pushes at no contact that can be
-/// pushed is passed over.
+/// The pieces are repeated until no contact approaches. A piece whose rates are zero at all contacts that could push
+/// is skipped.
 ///
 /// # Errors
 ///
@@ -63,16 +63,15 @@ pub fn integrate_inclusion(
     follow(problem, pieces, cover, |_| 0.0)
 }
 
-/// Follows the inclusion with Stronge's energetic restitution, which each contact brings along.
+/// Solves the inclusion with Stronge's energetic restitution, with the coefficients of the contacts.
 ///
-/// A contact that approaches stores the work of its normal impulse,
-/// $W_c = -\int_{b_n<0} b_n\lambda_n$, and may go on pushing while it separates until it has given
-/// back $W_r = e^2W_c$. The impact is over when no contact approaches and nothing is left to give
-/// back. So
+/// An approaching contact stores the work of its normal impulse, $W_c = -\int_{b_n<0} b_n\lambda_n$. It may continue to
+/// push while it separates, until it has given back $W_r = e^2W_c$. The impact ends when no contact approaches and no
+/// contact has work left to give back. So
 ///
 /// $$ K^+ - K^- = -\sum_i (1 - e_i^2) W_{c,i} - W_{\mathrm{friction}}, $$
 ///
-/// and energy never grows, whatever the order. With $e = 0$ this is [`integrate_inclusion`].
+/// and energy never grows, in any order. With $e = 0$ the solution is that of [`integrate_inclusion`].
 ///
 /// # Errors
 ///
@@ -149,7 +148,7 @@ fn follow(
         }
         idle = if pushed { 0 } else { idle + 1 };
         if idle >= pieces.len() {
-            // None of the pieces pushes at a contact that can be pushed.
+            // All pieces have zero rates at the contacts that could push.
             return Err(ImpactError::LimitExceeded {
                 impacts: events.len() as u64 - 1,
             });
@@ -215,39 +214,39 @@ fn check(pieces: &[RatePiece], m: usize) -> Result<(), ImpactError> {
     Ok(())
 }
 
-/// One unknown rate of the problem at an event.
+/// Unknown of the complementarity problem for the rates after an event.
 enum Unknown {
-    /// Multiplier of the cap on the rate of a contact at rest.
+    /// Multiplier of the cap on the rate of a contact at rest; holds the contact.
     Cap(usize),
-    /// Rate of its normal impulse, with sliding friction in proportion.
+    /// Rate of the normal impulse of a contact at rest; holds the contact and the ratio of sliding friction to it.
     Normal(usize, f64),
-    /// Rate of friction at a sticking contact, along its tangent or against it.
+    /// Rate of friction at a sticking contact; holds the contact and the sign along its tangent.
     Friction(usize, f64),
-    /// Sliding acceleration of a contact that sticks.
+    /// Magnitude of the sliding acceleration of a sticking contact; holds the contact.
     Cone(usize),
 }
 
-/// Work of a contact's normal impulse.
+/// Work of the normal impulse of a contact.
 #[derive(Clone, Copy, Default)]
 struct Work {
-    /// Part $e^2$ that is given back.
+    /// Fraction $e^2$ of the compression work that is given back.
     returned: f64,
     compression: f64,
     restitution: f64,
 }
 
 impl Work {
-    /// Work that is still to be given back; exactly 0 once it has been.
+    /// Work that is still to be given back; exactly 0 when all of it has been.
     fn left(&self) -> f64 {
         (self.returned * self.compression - self.restitution).max(0.0)
     }
 }
 
-/// Event at the end of a stretch of constant rates.
+/// Event that ends an interval of constant rates.
 enum Event {
-    /// The velocity of a slot vanishes.
+    /// The velocity of a slot becomes zero.
     Rest(usize),
-    /// A contact has given everything back.
+    /// A contact has given back all its work.
     Spent(usize),
 }
 
@@ -265,7 +264,7 @@ impl Path<'_> {
         self.velocity[i * self.space.width()]
     }
 
-    /// Sliding velocity; 0 within rounding and without friction.
+    /// Sliding velocity of a contact; 0 without friction or if it is a rounding error.
     fn sliding(&self, i: usize) -> f64 {
         if self.space.friction[i] == 0.0 {
             return 0.0;
@@ -274,12 +273,12 @@ impl Path<'_> {
         if u.abs() <= self.zero { 0.0 } else { u }
     }
 
-    /// True if a contact approaches or has something to give back.
+    /// True if a contact approaches or has work left to give back.
     fn goes_on(&self) -> bool {
         (0..self.space.n_contacts).any(|i| self.pushes(i))
     }
 
-    /// True if a contact pushes as hard as it may.
+    /// True if the contact pushes at its full rate: it approaches or has work left to give back.
     fn pushes(&self, i: usize) -> bool {
         self.normal(i) < -self.zero || self.work[i].left() > 0.0
     }
@@ -294,7 +293,7 @@ impl Path<'_> {
         slots.map(|(slot, v)| v * factor(slot) * unscale).collect()
     }
 
-    /// Impulse rates on the slots, if any contact is pushed.
+    /// Computes the impulse rates on the slots; `None` if no contact pushes.
     fn rates(&self, caps: &[f64]) -> Result<Option<DVector<f64>>, ImpactError> {
         let (space, width) = (self.space, self.space.width());
         let mut constant = DVector::zeros(space.n_slots());
@@ -359,7 +358,7 @@ impl Path<'_> {
     ) -> Result<DVector<f64>, ImpactError> {
         let (space, width) = (self.space, self.space.width());
         let n = unknowns.len();
-        // Scaled velocity rates of the slots for each unknown, and of what is given.
+        // Scaled acceleration of the slots for each unknown, and for the known rates.
         let mut columns = Vec::with_capacity(n);
         for unknown in unknowns {
             let mut rate = DVector::zeros(space.n_slots());
@@ -418,14 +417,14 @@ impl Path<'_> {
         }
     }
 
-    /// Goes on with constant rates to the next event, at most `left` far. Returns how far.
+    /// Advances with constant rates to the next event, at most by `left`. Returns the length advanced.
     fn advance(&mut self, rate: &DVector<f64>, left: f64) -> f64 {
         let change = &self.space.gram * rate;
         let width = self.space.width();
         let mut far = left;
         let mut events = Vec::new();
         let mut note = |at: f64, event: Event| {
-            // Events within rounding are one.
+            // Events that differ only by rounding are treated as one.
             if at < far * (1.0 - 1e-13) {
                 far = at;
                 events.clear();
@@ -444,7 +443,7 @@ impl Path<'_> {
         }
         for (i, work) in self.work.iter().enumerate() {
             let (v, dv, l) = (self.normal(i), change[i * width], rate[i * width]);
-            // The work to be given back, l (v s + dv s²/2), unless the contact approaches again.
+            // Root of the work still to be given back, l (v s + dv s²/2), unless the contact approaches again before.
             let square = v * v + 2.0 * dv * work.left() / l;
             if l > 0.0 && v >= -self.zero && work.left() > 0.0 && square >= 0.0 {
                 let sum = v.max(0.0) + square.sqrt();
@@ -456,7 +455,7 @@ impl Path<'_> {
         for i in 0..self.space.n_contacts {
             let (v, dv) = (self.normal(i), change[i * width]);
             if !self.pushes(i) && v + far * dv >= -self.zero {
-                // Held at rest, where all work is rounding.
+                // The contact is held at rest: its work is a rounding error.
                 continue;
             }
             let done = rate[i * width] * far * (v + 0.5 * far * dv);

@@ -1,4 +1,4 @@
-//! Stretch of a step: the Lipschitz constant of the step map.
+//! Lipschitz constant of the map from the input of a step to its result.
 
 use super::space::ContactSpace;
 use super::stepper::StepProblem;
@@ -7,40 +7,40 @@ use carom_contact::nnls::nonnegative_least_squares;
 use carom_contact::{ContactSet, ImpactError};
 use nalgebra::{DMatrix, DVector};
 
-/// Most unknowns of a step for which all complementary cones are visited, $2^{15}$ of them: three
+/// Largest number of unknowns of a step for which all $2^{15}$ complementary cones are visited: three
 /// contacts in the plane, two in space with four directions.
 pub const MAX_CONE_UNKNOWNS: usize = 15;
 
-/// A cone is thinner than this (the sine of the angle that it leaves) if it has no interior.
+/// Width of a cone (sine of an angle) below which the cone counts as having no interior.
 const FLAT: f64 = 1e-9;
 
-/// Outcomes closer than this fraction of the constant are one.
+/// Largest distance of two results that count as one, as a fraction of the Lipschitz constant.
 const SAME: f64 = 1e-9;
 
-/// Pivots of a basis below this fraction of the largest make it singular.
+/// Ratio of the smallest to the largest pivot below which a basis counts as singular.
 const SINGULAR: f64 = 1e-12;
 
-/// The step map $(v, \lambda_{\max}) \mapsto v'$ of
-/// [`ImpactStepper`](super::ImpactStepper), cone by cone.
+/// Lipschitz constant of the step map $(v, \lambda_{\max}) \mapsto v'$ of
+/// [`ImpactStepper`](super::ImpactStepper), computed from its linear pieces.
 ///
-/// On each complementary cone of the step's problem the map is linear. If steps have one solution
-/// the full-dimensional cones tile the space, and the largest spectral norm of their Jacobians is
-/// the Lipschitz constant $L$ of Lemma 1 and Eq. (171) of Halm & Posa, exactly. Norms are Euclidean
-/// in the coordinates and rows as given, so $L$ depends on their units.
+/// The map is linear on each complementary cone of the step's problem. If every step has one solution,
+/// the full-dimensional cones tile the space, and the largest spectral norm of their Jacobians is exactly
+/// the Lipschitz constant $L$ of Lemma 1 and Eq. (171) of Halm & Posa. Norms are Euclidean
+/// in the caller's coordinates and rows, so $L$ depends on their units.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StepLipschitz {
-    /// $L$.
+    /// Lipschitz constant $L$.
     pub constant: f64,
-    /// Complementary cones with an interior.
+    /// Number of complementary cones that have an interior.
     pub cones: usize,
-    /// True if the middle of some cone lies inside another one with a different outcome. Then steps
-    /// have several solutions, and no constant exists: [`constant`](Self::constant) holds for each
-    /// solution by itself.
+    /// True if the middle of some cone lies inside another cone with a different result. Then steps
+    /// have several solutions, and the map has no Lipschitz constant: [`constant`](Self::constant) applies to each
+    /// solution branch by itself.
     pub is_multivalued: bool,
     contacts: usize,
 }
 
-/// One cone: inequalities on $(v, \lambda_{\max})$, a point inside, and the linear map on it.
+/// One complementary cone: its inequalities on $(v, \lambda_{\max})$, a point in its interior, and the linear map on it.
 struct Cone {
     rows: Vec<DVector<f64>>,
     middle: DVector<f64>,
@@ -48,7 +48,7 @@ struct Cone {
 }
 
 impl StepLipschitz {
-    /// Visits all complementary cones of the contacts' step.
+    /// Computes the constant by visiting all complementary cones of the step problem.
     ///
     /// # Errors
     ///
@@ -113,9 +113,9 @@ impl StepLipschitz {
         })
     }
 
-    /// Number of samples at which Lemma 1 says that samples of `steps` steps with caps up to `impulse_step` (N·s)
-    /// make an $\varepsilon$-net: the map from all $Nm$ caps to the outcome stretches by at most
-    /// $L^N$, Eq. (171).
+    /// Bound on the number of samples that form an $\varepsilon$-net of the outcomes, by Lemma 1. Samples have `steps`
+    /// steps with caps up to `impulse_step` (N·s); the map from all $Nm$ caps ($N$ steps, $m$ contacts) to the outcome
+    /// has a Lipschitz constant of at most $L^N$, Eq. (171).
     pub fn net(&self, steps: usize, impulse_step: f64, epsilon: f64) -> NetBound {
         NetBound {
             dimension: steps * self.contacts,
@@ -126,11 +126,11 @@ impl StepLipschitz {
     }
 }
 
-/// Derivatives of the problem's vector and of the velocity after by $x = (v, \lambda_{\max})$.
+/// Derivatives of the right-hand side and of the velocity after the step with respect to $x = (v, \lambda_{\max})$.
 struct Inputs {
-    /// Scaled vector for each unit of x, unknowns × inputs.
+    /// Derivative of the scaled right-hand side with respect to x (unknowns × inputs).
     vector: DMatrix<f64>,
-    /// Velocity for each scaled unknown, n × unknowns.
+    /// Velocity change made by each scaled unknown at value 1 (n × unknowns).
     response: DMatrix<f64>,
 }
 
@@ -166,7 +166,7 @@ impl Inputs {
         }
     }
 
-    /// The cone of a complementary basis, if it has an interior.
+    /// Computes the cone of a complementary basis (bit i set: unknown i is basic); `None` without an interior.
     fn cone(&self, step: &StepProblem, basis: usize) -> Result<Option<Cone>, ImpactError> {
         let matrix = step.scaled_matrix();
         let (n, inputs) = (step.dim(), self.vector.ncols());
@@ -189,7 +189,7 @@ impl Inputs {
         };
         let slack = self.vector.select_rows(&other)
             + matrix.select_rows(&other).select_columns(&basic) * &values;
-        // Rows that vanish hold everywhere.
+        // Inequalities with vanishing rows are always satisfied.
         let largest = values.amax().max(slack.amax());
         let rows: Vec<DVector<f64>> = values
             .row_iter()
@@ -213,8 +213,8 @@ impl Inputs {
     }
 }
 
-/// A point at which all rows are positive, if there is one: the nearest point to the origin of
-/// the rows' convex hull, which is zero exactly if they balance each other (Gordan).
+/// Finds a unit vector whose products with all rows are positive; `None` if there is no such vector. It points to the point
+/// of the rows' convex hull nearest to the origin, which is the origin exactly if the rows balance each other (Gordan).
 fn interior(rows: &[DVector<f64>], dim: usize) -> Result<Option<DVector<f64>>, ImpactError> {
     if rows.is_empty() {
         return Ok(Some(DVector::zeros(dim)));
@@ -230,7 +230,7 @@ fn interior(rows: &[DVector<f64>], dim: usize) -> Result<Option<DVector<f64>>, I
     Ok((distance > FLAT).then(|| nearest / distance))
 }
 
-/// True if the unit vector in the middle of a cone has another outcome too.
+/// True if the middle of some cone has a different result in another cone.
 fn overlap(cones: &[Cone], constant: f64) -> bool {
     cones.iter().any(|a| {
         cones.iter().any(|b| {

@@ -1,4 +1,4 @@
-//! Every outcome of a planar problem, by trying how each contact may end.
+//! All outcomes of a planar problem, found by trying every combination of contact modes.
 
 use super::end_mode::EndMode;
 use super::refuted::are_refuted;
@@ -9,34 +9,34 @@ use carom_contact::nnls::nonnegative_least_squares;
 use carom_contact::{Diagnostics, ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus};
 use nalgebra::{DMatrix, DVector};
 
-/// Most contacts for which modes are enumerated: $4^5$ of them, $7^5$ with caps.
+/// Largest number of contacts whose modes are enumerated: $4^5$ combinations, $7^5$ with caps.
 pub const MAX_MODE_CONTACTS: usize = 5;
 
-/// A mode exists if its conditions hold up to this fraction of $\lVert p\rVert$.
+/// Largest violation of the conditions of a mode that counts as rounding, as a fraction of $\lVert p\rVert$.
 const FEASIBLE: f64 = 1e-10;
 
-/// Outcomes closer than this fraction of $\lVert p\rVert$ are one.
+/// Largest distance of two outcomes that count as one, as a fraction of $\lVert p\rVert$.
 const SAME: f64 = 1e-6;
 
-/// Part of its own terms below which a gradient is rounding. Friction coefficients of $10^5$ make terms that
-/// cancel, so nothing larger will do.
+/// Fraction of its terms below which a gradient is a rounding error. With friction coefficients of $10^5$ the terms
+/// cancel, so a larger value would be wrong.
 const ROUNDING: f64 = 1e-16;
 
-/// An outcome and the modes that lead to it.
+/// An outcome and the contact modes that lead to it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModeSolution {
     /// The outcome.
     pub outcome: ImpactOutcome,
-    /// Modes of the contacts; several if they agree on the velocity.
+    /// Combinations of modes, each with one mode per contact; several if they give the same velocity.
     pub modes: Vec<Vec<EndMode>>,
 }
 
-/// Every outcome of the simultaneous problem of [`AnitescuPotra`](super::AnitescuPotra) for planar
-/// contacts, in the order of their first modes.
+/// Finds every outcome of the simultaneous problem of [`AnitescuPotra`](super::AnitescuPotra) for planar
+/// contacts, in the order of their first combination of modes.
 ///
-/// Each contact is open, sticks, or slides one way or the other. For every combination the
-/// conditions on impulses and velocities are linear; whether they can be met is decided by
-/// nonnegative least squares. Impulses of redundant contacts are one choice of many.
+/// Each contact is open, sticks, or slides in one of two directions. For every combination the
+/// conditions on impulses and velocities are linear; nonnegative least squares decide if they can be satisfied. The impulses
+/// of contacts with linearly dependent rows are one choice of many.
 ///
 /// # Errors
 ///
@@ -45,8 +45,8 @@ pub fn all_simultaneous(problem: &ImpactProblem<'_>) -> Result<Vec<ModeSolution>
     enumerate(problem, None)
 }
 
-/// Every outcome of one step of [`ImpactStepper`](super::ImpactStepper) with caps (m, N·s) for
-/// planar contacts.
+/// Finds every outcome of one step of [`ImpactStepper`](super::ImpactStepper) for planar contacts, with `caps` on the normal
+/// impulses (N·s, one per contact).
 ///
 /// # Errors
 ///
@@ -65,7 +65,7 @@ pub fn all_steps(
     enumerate(problem, Some(caps))
 }
 
-/// Refuses what modes are not enumerated for.
+/// Checks that the contacts are planar and few enough for an enumeration of modes.
 pub(super) fn check_planar(space: &ContactSpace) -> Result<(), ImpactError> {
     if space.n_contacts > MAX_MODE_CONTACTS || space.n_tangents > 1 {
         return Err(ImpactError::EnumerationLimit {
@@ -77,9 +77,9 @@ pub(super) fn check_planar(space: &ContactSpace) -> Result<(), ImpactError> {
     Ok(())
 }
 
-/// An outcome before it is audited.
+/// A solution before the gate has checked it.
 pub(super) struct Found {
-    /// Momentum change, by which outcomes are told apart.
+    /// Momentum change, by which different outcomes are distinguished.
     change: Vec<f64>,
     /// Impulses on the slots.
     pub(super) impulse: Vec<f64>,
@@ -128,21 +128,21 @@ fn enumerate(
     found.into_iter().map(solution).collect()
 }
 
-/// Every solution, in the order of its first modes, for slot velocities and caps.
+/// Finds every solution for the given slot velocities and caps, in the order of the first combination of modes.
 pub(super) fn solutions(
     space: &ContactSpace,
     velocity: &DVector<f64>,
     caps: Option<&[f64]>,
 ) -> Result<Vec<Found>, ImpactError> {
     let m = space.n_contacts;
-    // The velocities of the contacts and nothing else of the system.
+    // Only the velocities of these contacts count, not the rest of the system.
     let norm = velocity.amax();
     let n_modes = if caps.is_some() { 7usize } else { 4 };
     let mut found: Vec<Found> = Vec::new();
     for code in 0..n_modes.pow(m as u32) {
         let mode = |i: usize| EndMode::ALL[code / n_modes.pow(i as u32) % n_modes];
         let modes: Vec<EndMode> = (0..m).map(mode).collect();
-        // Without friction sticking stands for being closed.
+        // Without friction, the mode "sticking" stands for closed contacts.
         let smooth = |i: usize| space.friction[i] == 0.0;
         if (0..m).any(|i| smooth(i) && modes[i].sliding().is_some()) {
             continue;
@@ -170,7 +170,7 @@ pub(super) fn solutions(
     Ok(found)
 }
 
-/// Impulses on the slots that meet the conditions of the modes, if there are any.
+/// Computes impulses on the slots that satisfy the conditions of the modes; `None` if there are no such impulses.
 fn attempt(
     space: &ContactSpace,
     velocity: &DVector<f64>,
@@ -179,10 +179,10 @@ fn attempt(
     norm: f64,
 ) -> Result<Option<Vec<f64>>, ImpactError> {
     let width = space.width();
-    // Unknowns: generators of the active edges of the cones, then slacks of inequalities.
+    // Unknowns: impulses along the active edges of the cones (generators), then slacks of inequalities.
     let mut generators: Vec<(usize, f64)> = Vec::new();
-    // Conditions: a slot velocity times a sign, and whether it may be positive; then sums of
-    // generators with their bound.
+    // Conditions: a slot velocity with a sign, which is zero or (if the flag is set) not negative. Then sums of
+    // generators with their bound, which is reached or (if the flag is set) not exceeded.
     let mut conditions: Vec<(usize, f64, bool)> = Vec::new();
     let mut sums: Vec<(std::ops::Range<usize>, f64, bool)> = Vec::new();
     for (i, mode) in modes.iter().enumerate() {
@@ -239,7 +239,7 @@ fn attempt(
             slack += 1;
         }
     }
-    // Unit columns: friction coefficients of 1e5 stand in some.
+    // Columns are normalized, since some contain friction coefficients of 1e5.
     let mut lengths = Vec::with_capacity(columns);
     for mut column in y.column_iter_mut() {
         let length = column.norm();

@@ -1,4 +1,4 @@
-//! Residual of frictional contacts, each on its own terms.
+//! Residual of frictional contacts, each relative to the rounding scale of its rows.
 
 use super::space::ContactSpace;
 use carom_contact::own_terms::{divisor, worst};
@@ -6,25 +6,27 @@ use carom_contact::{ContactSet, Numbers};
 use carom_metric::kernel;
 use smallvec::smallvec;
 
-/// A sliding direction is known to this many times the residual of the velocities that it is made of.
+/// Factor between the error of a sliding direction and the relative error of the sliding velocity.
 const DIRECTION: f64 = 10.0;
 
-/// Friction below this fraction of its terms, at a contact that pushes less than [`NO_PUSH`], is rounding:
-/// nobody asks where it points.
+/// Fraction of the rounding scale below which friction counts as rounding, at a contact that pushes less than [`NO_PUSH`].
+/// The direction of such friction is not checked.
 const NO_FRICTION: f64 = 1e-9;
 
-/// A normal impulse below this fraction of its terms is rounding.
+/// Fraction of the rounding scale below which a normal impulse is a rounding error.
 const NO_PUSH: f64 = 1e-9;
 
-/// The largest residual of the contacts of a space, for scaled velocities `after` the impact and impulses
-/// on the unit rows of the Jacobian, and the sizes $S$ of their terms; cones are round.
+/// Returns the largest residual of the contacts of a space, with round friction cones. `after` are the scaled velocities of
+/// the unit rows after the impact, `impulse` the scaled impulses on the unit rows, `terms` the rounding scales $S$ of the
+/// rows.
 ///
-/// With velocities $u$ over what the law asks for, for unit rows, it is the largest of
+/// With $u$ the velocities after the impact minus those that the law prescribes, the residual of a contact is the largest of
 ///
-/// - $|\min(\lambda_n, u_n)|/S_n$: closed contacts are closed, open ones do not approach, none pulls;
+/// - $|\min(\lambda_n, u_n)|/S_n$: the contact is closed or open without approach, and does not pull;
 /// - $(\lVert\lambda_t\rVert - \mu\lambda_n)/S_t$: friction stays in its cone;
-/// - the smaller of $\lVert u_t\rVert/S_t$ (sticking) and the angle between friction and sliding, with what its
-///   magnitude misses, over $1 + 10S_t/\lVert u_t\rVert$.
+/// - the smaller of two numbers. One is $\lVert u_t\rVert/S_t$, zero for sticking. The other is the difference of the
+///   friction impulse from $\mu\lambda_n$ against the sliding velocity, relative to its magnitude and divided by
+///   $1 + 10S_t/\lVert u_t\rVert$; it is zero for sliding.
 pub(super) fn own_residual(
     space: &ContactSpace,
     contacts: &ContactSet<'_>,

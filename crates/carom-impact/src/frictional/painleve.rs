@@ -1,9 +1,9 @@
-//! Impact without collision: what Painlevé's rod does when no motion is possible.
+//! Impact without collision, as in Painlevé's rod: friction forces an impact although the contact does not approach.
 
-/// A planar impact that starts without approach.
+/// Planar impact of a contact that does not approach before it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ImpactWithoutCollision {
-    /// Most negative normal velocity on the way, m/s.
+    /// Most negative normal velocity during the impact, m/s.
     pub dip: f64,
     /// Normal impulse, N·s.
     pub normal_impulse: f64,
@@ -11,12 +11,13 @@ pub struct ImpactWithoutCollision {
     pub tangential_impulse: f64,
 }
 
-/// The impact of a sliding contact that neither approaches nor separates, but whose friction drives
-/// it into the other body: $\mu > g_{nn}/|g_{nt}|$ with the tangential velocity `u` on the bad side.
+/// Computes the impact of a sliding contact that neither approaches nor separates, but whose friction drives
+/// it into the other body: $\mu > g_{nn}/|g_{nt}|$, with a tangential velocity `u` whose friction decreases the normal
+/// velocity.
 ///
-/// Sliding stops while the normal velocity dips below zero; then the contact sticks until it is
-/// zero again. `None` if friction does not drive the contact in, so that nothing forces an impact.
-/// `g` is $(g_{nn}, g_{nt}, g_{tt})$, the positive definite Delassus matrix of the contact.
+/// Sliding stops while the normal velocity is below zero; then the contact sticks until that velocity is
+/// zero again. `None` if friction does not drive the contact inwards, so that nothing forces an impact.
+/// `g` is $(g_{nn}, g_{nt}, g_{tt})$, the entries of the positive definite Delassus matrix of the contact.
 ///
 /// Halm & Posa, Section 2.2.3.
 ///
@@ -47,7 +48,7 @@ pub fn impact_without_collision(
     };
     let (normal_rate, sliding_rate) =
         (g_nn - side * friction * g_nt, g_nt - side * friction * g_tt);
-    // Positive definiteness makes the sliding decay and the contact stick.
+    // With a positive definite matrix the sliding decays and the contact then sticks.
     let determinant = g_nn * g_tt - g_nt * g_nt;
     let drives_in = normal_rate < 0.0 && determinant > 0.0 && side * sliding_rate < 0.0;
     if !drives_in {

@@ -1,4 +1,4 @@
-//! Parts of an impact that share no body, and the bases in which their impulses are corrected.
+//! Independent parts of an impact, and the active sets by which their impulses are corrected.
 
 use super::canonical::Canonical;
 use super::space::{ContactSpace, Slot};
@@ -8,13 +8,13 @@ use carom_contact::gate::Breach;
 use carom_contact::own_terms::worst;
 use std::borrow::Cow;
 
-/// Contacts that share no body with the others, as if they were alone: what they do depends on nothing
-/// else, however fast that is.
+/// Contacts that share no body with other contacts. They are resolved alone, so that their result depends on no
+/// other part, even a very fast one.
 pub(super) struct Part<'e> {
-    /// The contacts in an order of their own, without copies.
+    /// Contacts in canonical order, without duplicates.
     pub(super) canonical: Canonical,
     pub(super) space: Cow<'e, ContactSpace>,
-    /// Scaled velocities of its slots from which impulses start.
+    /// Scaled velocities of the part's slots before the impact.
     pub(super) before: Vec<f64>,
     /// Slots of the whole space, and the factors of impulses on them.
     slots: Vec<Slot>,
@@ -22,7 +22,7 @@ pub(super) struct Part<'e> {
 }
 
 impl<'e> Part<'e> {
-    /// The part of a space that belongs to some contacts, for velocities of all slots.
+    /// Creates the part of a space for the contacts in `canonical`; `before` are the velocities of all slots.
     pub(super) fn new(space: &'e ContactSpace, canonical: Canonical, before: &[f64]) -> Self {
         let is_whole = canonical.contacts.len() == space.n_contacts && canonical.is_as_given();
         let slots = space.slots_of(&canonical.contacts);
@@ -43,13 +43,13 @@ impl<'e> Part<'e> {
         }
     }
 
-    /// Numbers of its slots from those of all slots.
+    /// Extracts the numbers of the part's slots from those of all slots.
     pub(super) fn of_slots(&self, all: &[f64]) -> Vec<f64> {
         let own = self.slots.iter().zip(&self.signs);
         own.map(|(slot, sign)| sign * all[slot.index()]).collect()
     }
 
-    /// Writes impulses on its slots among those on all slots, shared with the copies of contacts.
+    /// Writes impulses on the part's slots to those of all slots, shared equally with duplicate contacts.
     pub(super) fn write(&self, impulse: &[f64], all: &mut [f64]) {
         let own = self.slots.iter().zip(&self.signs);
         for ((slot, sign), l) in own.zip(impulse) {
@@ -60,10 +60,10 @@ impl<'e> Part<'e> {
     }
 }
 
-/// Basis of an impact with rebounds: it counts normal velocities from them.
+/// Basis that subtracts the prescribed rebounds from the normal velocities before it passes them on.
 pub(super) struct Shifted<'b> {
     pub(super) basis: &'b mut dyn Basis,
-    /// Scaled velocities that the contacts' normals must have at least after the impact; empty for zero.
+    /// Prescribed least scaled velocities of the contacts' unit normals after the impact; empty for zero.
     pub(super) rebounds: &'b [f64],
 }
 
@@ -135,7 +135,7 @@ impl Basis for Shifted<'_> {
     }
 }
 
-/// Basis of one part: impulses of copies count with the contact that they are copies of.
+/// Basis of one part: impulses on duplicates are added to the contact that stands for them.
 pub(super) struct OfPart<'b> {
     pub(super) space: &'b ContactSpace,
     pub(super) canonical: &'b Canonical,
@@ -143,7 +143,8 @@ pub(super) struct OfPart<'b> {
 }
 
 impl OfPart<'_> {
-    /// Impulses on unit rows with those of copies gathered, or shared again.
+    /// Adds the impulses on unit rows of duplicates to those of their contacts (`is_gathered`), or shares them again.
+    /// `None` if there are no duplicates.
     fn moved(
         &self,
         contacts: &ContactSet<'_>,
@@ -233,7 +234,7 @@ impl Basis for OfPart<'_> {
     }
 }
 
-/// Bases of parts that share no body.
+/// Bases of independent parts, treated as one.
 pub(super) struct Apart<'b>(pub(super) Vec<OfPart<'b>>);
 
 impl Basis for Apart<'_> {

@@ -1,4 +1,4 @@
-//! Planar contacts whose complementarity problem leaves a choice, or was not solved.
+//! Planar contacts whose complementarity problem has several solutions, or was not solved.
 
 use super::end_mode::EndMode;
 use super::modes::{check_planar, solutions};
@@ -9,21 +9,21 @@ use carom_contact::{FamilyMember, ImpactError};
 use carom_lcp::cone::{ConeMode, ConeSelection};
 use nalgebra::{DMatrix, DVector};
 
-/// Velocities below this fraction of the largest before the impact are rounding: contacts touch and stick.
+/// Fraction of the largest velocity before the impact below which a velocity counts as zero: the contact is closed, or sticks.
 const NO_VELOCITY: f64 = 1e-9;
 
-/// Pivots below this fraction of the largest leave directions free.
+/// Ratio to the largest pivot below which a pivot counts as zero: a direction of the impulses is free.
 const FREE: f64 = 1e-9;
 
-/// Impulses that replace those of the complementarity problem.
+/// Impulses that replace those found by Lemke's method.
 pub(super) struct Replaced {
-    /// On the slots.
+    /// Impulses on the slots.
     pub(super) impulse: Vec<f64>,
     pub(super) modes: Vec<ConeMode>,
 }
 
-/// The place of the answer in the workspace among others, and what replaces it: the even member of a
-/// continuum, if that is wanted.
+/// Finds the position of the answer in the workspace among other answers. If the answer belongs to a continuum and the even
+/// member is selected, also returns the impulses of that member.
 pub(super) fn select(
     space: &ContactSpace,
     before: &[f64],
@@ -62,8 +62,8 @@ pub(super) fn select(
     }
 }
 
-/// Impulses of the first of all solutions, for few contacts whose complementarity problem was not solved, and
-/// true if there are others.
+/// Returns the first of all solutions, for a few contacts whose complementarity problem was not solved, and
+/// true if there are other solutions. `None` without a solution or for too many contacts.
 pub(super) fn first_solution(
     space: &ContactSpace,
     before: &[f64],
@@ -89,8 +89,8 @@ pub(super) fn first_solution(
     }))
 }
 
-/// True if no velocities next to those in the workspace solve the problem with the same contacts closed,
-/// sticking and sliding. A contact that slides has one unknown, one that sticks two.
+/// True if the velocities in the workspace are locally unique: no neighboring solution has the same contacts closed,
+/// sticking and sliding. A sliding contact has one unknown, a sticking one two.
 fn is_isolated(space: &ContactSpace, before: &[f64], workspace: &StepWorkspace) -> bool {
     let (impulse, after) = (&workspace.impulse, &workspace.after);
     let none = NO_VELOCITY * before.iter().fold(0.0, |a: f64, b| a.max(b.abs()));
@@ -101,7 +101,7 @@ fn is_isolated(space: &ContactSpace, before: &[f64], workspace: &StepWorkspace) 
     if !(0..space.n_contacts).any(slides) {
         return true;
     }
-    // Rows of contacts that stay closed, and the unknowns: a slot, and that of friction with its factor.
+    // Rows of contacts that stay closed; and unknowns: a slot, and the ratio of the friction on the next slot to it.
     let mut rows = Vec::with_capacity(2 * space.n_contacts);
     let mut unknowns = Vec::with_capacity(2 * space.n_contacts);
     for contact in 0..space.n_contacts {
@@ -136,7 +136,7 @@ fn is_isolated(space: &ContactSpace, before: &[f64], workspace: &StepWorkspace) 
     has_safe_pivots(DMatrix::from_fn(rows.len(), rows.len(), entry))
 }
 
-/// True if no pivot of an elimination with row and column exchanges is small.
+/// True if no pivot of an elimination with row and column exchanges is small relative to the largest.
 pub(super) fn has_safe_pivots(mut matrix: DMatrix<f64>) -> bool {
     let n = matrix.nrows();
     let mut largest = 0.0f64;

@@ -1,16 +1,16 @@
-//! Every outcome of steps of one contact in the plane, in closed form.
+//! Closed form of all outcomes that steps of one planar contact can reach.
 
 use super::space::ContactSpace;
 use carom_contact::ImpactProblem;
 use nalgebra::{Matrix2, Vector2};
 
-/// Determinant of the Gram matrix, over the product of its diagonal, below which normal and tangent count as dependent:
-/// the closed forms divide by it.
+/// Determinant of the Gram matrix over the product of its diagonal entries, below which normal and tangent count as linearly
+/// dependent. The closed forms divide by the determinant.
 const DEPENDENT: f64 = 1e-9;
 
-/// Velocities (n) that are the ends of the set of outcomes of one contact without friction or with one tangent: of a
-/// segment if the contact approaches, else all there are. `None` in space, for several contacts, and where the
-/// tangent depends on the normal.
+/// Computes the velocities (n entries each) that span the set of outcomes of one contact without friction or with one
+/// tangent. If the contact approaches, they are the ends of a segment; otherwise they are all outcomes. `None` in space, for
+/// several contacts, and if the tangent depends linearly on the normal.
 pub fn outcomes(problem: &ImpactProblem<'_>, space: &ContactSpace) -> Option<Vec<Vec<f64>>> {
     if space.n_tangents > 1 || space.n_contacts != 1 {
         return None;
@@ -47,7 +47,7 @@ pub fn outcomes(problem: &ImpactProblem<'_>, space: &ContactSpace) -> Option<Vec
     Some(ends.collect())
 }
 
-/// The Gram matrix of a contact in the plane, and its friction.
+/// Entries of the Gram matrix of a planar contact (normal, tangent), and its friction coefficient.
 struct PlanarContact {
     normal: f64,
     mixed: f64,
@@ -56,22 +56,23 @@ struct PlanarContact {
 }
 
 impl PlanarContact {
-    /// Impulses, normal and tangential, of the outcomes whose hull is the set; `None` for dependent rows.
+    /// Impulses (normal, tangential) of the outcomes whose convex hull is the set of outcomes; `None` for linearly
+    /// dependent rows.
     ///
-    /// Let the contact slide in direction $\sigma$ before, and let
-    /// $d^\pm = (d^\pm_n, d^\pm_t)$ be the velocities that a push makes that slides in direction $\pm$ at its end:
-    /// $d^\sigma = (G_{nn} - \mu\sigma G_{nt}, G_{nt} - \mu\sigma G_{tt})$.
+    /// Let $\sigma$ be the sign of the sliding velocity before the impact, and $d^\pm = (d^\pm_n, d^\pm_t)$ the
+    /// velocity change per unit normal impulse of a contact that slides in direction $\pm$:
+    /// $d^\sigma = (G_{nn} - \mu\sigma G_{nt}, G_{nt} - \mu\sigma G_{tt})$ with the Gram matrix $G$ of the rows.
     ///
-    /// - The end has zero normal velocity, so that the set is an interval of tangential velocities.
-    /// - If $\sigma d^\sigma_t \ge 0$ sliding never ends, and no step of another mode can be made: one outcome.
-    /// - If $\sigma d^\sigma_t < 0 \le \sigma d^{-\sigma}_t$ sliding slows down, and no step reverses it: steps slide,
-    ///   or end at rest along the tangent and stay there. One outcome.
-    /// - If both are negative a step may slide first and reverse later. With $s$ the impulse of $d^\sigma$, the
-    ///   end is an affine function of $s$. Routh's outcome has the largest $s$, that of the
-    ///   simultaneous law the least; mixed steps, which end at rest along the tangent, lie between them.
+    /// - The final normal velocity is zero, so the set is an interval of tangential velocities.
+    /// - If $\sigma d^\sigma_t \ge 0$, sliding never stops, and no step in another mode is possible: one outcome.
+    /// - If $\sigma d^\sigma_t < 0 \le \sigma d^{-\sigma}_t$, sliding slows down and no step reverses it. Steps slide,
+    ///   or end with zero tangential velocity, which then stays zero: one outcome.
+    /// - If both are negative, a step may slide first and later steps may reverse the sliding. With $s$ the impulse spent in
+    ///   direction $d^\sigma$, the final velocity is an affine function of $s$. Routh's outcome has the largest $s$, that of
+    ///   the simultaneous law the smallest. Steps that end with zero tangential velocity lie between the two.
     ///
-    /// If the contact does not approach, a step can begin only where $d^\sigma_n < 0$: it presses itself closed by
-    /// its friction (Painlevé). Then $\sigma d^\sigma_t < 0 < \sigma d^{-\sigma}_t$, and it stops altogether.
+    /// If the contact does not approach, a step can start only if $d^\sigma_n < 0$: friction presses the contact
+    /// closed (Painlevé). Then $\sigma d^\sigma_t < 0 < \sigma d^{-\sigma}_t$, and the contact comes to rest.
     fn ends(&self, before: Vector2<f64>, is_approaching: bool) -> Option<Vec<Vector2<f64>>> {
         let (a, h, d) = (self.normal, self.mixed, self.tangential);
         if a * d - h * h <= DEPENDENT * a * d {
@@ -109,7 +110,7 @@ impl PlanarContact {
         if h.abs() <= self.friction * d {
             return Some(vec![self.stick(before)?]);
         }
-        // Sliding reverses: d^- has the sign of the mixed entry, and opens the contact.
+        // Sliding reverses: the new direction has the sign of the mixed entry, and in it the contact opens.
         let reversed = h.signum();
         let [rate, drift] = self.slide(reversed);
         let first = if slides { to_stop } else { 0.0 };
@@ -124,7 +125,7 @@ impl PlanarContact {
         Some(vec![routh, simultaneous])
     }
 
-    /// Normal and tangential velocity that a push makes, at unit normal impulse.
+    /// Change of the normal and tangential velocity per unit normal impulse while the contact slides in direction `sigma`.
     fn slide(&self, sigma: f64) -> [f64; 2] {
         [
             self.normal - self.friction * sigma * self.mixed,
@@ -132,7 +133,7 @@ impl PlanarContact {
         ]
     }
 
-    /// The impulse that brings the contact to rest.
+    /// Impulse (normal, tangential) that brings the contact to rest.
     fn stick(&self, before: Vector2<f64>) -> Option<Vector2<f64>> {
         let gram = Matrix2::new(self.normal, self.mixed, self.mixed, self.tangential);
         Some(-gram.cholesky()?.solve(&before))

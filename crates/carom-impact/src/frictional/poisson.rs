@@ -1,4 +1,4 @@
-//! Compression and expansion of all contacts at once, capped by energy.
+//! Poisson's law: compression and expansion of all contacts at once, without a gain of energy.
 
 use super::canonical::Canonical;
 use super::cone_shape::ConeShape;
@@ -20,43 +20,43 @@ use carom_lcp::LcpStatus;
 use carom_lcp::cone::{ConeAnswer, ConeMode, ConeSelection};
 use carom_metric::kernel;
 
-/// Energy that an expansion may gain before it is scaled down, as a fraction of the work that the
-/// impulses do and undo: its rounding.
+/// Energy gain above which an expansion is scaled down, as a fraction of the magnitudes of the work of the impulses. A
+/// smaller gain is a rounding error.
 const GAIN: f64 = 1e-12;
 
-/// The scale of an expansion is found to this accuracy, absolutely: it lies in [0, 1].
+/// Absolute accuracy of the scale of an expansion, which lies in [0, 1].
 const SCALE_ACCURACY: f64 = 1e-12;
 
-/// A contact that slips by less than this fraction of what its tangential velocity is made of
+/// Fraction of the terms of a slip velocity below which the slip is a rounding error and the contact
 /// sticks.
 const STICKS: f64 = 1e-9;
 
-/// Poisson's hypothesis for all contacts at once, capped by energy (`poisson`).
+/// Poisson's hypothesis for all contacts at once, scaled so that no energy is gained (`poisson`).
 ///
-/// *Compression* is the simultaneous law without restitution: impulses $\lambda_c$, velocities $v_c$, $u_c$.
-/// *Expansion* gives back at least the fraction $e_i$ of every normal impulse of compression,
-/// $p_i = s e_i\lambda_{c,n,i}$: impulses $\lambda$ with $u = u_c + G\lambda$ and
+/// *Compression* is the simultaneous law without restitution: impulses $\lambda_c$, velocity $v_c$, row velocities $u_c$.
+/// *Expansion* gives back at least the fraction $e_i$ of every normal impulse of the compression,
+/// $p_i = s e_i\lambda_{c,n,i}$. Its impulses $\lambda$ satisfy $u = u_c + G\lambda$ and
 ///
 /// $$ 0 \le \lambda_n - p \perp u_n \ge 0, \qquad \lVert\lambda_t\rVert \le \mu\lambda_n, \qquad
 /// \lambda_t = -\mu\lambda_n \frac{u_t}{\lVert u_t\rVert} \text{ where } u_t \ne 0. $$
 ///
-/// The impulses of the outcome are $\lambda_c + \lambda$. The scale $s$ is 1 if kinetic energy does not
-/// grow, else the largest in $[0, 1]$ with which it does not. Contacts that share no body with others
-/// have a scale of their own. Without restitution, or if nothing approaches, there is no expansion.
+/// The impulses of the outcome are $\lambda_c + \lambda$. The scale $s$ is 1 if kinetic energy then does not
+/// grow, else the largest value in $[0, 1]$ for which it does not. Each group of contacts that shares no body with others
+/// has its own scale. Without restitution, or if no contact approaches, there is no expansion.
 ///
-/// *There is an answer* for every restitution, also where contacts oppose each other: both problems are
-/// copositive. Kinetic energy never grows. Where compression closes every contact, without friction
-/// and with one $e$, it is Moreau's law. A contact at rest gives back, too: one that is pressed by what
-/// hits its body from the other side.
+/// *An answer exists* for every restitution, also for contacts that oppose each other: both problems are
+/// copositive. Kinetic energy never grows. If compression closes every contact, there is no friction and
+/// all $e$ are equal, the law is the same as Moreau's. A contact at rest can also give back an impulse: for example if
+/// another body hits its body from the other side.
 ///
-/// If rows depend on each other, the impulses of compression, and the velocities after either phase, may be
-/// one of several answers. [`selection`](Self::selection) chooses among both in both phases: `Even` takes the limit of
-/// equally compliant contacts, velocities and impulses. A polygon of a friction cone in space keeps the answer that
-/// is found first.
+/// If rows are linearly dependent, the impulses of the compression, and the velocities after either phase, may have
+/// several solutions. [`selection`](Self::selection) chooses among them in both phases: `Even` takes the limit of
+/// equally compliant contacts, for velocities and impulses. With a friction polygon in space the answer
+/// that is found first is kept.
 ///
 /// # Examples
 ///
-/// A ball between two walls that it touches both: what one gives, the other takes.
+/// A ball that touches two opposed walls at once: the impulses given back by the walls cancel.
 ///
 /// ```
 /// use carom_impact::{Contact, ContactSet, ImpactLaw, ImpactProblem};
@@ -86,7 +86,7 @@ const STICKS: f64 = 1e-9;
 pub struct Poisson {
     /// Shape of the friction cones of spatial contacts.
     pub friction_cone: FrictionCone,
-    /// Member of a continuum of compressions, and of expansions, that is taken.
+    /// Choice of one member from a continuum of compressions, and from a continuum of expansions.
     pub selection: ConeSelection,
 }
 
@@ -118,8 +118,8 @@ impl ImpactLaw for Poisson {
         }
         let found = self.impact(problem, &space, shape, told.clone());
         match found {
-            // If impulses can balance each other Lemke's method may follow them without end. Cones in the plane are
-            // polygons: their even answer is that of the same law.
+            // If impulses can balance each other, Lemke's method may follow them without end. In the plane cones are
+            // polygons: the solver for round cones then finds an answer of the same law.
             Err(ImpactError::Inaccurate { .. } | ImpactError::Complementarity { .. })
                 if space.n_tangents < 2 =>
             {
@@ -132,7 +132,7 @@ impl ImpactLaw for Poisson {
 }
 
 impl Poisson {
-    /// The outcome of an impact in which contacts approach.
+    /// Resolves an impact in which at least one contact approaches.
     fn impact(
         &self,
         problem: &ImpactProblem<'_>,
@@ -187,17 +187,17 @@ impl Poisson {
     }
 }
 
-/// Impulses on the slots of a part.
+/// Impulses on the slots of an independent part.
 struct Impulses {
     compression: Vec<f64>,
-    /// Compression and expansion.
+    /// Sum of compression and expansion.
     total: Vec<f64>,
 }
 
-/// Impulses of a phase on the slots as a solver finds them.
+/// Impulses of a phase on the slots, as a solver found them.
 struct Found {
     impulse: Vec<f64>,
-    /// Answer for round cones, and the memory in which the solver stopped.
+    /// Answer of the solver for round cones, and its work buffers; `None` for impulses of another solver.
     by_cones: Option<(ConeAnswer, RoundWorkspace)>,
 }
 
@@ -217,16 +217,16 @@ impl Found {
     }
 }
 
-/// Impulses of a phase on the slots, and their place among other answers.
+/// Impulses of a phase on the slots, after the selection among several answers.
 struct Settled {
     impulse: Vec<f64>,
     family: usize,
     selection: ConeSelection,
-    /// True if other impulses next to these may solve the same problem.
+    /// True if neighboring impulses may solve the same problem.
     may_be_free: bool,
 }
 
-/// Both phases of contacts that share no body with others.
+/// Solver of both phases for contacts that share no body with others.
 struct Phases<'t> {
     space: &'t ContactSpace,
     shape: ConeShape,
@@ -267,7 +267,7 @@ impl Phases<'_> {
         Ok(Impulses { compression, total })
     }
 
-    /// Counts the velocities that other impulses of the same compression lead to.
+    /// Adds to the diagnostics the dimension of the velocities to which other impulses of the same compression lead.
     fn tell_hidden(
         &mut self,
         [compression, expansion]: [&[f64]; 2],
@@ -289,7 +289,7 @@ impl Phases<'_> {
         self.told.family += hidden_family(self.space, &compression, &expansion, &given_back);
     }
 
-    /// True if polygons stand for round cones.
+    /// True if friction polygons replace round cones in space.
     fn has_polygons(&self) -> bool {
         matches!(self.shape, ConeShape::Polygon(_)) && self.space.n_tangents > 1
     }
@@ -316,7 +316,8 @@ impl Phases<'_> {
         Ok(found)
     }
 
-    /// The even one of the answers next to impulses, if that is wanted, and the dimension of their continuum.
+    /// Moves impulses to the even member of the neighboring answers, if that is selected, and finds the dimension of their
+    /// continuum.
     fn settled(
         &mut self,
         before: &[f64],
@@ -335,7 +336,7 @@ impl Phases<'_> {
         let round = RoundStep::new(self.space);
         let is_by_cones = found.by_cones.is_some();
         let cones = match found.by_cones {
-            // Rounding decides to which of several answers pivots come.
+            // With pivots, rounding errors decide which of several answers is found.
             None => self.by_few_cones(&round, before, floors)?,
             cones => cones,
         };
@@ -368,8 +369,8 @@ impl Phases<'_> {
         })
     }
 
-    /// The answer of a few contacts by methods that depend on no axes, units and order, and the memory in which it stands,
-    /// if the even one is wanted.
+    /// Solves for a few contacts by methods that do not depend on axes, units and the order of contacts. Returns the
+    /// answer and the work buffers that hold it; `None` unless the even member is selected and found.
     fn by_few_cones(
         &mut self,
         round: &RoundStep,
@@ -397,7 +398,7 @@ impl Phases<'_> {
         }
     }
 
-    /// The expansion with the largest scale that gains no energy, and the scale.
+    /// Computes the expansion with the largest scale that gains no energy; returns its impulses and the scale.
     fn expand(
         &mut self,
         solver: &Solver,
@@ -433,7 +434,7 @@ impl Phases<'_> {
         Ok((best.impulse, low))
     }
 
-    /// Impulses that give back at least the floors.
+    /// Computes impulses of the expansion, with lower bounds `floors` of the normal impulses.
     fn expansion(
         &mut self,
         solver: &Solver,
@@ -447,8 +448,9 @@ impl Phases<'_> {
         self.settled(after, floors, found)
     }
 
-    /// A problem of cones with floors under the normal impulses. Where several answers exist a search comes to any of
-    /// them: few contacts are solved by methods that depend on no axes, units and order.
+    /// Solves a problem with round cones and lower bounds `floors` of the normal impulses. If several answers exist, an
+    /// iterative method may find any of them; a few contacts are therefore solved by methods that do not depend on
+    /// axes, units and order.
     fn by_cones(
         &mut self,
         round: &RoundStep,
@@ -472,7 +474,8 @@ impl Phases<'_> {
         Ok(Found::otherwise(impulse))
     }
 
-    /// A complementarity problem of polygons, with floors under the normal impulses or without.
+    /// Solves the complementarity problem of friction polygons by pivoting, with lower bounds `floors` of the normal
+    /// impulses, or none. Returns the whole impulses, including the lower bounds.
     fn by_pivots(
         &mut self,
         step: &StepProblem,
@@ -504,12 +507,12 @@ impl Phases<'_> {
         self.told.residual = worst([self.told.residual, residual].into_iter());
     }
 
-    /// Velocities of the slots after impulses.
+    /// Velocities of the slots after impulses on them.
     fn after(&self, impulse: &[f64]) -> Vec<f64> {
         after(self.space, &self.before, impulse)
     }
 
-    /// True if compression and expansion do more work than rounding.
+    /// True if compression and expansion together add more energy than rounding explains.
     fn gains(&self, compression: &[f64], expansion: &[f64]) -> bool {
         let total = compression.iter().zip(expansion).map(|(a, b)| a + b);
         let total: Vec<f64> = total.collect();
@@ -523,7 +526,7 @@ impl Phases<'_> {
     }
 }
 
-/// Modes of the contacts, from their impulses and the slips that they end with.
+/// Final modes of the contacts, from their impulses and final slip velocities.
 fn modes(space: &ContactSpace, before: &[f64], sizes: &[f64], total: &[f64]) -> Vec<ConeMode> {
     let plus = after(space, before, total);
     let width = space.width();
@@ -543,7 +546,7 @@ fn modes(space: &ContactSpace, before: &[f64], sizes: &[f64], total: &[f64]) -> 
     (0..space.n_contacts).map(mode).collect()
 }
 
-/// Solver of both phases.
+/// Solver that both phases use.
 enum Solver {
     Round(RoundStep),
     Polygons(StepProblem),

@@ -2,19 +2,19 @@
 
 use carom_contact::ImpactError;
 
-/// Directions of the friction polygon in space if none are asked for.
+/// Default number of directions of the friction polygon in space.
 pub const DEFAULT_DIRECTIONS: usize = 4;
 
-/// The most directions of a friction polygon: with so many its corners and sides differ by less than
-/// $10^{-4}$.
+/// Largest number of directions of a friction polygon. With this many, the radii of its corners and sides differ by less
+/// than $10^{-4}$.
 pub const MAX_DIRECTIONS: usize = 256;
 
-/// Directions for contacts with `n_tangents` tangents.
+/// Number of polygon directions for contacts with `n_tangents` tangents; `requested` overrides the default.
 ///
 /// # Errors
 ///
-/// [`ImpactError::InvalidOption`] for fewer than 4 or more than [`MAX_DIRECTIONS`] in space, or other
-/// than 2 in the plane.
+/// [`ImpactError::InvalidOption`] in space for fewer than 4 or more than [`MAX_DIRECTIONS`] directions, in the plane for
+/// a number other than 2.
 pub fn directions(n_tangents: usize, requested: Option<usize>) -> Result<usize, ImpactError> {
     let (default, is_allowed, allowed) = match n_tangents {
         0 => return Ok(0),

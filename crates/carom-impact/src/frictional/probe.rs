@@ -1,4 +1,4 @@
-//! Parts of a set that samples miss.
+//! Estimate of the outcomes that samples miss.
 
 use super::choice::SampleChoice;
 use super::sampler::{Draw, Sampler};
@@ -8,52 +8,52 @@ use super::stepper::StepWorkspace;
 use carom_contact::ImpactError;
 use carom_numeric::random::CounterRng;
 
-/// Steps of which other solutions are sought.
+/// Number of sampled steps for which other solutions are searched for.
 const STEPS: usize = 256;
 
-/// Covering vectors tried for each.
+/// Number of random covering vectors tried per step.
 const COVERS: usize = 2;
 
-/// Solutions closer than this fraction of $\lVert p\rVert$ of what the impact reaches are one.
+/// Largest distance of two solutions that count as one, as a fraction of $\lVert p\rVert$ of the reached bodies.
 const SAME: f64 = 1e-6;
 
-/// Generations in which extremes are bred.
+/// Number of generations of the search for extreme outcomes.
 const GENERATIONS: u64 = 200;
 
-/// Pivots that breeding may make, over those of the samples.
+/// Pivots of the search for extreme outcomes, as a fraction of those of the samples.
 const PIVOT_SHARE: f64 = 0.5;
-/// Pivots that breeding may make at most.
+/// Largest number of pivots of the search for extreme outcomes.
 const MOST_PIVOTS: f64 = 1e7;
 
-/// Steps of which the caps of a breeding choice are its own; then they begin again.
+/// Number of steps for which a choice in the search has caps; further steps repeat them.
 const OWN_STEPS: usize = 6;
 
-/// Steps of a choice: those that take more seldom end at all.
+/// Largest number of steps of a sample in the search; samples that need more rarely end at all.
 const MOST_STEPS: usize = 24;
 
-/// Extents below this fraction of the fastest contact row before the impact count as zero.
+/// Fraction of the largest row velocity before the impact below which an extent counts as zero.
 const NO_EXTENT: f64 = 1e-6;
 
-/// Estimate of the part of a set that a sampler may have missed.
+/// Estimate of the part of the set of outcomes that a sampler may have missed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SamplingProbe {
-    /// Fraction of steps, among the first 256 of the samples, that have another solution to which
-    /// random covering vectors lead.
+    /// Fraction of ambiguous steps among the first 256 steps of the samples: random covering vectors lead to another
+    /// solution.
     pub ambiguous_steps: f64,
-    /// For each contact row, $1 - $ the extent of the samples over the extent that was bred: 0 if
-    /// breeding found nothing more.
+    /// One number per contact row: 1 minus the ratio of the extent of the samples to the extent found by a search for extreme
+    /// outcomes. It is 0 if the search found nothing further out.
     pub gap_to_extremes: Vec<f64>,
-    /// True if steps have several solutions and the sampler takes always the same: then no number
-    /// of samples shows the others.
+    /// True if steps have several solutions but the sampler always takes the same one: then the other
+    /// solutions are missed for any number of samples.
     pub branch_blind: bool,
 }
 
 impl SamplingProbe {
-    /// Probes a sampler beside the summary of its samples. Breeding makes half as many pivots as the
-    /// samples did, $10^7$ at most.
+    /// Probes a sampler, given the summary of its samples. The search for extreme outcomes makes at most half as many pivots as
+    /// the samples did, and at most $10^7$.
     ///
-    /// The extremes are bred over 200 generations with caps and covering vectors of their own. Like
-    /// the samples they lie in the set, so the gap is a lower bound.
+    /// It is an evolutionary search over 200 generations, with caps and covering vectors of its own. Like
+    /// the samples, its outcomes belong to the set, so the gap is a lower bound.
     ///
     /// # Errors
     ///
@@ -68,7 +68,7 @@ impl SamplingProbe {
     }
 }
 
-/// Fraction of steps, among the first 256 of the samples, that random covering vectors bring to
+/// Fraction of steps, among the first 256 steps of the samples, for which random covering vectors lead to
 /// another solution.
 ///
 /// # Errors
@@ -108,8 +108,8 @@ pub fn ambiguous_steps(sampler: &Sampler<'_>) -> Result<f64, ImpactError> {
 }
 
 impl Sampler<'_> {
-    /// True if a random covering vector leads the last step of a sample, from the slot velocities
-    /// `before`, to another solution.
+    /// True if a random covering vector leads to another solution of the last step of a sample, which started from the slot
+    /// velocities `before`.
     fn is_elsewhere(
         &self,
         before: &[f64],
@@ -124,7 +124,7 @@ impl Sampler<'_> {
     }
 }
 
-/// The farthest outcome along one contact row.
+/// Farthest outcome found so far in one direction along one contact row.
 struct Farthest {
     row: usize,
     sign: f64,
@@ -147,7 +147,7 @@ fn gap_to_extremes(
     let n = OWN_STEPS * sampler.reached().len();
     let extent = |[low, high]: &[f64; 2]| high - low;
     let no_extent = NO_EXTENT * sampler.speed();
-    // Bred extents begin with the sampled ones.
+    // The search starts from the extents of the samples.
     let hull = |row: usize| summary.hull.get(row).map(|extent| (row, extent));
     let mut directions: Vec<Farthest> = sampler
         .reached_rows()
@@ -171,7 +171,7 @@ fn gap_to_extremes(
     let (mut pivots, mut index, mut work) = (0.0, 0u64, 0u64);
     let most_work = (summary.work / 2).min(law.max_work / 4);
     while pivots < budget && work < most_work && index < GENERATIONS * law.samples {
-        // Changes shrink by a thousand from the first generation to the last.
+        // Mutations become smaller, by a factor of 1000 from the first generation to the last.
         let generation = (GENERATIONS as f64 * pivots / budget).floor();
         let width = libm::pow(1e-3, generation / GENERATIONS as f64);
         let mut rng = CounterRng::new(law.seed, u64::MAX / 2 - index, 0);

@@ -1,19 +1,19 @@
-//! Modes of planar contacts that elimination refutes: most of them, without least squares.
+//! Fast exclusion of most mode combinations of planar contacts by Gaussian elimination, without least squares.
 
 use super::end_mode::EndMode;
 use super::space::ContactSpace;
 use smallvec::{SmallVec, smallvec};
 
-/// Pivots below this fraction of the largest entry tell nothing.
+/// Ratio to the largest entry below which a pivot is too small for a decision.
 const REGULAR: f64 = 1e-3;
 
-/// Entries below this fraction of the largest are rounding of dependent equations.
+/// Fraction of the largest entry below which entries are rounding errors of linearly dependent equations.
 const DEPENDENT: f64 = 1e-12;
 
-/// A condition missed by this fraction of the impulses or velocities is missed whatever rounding does.
+/// Violation of a condition, as a fraction of the impulses or velocities, that rounding cannot explain.
 const CLEAR: f64 = 1e-3;
 
-/// Unknown of a closed contact: an impulse on its normal, and as many times that on its tangent.
+/// Unknown impulse of a closed contact: `scale` times the unknown on `slot`, and `tangential` times it on the next slot.
 #[derive(Clone, Copy)]
 struct Unknown {
     slot: usize,
@@ -21,8 +21,8 @@ struct Unknown {
     scale: f64,
 }
 
-/// True if the modes cannot hold: the velocities that closed contacts end with leave one choice of impulses,
-/// which clearly breaks another condition. False if in doubt. Modes are without caps.
+/// True if the modes are impossible: the final velocities of the closed contacts determine the impulses, and these clearly
+/// violate another condition. False if in doubt. Modes are those without caps.
 pub(super) fn are_refuted(space: &ContactSpace, before: &[f64], modes: &[EndMode]) -> bool {
     let mut rows: SmallVec<[usize; 8]> = SmallVec::new();
     let mut unknowns: SmallVec<[Unknown; 8]> = SmallVec::new();
@@ -59,7 +59,7 @@ pub(super) fn are_refuted(space: &ContactSpace, before: &[f64], modes: &[EndMode
         unknown.scale * space.gram[(row, unknown.slot)] + along
     };
     let k = rows.len();
-    // Rows of the system, each with its right-hand side.
+    // Equations, each with its right-hand side in the last column.
     let mut system: SmallVec<[f64; 64]> = smallvec![0.0; k * (k + 1)];
     for (line, row) in system.chunks_exact_mut(k + 1).zip(&rows) {
         for (x, unknown) in line.iter_mut().zip(&unknowns) {
@@ -112,19 +112,19 @@ pub(super) fn are_refuted(space: &ContactSpace, before: &[f64], modes: &[EndMode
     false
 }
 
-/// End of an elimination.
+/// Result of an elimination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Elimination {
-    /// The solution is the last column, its entries in the order of the unknowns that is returned.
+    /// Solved: the last column holds the solution, in the order of the unknowns that `order` returns.
     Solved,
-    /// Dependent equations clearly contradict each other.
+    /// Linearly dependent equations clearly contradict each other.
     Contradictory,
-    /// Pivots are too small to tell.
+    /// Pivots are too small for a decision.
     Unclear,
 }
 
-/// Solves k equations in place by elimination with row and column exchanges; right-hand sides that differ by
-/// less than `speed` times [`CLEAR`] do not contradict each other. `order` has the unknown of each line.
+/// Solves k equations in place by elimination with row and column exchanges. Right-hand sides of dependent equations that
+/// differ by less than `speed` times [`CLEAR`] do not count as a contradiction. `order` returns the unknown of each row.
 fn eliminate(system: &mut [f64], k: usize, speed: f64, order: &mut [usize]) -> Elimination {
     let width = k + 1;
     let entries = system.chunks_exact(width).flat_map(|line| &line[..k]);

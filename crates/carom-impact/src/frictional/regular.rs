@@ -1,4 +1,4 @@
-//! Uniqueness of an answer next to itself.
+//! Tests of whether an answer is locally unique.
 
 use super::planar::has_safe_pivots;
 use super::space::ContactSpace;
@@ -6,17 +6,17 @@ use carom_metric::kernel;
 use carom_numeric::svd::Svd;
 use nalgebra::DMatrix;
 
-/// Velocities below this fraction of the largest before the impact are rounding: contacts touch and stick.
+/// Fraction of the largest velocity below which a velocity counts as zero: the contact stays closed, or sticks.
 const NO_VELOCITY: f64 = 1e-9;
 
-/// Singular values of the equations below this fraction of the largest leave impulses free.
+/// Singular values of the contact equations below this fraction of the largest count as zero.
 const FREE: f64 = 1e-9;
 
-/// Velocities that unit impulses change by less are the same: slots have unit length.
+/// Velocity change per unit impulse below which the velocities count as unchanged, for slots of unit length.
 const MOVED: f64 = 1e-7;
 
-/// True if no impulses on the slots next to these solve the problem with the same contacts closed, sticking and
-/// sliding, floors under the normal impulses or none. Friction cones are round.
+/// True if the impulses are locally unique: no neighboring impulses on the slots solve the problem with the same contacts
+/// closed, sticking and sliding. `floors` are lower bounds of the normal impulses, or empty. Friction cones are round.
 pub(super) fn is_regular(
     space: &ContactSpace,
     before: &[f64],
@@ -29,8 +29,8 @@ pub(super) fn is_regular(
     has_safe_pivots(DMatrix::from_fn(k, k, |i, j| equations.entry(i, j)))
 }
 
-/// Number of directions in which velocities after the expansion change with impulses of compression that make the
-/// velocities of compression. Those impulses are a part of what the expansion gives back.
+/// Counts the directions in which the velocities after the expansion change if the impulses of the compression are replaced
+/// by other impulses that make the same velocities. The expansion gives back the fractions `given_back` of those impulses.
 pub(super) fn hidden_family(
     space: &ContactSpace,
     compression: &Solution<'_>,
@@ -62,7 +62,7 @@ pub(super) fn hidden_family(
     moved.filter(|size| **size > MOVED).count()
 }
 
-/// Velocities of the slots after impulses.
+/// Velocities of the slots after impulses on them.
 pub(super) fn after(space: &ContactSpace, before: &[f64], impulse: &[f64]) -> Vec<f64> {
     let mut after = before.to_vec();
     for (l, column) in impulse.iter().zip(space.gram.column_iter()) {
@@ -73,7 +73,8 @@ pub(super) fn after(space: &ContactSpace, before: &[f64], impulse: &[f64]) -> Ve
     after
 }
 
-/// Impulses on the slots that solve a problem, for velocities before them and floors under the normals, or none.
+/// Impulses on the slots that solve a problem, with the velocities before them and lower bounds of the normal impulses (or
+/// none).
 pub(super) struct Solution<'s> {
     pub(super) before: &'s [f64],
     pub(super) impulse: &'s [f64],
@@ -81,7 +82,7 @@ pub(super) struct Solution<'s> {
 }
 
 impl<'s> Solution<'s> {
-    /// Equations of its contacts, for the velocities after it.
+    /// Contact equations of the solution, for the velocities `after`.
     fn equations<'e>(&self, space: &'e ContactSpace, after: &'e [f64]) -> Equations<'e>
     where
         's: 'e,
@@ -90,12 +91,12 @@ impl<'s> Solution<'s> {
     }
 }
 
-/// Equation of a slot with an unknown impulse.
+/// Equation of a slot whose impulse is unknown.
 #[derive(Clone, Copy)]
 enum Row {
-    /// No velocity.
+    /// The velocity is zero.
     Closed,
-    /// Friction at its limit against the sliding.
+    /// Friction has its largest magnitude and opposes the sliding, with slip speed `slip`.
     Slides { slip: f64 },
 }
 
@@ -104,12 +105,12 @@ struct Equations<'e> {
     impulse: &'e [f64],
     after: &'e [f64],
     rows: Vec<(usize, Row)>,
-    /// Normal slots of contacts that open with an impulse at their floor.
+    /// Normal slots of contacts that open and whose impulse equals its lower bound.
     at_floor: Vec<usize>,
 }
 
 impl<'e> Equations<'e> {
-    /// Equations of the contacts that stay closed, stick and slide as they do.
+    /// Creates the equations that keep every contact closed, sticking or sliding as it is.
     fn new(
         space: &'e ContactSpace,
         before: &[f64],
@@ -144,7 +145,7 @@ impl<'e> Equations<'e> {
             let tangents = normal + 1..normal + width;
             let slip = kernel::norm(&after[tangents.clone()]);
             for slot in tangents {
-                // Contacts lack some tangents.
+                // Some contacts lack a tangent.
                 if space.gram[(slot, slot)] > 0.0 {
                     let is_slow = slip <= none;
                     let row = if is_slow {
@@ -159,7 +160,7 @@ impl<'e> Equations<'e> {
         equations
     }
 
-    /// Directions on the slots, of length one, in which impulses can change.
+    /// Unit directions on the slots in which the impulses can change without violating the equations to first order.
     fn free_directions(&self) -> Vec<Vec<f64>> {
         let svd = self.decomposed();
         let flat = FREE * svd.largest();
@@ -175,8 +176,8 @@ impl<'e> Equations<'e> {
         free.map(on_slots).collect()
     }
 
-    /// Completes a change of impulses at floors by that of the others, the shortest; `decomposed` is that of these
-    /// equations.
+    /// Adds to a change of the impulses at lower bounds the shortest change of the other impulses that keeps the equations
+    /// satisfied; `decomposed` is the decomposition of these equations.
     fn complete(&self, decomposed: &Svd, change: &mut [f64]) {
         let missed = |row: &(usize, Row)| -> f64 {
             let terms = self.at_floor.iter();
@@ -200,12 +201,12 @@ impl<'e> Equations<'e> {
         Svd::new(&entries.collect::<Vec<_>>(), k)
     }
 
-    /// Derivative of an equation with respect to the impulse of another.
+    /// Derivative of equation `i` with respect to the impulse of equation `j`.
     fn entry(&self, i: usize, j: usize) -> f64 {
         self.derivative(self.rows[i], self.rows[j].0)
     }
 
-    /// Derivative of the equation of a slot with respect to the impulse on another.
+    /// Derivative of the equation of a slot with respect to the impulse on the slot `other`.
     fn derivative(&self, (slot, row): (usize, Row), other: usize) -> f64 {
         let (space, width) = (self.space, self.space.width());
         let Row::Slides { slip } = row else {
@@ -226,7 +227,7 @@ impl<'e> Equations<'e> {
         } else {
             0.0
         };
-        // At unit size, also where little sliding is turned by much friction.
+        // Rows are divided to about unit size, also if friction is large and sliding slow.
         (own + turned * across) / turned.max(1.0)
     }
 }

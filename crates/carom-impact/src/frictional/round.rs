@@ -1,4 +1,4 @@
-//! Contacts with round friction cones, on the slots of a contact space.
+//! Solver of contacts with round friction cones, in the slots of a [`ContactSpace`].
 
 use super::own::own_residual;
 use super::space::ContactSpace;
@@ -15,59 +15,59 @@ use carom_metric::kernel;
 use carom_numeric::svd::Svd;
 use nalgebra::DMatrix;
 
-/// Rows of a contact in space.
+/// Rows of a contact in the cone solver: the normal and two tangents.
 const WIDTH: usize = 3;
 
-/// Residual of an answer that a refinement in twice the precision can still mend.
+/// Largest residual of an answer that a refinement in twice the working precision can still correct.
 const NEAR: f64 = 1e-6;
 
-/// Singular values below this fraction of the largest are those of dependent rows.
+/// Singular values below this fraction of the largest count as zero: the rows are linearly dependent.
 const FLAT: f64 = 1e-14;
 
-/// The part of a cone problem that belongs to the configuration.
+/// Part of a cone problem that depends on the configuration alone.
 ///
 /// The rows of each contact are divided by the kinetic length of its normal, all three by one
-/// number: residuals and the even member of a family are those of the rows as given. Contacts in the plane
-/// and those without friction have zero rows for the tangents that they lack.
+/// number, so that residuals and the even member of a family are those of the caller's rows. Contacts in the plane
+/// and contacts without friction have zero rows for the missing tangents.
 #[derive(Clone, Debug)]
 pub(super) struct RoundStep {
-    /// Slots of a contact.
+    /// Number of slots per contact.
     width: usize,
     delassus: Vec<f64>,
     friction: Vec<f64>,
-    /// Velocities of a row over those of its slot; impulses on the slot over those on the row.
+    /// Factor of each slot: a velocity of the row is the factor times that of the slot; an impulse on the slot is the factor
+    /// times that on the row.
     factors: Vec<f64>,
 }
 
-/// Memory of round steps.
+/// Work buffers of the round-cone solver.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RoundWorkspace {
     pub(super) cone: ConeWorkspace,
     velocity: Vec<f64>,
     start: Vec<f64>,
-    /// Impulses on the slots that the last solve found.
+    /// Impulses on the slots, found by the last solve.
     pub(super) impulse: Vec<f64>,
     /// Units of work of all solves so far, see [`work_of`].
     pub(super) work: u64,
 }
 
-/// Contacts up to which the dense method is used: 60 rows.
+/// Largest number of contacts for which the dense method is used: 60 rows.
 const DENSE_CONTACTS: usize = 20;
 
-/// Contacts up to which the continuum of answers, and its even member, are looked for: both need dense
-/// matrices, of 300 rows here.
+/// Largest number of contacts for which the continuum of answers and the even member in it are computed: both need
+/// dense matrices, here of 300 rows.
 const CONTINUUM_CONTACTS: usize = 100;
 
-/// Units of work of a solve beside its Newton steps and pivots.
+/// Units of work of a solve in addition to its Newton steps and pivots.
 const SOLVE_WORK: u64 = 1000;
 
-/// Units of work of one contact alone in a Gauss-Seidel sweep, and the sweeps of a problem that Newton's method from
-/// zero does not solve.
+/// Units of work of one contact in one Gauss-Seidel sweep.
 const BLOCK_WORK: u64 = 4000;
-/// Sweeps of a problem that Newton's method from zero does not solve.
+/// Number of sweeps charged for a problem that Newton's method from zero does not solve.
 const SWEEPS: u64 = 32;
 
-/// Units of work of a solve of n rows, about a multiply-add each: counted, not timed.
+/// Units of work of a solve with n rows. A unit is about one multiply-add; it is counted, not timed.
 fn work_of(answer: &ConeAnswer, n: usize) -> u64 {
     let n = n as u64;
     let is_easy = matches!(
@@ -79,9 +79,9 @@ fn work_of(answer: &ConeAnswer, n: usize) -> u64 {
     } else {
         SWEEPS * n / 3
     };
-    // A Newton step factorizes, and evaluates several points along the way.
+    // A Newton step factorizes the matrix and evaluates several points along the step.
     let newton = answer.n_newton_steps as u64 * n * n * (n + 16);
-    // Polygons have eight directions for each contact, at least.
+    // Polygons have at least eight directions per contact.
     let polygons = answer.n_pivots as u64 * 16 * n * n;
     SOLVE_WORK + newton + polygons + sweeps * BLOCK_WORK
 }
@@ -127,7 +127,7 @@ impl RoundStep {
         }
     }
 
-    /// The problem without caps, with floors under the normal impulses (one a contact, or none).
+    /// Creates the problem without caps, with lower bounds `floors` of the normal impulses (one per contact, or empty).
     fn problem_above<'a>(
         &'a self,
         velocity: &'a [f64],
@@ -140,17 +140,17 @@ impl RoundStep {
         }
     }
 
-    /// Velocities of the slots as velocities of the rows.
+    /// Converts velocities of the slots to velocities of the solver's rows.
     fn on_rows(&self, velocity: &[f64], out: &mut Vec<f64>) {
         self.padded(velocity.iter().zip(&self.factors).map(|(u, f)| u * f), out);
     }
 
-    /// Impulses on the slots as impulses on the rows.
+    /// Converts impulses on the slots to impulses on the solver's rows.
     fn impulses_on_rows(&self, impulse: &[f64], out: &mut Vec<f64>) {
         self.padded(impulse.iter().zip(&self.factors).map(|(l, f)| l / f), out);
     }
 
-    /// Numbers of the rows, zero for those that contacts lack.
+    /// Writes numbers of the rows to `out`, with zeros for the tangents that contacts lack.
     fn padded(&self, numbers: impl Iterator<Item = f64>, out: &mut Vec<f64>) {
         out.clear();
         if self.width == WIDTH {
@@ -163,13 +163,13 @@ impl RoundStep {
         }
     }
 
-    /// Numbers of the slots, from those of the rows.
+    /// Returns, for each slot, the number of its row and the factor of the slot.
     fn on_slots<'a>(&'a self, rows: &'a [f64]) -> impl Iterator<Item = (f64, f64)> + 'a {
         let factors = self.factors.iter().enumerate();
         factors.map(|(slot, factor)| (rows[row_of(slot, self.width)], *factor))
     }
 
-    /// Solves for the impulses on the slots, which are left in the workspace.
+    /// Solves for the impulses on the slots, which are left in the workspace; fails unless the answer is accurate.
     pub(super) fn solve(
         &self,
         velocity: &[f64],
@@ -184,8 +184,8 @@ impl RoundStep {
         refused(&answer)
     }
 
-    /// Step for an outcome whose velocities the gate checks: it also takes an answer that misses
-    /// the solver's own scale by little.
+    /// Solves for the impulses on the slots, for an outcome that the gate checks afterwards. An answer is therefore
+    /// also accepted if its residual slightly exceeds the solver's own tolerance.
     pub(super) fn candidate(
         &self,
         velocity: &[f64],
@@ -214,8 +214,9 @@ impl RoundStep {
         refused(&answer)
     }
 
-    /// Solves for impulses on the slots of a few contacts, whose normals are not below floors (one a contact, or none), by
-    /// methods that depend on no axes, units and order. `None` if these fail.
+    /// Solves for impulses on the slots of a few contacts, with lower bounds `floors` of the normal impulses (one per
+    /// contact, or empty). The methods used do not depend on axes, units or the order of contacts. `None` if there are
+    /// too few or too many contacts, or if the methods fail.
     pub(super) fn solve_few_above(
         &self,
         velocity: &[f64],
@@ -238,8 +239,8 @@ impl RoundStep {
         Ok(answer)
     }
 
-    /// Solves for impulses on the slots whose normals are not below floors (one a contact). Friction
-    /// acts with the whole normal impulse.
+    /// Solves for impulses on the slots, with lower bounds `floors` of the normal impulses (one per contact). Friction
+    /// is bounded by $\mu$ times the whole normal impulse.
     pub(super) fn solve_above(
         &self,
         velocity: &[f64],
@@ -261,8 +262,9 @@ impl RoundStep {
         Ok((answer, impulse))
     }
 
-    /// Takes impulses on the slots that solve the problem with floors under the normals, or none, and moves to
-    /// the even ones among velocities and impulses next to them, if that is wanted.
+    /// Starts at impulses on the slots that solve the problem (with lower bounds `floors` of the normal impulses, or none). If
+    /// `selection` asks for it, moves to the even member among the neighboring answers, first of the velocities and then of the
+    /// impulses.
     pub(super) fn settle(
         &self,
         velocity: &[f64],
@@ -287,8 +289,8 @@ impl RoundStep {
         Ok(answer)
     }
 
-    /// Moves from the answer that the last solve of these velocities and floors left in the workspace to the even
-    /// one, as [`settle`](Self::settle) does from given impulses.
+    /// Moves from the answer of the last solve, which the workspace holds, to the even member, as
+    /// [`settle`](Self::settle) does from given impulses.
     pub(super) fn settle_further(
         &self,
         floors: &[f64],
@@ -307,7 +309,7 @@ impl RoundStep {
         Ok(answer)
     }
 
-    /// Solves by Newton's method from impulses on the slots; `None` if that fails.
+    /// Solves by Newton's method, started at the impulses `start` on the slots; `None` if the method fails.
     pub(super) fn solve_near(
         &self,
         velocity: &[f64],
@@ -337,14 +339,14 @@ impl RoundStep {
         impulse.extend(self.on_slots(cone.impulse()).map(|(l, f)| l * f));
     }
 
-    /// Velocities of the slots after the last solve.
+    /// Writes the velocities of the slots after the last solve to `out`.
     pub(super) fn after(&self, workspace: &RoundWorkspace, out: &mut Vec<f64>) {
         out.clear();
         let rows = workspace.cone.velocity();
         out.extend(self.on_slots(rows).map(|(u, f)| u / f));
     }
 
-    /// The dimension of the continuum of velocities that impulses on the slots lead to a member of.
+    /// Dimension of the continuum of velocities that contains the outcome of these impulses on the slots.
     pub(super) fn family(
         &self,
         velocity: &[f64],
@@ -362,7 +364,7 @@ impl RoundStep {
         Ok(cone.family(&self.problem(rows, &[])?, start)?)
     }
 
-    /// The residual of impulses on the slots on one scale for all contacts.
+    /// Residual of impulses on the slots, relative to one scale for all contacts.
     pub(super) fn residual(&self, velocity: &[f64], impulse: &[f64]) -> Result<f64, ImpactError> {
         let (mut rows, mut impulses) = (Vec::new(), Vec::new());
         self.on_rows(velocity, &mut rows);
@@ -371,8 +373,8 @@ impl RoundStep {
     }
 }
 
-/// The answer of many contacts by sparse factors. The continuum of answers is looked for up to
-/// [`CONTINUUM_CONTACTS`]; beyond, the selection told is [`First`](ConeSelection::First).
+/// Solves a problem of many contacts by sparse factorizations. The continuum of answers is computed for up to
+/// [`CONTINUUM_CONTACTS`] contacts; beyond, the reported selection is [`First`](ConeSelection::First).
 fn by_sparse(
     problem: &ConeProblem<'_>,
     selection: ConeSelection,
@@ -394,7 +396,7 @@ fn by_sparse(
     })
 }
 
-/// Row of a slot.
+/// Index of the solver's row of a slot.
 fn row_of(slot: usize, width: usize) -> usize {
     slot / width * WIDTH + slot % width
 }
@@ -406,16 +408,16 @@ fn refused(answer: &ConeAnswer) -> Result<ConeAnswer, ImpactError> {
     })
 }
 
-/// Modes of the contacts, which a refinement keeps.
+/// Active set of a round-cone answer: a refinement keeps the mode of every contact.
 pub(super) struct RoundBasis<'a> {
     space: &'a ContactSpace,
     modes: Vec<ConeMode>,
-    /// The velocities that pushing and sticking rows end with.
+    /// Prescribed velocities of pushing and sticking rows after the impact.
     targets: Targets,
 }
 
 impl<'a> RoundBasis<'a> {
-    /// Basis of an answer with these modes.
+    /// Creates the basis of an answer in which the contacts have these modes.
     pub(super) fn new(
         space: &'a ContactSpace,
         contacts: &ContactSet<'_>,
@@ -466,7 +468,7 @@ impl Basis for RoundBasis<'_> {
         terms: &[f64],
     ) -> f64 {
         let width = self.space.width();
-        // For each contact: normal impulse, work of friction, slip and its size, squared.
+        // For each contact: normal impulse, work of friction, squared slip speed, and the squared size of its terms.
         let mut slips = vec![[0.0f64; 4]; self.space.n_contacts];
         for (slot, row, factor) in self.space.rows_of_slots(contacts) {
             let [normal, work, slip, size] = &mut slips[slot.contact(width)];
@@ -500,8 +502,8 @@ impl Basis for RoundBasis<'_> {
         own_residual(self.space, contacts, after, impulse, terms)
     }
 
-    /// A Newton step on the velocities that pushing and sticking rows miss, and on the friction
-    /// $\lambda_t + \mu\lambda_n u_t/|u_t|$ of contacts that slide.
+    /// Makes a Newton step on the missed velocities of pushing and sticking rows, and on the friction condition
+    /// $\lambda_t + \mu\lambda_n u_t/|u_t| = 0$ of sliding contacts.
     fn correct(
         &mut self,
         contacts: &ContactSet<'_>,
@@ -550,7 +552,7 @@ impl Basis for RoundBasis<'_> {
             let turned = friction * l[normal] / speed;
             missed[*slot] = (l[*slot] + friction * l[normal] * direction) / turned.max(1.0);
             for (j, (other, _, _)) in active.iter().enumerate() {
-                // Turn of the sliding direction by the velocities across it.
+                // Change of the sliding direction by the velocities perpendicular to it.
                 let along: f64 = tangents
                     .clone()
                     .map(|t| u[t] / speed * space.gram[(t, *other)])
@@ -564,7 +566,7 @@ impl Basis for RoundBasis<'_> {
                 } else {
                     0.0
                 };
-                // At unit size, also where little sliding is turned by much friction.
+                // Rows are divided to about unit size, also if friction is large and sliding slow.
                 matrix[(i, j)] = (own + turned * across) / turned.max(1.0);
             }
         }
@@ -579,7 +581,7 @@ impl Basis for RoundBasis<'_> {
     }
 }
 
-/// Distance of a polygon's impulses from the round cones' answer.
+/// Measures the difference of a polygon's impulses from the answer with round cones.
 pub(super) fn polygon_error(
     space: &ContactSpace,
     problem: &ImpactProblem<'_>,

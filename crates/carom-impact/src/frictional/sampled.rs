@@ -1,4 +1,4 @@
-//! The set-valued law, by samples.
+//! Set-valued law: its answers, drawn as samples.
 
 use super::probe::ambiguous_steps;
 use super::sampler::{Draw, Sampler};
@@ -10,11 +10,11 @@ use carom_contact::{
     Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, OutcomeSet, SetValuedLaw,
 };
 
-/// Part of the budget for the choice of policies that depend on the problem.
+/// Divisor of the budget for the test that decides the `Auto` policies.
 const SETTLING_PART: u64 = 8;
 
 impl SetValued {
-    /// The options with policies in place of those that depend on the problem.
+    /// Returns the options with every `Auto` policy replaced by the one that fits the problem.
     pub(super) fn settled(&self, problem: &ImpactProblem<'_>) -> Result<Self, ImpactError> {
         let (branch, caps) = (
             self.branch == BranchPolicy::Auto,
@@ -27,7 +27,7 @@ impl SetValued {
         if caps {
             settled.caps = CapDistribution::Uniform;
         }
-        // A part of the budget suffices to see whether there are several solutions.
+        // A part of the budget is enough to see if steps have several solutions.
         let probed = Self {
             max_work: self.max_work / SETTLING_PART,
             ..settled.clone()
@@ -45,7 +45,7 @@ impl SetValued {
         Ok(settled)
     }
 
-    /// The error that none of the samples of a summary has ended.
+    /// Error for the case that no sample of a summary has ended.
     pub fn none_of(&self, summary: &SampleSummary) -> ImpactError {
         if summary.is_limited {
             return ImpactError::WorkLimit {
@@ -62,7 +62,7 @@ impl ImpactLaw for SetValued {
         Self::INFO.name
     }
 
-    /// The first sample that ends.
+    /// Returns the first sample that ends.
     fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
         let problem = problem.event();
         let sampler = Sampler::new(problem, self)?;
@@ -95,7 +95,7 @@ impl ImpactLaw for SetValued {
 }
 
 impl SetValuedLaw for SetValued {
-    /// Every sample that ends, in the order of the samples. The set is never complete: it is a
+    /// Returns every sample that ends, in the order of the samples. The set is never marked complete, since it is a
     /// sample.
     fn resolve_all(&self, problem: &ImpactProblem<'_>) -> Result<OutcomeSet, ImpactError> {
         let sampler = Sampler::new(problem, self)?;

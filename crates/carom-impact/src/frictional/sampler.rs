@@ -1,4 +1,4 @@
-//! Outcomes drawn from the set.
+//! Random samples of the outcomes of a set-valued impact.
 
 use super::bounds::TerminationBounds;
 use super::canonical::Canonical;
@@ -18,66 +18,66 @@ use carom_metric::kernel;
 use carom_numeric::random::CounterRng;
 use nalgebra::{DMatrix, DVector};
 
-/// An impact has ended when no contact approaches by more than this fraction of its own terms.
+/// Largest approach velocity, as a fraction of the terms of its sum, at which the impact counts as ended.
 const ENDED: f64 = 1e-10;
 
-/// Steps of the default size that can make the impulses of the simultaneous impact.
+/// Number of steps of the default size in which the impulses of the simultaneous impact can be made.
 const USUAL_STEPS: f64 = 16.0;
 
-/// Powers of [`USUAL_STEPS`] that the default size may grow by.
+/// Largest number of times that the default size is multiplied by [`USUAL_STEPS`].
 const WEDGED: usize = 12;
 
-/// Draws samples of one impact.
+/// Draws random samples of the outcomes of one impact.
 ///
-/// A sampler is shared by threads; each brings its own [`Draw`].
+/// A sampler can be shared by threads; each thread uses its own [`Draw`].
 #[derive(Clone, Debug)]
 pub struct Sampler<'a> {
     problem: &'a ImpactProblem<'a>,
     space: ContactSpace,
-    /// Contacts that the impact reaches, in an order of their own and without copies.
+    /// Contacts that the impact reaches, in canonical order and without duplicates.
     reached: Vec<usize>,
     /// Their slots, and the factors of velocities and impulses on them.
     slots: Vec<Slot>,
     signs: Vec<f64>,
-    /// True if these are all slots as they are.
+    /// True if the reached slots are all slots, in their order and without sign changes.
     is_whole: bool,
-    /// Copies of contacts, part by part.
+    /// Canonical order and duplicates of the contacts of every independent part.
     canonical: Vec<Canonical>,
-    /// Steps of these contacts.
+    /// Solver of the steps of the reached contacts.
     stepper: ImpactStepper<'a>,
-    /// Scaled norm of the momentum of what they touch.
+    /// Scaled norm of the momentum of the bodies that the reached contacts touch.
     norm: f64,
     options: SetValued,
     impulse_step: f64,
-    /// Scaled slot velocities before.
+    /// Scaled slot velocities before the impact.
     before: Vec<f64>,
-    /// Sizes of their terms.
+    /// Sizes of the terms that these velocities are sums of.
     sizes: Vec<f64>,
-    /// Below which a normal velocity before counts as ended.
+    /// Thresholds of the normal velocities before the impact: a slower approach counts as ended.
     ended: Vec<f64>,
-    /// Scaled caps of a whole step, one for each contact.
+    /// Scaled largest caps of a step, one per contact.
     caps: Vec<f64>,
-    /// Scaled caps of the closing step.
+    /// Scaled caps of the closing step, one per contact; `None` without a closing step.
     closing: Option<Vec<f64>>,
-    /// Velocities of all contact rows as given before, and what scaled slot impulses add.
+    /// Velocities of all the caller's contact rows before the impact, and the matrix from scaled slot impulses to their change.
     rows_before: Vec<f64>,
     rows_from_slots: DMatrix<f64>,
 }
 
-/// One sample, and the memory to draw it: none is allocated once it has been used.
+/// One random sample, with its work buffers. Buffers are reused: after the first sample nothing is allocated.
 #[derive(Clone, Debug, Default)]
 pub struct Draw {
     /// Index of the sample.
     pub sample: u64,
-    /// Complementarity problems solved.
+    /// Number of steps, that is, of complementarity problems solved.
     pub steps: usize,
-    /// Pivots made.
+    /// Lemke pivots made.
     pub pivots: usize,
-    /// True if the impact has ended.
+    /// True if no contact approaches any more.
     pub is_ended: bool,
-    /// Units of work of its steps, see [`SetValued::max_work`].
+    /// Units of work of the steps, see [`SetValued::max_work`].
     pub work: u64,
-    /// Largest velocity residual of its steps.
+    /// Largest velocity residual of the steps.
     pub velocity_residual: f64,
     workspace: StepWorkspace,
     velocity: Vec<f64>,
@@ -86,38 +86,38 @@ pub struct Draw {
 }
 
 impl Draw {
-    /// Scaled velocities of the slots so far.
+    /// Scaled velocities of the slots after the steps made so far.
     pub fn velocity(&self) -> &[f64] {
         &self.velocity
     }
 
-    /// Scaled impulses on the slots so far.
+    /// Scaled impulses on the slots, summed over the steps made so far.
     pub fn impulse(&self) -> &[f64] {
         &self.impulse
     }
 
-    /// Scaled caps of the last step.
+    /// Scaled caps of the last step, one per contact.
     pub(crate) fn caps(&self) -> &[f64] {
         &self.caps
     }
 }
 
-/// A step of a sample as it was made.
+/// One step of a sample.
 pub struct RecordedStep {
-    /// Impulses on the contact rows as given (N s).
+    /// Impulses of the step on the caller's contact rows (N s).
     pub impulses: DVector<f64>,
-    /// Caps of the contacts, scaled as the momentum.
+    /// Caps of the step on the caller's normal rows, one per contact (N s).
     pub caps: Vec<f64>,
     /// Scaled whitened momentum after the step.
     pub momentum: Numbers,
 }
 
 impl<'a> Sampler<'a> {
-    /// Prepares samples of a problem.
+    /// Prepares the sampling of a problem.
     ///
     /// # Errors
     ///
-    /// [`ImpactError::InvalidOption`], [`ImpactError::NotPointed`] if a closing step is asked for
+    /// [`ImpactError::InvalidOption`], [`ImpactError::NotPointed`] if a closing step is requested
     /// and its size is not defined, and those of [`ImpactStepper::new`].
     pub fn new(problem: &'a ImpactProblem<'a>, options: &SetValued) -> Result<Self, ImpactError> {
         let problem = problem.event();
@@ -207,55 +207,55 @@ impl<'a> Sampler<'a> {
         })
     }
 
-    /// The sampler with steps of `size` times the impulse.
+    /// Multiplies the size of all steps by `size`.
     pub fn resized(mut self, size: f64) -> Self {
         self.caps.iter_mut().for_each(|cap| *cap *= size);
         self.impulse_step *= size;
         self
     }
 
-    /// The impulse step in use, N·s. Of the default step, which is one number on rows of unit kinetic
-    /// length, the largest on the rows as given.
+    /// Largest cap in use, N·s. The default cap is one number for rows of unit kinetic length; this is its largest value on the
+    /// caller's normal rows.
     pub fn impulse_step(&self) -> f64 {
         self.impulse_step
     }
 
-    /// The options.
+    /// Options in use, after choices that depend on the problem.
     pub fn options(&self) -> &SetValued {
         &self.options
     }
 
-    /// The problem.
+    /// Problem that is sampled.
     pub fn problem(&self) -> &'a ImpactProblem<'a> {
         self.problem
     }
 
-    /// The contacts that the impact reaches: those that share bodies, directly or through others, with
-    /// one that approaches; all if none does. The others stay as they are, and nothing is drawn for them.
+    /// Contacts that the impact reaches: those that share bodies, directly or through other contacts, with
+    /// one that approaches; all contacts if none approaches. The other contacts do not change, and no caps are drawn for them.
     pub fn reached(&self) -> &[usize] {
         &self.reached
     }
 
-    /// The rows of the contacts that the impact reaches.
+    /// Jacobian rows of the contacts that the impact reaches.
     pub(super) fn reached_rows(&self) -> impl Iterator<Item = usize> + '_ {
         let contacts = self.problem.contacts();
         let reached = self.reached.iter();
         reached.flat_map(move |i| contacts.row(*i)..contacts.row(i + 1))
     }
 
-    /// Scaled norm of the momentum of what these contacts touch.
+    /// Scaled norm of the momentum of the bodies that the reached contacts touch.
     pub(super) fn norm(&self) -> f64 {
         self.norm
     }
 
-    /// The largest velocity before the impact of a row of a contact that it reaches.
+    /// Largest magnitude of the velocity before the impact of a row of a reached contact.
     pub fn speed(&self) -> f64 {
         let rows = self.reached_rows().map(|row| self.rows_before[row].abs());
         rows.fold(0.0, f64::max)
     }
 
-    /// True if a contact approaches by more than what its own terms leave: the velocity before and
-    /// what the impulses so far made and cancelled.
+    /// True if a contact approaches faster than rounding explains. The rounding includes the terms of the velocity before the
+    /// impact, and impulses that cancel each other.
     fn is_colliding(&self, velocity: &[f64], impulse: &[f64]) -> bool {
         let space = &self.space;
         let width = space.width();
@@ -269,7 +269,7 @@ impl<'a> Sampler<'a> {
         })
     }
 
-    /// Draws a sample into `draw`.
+    /// Draws the sample with index `sample` into `draw`.
     ///
     /// # Errors
     ///
@@ -278,7 +278,7 @@ impl<'a> Sampler<'a> {
         self.draw_observed(sample, draw, |_| {})
     }
 
-    /// Draws a sample and shows it to `observe` before the first step and after every step.
+    /// Draws a sample and passes it to `observe` before the first step and after every step.
     ///
     /// # Errors
     ///
@@ -292,7 +292,7 @@ impl<'a> Sampler<'a> {
         self.draw_within(self.options.max_work, sample, draw, &mut observe)
     }
 
-    /// Draws a sample within a budget of work.
+    /// Draws a sample; stops before the end when the steps have used `max_work` units of work.
     pub(super) fn draw_within(
         &self,
         max_work: u64,
@@ -317,8 +317,8 @@ impl<'a> Sampler<'a> {
         Ok(())
     }
 
-    /// The steps of a sample: caps and impulses on the contact rows as given, and the scaled whitened
-    /// momentum after.
+    /// Draws a sample and returns its steps: caps and impulses on the caller's contact rows, and the scaled whitened
+    /// momentum after each step.
     pub fn steps(&self, sample: u64) -> Result<Vec<RecordedStep>, ImpactError> {
         let (space, scale) = (&self.space, self.problem.scale());
         let contacts = self.problem.contacts();
@@ -350,16 +350,16 @@ impl<'a> Sampler<'a> {
         Ok(steps)
     }
 
-    /// A sample whose caps are chosen: fractions of the impulse step in \[0, 1\], contact after
-    /// contact of those that the impact [reaches](Self::reached) and step after step, over and over. `choice` seeds what is still random, the choice
-    /// among the solutions of a step.
+    /// Draws a sample whose caps are given. `fractions` of the largest cap, in \[0, 1\], hold one entry per contact that the
+    /// impact [reaches](Self::reached) for the first step, then for the second, and so on; after the last step they start
+    /// again. `choice` is the seed of the remaining random choice, that among several solutions of a step.
     ///
-    /// With it extremes of the set can be sought, and shown again.
+    /// With it extreme outcomes can be searched for and reproduced.
     ///
     /// # Errors
     ///
-    /// [`ImpactError::InvalidOption`] unless there is one fraction for each of these contacts in each step;
-    /// as [`draw`](Self::draw).
+    /// [`ImpactError::InvalidOption`] unless the number of fractions is a positive multiple of the number of these contacts and
+    /// all lie in \[0, 1\]; the errors of [`draw`](Self::draw).
     pub fn replay(
         &self,
         fractions: &[f64],
@@ -417,7 +417,7 @@ impl<'a> Sampler<'a> {
         draw.is_ended = !self.is_colliding(&draw.velocity, &draw.impulse);
     }
 
-    /// A step with the caps in `draw` to the solution that the policy takes.
+    /// Makes a step with the caps in `draw`. The branch policy chooses among several solutions.
     fn random_step(&self, rng: &mut CounterRng, draw: &mut Draw) -> Result<(), ImpactError> {
         match self.options.branch {
             BranchPolicy::Enumerate => return self.any_step(rng, draw),
@@ -434,8 +434,8 @@ impl<'a> Sampler<'a> {
         workspace.set_cover(self.stepper.dim(), Some(&mut entry));
     }
 
-    /// Makes a step from slot velocities with a random covering vector; its end is left in the
-    /// workspace.
+    /// Solves a step from the slot velocities `velocity` with a random covering vector. Impulses and velocities after the step
+    /// are left in the workspace.
     pub(super) fn other_step(
         &self,
         velocity: &[f64],
@@ -447,7 +447,7 @@ impl<'a> Sampler<'a> {
         self.solve(velocity, caps, workspace)
     }
 
-    /// Solves a step of the contacts that the impact reaches; impulses and velocities of all slots are
+    /// Solves a step of the contacts that the impact reaches. Impulses and velocities of all slots are
     /// left in the workspace.
     fn solve(
         &self,
@@ -496,7 +496,7 @@ impl<'a> Sampler<'a> {
             caps[*i] *= rng.next_uniform();
         }
         if let CapDistribution::Mixed { off } = self.options.caps {
-            // One contact always pushes.
+            // One contact, drawn at random, always keeps its cap.
             let kept = (rng.next_uniform() * self.reached.len() as f64) as usize;
             for (k, i) in self.reached.iter().enumerate() {
                 if rng.next_uniform() < off && k != kept {
@@ -506,7 +506,7 @@ impl<'a> Sampler<'a> {
         }
     }
 
-    /// A step to any of its solutions.
+    /// Advances the sample by one step. If the step problem has several solutions, picks one at random.
     fn any_step(&self, rng: &mut CounterRng, draw: &mut Draw) -> Result<(), ImpactError> {
         let (space, part) = (&self.space, &self.stepper.space);
         let own = self.slots.iter().zip(&self.signs);
@@ -573,7 +573,7 @@ impl<'a> Sampler<'a> {
         Ok(())
     }
 
-    /// Writes the velocities of all contact rows, as given, after a sample.
+    /// Writes the velocities of all contact rows (the caller's, not normalized) after a sample to `rows`.
     pub fn contact_velocity(&self, draw: &Draw, rows: &mut Vec<f64>) {
         rows.clear();
         rows.extend_from_slice(&self.rows_before);
@@ -582,7 +582,7 @@ impl<'a> Sampler<'a> {
         }
     }
 
-    /// The outcome of a sample, audited.
+    /// Converts a sample to an audited outcome.
     ///
     /// # Errors
     ///
@@ -618,8 +618,8 @@ impl<'a> Sampler<'a> {
     }
 }
 
-/// Contacts that share bodies, directly or through others, with one that approaches; all if none does.
-/// Parts stand in the order of their fastest approach.
+/// Finds the contacts that share bodies, directly or through other contacts, with one that approaches; all if none does.
+/// Returns independent parts in the order of their fastest approach.
 fn reached(
     problem: &ImpactProblem<'_>,
     space: &ContactSpace,
@@ -639,17 +639,17 @@ fn reached(
         let first = part.contacts.first();
         first.map_or(0.0, |contact| before[contact * space.width()])
     };
-    // Stable: equal parts stay as given.
+    // A stable sort: parts with equal speed keep their order.
     parts.sort_by(|one, other| closing(one).total_cmp(&closing(other)));
     parts
 }
 
-/// Units of work of all solutions of a step: each contact of n is open, sticks or slides, saturated or not.
+/// Units of work to enumerate all solutions of a step: each of n contacts is open, sticks or slides, saturated or not.
 fn enumeration_work(n_contacts: usize, n_slots: usize) -> u64 {
     7u64.saturating_pow(n_contacts as u32) * (n_slots as u64).pow(3)
 }
 
-/// The default cap on slots: see [`SetValued::impulse_step`].
+/// Computes the default cap on the slots, see [`SetValued::impulse_step`].
 fn default_cap(stepper: &ImpactStepper<'_>, before: &[f64], sizes: &[f64]) -> f64 {
     let width = stepper.space.width();
     let normals = before.iter().step_by(width);

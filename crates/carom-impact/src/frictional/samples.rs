@@ -1,81 +1,82 @@
-//! Samples of set-valued impacts, and what they say about the set.
+//! Sampling of set-valued impacts, and statistics of the samples.
 //!
-//! With the feature `rayon` they are drawn on all threads of the current pool. Every sample depends on the seed and its index alone, and all statistics are sums of integers,
-//! minima and maxima, or computed from the first samples in order: any number of threads gives the
-//! same bits. Memory does not grow with the number of samples, unless outcomes are kept.
+//! With the feature `rayon` the samples are drawn on all threads of the current pool. Every sample depends only on the seed
+//! and its index. All statistics are sums of integers, minima and maxima, or computed from the first samples in order, so the
+//! result is bit-identical for any number of threads. Memory does not grow with the number of samples, unless outcomes are
+//! kept.
 
 use super::sampler::{Draw, Sampler};
 use carom_contact::{ImpactError, ImpactOutcome};
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-/// Samples that one task draws at most.
+/// Largest number of samples that one task draws.
 const CHUNK: u64 = 512;
 
-/// Samples of the first round, which tell how much work one takes.
+/// Number of samples in the first round, which measures the work per sample.
 const FIRST: u64 = 16;
 
-/// Tasks between two reports of progress: memory is that of so many.
+/// Number of tasks between two reports of progress; results of this many tasks are held in memory.
 const ROUND: u64 = 128;
 
-/// Work between two reports of progress, about a tenth of a second of one core: an observer that stops the samples waits no
-/// longer.
+/// Work between two reports of progress, about a tenth of a second of one core: an observer can stop the sampling within
+/// this time.
 const ROUND_WORK: u64 = 100_000_000;
 
-/// Contact velocities are kept of this many samples.
+/// Number of samples whose contact velocities are kept.
 const KEPT: u64 = 1 << 14;
 
-/// Cells along each contact row when coverage is measured.
+/// Number of cells along each contact row when coverage is measured.
 const CELLS: f64 = 32.0;
 
-/// Velocities below this fraction of the fastest contact row before the impact are rest, and
-/// extents below it none.
+/// Fraction of the largest row velocity before the impact below which a velocity counts as rest, and
+/// an extent as zero.
 const NO_EXTENT: f64 = 1e-6;
 
-/// Samples in each half when halves are compared.
+/// Largest number of samples in each half when the two halves are compared.
 const HALF: usize = 1024;
 
-/// Statistics of samples of one impact about the set of its outcomes.
+/// Statistics of the samples of one impact.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SampleSummary {
-    /// Samples drawn.
+    /// Number of samples drawn.
     pub samples: u64,
     /// True if the budget of work ([`SetValued::max_work`](super::SetValued::max_work)) was used up before all samples were drawn.
     pub is_limited: bool,
-    /// Units of work of all samples.
+    /// Units of work of all samples together.
     pub work: u64,
-    /// Samples that ended within their steps.
+    /// Number of samples that reached the end of the impact within the allowed steps.
     pub terminated: u64,
-    /// Complementarity problems solved for each sample, on average.
+    /// Mean number of complementarity problems solved per sample.
     pub lcp_per_sample: f64,
-    /// Pivots made for each sample, on average.
+    /// Mean number of pivots per sample.
     pub pivots_per_sample: f64,
-    /// Samples by number of steps.
+    /// Histogram: entry k is the number of samples with k steps.
     pub histogram: Vec<u64>,
-    /// Least and largest velocity of every contact row over the samples that ended.
+    /// Smallest and largest velocity of every contact row over the samples that ended.
     pub hull: Vec<[f64; 2]>,
-    /// Samples that ended with all contact velocities that the impact reaches below $10^{-6}$ of the
-    /// fastest of them before.
+    /// Number of samples that ended at rest: the velocities of all rows that the impact reaches are below $10^{-6}$ of the
+    /// largest of them before the impact.
     pub at_rest: u64,
-    /// Coverage of the set by the samples; `None` for fewer than two that ended.
+    /// Coverage of the set of outcomes by the samples; `None` if fewer than two samples ended.
     pub coverage: Option<Coverage>,
-    /// Velocities of all contact rows after the first samples that ended.
+    /// Velocities of all contact rows, for the first samples that ended.
     pub velocities: Vec<Vec<f64>>,
 }
 
-/// Coverage of the set by samples, measured on the first 16384 of them.
+/// Coverage of the set of outcomes by samples, measured on the first 16384 of them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Coverage {
-    /// Cells of the hull, divided into 32 along every row, that samples have met.
+    /// Number of cells that contain samples; the bounding box of the samples is divided into 32 cells along every row.
     pub cells: usize,
-    /// Fraction of the second half of the samples that met a cell not met by the first half.
+    /// Fraction of the samples in the second half that lie in a cell without samples of the first half.
     pub new_cell_rate: f64,
-    /// Largest distance of a sample in one part to the nearest in the other (1024 in each at
-    /// most), in units of the largest extent.
+    /// Largest distance of a sample in one half to the nearest sample in the other (at most 1024 in each),
+    /// in units of the largest extent.
     pub split_half_distance: f64,
 }
 
-/// One task's share.
+/// Statistics of the samples that one task has drawn.
 #[derive(Default)]
 struct Share {
     terminated: u64,
@@ -90,7 +91,7 @@ struct Share {
 }
 
 impl Share {
-    /// Adds the share of the samples that follow.
+    /// Adds the statistics of the next task, in the order of the samples.
     fn add(&mut self, next: Self) {
         self.terminated += next.terminated;
         self.steps += next.steps;
@@ -106,8 +107,8 @@ impl Share {
     }
 }
 
-/// Draws all samples of a sampler and summarizes them. `progress` is called now and then with
-/// the number of samples drawn so far and the number of all.
+/// Draws all samples of a sampler and summarizes them. `progress` is called from time to time with
+/// the number of samples drawn so far and the total number.
 ///
 /// # Errors
 ///
@@ -119,7 +120,7 @@ pub fn summarize(
     Ok(run(sampler, false, progress)?.0)
 }
 
-/// Draws and summarizes all samples; returns also the outcomes of those that ended, in the order of the samples.
+/// Draws and summarizes all samples; also returns the outcomes of those that ended, in the order of the samples.
 ///
 /// # Errors
 ///
@@ -168,8 +169,8 @@ fn run(
     Ok((summary, total.outcomes))
 }
 
-/// Samples of each task of the next round, and tasks. A round takes at most about a quarter of the work that is left, and
-/// [`ROUND_WORK`], judged by the samples so far; how they are divided changes no statistic.
+/// Returns the number of samples per task in the next round, and the number of tasks. A round takes at most about a quarter of
+/// the remaining work, and at most [`ROUND_WORK`], estimated from the samples so far. The division changes no statistic.
 fn next_round(drawn: u64, rest: u64, work: u64, left: u64) -> (u64, u64) {
     if drawn == 0 {
         return (1, FIRST);
@@ -181,9 +182,9 @@ fn next_round(drawn: u64, rest: u64, work: u64, left: u64) -> (u64, u64) {
     (chunk, wanted.div_ceil(chunk).max(1))
 }
 
-/// Shares of all chunks in their order, or the error of the first chunk that has one.
+/// Returns the statistics of all tasks in order, or the error of the first task that failed.
 ///
-/// All chunks are answered before errors are looked at: the first error in time would depend on the threads.
+/// All tasks are completed before errors are examined: the error that occurs first in time would depend on the threads.
 #[cfg(feature = "rayon")]
 fn in_turn(
     chunks: Range<u64>,
@@ -197,7 +198,7 @@ fn in_turn(
     shares.into_iter().collect()
 }
 
-/// Shares of all chunks in their order, or the error of the first chunk that has one.
+/// Returns the statistics of all tasks in order, or the error of the first task that failed.
 #[cfg(not(feature = "rayon"))]
 fn in_turn(
     mut chunks: Range<u64>,
@@ -308,7 +309,7 @@ fn coverage(hull: &[[f64; 2]], velocities: &[Vec<f64>], no_extent: f64) -> Optio
     })
 }
 
-/// Largest distance of a point of `a` to the nearest of `b`.
+/// Largest distance of a point of `a` to the nearest point of `b`.
 fn directed_distance(a: &[Vec<f64>], b: &[Vec<f64>]) -> f64 {
     let square =
         |p: &[f64], q: &[f64]| -> f64 { p.iter().zip(q).map(|(p, q)| (p - q) * (p - q)).sum() };

@@ -1,4 +1,4 @@
-//! One contact at a time.
+//! Sequential law: impacts at one contact at a time.
 
 use super::cone_shape::ConeShape;
 use super::round::RoundStep;
@@ -13,20 +13,20 @@ use carom_contact::{
 };
 use nalgebra::DVector;
 
-/// Cycles after which contacts that go on in turn are closed at once.
+/// Number of cycles of impacts after which all contacts that have pushed are closed simultaneously.
 const PATIENCE: u64 = 1000;
 
-/// Contacts are resolved one at a time, without restitution, in a cycle (`sequential`).
+/// Resolves contacts one at a time, without restitution, in a cycle (`sequential`).
 ///
 /// Each impact is that of [`AnitescuPotra`](super::AnitescuPotra) on the contact alone; a contact
-/// that does not approach is passed over. The impact ends when none approaches.
+/// that does not approach is skipped. The impact ends when no contact approaches.
 ///
-/// Contacts that stop each other from closing may need infinitely many impacts, each of which closes
-/// less: after every thousand cycles those that have pushed are closed at once, as by
-/// [`AnitescuPotra`](super::AnitescuPotra) on them. Without friction that is where their impacts
-/// lead: projections onto walls in turn converge to the projection onto what the walls have in common (von
-/// Neumann), which is the impact that closes them together. With friction it is so while each sticks,
-/// or slides on in one direction. The diagnostics name them.
+/// If closing one contact makes another approach, infinitely many impacts of decreasing size may be needed.
+/// So after every thousand cycles all contacts that have pushed are closed simultaneously, as by
+/// [`AnitescuPotra`](super::AnitescuPotra) on them. Without friction this is the limit of the
+/// sequence: alternating projections onto walls converge to the projection onto the intersection of the walls (von
+/// Neumann), which is the impact that closes them together. With friction it is the limit if each contact sticks,
+/// or keeps sliding in one direction. The diagnostics name these contacts.
 ///
 /// Ivanov 1995; Halm & Posa, Section 1.1.
 ///
@@ -57,12 +57,12 @@ const PATIENCE: u64 = 1000;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct Sequential {
-    /// Contacts in the order in which they are asked, over and over. Empty: as given. Contacts
-    /// that it leaves out are asked after those that it names.
+    /// Order in which contacts are resolved, as a cycle. Contacts that are not listed come last, by index; an empty list means
+    /// the order of the contact set.
     pub order: Vec<usize>,
     /// Shape of the friction cones of spatial contacts.
     pub friction_cone: FrictionCone,
-    /// Cap on single impacts.
+    /// Largest number of single impacts.
     pub max_impacts: u64,
 }
 
@@ -77,7 +77,7 @@ impl Default for Sequential {
 }
 
 impl Sequential {
-    /// The whole cycle.
+    /// Cycle of all contacts: those listed in `order`, then the others by index.
     pub fn cycle(&self, n_contacts: usize) -> Result<Vec<usize>, ImpactError> {
         let mut cycle = self.order.clone();
         if let Some(&contact) = cycle.iter().find(|contact| **contact >= n_contacts) {
@@ -93,7 +93,7 @@ impl Sequential {
     }
 }
 
-/// Some contacts as if the others were open.
+/// Solver of the impact of some contacts, as if all others were open.
 struct Closing {
     slots: Vec<Slot>,
     law: ClosingLaw,
@@ -101,7 +101,7 @@ struct Closing {
 
 enum ClosingLaw {
     Round(RoundStep),
-    /// With the contacts in a space of their own, and with their round cones, if they have them.
+    /// Polygon problem, space of these contacts alone, and their round cones if they have two tangents.
     Polygon(Box<(StepProblem, ContactSpace, Option<RoundStep>)>),
 }
 
@@ -124,7 +124,7 @@ impl Closing {
         })
     }
 
-    /// Leaves the impulses in the workspace. The result is their residual with a round cone.
+    /// Solves the impact and leaves the impulses in the workspace. Returns their residual for round cones; 0 in the plane.
     fn solve(&self, velocity: &[f64], workspace: &mut StepWorkspace) -> Result<f64, ImpactError> {
         workspace.set_cover(0, None);
         match &self.law {
@@ -173,21 +173,21 @@ impl ImpactLaw for Sequential {
     }
 }
 
-/// The impacts of each contact alone, ready for any order.
+/// Prepared single-contact impact solvers, one per contact, which can be applied in any order.
 pub struct SingleImpacts<'p> {
     problem: &'p ImpactProblem<'p>,
-    /// Unit rows of the contacts.
+    /// Contact rows normalized for the solvers.
     pub space: ContactSpace,
     shape: ConeShape,
     singles: Vec<Closing>,
 }
 
-/// Result of single impacts in one order.
+/// Result of a sequence of single-contact impacts.
 #[derive(Default)]
 pub struct InOrder {
-    /// Scaled impulses on the slots, added up.
+    /// Scaled impulses on the slots, summed over the sequence.
     pub impulse: Vec<f64>,
-    /// Contacts in the order of the impacts.
+    /// Contacts in the order of their impacts.
     pub sequence: Vec<usize>,
     closed_at_once: Vec<usize>,
     pivots: usize,
@@ -196,11 +196,12 @@ pub struct InOrder {
 }
 
 impl<'p> SingleImpacts<'p> {
-    /// The impacts of every contact of a problem.
+    /// Prepares the solvers for every contact of a problem.
     ///
     /// # Errors
     ///
-    /// [`ImpactError::MissingTangents`], and [`ImpactError::InvalidOption`] for a cone that the contacts do not allow.
+    /// [`ImpactError::MissingTangents`], and [`ImpactError::InvalidOption`] for a friction cone that the contacts do
+    /// not support.
     pub fn new(
         problem: &'p ImpactProblem<'p>,
         friction_cone: FrictionCone,
@@ -220,8 +221,8 @@ impl<'p> SingleImpacts<'p> {
         })
     }
 
-    /// The impact of one contact from a scaled whitened momentum: impulses on all contact rows as
-    /// given, and the change of the momentum.
+    /// Resolves the impact of one contact from a scaled whitened momentum. Returns impulses on all of the caller's
+    /// contact rows, and the change of the momentum.
     pub fn strike(
         &self,
         contact: usize,
@@ -240,13 +241,13 @@ impl<'p> SingleImpacts<'p> {
         Ok((given, space.change(&impulse)))
     }
 
-    /// Scaled velocities of the contacts' normals that count as grazing before the impact.
+    /// Scaled grazing thresholds of the contacts' normal velocities before the impact, one per contact.
     pub fn grazing(&self) -> Vec<f64> {
         self.space.grazing(self.problem)
     }
 
-    /// Impacts in the order of a cycle, until no contact approaches. The units of work that are left become fewer by
-    /// those of the impacts, and end them at zero.
+    /// Makes impacts in the order of a cycle until no contact approaches. `left` is the remaining budget of units of
+    /// work: it is reduced by the work done, and the impacts fail when it is used up.
     pub fn run(
         &self,
         cycle: &[usize],
@@ -290,7 +291,7 @@ impl<'p> SingleImpacts<'p> {
             if round % PATIENCE == 0 {
                 pushed.sort_unstable();
                 let together = Closing::new(&self.space, &pushed, self.shape)?;
-                // Else they go on in turn.
+                // If that fails, impacts continue one at a time.
                 if event.close(&together).is_ok() {
                     event.found.closed_at_once = pushed.clone();
                     event.keep_closed(&pushed);
@@ -301,13 +302,13 @@ impl<'p> SingleImpacts<'p> {
     }
 }
 
-/// An impact on its way.
+/// State of a sequence of impacts.
 struct Event<'e> {
     space: &'e ContactSpace,
-    /// Scaled velocities of the slots, and the sizes of the terms that made them.
+    /// Scaled velocities of the slots, and the sizes of the terms of these sums.
     velocity: DVector<f64>,
     made: Vec<f64>,
-    /// Velocities of the normals that count as none.
+    /// Thresholds of the normal velocities: a slower approach counts as zero.
     grazing: Vec<f64>,
     workspace: StepWorkspace,
     found: InOrder,
@@ -333,8 +334,9 @@ impl<'e> Event<'e> {
         !(self.velocity[contact * self.space.width()] >= -self.grazing[contact])
     }
 
-    /// Counts approaches of contacts that have just been closed at once as none: they are rounding of the solution, and
-    /// opposed contacts would pass it on to each other for ever.
+    /// Raises the thresholds of contacts that have just been closed simultaneously to their remaining approach
+    /// velocities. These are rounding errors of the solution, and opposed contacts would otherwise pass them on to each
+    /// other for ever.
     fn keep_closed(&mut self, contacts: &[usize]) {
         let width = self.space.width();
         for contact in contacts {

@@ -1,35 +1,35 @@
-//! Options of the set-valued law.
+//! Set-valued law: its options.
 
 use carom_contact::{FrictionCone, ImpactError};
 
-/// Units of work that all samples of a problem may take by default, about a multiply-add each and five seconds in
-/// all. They are counted, not timed, so that samples end at the same place on every machine.
+/// Default budget for all samples of a problem, in units of work of about a multiply-add each: about five seconds in
+/// all. Work is counted, not timed, so that sampling ends at the same point on every machine.
 pub const DEFAULT_SAMPLING_WORK: u64 = 5_000_000_000;
 
-/// A good spread of the exponents of random covering vectors.
+/// Recommended spread of the exponents of random covering vectors.
 pub const COVERING_SPREAD: f64 = 6.0;
 
-/// A good probability that a contact is switched off in a step.
+/// Recommended probability that a contact is switched off in a step.
 pub const CAP_OFF: f64 = 0.25;
 
 /// Choice among several solutions of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub enum BranchPolicy {
-    /// The one that Lemke's method finds with a covering vector of ones.
+    /// The solution that Lemke's method finds with a covering vector of ones.
     #[default]
     Fixed,
-    /// A random covering vector for every step, with entries $\exp(U(-a, a))$: every vector may
-    /// lead to another solution.
+    /// The solution found with a random covering vector for every step, with entries $\exp(U(-a, a))$ where $U$ is uniform.
+    /// Different vectors may lead to different solutions.
     RandomCovering {
-        /// The spread $a$; [`COVERING_SPREAD`] is a good one.
+        /// Spread $a$ of the exponents; [`COVERING_SPREAD`] is recommended.
         spread: f64,
     },
-    /// Any of all solutions of a step, with equal probability: planar contacts only, at most
-    /// [`MAX_MODE_CONTACTS`](super::MAX_MODE_CONTACTS) of them, and a hundred times the work.
-    /// Lemke's method does not reach solutions between two others; this does.
+    /// One of all solutions of a step, with equal probability. Only for planar contacts, at most
+    /// [`MAX_MODE_CONTACTS`](super::MAX_MODE_CONTACTS) of them, at a hundred times the work.
+    /// Unlike Lemke's method, this also reaches solutions that lie between two others.
     Enumerate,
     /// Random covering vectors if sampled steps have several solutions
-    /// ([`ambiguous_steps`](super::ambiguous_steps)), else always the same.
+    /// ([`ambiguous_steps`](super::ambiguous_steps)), else a fixed covering vector.
     Auto,
 }
 
@@ -39,8 +39,8 @@ pub enum CapDistribution {
     /// Independent and uniform between 0 and the impulse step.
     #[default]
     Uniform,
-    /// Uniform caps, but every contact is switched off with this probability (never all of them), so
-    /// that sequential extremes are met and not only approached.
+    /// Uniform caps, but every contact may be switched off (never all of them), so that sequential extremes are reached
+    /// exactly.
     Mixed {
         /// Probability in \[0, 1) that a contact is switched off in a step.
         off: f64,
@@ -50,7 +50,7 @@ pub enum CapDistribution {
     Auto,
 }
 
-/// Samples of every outcome that friction and simultaneity allow (`set-valued`).
+/// Random samples of the outcomes that friction and simultaneity allow (`set-valued`).
 ///
 /// Algorithms 1 and 2 of Halm & Posa. A sample is a sequence of steps with random caps until no
 /// contact approaches; it depends on the problem, the options and its index alone. Kinetic energy
@@ -58,9 +58,9 @@ pub enum CapDistribution {
 ///
 /// # Departure from the source
 ///
-/// Algorithm 1 makes one step more than its limit says, and the closing step of Algorithm 2 is
-/// the identity on an impact that has ended only if steps have one solution. Here the limit is
-/// the number of steps, and the closing step is applied to samples that have not ended.
+/// Algorithm 1 makes one step more than its limit says. The closing step of Algorithm 2 leaves an impact that has ended
+/// unchanged only if steps have a unique solution. Here the limit is the number of steps, and the closing step is
+/// applied only to samples that have not ended.
 ///
 /// # Examples
 ///
@@ -90,20 +90,20 @@ pub enum CapDistribution {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct SetValued {
-    /// Largest cap $h$ on the impulses of a step, on the normal rows as given, N·s.
+    /// Largest cap $h$ on the normal impulses of a step, for the caller's normal rows, N·s.
     ///
-    /// `None`: the largest impulse that stops an approaching contact alone, and where contacts wedge
-    /// each other sixteen times that, or a power of it, so that about sixteen steps can make the
-    /// impulses of the simultaneous impact. It is one number on rows of unit kinetic length: it does not
+    /// `None` takes the largest impulse that stops one approaching contact alone. If contacts wedge
+    /// each other, that is multiplied by a power of sixteen, so that about sixteen steps can make the
+    /// impulses of the simultaneous impact. The default is one number for rows of unit kinetic length and does not
     /// depend on the lengths of the rows.
     pub impulse_step: Option<f64>,
-    /// Samples drawn.
+    /// Number of samples to draw.
     pub samples: u64,
-    /// Seed of the generator.
+    /// Seed of the random generator.
     pub seed: u64,
-    /// Steps allowed to a sample.
+    /// Largest number of steps of a sample.
     pub max_steps: usize,
-    /// Accuracy $\varepsilon < h$ of the closing step of Algorithm 2, N·s; none if `None`.
+    /// Accuracy $\varepsilon < h$ of the closing step of Algorithm 2, N·s; `None` makes no closing step.
     pub epsilon: Option<f64>,
     /// Shape of the friction cones of spatial contacts.
     pub friction_cone: FrictionCone,
@@ -111,8 +111,8 @@ pub struct SetValued {
     pub branch: BranchPolicy,
     /// Distribution of the caps.
     pub caps: CapDistribution,
-    /// Units of work that all samples together may take ([`DEFAULT_SAMPLING_WORK`]); what is found until then is the answer.
-    /// On a line of the command, bounds take the rest of it, and at least half.
+    /// Budget for all samples together, in units of work ([`DEFAULT_SAMPLING_WORK`]); the samples drawn within it are
+    /// the answer. In `carom resolve`, bounds of the outcomes get the remaining budget, at least half of the whole.
     pub max_work: u64,
 }
 
@@ -175,7 +175,7 @@ impl SetValued {
         }
     }
 
-    /// The error that no sample has ended within its steps.
+    /// Error for the case that no sample has ended within its steps.
     pub fn none_ended(&self) -> ImpactError {
         ImpactError::SampleLimit {
             samples: self.samples,

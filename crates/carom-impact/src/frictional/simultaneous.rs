@@ -1,4 +1,4 @@
-//! All contacts at once.
+//! Laws that resolve all contacts simultaneously in one complementarity problem.
 
 use super::canonical::Canonical;
 use super::cone_shape::ConeShape;
@@ -23,16 +23,15 @@ use carom_metric::{Tangent, kernel};
 use nalgebra::DVector;
 use std::cell::Cell;
 
-/// Units of work of an outcome beside its complementarity problem: the gate, its exact sums, refinement.
+/// Units of work of an outcome in addition to its complementarity problem: the gate, its exact sums, refinement.
 const OUTCOME_WORK: u64 = 20_000;
 
-/// The simultaneous law of Anitescu and Potra (`anitescu-potra`): every contact at once, without
-/// restitution, one complementarity problem.
+/// The simultaneous law of Anitescu and Potra (`anitescu-potra`): all contacts at once, without
+/// restitution, in one complementarity problem.
 ///
-/// Kinetic energy never grows. There may be several outcomes. In the plane this is the one that
-/// Lemke's method finds, and [`all_simultaneous`](super::all_simultaneous) finds them all. In space
-/// dependent contacts that slide leave a continuum of them, of which
-/// [`selection`](Self::selection) takes a member.
+/// Kinetic energy never grows. There may be several outcomes. In the plane this law returns the one that Lemke's method
+/// finds, and [`all_simultaneous`](super::all_simultaneous) finds all of them. In space, sliding contacts with linearly
+/// dependent rows have a continuum of outcomes; [`selection`](Self::selection) chooses a member.
 ///
 /// Halm & Posa, Eq. (31).
 ///
@@ -62,7 +61,7 @@ const OUTCOME_WORK: u64 = 20_000;
 pub struct AnitescuPotra {
     /// Shape of the friction cones of spatial contacts.
     pub friction_cone: FrictionCone,
-    /// Choice from a continuum of outcomes, with round cones.
+    /// Choice of one outcome from a continuum, for round cones.
     pub selection: ConeSelection,
 }
 
@@ -84,19 +83,19 @@ impl ImpactLaw for AnitescuPotra {
 }
 
 /// Moreau's law with Newton's restitution (`moreau-newton`):
-/// $0 \le b_n^+ - e\max(-b_n^-, 0) \perp \lambda_n \ge 0$ for every contact, friction against the
+/// $0 \le b_n^+ - e\max(-b_n^-, 0) \perp \lambda_n \ge 0$ for every contact, with friction that opposes the
 /// tangential velocity after the impact.
 ///
-/// Restitution acts where a contact approached: one that rested or separated must only not close. No
-/// answer penetrates. One exists unless impulses at the contacts can balance each other (facing walls):
-/// then contacts that must rebound against each other have none,
+/// Restitution acts at contacts that approached; a contact that rested or separated must only not approach afterwards. No
+/// answer penetrates. An answer exists unless impulses at the contacts can balance each other (facing walls).
+/// Contacts that must rebound against each other then have no answer:
 /// [`ContradictoryRestitution`](ImpactError::ContradictoryRestitution).
 ///
-/// A contact that touches with $b_n^- = 0$ and $e > 0$ is on a kink of the law: its derivative is that of
+/// A contact that touches with $b_n^- = 0$ and $e > 0$ is at a kink of the law: the computed derivative is that of
 /// one side.
 ///
-/// With friction, or with different restitutions, kinetic energy may grow (Kane & Levinson 1985): the audit
-/// says so ([`energy_gain`](carom_contact::Audit::energy_gain)).
+/// With friction, or with different restitutions, kinetic energy may grow (Kane & Levinson 1985); the audit
+/// reports it ([`energy_gain`](carom_contact::Audit::energy_gain)).
 ///
 /// # Examples
 ///
@@ -124,16 +123,16 @@ impl ImpactLaw for AnitescuPotra {
 pub struct MoreauNewton {
     /// Shape of the friction cones of spatial contacts.
     pub friction_cone: FrictionCone,
-    /// Choice from a continuum of outcomes, with round cones.
+    /// Choice of one outcome from a continuum, for round cones.
     pub selection: ConeSelection,
 }
 
 impl MoreauNewton {
-    /// Resolves a time step, whose restitution is that of the velocity at its begin: $0 \le b_n^+ -
-    /// e\max(-\hat b_n, 0) \perp \lambda_n \ge 0$ with $\hat b = J\hat v$, `approach` = $\hat v$ (n).
+    /// Resolves a time step whose restitution refers to the velocity $\hat v$ at the start of the step (`approach`, n entries):
+    /// $0 \le b_n^+ - e\max(-\hat b_n, 0) \perp \lambda_n \ge 0$ with $\hat b = J\hat v$.
     ///
-    /// A time step adds external impulses and impacts at once: the velocity before is then the one
-    /// without contact, but restitution means that of the velocity the step began with.
+    /// A time step applies external impulses and impacts together. The velocity of the problem is then the one
+    /// at the end of the step without contact forces, but restitution refers to the velocity at the start.
     ///
     /// # Errors
     ///
@@ -152,7 +151,7 @@ impl MoreauNewton {
         self.resolve_step(problem, approach, &Cell::default())
     }
 
-    /// Resolves a time step, and adds its units of work.
+    /// Resolves a time step, and adds the units of work used to `work`.
     fn resolve_step(
         &self,
         problem: &ImpactProblem<'_>,
@@ -167,7 +166,7 @@ impl MoreauNewton {
         self.resolve_with(problem, closing, work)
     }
 
-    /// Resolves an impact, and adds its units of work.
+    /// Resolves an impact, and adds the units of work used to `work`.
     fn resolve_impact(
         &self,
         problem: &ImpactProblem<'_>,
@@ -182,7 +181,8 @@ impl MoreauNewton {
         self.resolve_with(problem, closing, work)
     }
 
-    /// Resolves an impact or, from a velocity of approach, a time step. Adds units of work, about a multiply-add each.
+    /// Resolves an impact or, if `approach` is given, a time step that started with that velocity. Adds the units of work used
+    /// (about a multiply-add each) to `work`.
     pub fn resolve_counted(
         &self,
         problem: &ImpactProblem<'_>,
@@ -196,8 +196,8 @@ impl MoreauNewton {
         }
     }
 
-    /// `closing` is the scaled speed at which a contact's unit normal approached, `None` for those that
-    /// did not.
+    /// Resolves with a rebound of `closing` times the coefficient of restitution. `closing` returns the scaled speed at
+    /// which the contact's unit normal approached, `None` if it did not approach.
     fn resolve_with(
         &self,
         problem: &ImpactProblem<'_>,
@@ -210,7 +210,7 @@ impl MoreauNewton {
             e => closing(i).map_or(0.0, |speed| e * speed),
         };
         let rebounds: Vec<f64> = contacts.map(rebound).collect();
-        // Newton's ratio may gain energy, but none against the rebound that it asks for.
+        // Newton's restitution may gain energy, but not beyond the prescribed rebounds.
         let rules = Rules {
             work: Work::Rebound(&rebounds),
             ..Rules::FRICTIONAL
@@ -230,15 +230,15 @@ impl MoreauNewton {
 struct Event<'e> {
     problem: &'e ImpactProblem<'e>,
     space: &'e ContactSpace,
-    /// Scaled velocities of the slots from which impulses start: those of the normals count from the
-    /// [`rebounds`](Self::rebounds), so that inelastic contacts remain.
+    /// Scaled velocities of the slots before the impact, with the prescribed [`rebounds`](Self::rebounds) subtracted from those
+    /// of the normals: the remaining problem is that of inelastic contacts.
     before: DVector<f64>,
-    /// True if each contact is slower than it must be.
+    /// One entry per contact: true if the normal velocity is below its prescribed value.
     is_asked: Vec<bool>,
-    /// Scaled velocities that the contacts' normals must have at least after the impact; empty for zero.
+    /// Prescribed least scaled velocities of the contacts' unit normals after the impact; empty for zero.
     rebounds: &'e [f64],
     rules: &'e Rules<'e>,
-    /// Units of work so far.
+    /// Units of work used so far.
     work: &'e Cell<u64>,
 }
 
@@ -291,7 +291,7 @@ fn resolve(
 }
 
 impl Event<'_> {
-    /// Adds units of work.
+    /// Adds units of work to the count.
     fn count(&self, work: u64) {
         self.work.set(self.work.get().saturating_add(work));
     }
@@ -304,13 +304,13 @@ impl Event<'_> {
         match ConeShape::of(friction_cone, self.space.n_tangents)? {
             ConeShape::Round => self.with_cones(selection),
             ConeShape::Polygon(k) => {
-                // Cones without friction are rays, and their outcome that of the complementarity problem:
-                // told as that of other cones.
+                // Cones without friction are rays, and a complementarity problem gives their outcome; diagnostics have
+                // the form of those of round cones.
                 let is_cone = friction_cone == FrictionCone::Round && self.is_spatial();
                 let told = Told { selection, is_cone };
                 let found = self.with_polygons(k, told, Search::Pivots);
                 match found {
-                    // If impulses can balance each other Lemke's method may follow them without end.
+                    // If impulses can balance each other, Lemke's method may follow them without end.
                     Err(error @ ImpactError::Inaccurate { .. }) if self.space.n_tangents < 2 => {
                         let all = self.with_polygons(k, told, Search::Modes);
                         all.map_err(|_| error)
@@ -321,7 +321,8 @@ impl Event<'_> {
         }
     }
 
-    /// Says of an impact without an answer which contacts contradict each other.
+    /// Replaces the error of an impact without an answer by one that names contacts with contradictory rebounds, if
+    /// there are any.
     fn explained(&self, error: ImpactError) -> ImpactError {
         let is_unanswered = matches!(
             error,
@@ -336,13 +337,13 @@ impl Event<'_> {
         }
     }
 
-    /// True if any contact has two tangents.
+    /// True if at least one contact has two tangents.
     fn is_spatial(&self) -> bool {
         let contacts = self.problem.contacts().contacts();
         contacts.iter().any(|contact| contact.tangents.len() > 1)
     }
 
-    /// The parts with a contact that approaches.
+    /// Independent parts of the system that contain a contact below its prescribed velocity.
     fn parts(&self, cones_are_round: bool) -> Vec<Part<'_>> {
         let is_asked = |contacts: &Vec<usize>| contacts.iter().any(|i| self.is_asked[*i]);
         let parts = self.space.independent().into_iter().filter(is_asked);
@@ -367,7 +368,7 @@ impl Event<'_> {
             .collect()
     }
 
-    /// The outcome of impulses on the slots.
+    /// Returns the outcome of impulses on the slots.
     fn outcome(
         &self,
         impulse: &[f64],
@@ -443,7 +444,7 @@ impl Event<'_> {
         }
     }
 
-    /// With polygons of `k` directions in place of the cones, which in the plane are the same.
+    /// Resolves the impact with polygons of `k` directions in place of the cones; in the plane both are equal.
     fn with_polygons(
         &self,
         k: usize,
@@ -546,30 +547,30 @@ impl Event<'_> {
     }
 }
 
-/// A complementarity problem without a solution that was found.
+/// Error of a complementarity problem for which no solution was found.
 const NOT_SOLVED: ImpactError = ImpactError::Complementarity {
     status: LcpStatus::Inaccurate,
     residual: f64::INFINITY,
 };
 
-/// Method for planar contacts.
+/// Method of solution for planar contacts.
 #[derive(Clone, Copy)]
 enum Search {
-    /// By Lemke's method, and by [`Modes`](Self::Modes) if that fails.
+    /// Lemke's method; planar contacts that fail use [`Modes`](Self::Modes).
     Pivots,
-    /// By trying every mode of a few contacts.
+    /// Enumeration of all contact modes, for a few contacts.
     Modes,
 }
 
-/// Selection that is wanted of an answer, and the form of its diagnostics.
+/// Requested selection among several answers, and the form of the diagnostics.
 #[derive(Clone, Copy)]
 struct Told {
     selection: ConeSelection,
-    /// Contacts in space without friction: told as those with cones are.
+    /// True for frictionless contacts in space: diagnostics have the form of those of round cones.
     is_cone: bool,
 }
 
-/// Diagnostics of the complementarity problems of all parts.
+/// Diagnostics collected from the complementarity problems of all parts.
 #[derive(Default)]
 struct Found {
     pivots: usize,

@@ -1,4 +1,4 @@
-//! Contact space of frictional laws.
+//! Contact rows normalized for the solvers of frictional laws.
 
 use carom_contact::draft::{Draft, Opening};
 use carom_contact::gate::Rules;
@@ -37,32 +37,33 @@ impl Slot {
 
 /// Contact rows in units of the metric, with equally many tangents at every contact.
 ///
-/// Slot `i * width` belongs to the normal of contact `i`, the following to its tangents. Normals
-/// have unit length; the tangents of one contact are divided by the longer of them, so that the
-/// friction cone stays round, and $\mu$ changes accordingly. Contacts without friction lose their
-/// tangents; where others have more, the missing ones are zero rows.
+/// A *slot* is the place of one row. Slot `i * width` belongs to the normal of contact `i`, the following slots to its
+/// tangents. Normals have unit length. The tangents of a contact are divided by the length of the longer one, so that the
+/// friction cone stays round, and $\mu$ is multiplied accordingly. Contacts without friction lose their
+/// tangents; if other contacts have more tangents, the missing ones are zero rows.
 #[derive(Clone, Debug)]
 pub struct ContactSpace {
     /// Number of contacts, m.
     pub n_contacts: usize,
-    /// Tangents of every contact: 0, 1 or 2.
+    /// Number of tangents of every contact: 0, 1 or 2.
     pub n_tangents: usize,
-    /// $\mu$ in the units of the slots.
+    /// Friction coefficient $\mu$ for impulses on the slots, one per contact.
     pub friction: Vec<f64>,
-    /// Zero restitution for every contact.
+    /// Zero coefficient of restitution for every contact.
     pub(crate) inelastic: Vec<f64>,
-    /// Gram matrix of the slots.
+    /// Gram matrix of the slots (slots × slots).
     pub gram: DMatrix<f64>,
-    /// Row of the Jacobian of each slot.
+    /// Jacobian row of each slot; `None` for a missing tangent.
     rows: Vec<Option<usize>>,
-    /// Factor that brings the given row to the slot; impulses on it take the same factor.
+    /// Factor of each slot: the slot is the factor times the caller's row, and an impulse on the row is the factor
+    /// times that on the slot.
     factors: Vec<f64>,
-    /// Whitened slots, n × slots.
+    /// Whitened slots as columns (n × slots).
     columns: DMatrix<f64>,
 }
 
 impl ContactSpace {
-    /// The slots of a set of contacts.
+    /// Creates the slots of a set of contacts.
     pub fn new(contacts: &ContactSet<'_>) -> Self {
         let m = contacts.len();
         let given = contacts.contacts();
@@ -124,7 +125,7 @@ impl ContactSpace {
         }
     }
 
-    /// Slots of each contact: its normal and its tangents.
+    /// Number of slots per contact: the normal and the tangents.
     pub fn width(&self) -> usize {
         1 + self.n_tangents
     }
@@ -154,7 +155,7 @@ impl ContactSpace {
         1.0 / self.factors[contact * self.width()]
     }
 
-    /// The factor of a tangential velocity of a contact from its slot to the rows as given; 0
+    /// Factor from a tangential velocity of a contact's slot to that of the caller's row; 0
     /// without tangents.
     pub(crate) fn tangent_norm(&self, contact: usize) -> f64 {
         match self.factors.get(contact * self.width() + 1) {
@@ -163,13 +164,13 @@ impl ContactSpace {
         }
     }
 
-    /// Scale of the cone multiplier of a contact, $1/\sqrt{\max(\hat\mu, 1)}$ with
-    /// $\hat\mu$ of the slots, so that units of rows change nothing.
+    /// Scale of the cone multiplier of a contact, $1/\sqrt{\max(\hat\mu, 1)}$ with the friction coefficient
+    /// $\hat\mu$ of the slots, so that units of rows do not matter.
     pub(super) fn cone_scale(&self, contact: usize) -> f64 {
         1.0 / self.friction[contact].max(1.0).sqrt()
     }
 
-    /// Norm of the part of a whitened momentum that the slots touch.
+    /// Norm of the part of a whitened momentum in the coordinates in which a slot is not zero.
     pub(super) fn norm_around(&self, momentum: &[f64]) -> f64 {
         let coordinates = self.columns.row_iter().zip(momentum);
         let touched = coordinates.filter(|(row, _)| row.iter().any(|x| *x != 0.0));
@@ -182,7 +183,7 @@ impl ContactSpace {
         &self.columns.as_slice()[slot * n..(slot + 1) * n]
     }
 
-    /// Velocities that unit impulses on the slots make, n × slots.
+    /// Velocities made by unit impulses on the slots, as columns (n × slots).
     pub(crate) fn primal_columns(&self, contacts: &ContactSet<'_>) -> DMatrix<f64> {
         let mut primal = self.columns.clone();
         let n = primal.nrows();
@@ -192,7 +193,7 @@ impl ContactSpace {
         primal
     }
 
-    /// Scaled velocities of the slots.
+    /// Scaled velocities of the slots for a scaled whitened momentum.
     pub fn velocity(&self, momentum: &[f64]) -> DVector<f64> {
         let slots = self.columns.column_iter();
         DVector::from_iterator(
@@ -201,14 +202,14 @@ impl ContactSpace {
         )
     }
 
-    /// Sizes of the terms that the scaled velocities of the slots are sums of.
+    /// Sizes of the terms of which the scaled velocities of the slots are sums, one per slot.
     pub(super) fn sizes(&self, momentum: &[f64]) -> Vec<f64> {
         let size = |slot| dot_and_size(self.column(slot), momentum).1;
         self.slots().map(size).collect()
     }
 
-    /// Scaled velocities of the contacts' normals that still count as grazing before the impact:
-    /// by the terms of the row as given, and of the whitened one that the slots are computed from.
+    /// Scaled grazing thresholds of the contacts' normal velocities before the impact, one per contact. They
+    /// cover the rounding of the caller's row and that of the whitened row from which slots are computed.
     pub(super) fn grazing(&self, problem: &ImpactProblem<'_>) -> Vec<f64> {
         let contacts = problem.contacts();
         let entries = problem.velocity_minus().0.as_slice();
@@ -220,7 +221,7 @@ impl ContactSpace {
         (0..self.n_contacts).map(of).collect()
     }
 
-    /// The problem's rows for the assembly of its complementarity problem.
+    /// Rows for the assembly of the complementarity problem.
     pub(crate) fn contact_rows<'a>(
         &'a self,
         velocity: &'a DVector<f64>,
@@ -235,13 +236,14 @@ impl ContactSpace {
         }
     }
 
-    /// The contacts in parts that share no coordinate, each part and the parts in the order of their contacts.
+    /// Groups the contacts into parts that share no coordinate. Contacts in a part, and parts by their first contact,
+    /// are ascending.
     pub(super) fn independent(&self) -> Vec<Vec<usize>> {
         if self.n_contacts == 1 {
             return vec![vec![0]];
         }
         let n = self.columns.nrows();
-        // Coordinates that a contact touches with any of its slots.
+        // Coordinates in which a slot of a contact is not zero.
         let mut touched: Numbers = smallvec![0.0; n * self.n_contacts];
         for slot in self.slots() {
             let first = slot.contact(self.width()) * n;
@@ -266,7 +268,7 @@ impl ContactSpace {
         contacts.iter().flat_map(slots).collect()
     }
 
-    /// The part of the space that belongs to some contacts.
+    /// Restricts the space to some contacts.
     pub(super) fn part(&self, contacts: &[usize]) -> Self {
         let slots = self.slots_of(contacts);
         let slots: Vec<usize> = slots.into_iter().map(Slot::index).collect();
@@ -284,7 +286,7 @@ impl ContactSpace {
         }
     }
 
-    /// Reverses slots whose sign is -1.
+    /// Reverses the direction of every slot whose sign is -1.
     pub(super) fn reversed(mut self, signs: &[f64]) -> Self {
         for (slot, _) in signs.iter().enumerate().filter(|(_, sign)| **sign < 0.0) {
             self.factors[slot] *= -1.0;
@@ -295,7 +297,7 @@ impl ContactSpace {
         self
     }
 
-    /// Whitened, scaled momentum change that impulses on the slots make.
+    /// Change of the scaled whitened momentum that scaled impulses on the slots make.
     pub fn change(&self, impulse: &[f64]) -> Numbers {
         let mut change: Numbers = smallvec![0.0; self.columns.nrows()];
         for (column, l) in self.columns.column_iter().zip(impulse) {
@@ -306,7 +308,7 @@ impl ContactSpace {
         change
     }
 
-    /// Impulses on the rows as given from scaled impulses on the slots.
+    /// Converts scaled impulses on the slots to physical impulses on the caller's rows.
     pub fn on_rows(&self, impulse: &[f64], scale: f64, contacts: &ContactSet<'_>) -> DVector<f64> {
         let mut impulses = DVector::zeros(contacts.row(contacts.len()));
         for ((row, factor), l) in self.rows.iter().zip(&self.factors).zip(impulse) {
@@ -317,7 +319,7 @@ impl ContactSpace {
         impulses
     }
 
-    /// Scaled impulses on the slots from impulses on the rows as given.
+    /// Converts physical impulses on the caller's rows to scaled impulses on the slots.
     pub fn of_rows(&self, impulses: &[f64], scale: f64) -> Vec<f64> {
         let of = |(row, factor): (&Option<usize>, &f64)| match row.and_then(|r| impulses.get(r)) {
             Some(l) => l / factor * scale,
@@ -345,7 +347,7 @@ impl ContactSpace {
         })
     }
 
-    /// The outcome that scaled impulses on the slots make, if it passes the gate.
+    /// Returns the outcome of scaled impulses on the slots, if it passes the gate.
     pub(super) fn outcome(
         &self,
         problem: &ImpactProblem<'_>,
@@ -364,7 +366,7 @@ impl ContactSpace {
         )
     }
 
-    /// Scaled impulses on the slots as impulses on unit rows.
+    /// Converts scaled impulses on the slots to a draft with impulses on the unit rows.
     pub(super) fn draft(&self, problem: &ImpactProblem<'_>, impulse: &[f64]) -> Draft {
         let contacts = problem.contacts();
         let mut on_rows: Numbers = smallvec![0.0; contacts.row(contacts.len())];

@@ -1,4 +1,4 @@
-//! One step of a frictional impact as a complementarity problem.
+//! Complementarity problem of one step of a frictional impact.
 
 use super::round::{RoundStep, RoundWorkspace};
 use super::space::ContactSpace;
@@ -11,44 +11,45 @@ use carom_numeric::random::CounterRng;
 use nalgebra::{DMatrix, DVector};
 use smallvec::SmallVec;
 
-/// Largest violation of complementarity of an accepted step, over the terms of the row.
+/// Largest violation of complementarity of an accepted step, as a fraction of the terms of the row.
 const GOOD_RESIDUAL: f64 = 1e-9;
 
-/// Impulses that earlier steps made and cancelled leave this fraction of their size, over [`GOOD_RESIDUAL`]: a graze in an
-/// event is no fault of a later step.
+/// Fraction of earlier impulses that counts in the terms of a row, relative to [`GOOD_RESIDUAL`]. A step is not rejected for
+/// the grazing velocities that cancelled impulses of earlier steps have left.
 const EARLIER: f64 = GRAZING_TOLERANCE / GOOD_RESIDUAL;
 
-/// Covering vectors tried before a step counts as unsolved.
+/// Number of covering vectors tried before a step counts as unsolved.
 const MAX_ATTEMPTS: u64 = 16;
 
-/// Rounding of a scaled matrix entry: so much compliance makes the impulses of dependent rows definite.
+/// Compliance added to the diagonal of the scaled matrix, about its rounding error; it makes the impulses of linearly
+/// dependent rows unique.
 const COMPLIANCE: f64 = 8.0 * f64::EPSILON;
 
-/// Largest velocity, as a fraction of those before, by which such contacts may yield: what is left is
-/// for a refinement.
+/// Largest velocity, as a fraction of the velocities before, that compliant contacts may leave. A refinement removes the
+/// rest.
 const YIELDED: f64 = 1e-2;
 
-/// Impulse that an unknown of the complementarity problem makes.
+/// Unknown of the complementarity problem and the impulse that it stands for.
 #[derive(Clone, Debug)]
 struct Unknown {
-    /// Scale $S_i$: the problem solved is $SMS$, $Sq$.
+    /// Scale $S_i$: with the matrix $M$ and the vector $q$ of the problem, $SMS$ and $Sq$ are solved.
     scale: f64,
     /// Slots and coefficients of the impulse; empty for multipliers.
     slots: SmallVec<[(usize, f64); 2]>,
 }
 
-/// The complementarity problem of a contact space, up to its vector.
+/// Complementarity problem of a contact space, without its right-hand side.
 ///
-/// Symmetric scaling keeps the matrix copositive: unknowns are divided by the square root of their
-/// diagonal entry, cone multipliers by $\sqrt{\max(\hat\mu, 1)}$ (on the slots), cap
-/// multipliers inversely to their normal impulse. Without it friction coefficients of $10^5$ lose
-/// everything.
+/// The scaling is symmetric and keeps the matrix copositive. Rows and columns of impulses are divided by the square root of
+/// their diagonal entry, those of cone multipliers by $\sqrt{\max(\hat\mu, 1)}$ (with $\hat\mu$ the friction coefficient
+/// of the slots). Those of cap multipliers are multiplied by the square root of the diagonal entry of their normal impulse.
+/// Without the scaling, friction coefficients of $10^5$ would lose all accuracy.
 #[derive(Clone, Debug)]
 pub(super) struct StepProblem {
     n_caps: usize,
     pub(super) n_directions: usize,
     unknowns: Vec<Unknown>,
-    /// Scaled matrix, column after column.
+    /// Scaled matrix, stored column by column.
     matrix: Vec<f64>,
 }
 
@@ -117,23 +118,23 @@ impl StepProblem {
         self.unknowns.len()
     }
 
-    /// True if there are normal impulses alone.
+    /// True if all unknowns are impulses, without multipliers: the frictionless problem, whose matrix is symmetric.
     fn is_symmetric(&self) -> bool {
         self.unknowns
             .iter()
             .all(|unknown| !unknown.slots.is_empty())
     }
 
-    /// Solves for the impulses on the slots, given their velocities and the caps on normal slots (if
-    /// the problem has them). Impulses and velocities after are left in the workspace.
+    /// Solves for the impulses on the slots, given the velocities of the slots and the caps on normal slots (if
+    /// the problem has caps). Impulses and the velocities after are left in the workspace.
     ///
-    /// The sliding speed $\gamma$ of an open contact may be anything large. A path that pivots on
-    /// rounding makes it $10^{12}$, and a residual relative to it hides any error. So the answer is
-    /// judged by its impulses and velocities alone, and another covering vector is tried if it
-    /// fails.
+    /// The multiplier $\gamma$ (sliding speed) of an open contact is not bounded above. If a pivot is a rounding error,
+    /// $\gamma$ can become $10^{12}$, and a residual relative to it would hide any error. So an answer is
+    /// judged by its impulses and velocities alone; if it fails, another covering vector of Lemke's method is
+    /// tried.
     ///
-    /// With dependent rows the rounded matrix may have no solution where the impact has one. The last
-    /// attempt is at contacts that yield by rounding.
+    /// With linearly dependent rows the rounded matrix may have no solution although the impact has one. The last
+    /// attempt therefore adds a compliance of about the rounding error.
     pub(super) fn solve(
         &self,
         space: &ContactSpace,
@@ -173,7 +174,7 @@ impl StepProblem {
                 &compliant
             };
             let problem = LcpRef::new(matrix, vector)?;
-            // Another covering vector means another path.
+            // Another covering vector makes Lemke's method take another path.
             let report = if self.is_symmetric() && attempt % MAX_ATTEMPTS == 0 {
                 lemke.solve_symmetric(problem, memory)?
             } else {
@@ -182,12 +183,12 @@ impl StepProblem {
             *n_pivots += report.n_pivots as usize;
             let n = self.dim() as u64;
             *work += ATTEMPT_WORK + (report.n_pivots + n) * n * n;
-            // Any candidate is judged here: rows of the problem whose terms are rounding alone say
+            // Candidates with a bad solver status are also judged below: rows whose terms are only rounding errors say
             // nothing about velocities.
             if !matches!(report.status, LcpStatus::Solved | LcpStatus::Inaccurate) {
                 status = report.status;
             }
-            // Velocities and impulses decide, not the solver's own scale.
+            // Velocities and impulses decide, not the solver's own tolerance.
             if !kernel::is_finite(memory.z()) {
                 continue;
             }
@@ -210,7 +211,7 @@ impl StepProblem {
             }
             let residual = self.residual(space, caps, workspace);
             workspace.residual = residual;
-            // Contacts that yield have a solution even where rigid ones have not.
+            // Compliant contacts have a solution even if rigid ones have no solution.
             let yielded = COMPLIANCE * kernel::max_abs(&workspace.impulse);
             let is_answer =
                 attempt < MAX_ATTEMPTS || yielded <= YIELDED * kernel::max_abs(velocity);
@@ -229,7 +230,7 @@ impl StepProblem {
         })
     }
 
-    /// The matrix for impulses that yield by rounding.
+    /// Matrix with a compliance of about the rounding error added to the impulses.
     #[cold]
     fn compliant_matrix(&self) -> Vec<f64> {
         let mut matrix = self.matrix.clone();
@@ -242,7 +243,7 @@ impl StepProblem {
         matrix
     }
 
-    /// The scaled vector of the problem for velocities of the slots and caps.
+    /// Writes the scaled right-hand side of the problem for velocities of the slots and caps to `out`.
     pub(super) fn vector(&self, velocity: &[f64], caps: &[f64], out: &mut Vec<f64>) {
         out.clear();
         for (i, unknown) in self.unknowns.iter().enumerate() {
@@ -257,8 +258,8 @@ impl StepProblem {
         }
     }
 
-    /// Adds the friction of normal impulses that act beside the unknown ones to the rows of the cones
-    /// of a scaled vector.
+    /// Adds the friction that the given normal impulses `floors` allow to the cone rows of a scaled right-hand side. These
+    /// impulses act in addition to the unknown ones.
     fn add_floors(&self, space: &ContactSpace, floors: &[f64], vector: &mut [f64]) {
         let first = self.dim() - space.n_contacts;
         let cones = self.unknowns.iter().zip(vector).skip(first);
@@ -269,11 +270,11 @@ impl StepProblem {
         }
     }
 
-    /// Complementarity residual of impulses and velocities of the last attempt: the largest
+    /// Residual of the impulses and velocities of the last attempt: the largest
     /// $|\lambda_n - \mathrm{clamp}(\lambda_n - b_n^+, 0, \lambda_{\max})|$,
-    /// $|\min(\lambda_D, b_D^+ + \gamma)|$ and $|\min(\gamma, \mu\lambda_n - \sum\lambda_D)|$ with
-    /// the smallest admissible $\gamma = \max(0, -b_D^+)$, in slots of unit length, each over the
-    /// terms that it is the sum of.
+    /// $|\min(\lambda_D, b_D^+ + \gamma)|$ and $|\min(\gamma, \mu\lambda_n - \sum\lambda_D)|$, with the smallest admissible
+    /// multiplier $\gamma = \max(0, -b_D^+)$. All are in slots of unit length, and each is relative to the
+    /// terms of its sum.
     fn residual(&self, space: &ContactSpace, caps: &[f64], workspace: &StepWorkspace) -> f64 {
         let (m, width) = (space.n_contacts, space.width());
         let (after, terms) = (&workspace.after, &workspace.terms);
@@ -311,7 +312,8 @@ impl StepProblem {
             }
             let floor = workspace.floors.get(i).copied().unwrap_or(0.0);
             let mut slack = space.friction[i] * (normal + floor);
-            // An open contact's impulse is rounding: against what could push, not against itself.
+            // The impulse of an open contact is a rounding error: it is compared with the largest plausible impulse,
+            // not with itself.
             let mut slack_size = space.friction[i] * terms[slot].max(normal + floor);
             for (unknown, z) in unknowns.iter().zip(&workspace.memory.z()[directions]) {
                 let impulse = z * unknown.scale;
@@ -337,25 +339,26 @@ impl StepProblem {
         }
     }
 
-    /// Impulses on the slots that scaled unknowns mean.
+    /// Converts the scaled unknowns `z` to impulses on the slots.
     pub(super) fn impulse(&self, z: &[f64], n_slots: usize) -> Vec<f64> {
         let mut impulse = vec![0.0; n_slots];
         self.add_impulse(z, &mut impulse);
         impulse
     }
 
-    /// Scale of an unknown.
+    /// Scale of an unknown, see [`Unknown`].
     pub(super) fn scale(&self, unknown: usize) -> f64 {
         self.unknowns[unknown].scale
     }
 
-    /// The matrix of the scaled problem.
+    /// Matrix of the scaled problem.
     pub(super) fn scaled_matrix(&self) -> DMatrix<f64> {
         let n = self.dim();
         DMatrix::from_column_slice(n, n, &self.matrix)
     }
 
-    /// The scaled rows $w$ of the problem without caps, for velocities of the slots and unknowns whose multipliers count.
+    /// Scaled rows $w$ of the problem without caps: the effect of the slot velocities `slots` plus that of the
+    /// multipliers in `z`.
     pub(super) fn rows(&self, slots: &[f64], z: &[f64]) -> Vec<f64> {
         let n = self.dim();
         let mut w: Vec<f64> = self
@@ -369,7 +372,7 @@ impl StepProblem {
         for (j, column) in self.matrix.chunks_exact(n).enumerate() {
             let is_multiplier = self.unknowns[j].slots.is_empty();
             for (i, entry) in column.iter().enumerate() {
-                // Impulses act on the rows of multipliers only here: on the others through `slots`.
+                // Impulses act directly only on the rows of multipliers; on the others they act through `slots`.
                 if is_multiplier || self.unknowns[i].slots.is_empty() {
                     w[i] += entry * z[j];
                 }
@@ -378,8 +381,8 @@ impl StepProblem {
         w
     }
 
-    /// Dissipation that the friction of a contact, of a problem without caps, misses against the directions
-    /// of its polygon allow at velocities of the slots, over its impulse and the size of those velocities.
+    /// Dissipation that the friction of a contact misses, compared with friction along the polygon direction most opposed
+    /// to the slip. It is divided by the friction impulse times the size of the slip velocities. For problems without caps.
     pub(super) fn slip_residual(
         &self,
         contact: usize,
@@ -415,7 +418,7 @@ impl StepProblem {
         if terms > 0.0 { missed / terms } else { 0.0 }
     }
 
-    /// Multipliers of the last solve: $\beta$ of the caps and $\gamma$ of the cones, m each or
+    /// Multipliers of the last solve: $\beta$ of the caps and $\gamma$ of the cones, each with one entry per contact or
     /// empty.
     pub(super) fn multipliers(&self, workspace: &StepWorkspace) -> (Vec<f64>, Vec<f64>) {
         let z = |i: usize| workspace.memory.z()[i] * self.unknowns[i].scale;
@@ -426,32 +429,32 @@ impl StepProblem {
     }
 }
 
-/// Units of work of an attempt beside its pivots.
+/// Units of work of an attempt in addition to its pivots.
 const ATTEMPT_WORK: u64 = 1000;
 
-/// Memory that steps reuse, and the covering vector that chooses among solutions.
+/// Work buffers of steps, and the covering vector of Lemke's method, which decides among several solutions.
 #[derive(Clone, Debug)]
 pub struct StepWorkspace {
     pub(super) lemke: Lemke,
     pub(super) memory: LemkeWorkspace,
     vector: Vec<f64>,
-    /// Impulses on the slots that the last solve found.
+    /// Impulses on the slots, found by the last solve.
     pub(super) impulse: Vec<f64>,
-    /// Velocities of the slots after it, and the sizes of the terms that make them.
+    /// Velocities of the slots after the step, and the sizes of the terms of these sums.
     pub(super) after: Vec<f64>,
     terms: Vec<f64>,
-    /// Impulses made over the event so far; the caller that starts an event sets it.
+    /// Sizes of the velocity terms over the event so far, one per slot. The caller sets them at the start of an event.
     pub(super) made: Vec<f64>,
-    /// Normal impulses that act beside the unknown ones, one a contact, or none: friction acts with
-    /// the sum.
+    /// Given normal impulses that act in addition to the unknown ones, one per contact, or empty. Friction is bounded
+    /// by the sum of both.
     pub(super) floors: Vec<f64>,
     pub(super) n_pivots: usize,
     pub(super) residual: f64,
     work: u64,
     pub(super) round: RoundWorkspace,
-    /// Velocities of the slots and caps of the contacts of a part, for a caller that steps a part.
+    /// Buffers for a caller that solves a part of the contacts: velocities of the slots and caps of the part.
     pub(super) of_part: (Vec<f64>, Vec<f64>),
-    /// Impulses and velocities of all slots, for such a caller.
+    /// Buffers for such a caller: impulses and velocities of all slots.
     pub(super) of_whole: (Vec<f64>, Vec<f64>),
 }
 
@@ -462,12 +465,12 @@ impl Default for StepWorkspace {
 }
 
 impl StepWorkspace {
-    /// An empty workspace.
+    /// Creates an empty workspace.
     pub fn new() -> Self {
         Self {
             lemke: Lemke {
                 options: LemkeOptions {
-                    // Impulses and velocities are judged here.
+                    // Impulses and velocities are judged in `StepProblem::solve`.
                     proofs: false,
                     ..LemkeOptions::default()
                 },
@@ -488,7 +491,7 @@ impl StepWorkspace {
         }
     }
 
-    /// Solves a problem with round cones; impulses and velocities of the slots are left here.
+    /// Solves a problem with round cones; leaves impulses and velocities of the slots in the workspace.
     pub(super) fn solve_round(
         &mut self,
         round: &RoundStep,
@@ -508,14 +511,13 @@ impl StepWorkspace {
         self.residual = answer.residual;
     }
 
-    /// Units of work of all solves so far, about a multiply-add each: counted, not timed, so that budgets end at the
-    /// same place on every machine.
+    /// Units of work of all solves so far, about a multiply-add each. They are counted, not timed, so that budgets end at the
+    /// same point on every machine.
     pub(super) fn work(&self) -> u64 {
         self.work + self.round.work
     }
 
-    /// The covering vector of the next solves, n entries, each the `entry` of its index; the
-    /// vector of ones for `None`.
+    /// Sets the covering vector of the next solves: n entries returned by calls of `entry`, or all ones if `entry` is `None`.
     pub(super) fn set_cover(&mut self, n: usize, entry: Option<&mut dyn FnMut() -> f64>) {
         let Some(entry) = entry else {
             self.lemke.options.cover = None;

@@ -1,4 +1,4 @@
-//! The law of Anitescu and Potra.
+//! Description of the law of Anitescu and Potra.
 
 use super::{BuiltIn, ContactCount, ContactKeys, LawInfo, OptionInfo, Outcomes};
 use crate::frictional::AnitescuPotra;

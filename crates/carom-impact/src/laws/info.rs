@@ -1,75 +1,75 @@
-//! Facts about a law that hold before any impact.
+//! Static descriptions of laws.
 
 /// Description of a law, as tables and messages print it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LawInfo {
-    /// The law's [`name`](carom_contact::ImpactLaw::name).
+    /// Identifier of the law, see [`name`](carom_contact::ImpactLaw::name).
     pub name: &'static str,
-    /// One line on what it answers.
+    /// Summary of the law in one line.
     pub summary: &'static str,
     /// Source: authors and year, or section.
     pub reference: &'static str,
-    /// Keys of a contact, besides its normal, that change the answer.
+    /// Properties of a contact, besides the normal, that change the answer.
     pub uses: ContactKeys,
-    /// Number of contacts that it takes.
+    /// Number of contacts that the law accepts.
     pub contacts: ContactCount,
-    /// True if it may give several outcomes for one impact.
+    /// Number of outcomes that the law has for one impact.
     pub outcomes: Outcomes,
     /// Effect on the kinetic energy, in a few words.
     pub energy: &'static str,
-    /// True if some impact, with some options, leaves more kinetic energy than there was.
+    /// True if the law can gain kinetic energy, for some impact and some options.
     pub may_gain_energy: bool,
-    /// Its options.
+    /// Options of the law.
     pub options: &'static [OptionInfo],
-    /// A problem that it resolves, as a line for `carom resolve`.
+    /// Example problem that the law resolves, as an input line of `carom resolve`.
     pub example: &'static str,
 }
 
-/// Keys of a contact, besides its normal, that a law uses.
+/// Properties of a contact, besides the normal, that a law uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ContactKeys {
-    /// The rows of tangential velocity.
+    /// True if tangential rows are used.
     pub tangents: bool,
-    /// Coulomb's coefficient.
+    /// True if the Coulomb friction coefficient is used.
     pub friction: bool,
-    /// Newton's coefficient of restitution of the contact.
+    /// True if the contact's coefficient of restitution is used.
     pub restitution: bool,
 }
 
 impl ContactKeys {
-    /// The normal alone.
+    /// Only the normal is used.
     pub const NORMAL: Self = Self {
         tangents: false,
         friction: false,
         restitution: false,
     };
 
-    /// Tangents without a coefficient of friction: contacts that stick.
+    /// Tangents are used, but no friction coefficient: the contacts stick.
     pub const TANGENTS: Self = Self {
         tangents: true,
         ..Self::NORMAL
     };
 
-    /// Friction without restitution.
+    /// Tangents and friction are used, but no restitution.
     pub const FRICTION: Self = Self {
         friction: true,
         ..Self::TANGENTS
     };
 
-    /// All of them.
+    /// All properties are used.
     pub const ALL: Self = Self {
         restitution: true,
         ..Self::FRICTION
     };
 
-    /// The names of the keys used, in alphabetical order.
+    /// Names of the properties used, in alphabetical order.
     pub fn names(self) -> impl Iterator<Item = &'static str> {
         self.each()
             .into_iter()
             .filter_map(|(name, is_used)| is_used.then_some(name))
     }
 
-    /// The names of the keys not used, in alphabetical order.
+    /// Names of the properties not used, in alphabetical order.
     pub fn unused(self) -> impl Iterator<Item = &'static str> {
         self.each()
             .into_iter()
@@ -85,37 +85,36 @@ impl ContactKeys {
     }
 }
 
-/// Number of contacts that a law takes.
+/// Number of contacts that a law accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ContactCount {
-    /// Any number.
+    /// Any number of contacts.
     Any,
-    /// One.
+    /// Exactly one contact.
     One,
 }
 
-/// Number of outcomes that a law gives for one impact, and of those that are reported if nothing is
-/// said.
+/// Number of outcomes that a law has for one impact, and number of those that are reported by default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcomes {
-    /// One, always.
+    /// Always one outcome.
     Single,
-    /// Several; one unless all are asked for.
+    /// Several outcomes; one is reported unless all are requested.
     OneOfMany,
-    /// Several; all unless one is asked for.
+    /// Several outcomes; all are reported unless one is requested.
     Many,
 }
 
-/// An option of a law.
+/// Description of an option of a law.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OptionInfo {
-    /// Its key.
+    /// Key of the option.
     pub key: &'static str,
-    /// Its default as JSON, or in words where it depends on the problem.
+    /// Default value as JSON, or in words if it depends on the problem.
     pub default: &'static str,
-    /// Its unit; empty where it has none.
+    /// Unit of the value; empty without a unit.
     pub unit: &'static str,
-    /// Its other values and what they mean.
+    /// Other values of the option and their meaning.
     pub meaning: &'static str,
 }
 
@@ -129,7 +128,7 @@ impl OptionInfo {
         meaning: "{\"polygon\": k}: polygons of k directions, 4 to 256 in space",
     };
 
-    /// The number of friction directions.
+    /// Number of directions of the friction polygon.
     pub(crate) const FRICTION_DIRECTIONS: Self = Self {
         key: "friction_directions",
         default: "none",
@@ -137,7 +136,7 @@ impl OptionInfo {
         meaning: "k: the same as \"friction_cone\": {\"polygon\": k}",
     };
 
-    /// Choice from a family of outcomes, an option of the simultaneous laws.
+    /// Choice from a continuum of outcomes, an option of the simultaneous laws.
     pub(crate) const SELECTION: Self = Self {
         key: "selection",
         default: "\"even\"",

@@ -1,10 +1,9 @@
-//! The laws of this crate, in one list.
+//! All laws of this crate, in one list.
 //!
-//! Each file of this folder alone knows what one law is called, what it takes and what its options
-//! mean. The list at the end of this file makes of them the closed enum [`Law`], the table [`LAWS`]
-//! and the reading of options. Whoever treats laws apart matches on the enum, without a default
-//! arm, so that a new law is a compile error there: the comparison of `carom-judge`, and the writing of
-//! answers in `carom-wire`.
+//! Each file of this folder contains the name, the inputs and the options of one law. From the list at the end of this
+//! file a macro makes the closed enum [`Law`], the table [`LAWS`] and the reading of options. Code that depends on the
+//! law matches on the enum without a default arm, so that a new law causes a compile error there: the comparison of
+//! `carom-judge`, and the writing of answers in `carom-wire`.
 
 mod anitescu_potra;
 mod info;
@@ -34,7 +33,7 @@ use crate::frictional::{AnitescuPotra, MoreauNewton, Poisson, Sequential, SetVal
 use crate::{Plastic, Propagative, Rough, Routh, TwoBody};
 use carom_contact::{ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem};
 
-/// A law that says what it is.
+/// A law with a static description.
 pub(crate) trait BuiltIn: ImpactLaw + Default {
     /// Description of the law.
     const INFO: LawInfo;
@@ -42,13 +41,13 @@ pub(crate) trait BuiltIn: ImpactLaw + Default {
 
 macro_rules! laws {
     ($($Variant:ident($Type:ident)),* $(,)?) => {
-        /// Descriptions of all laws of this crate, in the order in which they are listed.
+        /// Descriptions of all laws of this crate, in the order of the list.
         pub const LAWS: &[LawInfo] = &[$(<$Type as BuiltIn>::INFO),*];
 
         /// A law of this crate with its options.
         ///
-        /// The enum is closed: a `match` on it is complete, and a new law is a compile error
-        /// wherever it has been forgotten. A law of your own implements [`ImpactLaw`] instead.
+        /// The enum is closed: a `match` on it is complete, and a new law causes a compile error
+        /// in every `match` without an arm for it. A law of your own implements [`ImpactLaw`] instead.
         ///
         /// # Examples
         ///
@@ -68,7 +67,7 @@ macro_rules! laws {
         }
 
         impl Law {
-            /// The law of that name with its default options.
+            /// Returns the law with this name and its default options; `None` for an unknown name.
             pub fn named(name: &str) -> Option<Self> {
                 $(if name == <$Type as BuiltIn>::INFO.name {
                     return Some(Self::$Variant($Type::default()));
@@ -76,7 +75,7 @@ macro_rules! laws {
                 None
             }
 
-            /// Every law with its default options, in the order of [`LAWS`].
+            /// Iterates over all laws with their default options, in the order of [`LAWS`].
             pub fn all() -> impl Iterator<Item = Self> {
                 [$(Self::$Variant($Type::default())),*].into_iter()
             }
@@ -88,18 +87,18 @@ macro_rules! laws {
                 }
             }
 
-            /// The law alone, without what is known about the others.
+            /// The law as a trait object.
             pub fn as_law(&self) -> &dyn ImpactLaw {
                 match self {
                     $(Self::$Variant(law) => law,)*
                 }
             }
 
-            /// The law with other options, by their keys.
+            /// Returns the law with options read from `options`, by their keys.
             ///
             /// # Errors
             ///
-            /// The errors of the deserializer; a value out of range is refused when the law is used.
+            /// The errors of the deserializer; values out of range are rejected when the law is used.
             #[cfg(feature = "serde")]
             pub fn with_options<'de, D: serde::Deserializer<'de>>(
                 &self,
@@ -114,7 +113,7 @@ macro_rules! laws {
         }
 
         $(impl $Type {
-            /// The law's name in records and on the command line.
+            /// Identifier of the law in records and on the command line.
             pub const NAME: &'static str = <Self as BuiltIn>::INFO.name;
         }
 
@@ -136,7 +135,7 @@ impl ImpactLaw for Law {
     }
 }
 
-// The one list.
+// List of all laws.
 laws! {
     Propagative(Propagative),
     Plastic(Plastic),

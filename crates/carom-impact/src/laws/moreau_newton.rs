@@ -1,4 +1,4 @@
-//! Moreau's law with Newton's restitution.
+//! Description of Moreau's law with Newton's restitution.
 
 use super::{BuiltIn, ContactCount, ContactKeys, LawInfo, OptionInfo, Outcomes};
 use crate::frictional::MoreauNewton;

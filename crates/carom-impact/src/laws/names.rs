@@ -1,11 +1,11 @@
-//! Options that are written as one word although the type has parameters.
+//! Options that are written as one word although their type has parameters.
 
 use crate::PlasticRule;
 use crate::frictional::{BranchPolicy, CAP_OFF, COVERING_SPREAD, CapDistribution};
 use serde::de::{Deserialize, Deserializer, Error as _};
 use serde::ser::{Error as _, Serialize, Serializer};
 
-/// Reads and writes a type by the names of its values; another value cannot be written.
+/// Implements reading and writing of a type by the names of some values; other values cannot be written.
 macro_rules! by_name {
     ($Type:ty { $($name:literal => $value:expr),* $(,)? }) => {
         impl Serialize for $Type {

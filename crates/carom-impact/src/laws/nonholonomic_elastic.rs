@@ -1,10 +1,10 @@
-//! Reflection inside the velocities that the constraints admit.
+//! Elastic reflection inside the velocities that the constraints admit.
 
 use super::{BuiltIn, ContactCount, ContactKeys, LawInfo, Outcomes};
 use crate::{Nonholonomic, Restitution};
 use carom_contact::{ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem};
 
-/// Reflection inside the velocities that the constraints admit (`nonholonomic-elastic`), the law
+/// Elastic reflection inside the velocities that the constraints admit (`nonholonomic-elastic`): the law with
 /// [`Restitution::Elastic`].
 ///
 /// # Examples

@@ -4,8 +4,8 @@ use super::{BuiltIn, ContactCount, ContactKeys, LawInfo, OptionInfo, Outcomes};
 use crate::{Nonholonomic, Restitution};
 use carom_contact::{ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem};
 
-/// Newton's restitution inside the velocities that the constraints admit
-/// (`nonholonomic-newton`), the law [`Restitution::Newton`].
+/// Newton's restitution inside the velocities that the constraints admit (`nonholonomic-newton`): the law with
+/// [`Restitution::Newton`].
 ///
 /// # Examples
 ///
@@ -27,7 +27,7 @@ use carom_contact::{ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem};
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct NonholonomicNewton {
-    /// Newton's coefficient, in \[0, 1\].
+    /// Newton's coefficient of restitution, in \[0, 1\].
     pub restitution: f64,
 }
 

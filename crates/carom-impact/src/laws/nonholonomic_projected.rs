@@ -1,11 +1,11 @@
-//! Elastic reflection as if there were no constraints, then projection onto them.
+//! Elastic reflection as if there were no constraints, then projection onto the constraints.
 
 use super::{BuiltIn, ContactCount, ContactKeys, LawInfo, Outcomes};
 use crate::{Nonholonomic, Restitution};
 use carom_contact::{ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem};
 
-/// Elastic reflection as if there were no constraints, then projection onto them
-/// (`nonholonomic-projected`), the law [`Restitution::Projected`].
+/// Elastic reflection as if there were no constraints, then projection onto the constraints
+/// (`nonholonomic-projected`): the law with [`Restitution::Projected`].
 ///
 /// # Examples
 ///

@@ -1,11 +1,11 @@
-//! Newton's restitution as if there were no constraints, then projection onto them.
+//! Newton's restitution as if there were no constraints, then projection onto the constraints.
 
 use super::{BuiltIn, ContactCount, ContactKeys, LawInfo, OptionInfo, Outcomes};
 use crate::{Nonholonomic, Restitution};
 use carom_contact::{ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem};
 
-/// Newton's restitution as if there were no constraints, then projection onto them
-/// (`nonholonomic-projected-newton`), the law [`Restitution::ProjectedNewton`].
+/// Newton's restitution as if there were no constraints, then projection onto the constraints
+/// (`nonholonomic-projected-newton`): the law with [`Restitution::ProjectedNewton`].
 ///
 /// # Examples
 ///
@@ -28,7 +28,7 @@ use carom_contact::{ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem};
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct NonholonomicProjectedNewton {
-    /// Newton's coefficient, in \[0, 1\].
+    /// Newton's coefficient of restitution, in \[0, 1\].
     pub restitution: f64,
 }
 

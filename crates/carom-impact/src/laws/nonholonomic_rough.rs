@@ -1,4 +1,4 @@
-//! Rough contacts.
+//! Description of the law of rough contacts.
 
 use super::{BuiltIn, ContactCount, ContactKeys, LawInfo, OptionInfo, Outcomes};
 use crate::Rough;

@@ -1,4 +1,4 @@
-//! The plastic law.
+//! Description of the plastic law.
 
 use super::{BuiltIn, ContactCount, ContactKeys, LawInfo, OptionInfo, Outcomes};
 use crate::Plastic;

@@ -1,4 +1,4 @@
-//! Poisson's hypothesis for all contacts at once.
+//! Description of Poisson's law.
 
 use super::{BuiltIn, ContactCount, ContactKeys, LawInfo, OptionInfo, Outcomes};
 use crate::frictional::Poisson;

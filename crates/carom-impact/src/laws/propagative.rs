@@ -1,4 +1,4 @@
-//! The propagative law.
+//! Description of the propagative law.
 
 use super::{BuiltIn, ContactCount, ContactKeys, LawInfo, OptionInfo, Outcomes};
 use crate::Propagative;

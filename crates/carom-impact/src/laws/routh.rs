@@ -1,4 +1,4 @@
-//! One contact with Coulomb friction.
+//! Description of Routh's law for one contact.
 
 use super::{BuiltIn, ContactCount, ContactKeys, LawInfo, OptionInfo, Outcomes};
 use crate::Routh;

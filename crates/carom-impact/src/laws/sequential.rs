@@ -1,4 +1,4 @@
-//! One frictional contact after the other.
+//! Description of the sequential law.
 
 use super::{BuiltIn, ContactCount, ContactKeys, LawInfo, OptionInfo, Outcomes};
 use crate::frictional::Sequential;

@@ -1,4 +1,4 @@
-//! Samples of the set of outcomes.
+//! Description of the set-valued law.
 
 use super::{BuiltIn, ContactCount, ContactKeys, LawInfo, OptionInfo, Outcomes};
 use crate::frictional::SetValued;

@@ -1,4 +1,4 @@
-//! Two rigid bodies with Coulomb friction.
+//! Description of the law of two rigid bodies.
 
 use super::{BuiltIn, ContactCount, ContactKeys, LawInfo, OptionInfo, Outcomes};
 use crate::TwoBody;

@@ -1,19 +1,18 @@
-//! Impact under nonholonomic constraints: rolling, skating, no slip.
+//! Impact under nonholonomic constraints, such as rolling, skating or no slip.
 //!
-//! The constraints $A v = 0$ hold before and after, so an impact happens inside their null space
-//! $\Delta$. With $\pi$ the metric projection onto $\Delta$ and $b = u(v^-) < 0$ the gap rate, every
-//! law for one contact is
+//! The constraints $A v = 0$ hold before and after the impact, so the velocities lie in their null space
+//! $\Delta$. Let $\pi$ be the projection onto $\Delta$ in the kinetic metric, and $b = u(v^-) < 0$ the rate of the gap with
+//! normal $u$. Every law for one contact is
 //!
 //! $$ v^+ = v^- - \kappa \frac{b}{\lVert\pi u\rVert^2} M^{-1}(\pi u)^T, \qquad
 //! u(v^+) = -(\kappa - 1) b, $$
 //!
-//! with the impulse $\alpha = -\kappa b/\lVert\pi u\rVert^2 \ge 0$ on the contact and multipliers
-//! $\lambda$ on the constraints, $M(v^+ - v^-) = \alpha u^T + A^T\lambda$. The laws differ in
-//! $\kappa$, and in one number of the geometry: $\cos^2\beta =
-//! \lVert\pi u\rVert^2/\lVert u\rVert^2$, where $\beta$ is the angle between the normal and
-//! $\Delta$.
+//! with the impulse $\alpha = -\kappa b/\lVert\pi u\rVert^2 \ge 0$ at the contact and multipliers $\lambda$ of the
+//! constraints, $M(v^+ - v^-) = \alpha u^T + A^T\lambda$. The laws differ in the factor $\kappa$. It may depend on one
+//! number of the geometry, $\cos^2\beta = \lVert\pi u\rVert^2/\lVert u\rVert^2$, where $\beta$ is the angle between the
+//! normal and $\Delta$.
 //!
-//! | [`Restitution`] | $\kappa$ | reading |
+//! | [`Restitution`] | $\kappa$ | meaning |
 //! | --- | --- | --- |
 //! | [`Elastic`](Restitution::Elastic) | 2 | reflection inside $\Delta$ |
 //! | [`Projected`](Restitution::Projected) | $2\cos^2\beta$ | reflection, then projection onto $\Delta$ |
@@ -24,19 +23,18 @@
 //!
 //! # Departure from the source
 //!
-//! The paper calls `Projected` plastic, "essentially e = 0". It bounces: its effective restitution
-//! is $\cos 2\beta$, which is 1/3 to 3/5 for a thin disk. It is also not always admissible: for
-//! $\beta > 45°$ the velocity after still approaches, which is [`ImpactError::InfeasibleLaw`].
+//! The paper calls `Projected` plastic, "essentially e = 0". But the contact bounces: the effective restitution
+//! is $\cos 2\beta$, which is 1/3 to 3/5 for a thin disk. The law is also not always admissible: for
+//! $\beta > 45°$ the contact still approaches afterwards, which is [`ImpactError::InfeasibleLaw`].
 //! The plastic law in the usual sense is `Newton` with $e = 0$.
 //!
 //! # Several contacts
 //!
-//! The contact that approaches fastest is resolved first, until none approaches. Contacts without restitution that stop
-//! each other from closing would need infinitely many impacts: after a thousand they are closed at once, which is where
-//! their impacts lead. Moreau's plastic
-//! answer is [`Plastic`](crate::Plastic) on the same contacts, and every order of elastic
-//! impacts is [`Propagative`](crate::Propagative): contact sets restrict their rows to $\Delta$ for
-//! every law.
+//! The contact that approaches fastest is resolved first, then the next, until none approaches. If contacts without
+//! restitution make each other approach, they need infinitely many impacts; after a thousand impacts they are closed
+//! simultaneously, which is the limit of the sequence. Moreau's plastic answer is [`Plastic`](crate::Plastic) on the
+//! same contacts, and all orders of elastic impacts are [`Propagative`](crate::Propagative): contact sets restrict
+//! their rows to $\Delta$ for every law.
 
 mod restitution;
 mod rough;
@@ -57,20 +55,20 @@ use carom_metric::kernel;
 use nalgebra::{DMatrix, DVector};
 use smallvec::{SmallVec, smallvec};
 
-/// Impacts after which a sequence over several contacts is given up.
+/// Default of the largest number of impacts in a sequence over several contacts.
 const DEFAULT_MAX_IMPACTS: u64 = 100_000;
 
-/// Impacts after which contacts without restitution that go on in turn are closed at once.
+/// Number of impacts after which contacts without restitution that still approach are closed simultaneously.
 const PATIENCE: usize = 1000;
 
-/// An effective restitution this close to zero counts as zero: $\cos^2\beta$ is the ratio of two rounded norms, and
-/// constraints that say nothing leave it a few units in the last place below one, more where they nearly depend on each
-/// other. A contact that approaches by this part of its speed is closed by the gate's measure, too.
+/// Effective restitution below which a contact counts as inelastic. $\cos^2\beta$ is the ratio of two rounded norms; for
+/// constraints without effect it is a few units in the last place below 1, and more if constraints are nearly linearly
+/// dependent. The gate also treats a contact that approaches with this fraction of its speed as closed.
 const NO_RESTITUTION: f64 = 1e-9;
 
 /// The law of nonholonomic impact with one of its restitutions.
 ///
-/// Without constraints it is the law of one frictionless contact. Never gains energy: the change
+/// Without constraints it is the law of one frictionless contact. It never gains energy: the energy change
 /// is $-(1 - e^2)b^2/2\lVert\pi u\rVert^2$ with the effective restitution $e = \kappa - 1$.
 ///
 /// # Examples
@@ -97,26 +95,26 @@ pub struct Nonholonomic {
     max_impacts: u64,
 }
 
-/// One impact on a distinct normal, before it is applied.
+/// Result of one impact at a distinct normal, before it is applied.
 struct Strike {
-    /// Impulse on the unit normal.
+    /// Scaled impulse on the unit normal.
     impulse: f64,
     effective_restitution: f64,
     cos2_beta: f64,
 }
 
 impl Nonholonomic {
-    /// The law with a restitution.
+    /// Creates the law with a restitution.
     ///
     /// # Errors
     ///
-    /// [`ImpactError::InvalidRestitution`] unless its coefficient lies in \[0, 1\].
+    /// [`ImpactError::InvalidRestitution`] if the coefficient of `restitution` lies outside \[0, 1\].
     pub fn new(restitution: Restitution) -> Result<Self, ImpactError> {
         restitution.validate()?;
         Ok(Self::of(restitution))
     }
 
-    /// The law with a restitution known to be valid.
+    /// Creates the law with a restitution that is known to be valid.
     pub(crate) const fn of(restitution: Restitution) -> Self {
         Self {
             restitution,
@@ -124,24 +122,24 @@ impl Nonholonomic {
         }
     }
 
-    /// The restitution.
+    /// Restitution of the law.
     pub fn restitution(&self) -> Restitution {
         self.restitution
     }
 
-    /// Limits a sequence over several contacts, 100 000 impacts by default.
+    /// Sets the largest number of impacts in a sequence over several contacts, 100 000 by default.
     #[must_use]
     pub fn with_max_impacts(mut self, max_impacts: u64) -> Self {
         self.max_impacts = max_impacts;
         self
     }
 
-    /// Resolves an impact on moving walls: contact `i` has the gap rate
+    /// Resolves an impact on moving walls: contact `i` with the normal $u_i$ has the gap rate
     /// $u_i(v) + $ `wall_rates[i]`, the second term being $\partial\phi_i/\partial t$.
     ///
-    /// The walls work, so energy may rise. Constraints that move, $A v = c$, need no function of
-    /// their own: subtract from `v` a velocity $w$ with $A w = c$, add its $u_i(w)$ to the wall
-    /// rates, and add $w$ to the answer.
+    /// Moving walls do work, so energy may grow. Moving constraints $A v = c$ need no function of
+    /// their own: subtract from `v` a velocity $w$ with $A w = c$, add its gap rates $u_i(w)$ to the wall
+    /// rates, and add $w$ to the velocity of the answer.
     ///
     /// # Errors
     ///
@@ -174,7 +172,7 @@ impl Nonholonomic {
         self.follow(problem, &rates)
     }
 
-    /// Resolves contacts one by one; `rates` are those of the walls at the distinct unit normals.
+    /// Resolves contacts one by one; `rates` are the scaled wall rates at the distinct unit normals.
     fn follow(
         &self,
         problem: &ImpactProblem<'_>,
@@ -205,7 +203,7 @@ impl Nonholonomic {
         let mut change: Numbers = smallvec![0.0; problem.momentum().len()];
         let mut next = Some(first);
         let mut is_inelastic = at_rest;
-        // The contact that the law leaves approaching.
+        // Distinct normal that the law leaves approaching.
         let mut left = None;
         while let Some(j) = next {
             if diagnostics.sequence.len() as u64 >= self.max_impacts {
@@ -222,7 +220,7 @@ impl Nonholonomic {
             }
             diagnostics.sequence.push(contacts.contact_at(j));
             is_inelastic &= strike.effective_restitution.abs() <= NO_RESTITUTION;
-            // A contact that still approaches would be struck for ever.
+            // A contact that still approaches would be resolved again for ever.
             left = (strike.effective_restitution < -NO_RESTITUTION).then_some(j);
             if left.is_some() || n == 1 {
                 break;
@@ -243,7 +241,8 @@ impl Nonholonomic {
         }
         let jump = MomentumChange { impulse, change };
         let outcome = self.outcome(problem, rates, jump, diagnostics)?;
-        // The gate measures by the impulses that cancel, and constraints that nearly depend on each other have large ones.
+        // The gate compares with the impulses that cancel, which are large if constraints are nearly linearly
+        // dependent: it does not detect this approach.
         match left {
             Some(left) => Err(ImpactError::InfeasibleLaw {
                 contacts: (0..contacts.len())
@@ -255,7 +254,7 @@ impl Nonholonomic {
         }
     }
 
-    /// The outcome of the impulses of a sequence, as the gate lets it through.
+    /// Returns the outcome of a sequence of impacts, if it passes the gate.
     fn outcome(
         &self,
         problem: &ImpactProblem<'_>,
@@ -317,7 +316,7 @@ impl Nonholonomic {
         let full = contacts
             .metric()
             .norm(&contacts.contacts()[contact].normal)?;
-        // At most 1, up to rounding of the two norms.
+        // The ratio is at most 1, up to rounding of the two norms.
         let cos_beta = if contacts.constraint_forms().is_empty() {
             1.0
         } else {
@@ -340,19 +339,19 @@ impl ImpactLaw for Nonholonomic {
 
     /// # Errors
     ///
-    /// [`ImpactError::InfeasibleLaw`] if the velocity after still approaches,
-    /// [`ImpactError::NoElasticOutcome`] if contacts that bounce wedge the system in,
-    /// [`ImpactError::LimitExceeded`] for a sequence over several contacts.
+    /// [`ImpactError::InfeasibleLaw`] if the contact still approaches after the impact,
+    /// [`ImpactError::NoElasticOutcome`] if contacts that bounce can balance each other,
+    /// [`ImpactError::LimitExceeded`] for a sequence of too many impacts over several contacts.
     fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
         let rates: Numbers = smallvec![0.0; problem.contacts().n_distinct()];
         self.follow(problem.event(), &rates)
     }
 }
 
-/// Closes contacts at once that stop each other from closing.
+/// Closes contacts simultaneously that make each other approach.
 ///
-/// Impacts without restitution are projections onto walls. In turn they converge to the projection onto what the
-/// walls have in common (von Neumann), which is the impact that closes all of them.
+/// Impacts without restitution are projections onto walls. Alternating projections converge to the projection onto the
+/// intersection of the walls (von Neumann), which is the impact that closes all contacts.
 #[cold]
 fn close<'c>(
     problem: &ImpactProblem<'_>,
@@ -364,7 +363,7 @@ fn close<'c>(
     let mut places: Vec<UnitRow> = struck.map(|i| contacts.place(*i)).collect();
     places.sort_unstable();
     places.dedup();
-    // A far body of any momentum is not even looked at.
+    // Only the coordinates that these contacts touch are used: a far body with any momentum has no influence.
     let touched = |k: &usize| places.iter().any(|j| contacts.unit(*j)[*k] != 0.0);
     let coordinates: Vec<usize> = (0..change.len()).filter(touched).collect();
     let momentum = coordinates

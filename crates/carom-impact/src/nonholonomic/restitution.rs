@@ -6,27 +6,28 @@ use crate::{
 };
 use carom_contact::ImpactError;
 
-/// Restitution of an impact under constraints: the part of the normal velocity that it gives back.
+/// Restitution of an impact under constraints: the fraction of the normal velocity that is reversed.
 ///
-/// One number of the geometry enters, $\cos^2\beta$ of the angle between the contact normal and
+/// Some variants depend on $\cos^2\beta$, where $\beta$ is the angle between the contact normal and
 /// the admissible velocities; it is 1 without constraints.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Restitution {
-    /// Energy is kept: reflection inside the admissible velocities. Clark & Bloch, Eqs. (15)-(17).
+    /// Reflection inside the admissible velocities; conserves energy. Clark & Bloch, Eqs. (15)-(17).
     Elastic,
-    /// Elastic reflection as if there were no constraints, then projection onto them; the paper's
-    /// "plastic" law. Clark & Bloch, Eqs. (18), (20).
+    /// Elastic reflection as if there were no constraints, then projection onto the constraints; the "plastic" law of the
+    /// paper. Clark & Bloch, Eqs. (18), (20).
     Projected,
-    /// Newton's coefficient in \[0, 1\] inside the admissible velocities.
+    /// Newton's restitution with a coefficient in \[0, 1\], inside the admissible velocities.
     Newton(f64),
-    /// Newton's coefficient in \[0, 1\] as if there were no constraints, then projection.
+    /// Newton's restitution with a coefficient in \[0, 1\] as if there were no constraints, then projection onto the
+    /// constraints.
     ProjectedNewton(f64),
 }
 
 impl Restitution {
-    /// Effective restitution $\kappa - 1$: normal velocity after over that before, reversed.
+    /// Effective restitution $\kappa - 1$: minus the ratio of the normal velocities after and before the impact.
     ///
-    /// Negative where the law leaves the contact approaching, which is inadmissible.
+    /// A negative value means that the contact still approaches after the impact, which is inadmissible.
     #[inline]
     pub fn effective(self, cos2_beta: f64) -> f64 {
         match self {
@@ -37,11 +38,11 @@ impl Restitution {
         }
     }
 
-    /// Checks the coefficient.
+    /// Checks the coefficient of the variant.
     ///
     /// # Errors
     ///
-    /// [`ImpactError::InvalidRestitution`] unless it lies in \[0, 1\].
+    /// [`ImpactError::InvalidRestitution`] if the coefficient lies outside \[0, 1\].
     pub fn validate(self) -> Result<(), ImpactError> {
         match self {
             Self::Elastic | Self::Projected => Ok(()),
@@ -62,7 +63,7 @@ impl Restitution {
         }
     }
 
-    /// True if contacts can throw each other back and forth for ever.
+    /// True if impacts between several contacts may alternate for ever.
     pub(crate) fn bounces(self) -> bool {
         !matches!(self, Self::Newton(0.0) | Self::ProjectedNewton(0.0))
     }

@@ -1,4 +1,4 @@
-//! Rough impact: no slip at the contact.
+//! Impact of rough contacts, which do not slip.
 
 use crate::laws::BuiltIn;
 use crate::tolerances::IMPULSE_ROUNDINGS;
@@ -15,37 +15,36 @@ use carom_numeric::svd::Svd;
 use nalgebra::{DMatrix, DVector};
 use smallvec::smallvec;
 
-/// Directions of the impulse below this fraction of the largest count as zero.
+/// Singular values of the rows below this fraction of the largest count as zero.
 const RANK_TOLERANCE: f64 = 1e-12;
 
-/// Gradient of the least distance problem that counts as zero, over its own terms.
+/// Fraction of its terms below which a gradient of the least-distance problem counts as zero.
 const NO_GRADIENT: f64 = 1e-14;
 
-/// Part of the unit vector that the least distance problem leaves, below which normals cannot all push: the shortest
-/// impulses would be $10^{4.5}$ times as large as those that pull.
+/// Residual of the least-distance problem below which no impulses push at all normals. Impulses that do would be $10^{4.5}$
+/// times as large as those that pull.
 const FEASIBLE: f64 = 1e-9;
 
-/// Impulses below this fraction of the whole are rounding.
+/// Fraction of the norm of all impulses below which an impulse is a rounding error.
 const ROUNDING: f64 = 1e-12;
 
-/// The law of rough contacts (`nonholonomic-rough`): impulses on the normal and every tangent
-/// row, which together reverse the contact's velocity,
+/// The law of rough contacts (`nonholonomic-rough`): impulses on the normal and all tangent
+/// rows together reverse the velocity of the contact,
 ///
 /// $$ v^+ = v^- - (1 + e)\Pi v^-, $$
 ///
-/// with $\Pi$ the metric projection onto the span of all rows of the approaching contacts,
-/// restricted to the constraints. At $e = 1$ energy is kept and every slip component changes sign:
-/// the no-slip collision of Broomhead & Gutkin (1993) and Cox & Feres (2016). Rows that depend on
-/// each other under the constraints share their impulse in the least-norm way, among the impulses whose normal
-/// parts push; where no impulses with pushing normal parts make $v^+$ there is no answer
-/// ([`ImpactError::InfeasibleLaw`]).
+/// with $\Pi$ the projection, in the kinetic metric, onto the span of all rows of the approaching contacts, restricted
+/// to the constraints. With $e = 1$ energy is conserved and every slip component changes sign: the no-slip collision of
+/// Broomhead & Gutkin (1993) and Cox & Feres (2016). If rows are linearly dependent under the constraints, the impulses
+/// of least norm among those with pushing normal parts are taken. If no impulses with pushing normal parts make $v^+$,
+/// there is no answer ([`ImpactError::InfeasibleLaw`]).
 ///
-/// The default is plastic, $e = 0$. It needs as many tangents as the physical contact has directions of slip. Friction coefficients
-/// are ignored: the contact sticks.
+/// The default is plastic, $e = 0$. The contact needs one tangent per direction of slip of the physical contact. Friction
+/// coefficients are ignored: the contact sticks.
 ///
 /// # Examples
 ///
-/// A thin ring ($J = mr^2$) that slides into a wall without spin comes back spinning:
+/// A thin ring ($J = mr^2$) that slides into a wall without spin rebounds with spin:
 ///
 /// ```
 /// use carom_impact::nonholonomic::Rough;
@@ -69,18 +68,18 @@ pub struct Rough {
 }
 
 impl Rough {
-    /// The law with a coefficient of restitution for all rows.
+    /// Creates the law with one coefficient of restitution for all rows.
     ///
     /// # Errors
     ///
-    /// [`ImpactError::InvalidRestitution`] unless it lies in \[0, 1\].
+    /// [`ImpactError::InvalidRestitution`] if the coefficient lies outside \[0, 1\].
     pub fn new(restitution: f64) -> Result<Self, ImpactError> {
         let law = Self { restitution };
         law.check()?;
         Ok(law)
     }
 
-    /// The coefficient of restitution.
+    /// Coefficient of restitution of all rows.
     pub fn restitution(&self) -> f64 {
         self.restitution
     }
@@ -130,7 +129,7 @@ impl ImpactLaw for Rough {
         let n = problem.momentum().len();
         let (of, of_row) = groups(n, rows.iter().map(|row| contacts.unit_row(*row)));
         let mut impulse: Numbers = smallvec![0.0; contacts.row(contacts.len())];
-        // Rows that share no coordinate do not see each other.
+        // Rows that share no coordinate do not influence each other.
         for group in 0..n {
             let members = rows.iter().zip(&of_row).filter(|(_, of)| **of == group);
             let members: Vec<usize> = members.map(|(row, _)| *row).collect();
@@ -166,13 +165,15 @@ impl ImpactLaw for Rough {
     }
 }
 
-/// Impulses of least norm that push on the normals and make the same momentum as `found`, which has the least norm of
-/// all (rows × 1, rows decomposed by `svd`). Returns `found` if there are no such impulses: the gate refuses it.
+/// Finds the impulses of least norm that push at all normals and make the same momentum change as `found`, the impulses of
+/// least norm without that condition. `svd` decomposes the rows. Returns `found` if there are no such impulses; the gate then
+/// rejects it.
 ///
-/// With the columns of $Z$ spanning the impulses that make nothing, they are $\lambda + Zy$ for the shortest $y$ with
-/// $Z_ny \ge -\lambda_n$, a least distance problem: for the nonnegative least squares solution $u$ of
-/// $\min\lVert (Z_n, -\lambda_n)^Tu - e\rVert$ with $e$ the last unit vector and $r$ the residual,
-/// $y = -r_{1..k}/r_{k+1}$ (Lawson & Hanson, *Solving Least Squares Problems*, 1974, ch. 23).
+/// Let $\lambda$ be `found`, and let the columns of $Z$ span the $k$-dimensional space of impulses that make no
+/// momentum. The result is $\lambda + Zy$ for the shortest $y$ with $Z_ny \ge -\lambda_n$ (the rows of the normals): a
+/// least-distance problem. With the nonnegative least-squares solution $u$ of
+/// $\min\lVert (Z_n, -\lambda_n)^Tu - e\rVert$, $e$ the last unit vector and $r$ the residual, $y = -r_{1..k}/r_{k+1}$
+/// (Lawson & Hanson, *Solving Least Squares Problems*, 1974, ch. 23).
 fn pushing(svd: &Svd, found: Vec<f64>, is_normal: &[bool]) -> Result<Vec<f64>, ImpactError> {
     let size = kernel::norm(&found);
     let rows: Vec<usize> = (0..found.len()).filter(|row| is_normal[*row]).collect();
@@ -186,17 +187,17 @@ fn pushing(svd: &Svd, found: Vec<f64>, is_normal: &[bool]) -> Result<Vec<f64>, I
         .map(|(index, _)| svd.right(index))
         .collect();
     let k = null.len();
-    // One column for each normal: its share of every direction, and its impulse over the size of all.
+    // One column per normal: its entries in the directions of $Z$, then its negative impulse relative to the norm of all.
     let columns = DMatrix::from_fn(k + 1, rows.len(), |i, j| match null.get(i) {
         Some(direction) => direction[rows[j]],
-        // A normal that cannot be changed and is zero but for rounding is no obstacle.
+        // A normal impulse that is fixed and zero up to rounding does not prevent a solution.
         None => -found[rows[j]] / size - ROUNDING,
     });
     let mut last = DVector::zeros(k + 1);
     last[k] = -1.0;
     let weights = nonnegative_least_squares(&columns, &last, NO_GRADIENT)?;
     let residual = columns * weights + last;
-    // Zero: no direction makes all normals push.
+    // A zero residual means that no direction makes all normals push.
     if !(-residual[k] > FEASIBLE) {
         return Ok(found);
     }
@@ -205,7 +206,7 @@ fn pushing(svd: &Svd, found: Vec<f64>, is_normal: &[bool]) -> Result<Vec<f64>, I
         kernel::add_scaled(&mut pushing, -size * r / residual[k], direction);
     }
     for row in rows {
-        // Rounding of a normal impulse that is zero.
+        // A slightly negative normal impulse is a rounding error of zero.
         if pushing[row] < 0.0 && pushing[row] > -IMPULSE_ROUNDINGS * ROUNDING * size {
             pushing[row] = 0.0;
         }

@@ -1,4 +1,4 @@
-//! One chain of elementary impacts.
+//! One chain of elementary impacts, computed impact by impact.
 
 use super::selection::Selector;
 use super::{DEFAULT_MAX_IMPACTS, Elastic, Propagative, SEQUENCE_LIMIT};
@@ -8,15 +8,15 @@ use carom_contact::{ContactSet, ImpactError, ImpactProblem, Numbers, UnitRow};
 use carom_metric::kernel;
 use smallvec::smallvec;
 
-/// A jammed set never comes to rest; it is looked for after this many impacts.
+/// Number of impacts after which the contacts are tested for jamming: a jammed set never comes to rest.
 const SUSPICION: u64 = 256;
 
-/// Reflects the momentum at one contact after the other until none approaches (Seghete & Murphey,
+/// Reflects the momentum at one contact after the other until no contact approaches (Seghete & Murphey,
 /// Eqs. 4-9).
 ///
-/// The state is the whitened momentum, not the contact velocities: an error in the velocities of
-/// two nearly opposite normals is worth $1/\gamma$ times as much momentum, and would be so at every
-/// impact of a chain whose length is $1/\gamma$ too.
+/// The state is the whitened momentum, not the contact velocities. For two nearly opposite normals, an error in the
+/// velocities corresponds to an error in the momentum that is larger by $1/\gamma$ ($\gamma$ is the half angle of the
+/// wedge). It would occur at every impact of a chain whose length is also about $1/\gamma$.
 pub(super) fn follow(
     problem: &ImpactProblem<'_>,
     law: &Propagative,
@@ -53,8 +53,8 @@ pub(super) fn follow(
     })
 }
 
-/// One elementary impact at distinct normal `i`: the whitened momentum and the contact velocities after
-/// it, and what counts as grazing, which grows with the terms of a row in the course of the event.
+/// Makes one elementary impact at the distinct normal `i`. Updates the whitened momentum, the contact velocities `b` and the
+/// grazing thresholds, which grow with the terms of each row in the course of the chain.
 /// Returns the impulse on the unit normal.
 #[inline]
 pub(super) fn reflect(
@@ -74,7 +74,7 @@ pub(super) fn reflect(
     lambda
 }
 
-/// Says so if the contacts jam each other and one of them approaches.
+/// Returns an error if the contacts jam each other and one of them approaches.
 pub(super) fn refuse_jam(
     problem: &ImpactProblem<'_>,
     b: &[f64],

@@ -1,11 +1,11 @@
-//! When a chain of inelastic impacts never ends.
+//! Restitution below which a chain of inelastic impacts never ends.
 
-/// Largest per-impact Newton restitution at which two contacts whose unit normals have the given
-/// cosine collide endlessly: $e^\ast = \tan^2(\tfrac12\arcsin(-c))$, 0 for $c \ge 0$.
+/// Largest Newton restitution of single impacts for which two contacts, whose unit normals have the given
+/// cosine $c$, collide without end: $e^\ast = \tan^2(\tfrac12\arcsin(-c))$, 0 for $c \ge 0$.
 ///
-/// Alternating impacts that each reverse $b_i$ with factor $e$ map the two contact velocities
-/// linearly; the map has a real eigenvalue, and a velocity that shrinks forever instead of
-/// escaping, exactly when $(1+e)^2c^2 \ge 4e$. A cosine outside \[-1, 1\] gives NaN.
+/// Alternating impacts that reverse each velocity $b_i$ with the factor $e$ map the two contact velocities
+/// linearly. The map has a real eigenvalue, and so a velocity that shrinks for ever instead of
+/// separating, exactly if $(1+e)^2c^2 \ge 4e$. A cosine outside \[-1, 1\] gives NaN.
 ///
 /// # Examples
 ///

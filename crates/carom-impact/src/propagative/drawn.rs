@@ -1,4 +1,4 @@
-//! Orders of impact drawn at random, where there are too many to follow.
+//! Random orders of impacts, for problems with too many orders to follow.
 
 use super::chain::refuse_jam;
 use super::tree::{Found, Layout, leaf, merge_tolerances};
@@ -6,21 +6,21 @@ use super::{DEFAULT_MAX_IMPACTS, Propagative, SEQUENCE_LIMIT, SequenceFilter, mi
 use carom_contact::{DrawnOrders, ImpactError, ImpactProblem, UnitRow};
 use carom_numeric::random::CounterRng;
 
-/// Number of orders of impact that are drawn, and their stream of random numbers.
+/// Number of random orders of impacts, and their seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OrderSample {
-    /// Orders, at most [`MAX_ORDERS`].
+    /// Number of orders to draw, at most [`MAX_ORDERS`].
     pub orders: u64,
     /// Seed of the random numbers.
     pub seed: u64,
 }
 
-/// Impacts of all orders together for each order.
+/// Contribution of each requested order to the total budget of impacts.
 const IMPACTS_AN_ORDER: u64 = 1000;
-/// Impacts of all orders together for each state of `max_nodes`.
+/// Contribution of each state of `max_nodes` to the total budget of impacts.
 const IMPACTS_A_NODE: u64 = 100;
 
-/// The most orders that are drawn.
+/// Largest number of orders that can be requested.
 pub const MAX_ORDERS: u64 = 1_000_000;
 
 impl Default for OrderSample {
@@ -32,9 +32,9 @@ impl Default for OrderSample {
     }
 }
 
-/// Follows random orders to their ends, at each state one of the approaching contacts with equal
-/// chances, and adds their outcomes to those already found. Where orders are long, fewer are followed
-/// than were asked for: the answer says how many.
+/// Follows random orders to their ends and adds their outcomes to those already found. In each state one of the
+/// approaching contacts is drawn with equal probability. If orders are long, fewer are followed than were requested;
+/// the result contains the number.
 pub(super) fn draw(
     problem: &ImpactProblem<'_>,
     law: &Propagative,

@@ -1,20 +1,20 @@
-//! Minimal sequences of impacts, taken literally.
+//! Test of whether a sequence of impacts is minimal, by the definition.
 
 use super::chain::reflect;
 use carom_contact::{ImpactError, ImpactProblem, Numbers, UnitRow};
 
-/// Longest sequence whose minimality is tested: there are $2^{16}$ subsequences.
+/// Longest sequence whose minimality is tested: it has $2^{16}$ subsequences.
 pub const MINIMALITY_LIMIT: usize = 16;
 
 /// True if a sequence of contacts is minimal for a problem (Seghete & Murphey, Definition 1).
 ///
-/// It is if reflecting the momentum at each contact in turn, approaching or not, gives a feasible
+/// A sequence is minimal if reflecting the momentum at each contact in turn, approaching or not, gives a feasible
 /// momentum and no proper subsequence does.
 ///
 /// # Errors
 ///
 /// [`ImpactError::MinimalityLimitExceeded`] beyond [`MINIMALITY_LIMIT`] impacts,
-/// [`ImpactError::InvalidContact`] for an index that is no contact.
+/// [`ImpactError::InvalidContact`] for an index out of range.
 pub fn is_minimal(problem: &ImpactProblem<'_>, sequence: &[usize]) -> Result<bool, ImpactError> {
     let problem = problem.event();
     let contacts = problem.contacts();

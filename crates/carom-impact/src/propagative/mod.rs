@@ -1,10 +1,10 @@
-//! The propagative law: a simultaneous impact as a chain of single elastic ones.
+//! The propagative law: a simultaneous impact as a chain of elastic impacts at single contacts.
 //!
-//! Every contact that approaches reflects the momentum in the kinetic metric, which may make
-//! others approach; the chain ends when none does. Whenever the contacts can open together
-//! ([`Margin`](carom_contact::Margin) positive) every chain ends, whatever the order:
-//! each impact raises $\langle p, w\rangle$ for a direction $w$ that opens all contacts, and
-//! $\lVert p\rVert$ bounds it. The order may matter, though, and then [`Propagative`] returns the
+//! A contact that approaches reflects the momentum in the kinetic metric, which may make
+//! other contacts approach; the chain ends when no contact approaches. If the contacts can open together
+//! ([`Margin`](carom_contact::Margin) positive), every chain ends, in any order:
+//! each impact increases $\langle p, w\rangle$ for a direction $w$ that opens all contacts, and
+//! $\lVert p\rVert$ bounds this product. The outcome may depend on the order. [`Propagative`] therefore can return the
 //! whole set of outcomes and its diameter, the indeterminacy $\xi$.
 
 mod chain;
@@ -38,27 +38,27 @@ use carom_contact::{
 use spread::{farthest_first, farthest_pair};
 use tree::merge_tolerances;
 
-/// Sequences are reported up to this many impacts.
+/// Largest number of impacts up to which a sequence of contacts is reported.
 pub const SEQUENCE_LIMIT: u64 = 10_000;
 
-/// Outcomes of a set that are listed; the others are counted.
+/// Largest number of outcomes of a set that are listed; the others are only counted.
 pub const MAX_OUTCOMES: usize = 1000;
 
-/// Cap on the impacts of a chain that is followed one by one.
+/// Default of the largest number of impacts in a chain that is computed impact by impact.
 pub const DEFAULT_MAX_IMPACTS: u64 = 10_000_000;
 
 /// The propagative law (`propagative`).
 ///
-/// Elastic by default; with a [`restitution`](Self::restitution) below 1 the outcome lies between
-/// the plastic and the elastic one such that the whole event loses the energy that the coefficient
-/// says. Frictionless: tangents and friction of the contacts are not used.
+/// Elastic by default. With a [`restitution`](Self::restitution) below 1 the outcome lies between
+/// the plastic and the elastic one, such that the whole impact loses the energy that the coefficient
+/// prescribes. The law is frictionless: tangents and friction of the contacts are not used.
 ///
 /// # Accuracy
 ///
-/// Kinetic energy of an elastic outcome is kept to a few ulps (the total impulse is scaled onto the
-/// energy ellipsoid), tangential momentum exactly up to the rounding of $v^+$. The error of the
-/// outcome grows like the number of impacts times $2^{-52}$; two contacts that need more than 50
-/// are unfolded in closed form, where it is $2^{-52}/\gamma$.
+/// The kinetic energy of an elastic outcome is conserved to a few units in the last place (the total impulse is scaled
+/// accordingly), tangential momentum exactly up to the rounding of $v^+$. The error of the
+/// outcome grows like the number of impacts times $2^{-52}$. Two contacts that need more than 50
+/// impacts are resolved in closed form, with an error of $2^{-52}/\gamma$ for the half angle $\gamma$ of their wedge.
 ///
 /// # Examples
 ///
@@ -82,22 +82,22 @@ pub const DEFAULT_MAX_IMPACTS: u64 = 10_000_000;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct Propagative {
-    /// Rule for the next of the approaching contacts.
+    /// Rule that chooses the next contact among those that approach.
     pub selection: Selection,
-    /// Energetic restitution of the whole event.
+    /// Energetic coefficient of restitution of the whole impact.
     pub restitution: EnergeticRestitution,
-    /// The plastic outcome that restitution refers to.
+    /// Rule of the plastic outcome to which the restitution refers.
     pub plastic: PlasticRule,
-    /// Cap on elementary impacts. `None`: [`DEFAULT_MAX_IMPACTS`] where impacts are followed one
-    /// by one, no cap where two contacts are unfolded in closed form.
+    /// Largest number of elementary impacts. `None` means [`DEFAULT_MAX_IMPACTS`] if impacts are computed one
+    /// by one, and no limit if two contacts are resolved in closed form.
     pub max_impacts: Option<u64>,
-    /// States visited when all outcomes are asked for; then orders are drawn at random.
+    /// Largest number of states visited when all outcomes are requested; beyond it, orders are drawn at random.
     pub max_nodes: usize,
-    /// Number of orders that are drawn then.
+    /// Number of orders that are then drawn at random.
     pub samples: u64,
-    /// Seed of their random numbers.
+    /// Seed of the random orders.
     pub seed: u64,
-    /// Sequences that count when all outcomes are asked for.
+    /// Sequences that are accepted when all outcomes are requested.
     #[cfg_attr(feature = "serde", serde(rename = "sequences"))]
     pub filter: SequenceFilter,
 }
@@ -117,7 +117,7 @@ impl Default for Propagative {
     }
 }
 
-/// An elastic outcome before restitution, and how it came about.
+/// An elastic outcome before restitution, with the sequences that lead to it.
 #[derive(Clone, Debug)]
 struct Elastic {
     jump: MomentumChange,
@@ -134,7 +134,7 @@ impl Propagative {
         self.selection.validate(problem.contacts().len())
     }
 
-    /// The elastic outcome by the selection rule.
+    /// Computes the elastic outcome for the order that the selection rule chooses.
     fn elastic(&self, problem: &ImpactProblem<'_>) -> Result<Elastic, ImpactError> {
         if let Some(pair) = TwoContacts::when_steep(problem) {
             return pair.elastic(problem, self);
@@ -142,7 +142,7 @@ impl Propagative {
         chain::follow(problem, self)
     }
 
-    /// Blends an elastic outcome with the plastic one and audits it.
+    /// Interpolates between the plastic and an elastic outcome, and checks and audits the result.
     fn finish(
         &self,
         problem: &ImpactProblem<'_>,
@@ -191,7 +191,7 @@ impl Propagative {
         plastic_change(problem, self.plastic).map(Some)
     }
 
-    /// Nothing happens; `lengths` as for the other outcomes of the same call.
+    /// Returns the outcome without an impact; `lengths` as for the other outcomes of the same call.
     fn unchanged(
         &self,
         problem: &ImpactProblem<'_>,
@@ -226,10 +226,10 @@ impl ImpactLaw for Propagative {
 }
 
 impl SetValuedLaw for Propagative {
-    /// Every outcome over all orders of impact, by breadth-first search over momenta
-    /// with merging of equal states, or in closed form for two steep contacts. Where that takes more
-    /// than [`max_nodes`](Propagative::max_nodes) states, random orders are followed to their ends
-    /// as well ([`samples`](Propagative::samples)), and the set is incomplete.
+    /// Returns every outcome over all orders of impacts, by breadth-first search over momenta
+    /// with merging of equal states, or in closed form for two contacts that need many impacts. If more
+    /// than [`max_nodes`](Propagative::max_nodes) states are needed, random orders are also followed to their ends
+    /// ([`samples`](Propagative::samples)), and the set is incomplete.
     fn resolve_all(&self, problem: &ImpactProblem<'_>) -> Result<OutcomeSet, ImpactError> {
         let problem = problem.event();
         self.check(problem)?;
@@ -254,12 +254,12 @@ impl SetValuedLaw for Propagative {
 }
 
 impl Propagative {
-    /// Outcomes of random orders of impact alone: at each state one of the approaching contacts,
-    /// with equal chances. The set is incomplete; equal outcomes are merged.
+    /// Returns the outcomes of random orders of impacts alone: in each state one of the approaching contacts is drawn
+    /// with equal probability. The set is incomplete; equal outcomes are merged.
     ///
     /// # Errors
     ///
-    /// [`ImpactError::InvalidOption`] for no order or more than [`MAX_ORDERS`]; as
+    /// [`ImpactError::InvalidOption`] for zero orders or more than [`MAX_ORDERS`]; the errors of
     /// [`resolve`](ImpactLaw::resolve).
     pub fn sample(
         &self,
@@ -272,7 +272,7 @@ impl Propagative {
             return self.nothing_happens(problem);
         }
         if let Some(pair) = TwoContacts::when_steep(problem) {
-            // Both orders in closed form: drawing would follow thousands of impacts one by one.
+            // Both orders in closed form: random orders would need thousands of impacts each.
             return self.collect(problem, pair.all(problem, self)?, None);
         }
         let mut found = tree::Found::default();
@@ -291,7 +291,7 @@ impl Propagative {
         })
     }
 
-    /// The set of what was found: all of it, or the part that spreads farthest.
+    /// Builds the set from the outcomes found: all of them, or a subset that spreads as far as possible.
     fn collect(
         &self,
         problem: &ImpactProblem<'_>,
@@ -303,7 +303,7 @@ impl Propagative {
         let preferred = if found.exhausted {
             nearest(&own.jump, &found.leaves)
         } else {
-            // An order like any other, drawn or not.
+            // The order of the selection rule is one more order, drawn or not.
             own.n_sequences = 0;
             Some(found.push(own, &merge_tolerances(problem)))
         };

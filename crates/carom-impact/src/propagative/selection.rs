@@ -1,12 +1,12 @@
-//! Rules for the next of several approaching contacts.
+//! Rules that choose the next contact among several that approach.
 
 use carom_contact::{ContactSet, ImpactError, UnitRow};
 use carom_numeric::random::CounterRng;
 
-/// Contact velocities this close to the one sought, over its size, are a tie.
+/// Relative difference of two contact velocities below which they count as equal.
 const TIE_TOLERANCE: f64 = 1e-9;
 
-/// The rule that picks one of the approaching contacts.
+/// Rule that chooses the next contact among those that approach.
 ///
 /// Ties are broken by the lowest contact index, so that symmetric problems have the same answer
 /// on every machine.
@@ -26,19 +26,19 @@ const TIE_TOLERANCE: f64 = 1e-9;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Selection {
-    /// The contact that approaches fastest in the kinetic metric.
+    /// The contact whose unit normal approaches fastest.
     #[default]
     MostApproaching,
-    /// Among the approaching contacts, the slowest.
+    /// The contact that approaches slowest.
     LeastApproaching,
-    /// The first in this order that approaches; contacts not named come last, by index.
+    /// The first approaching contact in this order; contacts that are not listed come last, by index.
     Priority(Vec<usize>),
-    /// Any, by random numbers that this seed decides, the same on every machine.
+    /// A random contact; this seed determines the random numbers, the same on every machine.
     Random(u64),
 }
 
 impl Selection {
-    /// Checks that a priority order names contacts, each once.
+    /// Checks that a priority order lists valid contacts, each at most once.
     pub(crate) fn validate(&self, contacts: usize) -> Result<(), ImpactError> {
         let Self::Priority(order) = self else {
             return Ok(());
@@ -68,7 +68,7 @@ pub fn by_priority(order: &[usize], contacts: &ContactSet<'_>) -> Vec<UnitRow> {
     places
 }
 
-/// A selection rule at work on the distinct normals of one problem.
+/// A selection rule prepared for the distinct normals of one problem.
 pub(super) enum Selector {
     Most,
     Least,

@@ -1,15 +1,15 @@
-//! Choice of the reported outcomes: a few that spread as far as all.
+//! Choice of the reported outcomes: a subset that spreads as far as the whole set.
 
 use carom_contact::momentum_change::MomentumChange;
 
-/// Distances to pairs of outcomes beyond which the diameter is sought by sweeps.
+/// Largest number of pairs of outcomes for which the diameter is computed exactly; above it, by sweeps.
 const MAX_PAIRS: usize = 20_000_000;
 
-/// Sweeps of the search for a pair far apart.
+/// Largest number of sweeps in the search for a distant pair.
 const SWEEPS: usize = 8;
 
-/// The two jumps farthest apart and their distance: exactly if `is_exact` or if there are few, else
-/// a pair that no sweep from either end improves.
+/// Finds the two momentum changes farthest apart and their distance. The result is exact if `is_exact` or if there are few
+/// changes, else a pair that no sweep from either end improves.
 pub(super) fn farthest_pair(jumps: &[MomentumChange], is_exact: bool) -> (usize, usize, f64) {
     let n = jumps.len();
     if is_exact || n.saturating_mul(n) / 2 <= MAX_PAIRS {
@@ -37,8 +37,8 @@ pub(super) fn farthest_pair(jumps: &[MomentumChange], is_exact: bool) -> (usize,
     best
 }
 
-/// At most `limit` of the jumps, those of `first` before all others, then always the one farthest
-/// from those taken (Gonzalez 1985). Ties go to the lower index.
+/// Selects at most `limit` of the momentum changes: first those listed in `first`, then repeatedly the one farthest
+/// from those already selected (Gonzalez 1985). Ties go to the lower index.
 pub(super) fn farthest_first(
     jumps: &[MomentumChange],
     first: &[usize],
@@ -59,7 +59,7 @@ pub(super) fn farthest_first(
         for (nearest, jump) in nearest.iter_mut().zip(jumps) {
             *nearest = f64::min(*nearest, jumps[next].distance(jump));
         }
-        // Taken ones are out, also among equal ones.
+        // A selected change is excluded from now on, even if others are equal to it.
         nearest[next] = f64::NEG_INFINITY;
         taken.push(next);
     }
@@ -69,7 +69,7 @@ pub(super) fn farthest_first(
 fn largest(numbers: impl Iterator<Item = f64>) -> (usize, f64) {
     let mut best = (0, f64::NEG_INFINITY);
     for (i, x) in numbers.enumerate() {
-        // Written so that the first number counts whatever it is.
+        // The first number is taken whatever its value.
         if i == 0 || x > best.1 {
             best = (i, x);
         }

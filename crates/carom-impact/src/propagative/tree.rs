@@ -1,4 +1,4 @@
-//! All orders of impact at once.
+//! Search over all orders of impacts.
 
 use super::chain::{reflect, refuse_jam};
 use super::minimal::places_are_minimal;
@@ -10,32 +10,33 @@ use carom_contact::{ImpactError, ImpactProblem, Numbers, UnitRow};
 use carom_metric::kernel;
 use std::collections::HashMap;
 
-/// States of one level are the same if no coordinate differs by more than this fraction of the
-/// momentum of the parts that contacts connect with it.
+/// Largest difference of two coordinates at which states of one level are merged, as a fraction of the
+/// momentum of the bodies that contacts connect with the coordinate.
 const MERGE_TOLERANCE: f64 = 1e-9;
 
-/// Tolerance at which two outcomes are one, over the motion that contacts see.
+/// Largest difference of two coordinates at which outcomes are merged, as a fraction of the momentum in the span of the
+/// normals.
 const OUTCOME_TOLERANCE: f64 = 1e-7;
 
-/// Levels larger than this are searched by hashing.
+/// Size of a level above which states are searched by hashing.
 const HASHED_LEVEL: usize = 16;
 
-/// Filter of sequences of impacts.
+/// Condition that sequences of impacts must satisfy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum SequenceFilter {
-    /// Every order in which each impact acts on an approaching contact: how the papers' examples
-    /// use the model.
+    /// Every sequence in which each impact acts on an approaching contact, as in the examples of the
+    /// papers.
     #[default]
     Approaching,
     /// The terminating sequences that are minimal in the sense of Seghete & Murphey, Definition 1:
-    /// no proper subsequence, applied blindly, yields a feasible momentum. Of two orders with
-    /// different lengths this drops the longer.
+    /// no proper subsequence, applied to approaching contacts or not, yields a feasible momentum. Of two orders with
+    /// different lengths the longer is excluded.
     Minimal,
 }
 
-/// Result of the search.
+/// Result of a search over orders.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     pub(super) leaves: Vec<Elastic>,
@@ -45,7 +46,7 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// Adds an outcome, merging it with an equal one; returns its place among the leaves.
+    /// Adds an outcome, merges it with an equal one, and returns its index among the leaves.
     /// `tolerances` are those of [`merge_tolerances`].
     pub(super) fn push(&mut self, mut leaf: Elastic, tolerances: &[f64]) -> usize {
         if leaf.lengths.is_empty() {
@@ -73,7 +74,7 @@ impl Found {
         place
     }
 
-    /// For two contacts the minimal sequences are the shortest ones.
+    /// Keeps the shortest sequences; for two contacts these are the minimal ones.
     pub(super) fn keep_shortest(&mut self) {
         let shortest = self
             .leaves
@@ -85,8 +86,8 @@ impl Found {
     }
 }
 
-/// Distance up to which whitened coordinates of two outcomes count as equal: [`OUTCOME_TOLERANCE`] of the motion that
-/// the normals of a group of contacts see, and the rounding of the whole momentum of the group.
+/// Largest difference of each whitened coordinate at which two outcomes count as equal: [`OUTCOME_TOLERANCE`] of the
+/// momentum in the span of the normals of a group of contacts, plus the rounding of the whole momentum of the group.
 pub(super) fn merge_tolerances(problem: &ImpactProblem<'_>) -> Vec<f64> {
     let contacts = problem.contacts();
     let momentum = problem.momentum();
@@ -102,7 +103,7 @@ pub(super) fn merge_tolerances(problem: &ImpactProblem<'_>) -> Vec<f64> {
     };
     let (seen, whole) = (norms(&seen), norms(momentum));
     let size = |group: &usize| {
-        // A group that no normal touches keeps its momentum to the last bit.
+        // Coordinates that no normal touches keep their momentum to the last bit.
         if seen[*group] == 0.0 {
             0.0
         } else {
@@ -117,10 +118,10 @@ fn is_same(a: &[f64], b: &[f64], tolerances: &[f64]) -> bool {
     triples.all(|((a, b), tolerance)| (a - b).abs() <= *tolerance)
 }
 
-/// Cell of a generic linear functional of a momentum: equal ones differ by less than a cell, so
-/// that the neighbors of a cell are enough.
+/// Computes the hash cell of a momentum from a linear combination of its coordinates. The values of equal momenta differ by
+/// less than the width of a cell, so a search needs only a cell and its two neighbors.
 fn cell(momentum: &[f64], tolerances: &[f64]) -> i64 {
-    // Irrational weights in (0.5, 1.5): no symmetry of a problem makes states collide.
+    // Irrational weights in (0.5, 1.5) prevent collisions between states that a symmetry maps to each other.
     let weight = |i: usize| 0.5 + (i as f64 * 0.618_033_988_749_895 + 0.25).fract();
     let moving = momentum.iter().zip(tolerances).enumerate();
     let moving = moving.filter(|(_, (_, tolerance))| **tolerance > 0.0);
@@ -128,18 +129,18 @@ fn cell(momentum: &[f64], tolerances: &[f64]) -> i64 {
     (terms.sum::<f64>() / (1.5 * momentum.len() as f64)).floor() as i64
 }
 
-/// Place of a state's parts in a row of numbers: the whitened momentum, the contact velocities,
-/// what counts as grazing of them, and the impulses so far.
+/// Layout of a state in one array: the whitened momentum (n entries), then for each distinct normal the velocity,
+/// the grazing threshold, and the impulse so far.
 ///
-/// The momentum is the state proper, for the reason given at [`follow`](super::chain::follow);
-/// the velocities follow from it.
+/// The momentum is the primary state, for the reason given at [`follow`](super::chain::follow);
+/// velocities are computed from it.
 #[derive(Clone, Copy)]
 pub(super) struct Layout {
     n: usize,
     pub(super) m: usize,
 }
 
-/// One state, borrowed.
+/// View of one state.
 pub(super) struct State<'a> {
     momentum: &'a [f64],
     b: &'a [f64],
@@ -177,7 +178,7 @@ impl Layout {
         }
     }
 
-    /// The state before the impact.
+    /// Returns the state before the impact.
     pub(super) fn start(self, problem: &ImpactProblem<'_>) -> Vec<f64> {
         let mut row = Vec::with_capacity(self.size());
         row.extend_from_slice(problem.momentum());
@@ -196,21 +197,21 @@ impl Layout {
     }
 }
 
-/// A state of the search; its numbers stand in the level's array.
+/// Node of the search; the numbers of its state are in the array of the level.
 #[derive(Clone, Copy)]
 struct Node {
-    /// Sequences that lead here.
+    /// Number of sequences that lead to this state.
     paths: u64,
-    /// Place in the history, to read one of them off.
+    /// Index of the entry in the history from which one of these sequences can be read.
     history: usize,
 }
 
-/// One level of the tree: all states after the same number of impacts.
+/// One level of the search: all states after the same number of impacts.
 struct Level {
     layout: Layout,
     tolerances: Vec<f64>,
     nodes: Vec<Node>,
-    /// The states of the nodes, one row after the other.
+    /// States of the nodes, one after the other.
     rows: Vec<f64>,
     hash: HashMap<i64, Vec<usize>>,
 }
@@ -241,7 +242,7 @@ impl Level {
         &self.row(k)[..self.layout.n]
     }
 
-    /// The node with this momentum, if there is one.
+    /// Index of the node with this momentum; `None` if there is no such node.
     fn find(&self, momentum: &[f64]) -> Option<usize> {
         let same = |k: &usize| is_same(self.momentum(*k), momentum, &self.tolerances);
         if self.nodes.len() <= HASHED_LEVEL {
@@ -267,7 +268,7 @@ impl Level {
     }
 }
 
-/// Follows every order of impact, level by level.
+/// Finds the outcomes of all orders of impacts, level by level.
 pub(super) fn grow(problem: &ImpactProblem<'_>, law: &Propagative) -> Result<Found, ImpactError> {
     refuse_jam(problem, problem.unit_velocity(), problem.grazing())?;
     let layout = Layout::of(problem);
@@ -372,7 +373,8 @@ fn read(history: &[(usize, UnitRow)], mut at: usize) -> Vec<UnitRow> {
     sequence
 }
 
-/// Minimality belongs to a sequence, not to a state, so nothing can be merged on the way.
+/// Finds the outcomes of all minimal sequences. Minimality is a property of a sequence, not of a state, so states are not
+/// merged.
 fn grow_minimal(
     problem: &ImpactProblem<'_>,
     law: &Propagative,

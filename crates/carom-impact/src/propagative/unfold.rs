@@ -1,4 +1,4 @@
-//! Two contacts in closed form.
+//! Closed form of a chain of impacts at two contacts.
 
 use super::tree::merge_tolerances;
 use super::{Elastic, Propagative, SEQUENCE_LIMIT};
@@ -9,11 +9,11 @@ use carom_metric::{Wedge, kernel};
 use smallvec::smallvec;
 use std::f64::consts::TAU;
 
-/// $\tan\gamma$ below which the closed form is used instead of the chain: 50 impacts and more,
+/// Value of $\tan\gamma$ below which the closed form replaces the chain: from 50 impacts on,
 /// $\gamma \le \pi/100$.
 const STEEP: f64 = 0.031_426_266_043_351_15;
 
-/// A narrower wedge has no interior to working precision.
+/// Sine of the half angle below which a wedge has no interior to working precision.
 const CLOSED_WEDGE: f64 = 1e-8;
 
 /// The two distinct normals.
@@ -21,24 +21,23 @@ const PAIR: [UnitRow; 2] = [UnitRow::new(0), UnitRow::new(1)];
 
 /// Two contacts and a momentum, unfolded.
 ///
-/// In the plane of the two normals a chain of reflections is a straight line through copies of the
-/// wedge mirrored at its own faces. The momentum has polar angle $\theta$ from the middle
-/// direction $r = (u+v)/\lVert u+v\rVert$ (positive towards $u$) and the line leaves the wedges
-/// after $k = \lceil a/2\gamma - 1/2\rceil$ mirrors, $a = \mp\theta \bmod 2\pi$: any number of
-/// impacts at the cost of two trigonometric functions.
+/// Unfolding replaces a chain of reflections in a wedge by a straight line through mirrored copies of the wedge. The
+/// momentum has the polar angle $\theta$ from the middle direction $r = (u+v)/\lVert u+v\rVert$ (positive towards $u$).
+/// The line leaves the wedges after $k = \lceil a/2\gamma - 1/2\rceil$ mirrors, where $a = \mp\theta \bmod 2\pi$. So
+/// any number of impacts costs two trigonometric functions.
 #[derive(Clone, Debug)]
 pub struct TwoContacts {
     wedge: Wedge,
     gamma: f64,
-    /// Whitened orthonormal basis of the plane: r, then e towards `u`.
+    /// Orthonormal basis of the plane in whitened coordinates: r, then the direction perpendicular to r on the side of `u`.
     basis: [Numbers; 2],
-    /// Coordinates of the momentum along the basis, and the contact velocities.
+    /// Coordinates of the momentum in this basis, and the velocities of the two unit normals.
     xy: [f64; 2],
     b: [f64; 2],
     grazing: [f64; 2],
 }
 
-/// The end of an alternating chain of impacts at two contacts.
+/// End of an alternating chain of impacts at two contacts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Unfolding {
     /// Number of impacts.
@@ -48,7 +47,7 @@ pub struct Unfolding {
 }
 
 impl TwoContacts {
-    /// Unfolds a problem with exactly two distinct normals; `None` for any other number.
+    /// Prepares a problem with exactly two distinct normals; `None` for any other number.
     pub fn new(problem: &ImpactProblem<'_>) -> Option<Self> {
         let contacts: &ContactSet<'_> = problem.contacts();
         let ([bu, bv], [gu, gv]) = (problem.unit_velocity(), problem.grazing()) else {
@@ -76,7 +75,7 @@ impl TwoContacts {
         })
     }
 
-    /// Unfolds a problem only if following it would take many impacts.
+    /// Prepares a problem with two distinct normals whose chain would have many impacts; `None` for any other problem.
     pub(super) fn when_steep(problem: &ImpactProblem<'_>) -> Option<Self> {
         if problem.contacts().n_distinct() != 2 {
             return None;
@@ -90,7 +89,7 @@ impl TwoContacts {
         }
     }
 
-    /// The chain that starts at `first` (0 or 1); `None` if that contact does not approach.
+    /// Computes the end of the chain that starts at contact `first` (0 or 1); `None` if that contact does not approach.
     pub fn unfold(&self, first: usize) -> Option<Unfolding> {
         let mut velocities = self.b.iter().zip(&self.grazing);
         let approaches = velocities
@@ -102,7 +101,7 @@ impl TwoContacts {
         let theta = libm::atan2(self.xy[1], self.xy[0]);
         let mirrored = if first == 0 { -theta } else { theta };
         let angle = mirrored.rem_euclid(TAU);
-        // A last impact within the feasibility tolerance is grazing: not an impact.
+        // A last impact within the grazing tolerance does not count as an impact.
         let spacing = 2.0 * self.gamma;
         let impacts = ((angle - GRAZING_TOLERANCE) / spacing - 0.5)
             .ceil()
@@ -116,7 +115,8 @@ impl TwoContacts {
         })
     }
 
-    /// Indeterminacy of this momentum, $\xi = 2\rho|\sin((\varphi_u - \varphi_v)/2)|/\lVert p\rVert$;
+    /// Indeterminacy of this momentum, $\xi = 2\rho|\sin((\varphi_u - \varphi_v)/2)|/\lVert p\rVert$, with the final polar
+    /// angles $\varphi_u$, $\varphi_v$ of the two orders and $\rho$ the norm of the momentum in the plane;
     /// 0 unless both contacts approach.
     pub fn indeterminacy(&self, problem: &ImpactProblem<'_>) -> f64 {
         match (self.unfold(0), self.unfold(1)) {
@@ -175,7 +175,7 @@ impl TwoContacts {
         }
     }
 
-    /// The outcome by the law's selection rule.
+    /// Computes the outcome for the order that the selection rule chooses.
     pub(super) fn elastic(
         &self,
         problem: &ImpactProblem<'_>,
@@ -187,7 +187,7 @@ impl TwoContacts {
         let first = first.map_or(0, UnitRow::index);
         match self.checked(problem, law, first)? {
             Some(leaf) => Ok(leaf),
-            // Only reached by grazing momenta: nothing happens.
+            // Only grazing momenta come here: there is no impact.
             None => Ok(self.leaf(
                 problem,
                 0,
@@ -199,7 +199,7 @@ impl TwoContacts {
         }
     }
 
-    /// The outcomes of both orders.
+    /// Computes the outcomes of both orders.
     pub(super) fn all(
         &self,
         problem: &ImpactProblem<'_>,
