@@ -1,24 +1,24 @@
-//! Results of an analysis of poses.
+//! Results of an analysis of tracked poses.
 
 use crate::explain::OuterBound;
 use crate::fit::{Cases, LawFit};
 use crate::impact::Census;
 use crate::noise::NoiseModel;
 
-/// Analysis of poses: impacts, noise, and one fit for each law asked for.
+/// Results of an analysis of poses: impacts, noise, and one fit for each requested law.
 #[derive(Clone, Debug)]
 pub struct Analysis {
-    /// Noise, gravity and plane.
+    /// Estimated noise, gravity and plane.
     pub noise: NoiseModel,
-    /// Impacts.
+    /// Impacts that were found.
     pub census: Census,
-    /// Fits, in the order of the requests; empty with fewer than ten impacts.
+    /// Fits of the laws, in the order of the requests; empty with fewer than ten impacts.
     pub fits: Vec<LawFit>,
-    /// Baselines: stick and no impact.
+    /// Baselines for comparison: every touching vertex sticks, and no impact.
     pub baselines: Vec<LawFit>,
-    /// Bounds that hold for every law, impact by impact, with the inertia of the best law.
+    /// Bounds that are valid for every law, one per impact, computed with the inertia of the best law.
     pub bounds: Vec<OuterBound>,
-    /// Distances to the nearest sampled outcome of the set-valued law, if it was asked for.
+    /// Distance of each impact to the nearest sampled outcome of the set-valued law, if that law was requested.
     pub set_distances: Option<Vec<f64>>,
     pub(crate) cases: Cases,
     pub(crate) published: Option<[f64; 2]>,

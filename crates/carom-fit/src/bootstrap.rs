@@ -1,12 +1,12 @@
-//! Intervals by resampling tosses.
+//! Confidence intervals by bootstrap over tosses.
 //!
-//! A resampled likelihood weighs the same predictions differently. The predictions around the optimum
-//! are made once, on a grid that covers every resampled optimum, and interpolated: residual vectors are
-//! piecewise smooth in the parameters, and a cell of the grid is a fraction of a standard error. A
-//! resample whose optimum falls on the edge of the grid is searched again with the law itself.
+//! A resample gives the tosses other weights but uses the predictions unchanged. The predictions around the
+//! optimum are computed once, on a grid that covers every resampled optimum, and interpolated: residual vectors
+//! are piecewise smooth in the parameters, and a grid cell is a fraction of a standard error. If the optimum of
+//! a resample is at the edge of the grid, it is searched again with the law itself.
 //!
-//! Estimated gravity is estimated again from each resample: its error moves the velocities of all impacts together, and
-//! no resampling of impacts alone would show it.
+//! If gravity is estimated, it is estimated again from each resample: its error changes the velocities of all
+//! impacts together, which resampling of impacts alone would not show.
 
 use crate::FitError;
 use crate::gravity::{pooled, standard_error};
@@ -22,27 +22,28 @@ use nalgebra::{Matrix6x3, Vector3, Vector6};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
-/// Nodes of the grid along each parameter, by the number of parameters.
+/// Number of grid nodes along each parameter; entry i is used for i parameters.
 const NODES: [usize; 4] = [1, 33, 17, 9];
-/// The grid reaches to where the log likelihood, the other parameters kept, has fallen by this: seven
-/// standard errors of independent impacts.
+/// Fall of the log likelihood at the edge of the grid, with the other parameters fixed: seven standard errors
+/// of independent impacts.
 const REACH: f64 = 25.0;
-/// First step of the search for that place, over the range of the parameter.
+/// First step of the search for that edge, as a fraction of the range of the parameter.
 const FIRST_STEP: f64 = 1e-6;
-/// A resampled optimum on the grid.
+/// Search for a resampled optimum on the grid.
 const RESAMPLED: Search = Search {
     size: 0.1,
     accuracy: 1e-5,
     rounds: 2,
 };
-/// One beyond the grid.
+/// Search for a resampled optimum beyond the grid.
 const BEYOND: Search = Search {
     size: 0.01,
     accuracy: 1e-6,
     rounds: 2,
 };
 
-/// Range in which the log likelihood has not fallen by much, in both directions of each parameter.
+/// Returns the box around the optimum in which the log likelihood has fallen by at most [`REACH`] along each
+/// parameter.
 fn reach(model: &Model<'_>, cases: &[Case], optimum: &Point) -> Domain {
     let range = model.domain();
     let top = model.log_likelihood(cases, optimum);
@@ -71,13 +72,13 @@ fn reach(model: &Model<'_>, cases: &[Case], optimum: &Point) -> Domain {
     domain
 }
 
-/// One toss of those that are resampled: its cases by their places.
+/// One toss for resampling, with the indices of its cases.
 struct Group {
     toss: u64,
     cases: Vec<usize>,
 }
 
-/// All tosses that say something, by their numbers.
+/// Returns all tosses with cases or flights, ordered by their numbers.
 fn groups(cases: &[Case], flights: &[FlightGravity]) -> Vec<Group> {
     let mut groups: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
     for flight in flights {
@@ -90,7 +91,7 @@ fn groups(cases: &[Case], flights: &[FlightGravity]) -> Vec<Group> {
     groups.into_iter().map(group).collect()
 }
 
-/// Weight of each toss in one resample.
+/// Returns the weight of each toss in one resample: the number of times that it is drawn.
 fn counts(n: usize, seed: u64, resample: u64) -> Vec<f64> {
     let mut random = CounterRng::new(seed, resample, 0);
     let mut counts = vec![0.0; n];
@@ -101,7 +102,8 @@ fn counts(n: usize, seed: u64, resample: u64) -> Vec<f64> {
     counts
 }
 
-/// Derivatives of the residual vectors at the optimum by gravity: differences over two standard errors.
+/// Computes the derivatives of the residual vectors at the optimum with respect to gravity, by differences over
+/// two standard errors.
 fn by_gravity(
     model: &Model<'_>,
     cases: &[Case],
@@ -124,8 +126,8 @@ fn by_gravity(
     cases.par_iter().map(derivative).collect()
 }
 
-/// Refits the free parameters, and gravity where it was estimated, on resamples of the tosses: one point a
-/// resample.
+/// Refits the free parameters, and gravity if it was estimated, on resamples of the tosses. Returns one point
+/// per resample.
 pub(crate) fn resampled_optima(
     model: &Model<'_>,
     cases: &[Case],
@@ -188,7 +190,8 @@ pub(crate) fn resampled_optima(
         .collect()
 }
 
-/// The 95 % percentile interval of one coordinate, widened to hold the estimate.
+/// Returns the 95 % percentile interval of coordinate `k`, extended to include the estimate. `None` without
+/// resamples.
 pub(crate) fn interval(optima: &[Point], k: usize, estimate: f64) -> Option<[f64; 2]> {
     let mut values: Vec<f64> = optima.iter().map(|point| point[k]).collect();
     let low = quantile(&mut values, 0.025)?;

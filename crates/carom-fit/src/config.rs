@@ -1,4 +1,4 @@
-//! A setup as TOML.
+//! Reads a setup from TOML.
 
 use crate::FitError;
 use crate::law::Parameter;
@@ -7,7 +7,7 @@ use nalgebra::{Matrix3, Vector3};
 use serde::Deserialize;
 use std::ops::Range;
 
-/// Shortest normal that still says where the plane points.
+/// A normal shorter than this has no usable direction.
 const SHORTEST_NORMAL: f64 = 1e-12;
 
 #[derive(Deserialize)]
@@ -85,7 +85,7 @@ struct PublishedTable {
     friction: toml::Spanned<f64>,
 }
 
-/// Makes the error of a place in the text, its key and its fault.
+/// Function that creates the error for a position in the text, a key and a message.
 type At<'a> = dyn Fn(Range<usize>, &str, &str) -> FitError + 'a;
 
 impl BodyTable {
@@ -127,7 +127,7 @@ impl BodyTable {
 }
 
 impl Setup {
-    /// Reads `[body]`, `[plane]`, `[flight]`, `[detect]` and `[published]`.
+    /// Reads a setup from the TOML tables `[body]`, `[plane]`, `[flight]`, `[detect]` and `[published]`.
     ///
     /// # Errors
     ///
@@ -205,7 +205,7 @@ impl Setup {
     }
 }
 
-/// The eight corners of a box.
+/// Returns the eight corners of a box.
 fn corners(half: &Vector3<f64>) -> Vec<Vector3<f64>> {
     let sign = |bit: usize| if bit == 0 { -1.0 } else { 1.0 };
     (0..8)
@@ -213,7 +213,7 @@ fn corners(half: &Vector3<f64>) -> Vec<Vector3<f64>> {
         .collect()
 }
 
-/// Line of a place in a text, from 1.
+/// Returns the line number of a byte position in a text, counted from 1.
 fn line_of(text: &str, place: usize) -> usize {
     1 + text.bytes().take(place).filter(|b| *b == b'\n').count()
 }

@@ -1,50 +1,50 @@
-//! Samples at which something acts besides gravity, and the flights between them.
+//! Episodes, in which another force than gravity acts, and the flights between them.
 
 use crate::Poses;
 use crate::noise::{NoiseModel, bend};
 use crate::setup::DetectOptions;
 use std::ops::Range;
 
-/// Standard gravity (m/s²), in whose terms the smallest acceleration that counts is given.
+/// Standard gravity (m/s²); the smallest acceleration that is flagged is given relative to it.
 const STANDARD_GRAVITY: f64 = 9.81;
 
-/// Runs of flagged samples with at most one sample between them.
+/// Episode: a run of flagged samples, with at most one unflagged sample between two flagged ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Episode {
-    /// First flagged sample.
+    /// Index of the first flagged sample.
     pub first: usize,
-    /// Last flagged sample.
+    /// Index of the last flagged sample.
     pub last: usize,
 }
 
 impl Episode {
-    /// First sample of the flight after it: an impact between two samples flags one or both of
-    /// them, so two flagged samples still belong to the flights, a single one to neither.
+    /// Returns the first sample of the flight after the episode. An impact between two samples flags one or
+    /// both of them: two flagged samples therefore still belong to the flights, a single one to neither.
     fn flight_after(self) -> usize {
         self.last + usize::from(self.first == self.last)
     }
 
-    /// One past the last sample of the flight before it.
+    /// Returns the index one past the last sample of the flight before the episode.
     fn flight_before(self) -> usize {
         self.first + usize::from(self.first != self.last)
     }
 }
 
-/// Verdict on an episode.
+/// Classification of an episode.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// An impact between two flights, of which these samples are used.
+    /// Impact between two flights, with the ranges of samples that are used.
     Isolated {
         before: Range<usize>,
         after: Range<usize>,
     },
-    /// Too long to be one impact.
+    /// The episode is too long for a single impact.
     Wide,
-    /// Too little flight on a side.
+    /// A flight before or after the episode is too short.
     Short,
 }
 
-/// Samples whose second difference is not that of free flight, in the order of time.
+/// Returns the samples in time order whose second difference is not that of free flight.
 pub(crate) fn flags(toss: &Poses, noise: &NoiseModel) -> Vec<usize> {
     let h = toss.time_step();
     let statistical = 6.0 * 6.0_f64.sqrt() * noise.widest_position_spread / (h * h);
@@ -55,7 +55,7 @@ pub(crate) fn flags(toss: &Poses, noise: &NoiseModel) -> Vec<usize> {
         .collect()
 }
 
-/// The episodes of a toss, in the order of time.
+/// Splits a recorded toss into episodes, in time order; `noise` sets the detection thresholds.
 pub(crate) fn episodes(toss: &Poses, noise: &NoiseModel) -> Vec<Episode> {
     let mut episodes: Vec<Episode> = Vec::new();
     for k in flags(toss, noise) {
@@ -67,10 +67,10 @@ pub(crate) fn episodes(toss: &Poses, noise: &NoiseModel) -> Vec<Episode> {
     episodes
 }
 
-/// True if the episode at a place of the list is an isolated impact.
+/// Classifies the episode at index `place` of the list.
 ///
-/// Its flights reach to the neighboring episodes, the flagged sample next to it included: there the pose is
-/// off the flight by less than what would have flagged the sample before it, too.
+/// A flight extends to the neighboring episode and includes the flagged sample next to it: there the deviation
+/// of the pose from the flight is smaller than one that would have flagged the sample before it, too.
 pub(crate) fn verdict(
     episodes: &[Episode],
     place: usize,

@@ -1,36 +1,36 @@
-//! Errors of poses, configurations and fits.
+//! Errors in poses, configurations and fits.
 
 use carom_contact::ImpactError;
 
-/// Why a table of poses was refused. Lines count from 1, the header included.
+/// Reason why a table of poses was refused. Lines count from 1, including the header.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PoseError {
-    /// The file has no header line, or no pose.
+    /// The file has no header line.
     #[error("line 1: the file is empty; the header `toss,t,x,y,z,qw,qx,qy,qz` is needed")]
     Empty,
-    /// A column that is needed does not stand in the header.
+    /// A required column is missing in the header.
     #[error("line 1: column `{column}` is missing; needed are toss,t,x,y,z,qw,qx,qy,qz")]
     MissingColumn {
         /// Name of the column.
         column: &'static str,
     },
-    /// A column stands in the header twice, so that its meaning is open.
+    /// A column occurs twice in the header, so that its meaning is ambiguous.
     #[error("line 1: column `{column}` stands there twice")]
     RepeatedColumn {
         /// Name of the column.
         column: &'static str,
     },
-    /// A field is no number, or not a finite one.
+    /// A field is not a number, or not a finite one.
     #[error("line {line}: column `{column}`: `{text}` is not {wanted}")]
     NotANumber {
         /// Line of the file.
         line: u64,
         /// Name of the column.
         column: &'static str,
-        /// The field as it stands there, cut to 40 characters.
+        /// Text of the field, cut to 40 characters.
         text: String,
-        /// Form that the field must have.
+        /// Description of the required form.
         wanted: &'static str,
     },
     /// A row has more or fewer fields than the header.
@@ -38,14 +38,14 @@ pub enum PoseError {
     WrongWidth {
         /// Line of the file.
         line: u64,
-        /// Fields of the row.
+        /// Number of fields in the row.
         found: usize,
-        /// Fields of the header.
+        /// Number of fields in the header.
         expected: usize,
-        /// The first column that is missing, or the last one before what is too much.
+        /// First column that is missing, or the last column before the excess fields.
         column: String,
     },
-    /// A quaternion is not a rotation.
+    /// A quaternion does not have unit length.
     #[error("line {line}: column `qw`: the quaternion has length {norm}, not 1 within 1e-3")]
     NotAUnitQuaternion {
         /// Line of the file.
@@ -53,17 +53,17 @@ pub enum PoseError {
         /// Length of the quaternion.
         norm: f64,
     },
-    /// Time does not grow within a toss.
+    /// Time does not increase within a toss.
     #[error("line {line}: column `t`: {time} s does not come after {previous} s of the same toss")]
     TimeNotIncreasing {
         /// Line of the file.
         line: u64,
         /// Time of the line (s).
         time: f64,
-        /// Time of the line before (s).
+        /// Time of the previous line (s).
         previous: f64,
     },
-    /// A time step is far from the toss's usual one.
+    /// A time step differs too much from the median step of its toss.
     #[error(
         "line {line}: column `t`: a step of {step} s, but the median of toss {toss} is {median} s; \
          give what follows a gap another toss number"
@@ -73,12 +73,12 @@ pub enum PoseError {
         line: u64,
         /// Number of the toss.
         toss: u64,
-        /// The step that ends at this line (s).
+        /// Time step that ends at this line (s).
         step: f64,
         /// Median step of the toss (s).
         median: f64,
     },
-    /// The rows of a toss do not follow each other.
+    /// The rows of a toss are not consecutive.
     #[error("line {line}: column `toss`: toss {toss} comes back after another one")]
     TossReturns {
         /// Line of the file.
@@ -86,29 +86,29 @@ pub enum PoseError {
         /// Number of the toss.
         toss: u64,
     },
-    /// Too few poses to estimate anything.
+    /// There are too few poses for an estimate.
     #[error("line {line}: column `toss`: {found} poses in all; at least 12 are needed")]
     TooFewPoses {
         /// Last line of the file.
         line: u64,
-        /// Poses found.
+        /// Number of poses.
         found: usize,
     },
-    /// The text is not a table, or its bytes could not be read.
+    /// The text is not a table, or it could not be read.
     #[error("line {line}: no column can be read from here on: {message}")]
     Unreadable {
-        /// Line near the fault.
+        /// Line near the error.
         line: u64,
-        /// The reader's words.
+        /// Error message of the reader.
         message: String,
     },
 }
 
-/// Why a setup, an estimate or a fit was refused.
+/// Reason why a setup, an estimate or a fit failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FitError {
-    /// A key of the configuration is wrong. The message begins with the line where it is known.
+    /// A key of the configuration is wrong. The message begins with the line number if that is known.
     #[error("{0}")]
     Configuration(String),
     /// No toss ends at rest, so the plane cannot be estimated.
@@ -116,16 +116,16 @@ pub enum FitError {
         "plane.offset: no toss ends with the body resting on a face; give the offset in metres"
     )]
     NoRestingPose,
-    /// Too few poses in flight to estimate noise and gravity.
+    /// There are too few poses in flight to estimate noise and gravity.
     #[error(
         "flight: {found} triples of consecutive poses are more than 10 mm above the plane; at \
          least 12 are needed"
     )]
     NoFlight {
-        /// Triples found.
+        /// Number of triples of consecutive poses in flight.
         found: usize,
     },
-    /// A parameter that the law does not have was asked for.
+    /// A requested free parameter is not a parameter of the law.
     #[error("free: law `{law}` has no parameter `{parameter}`")]
     UnusedParameter {
         /// Name of the law.
@@ -138,24 +138,24 @@ pub enum FitError {
     ParameterRange {
         /// Name of the parameter.
         parameter: &'static str,
-        /// Value given.
+        /// Value of the parameter.
         value: f64,
-        /// Lowest legal value.
+        /// Smallest allowed value.
         low: f64,
-        /// Highest legal value.
+        /// Largest allowed value.
         high: f64,
     },
-    /// An impact law gave no answer on a measured impact.
+    /// An impact law failed on a measured impact.
     #[error("toss {toss}, impact {index}: {source}")]
     Impact {
         /// Number of the toss.
         toss: u64,
         /// Index of the impact within the toss.
         index: usize,
-        /// The law's own words.
+        /// Error of the law.
         source: ImpactError,
     },
-    /// Nothing to score.
+    /// There are no impacts to score.
     #[error("no impacts to score")]
     NoImpacts,
 }

@@ -1,4 +1,4 @@
-//! Estimates of noise, gravity and the plane from the poses themselves.
+//! Estimates of noise, gravity and the plane from the poses.
 
 use crate::gravity::{flights, pooled};
 use crate::noise::{NoiseModel, bend, tangents};
@@ -7,19 +7,21 @@ use crate::setup::{Plane, Setup};
 use crate::{FitError, Poses};
 use nalgebra::{Matrix3, Vector3};
 
-/// Fewest second differences from which noise is estimated.
+/// Smallest number of second differences for an estimate of the noise.
 const FEWEST_TRIPLES: usize = 12;
 
 /// Estimates noise and gravity from second differences in flight, and the plane from the last poses.
 ///
-/// With $h$ the median time step of a toss and $a_k = (p_{k+1} - 2p_k + p_{k-1})/h^2$ in flight,
-/// a position's noise is the spread of $a_kh^2$ over $\sqrt6$; an attitude's noise is that of the differences of
-/// $\log(R_k^TR_{k+1})$, less what Euler's equations say of them, over $\sqrt6$. Per axis a spread is 1.4826 times
-/// the median absolute deviation; those without axes turn with the world.
+/// Let $h$ be the median time step of a toss, $p_k$ and $R_k$ its positions and attitudes, and
+/// $a_k = (p_{k+1} - 2p_k + p_{k-1})/h^2$ in flight. The noise of a position is the spread of $a_kh^2$ divided
+/// by $\sqrt6$. The noise of an attitude is the spread of the differences of $\log(R_k^TR_{k+1})$, minus the
+/// change that Euler's equations predict, divided by $\sqrt6$. The spread along an axis is 1.4826 times the
+/// median absolute deviation; spreads without axes do not depend on the world axes.
 ///
-/// Huber's mean of $a_k$ is a first estimate of gravity, by which flights are recognized. The
-/// estimate is Huber's mean of the parabolas through whole flights, each with the weight of what it tells. An
-/// error of gravity is an error of all velocities at the impacts, of the same sign before and of the other one after.
+/// Huber's mean of $a_k$ is a first estimate of gravity, with which flights are recognized. The final estimate
+/// is Huber's mean of the parabolas through whole flights, weighted by their accuracy. An error of gravity
+/// causes an error of all velocities at the impacts, with equal signs before the impacts and the opposite sign
+/// after them.
 ///
 /// # Errors
 ///
@@ -80,7 +82,8 @@ pub fn estimate_noise(poses: &[Poses], setup: &Setup) -> Result<NoiseModel, FitE
     Ok(noise)
 }
 
-/// The plane through the resting faces of the last poses: the median over the tosses.
+/// Estimates the plane through the resting faces of the last poses: its offset is the median over the tosses.
+/// Also returns the slopes of the resting heights.
 fn estimate_plane(poses: &[Poses], setup: &Setup) -> Result<(Plane, [f64; 2]), FitError> {
     let normal = setup.plane.normal;
     let [first, second] = tangents(&normal);
@@ -102,8 +105,8 @@ fn estimate_plane(poses: &[Poses], setup: &Setup) -> Result<(Plane, [f64; 2]), F
     Ok((Plane { normal, offset }, slopes(&places)))
 }
 
-/// Mean height of the vertices of the face on which a body rests, if at least three are within the
-/// contact band.
+/// Returns the mean height of the vertices of the face on which a body rests. `None` unless at least three
+/// vertices are within the contact band.
 fn resting_height(
     setup: &Setup,
     position: &Vector3<f64>,
@@ -121,7 +124,7 @@ fn resting_height(
     (count >= 3).then(|| sum / f64::from(count))
 }
 
-/// Slopes of heights over two coordinates, by least squares; zero if they are not determined.
+/// Fits slopes of heights with respect to two coordinates by least squares; zero if they are not determined.
 fn slopes(places: &[(f64, f64, f64)]) -> [f64; 2] {
     let (mut normal, mut right) = (Matrix3::zeros(), Vector3::zeros());
     for &(x, y, z) in places {

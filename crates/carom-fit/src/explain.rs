@@ -1,34 +1,34 @@
-//! Parts of a measured impact that no rigid law explains.
+//! Parts of a measured impact that no rigid-body law explains.
 
 use crate::law::Parameters;
 use crate::predict::{Case, orthonormal};
 use crate::tolerances::{SETTLED_WEIGHTS, ZERO_COLUMN};
 use nalgebra::Vector6;
 
-/// A misfit above this is outside of what impulses at the touching vertices can do.
+/// An unexplained part above this is more than impulses at the touching vertices can explain.
 pub(crate) const UNEXPLAINED: f64 = 0.1;
-/// An energy ratio above this is outside of what an impact can do.
+/// An energy ratio above this cannot result from an impact.
 pub(crate) const ENERGY_RATIO: f64 = 1.02;
 
-/// Bounds that hold for every law of impulses at the touching vertices.
+/// Bounds that are valid for every law with impulses at the touching vertices.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct OuterBound {
-    /// Kinetic distance of the velocity change from those that impulses with pushing normal parts can make,
-    /// over the kinetic norm of the velocity before.
+    /// Distance (kinetic norm) of the velocity change from those that impulses with nonnegative normal parts
+    /// can make, divided by the kinetic norm of the velocity before the impact.
     pub unexplained: f64,
-    /// Kinetic energy after over that before, with the configured inertia.
+    /// Ratio of the kinetic energies after and before the impact, with the configured inertia.
     pub energy_ratio: f64,
 }
 
 impl OuterBound {
-    /// True if no rigid law explains the impact.
+    /// True if no rigid-body law explains the impact.
     #[must_use]
     pub fn is_outside(&self) -> bool {
         self.unexplained > UNEXPLAINED || self.energy_ratio > ENERGY_RATIO
     }
 }
 
-/// The outer bounds of a measured impact in the metric of a fitted inertia.
+/// Computes the bounds of a measured impact in the metric of a fitted inertia.
 pub(crate) fn outer_bound(case: &Case, parameters: &Parameters) -> OuterBound {
     let energy_ratio = case.energy(&case.after) / case.energy(&case.before);
     let unexplained = unexplained(case, parameters.inertia).unwrap_or(f64::INFINITY);
@@ -38,8 +38,8 @@ pub(crate) fn outer_bound(case: &Case, parameters: &Parameters) -> OuterBound {
     }
 }
 
-/// Tangential impulses are free: what they can make is projected out. What is left is a nonnegative
-/// combination of normals, found by [`nearest_in_cone`].
+/// Computes [`OuterBound::unexplained`]. Tangential impulses are unrestricted, so that their effects are
+/// projected out. The rest is compared with nonnegative combinations of normals, see [`nearest_in_cone`].
 fn unexplained(case: &Case, inertia_factor: f64) -> Option<f64> {
     let lower = case.mass_matrix(inertia_factor).cholesky()?.l();
     let upper = lower.transpose();
@@ -60,9 +60,9 @@ fn unexplained(case: &Case, inertia_factor: f64) -> Option<f64> {
     Some(nearest_in_cone(&columns, target) / (upper * case.before).norm())
 }
 
-/// Distance of a vector from the cone of nonnegative combinations of others.
+/// Returns the distance of a vector from the cone of nonnegative combinations of `columns`.
 ///
-/// Dykstra's cyclic coordinate steps converge linearly; columns are few and short.
+/// Cyclic coordinate steps (Dykstra) converge linearly, which is enough for a few short columns.
 fn nearest_in_cone(columns: &[Vector6<f64>], target: Vector6<f64>) -> f64 {
     let scale = target.norm();
     let mut weights = vec![0.0_f64; columns.len()];

@@ -10,17 +10,17 @@ use crate::simplex::Domain;
 use crate::surrogate::Surrogate;
 use carom_report::record::{Axis, Color, Figure, Mark};
 
-/// Cells of the likelihood map along each side.
+/// Number of cells of the likelihood map along each side.
 const MAP_CELLS: usize = 41;
-/// Nodes of the likelihood map along each side, at which impacts are predicted.
+/// Number of nodes of the likelihood map along each side, at which impacts are predicted.
 const MAP_NODES: usize = 9;
-/// The map reaches this far to each side of the estimate.
+/// Distance from the estimate to each side of the map.
 const MAP_REACH: f64 = 0.2;
-/// Bins of the histogram of misfits.
+/// Number of bins of the histogram of misfits.
 const BINS: usize = 40;
-/// End of the histogram of misfits.
+/// Upper end of the histogram of misfits.
 const LAST_BIN: f64 = 0.6;
-/// Log likelihoods this far below the best one are drawn alike.
+/// Log likelihoods are drawn down to this difference from the best one; lower ones look alike.
 const DEEPEST: f64 = -400.0;
 
 const COLORS: [Color; 6] = [
@@ -32,7 +32,7 @@ const COLORS: [Color; 6] = [
     Color::Gray,
 ];
 
-/// All figures; none without fits.
+/// Creates all figures; the list is empty without fits.
 pub(crate) fn figures(analysis: &Analysis) -> Vec<Figure> {
     let ranking = analysis.ranking();
     let Some(best) = ranking.first() else {
@@ -48,8 +48,8 @@ pub(crate) fn figures(analysis: &Analysis) -> Vec<Figure> {
     figures
 }
 
-/// Log likelihood over restitution and friction around the optimum, the interval, the estimate, and what was
-/// published.
+/// Draws the log likelihood over restitution and friction around the optimum, the 95 % intervals, the estimate,
+/// and the published values.
 fn map(analysis: &Analysis, best: &LawFit) -> Option<Figure> {
     let Cases { cases, .. } = analysis.cases();
     let uses = best.law.uses();
@@ -69,7 +69,7 @@ fn map(analysis: &Analysis, best: &LawFit) -> Option<Figure> {
         range.clamp(std::array::from_fn(|k| {
             let end = center[k] + side * MAP_REACH;
             let other = published.and_then(|point| point.get(k).copied());
-            // The map holds what was published, too.
+            // The map is extended to include the published values.
             other.map_or(end, |x| if side * (x - end) > 0.0 { x } else { end })
         }))
     };
@@ -140,7 +140,7 @@ fn map(analysis: &Analysis, best: &LawFit) -> Option<Figure> {
     )))
 }
 
-/// Histogram of a law's errors.
+/// Draws the histogram of misfits of all laws.
 fn histogram(analysis: &Analysis, best: &LawFit) -> Figure {
     let mut figure = Figure::new(
         "misfits",
@@ -171,7 +171,7 @@ fn histogram(analysis: &Analysis, best: &LawFit) -> Figure {
     figure
 }
 
-/// Predicted against measured velocity after, component by component.
+/// Draws predicted against measured velocities after the impact, one figure per component.
 fn panels(analysis: &Analysis, best: &LawFit) -> Vec<Figure> {
     let predictions = analysis.predictions(best);
     let names = [
@@ -211,7 +211,7 @@ fn panels(analysis: &Analysis, best: &LawFit) -> Vec<Figure> {
         .collect()
 }
 
-/// Restitution of each kind of impact alone.
+/// Draws the restitution and friction fitted to each kind of impact separately.
 fn by_kind(best: &LawFit) -> Option<Figure> {
     if best.by_kind.is_empty() {
         return None;
@@ -249,7 +249,7 @@ fn by_kind(best: &LawFit) -> Option<Figure> {
     Some(figure)
 }
 
-/// Part that no impulse explains, and the energy that came back.
+/// Draws the unexplained part and the energy ratio of all impacts.
 fn explained(analysis: &Analysis) -> Figure {
     let x = analysis
         .bounds
@@ -283,7 +283,7 @@ fn explained(analysis: &Analysis) -> Figure {
     ))
 }
 
-/// Newton's ratio of single corners against the speed of approach.
+/// Draws Newton's restitution of impacts with one touching vertex against the approach speed.
 fn approach(analysis: &Analysis) -> Figure {
     let (mut x, mut y) = (Vec::new(), Vec::new());
     for case in &analysis.cases().cases {

@@ -1,4 +1,4 @@
-//! The parameters of a law that make measured impacts most probable.
+//! Maximum-likelihood fit of the parameters of a law to measured impacts.
 
 use crate::FitError;
 use crate::bootstrap::{interval, resampled_optima};
@@ -12,9 +12,9 @@ use crate::robust::median;
 use crate::setup::Setup;
 use crate::tolerances::AT_END;
 
-/// A parameter's log likelihood must fall by this much towards both ends of its range.
+/// A parameter is identifiable if its log likelihood falls by this much towards both ends of its range.
 const IDENTIFIABLE_FALL: f64 = 1.92;
-/// Fewest impacts of a toss that is fitted alone.
+/// Smallest number of impacts of a toss that is fitted separately.
 const FEWEST_OF_A_TOSS: usize = 3;
 
 /// Options of a fit.
@@ -30,11 +30,11 @@ const FEWEST_OF_A_TOSS: usize = 3;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FitOptions {
-    /// Resamples of the tosses for the intervals; 0: no intervals.
+    /// Number of resamples of the tosses for the intervals; with 0 there are no intervals.
     pub bootstrap: u64,
-    /// Seed of the resamples.
+    /// Seed of the random resamples.
     pub seed: u64,
-    /// True if kinds of impacts and single tosses are fitted alone, too.
+    /// True if kinds of impacts and single tosses are also fitted separately.
     pub details: bool,
 }
 
@@ -49,7 +49,7 @@ impl Default for FitOptions {
 }
 
 impl FitOptions {
-    /// Options of a fit with a number of resamples and their seed.
+    /// Creates options from the number of resamples and their seed.
     #[must_use]
     pub fn new(bootstrap: u64, seed: u64) -> Self {
         Self {
@@ -60,18 +60,18 @@ impl FitOptions {
     }
 }
 
-/// Score of a law's predictions with given parameters.
+/// Agreement of a law's predictions with the measured impacts, for given parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Score {
-    /// Scale of the distribution.
+    /// Scale $s$ of the distribution of misfits, see [`log_density`].
     pub scale: f64,
-    /// Mean log density of an impact.
+    /// Mean log density per impact.
     pub score: f64,
-    /// Sum of the log densities.
+    /// Sum of the log densities of all impacts.
     pub log_likelihood: f64,
     /// Median of the misfits.
     pub median_residual: f64,
-    /// Misfits $d$, impact by impact.
+    /// Misfits $d$, one per impact.
     pub misfits: Vec<f64>,
 }
 
@@ -89,82 +89,84 @@ impl Score {
     }
 }
 
-/// A parameter and its 95 % interval.
+/// Free parameter with its 95 % interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
-    /// The parameter.
+    /// Parameter that was fitted.
     pub parameter: Parameter,
-    /// 95 % interval over resampled tosses, if any were asked for; an estimated gravity is estimated again from each
-    /// resample, the plane is taken as known.
+    /// 95 % interval over resampled tosses, if resamples were requested. An estimated gravity is estimated
+    /// again from each resample; the plane is taken as exactly known.
     pub interval: Option<[f64; 2]>,
-    /// True if the data tell it: its interval covers at most half of its range, and both ends of the
-    /// range are less probable by more than the 95 % likelihood bound, the other parameters fitted again.
+    /// True if the data determine the parameter: its interval covers at most half of its range, and both ends
+    /// of the range are less probable by more than the 95 % likelihood bound when the other parameters are
+    /// fitted again.
     pub is_identifiable: bool,
 }
 
-/// A law fitted to one kind of impacts, with the inertia of all of them.
+/// Law fitted to one kind of impacts, with the inertia fitted to all impacts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct KindFit {
-    /// The kind.
+    /// Kind of impacts.
     pub kind: Kind,
-    /// Impacts of the kind.
+    /// Number of impacts of this kind.
     pub impacts: usize,
-    /// Median misfit with the parameters of all impacts.
+    /// Median misfit with the parameters fitted to all impacts.
     pub median_residual: f64,
-    /// Parameters fitted to this kind alone.
+    /// Parameters fitted to the impacts of this kind only.
     pub parameters: Parameters,
 }
 
 /// Variation of one parameter between tosses.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct Variation {
-    /// Mean over tosses.
+    /// Mean over the tosses.
     pub mean: f64,
-    /// Standard deviation over tosses.
+    /// Standard deviation over the tosses.
     pub spread: f64,
 }
 
-/// Fits of single tosses of at least three impacts: variation, not truth.
+/// Fits of single tosses with at least three impacts. They show the variation between tosses, not an estimate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TossFits {
-    /// Restitution.
+    /// Variation of the restitution.
     pub restitution: Variation,
-    /// Friction.
+    /// Variation of the friction.
     pub friction: Variation,
-    /// Tosses that were fitted.
+    /// Number of tosses that were fitted.
     pub tosses: usize,
 }
 
-/// A fitted law.
+/// Result of fitting one law.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LawFit {
-    /// The law.
+    /// Law that was fitted.
     pub law: FitLaw,
-    /// Its parameters.
+    /// Parameters of the law.
     pub parameters: Parameters,
-    /// The free ones.
+    /// Free parameters with their intervals.
     pub estimates: Vec<Estimate>,
-    /// Score of the fit.
+    /// Score of the law with these parameters.
     pub score: Score,
-    /// Akaike's criterion, $2(k + 1) - 2\sum\ell$; the scale is the one parameter more.
+    /// Akaike's criterion, $2(k + 1) - 2\sum\ell$ with $k$ free parameters and the log densities $\ell$. The
+    /// additional parameter is the scale.
     pub aic: f64,
-    /// Kinds of impacts alone.
+    /// Fits of each kind of impacts separately.
     pub by_kind: Vec<KindFit>,
-    /// Tosses alone.
+    /// Fits of single tosses.
     pub per_toss: Option<TossFits>,
 }
 
-/// Impacts ready to be predicted over and over.
+/// Measured impacts, prepared for repeated prediction.
 #[derive(Clone, Debug)]
 pub struct Cases {
     pub(crate) cases: Vec<Case>,
     pub(crate) kinds: Vec<Kind>,
-    /// Gravity as estimated from single flights, if it was.
+    /// Estimates of gravity from single flights, if gravity was estimated.
     flights: Vec<FlightGravity>,
 }
 
 impl Cases {
-    /// Prepares measured impacts on the plane of `noise`, under its gravity.
+    /// Prepares measured impacts on the plane of `noise`, with its gravity.
     #[must_use]
     pub fn new(impacts: &[Impact], setup: &Setup, noise: &NoiseModel) -> Self {
         let case = |impact| Case::new(impact, setup, &noise.plane);
@@ -180,7 +182,8 @@ impl Cases {
         kept.map(|(_, case)| case.clone()).collect()
     }
 
-    /// Scores a law's predictions with given parameters, at a given scale or at the most probable one.
+    /// Scores a law's predictions with given parameters. The scale of the distribution is `scale` or, without
+    /// it, the most probable one.
     ///
     /// # Errors
     ///
@@ -204,10 +207,10 @@ impl Cases {
         Score::new(misfits, scale.unwrap_or(likelihood.scale))
     }
 
-    /// Fits the free parameters of a law, the others at the values of `fixed`.
+    /// Fits the free parameters of a law. The other parameters have the values of `fixed`.
     ///
-    /// Maximizes the sum of [`log_density`] over restitution in [0, 1], friction in [0, 2] and inertia in
-    /// [0.3, 3], the scale being the most probable one; intervals are percentiles over resampled tosses.
+    /// Maximizes the sum of [`log_density`] over restitution in [0, 1], friction in [0, 2] and inertia in [0.3,
+    /// 3], with the most probable scale. Intervals are percentiles over resampled tosses.
     ///
     /// # Errors
     ///
@@ -279,8 +282,8 @@ impl Cases {
         })
     }
 
-    /// True if the log likelihood falls towards both ends of a parameter's range; an end at which the
-    /// estimate stands does not count.
+    /// True if the log likelihood falls by at least [`IDENTIFIABLE_FALL`] towards both ends of a parameter's
+    /// range. An end at which the estimate lies is ignored.
     fn falls(&self, model: &Model<'_>, k: usize, optimum: &[f64; 3], top: f64) -> bool {
         let parameter = model.free[k];
         let [low, high] = parameter.range();

@@ -1,4 +1,4 @@
-//! Gravity from whole flights, weighed by how well each of them tells it.
+//! Gravity from whole flights, weighted by the accuracy of each estimate.
 
 use crate::Poses;
 use crate::episode::flags;
@@ -7,21 +7,22 @@ use crate::robust::{MEDIAN_LENGTH, center_of, median};
 use crate::setup::Setup;
 use nalgebra::{Matrix3, Vector3};
 
-/// Fewest poses that tell an acceleration.
+/// Smallest number of poses that determine an acceleration.
 const FEWEST_POSES: usize = 3;
-/// Noise of a position below which flights are not told apart (m): keeps weights finite.
+/// Smallest noise of a position that is used (m); it keeps weights finite.
 const LEAST_NOISE: f64 = 1e-13;
-/// Halvings of the interval in which the variation between flights lies.
+/// Number of halvings of the interval that contains the variance between flights.
 const HALVINGS: usize = 60;
-/// Deviations longer than this, in standard deviations of a component and over $\sqrt3$, count as that long.
+/// Deviations longer than this, in units of $\sqrt3$ standard deviations of a component, get a reduced weight
+/// (Huber).
 const HUBER: f64 = 1.5;
 
-/// Gravity in every flight between episodes.
+/// Estimates gravity in every flight between episodes.
 ///
-/// The parabola is fitted by least squares, so that $n$ poses in a time $T$ tell gravity to about
-/// $\sigma\sqrt{720/n}/T^2$, which second differences are far from. Lenses and clocks add errors that differ from flight
-/// to flight and do not fall with $n$; their variance is the one with which the median deviation is that of the
-/// normal distribution.
+/// The parabola is fitted by least squares. With $n$ poses in a time $T$ and position noise $\sigma$, the error
+/// of gravity is about $\sigma\sqrt{720/n}/T^2$, far better than with second differences. Lenses and clocks add
+/// errors that differ from flight to flight and do not fall with $n$. Their variance is chosen so that the
+/// median deviation is that of a normal distribution.
 pub(crate) fn flights(poses: &[Poses], setup: &Setup, noise: &NoiseModel) -> Vec<FlightGravity> {
     let sigma = noise.position_spread.max(LEAST_NOISE);
     let mut flights: Vec<FlightGravity> = Vec::new();
@@ -53,8 +54,8 @@ pub(crate) fn flights(poses: &[Poses], setup: &Setup, noise: &NoiseModel) -> Vec
     flights
 }
 
-/// Twice the quadratic coefficient through the positions of some samples, and its variance for positions of
-/// unit variance.
+/// Fits a parabola to the positions of some samples. Returns twice the quadratic coefficient, and its variance
+/// for positions with unit variance.
 fn parabola(toss: &Poses, start: usize, end: usize) -> Option<(Vector3<f64>, f64)> {
     let times = toss.time.get(start..end)?;
     let positions = toss.position.get(start..end)?;
@@ -81,7 +82,8 @@ fn parabola(toss: &Poses, start: usize, end: usize) -> Option<(Vector3<f64>, f64
     Some((curvature * scale, inverse[(2, 2)] * scale * scale))
 }
 
-/// Variance of gravity from flight to flight beyond the noise; zero if the noise explains them.
+/// Estimates the variance of gravity between flights beyond the noise; zero if the noise explains all
+/// differences.
 fn between_flights(flights: &[FlightGravity]) -> f64 {
     let Some(center) = pooled(flights, |_| 1.0) else {
         return 0.0;
@@ -108,8 +110,8 @@ fn between_flights(flights: &[FlightGravity]) -> f64 {
     high
 }
 
-/// Huber's mean over flights, each with the inverse of its variance and the number of times that its toss
-/// counts; `None` without flights that count.
+/// Returns Huber's mean of gravity over flights. Each flight is weighted with its inverse variance times
+/// `count` of its toss. `None` if no flight has a positive weight.
 pub(crate) fn pooled(
     flights: &[FlightGravity],
     count: impl Fn(u64) -> f64,
@@ -129,7 +131,8 @@ pub(crate) fn pooled(
     }))
 }
 
-/// Standard error of a component of the pooled gravity (m/s²), if the flights were all as they should be.
+/// Returns the standard error of a component of the pooled gravity (m/s²), assuming that no flight is an
+/// outlier.
 pub(crate) fn standard_error(flights: &[FlightGravity]) -> f64 {
     let information: f64 = flights.iter().map(|f| 1.0 / f.variance).sum();
     1.0 / information.sqrt()

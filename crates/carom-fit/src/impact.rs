@@ -9,31 +9,31 @@ use carom_lie::So3;
 use nalgebra::{SMatrix, Vector3};
 use rayon::prelude::*;
 
-/// Root mean square residuals beyond which two flights do not explain the poses: at least these
-/// (m, rad), or this many standard deviations of the noise.
+/// Root mean square residuals (m, rad) above which two flights do not explain the poses. The limit is the
+/// larger of this and [`LARGEST_RMS_OVER_NOISE`] times the noise.
 const LARGEST_RMS: [f64; 2] = [0.2e-3, 4e-3];
 const LARGEST_RMS_OVER_NOISE: [f64; 2] = [4.0, 8.0];
 
-/// Height of the lowest vertex above the plane beyond which nothing can have hit it (m).
+/// If the lowest vertex is higher above the plane than this (m), nothing can have hit the plane.
 const FARTHEST: f64 = 6e-3;
 
-/// Number of vertices that touch.
+/// Kind of an impact: the number of vertices that touch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// One.
+    /// One vertex touches.
     Corner,
-    /// Two.
+    /// Two vertices touch.
     Edge,
-    /// Three or more.
+    /// Three or more vertices touch.
     Face,
 }
 
 impl Kind {
-    /// All kinds, in the order of the record.
+    /// All kinds, in the order of records.
     pub const ALL: [Self; 3] = [Self::Corner, Self::Edge, Self::Face];
 
-    /// Its name in the record.
+    /// Returns the name of the kind in records.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -44,7 +44,7 @@ impl Kind {
     }
 }
 
-/// One impact between two flights. Six-vectors are the velocity of the center of mass (m/s) and the
+/// Measured impact between two flights. Six-vectors are the velocity of the center of mass (m/s) and the
 /// angular velocity (rad/s), both in world axes.
 #[derive(Clone, Debug)]
 pub struct Impact {
@@ -52,59 +52,60 @@ pub struct Impact {
     pub toss: u64,
     /// Index of the episode within the toss, from 0.
     pub index: usize,
-    /// First and last flagged sample.
+    /// Indices of the first and the last flagged sample of the episode.
     pub window: [usize; 2],
-    /// Time (s).
+    /// Time of the impact (s).
     pub time: f64,
-    /// Position of the center of mass (m).
+    /// Position of the center of mass at the impact, in space (m).
     pub position: Vector3<f64>,
-    /// Attitude, body to space.
+    /// Attitude: the rotation from the body frame to space.
     pub rotation: So3,
-    /// Velocities before.
+    /// Velocities before the impact.
     pub velocity_minus: [f64; 6],
-    /// Velocities after.
+    /// Velocities after the impact.
     pub velocity_plus: [f64; 6],
-    /// Covariance of the velocities, before first, for this gravity.
+    /// Covariance of the velocities before the impact, then after it, for given gravity.
     pub covariance: SMatrix<f64, 12, 12>,
-    /// Derivative of the velocities, before first, by gravity (s, and s/m for angular velocities).
+    /// Derivative of the velocities before the impact, then after it, with respect to gravity (s, and s/m for
+    /// angular velocities).
     pub by_gravity: SMatrix<f64, 12, 3>,
-    /// Sum of squared residuals over the noise.
+    /// Sum of squared residuals, each divided by its noise.
     pub chi2: f64,
-    /// Residuals less unknowns.
+    /// Degrees of freedom: number of residuals minus number of unknowns.
     pub dof: usize,
-    /// Heights of the touching vertices above the plane (m).
+    /// Heights of the touching vertices above the plane (m), in the order of `corners`.
     pub gaps: Vec<f64>,
-    /// Indices of the touching vertices.
+    /// Indices of the touching vertices in the body's list of vertices.
     pub corners: Vec<usize>,
-    /// Number of vertices that touch.
+    /// Kind of the impact: the number of vertices that touch.
     pub kind: Kind,
 }
 
-/// Episodes that are no usable impacts, by reason.
+/// Numbers of episodes that are not usable impacts, by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Excluded {
-    /// Longer than one impact.
+    /// The episode is longer than one impact.
     pub wide: usize,
-    /// Too little flight before or after.
+    /// The flight before or after is too short.
     pub short: usize,
     /// Two flights do not explain the poses.
     pub noisy: usize,
-    /// Nothing near the plane.
+    /// No vertex is near the plane.
     pub far: usize,
 }
 
-/// All episodes of all tosses, sorted out.
+/// All episodes of all tosses, classified.
 #[derive(Clone, Debug)]
 pub struct Census {
-    /// Episodes found.
+    /// Number of episodes.
     pub episodes: usize,
-    /// Isolated impacts, by toss and time.
+    /// Isolated impacts, ordered by toss and time.
     pub impacts: Vec<Impact>,
-    /// The others.
+    /// Numbers of the other episodes.
     pub excluded: Excluded,
 }
 
-/// Result of one episode.
+/// Result for one episode.
 enum Found {
     Impact(Box<Impact>),
     Wide,
@@ -113,11 +114,11 @@ enum Found {
     Far,
 }
 
-/// Finds the isolated impacts of all tosses and the states before and after each.
+/// Finds the isolated impacts of all tosses, and the states before and after each impact.
 ///
-/// A sample is flagged if its second difference is not gravity's; flagged samples with at most one
-/// between them are an episode; one of at most `width` samples with at least `least` samples of
-/// flight on both sides is fitted by two flights that meet at one pose.
+/// A sample is flagged if its second difference is not that of gravity. Flagged samples with at most one
+/// unflagged sample between them form an episode. An episode of at most `width` samples, with at least `least`
+/// samples of flight on both sides, is fitted by two flights that meet at one pose.
 #[must_use]
 pub fn find_impacts(poses: &[Poses], setup: &Setup, noise: &NoiseModel) -> Census {
     let found: Vec<Vec<Found>> = poses

@@ -1,4 +1,4 @@
-//! The laws that can be held against measured impacts, and their parameters.
+//! Laws that can be compared with measured impacts, and their parameters.
 
 use crate::FitError;
 use carom_contact::ImpactLaw;
@@ -6,7 +6,7 @@ use carom_impact::frictional::{AnitescuPotra, MoreauNewton, Sequential, SetValue
 use carom_impact::two_body::RestitutionLaw;
 use carom_impact::{Plastic, Routh};
 
-/// A law of prediction.
+/// Law that predicts the velocity after an impact.
 ///
 /// # Examples
 ///
@@ -20,26 +20,26 @@ use carom_impact::{Plastic, Routh};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FitLaw {
-    /// Newton's restitution and friction at all touching vertices at once.
+    /// Simultaneous frictional impact of all touching vertices, with Newton's restitution.
     MoreauNewton,
-    /// Friction at all touching vertices at once, without restitution.
+    /// Simultaneous frictional impact of all touching vertices, without restitution.
     AnitescuPotra,
-    /// Friction at one touching vertex after another, without restitution.
+    /// Sequential frictional impact, one touching vertex after another, without restitution.
     Sequential,
-    /// Coulomb's impact of the lowest vertex alone, with a law of restitution.
+    /// Frictional impact of the lowest vertex alone (Routh), with a law of restitution.
     Routh(RestitutionLaw),
-    /// No friction, no restitution.
+    /// Frictionless impact without restitution.
     Plastic,
-    /// Baseline: every touching vertex is at rest afterwards, by the least change of velocity.
+    /// Baseline: the least change of velocity after which every touching vertex is at rest.
     Stick,
-    /// Baseline: nothing happens.
+    /// Baseline: the velocity does not change.
     NoImpact,
-    /// The set of inelastic frictional outcomes: it has no density and is not ranked.
+    /// Set of inelastic frictional outcomes. It has no probability density and is not ranked.
     SetValued,
 }
 
 impl FitLaw {
-    /// Every law, baselines last.
+    /// All laws; the baselines are last.
     pub const ALL: [Self; 10] = [
         Self::MoreauNewton,
         Self::AnitescuPotra,
@@ -53,7 +53,7 @@ impl FitLaw {
         Self::NoImpact,
     ];
 
-    /// Its name on the command line and in records.
+    /// Returns the name of the law on the command line and in records.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -70,13 +70,13 @@ impl FitLaw {
         }
     }
 
-    /// The law of a name.
+    /// Returns the law with a given name.
     #[must_use]
     pub fn by_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|law| law.name() == name)
     }
 
-    /// The parameters that change its answers.
+    /// Returns the parameters on which the law depends.
     #[must_use]
     pub fn uses(self) -> &'static [Parameter] {
         use Parameter::{Friction, Inertia, Restitution};
@@ -89,22 +89,22 @@ impl FitLaw {
     }
 }
 
-/// A parameter of prediction.
+/// Parameter of a prediction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Parameter {
     /// Coefficient of restitution, in [0, 1].
     Restitution,
     /// Coefficient of friction, in [0, 2].
     Friction,
-    /// Factor on the configured inertia, in [0.3, 3].
+    /// Factor by which the configured inertia is multiplied, in [0.3, 3].
     Inertia,
 }
 
 impl Parameter {
-    /// All of them, in the order of records.
+    /// All parameters, in the order of records.
     pub const ALL: [Self; 3] = [Self::Restitution, Self::Friction, Self::Inertia];
 
-    /// Its name.
+    /// Returns the name of the parameter.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -114,13 +114,13 @@ impl Parameter {
         }
     }
 
-    /// The parameter of a name.
+    /// Returns the parameter with a given name.
     #[must_use]
     pub fn by_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|p| p.name() == name)
     }
 
-    /// Lowest and highest value.
+    /// Returns the smallest and the largest allowed value.
     #[must_use]
     pub fn range(self) -> [f64; 2] {
         match self {
@@ -131,7 +131,7 @@ impl Parameter {
     }
 }
 
-/// Values of all parameters.
+/// Values of all parameters of a prediction.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Parameters {
@@ -139,19 +139,20 @@ pub struct Parameters {
     pub restitution: f64,
     /// Coefficient of friction.
     pub friction: f64,
-    /// Factor on the configured inertia.
+    /// Factor by which the configured inertia is multiplied.
     pub inertia: f64,
 }
 
 impl Parameters {
-    /// Defaults of parameters that are neither free nor fixed: no restitution, no friction, the inertia as configured.
+    /// Values of parameters that are neither free nor fixed: no restitution, no friction, the configured
+    /// inertia.
     pub const NONE: Self = Self {
         restitution: 0.0,
         friction: 0.0,
         inertia: 1.0,
     };
 
-    /// The value of a parameter.
+    /// Returns the value of a parameter.
     #[must_use]
     pub fn get(&self, parameter: Parameter) -> f64 {
         match parameter {
@@ -161,7 +162,7 @@ impl Parameters {
         }
     }
 
-    /// The parameters with another value of one.
+    /// Returns a copy with another value of one parameter.
     #[must_use]
     pub fn with(mut self, parameter: Parameter, value: f64) -> Self {
         match parameter {
@@ -172,7 +173,7 @@ impl Parameters {
         self
     }
 
-    /// Every value within its range.
+    /// Checks that every value is within its range.
     ///
     /// # Errors
     ///

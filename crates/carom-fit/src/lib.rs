@@ -1,18 +1,18 @@
-//! Restitution, friction and inertia from tracked bodies that hit a plane.
+//! Estimates restitution, friction and inertia from tracked bodies that hit a plane.
 //!
-//! 1. [`read_poses`] reads a table of poses;
-//! 2. [`estimate_noise`] finds the tracker's noise, gravity and the plane;
-//! 3. [`find_impacts`] finds isolated impacts and fits the flights before and after;
-//! 4. [`Cases::fit`] finds the parameters of a law that make the velocities after most probable, with
-//!    intervals over tosses; [`Cases::score`] says how well given parameters predict other data.
+//! 1. [`read_poses`] reads a table of poses.
+//! 2. [`estimate_noise`] estimates the noise of the tracker, gravity and the plane.
+//! 3. [`find_impacts`] finds isolated impacts and fits the flights before and after each.
+//! 4. [`Cases::fit`] finds the parameters of a law that make the velocities after the impacts most probable,
+//!    with intervals over tosses. [`Cases::score`] measures how well given parameters predict other data.
 //!
-//! Predictions come from the laws of [`carom_impact`]: there is no second implementation. Six-vectors
-//! are the velocity of the center of mass (m/s) and the angular velocity (rad/s), both in world axes.
+//! The predictions use the laws of [`carom_impact`]; there is no second implementation. Six-vectors are the
+//! velocity of the center of mass (m/s) and the angular velocity (rad/s), both in world axes.
 //!
-//! # What cannot be known
+//! # Parameters that cannot be identified
 //!
-//! An impact on a fixed plane depends on the mass and the inertia only through their ratio, so the mass is
-//! not identifiable. The factor on the inertia is, but a shorter lever arm of the contact does the same.
+//! An impact on a fixed plane depends on mass and inertia only through their ratio, so that the mass is not
+//! identifiable. The factor of the inertia is, but a shorter lever arm of the contact has a similar effect.
 //!
 //! # Examples
 //!

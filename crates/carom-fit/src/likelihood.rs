@@ -1,18 +1,19 @@
-//! Likelihood of a misfit: a six-dimensional Student distribution with four degrees of freedom.
+//! Likelihood of a misfit: a six-dimensional Student t distribution with four degrees of freedom.
 
 use crate::tolerances::SETTLED_SCALE;
 use std::f64::consts::PI;
 
-/// Degrees of freedom $\nu$.
+/// Degrees of freedom $\nu$ of the distribution.
 const NU: f64 = 4.0;
 /// Dimension of the residual.
 const DIMENSION: f64 = 6.0;
-/// Smallest scale.
+/// Smallest scale of the distribution.
 const LEAST_SCALE: f64 = 1e-9;
-/// Steps to the scale: a handful, and more only where almost all misfits are zero.
+/// Largest number of iterations for the scale. A handful is usual; more are needed only if almost all misfits
+/// are zero.
 const MAX_ITERATIONS: usize = 10_000;
 
-/// Log density of a misfit $d$ at a scale $s$,
+/// Returns the log density of a misfit $d$ at a scale $s$,
 /// $\ln\Gamma(5) - \ln\Gamma(2) - 3\ln(4\pi) - 6\ln s - 5\ln(1 + d^2/(4s^2))$.
 #[must_use]
 pub fn log_density(misfit: f64, scale: f64) -> f64 {
@@ -24,18 +25,20 @@ pub fn log_density(misfit: f64, scale: f64) -> f64 {
         - 0.5 * (NU + DIMENSION) * libm::log1p(ratio * ratio / NU)
 }
 
-/// Misfits with the numbers of times they count, and how probable they are at the best scale.
+/// Most probable scale of weighted misfits, and the sum of their log densities at that scale.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Likelihood {
     pub scale: f64,
     pub sum: f64,
 }
 
-/// The scale that makes weighted misfits most probable, and the sum of their log densities.
+/// Finds the scale $s$ that makes weighted misfits $d$ most probable, and the sum of their log densities.
 ///
-/// The fixed point of $s^2 \leftarrow \overline{u d^2}/6$, $u = 10/(4 + d^2/s^2)$, from $\overline{d^2}/6$: with
-/// $x = s^2$ the root of $f(x) = \overline{10 d^2/(4x + d^2)} - 6$, which falls and is convex, so that Newton's steps from
-/// its left never pass it. A step that would end below half of $x$ is the fixed point's own.
+/// The scale is the fixed point of $s^2 \leftarrow \overline{u d^2}/6$, $u = 10/(4 + d^2/s^2)$, with the start
+/// $\overline{d^2}/6$ and overlines for weighted means. With $x = s^2$ it is the root of
+/// $f(x) = \overline{10 d^2/(4x + d^2)} - 6$. This function is decreasing and convex, so that Newton steps from
+/// the left never pass the root. If a Newton step would end below half of $x$, a fixed-point step is made
+/// instead.
 pub(crate) fn best_scale(misfits: &[f64], weight: impl Fn(usize) -> f64) -> Likelihood {
     let (mut squares, mut weights) = (0.0, 0.0);
     for (i, d) in misfits.iter().enumerate() {
@@ -51,7 +54,7 @@ pub(crate) fn best_scale(misfits: &[f64], weight: impl Fn(usize) -> f64) -> Like
             sum += weight(i) * ratio;
             slope += weight(i) * ratio * (1.0 - ratio);
         }
-        // The mean, and its derivative by ln x with the sign changed.
+        // The mean, and minus its derivative with respect to ln x.
         let mean = (NU + DIMENSION) * sum / weights;
         let slope = (NU + DIMENSION) * slope / weights;
         let newton = square * (1.0 + (mean - DIMENSION) / slope);

@@ -1,34 +1,34 @@
-//! A stream of text that ends in an error where a row or the whole of it grows beyond a limit.
+//! Text stream that returns an error if a row or the whole text exceeds a limit.
 
 use carom_report::input::size;
 use std::cell::Cell;
 use std::io::{Error, ErrorKind, Read, Result};
 use std::rc::Rc;
 
-/// Bytes of one row of a table of poses, its line feeds included: the nine columns take 200, which leaves room for
-/// thousands of columns that are ignored.
+/// Largest number of bytes in one row of a table of poses, including line feeds. The nine columns take about
+/// 200, which leaves room for thousands of ignored columns.
 pub(crate) const MAX_ROW_BYTES: usize = 1 << 20;
 
-/// Bytes that the table reader may have asked for beyond the row that it reads: more than its buffer holds.
+/// Number of bytes that the table reader may request beyond the current row: more than the size of its buffer.
 const READ_AHEAD: usize = 64 << 10;
 
-/// Bytes of a whole table of poses, uncompressed: five million poses of a hundred bytes. Kept poses take up to
-/// four times the bytes of their text.
+/// Largest number of bytes in a table of poses, uncompressed: five million poses of a hundred bytes. In memory
+/// poses take up to four times the size of their text.
 pub(crate) const MAX_TABLE_BYTES: u64 = 512 << 20;
 
-/// Bytes that have been handed on since the last row ended.
+/// Counter of the bytes read since the end of the last row.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RowBytes(Rc<Cell<usize>>);
 
 impl RowBytes {
-    /// Counts from zero again: a row has ended.
+    /// Resets the counter at the end of a row.
     pub(crate) fn restart(&self) {
         self.0.set(0);
     }
 }
 
-/// Bytes of another stream, up to [`MAX_ROW_BYTES`] and [`READ_AHEAD`] between two calls of [`RowBytes::restart`] and
-/// [`MAX_TABLE_BYTES`] in all.
+/// Reader that passes on the bytes of another reader. Limits: [`MAX_ROW_BYTES`] plus [`READ_AHEAD`] between two
+/// calls of [`RowBytes::restart`], and [`MAX_TABLE_BYTES`] in total.
 #[derive(Debug)]
 pub(crate) struct Limited<R> {
     inner: R,

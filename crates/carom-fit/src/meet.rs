@@ -1,4 +1,4 @@
-//! Two flights that meet: the states just before and after an impact, by least squares.
+//! Least-squares fit of two flights that meet at an impact: the states just before and after it.
 
 use crate::Poses;
 use crate::noise::NoiseModel;
@@ -8,43 +8,44 @@ use carom_lie::So3;
 use nalgebra::{Matrix3, SMatrix, SVector, Vector3};
 use std::ops::Range;
 
-/// Unknowns: position, attitude, then velocity and angular velocity before and after, and the time.
+/// Number of unknowns: position, attitude, velocity and angular velocity before and after, and time of the
+/// impact.
 const UNKNOWNS: usize = 19;
-/// Place of the first unknown of the position.
+/// Index of the first unknown of the position.
 const POSITION: usize = 0;
-/// Place of the first unknown of the attitude.
+/// Index of the first unknown of the attitude.
 const ATTITUDE: usize = 3;
-/// Places of the first unknowns of both motions.
+/// Indices of the first unknowns of the motions before and after.
 const MOTION: [usize; 2] = [6, 12];
-/// Place of the time of the impact.
+/// Index of the time of the impact.
 const TIME: usize = 18;
 
-/// Times of the impact that are tried between the two innermost samples.
+/// Number of impact times that are tried between the two innermost samples.
 const STARTS: usize = 41;
-/// Steps from each of them.
+/// Number of steps from each of these times.
 const START_STEPS: usize = 4;
-/// Steps from the best of them to the end.
+/// Largest number of steps from the best of them.
 const MAX_STEPS: usize = 60;
 
-/// Noise below which a residual does not count for more (m, rad): keeps weights finite.
+/// Smallest noise that is used for weights (m, rad); it keeps them finite.
 const LEAST_NOISE: f64 = 1e-13;
 
-/// Smallest pivot, over the largest, of a scaled normal matrix that counts as determined.
+/// Smallest squared pivot of a scaled normal matrix for the unknowns to count as determined.
 const RANK_TOLERANCE: f64 = 1e-13;
 
 type Normal = SMatrix<f64, UNKNOWNS, UNKNOWNS>;
 type Vector = SVector<f64, UNKNOWNS>;
 
-/// Motion of one side at the time of the impact.
+/// Motion of one flight at the time of the impact.
 #[derive(Clone, Copy, Debug)]
 struct Side {
     /// Velocity of the center of mass in space (m/s).
     velocity: Vector3<f64>,
-    /// Angular velocity in the body (rad/s).
+    /// Angular velocity in the body frame (rad/s).
     angular: Vector3<f64>,
 }
 
-/// The states of two flights that meet at one pose.
+/// Unknowns: the states of two flights that meet at one pose.
 #[derive(Clone, Copy, Debug)]
 struct Unknowns {
     time: f64,
@@ -54,8 +55,9 @@ struct Unknowns {
 }
 
 impl Unknowns {
-    /// Derivative of velocities and angular velocities in world axes, before first, by the unknowns. The latter turn
-    /// with the attitude, too: $R e^{\delta}\omega = R\omega - R\hat\omega\delta$.
+    /// Computes the derivative of the velocities and angular velocities in world axes (before, then after) with
+    /// respect to the unknowns. Angular velocities also turn with the attitude:
+    /// $R e^{\delta}\omega = R\omega - R\hat\omega\delta$.
     fn motion(&self) -> SMatrix<f64, 12, UNKNOWNS> {
         let turn = self.rotation.matrix();
         let mut motion = SMatrix::<f64, 12, UNKNOWNS>::zeros();
@@ -76,39 +78,39 @@ impl Unknowns {
     }
 }
 
-/// Result of the fit of two flights.
+/// Result of the least-squares fit of two flights.
 #[derive(Clone, Debug)]
 pub(crate) struct Meeting {
     /// Time of the impact (s).
     pub time: f64,
-    /// Pose of the impact.
+    /// Pose at the impact: position (m) and rotation from the body frame to space.
     pub position: Vector3<f64>,
     pub rotation: So3,
-    /// Velocity and angular velocity in world axes, before and after.
+    /// Velocity and angular velocity in world axes, before and after the impact.
     pub velocity: [SVector<f64, 6>; 2],
-    /// Covariance of the two, before first, in world axes.
+    /// Covariance of these velocities, before the impact first.
     pub covariance: SMatrix<f64, 12, 12>,
-    /// Derivative of the two by gravity, in world axes (s, and s/m for angular velocities).
+    /// Derivative of these velocities with respect to gravity (s, and s/m for angular velocities).
     pub by_gravity: SMatrix<f64, 12, 3>,
-    /// Sum of squared residuals over the noise.
+    /// Sum of squared residuals, each divided by its noise.
     pub chi2: f64,
-    /// Residuals less unknowns.
+    /// Degrees of freedom: number of residuals minus number of unknowns.
     pub dof: usize,
-    /// Root mean square distances of the poses from the flights: positions (m), attitudes (rad).
+    /// Root mean square residuals of positions (m) and attitudes (rad).
     pub rms: [f64; 2],
 }
 
-/// The problem: samples of both sides and their weights.
+/// Data of the fit: samples of both flights and their weights.
 pub(crate) struct Flights<'a> {
     pub toss: &'a Poses,
     pub body: &'a Body,
     pub noise: &'a NoiseModel,
-    /// Samples before and after.
+    /// Ranges of samples before and after the impact.
     pub windows: [Range<usize>; 2],
 }
 
-/// Sum of squares, its normal matrix and right side; unweighted sums of squares and numbers of positions
-/// and attitudes.
+/// Weighted sum of squares with its normal matrix and right side. `squares` and `counts` are the unweighted
+/// sums of squares and the numbers of positions and attitudes.
 struct Sums {
     cost: f64,
     normal: Normal,
@@ -118,8 +120,8 @@ struct Sums {
 }
 
 impl Flights<'_> {
-    /// The samples of a side whose attitudes count: all but the one next to the impact, which a
-    /// median filter of three samples may have mixed with the other side.
+    /// True if the attitude of a sample is used. The sample next to the impact is left out, because a median
+    /// filter of three samples may have mixed it with the other side.
     fn has_attitude(&self, side: usize, k: usize) -> bool {
         let window = &self.windows[side];
         if side == 0 {
@@ -129,8 +131,8 @@ impl Flights<'_> {
         }
     }
 
-    /// Attitude after a signed time from the impact, and the derivative of its right-trivialized
-    /// error by the angular velocity at the impact.
+    /// Returns the attitude a signed time after the impact, and the derivative of its right-trivialized error
+    /// with respect to the angular velocity at the impact.
     fn turn(&self, from: &So3, angular: &Vector3<f64>, time: f64) -> Option<(So3, Matrix3<f64>)> {
         if self.body.is_isotropic() {
             let phi = angular * time;
@@ -186,7 +188,7 @@ impl Flights<'_> {
                 }
                 let (rotation, by_rate) = self.turn(&at.rotation, &angular, s)?;
                 let error = rotation.inverse().compose(&self.toss.rotation[k]).log();
-                // An attitude error at the impact, carried to the sample's body axes.
+                // An attitude error at the impact, transformed to the body axes of the sample.
                 let carried = rotation.inverse().compose(&at.rotation).matrix();
                 let by_time = -self.end_rate(&angular, s, &rotation, &at.rotation);
                 for axis in 0..3 {
@@ -205,7 +207,8 @@ impl Flights<'_> {
         sums.cost.is_finite().then_some(sums)
     }
 
-    /// Derivative by gravity of half the gradient of the sum of squares: positions move by $s^2/2$ with it.
+    /// Computes the derivative of half the gradient of the sum of squares with respect to gravity: predicted
+    /// positions change by $s^2/2$ times gravity.
     fn by_gravity(&self, at: &Unknowns) -> SMatrix<f64, UNKNOWNS, 3> {
         let weight = 1.0 / self.noise.position_spread.max(LEAST_NOISE);
         let mut derivative = SMatrix::zeros();
@@ -224,7 +227,8 @@ impl Flights<'_> {
         derivative
     }
 
-    /// Angular velocity in the body at the end of a flight: the angular momentum in space is kept.
+    /// Returns the angular velocity in the body frame at the end of a flight, in which the angular momentum in
+    /// space is constant.
     fn end_rate(&self, angular: &Vector3<f64>, time: f64, end: &So3, from: &So3) -> Vector3<f64> {
         if time == 0.0 || self.body.is_isotropic() {
             return *angular;
@@ -235,7 +239,8 @@ impl Flights<'_> {
             .angular_velocity(&end.rotate_back(&momentum))
     }
 
-    /// Gauss-Newton steps, halved until the sum of squares does not grow.
+    /// Makes Gauss-Newton steps, each halved until the sum of squares does not increase. The time is fixed
+    /// unless `is_timed`.
     fn descend(&self, at: Unknowns, is_timed: bool, steps: usize) -> Option<(Unknowns, Sums)> {
         let mut at = at;
         let mut sums = self.sums(&at)?;
@@ -282,13 +287,13 @@ impl Flights<'_> {
         }
     }
 
-    /// Times of the two samples next to the impact.
+    /// Returns the times of the two samples next to the impact.
     fn innermost(&self) -> [f64; 2] {
         let time = &self.toss.time;
         [time[self.windows[0].end - 1], time[self.windows[1].start]]
     }
 
-    /// A first guess at a time of the impact: mean velocities of the sides.
+    /// Returns initial values for a given time of the impact, from mean velocities of both flights.
     fn guess(&self, time: f64) -> Unknowns {
         let side = |window: &Range<usize>| {
             let (first, last) = (window.start, window.end - 1);
@@ -312,7 +317,7 @@ impl Flights<'_> {
         }
     }
 
-    /// The best meeting; `None` if the samples do not determine one.
+    /// Finds the best fit of both flights. Returns `None` if the samples do not determine it.
     pub(crate) fn meet(&self) -> Option<Meeting> {
         let [earliest, latest] = self.innermost();
         let mut best: Option<(Unknowns, Sums)> = None;
@@ -353,7 +358,7 @@ impl Flights<'_> {
 }
 
 impl Sums {
-    /// Adds a weighted residual with its derivatives by the unknowns that it depends on.
+    /// Adds a weighted residual with its derivatives with respect to the unknowns on which it depends.
     fn add(&mut self, row: &[(usize, f64)], residual: f64) {
         self.cost += residual * residual;
         for &(i, by_i) in row {
@@ -365,7 +370,8 @@ impl Sums {
     }
 }
 
-/// Normal matrix with a unit diagonal and the scales that make it one; a fixed time has a row of its own.
+/// Returns the normal matrix scaled to unit diagonal, and the scale factors. If the time is fixed, its row and
+/// column are those of the identity.
 fn scaled(sums: &Sums, is_timed: bool) -> (Normal, Vector) {
     let mut normal = sums.normal;
     if !is_timed {
@@ -397,8 +403,8 @@ fn solve(sums: &Sums, is_timed: bool) -> Option<Vector> {
     step.iter().all(|x| x.is_finite()).then_some(step)
 }
 
-/// Inverse of the normal matrix. Where the time of the impact is not determined (nothing changes at it) it is taken
-/// as known.
+/// Returns the inverse of the normal matrix. If the time of the impact is not determined (because the motion
+/// does not change), it is taken as known.
 fn inverse(sums: &Sums) -> Option<Normal> {
     let invert = |is_timed: bool| {
         let (unit, scale) = scaled(sums, is_timed);

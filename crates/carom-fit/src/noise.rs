@@ -1,48 +1,49 @@
-//! Noise, gravity and the plane of an experiment.
+//! Noise, gravity and plane of an experiment.
 
 use crate::Poses;
 use crate::setup::Plane;
 use nalgebra::Vector3;
 
-/// Gravity as estimated from one flight.
+/// Estimate of gravity from one flight.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlightGravity {
     /// Number of the toss.
     pub toss: u64,
-    /// Twice the quadratic coefficient of the parabola through its positions (m/s²).
+    /// Gravity (m/s²): twice the quadratic coefficient of the parabola through the positions.
     pub gravity: Vector3<f64>,
-    /// Variance of a component (m²/s⁴): of the noise, and of what differs from flight to flight beyond it.
+    /// Variance of a component (m²/s⁴): that of the noise, plus the variance between flights beyond the noise.
     pub variance: f64,
 }
 
-/// Noise of the tracker, gravity and plane, as estimated from poses.
+/// Noise of the tracker, gravity and plane, estimated from poses or given.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NoiseModel {
-    /// Standard deviation of a position, per axis in space (m).
+    /// Standard deviation of a position along each axis in space (m).
     pub position_m: [f64; 3],
-    /// Standard deviation of an attitude, per axis of the body (rad).
+    /// Standard deviation of an attitude about each body axis (rad).
     pub rotation_rad: [f64; 3],
-    /// Standard deviation of a component of a position, whatever the axes are (m): what weights are made of.
+    /// Standard deviation of a position component, independent of the axes (m). Weights are computed from it.
     pub position_spread: f64,
-    /// Standard deviation of the position component with the most noise (m): a second difference beyond six of these is no noise.
+    /// Standard deviation of the position component with the most noise (m). A second difference beyond six of
+    /// these is not noise.
     pub widest_position_spread: f64,
-    /// Standard deviation of an attitude (rad).
+    /// Standard deviation of an attitude, independent of the axes (rad).
     pub rotation_spread: f64,
     /// Gravity in space (m/s²), estimated or given.
     pub gravity: Vector3<f64>,
-    /// Estimates of gravity by single flights; none if it is given.
+    /// Estimates of gravity from single flights; empty if gravity is given.
     pub flights: Vec<FlightGravity>,
-    /// The plane, its offset estimated or given.
+    /// The plane. Its offset is estimated or given.
     pub plane: Plane,
-    /// Tilt of the resting poses against the given normal: the slopes along the two tangents of
-    /// [`tangents`], from a linear regression; zero with fewer than three tosses at rest. A diagnostic: the normal
-    /// stays as given.
+    /// Tilt of the plane of resting poses against the given normal: slopes along the two [`tangents`], from a
+    /// linear regression. Zero with fewer than three tosses that end at rest. This is only a diagnostic; the
+    /// given normal is used.
     pub tilt: [f64; 2],
-    /// Triples of consecutive poses in flight.
+    /// Number of triples of consecutive poses in flight.
     pub samples: usize,
 }
 
-/// Two unit vectors that make a right-handed frame with a unit normal.
+/// Returns two unit vectors that form a right-handed frame with a unit normal.
 #[must_use]
 pub fn tangents(normal: &Vector3<f64>) -> [Vector3<f64>; 2] {
     let axis = if normal.x.abs() <= 0.5 {
@@ -54,7 +55,7 @@ pub fn tangents(normal: &Vector3<f64>) -> [Vector3<f64>; 2] {
     [first, normal.cross(&first)]
 }
 
-/// Second difference of the positions around a sample (m).
+/// Returns the second difference of the positions around a sample (m).
 pub(crate) fn bend(toss: &Poses, k: usize) -> Vector3<f64> {
     toss.position[k + 1] - toss.position[k] * 2.0 + toss.position[k - 1]
 }

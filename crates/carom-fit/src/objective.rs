@@ -1,4 +1,4 @@
-//! Misfits of a law on all impacts, as a function of its parameters.
+//! Misfits of a law for all impacts, as a function of its parameters.
 
 use crate::FitError;
 use crate::law::{FitLaw, Parameter, Parameters};
@@ -9,7 +9,7 @@ use carom_contact::ImpactError;
 use nalgebra::Vector6;
 use rayon::prelude::*;
 
-/// A law, the parameters that are free, and the values of the others.
+/// Law with its free parameters, and the values of the others.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Model<'a> {
     pub law: FitLaw,
@@ -17,9 +17,9 @@ pub(crate) struct Model<'a> {
     pub fixed: Parameters,
 }
 
-/// Starts of the search, over the ranges of the parameters.
+/// Starting points of the search: restitution, friction and inertia.
 const STARTS: [[f64; 3]; 3] = [[0.3, 0.2, 1.0], [0.6, 0.6, 1.4], [0.1, 0.05, 0.8]];
-/// From each start, and from the best of what they lead to.
+/// Search from each starting point; [`FINE`] continues from the best result.
 const ROUGH: Search = Search {
     size: 0.1,
     accuracy: 5e-3,
@@ -30,10 +30,10 @@ const FINE: Search = Search {
     accuracy: 1e-8,
     rounds: 2,
 };
-/// Estimates are multiples of 1e-7: a likelihood of thousands is flat to rounding within some 1e-9 of its
-/// maximum, and what is below that differs between machines.
+/// Estimates are rounded to multiples of 1e-7. A log likelihood of thousands is flat to rounding error within
+/// about 1e-9 of its maximum, so that smaller digits differ between machines.
 const DIGITS: f64 = 1e7;
-/// Near a point that is nearly right.
+/// Search near a point that is nearly optimal.
 const NEARBY: Search = Search {
     size: 0.1,
     accuracy: 1e-4,
@@ -41,7 +41,7 @@ const NEARBY: Search = Search {
 };
 
 impl Model<'_> {
-    /// Parameters with the free ones at a point.
+    /// Returns all parameters, with the free ones at a point.
     pub(crate) fn at(&self, point: &Point) -> Parameters {
         let free = self.free.iter().zip(point);
         free.fold(self.fixed, |p, (&parameter, &value)| {
@@ -49,7 +49,7 @@ impl Model<'_> {
         })
     }
 
-    /// The free parameters of a set of values.
+    /// Returns the point of the free parameters of a set of values.
     pub(crate) fn point(&self, parameters: &Parameters) -> Point {
         let mut point = [0.0; 3];
         for (x, &parameter) in point.iter_mut().zip(self.free) {
@@ -70,7 +70,7 @@ impl Model<'_> {
         domain
     }
 
-    /// Misfits of all cases.
+    /// Computes the misfits of all cases.
     pub(crate) fn misfits(&self, cases: &[Case], p: &Parameters) -> Result<Vec<f64>, FitError> {
         let misfit = |case: &Case| {
             let found = case.predict(self.law, p).map(|u| case.residual_norm(&u));
@@ -84,13 +84,13 @@ impl Model<'_> {
         cases.par_iter().map(misfit).collect()
     }
 
-    /// The vector whose Euclidean norm is the misfit of one case.
+    /// Computes the vector whose Euclidean norm is the misfit of one case.
     pub(crate) fn residual(&self, case: &Case, p: &Parameters) -> Result<Vector6<f64>, FitError> {
         let found = case.predict(self.law, p).map_err(|e| failed(case, e))?;
         Ok(case.euclidean(&case.residual(&found)))
     }
 
-    /// Log likelihood of the measured velocities at a point; minus infinity where the law has no answer.
+    /// Computes the log likelihood of the measured velocities at a point; minus infinity if the law fails.
     pub(crate) fn log_likelihood(&self, cases: &[Case], point: &Point) -> f64 {
         match self.misfits(cases, &self.at(point)) {
             Ok(misfits) => best_scale(&misfits, |_| 1.0).sum,
@@ -98,7 +98,7 @@ impl Model<'_> {
         }
     }
 
-    /// The most probable parameters: three rough searches, and a fine one from the best.
+    /// Finds the most probable parameters: three rough searches, then a fine one from the best result.
     pub(crate) fn optimum(&self, cases: &[Case]) -> Point {
         let domain = self.domain();
         let mut value = |point: &Point| self.log_likelihood(cases, point);
@@ -118,14 +118,14 @@ impl Model<'_> {
         domain.clamp(found.map(|x| (x * DIGITS).round() / DIGITS))
     }
 
-    /// The best parameters near a point, roughly: a search that is repeated often.
+    /// Finds the approximate optimum near a point. This search is cheap because it is repeated often.
     pub(crate) fn nearby(&self, cases: &[Case], start: Point) -> (Point, f64) {
         maximize(&self.domain(), start, NEARBY, |point| {
             self.log_likelihood(cases, point)
         })
     }
 
-    /// Scale and log likelihood of given parameters.
+    /// Computes misfits, most probable scale and log likelihood for given parameters.
     pub(crate) fn likelihood(
         &self,
         cases: &[Case],

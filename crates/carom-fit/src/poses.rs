@@ -1,4 +1,4 @@
-//! Tracked poses: a table of text, one row a sample.
+//! Tracked poses, read from a text table with one row per sample.
 
 use crate::PoseError;
 use crate::limited::{Limited, RowBytes};
@@ -7,33 +7,33 @@ use nalgebra::Vector3;
 use std::collections::HashSet;
 use std::io::Read;
 
-/// Columns that are read, in the order of [`row`]'s numbers.
+/// Columns that are read, in the order of the numbers that [`row`] returns.
 const COLUMNS: [&str; 9] = ["toss", "t", "x", "y", "z", "qw", "qx", "qy", "qz"];
 
-/// Largest deviation of a quaternion's length from one.
+/// Largest deviation of a quaternion's length from 1.
 const UNIT_TOLERANCE: f64 = 1e-3;
 
-/// A step may differ from the toss's median step by this factor.
+/// Largest factor between a time step and the median step of its toss.
 const RATE_FACTOR: f64 = 1.5;
 
-/// Fewest poses from which anything can be estimated.
+/// Smallest number of poses for an estimate.
 const FEWEST_POSES: usize = 12;
 
-/// The poses of one toss, in the order of time.
+/// Poses of one toss, in time order.
 #[derive(Clone, Debug)]
 pub struct Poses {
-    /// The toss's number in the file.
+    /// Number of the toss in the file.
     pub toss: u64,
     /// Times (s), increasing.
     pub time: Vec<f64>,
-    /// Positions of the center of mass in space (m), one a time.
+    /// Positions of the center of mass in space (m), one per time.
     pub position: Vec<Vector3<f64>>,
-    /// Attitudes, body to space, one a time.
+    /// Attitudes (rotations from the body frame to space), one per time.
     pub rotation: Vec<So3>,
 }
 
 impl Poses {
-    /// Median time between two samples (s); 0 for a toss of one sample.
+    /// Returns the median time between two samples (s); 0 for a toss with one sample.
     #[must_use]
     pub fn time_step(&self) -> f64 {
         let mut steps: Vec<f64> = self.time.windows(2).map(|t| t[1] - t[0]).collect();
@@ -41,23 +41,24 @@ impl Poses {
     }
 }
 
-/// Content of a table of poses.
+/// Contents of a table of poses.
 #[derive(Clone, Debug)]
 pub struct PoseTable {
-    /// The tosses, in the order of the file.
+    /// Tosses in the order of the file.
     pub tosses: Vec<Poses>,
-    /// Columns of the header that mean nothing here.
+    /// Names of columns that are ignored.
     pub ignored: Vec<String>,
 }
 
 /// Reads poses from comma-separated text with the columns `toss,t,x,y,z,qw,qx,qy,qz` in any order.
 ///
-/// `t` in s, `x,y,z` in m, the unit quaternion from body to space with its real part first. The rows
-/// of a toss are consecutive and in the order of time, at an even rate. A row has at most 1 MiB, the table 512 MiB.
+/// `t` is in s, `x,y,z` are in m, and the unit quaternion rotates from the body frame to space, with the real
+/// part first. The rows of a toss are consecutive, in time order and evenly spaced in time. A row has at most 1
+/// MiB, the table at most 512 MiB.
 ///
 /// # Errors
 ///
-/// [`PoseError`], with the line and the column of the first fault.
+/// [`PoseError`], with the line and the column of the first error.
 pub fn read_poses(reader: impl Read) -> Result<PoseTable, PoseError> {
     let row_bytes = RowBytes::default();
     let mut table = csv::ReaderBuilder::new()
@@ -153,7 +154,7 @@ pub fn read_poses(reader: impl Read) -> Result<PoseTable, PoseError> {
     Ok(PoseTable { tosses, ignored })
 }
 
-/// The numbers of one line: the toss, then time, position and quaternion.
+/// Reads the numbers of one row: the toss number, then time, position and quaternion.
 fn row(
     record: &csv::StringRecord,
     places: &[usize; 9],
@@ -183,7 +184,7 @@ fn row(
     Ok((toss, numbers))
 }
 
-/// Every step of a toss within a factor [`RATE_FACTOR`] of its median.
+/// Checks that every time step of a toss is within a factor [`RATE_FACTOR`] of its median.
 fn check_rate(poses: &Poses, lines: &[u64]) -> Result<(), PoseError> {
     let median = poses.time_step();
     for (pair, &line) in poses.time.windows(2).zip(lines.iter().skip(1)) {

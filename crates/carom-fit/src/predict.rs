@@ -13,31 +13,32 @@ use carom_impact::{Plastic, Routh};
 use carom_metric::{Covector, KineticMetric, Tangent};
 use nalgebra::{DMatrix, Matrix3, Matrix6, SMatrix, SVector, Vector3, Vector6};
 
-/// A touching vertex as rows on (velocity, angular velocity), world axes.
+/// Touching vertex, as rows that map velocity and angular velocity (world axes) to contact velocities.
 #[derive(Clone, Debug)]
 struct Touch {
     normal: Vector6<f64>,
     tangents: [Vector6<f64>; 2],
-    /// Only an approaching vertex may bounce: Newton's law would make another one sink.
+    /// True if the vertex approaches. Only then it gets a restitution: Newton's law would make a separating
+    /// vertex approach.
     is_approaching: bool,
 }
 
-/// A measured impact, ready to be predicted over and over.
+/// Measured impact, prepared for repeated prediction.
 #[derive(Clone, Debug)]
 pub(crate) struct Case {
     pub toss: u64,
     pub index: usize,
     touches: Vec<Touch>,
-    /// The one with the smallest gap.
+    /// Index of the touching vertex with the smallest gap.
     lowest: usize,
     pub before: Vector6<f64>,
     pub after: Vector6<f64>,
-    /// Derivative of the two by gravity.
+    /// Derivative of `before` and `after` with respect to gravity.
     by_gravity: SMatrix<f64, 12, 3>,
-    /// $\lVert u^-\rVert_\ast$.
+    /// Kinetic norm $\lVert u^-\rVert_\ast$ of the velocity before the impact, see [`norm`](Self::norm).
     speed: f64,
-    /// Configured inertia over the mass in world axes, $I_0/m$: all that impacts on a fixed plane know of
-    /// either. And its factor $F$, $F^TF = I_0/m$.
+    /// Configured inertia divided by the mass, $I_0/m$, in world axes, and its factor $F$ with $F^TF = I_0/m$.
+    /// Impacts on a fixed plane depend on mass and inertia only through this ratio.
     gyration: Matrix3<f64>,
     gyration_factor: Matrix3<f64>,
 }
@@ -89,7 +90,8 @@ impl Case {
         case
     }
 
-    /// The impact as it would have been measured had gravity been estimated this much larger.
+    /// Returns the impact as it would have been measured if the estimate of gravity had been larger by
+    /// `more_gravity`.
     pub(crate) fn under(&self, more_gravity: &Vector3<f64>) -> Self {
         let moved = self.by_gravity * more_gravity;
         let mut case = self.clone();
@@ -102,7 +104,8 @@ impl Case {
         case
     }
 
-    /// $\lVert(v,\omega)\rVert_\ast = \sqrt{\lvert v\rvert^2 + \omega^TI_0\omega/m}$ with the configured inertia.
+    /// Computes the kinetic norm $\lVert(v,\omega)\rVert_\ast = \sqrt{\lvert v\rvert^2 + \omega^TI_0\omega/m}$
+    /// with the configured inertia.
     pub(crate) fn norm(&self, u: &Vector6<f64>) -> f64 {
         let v = u.fixed_rows::<3>(0);
         let omega = u.fixed_rows::<3>(3);
@@ -111,23 +114,24 @@ impl Case {
             .sqrt()
     }
 
-    /// Kinetic energy with the configured inertia, over the mass (m²/s²).
+    /// Computes the kinetic energy with the configured inertia, divided by the mass (m²/s²).
     pub(crate) fn energy(&self, u: &Vector6<f64>) -> f64 {
         0.5 * carom_numeric::power(self.norm(u), 2)
     }
 
-    /// A vector whose Euclidean norm is [`norm`](Self::norm): the angular part times $F$, $F^TF = I_0/m$.
+    /// Returns a vector whose Euclidean norm is [`norm`](Self::norm): the angular part is multiplied by $F$,
+    /// $F^TF = I_0/m$.
     pub(crate) fn euclidean(&self, u: &Vector6<f64>) -> Vector6<f64> {
         let omega = self.gyration_factor * u.fixed_rows::<3>(3);
         Vector6::new(u[0], u[1], u[2], omega.x, omega.y, omega.z)
     }
 
-    /// $(\hat u^+ - u^+)/\lVert u^-\rVert_\ast$ with the law's $\hat u^+$.
+    /// Computes the residual $(\hat u^+ - u^+)/\lVert u^-\rVert_\ast$ with the predicted velocity $\hat u^+$.
     pub(crate) fn residual(&self, predicted: &Vector6<f64>) -> Vector6<f64> {
         (predicted - self.after) / self.speed
     }
 
-    /// Mass matrix over the mass, with an inertia factor.
+    /// Returns the mass matrix divided by the mass; the inertia is multiplied by `inertia_factor`.
     pub(crate) fn mass_matrix(&self, inertia_factor: f64) -> Matrix6<f64> {
         let mut matrix = Matrix6::identity();
         matrix
@@ -136,14 +140,15 @@ impl Case {
         matrix
     }
 
-    /// Normal rows of the touching vertices, then all their tangent rows.
+    /// Returns the normal rows of the touching vertices, and all their tangent rows.
     pub(crate) fn rows(&self) -> (Vec<Vector6<f64>>, Vec<Vector6<f64>>) {
         let normals = self.touches.iter().map(|touch| touch.normal).collect();
         let slides = self.touches.iter().flat_map(|touch| touch.tangents);
         (normals, slides.collect())
     }
 
-    /// Normal velocity of the touching vertex before and after, if there is just one.
+    /// Returns the normal velocities of the touching vertex before and after the impact, if there is exactly
+    /// one.
     pub(crate) fn corner_speeds(&self) -> Option<[f64; 2]> {
         match self.touches.as_slice() {
             [touch] => Some([
@@ -174,7 +179,7 @@ impl Case {
         contact
     }
 
-    /// Poses the problem of a law's contacts and hands it to `answer`.
+    /// Assembles the impact problem with the contacts of a law and passes it to `answer`.
     fn posed<T>(
         &self,
         law: FitLaw,
@@ -196,7 +201,7 @@ impl Case {
         answer(&ImpactProblem::new(&contacts, velocity)?)
     }
 
-    /// Velocities after the impact by a law.
+    /// Predicts the velocities after the impact with a law.
     pub(crate) fn predict(&self, law: FitLaw, p: &Parameters) -> Result<Vector6<f64>, ImpactError> {
         let by = |law_object: &dyn ImpactLaw| {
             self.posed(law, p, |problem| {
@@ -231,8 +236,8 @@ impl Case {
         }
     }
 
-    /// Distance of the measured velocity to the nearest of the sampled outcomes of the set-valued law,
-    /// over the speed before.
+    /// Returns the distance of the measured velocity to the nearest sampled outcome of the set-valued law,
+    /// divided by the speed before the impact (both in the kinetic norm).
     pub(crate) fn set_distance(
         &self,
         p: &Parameters,
@@ -262,12 +267,13 @@ impl Case {
         })
     }
 
-    /// $d = \lVert\hat u^+ - u^+\rVert_\ast/\lVert u^-\rVert_\ast$ with the law's $\hat u^+$.
+    /// Computes the misfit $d = \lVert\hat u^+ - u^+\rVert_\ast/\lVert u^-\rVert_\ast$ with the predicted
+    /// velocity $\hat u^+$.
     pub(crate) fn residual_norm(&self, predicted: &Vector6<f64>) -> f64 {
         self.norm(&(predicted - self.after)) / self.speed
     }
 
-    /// The least change of velocity, in the kinetic metric, that stops every touching vertex.
+    /// Returns the velocity after the least change, in the kinetic metric, that stops every touching vertex.
     fn stick(&self, inertia_factor: f64) -> Vector6<f64> {
         let mass = self.mass_matrix(inertia_factor);
         let Some(factor) = mass.cholesky() else {
@@ -290,8 +296,8 @@ impl Case {
     }
 }
 
-/// An orthonormal basis of the whitened rows $L^{-1}a$ (two passes of Gram and Schmidt; a row that adds
-/// less than 1e-10 of its length is dependent).
+/// Returns an orthonormal basis of the whitened rows $L^{-1}a$, by two passes of Gram-Schmidt. A row that adds
+/// less than 1e-10 of its length is dependent.
 pub(crate) fn orthonormal(
     lower: &Matrix6<f64>,
     rows: impl Iterator<Item = Vector6<f64>>,
@@ -314,10 +320,10 @@ pub(crate) fn orthonormal(
     basis
 }
 
-/// Velocities after an impact by a law: (velocity, angular velocity) in world axes.
+/// Predicts the velocities after an impact with a law: velocity and angular velocity in world axes.
 ///
-/// The touching vertices become contacts with the plane's normal, friction and restitution (0 for a vertex
-/// that does not approach), and the existing impact law answers.
+/// The touching vertices become contacts with the normal of the plane, the friction and the restitution (0 for
+/// a vertex that does not approach). The impact law of [`carom_impact`] solves the problem.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! A fit as a record: what the command line prints and writes.
+//! Record of a fit, which the command line prints and writes.
 
 use crate::analysis::Analysis;
 use crate::estimate::estimate_noise;
@@ -17,12 +17,13 @@ use nalgebra::Vector6;
 use rayon::prelude::*;
 use serde_json::{Map, Value, json};
 
-/// Outcomes that are drawn of the set-valued law for each impact.
+/// Number of outcomes of the set-valued law that are sampled for each impact.
 const SET_SAMPLES: u64 = 256;
-/// A measured velocity this near to an outcome, over the speed before, lies in the set.
+/// A measured velocity counts as inside the set if its distance to an outcome, divided by the speed before, is
+/// at most this.
 const SET_DISTANCE: f64 = 0.05;
 
-/// A law to fit or to score.
+/// Request to fit or to score a law.
 ///
 /// # Examples
 ///
@@ -35,17 +36,18 @@ const SET_DISTANCE: f64 = 0.05;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Request {
-    /// The law.
+    /// Law to fit or to score.
     pub law: FitLaw,
-    /// Its free parameters.
+    /// Free parameters of the law.
     pub free: Vec<Parameter>,
-    /// Values of the others.
+    /// Values of the other parameters.
     pub fixed: Parameters,
-    /// Scale of the distribution, if it is given too: then nothing is fitted.
+    /// Scale of the distribution. If it is given, the law is scored with the fixed parameters and nothing is
+    /// fitted.
     pub scale: Option<f64>,
 }
 
-/// Finds the impacts of poses and fits or scores the laws asked for.
+/// Finds the impacts of poses, and fits or scores the requested laws.
 ///
 /// # Errors
 ///
@@ -113,7 +115,7 @@ pub fn analyze(
 }
 
 impl Request {
-    /// Asks for a fit of those of the free parameters that the law has; the others keep their fixed values.
+    /// Creates a request to fit those free parameters that the law has. The others keep their fixed values.
     #[must_use]
     pub fn new(law: FitLaw, free: &[Parameter], fixed: Parameters) -> Self {
         let has = |p: &Parameter| law.uses().contains(p);
@@ -125,8 +127,8 @@ impl Request {
         }
     }
 
-    /// Parameters of the set-valued law: it has no likelihood, so what is free takes the value of the best
-    /// ranked law.
+    /// Returns the parameters for the set-valued law. It has no likelihood, so that its free parameters take
+    /// the values of the best ranked law.
     fn set_parameters(&self, best: Option<Parameters>) -> Parameters {
         let best = best.unwrap_or(self.fixed);
         self.free
@@ -136,7 +138,7 @@ impl Request {
 }
 
 impl Cases {
-    /// A law with given parameters, in the form of a fit.
+    /// Scores a law with given parameters and returns the result in the form of a fit.
     fn evaluated(
         &self,
         law: FitLaw,
@@ -161,7 +163,7 @@ fn three(mut values: Vec<f64>) -> [f64; 3] {
 }
 
 impl Analysis {
-    /// Fewest isolated impacts from which a law is fitted.
+    /// Smallest number of isolated impacts for which a law is fitted.
     pub const FEWEST_IMPACTS: usize = 10;
 
     /// True if there were enough impacts to fit or to score a law.
@@ -170,7 +172,7 @@ impl Analysis {
         self.census.impacts.len() >= Self::FEWEST_IMPACTS
     }
 
-    /// The fits, most probable first (Akaike's criterion).
+    /// Returns the fits ordered by Akaike's criterion, the best first.
     #[must_use]
     pub fn ranking(&self) -> Vec<&LawFit> {
         let mut fits: Vec<&LawFit> = self.fits.iter().collect();
@@ -178,7 +180,7 @@ impl Analysis {
         fits
     }
 
-    /// `fitted`, `evaluated` or `too-few-impacts`.
+    /// Returns the status of the analysis: `fitted`, `evaluated` or `too-few-impacts`.
     #[must_use]
     pub fn status(&self) -> &'static str {
         if !self.has_enough_impacts() {
@@ -190,7 +192,7 @@ impl Analysis {
         }
     }
 
-    /// The record of a run: quantities, tables, figures, and the results under their own keys.
+    /// Creates the record of a run: quantities, tables, figures, and the results under their own keys.
     #[must_use]
     pub fn record(&self, parameters: Value) -> Record {
         let mut record = Record::new(
@@ -441,18 +443,18 @@ impl Analysis {
         table
     }
 
-    /// Velocities after the impacts by a law.
+    /// Predicts the velocities after all impacts with a fitted law. An entry is `None` if the law fails.
     pub(crate) fn predictions(&self, fit: &LawFit) -> Vec<Option<Vector6<f64>>> {
         let predict = |case: &crate::predict::Case| case.predict(fit.law, &fit.parameters).ok();
         self.cases.cases.par_iter().map(predict).collect()
     }
 
-    /// Restitution and friction that the setup calls published.
+    /// Returns the published restitution and friction given in the setup.
     pub(crate) fn published(&self) -> Option<[f64; 2]> {
         self.published
     }
 
-    /// The cases, for the figures.
+    /// Returns the cases, for the figures.
     pub(crate) fn cases(&self) -> &Cases {
         &self.cases
     }

@@ -1,15 +1,15 @@
-//! Medians, quantiles, and centers and spreads that outliers hardly move.
+//! Robust statistics: medians, quantiles, centers and spreads that outliers hardly change.
 
 use crate::tolerances::SETTLED_CENTER;
 use nalgebra::{Matrix3, Vector3};
 
-/// Median of the values, which are reordered; `None` without values.
+/// Returns the median of the values, which are reordered; `None` without values.
 pub(crate) fn median(values: &mut [f64]) -> Option<f64> {
     quantile(values, 0.5)
 }
 
-/// Quantile by linear interpolation between the order statistics, which are sorted in place; `None`
-/// without values.
+/// Returns a quantile by linear interpolation between the order statistics. The values are sorted in place;
+/// `None` without values.
 pub(crate) fn quantile(values: &mut [f64], share: f64) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     let place = share * (values.len().checked_sub(1)?) as f64;
@@ -21,7 +21,7 @@ pub(crate) fn quantile(values: &mut [f64], share: f64) -> Option<f64> {
     Some(below + (above - below) * (place - low))
 }
 
-/// The standard deviation of a normal distribution with this median absolute deviation:
+/// Returns the standard deviation of the normal distribution with the median absolute deviation of the values:
 /// $1.4826\ \mathrm{median}\lvert x - \mathrm{median}(x)\rvert$.
 pub(crate) fn mad_sigma(values: &[f64]) -> Option<f64> {
     let mut copy = values.to_vec();
@@ -35,25 +35,27 @@ pub(crate) fn mad_sigma(values: &[f64]) -> Option<f64> {
 /// Median length of a vector of three independent standard normal components.
 pub(crate) const MEDIAN_LENGTH: f64 = 1.538_172_254;
 
-/// Steps of an iteration for a center.
+/// Largest number of iterations for a center.
 const MAX_STEPS: usize = 500;
 
-/// A center of vectors and their spreads about it, standard deviations of a component, that outliers hardly move
-/// and that turn with the vectors.
+/// Robust center of vectors and their spreads about it (standard deviations of a component). A rotation of the
+/// vectors rotates the center and leaves the spreads unchanged.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cloud {
     pub center: Vector3<f64>,
-    /// Spread of a component in any direction.
+    /// Spread of a component, independent of direction.
     pub spread: f64,
-    /// Spread of the component that is spread most.
+    /// Spread of the component with the largest spread.
     pub widest: f64,
 }
 
 impl Cloud {
-    /// Huber's mean, for which deviations longer than 1.5 times $\sqrt3$ spreads count as if they were that
-    /// long; the spread is the median deviation from the point with the least sum of deviations (the spatial
-    /// median), over that of the normal distribution. The widest spread is [`mad_sigma`] along one of the principal
-    /// axes of the directions in which the vectors deviate. `None` without vectors.
+    /// Computes the statistics; `None` without vectors.
+    ///
+    /// The center is Huber's mean: deviations longer than $1.5\sqrt3$ spreads get a weight as if they had that
+    /// length. The spread is the median distance from the spatial median (the point with the least sum of
+    /// distances), divided by that of the standard normal distribution. The widest spread is the largest
+    /// [`mad_sigma`] along the principal axes of the directions of the deviations.
     pub(crate) fn new(vectors: &[Vector3<f64>]) -> Option<Self> {
         let mut start = Vector3::zeros();
         for axis in 0..3 {
@@ -84,7 +86,7 @@ impl Cloud {
     }
 }
 
-/// The fixed point of a mean whose weights depend on the distance from it.
+/// Iterates a weighted mean whose weights depend on the distance from it, to its fixed point.
 fn reweighted(
     vectors: &[Vector3<f64>],
     start: Vector3<f64>,
@@ -96,8 +98,8 @@ fn reweighted(
     })
 }
 
-/// The fixed point of a weighted mean of `n` vectors, of which the closure gives the deviations from a center and
-/// the weights there.
+/// Iterates a weighted mean of `n` vectors to its fixed point. The closure returns the deviation of vector i
+/// from a center, and its weight.
 pub(crate) fn center_of(
     n: usize,
     start: Vector3<f64>,

@@ -1,16 +1,17 @@
-//! A fit in sentences: estimates with their intervals, and which law predicts best.
+//! Summary of a fit in sentences: estimates with their intervals, and the law that predicts best.
 
 use crate::analysis::Analysis;
 use crate::fit::{Estimate, LawFit};
 
-/// A difference of Akaike's criterion beyond which the data give the law behind no support (Burnham & Anderson,
-/// *Model Selection and Multimodel Inference*, 2002, section 2.6).
+/// Difference of Akaike's criterion above which the data give the worse law no support (Burnham & Anderson, *Model
+/// Selection and Multimodel Inference*, 2002, section 2.6).
 const NO_SUPPORT: f64 = 10.0;
-/// A difference below which laws are as good as each other (there, too).
+/// Difference of Akaike's criterion below which two laws count as equally good (Burnham & Anderson 2002).
 const AS_GOOD: f64 = 2.0;
 
 impl Analysis {
-    /// One sentence for each fitted law, the best first, and one of their ranking if there are several.
+    /// Returns one sentence for each fitted law, the best first, and one about their ranking if there are
+    /// several.
     #[must_use]
     pub fn sentences(&self) -> Vec<String> {
         let ranking = self.ranking();

@@ -1,4 +1,4 @@
-//! The body, the plane, gravity, and what counts as an impact.
+//! Setup of an experiment: body, plane, gravity, and thresholds for the detection of impacts.
 
 use crate::tolerances::EQUAL_MOMENTS;
 use crate::{FitError, Poses};
@@ -7,7 +7,7 @@ use carom_lie::So3;
 use carom_variational::{ExactFlight, Flight, RigidBody, State};
 use nalgebra::{Matrix3, Vector3};
 
-/// A tracked body: inertia and the vertices of its convex hull.
+/// Tracked body: mass, inertia and the vertices of its convex hull.
 ///
 /// # Examples
 ///
@@ -28,20 +28,20 @@ use nalgebra::{Matrix3, Vector3};
 /// ```
 #[derive(Clone, Debug)]
 pub struct Body {
-    /// Mass and inertia about the center of mass, body axes.
+    /// Mass and inertia about the center of mass, in body axes.
     pub rigid: RigidBody,
-    /// Vertices relative to the center of mass, body axes (m).
+    /// Vertices relative to the center of mass, in body axes (m).
     pub vertices: Vec<Vector3<f64>>,
 }
 
 impl Body {
-    /// A body with a mass (kg), an inertia matrix about the center of mass (kg·m², body axes) and
-    /// vertices relative to the center of mass (m, body axes).
+    /// Creates a body from its mass (kg), its inertia matrix about the center of mass (kg·m², body axes) and
+    /// its vertices relative to the center of mass (m, body axes).
     ///
     /// # Errors
     ///
-    /// [`FitError::Configuration`] if the mass is not positive, the inertia not that of a body, or
-    /// fewer than one vertex is given or one is not finite.
+    /// [`FitError::Configuration`] if the mass is not positive, if the inertia is not that of a body, if there
+    /// is no vertex or more than 10 000, or if a vertex is not finite.
     pub fn new(
         mass: f64,
         inertia: Matrix3<f64>,
@@ -69,7 +69,7 @@ impl Body {
         })
     }
 
-    /// Heights $n\cdot(x + R\rho)$ of all vertices along a unit vector (m).
+    /// Returns the heights $n\cdot(x + R\rho)$ of all vertices along a unit vector $n$ (m).
     pub(crate) fn heights<'a>(
         &'a self,
         normal: &'a Vector3<f64>,
@@ -81,7 +81,7 @@ impl Body {
         self.vertices.iter().map(move |v| center + along.dot(v))
     }
 
-    /// Height of the lowest vertex along a unit vector (m).
+    /// Returns the height of the lowest vertex along a unit vector (m).
     pub(crate) fn lowest(
         &self,
         normal: &Vector3<f64>,
@@ -92,8 +92,8 @@ impl Body {
             .fold(f64::INFINITY, f64::min)
     }
 
-    /// Attitude of the free body a signed time (s) after `from`, where it turns at an angular velocity in
-    /// body axes (rad/s); `None` if it cannot be followed that far.
+    /// Returns the attitude of the free body a signed time (s) after the attitude `from`. `angular` is its
+    /// angular velocity at `from` in body axes (rad/s). `None` if the motion cannot be computed that far.
     pub(crate) fn turned(&self, from: &So3, angular: &Vector3<f64>, time: f64) -> Option<So3> {
         if self.is_isotropic() {
             return Some(from.compose(&So3::exp(&(angular * time))));
@@ -108,8 +108,9 @@ impl Body {
         Some(flight.advance(&self.rigid, &state, time).ok()?.rotation)
     }
 
-    /// Second difference of three attitudes at equal steps (s), $\log(R_1^TR_2) - \log(R_0^TR_1)$, less that of
-    /// a free flight, $h^2I^{-1}(I\omega\times\omega)$ (Euler).
+    /// Returns the second difference of three attitudes with equal steps (s),
+    /// $\log(R_1^TR_2) - \log(R_0^TR_1)$, minus that of free flight, $h^2I^{-1}(I\omega\times\omega)$ (Euler's
+    /// equations).
     pub(crate) fn excess_turn(&self, rotations: &[So3], step: f64) -> Vector3<f64> {
         let [first, middle, last] = rotations else {
             return Vector3::zeros();
@@ -125,39 +126,39 @@ impl Body {
         excess
     }
 
-    /// True if the three principal moments agree to rounding, so that the angular velocity of a
-    /// flight is constant.
+    /// True if the three principal moments agree to rounding error, so that the angular velocity is constant in
+    /// flight.
     pub(crate) fn is_isotropic(&self) -> bool {
         let moments = self.rigid.moments();
         moments.z - moments.x <= EQUAL_MOMENTS * moments.z
     }
 }
 
-/// A body whose lowest vertex is this far above the plane flies (m).
+/// The body counts as flying if its lowest vertex is more than this above the plane (m).
 const FLIGHT_HEIGHT: f64 = 0.010;
 
-/// Most vertices of a body: contacts of one impact stay a small problem.
+/// Largest number of vertices of a body.
 const MAX_VERTICES: usize = 10_000;
 
-/// A fixed plane, free where `normal · x + offset > 0`.
+/// Fixed plane. The side with `normal · x + offset > 0` is free.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Plane {
-    /// Unit normal in space, out of the solid.
+    /// Unit normal in space, which points out of the solid.
     pub normal: Vector3<f64>,
-    /// Offset (m).
+    /// Offset of the plane (m).
     pub offset: f64,
 }
 
 /// Known properties of the plane.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PlaneSetup {
-    /// Unit normal in space, out of the solid.
+    /// Unit normal in space, which points out of the solid.
     pub normal: Vector3<f64>,
-    /// Offset (m); `None`: from the poses at rest.
+    /// Offset (m). With `None` it is estimated from the poses at rest.
     pub offset: Option<f64>,
 }
 
-/// Thresholds that decide what is an isolated impact.
+/// Thresholds for the detection of isolated impacts.
 ///
 /// # Examples
 ///
@@ -173,13 +174,13 @@ pub struct PlaneSetup {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct DetectOptions {
-    /// Vertices at most this far above the lowest one touch (m).
+    /// A vertex touches if it is at most this far above the lowest one (m).
     pub band: f64,
-    /// Fewest samples of flight on either side.
+    /// Smallest number of samples of flight on each side.
     pub least: usize,
-    /// Most samples of flight that are used on either side.
+    /// Largest number of samples of flight that are used on each side.
     pub most: usize,
-    /// Longest episode of flagged samples.
+    /// Largest number of samples from the first to the last flagged sample of an episode.
     pub width: usize,
 }
 
@@ -195,12 +196,13 @@ impl Default for DetectOptions {
 }
 
 impl DetectOptions {
-    /// Options with all values checked.
+    /// Creates options and checks their values.
     ///
     /// # Errors
     ///
-    /// [`FitError::Configuration`] that names the key: a band that is not positive, fewer than 3
-    /// samples a side, more than 1000 used, an episode without samples.
+    /// [`FitError::Configuration`], which names the key, for: a band that is not positive, fewer than 3 samples
+    /// on each side, a largest number of samples below the smallest or above 1000, an episode length of 0 or
+    /// above 1000.
     pub fn new(band: f64, least: usize, most: usize, width: usize) -> Result<Self, FitError> {
         let wrong =
             |key: &str, why: &str| Err(FitError::Configuration(format!("detect.{key}: {why}")));
@@ -228,23 +230,23 @@ impl DetectOptions {
     }
 }
 
-/// Everything that is given beside the poses.
+/// Known data of an experiment, except for the poses.
 #[derive(Clone, Debug)]
 pub struct Setup {
-    /// The body.
+    /// Tracked body.
     pub body: Body,
-    /// The plane.
+    /// Known properties of the plane.
     pub plane: PlaneSetup,
-    /// Gravity in space (m/s²); `None`: from the flights.
+    /// Gravity in space (m/s²). With `None` it is estimated from the flights.
     pub gravity: Option<Vector3<f64>>,
-    /// Restitution and friction that someone has published, shown beside the estimate and used for nothing.
+    /// Published restitution and friction. They are shown next to the estimate and not used otherwise.
     pub published: Option<[f64; 2]>,
-    /// Options that decide what counts as an impact.
+    /// Thresholds for the detection of impacts.
     pub options: DetectOptions,
 }
 
 impl Setup {
-    /// `true` for every sample at which the body is too far above the plane to touch it.
+    /// Returns for every sample `true` if the body is too far above the plane to touch it.
     pub(crate) fn flying(&self, toss: &Poses, plane: &Plane) -> Vec<bool> {
         let poses = toss.position.iter().zip(&toss.rotation);
         poses

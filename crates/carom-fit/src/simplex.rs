@@ -1,12 +1,13 @@
-//! Maximization over a box by the simplex method of Nelder and Mead: likelihoods of impacts have kinks.
+//! Maximization over a box by the simplex method of Nelder and Mead, which needs no derivatives: likelihoods of
+//! impacts have kinks.
 
-/// Evaluations of the objective.
+/// Largest number of iterations of one round.
 const MAX_EVALUATIONS: usize = 2000;
 
-/// A point of at most three coordinates; the others are zero.
+/// Point with at most three coordinates; unused ones are zero.
 pub(crate) type Point = [f64; 3];
 
-/// The box and the number of coordinates that count.
+/// Box of the search, and the number of coordinates that are used.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Domain {
     pub n: usize,
@@ -27,15 +28,16 @@ impl Domain {
 /// Options of the search for a maximum.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Search {
-    /// First simplex, over the widths of the box.
+    /// Size of the first simplex, relative to the widths of the box.
     pub size: f64,
-    /// Last simplex, over the widths of the box.
+    /// Size of the last simplex, relative to the widths of the box.
     pub accuracy: f64,
-    /// Searches, each from where the one before ended: a simplex that has collapsed is no maximum.
+    /// Number of rounds. Each starts at the result of the one before, because a simplex can collapse before it
+    /// reaches a maximum.
     pub rounds: usize,
 }
 
-/// The best point found from a start. Points outside the box are moved to its faces.
+/// Returns the best point found from a start, and its value. Points outside the box are moved to its faces.
 pub(crate) fn maximize(
     domain: &Domain,
     start: Point,

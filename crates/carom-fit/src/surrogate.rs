@@ -1,4 +1,4 @@
-//! Predictions on a grid of parameters, interpolated between its nodes.
+//! Interpolated predictions on a grid of parameters.
 
 use crate::FitError;
 use crate::objective::Model;
@@ -11,12 +11,12 @@ use rayon::prelude::*;
 pub(crate) struct Surrogate {
     pub domain: Domain,
     nodes: usize,
-    /// Residual vectors whose Euclidean norm is the misfit, node by node.
+    /// Residual vectors (their Euclidean norm is the misfit), for each node and each case.
     residuals: Vec<Vec<Vector6<f64>>>,
 }
 
 impl Surrogate {
-    /// Predicts on a grid of at least two nodes along each parameter.
+    /// Computes the predictions on a grid with at least two nodes along each parameter.
     pub(crate) fn new(
         model: &Model<'_>,
         cases: &[Case],
@@ -47,7 +47,7 @@ impl Surrogate {
         })
     }
 
-    /// Residual vectors at a point of the grid's box, case by case, by multilinear interpolation.
+    /// Returns the residual vectors at a point of the box, one per case, by multilinear interpolation.
     pub(crate) fn residuals(&self, point: &Point) -> impl Iterator<Item = Vector6<f64>> + '_ {
         let n = self.domain.n;
         let mut corner = 0;
@@ -84,7 +84,7 @@ impl Surrogate {
         })
     }
 
-    /// True if a point lies on a face of the grid that is no end of the parameter's range.
+    /// True if a point lies on a face of the grid that is not an end of the parameter's range.
     pub(crate) fn is_cut(&self, point: &Point, range: &Domain) -> bool {
         (0..self.domain.n).any(|k| {
             let margin = 1e-3 * (self.domain.high[k] - self.domain.low[k]);

@@ -1,4 +1,4 @@
-//! Tosses whose truth is known: exact flights, one impact by a law, white noise.
+//! Synthetic tosses with known truth: exact flights, one impact by a law, white noise.
 
 use crate::impact::{Impact, Kind};
 use crate::law::{FitLaw, Parameters};
@@ -10,51 +10,51 @@ use carom_lie::So3;
 use nalgebra::{SMatrix, Vector3};
 use std::f64::consts::TAU;
 
-/// Poses before and after the impact.
+/// Numbers of poses before and after the impact.
 const SAMPLES: [usize; 2] = [16, 16];
-/// Rate of the samples (Hz).
+/// Sampling rate (Hz).
 const RATE: f64 = 148.0;
-/// Slowest approach of the vertex that hits (m/s).
+/// Slowest approach speed of the vertex that hits (m/s).
 const SLOWEST: f64 = 0.5;
-/// The second lowest vertex is this many contact bands above the lowest one.
+/// Smallest height of the second lowest vertex above the lowest one, in contact bands.
 const BANDS: f64 = 4.0;
-/// Attitudes and velocities that are tried for one toss.
+/// Largest number of random attitudes and velocities that are tried for one toss.
 const ATTEMPTS: usize = 10_000;
 
-/// Recipe of synthetic tosses.
+/// Parameters of synthetic tosses.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Recipe {
-    /// The law of the impacts.
+    /// Law of the impacts.
     pub law: FitLaw,
-    /// Its parameters.
+    /// Parameters of the law.
     pub parameters: Parameters,
     /// Number of tosses, each with one impact of a single vertex.
     pub tosses: u64,
-    /// Standard deviation of positions, per axis (m).
+    /// Standard deviation of positions along each axis (m).
     pub position_noise: f64,
-    /// Standard deviation of attitudes, per axis (rad).
+    /// Standard deviation of attitudes about each axis (rad).
     pub rotation_noise: f64,
-    /// Seed of attitudes, velocities and noise.
+    /// Seed for attitudes, velocities and noise.
     pub seed: u64,
 }
 
-/// A toss and the impact that was put into it.
+/// Toss with its true impact.
 #[derive(Clone, Debug)]
 pub struct Toss {
-    /// The poses, with noise.
+    /// Poses with noise.
     pub poses: Poses,
-    /// The impact, without.
+    /// Impact without noise.
     pub truth: Impact,
 }
 
-/// Makes tosses of a body on its plane (offset 0 if it is to be estimated) under its gravity (9.81 m/s²
-/// against the plane's normal if it is to be estimated): random attitudes with one lowest vertex, which hits
-/// at a random time between two of 32 samples at 148 Hz.
+/// Creates tosses of a body on a plane. Attitudes are random with one lowest vertex, which hits the plane at a
+/// random time between the middle two of 32 samples at 148 Hz. If the offset of the plane is to be estimated,
+/// it is 0; if gravity is to be estimated, it is 9.81 m/s² against the normal.
 ///
 /// # Errors
 ///
-/// [`FitError::ParameterRange`], [`FitError::Impact`] if the law has no answer, and
-/// [`FitError::Configuration`] for a body of which no single vertex is ever the lowest.
+/// [`FitError::ParameterRange`], [`FitError::Impact`] if the law fails, and [`FitError::Configuration`] for a
+/// body that has no attitude with a single lowest vertex.
 pub fn tosses(recipe: &Recipe, setup: &Setup) -> Result<Vec<Toss>, FitError> {
     (0..recipe.tosses)
         .map(|number| toss(recipe, setup, number))
@@ -105,7 +105,7 @@ fn toss(recipe: &Recipe, setup: &Setup, number: u64) -> Result<Toss, FitError> {
     Ok(Toss { poses, truth })
 }
 
-/// A body whose lowest vertex alone touches the plane and approaches it.
+/// Returns a random state in which exactly one vertex touches the plane, and this vertex approaches it.
 fn start(
     random: &mut Random,
     setup: &Setup,
@@ -161,7 +161,7 @@ fn start(
     Err(FitError::Configuration(why.to_owned()))
 }
 
-/// Random numbers of one toss.
+/// Random generator of one toss.
 struct Random(CounterRng);
 
 impl Random {
@@ -173,7 +173,7 @@ impl Random {
         low + (high - low) * self.uniform()
     }
 
-    /// Three numbers of the standard normal distribution (Box & Muller).
+    /// Returns three numbers of the standard normal distribution (Box & Muller).
     fn gaussian(&mut self) -> Vector3<f64> {
         Vector3::from_fn(|_, _| {
             let radius = (-2.0 * libm::log(1.0 - self.uniform())).sqrt();

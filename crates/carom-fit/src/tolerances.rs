@@ -1,30 +1,33 @@
-//! Tolerances of the crate, in groups by what they decide. Each is a constant with a unit or scale and a reason; those of
-//! one algorithm alone stand beside it.
+//! Tolerances of the crate, grouped by the decisions that use them. Each is a constant with a unit or scale and
+//! a reason. A tolerance of one algorithm alone is defined in the file of that algorithm.
 
 // ---- Iterations ----
 
-/// Squared length of a column of unit contact directions that can explain nothing.
+/// A column of unit contact directions with a squared length below this explains nothing.
 pub(crate) const ZERO_COLUMN: f64 = 1e-24;
 
-/// Largest change of a sweep, over the target, after which nonnegative weights are settled.
+/// The iteration for nonnegative weights ends when the largest change of a sweep, relative to the target, is at
+/// most this.
 pub(crate) const SETTLED_WEIGHTS: f64 = 1e-14;
 
-/// Relative change of the squared scale of the misfits after which it is settled.
+/// The iteration for the scale of the misfits ends when its square changes by at most this (relative).
 pub(crate) const SETTLED_SCALE: f64 = 1e-12;
 
-/// Relative gain of a Gauss-Newton step after which the impact is found.
+/// The Gauss-Newton iteration ends when a step reduces the sum of squares by at most this (relative).
 pub(crate) const SETTLED_COST: f64 = 1e-14;
 
-/// Relative step after which a robust mean is found.
+/// The iteration for a robust mean ends when a step is at most this (relative).
 pub(crate) const SETTLED_CENTER: f64 = 1e-13;
 
 // ---- Decisions ----
 
-/// Distance from an end of its range, over the range, at which a parameter is at that end.
+/// A parameter lies at an end of its range if its distance from the end, relative to the range, is at most
+/// this.
 pub(crate) const AT_END: f64 = 1e-6;
 
-/// Part of a whitened direction that others leave, over its length, below which it adds nothing to their span.
+/// A whitened direction is dependent on others if the part outside their span, relative to its length, is at
+/// most this.
 pub(crate) const DEPENDENT_DIRECTION: f64 = 1e-10;
 
-/// Relative difference of the principal moments below which the body is isotropic.
+/// The body is isotropic if its principal moments differ by at most this (relative).
 pub(crate) const EQUAL_MOMENTS: f64 = 1e-12;

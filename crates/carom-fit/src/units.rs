@@ -1,26 +1,29 @@
-//! Lengths that are hardly metres.
+//! Detection of lengths that are probably not in metres.
 
 use crate::robust::quantile;
 use crate::{Poses, Setup};
 
-/// Standard gravity (m/s²), for setups that do not give theirs.
+/// Standard gravity (m/s²), for setups in which gravity is not given.
 const STANDARD_GRAVITY: f64 = 9.80665;
-/// Share of the accelerations below the one that is taken for gravity: bodies that rest for half of the time still fly in more
-/// than a quarter of it.
+/// Quantile of the accelerations that is taken as gravity: a body that rests for half of the time still flies
+/// for more than a quarter of it.
 const FLIGHT_SHARE: f64 = 0.75;
-/// Gravity on other bodies and errors of a tracker stay within this factor of what a unit makes of gravity.
+/// Largest factor between the expected and the found gravity. It covers gravity on other celestial bodies and
+/// errors of a tracker.
 const FACTOR: f64 = 3.0;
-/// A body this many times larger than the space in which it moves is given in another unit than its positions.
+/// If the body is this many times larger than the space in which it moves, its vertices and positions have
+/// different units.
 const TOO_LARGE: f64 = 20.0;
-/// Units that trackers write beside metres: name, and how many make a metre.
+/// Units that trackers use instead of metres: name and number of units per metre.
 const UNITS: [(&str, f64); 3] = [
     ("centimetres", 1e2),
     ("millimetres", 1e3),
     ("inches", 1.0 / 0.0254),
 ];
 
-/// One sentence for every length that looks like another unit than metres: positions whose acceleration in flight is
-/// gravity in another unit, and vertices far larger than the space in which the body moves.
+/// Returns one sentence for every length that seems to have another unit than metres: positions whose
+/// acceleration in flight is gravity in another unit, and vertices far larger than the space in which the body
+/// moves.
 #[must_use]
 pub fn unit_warnings(poses: &[Poses], setup: &Setup) -> Vec<String> {
     let mut warnings = Vec::new();
@@ -46,7 +49,7 @@ pub fn unit_warnings(poses: &[Poses], setup: &Setup) -> Vec<String> {
     warnings
 }
 
-/// Smallest and largest coordinate of all positions (m).
+/// Returns the smallest and the largest coordinate of all positions (m).
 fn extent(poses: &[Poses]) -> (f64, f64) {
     let all = poses.iter().flat_map(|toss| &toss.position);
     all.flat_map(|x| x.iter().copied())
@@ -55,8 +58,8 @@ fn extent(poses: &[Poses]) -> (f64, f64) {
         })
 }
 
-/// The unit in which the acceleration in flight is gravity, if it is not the metre, and how many times gravity it
-/// is in metres.
+/// Returns the unit in which the acceleration in flight is gravity, and the acceleration as a multiple of
+/// gravity when read in metres. `None` if the unit seems to be the metre.
 fn unit_of_positions(poses: &[Poses], setup: &Setup) -> Option<(&'static str, f64)> {
     let mut accelerations = Vec::new();
     for toss in poses {

@@ -1,4 +1,4 @@
-//! Convex bodies as lists of constraints: their common parts, and integrals over them.
+//! Convex bodies as lists of constraints: intersections, lowest points and volume integrals.
 
 use crate::mass_properties::Moments;
 use crate::tolerances::{
@@ -11,28 +11,29 @@ use carom_numeric::roots;
 use nalgebra::{Matrix3, Matrix6, Vector3, Vector6};
 use std::f64::consts::TAU;
 
-/// Relative error asked of the integrals.
+/// Relative tolerance of the volume integrals.
 const QUADRATURE: f64 = 1e-12;
 
-/// Directions around the axis of a cone of rays at which the constraint that ends them is looked at.
+/// Number of sectors of a circle of rays. At their ends the constraint that the ray meets first is determined.
 const SECTORS: usize = 48;
 
-/// Constraints whose levels are all at least this close to 1 have no interior.
+/// If every point has a level of at least 1 minus this, the constraints have no common interior.
 const INTERIOR: f64 = 1e-12;
 
-/// Constraints with less slack at the end of the barrier's path are met; it leaves them far less.
+/// A constraint is active if its slack at the end of the barrier path is below this; the barrier leaves far
+/// less.
 const MET: f64 = 1e-6;
 
-/// Most steps of Newton's method for one barrier.
+/// Largest number of Newton steps for one barrier.
 const MAX_NEWTON: usize = 60;
 
-/// A level below one inside, above one outside.
+/// Constraint on points, with a level below 1 inside and above 1 outside.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Constraint {
-    /// In the ellipsoid.
+    /// The point lies in the ellipsoid.
     Ellipsoid(Ellipsoid),
-    /// On the inner side of a plane: $1 + n\cdot\rho - b \le 1$ with a normal of the length of an
-    /// inverse size.
+    /// The point $\rho$ lies on the inner side of a plane: the level is $1 + n\cdot\rho - b \le 1$, with $n$ =
+    /// `normal` (its length is an inverse size) and $b$ = `offset`.
     Plane { normal: Vector3<f64>, offset: f64 },
 }
 
@@ -61,7 +62,7 @@ impl Constraint {
         }
     }
 
-    /// Distance at which a ray from an inner point leaves.
+    /// Returns the distance at which a ray from an inner point leaves the constraint.
     fn exit(&self, from: &Vector3<f64>, direction: &Vector3<f64>) -> f64 {
         match self {
             Self::Ellipsoid(e) => {
@@ -87,11 +88,11 @@ impl Constraint {
     }
 }
 
-/// A bounded convex body with an interior.
+/// Bounded convex body with nonempty interior.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Convex {
     constraints: Vec<Constraint>,
-    /// A point well inside.
+    /// Point well inside the body.
     inner: Vector3<f64>,
 }
 
@@ -118,7 +119,7 @@ impl Convex {
         }
     }
 
-    /// `polyhedron` must be convex.
+    /// Creates a body from a polyhedron, which must be convex.
     pub(crate) fn polyhedron(polyhedron: &Polyhedron) -> Self {
         let mesh = polyhedron.mesh();
         let inner = mesh.middle();
@@ -133,7 +134,7 @@ impl Convex {
         };
         let mut constraints: Vec<Constraint> = Vec::new();
         for plane in mesh.corners().map(face) {
-            // Triangles of one face are one plane.
+            // Triangles of one face give the same plane once.
             if !constraints.iter().any(|other| is_same_plane(other, &plane)) {
                 constraints.push(plane);
             }
@@ -141,7 +142,7 @@ impl Convex {
         Self { constraints, inner }
     }
 
-    /// The common part, if it has an interior.
+    /// Returns the intersection of bodies; `None` if it has no interior.
     pub(crate) fn common(parts: &[&Self]) -> Option<Self> {
         let constraints: Vec<Constraint> = parts
             .iter()
@@ -171,20 +172,20 @@ impl Convex {
         }
     }
 
-    /// Largest level at a point.
+    /// Returns the largest level of all constraints at a point.
     fn level(&self, point: &Vector3<f64>) -> f64 {
         let levels = self.constraints.iter().map(|c| c.level(point));
         levels.fold(f64::NEG_INFINITY, f64::max)
     }
 
-    /// A lowest point along a direction that is not zero.
+    /// Returns a lowest point along a nonzero direction.
     ///
-    /// Follows the logarithmic barrier from the inner point, then solves the conditions of
-    /// Karush, Kuhn and Tucker with the constraints that are met there.
+    /// The method follows the logarithmic barrier from the inner point. It then solves the conditions of
+    /// Karush, Kuhn and Tucker with the constraints that are active there.
     pub(crate) fn lowest(&self, direction: &Vector3<f64>) -> Vector3<f64> {
         let count = self.constraints.len() as f64;
         let reach = self.exit(&self.inner, &(-direction / direction.norm())).0;
-        // The barrier's value is within count/sharpness of the minimum.
+        // The value at the barrier's minimizer is within count/sharpness of the minimum.
         let mut sharpness = count / (direction.norm() * reach);
         let last = sharpness * 1e11;
         let mut point = self.inner;
@@ -195,8 +196,8 @@ impl Convex {
         self.polished(point, direction, sharpness).unwrap_or(point)
     }
 
-    /// The minimizer on the constraints met at a point next to it; `None` unless Newton's method
-    /// finds one that is feasible with multipliers that push outwards.
+    /// Refines a minimizer by Newton's method with the constraints active at `start`. Returns `None` unless the
+    /// result is feasible, close to `start` and has nonnegative multipliers.
     fn polished(
         &self,
         start: Vector3<f64>,
@@ -248,7 +249,7 @@ impl Convex {
         is_sound.then_some(point)
     }
 
-    /// The constraints that are met at a point, at most three, the tightest first, with their slack.
+    /// Returns the active constraints at a point with their slack: at most three, the smallest slack first.
     fn tightest(&self, point: &Vector3<f64>) -> [(f64, Option<&Constraint>); 3] {
         let mut met = [(MET, None); 3];
         for constraint in &self.constraints {
@@ -262,7 +263,7 @@ impl Convex {
         met
     }
 
-    /// Length of a ray from a point inside, and the constraint that ends it.
+    /// Returns the length of a ray from a point inside, and the index of the constraint that it meets first.
     fn exit(&self, from: &Vector3<f64>, direction: &Vector3<f64>) -> (f64, usize) {
         let exits = self.constraints.iter().map(|c| c.exit(from, direction));
         exits
@@ -276,12 +277,13 @@ impl Convex {
             })
     }
 
-    /// Volume and moments, as integrals over the directions of rays from the inner point.
+    /// Computes volume and moments as integrals over the directions of rays from the inner point.
     ///
-    /// A circle of directions is cut where another constraint begins to end the rays; what is left
-    /// is smooth between the latitudes at which such seams begin, which adaptive quadrature isolates.
+    /// Each circle of directions is cut at the angles where the first constraint that the ray meets changes.
+    /// The integral over a circle is a smooth function of the latitude except where a cut appears; adaptive
+    /// quadrature isolates these latitudes.
     pub(crate) fn moments(&self) -> Moments {
-        // In units of some radius, so that volumes and moments are comparable.
+        // The lengths are scaled by one radius, so that volumes and moments are comparable.
         let size = self.exit(&self.inner, &Vector3::z()).0;
         let quadrature = Adaptive::default();
         let tolerance = QUADRATURE * largest(&self.latitude(&quadrature, size, 0.3));
@@ -301,7 +303,7 @@ impl Convex {
         about_inner.moved(&self.inner)
     }
 
-    /// The integrals over a circle of latitude, $z$ the sine of its angle.
+    /// Integrates over a circle of latitude; `z` is the sine of the latitude.
     fn latitude(&self, quadrature: &Adaptive, size: f64, z: f64) -> [f64; 10] {
         let across = ((1.0 - z) * (1.0 + z)).max(0.0).sqrt();
         let ray = |longitude: f64| {
@@ -345,8 +347,8 @@ fn largest(values: &[f64]) -> f64 {
     values.iter().fold(0.0, |m, x| f64::max(m, x.abs()))
 }
 
-/// The angles of a turn at which a function with whole values changes, with the ends of the turn.
-/// Changes that come in pairs between two samples are left to the quadrature.
+/// Returns the angles of a full turn at which an integer function changes, including both ends of the turn. Two
+/// changes between adjacent samples that cancel are not found; the quadrature has to resolve them.
 fn seams(function: impl Fn(f64) -> usize) -> Vec<f64> {
     let mut cuts = vec![0.0];
     for sector in 0..SECTORS {
@@ -380,10 +382,10 @@ fn is_same_plane(a: &Constraint, b: &Constraint) -> bool {
     }
 }
 
-/// A point well inside all constraints; `None` if they have no common interior.
+/// Returns a point well inside all constraints; `None` if they have no common interior.
 ///
-/// Lowers a bound on all levels from one analytic center to the next. The multipliers of the barrier
-/// at a center show how low the bound can get.
+/// The method lowers an upper bound of all levels from one analytic center to the next. The multipliers of the
+/// barrier at a center give a lower bound of what can be reached.
 fn inner_point(constraints: &[Constraint], start: Vector3<f64>) -> Option<Vector3<f64>> {
     let worst = |point: &Vector3<f64>| {
         let levels = constraints.iter().map(|c| c.level(point));
@@ -403,7 +405,7 @@ fn inner_point(constraints: &[Constraint], start: Vector3<f64>) -> Option<Vector
         if least >= 1.0 - INTERIOR {
             return None;
         }
-        // Half way to the best there can be is well inside.
+        // A level at most half way between the best possible level and 1 is well inside.
         if highest < 1.0 && highest - least <= 0.5 * (1.0 - least) {
             return Some(point);
         }
@@ -412,8 +414,8 @@ fn inner_point(constraints: &[Constraint], start: Vector3<f64>) -> Option<Vector
     (highest < 1.0 - INTERIOR).then_some(point)
 }
 
-/// Minimizes $d\cdot\rho - \sum\log(t - f_i)$, $t$ the level, by damped Newton steps from a point
-/// with all $f_i < t$.
+/// Minimizes $d\cdot\rho - \sum_i\log(t - f_i(\rho))$ over $\rho$ by damped Newton steps. $d$ is `direction`,
+/// $t$ is `level`, $f_i$ are the levels of the constraints. The starting point must satisfy all $f_i < t$.
 fn barrier_center(
     constraints: &[Constraint],
     mut point: Vector3<f64>,
@@ -434,8 +436,8 @@ fn barrier_center(
             break;
         };
         let step = factor.solve(&gradient);
-        // Newton's decrement measures the distance in the barrier's own metric; steps of size
-        // 1/(1 + decrement) stay inside, for the barrier is self-concordant.
+        // Newton's decrement is the distance in the metric of the barrier. The barrier is self-concordant, so
+        // that steps of length 1/(1 + decrement) stay inside.
         let decrement = gradient.dot(&step).max(0.0).sqrt();
         let length = if decrement > FULL_STEP_DECREMENT {
             1.0 / (1.0 + decrement)

@@ -1,75 +1,74 @@
-//! Errors of shapes, meshes and inertias.
+//! Errors of shapes, meshes and mass properties.
 
-/// Why a shape, a mesh or mass properties could not be made.
+/// Reason why a shape, a mesh or mass properties could not be created.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GeometryError {
     /// A number is NaN or infinite.
     #[error("{what} has a non-finite entry")]
     NonFinite {
-        /// The quantity, in the words of the caller.
+        /// Name of the quantity.
         what: &'static str,
     },
-    /// A mass must be positive.
+    /// A mass is not positive.
     #[error("mass {mass} must be positive")]
     NonPositiveMass {
-        /// The mass given.
+        /// Value of the mass (kg).
         mass: f64,
     },
-    /// An inertia matrix differs from its transpose by more than rounding.
+    /// An inertia matrix differs from its transpose by more than rounding errors.
     #[error(
         "inertia is not symmetric: entry ({row}, {column}) differs from its mirror by {difference:e}"
     )]
     InertiaNotSymmetric {
-        /// Row of the worst entry.
+        /// Row of the entry with the largest difference.
         row: usize,
-        /// Column of the worst entry.
+        /// Column of the entry with the largest difference.
         column: usize,
-        /// Difference of the mirror entries.
+        /// Difference between the entry and its mirror entry.
         difference: f64,
     },
     /// An inertia matrix has an eigenvalue that is not positive.
     #[error("inertia is not positive definite: its smallest principal moment is {moment:e}")]
     InertiaNotPositiveDefinite {
-        /// Smallest eigenvalue.
+        /// Smallest principal moment (kg·m²).
         moment: f64,
     },
-    /// No distribution of mass has this inertia: one principal moment exceeds the sum of the others.
+    /// No mass distribution has this inertia: one principal moment exceeds the sum of the others.
     #[error(
         "inertia is unphysical: the largest principal moment exceeds the sum of the others by {excess:e}"
     )]
     InertiaUnphysical {
-        /// Violation of the triangle inequality.
+        /// Amount by which the triangle inequality is violated.
         excess: f64,
     },
-    /// A plane's normal has no direction.
+    /// The normal of a plane is the zero vector.
     #[error("plane normal is zero")]
     ZeroNormal,
-    /// An extent that must be positive is not.
+    /// An extent is not positive.
     #[error("{what} {value} must be positive")]
     InvalidExtent {
-        /// The quantity, in the words of the caller.
+        /// Name of the quantity.
         what: &'static str,
-        /// Value given.
+        /// Value of the extent.
         value: f64,
     },
-    /// A rounding radius must be at least 0.
+    /// A rounding radius is negative or not finite.
     #[error("rounding radius {value} must be at least 0")]
     InvalidRounding {
-        /// Value given.
+        /// Value of the radius.
         value: f64,
     },
-    /// A polyhedron needs at least four vertices.
+    /// A polyhedron has fewer than four vertices.
     #[error("{found} vertices: a polyhedron needs at least 4")]
     TooFewVertices {
-        /// Vertices given.
+        /// Number of vertices given.
         found: usize,
     },
-    /// A mesh that meets other bodies must be its own convex hull, or be given as a union of convex
-    /// parts.
+    /// A mesh that should collide with other bodies is not convex. It must be given as a union of convex parts.
     #[error("the mesh is not convex: give a union of convex parts")]
     NotConvex,
-    /// A cylinder has no contact with other bodies, only with planes.
+    /// A cylinder should collide with another body, but its contacts are implemented for planes only.
     #[error(
         "a cylinder touches planes only: for `{other}` give a capsule or a polyhedron, or set collide = false for the pair"
     )]
@@ -77,43 +76,43 @@ pub enum GeometryError {
         /// Name of the other body.
         other: String,
     },
-    /// All points of a body lie in one plane.
+    /// All points of a body lie in one plane, so that the body has no volume.
     #[error("all points lie in one plane: the body has no volume")]
     Flat,
-    /// A mesh's triangle names a vertex that does not exist.
+    /// A triangle of a mesh uses a vertex index that does not exist.
     #[error("triangle {triangle} names vertex {vertex}, but there are {n_vertices} vertices")]
     VertexOutOfRange {
-        /// Position of the triangle.
+        /// Index of the triangle.
         triangle: usize,
-        /// Vertex it names.
+        /// Vertex index that the triangle uses.
         vertex: usize,
-        /// Vertices there are.
+        /// Number of vertices.
         n_vertices: usize,
     },
-    /// A mesh needs at least four triangles.
+    /// A mesh has fewer than four triangles.
     #[error("{found} triangles: a closed mesh needs at least 4")]
     TooFewTriangles {
-        /// Triangles given.
+        /// Number of triangles given.
         found: usize,
     },
-    /// A directed edge of a mesh has no partner in the opposite direction, or several.
+    /// A directed edge of a mesh does not have exactly one partner in the opposite direction.
     #[error(
         "mesh is not closed and consistently oriented: the edge from vertex {from} to {to} is used {forward} times and its reverse {backward} times"
     )]
     OpenMesh {
-        /// Vertex where the edge begins.
+        /// Vertex at which the edge begins.
         from: usize,
-        /// Vertex where it ends.
+        /// Vertex at which the edge ends.
         to: usize,
-        /// Triangles with this edge.
+        /// Number of triangles with this edge.
         forward: usize,
-        /// Triangles with the reversed edge.
+        /// Number of triangles with the reversed edge.
         backward: usize,
     },
-    /// A mesh's triangles face inwards, or enclose nothing.
+    /// The triangles of a mesh face inwards, or enclose no volume.
     #[error("mesh encloses the volume {volume:e}: its triangles must face outwards")]
     InvertedMesh {
-        /// Signed volume.
+        /// Signed volume of the mesh.
         volume: f64,
     },
     /// A union or intersection has no parts.
@@ -122,22 +121,22 @@ pub enum GeometryError {
     /// The parts of an intersection have no common interior.
     #[error("the parts of the intersection have no common interior")]
     EmptyIntersection,
-    /// No rule for the mass properties of this shape at uniform density.
+    /// There is no formula for the mass properties of this shape at uniform density.
     #[error("no formula for the inertia of {shape} at uniform density: give the inertia")]
     UnknownMassProperties {
-        /// The shape, in words.
+        /// Description of the shape.
         shape: &'static str,
     },
     /// A mesh file could not be read.
     #[error("mesh file: {message}")]
     MeshFile {
-        /// Message of the reader.
+        /// Error message of the file reader.
         message: String,
     },
 }
 
 impl GeometryError {
-    /// The variant as a stable kebab-case identifier, for reports that machines read.
+    /// Returns the variant as a stable kebab-case identifier, for machine-readable reports.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::NonFinite { .. } => "non-finite",
@@ -163,7 +162,7 @@ impl GeometryError {
         }
     }
 
-    /// Refuses numbers that are NaN or infinite.
+    /// Returns an error if a number is NaN or infinite.
     pub(crate) fn check_finite<'a>(
         what: &'static str,
         values: impl IntoIterator<Item = &'a f64>,
@@ -174,7 +173,7 @@ impl GeometryError {
         }
     }
 
-    /// Refuses extents that are not positive.
+    /// Returns an error if an extent is not positive and finite.
     pub(crate) fn check_positive<'a>(
         what: &'static str,
         values: impl IntoIterator<Item = &'a f64>,

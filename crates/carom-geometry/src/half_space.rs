@@ -1,4 +1,4 @@
-//! The fixed plane and the gap above it.
+//! Fixed plane, and the gap between a body and the plane.
 
 use crate::patch::{self, ContactPatch};
 use crate::tolerances::UNIT_ROUNDING;
@@ -6,26 +6,27 @@ use crate::{GeometryError, Support, SupportMap};
 use carom_lie::Se3;
 use nalgebra::Vector3;
 
-/// A solid half space $\lbrace z : n\cdot z + D \le 0\rbrace$.
+/// Solid half space $\lbrace z : n\cdot z + D \le 0\rbrace$ with the unit normal $n$, which points out of the
+/// solid, and the offset $D$.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HalfSpace {
     normal: Vector3<f64>,
     offset: f64,
 }
 
-/// The gap between a body and a [`HalfSpace`], with what an impact needs of it.
+/// Gap between a body and a [`HalfSpace`], with the contact geometry that an impact needs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gap {
-    /// $\Phi$, negative in penetration (m).
+    /// Gap $\Phi$, negative in penetration (m).
     pub value: f64,
-    /// The body's lowest point $\rho_C$, in the body.
+    /// Lowest point $\rho_C$ of the body, in the body frame (m).
     pub point_b: Vector3<f64>,
-    /// The plane's normal seen from the body, $d = R^Tn$.
+    /// Normal of the plane in the body frame, $d = R^Tn$.
     pub normal_b: Vector3<f64>,
 }
 
 impl Gap {
-    /// The rotational part of the gap's derivative, $\chi = \rho_C\times d$ (m).
+    /// Returns the rotational part of the gap's derivative, $\chi = \rho_C\times d$ (m).
     #[inline]
     pub fn moment_b(&self) -> Vector3<f64> {
         self.point_b.cross(&self.normal_b)
@@ -33,8 +34,8 @@ impl Gap {
 }
 
 impl HalfSpace {
-    /// The half space with a normal (of any length, out of the solid) and an offset; both are
-    /// divided by the normal's length unless that is 1 up to rounding.
+    /// Creates a half space from a normal that points out of the solid, of any length, and an offset. Both are
+    /// divided by the length of the normal unless that is 1 up to rounding errors.
     ///
     /// # Errors
     ///
@@ -54,25 +55,25 @@ impl HalfSpace {
         Ok(Self { normal, offset })
     }
 
-    /// The unit normal, out of the solid.
+    /// Returns the unit normal, which points out of the solid.
     #[inline]
     pub fn normal(&self) -> &Vector3<f64> {
         &self.normal
     }
 
-    /// The offset $D$ (m).
+    /// Returns the offset $D$ (m).
     #[inline]
     pub fn offset(&self) -> f64 {
         self.offset
     }
 
-    /// Height of a space point above the plane, $n\cdot z + D$.
+    /// Returns the height of a point above the plane, $n\cdot z + D$ (m); `point_w` is in the world frame.
     #[inline]
     pub fn height(&self, point_w: &Vector3<f64>) -> f64 {
         self.normal.dot(point_w) + self.offset
     }
 
-    /// The gap of a body at a configuration.
+    /// Computes the gap of a body at a configuration.
     ///
     /// # Examples
     ///
@@ -99,7 +100,7 @@ impl HalfSpace {
         }
     }
 
-    /// Every lowest point of a body, up to the height `tolerance` above the lowest (m).
+    /// Returns all lowest points of a body: those at most `tolerance` (m) above the lowest one.
     pub fn contact_patch<S: SupportMap + ?Sized>(
         &self,
         shape: &S,
@@ -110,7 +111,9 @@ impl HalfSpace {
         patch::patch(shape, normal_b, tolerance)
     }
 
-    /// Scale of the rounding errors of a gap: $\lvert n\cdot x\rvert + \lvert D\rvert + r_{max}$.
+    /// Returns the scale of the rounding errors of a gap (m):
+    /// $\lvert n\cdot x\rvert + \lvert D\rvert + r_{max}$, with the position $x$ and the bounding radius
+    /// $r_{max}$ of the body.
     #[inline]
     pub fn gap_scale(&self, position: &Vector3<f64>, radius: f64) -> f64 {
         self.normal.dot(position).abs() + self.offset.abs() + radius

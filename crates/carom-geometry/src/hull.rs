@@ -1,4 +1,4 @@
-//! The convex hull of points, incrementally in random order and with exact orientation tests.
+//! Convex hull of points: incremental, in random order, with exact orientation tests.
 
 use crate::GeometryError;
 use carom_numeric::random::CounterRng;
@@ -6,15 +6,15 @@ use carom_numeric::sums::{ExactSum, two_product};
 use nalgebra::Vector3;
 use std::cmp::Ordering;
 
-/// Errors of the plain determinant below are at most this much of the sum of its terms' sizes, with
-/// room to spare (Shewchuk 1997, Section 4.3).
+/// Error bound of the plain determinant below, relative to the sum of the magnitudes of its terms, with a
+/// margin (Shewchuk 1997, Section 4.3).
 const DETERMINANT_ERROR: f64 = 8.0 * f64::EPSILON;
 
-/// True if `p` lies strictly on the outer side of the triangle, without rounding.
+/// True if `p` lies strictly on the outer side of the triangle. The test is exact.
 fn outside(points: &[Vector3<f64>], [a, b, c]: [usize; 3], p: usize) -> bool {
     let corners = [points[a], points[b], points[c], points[p]];
-    // The determinant of the corners seen from `p` is positive where they appear counterclockwise
-    // from the other side: inside.
+    // The determinant of the corners seen from `p` is positive if they appear counterclockwise from the other
+    // side, which means that `p` is inside.
     let [a, b, c] = [0, 1, 2].map(|i| corners[i] - corners[3]);
     let determinant = a.dot(&b.cross(&c));
     let size: f64 = (0..3)
@@ -29,7 +29,8 @@ fn outside(points: &[Vector3<f64>], [a, b, c]: [usize; 3], p: usize) -> bool {
     exact_orientation(&corners) == Ordering::Less
 }
 
-/// The sign of the determinant of four points with a column of ones, from its 24 products.
+/// Returns the sign of the determinant of four points with a column of ones, computed exactly from its 24
+/// products.
 fn exact_orientation(corners: &[Vector3<f64>; 4]) -> Ordering {
     let mut sum = ExactSum::default();
     let mut add = |[a, b, c]: [usize; 3], sign: f64| {
@@ -50,22 +51,22 @@ fn exact_orientation(corners: &[Vector3<f64>; 4]) -> Ordering {
     sum.sign()
 }
 
-/// No facet.
+/// Marks a missing facet.
 const NONE: usize = usize::MAX;
 
-/// So many points are added first that are far from what they see.
+/// Number of points that are added first, each the farthest above the facet that it sees.
 const FARTHEST: usize = 64;
 
-/// Seed of the order in which points are added.
+/// Seed of the random order in which points are added.
 const SEED: u64 = 1;
 
-/// The plane of a triangle, with what bounds the error of a point's height above it.
+/// Plane of a triangle, with an error bound for the height of a point above it.
 struct Plane {
     /// A corner of the triangle.
     origin: Vector3<f64>,
-    /// Outward normal, twice as long as the area.
+    /// Outward normal; its length is twice the area of the triangle.
     normal: Vector3<f64>,
-    /// Sums of the sizes of the terms of `normal`.
+    /// Sums of the magnitudes of the terms of `normal`.
     size: Vector3<f64>,
 }
 
@@ -86,13 +87,13 @@ impl Plane {
     }
 }
 
-/// A triangle of the hull of the points so far, or one that a later point has seen.
+/// Triangle of the hull of the points added so far, or a removed one that a later point has seen.
 struct Facet {
     corners: [usize; 3],
-    /// The facets behind the edges from each corner to the next.
+    /// Facets on the other side of the edges from each corner to the next.
     neighbors: [usize; 3],
     plane: Plane,
-    /// Points to come that see this facet. Each point to come stands with one facet that it sees.
+    /// Remaining points that see this facet. Each remaining point is listed at one facet that it sees.
     waiting: Vec<usize>,
     removed: bool,
 }
@@ -108,7 +109,7 @@ impl Facet {
         }
     }
 
-    /// The waiting point that is highest above the facet.
+    /// Returns the waiting point that is highest above the facet.
     fn farthest(&self, points: &[Vector3<f64>]) -> Option<usize> {
         let height = |p: usize| self.plane.normal.dot(&(points[p] - self.plane.origin));
         let heights = self.waiting.iter().map(|&p| (p, height(p)));
@@ -117,7 +118,7 @@ impl Facet {
             .map(|(p, _)| p)
     }
 
-    /// True if a point lies strictly above the facet, without rounding.
+    /// True if a point lies strictly above the facet. The test is exact.
     fn is_seen_from(&self, points: &[Vector3<f64>], p: usize) -> bool {
         let arm = points[p] - self.plane.origin;
         let height = self.plane.normal.dot(&arm);
@@ -128,17 +129,18 @@ impl Facet {
     }
 }
 
-/// The triangles of the hull, outward, as indices into `points`.
+/// Returns the triangles of the hull, outward oriented, as indices into `points`.
 ///
-/// Points are added in random order, each by replacing the triangles that it sees strictly. Because the
-/// test is exact, a horizon edge is never collinear with the point, and coplanar points are no special case.
+/// Points are added in random order; each one replaces the triangles from which it is strictly visible. Because
+/// the test is exact, an edge of the horizon is never collinear with the point, and coplanar points need no
+/// special case.
 ///
-/// Every point to come is kept with one triangle that it sees. If that goes, the point sees one of those
-/// that come in its place, or it is inside: the triangles that a point sees are connected, so if it sees one
-/// that stays, too, it sees both sides of an edge of the horizon, and hence the new triangle at that edge.
-/// In random order this takes an expected time of $O(n\log n)$ (Clarkson & Shor, *Applications of random
-/// sampling in computational geometry, II*, 1989). A few points far out are taken first, because they leave
-/// little to do where most points are inside.
+/// Every remaining point is stored at one triangle that it sees. If that triangle is removed, the point is
+/// stored at one of the new triangles that it sees, or it is inside the hull. This suffices: the triangles that
+/// a point sees are connected. If the point also sees a triangle that stays, it sees both sides of an edge of
+/// the horizon, and hence the new triangle at that edge. In random order the expected time is $O(n\log n)$
+/// (Clarkson & Shor, *Applications of random sampling in computational geometry, II*, 1989). A few points far
+/// out are added first, because most other points are then inside.
 pub(crate) fn hull(points: &[Vector3<f64>]) -> Result<Vec<[usize; 3]>, GeometryError> {
     GeometryError::check_finite("vertex", points.iter().flat_map(|p| p.iter()))?;
     if points.len() < 4 {
@@ -182,7 +184,7 @@ pub(crate) fn hull(points: &[Vector3<f64>]) -> Result<Vec<[usize; 3]>, GeometryE
     Ok(kept.map(|facet| facet.corners).collect())
 }
 
-/// A permutation of 0, 1, ..., n - 1 that depends on n alone (Fisher & Yates).
+/// Returns a random permutation of 0, 1, ..., n - 1 that depends on n only (Fisher & Yates).
 fn random_order(n: usize) -> Vec<usize> {
     let mut random = CounterRng::new(SEED, 0, 0);
     let mut order: Vec<usize> = (0..n).collect();
@@ -193,7 +195,7 @@ fn random_order(n: usize) -> Vec<usize> {
     order
 }
 
-/// Puts every point with the first of the facets of a list that it sees.
+/// Stores every point at the first facet of a list that it sees.
 fn distribute(
     points: &[Vector3<f64>],
     facets: &mut [Facet],
@@ -210,15 +212,15 @@ fn distribute(
     }
 }
 
-/// Facets that a new point sees, and their border.
+/// Facets that a new point sees, and the border of these facets.
 struct Horizon {
-    /// The facets that the point sees.
+    /// Facets that the point sees.
     visible: Vec<usize>,
-    /// Edges between a facet that the point sees and one behind, which comes third.
+    /// Border edges between a visible facet and a hidden one: the two vertices, then the hidden facet.
     edges: Vec<[usize; 3]>,
-    /// The new facets, one at each edge.
+    /// New facets, one for each border edge.
     fan: Vec<usize>,
-    /// The new facet whose edge begins at a point.
+    /// For each vertex, the new facet whose border edge begins there.
     at: Vec<usize>,
 }
 
@@ -232,7 +234,7 @@ impl Horizon {
         }
     }
 
-    /// Marks all facets that `p` sees, `start` among them, as removed.
+    /// Finds all facets that `p` sees, including `start`, and marks them as removed.
     fn find(&mut self, points: &[Vector3<f64>], facets: &mut [Facet], p: usize, start: usize) {
         self.visible.clear();
         self.edges.clear();
@@ -259,7 +261,7 @@ impl Horizon {
         }
     }
 
-    /// Puts a facet between each edge and `p`. The edges are one closed curve without crossings.
+    /// Adds a facet between each border edge and `p`. The border is one closed curve without crossings.
     fn close(&mut self, points: &[Vector3<f64>], facets: &mut Vec<Facet>, p: usize) -> &[usize] {
         self.fan.clear();
         for &[from, to, behind] in &self.edges {
@@ -279,7 +281,8 @@ impl Horizon {
     }
 }
 
-/// Four points that span space, as far apart as is cheap to find.
+/// Returns the facets of a tetrahedron of four points that are far apart. Returns an error if all points lie in
+/// one plane.
 fn simplex(points: &[Vector3<f64>]) -> Result<Vec<Facet>, GeometryError> {
     let farthest = |measure: &dyn Fn(&Vector3<f64>) -> f64| {
         let sizes = points.iter().map(measure).enumerate();
@@ -299,7 +302,7 @@ fn simplex(points: &[Vector3<f64>]) -> Result<Vec<Facet>, GeometryError> {
         (_, true) => [b, c],
         _ => return Err(GeometryError::Flat),
     };
-    // Facets are numbered in this order.
+    // The numbers in the second lists refer to this order of facets.
     let sides = [
         ([a, b, c], [1, 2, 3]),
         ([a, d, b], [3, 2, 0]),

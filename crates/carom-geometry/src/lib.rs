@@ -1,17 +1,19 @@
-//! Shapes of rigid bodies: where they touch a plane, and how heavy they are.
+//! Shapes of rigid bodies: contact points, gaps, and mass properties.
 //!
-//! A body is a set $B$ of points $\rho$ in its own frame; in space they sit at $x + R\rho$. A half
-//! space $\lbrace z : n\cdot z + D \le 0\rbrace$ is solid, with the unit normal $n$ out of it. All
-//! that contact needs of a body is its *support map*: the point that is lowest along a direction,
+//! A body is a set $B$ of points $\rho$ in its own frame; their positions in space are $x + R\rho$, with the
+//! position $x$ and the rotation $R$ of the body. A half space $\lbrace z : n\cdot z + D \le 0\rbrace$ is
+//! solid, and the unit normal $n$ points out of it. Contact needs only the *support map* of a body: the lowest
+//! point along a direction,
 //!
 //! $$ \sigma(d) = \min_{\rho\in B} d\cdot\rho, \qquad \rho_C(d) = \arg\min_{\rho\in B} d\cdot\rho. $$
 //!
-//! Then the gap is $\Phi(x,R) = n\cdot x + D + \sigma(R^Tn)$, and because the minimizer does not
-//! contribute to the derivative of a minimum (the envelope theorem),
+//! Then the gap is $\Phi(x,R) = n\cdot x + D + \sigma(R^Tn)$. The motion of the minimizer does not contribute
+//! to the derivative of a minimum (envelope theorem), so that
 //!
-//! $$ \dot\Phi = n\cdot\dot x + \chi\cdot\Omega, \qquad \chi = \rho_C\times d, \quad d = R^Tn. $$
+//! $$ \dot\Phi = n\cdot\dot x + \chi\cdot\Omega, \qquad \chi = \rho_C\times d, \quad d = R^Tn, $$
 //!
-//! $(n, \chi)$ is the contact's wrench: the direction of every frictionless impulse.
+//! with the angular velocity $\Omega$ in the body frame. $(n, \chi)$ is the wrench of the contact: the
+//! direction of every frictionless impulse.
 //!
 //! | to find | go to |
 //! | --- | --- |
@@ -24,16 +26,16 @@
 //! | convex hulls | [`TriangleMesh::hull`] |
 //! | signed distances | [`sdf`] |
 //!
-//! A union need not be convex: the lowest point of a union is the lowest point of a part, so a
-//! plane sees its convex hull. The lowest point of an intersection is *not* one of the parts'
-//! lowest points; [`EllipsoidIntersection`] finds it on the surfaces that meet there.
+//! A union need not be convex. Its lowest point is the lowest point of one of its parts, so that a plane
+//! contact sees the convex hull of the union. The lowest point of an intersection is in general *not* a lowest
+//! point of one of the parts; [`EllipsoidIntersection`] finds it on the curve or point where surfaces meet.
 //!
 //! # Rounding
 //!
-//! Tran & Leok round a polyhedron by $\varepsilon$ to make its boundary smooth. The support map
-//! becomes $\rho_C - \varepsilon d/\lvert d\rvert$: the gap shrinks by $\varepsilon$ and
-//! $\chi = \rho_C\times d$ does not change at all. Rounding therefore never changes the direction
-//! of an impulse, and an edge or a face on the plane stays one: see [`ContactPatch`].
+//! Tran & Leok round a polyhedron by $\varepsilon$ to make its boundary smooth. The lowest point becomes
+//! $\rho_C - \varepsilon d/\lvert d\rvert$: the gap is reduced by $\varepsilon$, and $\chi = \rho_C\times d$
+//! does not change. Rounding therefore never changes the direction of an impulse, and an edge or a face on the
+//! plane remains one: see [`ContactPatch`].
 //!
 //! # Examples
 //!
@@ -75,7 +77,7 @@ pub use shape::{
     Support, SupportMap, TurnedEllipsoid, Union,
 };
 
-// Crates whose types stand in signatures here.
+// Crates whose types appear in signatures here.
 pub use carom_lie as lie;
 pub use nalgebra;
 

@@ -7,21 +7,21 @@ use nalgebra::{Matrix3, Vector3};
 use std::collections::BTreeMap;
 use std::f64::consts::{FRAC_PI_2, PI};
 
-/// Mirror entries of an inertia may differ by this much of its trace.
+/// Largest difference between mirror entries of an inertia, as a fraction of its trace.
 const SYMMETRY_TOLERANCE: f64 = 1e-12;
 
-/// The triangle inequality of the principal moments may be violated by this much of the trace.
+/// Largest violation of the triangle inequality of the principal moments, as a fraction of the trace.
 const PHYSICAL_TOLERANCE: f64 = 1e-12;
 
-/// Gauss points per smooth piece of a union's cross-sections.
+/// Number of Gauss points per smooth piece of a union's cross-sections.
 const CROSS_SECTIONS: usize = 60;
 
-/// Mass, center of mass and inertia about it.
+/// Mass, center of mass, and inertia about the center of mass.
 ///
-/// The *standard* inertia is $J = \int S(\rho)^TS(\rho)\mathrm{d}m$, the *nonstandard* one
-/// $J_d = \int\rho\rho^T\mathrm{d}m = \tfrac12\mathrm{tr}(J)I - J$. A matrix is the inertia of some
-/// body exactly if $J_d$ is positive semidefinite: no principal moment exceeds the sum of the other
-/// two.
+/// The *standard* inertia is $J = \int S(\rho)^TS(\rho)\mathrm{d}m$ with the cross-product matrix $S(\rho)$.
+/// The *nonstandard* inertia is $J_d = \int\rho\rho^T\mathrm{d}m = \tfrac12\mathrm{tr}(J)I - J$. A matrix $J$
+/// is the inertia of a body if and only if $J_d$ is positive semidefinite: no principal moment exceeds the sum
+/// of the other two.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MassProperties {
     mass: f64,
@@ -30,7 +30,8 @@ pub struct MassProperties {
 }
 
 impl MassProperties {
-    /// A mass (kg) and an inertia (kg·m²) about the body's origin, its center of mass.
+    /// Creates mass properties from a mass (kg) and an inertia (kg·m²) about the body's origin, which is the
+    /// center of mass.
     ///
     /// # Errors
     ///
@@ -59,7 +60,7 @@ impl MassProperties {
         let trace = inertia.trace();
         let moments = inertia.symmetric_eigenvalues();
         let (low, high) = (moments.min(), moments.max());
-        // A few units in the last place of the largest moment are zero.
+        // A moment of a few units in the last place of the largest one counts as zero.
         if low <= ZERO_MOMENT * high || high <= 0.0 {
             return Err(GeometryError::InertiaNotPositiveDefinite { moment: low });
         }
@@ -79,27 +80,28 @@ impl MassProperties {
         self
     }
 
-    /// Mass (kg).
+    /// Returns the mass (kg).
     pub fn mass(&self) -> f64 {
         self.mass
     }
 
-    /// Center of mass in the frame of the shape (m).
+    /// Returns the center of mass in the frame of the shape (m).
     pub fn center(&self) -> &Vector3<f64> {
         &self.center
     }
 
-    /// Inertia about the center of mass (kg·m²).
+    /// Returns the inertia about the center of mass (kg·m²).
     pub fn inertia(&self) -> &Matrix3<f64> {
         &self.inertia
     }
 
-    /// Nonstandard inertia $J_d = \tfrac12\mathrm{tr}(J)I - J$.
+    /// Returns the nonstandard inertia $J_d = \tfrac12\mathrm{tr}(J)I - J$ (kg·m²).
     pub fn nonstandard(&self) -> Matrix3<f64> {
         Matrix3::identity() * (0.5 * self.inertia.trace()) - self.inertia
     }
 
-    /// A uniform ellipsoid: $J = \tfrac m5\mathrm{diag}(b^2+c^2, a^2+c^2, a^2+b^2)$.
+    /// Computes the properties of a uniform ellipsoid with semi-axes $a$, $b$, $c$:
+    /// $J = \tfrac m5\mathrm{diag}(b^2+c^2, a^2+c^2, a^2+b^2)$.
     ///
     /// # Errors
     ///
@@ -109,7 +111,8 @@ impl MassProperties {
         Ok(Self::diagonal(mass, squares, 5.0)?.with_center(*ellipsoid.center()))
     }
 
-    /// A uniform box: $J = \tfrac m3\mathrm{diag}(h_y^2+h_z^2, \ldots)$ with half extents $h$.
+    /// Computes the properties of a uniform box with half extents $h$:
+    /// $J = \tfrac m3\mathrm{diag}(h_y^2+h_z^2, \ldots)$.
     ///
     /// # Errors
     ///
@@ -125,7 +128,7 @@ impl MassProperties {
         Self::new(mass, Matrix3::from_diagonal(&moments))
     }
 
-    /// A uniform body with a closed surface mesh, exactly.
+    /// Computes the properties of a uniform body that is bounded by a closed mesh, with exact formulas.
     ///
     /// # Errors
     ///
@@ -135,10 +138,12 @@ impl MassProperties {
         Moments::mesh(&mesh.translated(&-origin)).properties(mass, origin)
     }
 
-    /// The uniform union of two ellipsoids whose centers differ along one body axis only.
+    /// Computes the properties of the uniform union of two ellipsoids whose centers differ along at most one
+    /// body axis.
     ///
-    /// Cross-sections are concentric ellipses with closed forms; they are integrated by Gauss
-    /// quadrature between the abscissae where the shape of the union changes.
+    /// The cross-sections are unions of concentric ellipses, for which there are closed forms. They are
+    /// integrated by Gauss quadrature between the positions on the axis at which the shape of the cross-section
+    /// changes.
     ///
     /// # Errors
     ///
@@ -196,7 +201,7 @@ fn symmetrized(inertia: &Matrix3<f64>) -> Result<Matrix3<f64>, GeometryError> {
     Ok((inertia + inertia.transpose()) * 0.5)
 }
 
-/// $\int 1$, $\int\rho$ and $\int\rho\rho^T$ over a volume.
+/// Volume integrals $\int 1$, $\int\rho$ and $\int\rho\rho^T$ of a body.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Moments {
     pub(crate) volume: f64,
@@ -205,7 +210,8 @@ pub(crate) struct Moments {
 }
 
 impl Moments {
-    /// Moments of a body around the origin whose mean squares are those of `extents` over `divisor`.
+    /// Creates the moments of a body centered at the origin. The mean squares of its coordinates are the
+    /// squares of `extents` divided by `divisor`.
     pub(crate) fn centered(volume: f64, extents: &Vector3<f64>, divisor: f64) -> Self {
         let squares = extents.map(|x| x * x / divisor);
         Self {
@@ -215,7 +221,7 @@ impl Moments {
         }
     }
 
-    /// Moments of the volume that a closed mesh bounds.
+    /// Computes the moments of the volume that a closed mesh bounds.
     pub(crate) fn mesh(mesh: &TriangleMesh) -> Self {
         let mut moments = Self::default();
         for corners in mesh.corners() {
@@ -224,15 +230,15 @@ impl Moments {
         moments
     }
 
-    /// Moments of a convex polyhedron grown by a ball, exactly: prisms on the faces, sectors of cylinders
-    /// along the edges and of balls at the vertices.
+    /// Computes the moments of a convex polyhedron grown by a ball, with exact formulas: prisms on the faces,
+    /// sectors of cylinders along the edges, and sectors of balls at the vertices are added.
     pub(crate) fn rounded(mesh: &TriangleMesh, radius: f64) -> Self {
         let mut moments = Self::mesh(mesh);
         moments.add_rounding(mesh, radius);
         moments
     }
 
-    /// Moments of the body moved by `by`.
+    /// Returns the moments of the body translated by `by`.
     pub(crate) fn moved(&self, by: &Vector3<f64>) -> Self {
         let squares = by * by.transpose() * self.volume;
         Self {
@@ -248,7 +254,7 @@ impl Moments {
         self.second += sign * other.second;
     }
 
-    /// Mass, center and inertia of a mass with these moments about `origin`.
+    /// Computes mass, center and inertia of a body with mass `mass` and these moments about `origin`.
     pub(crate) fn properties(
         &self,
         mass: f64,
@@ -261,7 +267,7 @@ impl Moments {
         Ok(MassProperties::new(mass, inertia)?.with_center(origin + center))
     }
 
-    /// The tetrahedron of a triangle and the origin.
+    /// Adds the tetrahedron between a triangle and the origin.
     fn add_tetrahedron(&mut self, [a, b, c]: [Vector3<f64>; 3]) {
         let volume = a.dot(&b.cross(&c)) / 6.0;
         let sum = a + b + c;
@@ -270,10 +276,10 @@ impl Moments {
         self.second += corner_squares(&[a, b, c], &sum) * (volume / 20.0);
     }
 
-    /// Adds the moments of a ball's layer around a convex polyhedron.
+    /// Adds the moments of the layer that rounding by a ball adds around a convex polyhedron.
     fn add_rounding(&mut self, mesh: &TriangleMesh, radius: f64) {
         let vertices = mesh.vertices();
-        // Solid angle, and integrals of n and n n^T, of each vertex's cone of normals.
+        // For each vertex's cone of normals n: the solid angle, and the integrals of n and n n^T.
         let mut cones = vec![Moments::default(); vertices.len()];
         cones.iter_mut().for_each(|cone| cone.volume = 2.0 * PI);
         let mut normal_at = BTreeMap::new();
@@ -324,7 +330,7 @@ impl Moments {
         }
     }
 
-    /// A triangle swept along its normal.
+    /// Adds the prism that a triangle sweeps along its normal.
     fn add_prism(
         &mut self,
         corners: &[Vector3<f64>; 3],
@@ -341,7 +347,7 @@ impl Moments {
             + normal * normal.transpose() * (area * (height * height * height) / 3.0);
     }
 
-    /// A sector of a cylinder along an edge between two face normals.
+    /// Adds a sector of a cylinder along an edge, between two face normals.
     fn add_sector(
         &mut self,
         [p, q]: [Vector3<f64>; 2],
@@ -368,7 +374,7 @@ impl Moments {
     }
 }
 
-/// $ss^T + \sum_i c_ic_i^T$.
+/// Computes $ss^T + \sum_i c_ic_i^T$ with $c_i$ = `corners` and $s$ = `sum`.
 fn corner_squares(corners: &[Vector3<f64>], sum: &Vector3<f64>) -> Matrix3<f64> {
     corners
         .iter()
@@ -379,14 +385,14 @@ fn sym_product(a: &Vector3<f64>, b: &Vector3<f64>) -> Matrix3<f64> {
     a * b.transpose() + b * a.transpose()
 }
 
-/// An ellipsoid along the axis that it shares with another.
+/// Cross-sections of an ellipsoid along the axis that it shares with another.
 struct Profile {
     center: f64,
     semi_axes: [f64; 3],
 }
 
 impl Profile {
-    /// Half widths of the cross-section at `x`, zero outside.
+    /// Returns the half widths of the cross-section at `x`; zero outside.
     fn half_widths(&self, x: f64) -> (f64, f64) {
         let [a, b, c] = self.semi_axes;
         let s = (x - self.center) / a;
@@ -402,7 +408,7 @@ impl Profile {
     }
 }
 
-/// Volume, $\int x$, and $\int x^2, \int y^2, \int z^2$ of a union.
+/// Computes the volume, $\int x$, and $\int x^2, \int y^2, \int z^2$ of the union of two coaxial ellipsoids.
 fn union_moments(first: &Profile, second: &Profile) -> (f64, f64, [f64; 3]) {
     let mut cuts = [first.ends(), second.ends()].concat();
     for i in 1..3 {
@@ -414,7 +420,7 @@ fn union_moments(first: &Profile, second: &Profile) -> (f64, f64, [f64; 3]) {
     for (from, to) in cuts.iter().zip(cuts.iter().skip(1)) {
         let (middle, half) = (0.5 * (from + to), 0.5 * (to - from));
         for (s, weight) in rule {
-            // The sine takes the square roots at the ends of the axes.
+            // The substitution by a sine removes the square roots at the ends of the axes.
             let x = middle + half * libm::sin(FRAC_PI_2 * s);
             let weight = weight * half * FRAC_PI_2 * libm::cos(FRAC_PI_2 * s);
             let [area, yy, zz] = section(first.half_widths(x), second.half_widths(x));
@@ -428,7 +434,7 @@ fn union_moments(first: &Profile, second: &Profile) -> (f64, f64, [f64; 3]) {
     (volume, x, [xx, yy, zz])
 }
 
-/// Abscissae where half width `i` of both profiles is the same: roots of a quadratic.
+/// Returns the positions at which half width `i` of both profiles is equal: roots of a quadratic equation.
 fn equal_widths(p: &Profile, q: &Profile, i: usize) -> Vec<f64> {
     let weight = |p: &Profile| {
         let b2 = p.semi_axes[i] * p.semi_axes[i];
@@ -453,9 +459,10 @@ fn equal_widths(p: &Profile, q: &Profile, i: usize) -> Vec<f64> {
     roots.into_iter().filter(inside).collect()
 }
 
-/// Area, $\int y^2$ and $\int z^2$ of the union of two concentric ellipses.
+/// Computes area, $\int y^2$ and $\int z^2$ of the union of two concentric ellipses, given by their half
+/// widths.
 fn section((y1, z1): (f64, f64), (y2, z2): (f64, f64)) -> [f64; 3] {
-    // The wide one reaches farther along y.
+    // The ellipse called wide reaches farther along y.
     let ((yw, zw), (yt, zt)) = if y1 >= y2 {
         ((y1, z1), (y2, z2))
     } else {
@@ -464,7 +471,7 @@ fn section((y1, z1): (f64, f64), (y2, z2): (f64, f64)) -> [f64; 3] {
     if zw >= zt {
         return quadrant_sector(yw, zw, FRAC_PI_2).map(|x| 4.0 * x);
     }
-    // Their boundaries cross where tan^2 = (1/yt^2 - 1/yw^2)/(1/zw^2 - 1/zt^2).
+    // The boundaries cross at polar angles with tan^2 = (1/yt^2 - 1/yw^2)/(1/zw^2 - 1/zt^2).
     let ratio = |a: f64, b: f64| (a - b) * (a + b) / (a * a * b * b);
     let rise = if zw == 0.0 || yt == 0.0 {
         0.0
@@ -478,12 +485,13 @@ fn section((y1, z1): (f64, f64), (y2, z2): (f64, f64)) -> [f64; 3] {
     [0, 1, 2].map(|i| 4.0 * (wide[i] + tall[i] - below[i]))
 }
 
-/// Eccentric anomaly of the polar angle with the given tangent.
+/// Returns the eccentric anomaly of the polar angle with the given tangent.
 fn anomaly(y: f64, z: f64, tangent: f64) -> f64 {
     libm::atan2(y * tangent, z)
 }
 
-/// Area, $\int y^2$, $\int z^2$ of an ellipse's sector from the y axis to an eccentric anomaly.
+/// Computes area, $\int y^2$ and $\int z^2$ of the sector of an ellipse from the y axis to an eccentric
+/// anomaly.
 fn quadrant_sector(y: f64, z: f64, anomaly: f64) -> [f64; 3] {
     let area = 0.5 * y * z * anomaly;
     let (mean, wave) = (0.5 * anomaly, 0.25 * libm::sin(2.0 * anomaly));

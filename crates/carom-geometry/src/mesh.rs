@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 #[cfg(feature = "meshes")]
 use std::io::Cursor;
 
-/// A closed, outward oriented triangle mesh.
+/// Closed triangle mesh with outward orientation.
 ///
 /// # Examples
 ///
-/// A corner of the unit cube is a sixth of it:
+/// A corner of the unit cube has a sixth of its volume:
 ///
 /// ```
 /// use carom_geometry::TriangleMesh;
@@ -29,7 +29,8 @@ pub struct TriangleMesh {
 }
 
 impl TriangleMesh {
-    /// A mesh of vertices (m) and triangles of vertex indices, counterclockwise seen from outside.
+    /// Creates a mesh from vertices (m) and triangles. A triangle is three vertex indices, counterclockwise
+    /// when seen from outside.
     ///
     /// # Errors
     ///
@@ -62,7 +63,7 @@ impl TriangleMesh {
             triangles,
         };
         let volume = mesh.volume();
-        // A volume that is all rounding has no sign.
+        // A volume that is only rounding error has no sign.
         let size = mesh.extent();
         if volume > ZERO_VOLUME * size * size * size {
             Ok(mesh)
@@ -71,7 +72,7 @@ impl TriangleMesh {
         }
     }
 
-    /// A mesh that is valid by construction.
+    /// Creates a mesh without checks; the caller guarantees that it is valid.
     pub(crate) fn trusted(vertices: Vec<Vector3<f64>>, triangles: Vec<[usize; 3]>) -> Self {
         Self {
             vertices,
@@ -79,14 +80,14 @@ impl TriangleMesh {
         }
     }
 
-    /// The convex hull of points (m); points that are not on its triangles' corners are dropped.
+    /// Computes the convex hull of points (m). Points that are not a corner of a triangle are removed.
     ///
     /// # Errors
     ///
     /// [`GeometryError::TooFewVertices`], [`GeometryError::Flat`], [`GeometryError::NonFinite`].
     pub fn hull(points: &[Vector3<f64>]) -> Result<Self, GeometryError> {
         let triangles = hull::hull(points)?;
-        // Kept vertices keep their order.
+        // The remaining vertices keep their order.
         let mut place = vec![None; points.len()];
         for &corner in triangles.iter().flatten() {
             place[corner] = Some(0);
@@ -106,8 +107,8 @@ impl TriangleMesh {
         })
     }
 
-    /// Reads a mesh from the bytes of an STL file, binary or ASCII. Vertices are those of the file,
-    /// in single precision; equal ones are joined.
+    /// Reads a mesh from the bytes of an STL file, binary or ASCII. The vertices have the single precision of
+    /// the file; equal vertices are merged.
     ///
     /// # Errors
     ///
@@ -124,8 +125,8 @@ impl TriangleMesh {
         Self::new(vertices, triangles)
     }
 
-    /// Reads a mesh from the bytes of an OBJ file; all its objects together, polygons cut into
-    /// triangles, materials ignored.
+    /// Reads a mesh from the bytes of an OBJ file. All objects of the file form one mesh, polygons are divided
+    /// into triangles, and materials are ignored.
     ///
     /// # Errors
     ///
@@ -153,27 +154,27 @@ impl TriangleMesh {
         Self::new(vertices, triangles)
     }
 
-    /// The vertices (m).
+    /// Returns the vertices (m).
     pub fn vertices(&self) -> &[Vector3<f64>] {
         &self.vertices
     }
 
-    /// The triangles, as indices into the vertices.
+    /// Returns the triangles, as indices into the vertices.
     pub fn triangles(&self) -> &[[usize; 3]] {
         &self.triangles
     }
 
-    /// Corners of every triangle.
+    /// Iterates over the corners of every triangle.
     pub(crate) fn corners(&self) -> impl Iterator<Item = [Vector3<f64>; 3]> {
         self.triangles.iter().map(|t| t.map(|i| self.vertices[i]))
     }
 
-    /// Mean of the vertices: a point near the body, to keep digits.
+    /// Returns the mean of the vertices. Coordinates relative to it keep more digits.
     pub(crate) fn middle(&self) -> Vector3<f64> {
         self.vertices.iter().sum::<Vector3<f64>>() / self.vertices.len() as f64
     }
 
-    /// Enclosed volume (m³), positive for outward triangles.
+    /// Returns the enclosed volume (m³), positive for outward triangles.
     pub fn volume(&self) -> f64 {
         let o = self.middle();
         let parts = self
@@ -182,7 +183,7 @@ impl TriangleMesh {
         parts.sum::<f64>() / 6.0
     }
 
-    /// Largest distance of a vertex from their mean.
+    /// Returns the largest distance of a vertex from the mean of the vertices.
     fn extent(&self) -> f64 {
         let o = self.middle();
         self.vertices.iter().fold(0.0, |r, v| (v - o).norm().max(r))
@@ -196,7 +197,7 @@ impl TriangleMesh {
     }
 }
 
-/// Every directed edge once, and its reverse once.
+/// Checks that every directed edge occurs once, and its reverse once.
 fn check_closed(triangles: &[[usize; 3]]) -> Result<(), GeometryError> {
     let mut uses: BTreeMap<(usize, usize), usize> = BTreeMap::new();
     for &[a, b, c] in triangles {

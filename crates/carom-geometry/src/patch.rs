@@ -1,22 +1,22 @@
-//! Contact sets that are a point, an edge or a face.
+//! Contact sets of a body with a plane: a point, an edge or a face.
 
 use crate::SupportMap;
 use crate::tolerances::PARALLEL;
 use nalgebra::Vector3;
 
-/// Dimension of the span of a body's lowest points.
+/// Kind of a contact patch: the dimension that the lowest points of a body span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PatchKind {
-    /// One point.
+    /// A single point.
     Point,
-    /// Points on a line: its extreme points.
+    /// Points on a line.
     Edge,
     /// Points that span a plane.
     Face,
 }
 
 impl PatchKind {
-    /// Stable identifier: `point`, `edge` or `face`.
+    /// Returns the stable identifier: `point`, `edge` or `face`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Point => "point",
@@ -26,17 +26,17 @@ impl PatchKind {
     }
 }
 
-/// The lowest points of a body along a direction.
+/// Lowest points of a body along a direction.
 ///
-/// For a polytope these are the vertices of the touching face; a smooth strictly convex body
-/// always touches in a single point.
+/// For a polytope these are the vertices of the touching face. A smooth strictly convex body always touches at
+/// a single point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ContactPatch {
-    /// Dimension of their span.
+    /// Kind of the patch.
     pub kind: PatchKind,
-    /// The points, in the body; at least one, none twice.
+    /// The points, in the body frame (m): at least one, without duplicates.
     pub points_b: Vec<Vector3<f64>>,
-    /// The plane's normal seen from the body, $d = R^Tn$.
+    /// Normal of the plane in the body frame, $d = R^Tn$.
     pub normal_b: Vector3<f64>,
 }
 

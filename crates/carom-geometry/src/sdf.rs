@@ -1,44 +1,43 @@
-//! Signed distances: negative inside, zero on the surface, positive outside.
+//! Signed distance functions: negative inside, zero on the surface, positive outside.
 //!
-//! Tran & Leok build bodies by constructive geometry on signed distances, Section 6.2:
-//! $\min$ for a union, $\max$ for an intersection, $-\psi$ for a complement, $\psi - \varepsilon$ for
-//! a rounded body. The gradient is the outward unit normal at the closest surface point; it does
-//! not exist where there are several, which is `None`.
+//! Tran & Leok construct bodies from signed distances $\psi$ (constructive solid geometry, Section 6.2): $\min$
+//! for a union, $\max$ for an intersection, $-\psi$ for a complement, $\psi - \varepsilon$ for a rounded body.
+//! The gradient is the outward unit normal at the closest surface point. If several surface points are closest,
+//! the gradient does not exist and is `None`.
 //!
 //! # Departure from the source
 //!
-//! Only distances of single bodies are exact. A minimum is the union's distance outside and a bound
-//! inside, a maximum the intersection's distance inside and a bound outside, and $\psi - \varepsilon$
-//! the rounded body's distance near and outside the surface. The paper says that
-//! $\lvert\nabla\psi\rvert = 1$ fails on the zero level set; it holds there, and fails on the medial
-//! axis.
+//! Only the distances of single bodies are exact. A minimum is the distance of the union outside and a bound
+//! inside. A maximum is the distance of the intersection inside and a bound outside. $\psi - \varepsilon$ is
+//! the distance of the rounded body near and outside its surface. The paper says that
+//! $\lvert\nabla\psi\rvert = 1$ fails on the zero level set; it holds there and fails on the medial axis.
 
 use crate::{Cuboid, Ellipsoid, HalfSpace};
 use nalgebra::Vector3;
 
-/// A signed distance and its gradient.
+/// Signed distance and its gradient.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Distance {
-    /// The signed distance (m).
+    /// Signed distance (m).
     pub value: f64,
-    /// Its gradient, a unit vector; `None` where several surface points are closest.
+    /// Gradient of the distance, a unit vector; `None` if several surface points are closest.
     pub gradient: Option<Vector3<f64>>,
 }
 
 impl Distance {
-    /// Distance to the union of two bodies.
+    /// Returns the distance to the union of two bodies.
     #[must_use]
     pub fn union(self, other: Self) -> Self {
         self.select(other, self.value < other.value)
     }
 
-    /// Distance to the common part of two bodies.
+    /// Returns the distance to the intersection of two bodies.
     #[must_use]
     pub fn intersection(self, other: Self) -> Self {
         self.select(other, self.value > other.value)
     }
 
-    /// Distance to what is not the body.
+    /// Returns the distance to the complement of the body.
     #[must_use]
     pub fn complement(self) -> Self {
         Self {
@@ -47,7 +46,7 @@ impl Distance {
         }
     }
 
-    /// Distance to the body grown by a ball of the given radius (m).
+    /// Returns the distance to the body grown by a ball of the given radius (m).
     #[must_use]
     pub fn rounded(self, radius: f64) -> Self {
         Self {
@@ -65,9 +64,9 @@ impl Distance {
     }
 }
 
-/// A body with a signed distance.
+/// Body with a signed distance function.
 pub trait SignedDistance {
-    /// Signed distance of a point of the body's frame (m).
+    /// Returns the signed distance of a point in the body frame (m).
     fn signed_distance(&self, point: &Vector3<f64>) -> Distance;
 }
 
@@ -106,9 +105,10 @@ impl SignedDistance for Cuboid {
 }
 
 impl SignedDistance for Ellipsoid {
-    /// The closest point is $e_i^2y_i/(t + e_i^2)$ with the largest root $t$ of
-    /// $\sum_i (e_iy_i/(t + e_i^2))^2 = 1$, unless the point lies in the middle plane of the shortest
-    /// axis so deep that two points, off that plane, are closest.
+    /// The closest point is $e_i^2y_i/(t + e_i^2)$ with the semi-axes $e$, the point $y$ relative to the
+    /// center, and the largest root $t$ of $\sum_i (e_iy_i/(t + e_i^2))^2 = 1$. Exception: if the point lies in
+    /// the symmetry plane of the shortest axis and deep inside, two points on both sides of that plane are
+    /// closest.
     fn signed_distance(&self, point: &Vector3<f64>) -> Distance {
         let y = point - self.center();
         let axes = self.semi_axes();
@@ -116,7 +116,7 @@ impl SignedDistance for Ellipsoid {
         let pole = -shortest * shortest;
         let in_plane = |i: usize| axes[i] == shortest;
         if (0..3).all(|i| !in_plane(i) || y[i] == 0.0) {
-            // The others' closest coordinates, were the closest points off the plane.
+            // Coordinates of the closest points in the plane, if these lie off the plane.
             let foot = |i: usize| {
                 if in_plane(i) {
                     0.0
@@ -146,8 +146,8 @@ impl SignedDistance for Ellipsoid {
     }
 }
 
-/// The largest root. The left side is convex and decreasing, so Newton's iteration from below
-/// climbs to it; one term alone reaches 1 at the starting value.
+/// Returns the largest root. The left side is convex and decreasing, so that Newton's method increases
+/// monotonically to the root from a starting value below it. At the starting value one term alone equals 1.
 fn distance_root(y: &Vector3<f64>, axes: &Vector3<f64>) -> f64 {
     let starts = y.zip_map(axes, |y, e| e * y.abs() - e * e);
     let mut t = starts.max();

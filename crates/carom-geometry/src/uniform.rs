@@ -10,13 +10,13 @@ use carom_numeric::quadrature::Adaptive;
 use nalgebra::{Matrix3, Vector3};
 use std::f64::consts::{FRAC_PI_2, PI};
 
-/// Error of a rounded ellipsoid's moments, relative.
+/// Relative tolerance of the moments of a rounded ellipsoid.
 const QUADRATURE: f64 = 1e-12;
 
-/// Most common parts of a union's parts that are integrated.
+/// Largest number of common parts of a union that are integrated.
 const MAX_OVERLAPS: usize = 64;
 
-/// Mass, center and inertia of a shape at uniform density.
+/// Computes mass, center and inertia of a shape at uniform density.
 pub(crate) fn mass_properties(shape: &Shape, mass: f64) -> Result<MassProperties, GeometryError> {
     let mut solids = Vec::new();
     collect(shape, 0.0, &mut solids);
@@ -28,7 +28,7 @@ pub(crate) fn mass_properties(shape: &Shape, mass: f64) -> Result<MassProperties
             MassProperties::coaxial_ellipsoids(a, b, mass)
         }
         solids => {
-            // Moments about a point of the body lose nothing to its distance from the origin.
+            // Moments about a point inside the body lose no digits if the body is far from the origin.
             let origin = middle(shape);
             let solids: Vec<Shape> = solids.iter().map(|s| s.translated(&-origin)).collect();
             union(&solids)?.properties(mass, origin)
@@ -36,12 +36,12 @@ pub(crate) fn mass_properties(shape: &Shape, mass: f64) -> Result<MassProperties
     }
 }
 
-/// Center of the box around a shape.
+/// Returns the center of the bounding box of a shape.
 fn middle(shape: &Shape) -> Vector3<f64> {
     Vector3::from_fn(|axis, _| 0.5 * (extent(shape, axis, 1.0) - extent(shape, axis, -1.0)))
 }
 
-/// Least coordinate along an axis (`sign` 1), or minus the largest (-1).
+/// Returns the least coordinate along an axis (`sign` 1), or minus the largest coordinate (`sign` -1).
 fn extent(shape: &Shape, axis: usize, sign: f64) -> f64 {
     let mut direction = Vector3::zeros();
     direction[axis] = sign;
@@ -53,7 +53,7 @@ fn is_coaxial(a: &Ellipsoid, b: &Ellipsoid) -> bool {
     apart.iter().filter(|x| **x != 0.0).count() <= 1
 }
 
-/// The shapes that a shape is the union of, each grown by a ball of radius `by`.
+/// Collects the shapes whose union is the given shape, each grown by a ball of radius `by`.
 fn collect(shape: &Shape, by: f64, solids: &mut Vec<Shape>) {
     match shape {
         Shape::Union(union) => {
@@ -67,7 +67,7 @@ fn collect(shape: &Shape, by: f64, solids: &mut Vec<Shape>) {
             solids.extend(ellipsoid.grown_sphere(by).map(Shape::Ellipsoid));
         }
         solid => {
-            // The radius was checked when the shape was made.
+            // The radius was checked when the shape was created.
             let grown = Rounded::new(solid.clone(), by);
             solids.extend(grown.ok().map(|r| Shape::Rounded(Box::new(r))));
         }
@@ -78,7 +78,8 @@ fn unknown<T>(shape: &'static str) -> Result<T, GeometryError> {
     Err(GeometryError::UnknownMassProperties { shape })
 }
 
-/// Moments of the union of solids: those of each, less those of each two's common part, and so on.
+/// Computes the moments of a union of solids by inclusion and exclusion: those of each solid, minus those of
+/// the common part of each pair, and so on.
 fn union(solids: &[Shape]) -> Result<Moments, GeometryError> {
     let mut total = Moments::default();
     for solid in solids {
@@ -106,7 +107,8 @@ fn union(solids: &[Shape]) -> Result<Moments, GeometryError> {
     Ok(total)
 }
 
-/// Adds what a body has in common with each subset of others, with alternating signs.
+/// Adds the moments of the common part of a body with each subset of others, with alternating signs (inclusion
+/// and exclusion).
 fn overlaps(
     body: &Convex,
     others: &[Convex],
@@ -128,7 +130,7 @@ fn overlaps(
     Ok(())
 }
 
-/// True if the boxes around two shapes overlap.
+/// True if the bounding boxes of two shapes overlap.
 fn is_near(a: &Shape, b: &Shape) -> bool {
     (0..3).all(|axis| {
         extent(a, axis, 1.0) < -extent(b, axis, -1.0)
@@ -148,7 +150,7 @@ fn convex(solid: &Shape) -> Option<Convex> {
     }
 }
 
-/// Moments of a shape that is not a union, about the body's origin.
+/// Computes the moments of a shape that is not a union, about the body's origin.
 fn moments(solid: &Shape) -> Result<Moments, GeometryError> {
     match solid {
         Shape::Ellipsoid(e) => {
@@ -184,15 +186,16 @@ fn moments(solid: &Shape) -> Result<Moments, GeometryError> {
     }
 }
 
-/// A cylinder: mean squares $r^2/4$ across the axis and $l^2/3$ along it.
+/// Computes the moments of a cylinder: mean squares $r^2/4$ across the axis and $l^2/3$ along it, with radius
+/// $r$ and half length $l$.
 fn of_cylinder(cylinder: &Cylinder) -> Moments {
     let (r, l) = (cylinder.radius(), cylinder.half_length());
     let volume = 2.0 * PI * r * r * l;
     about_axis(volume, r * r / 4.0, l * l / 3.0, cylinder.axis()).moved(cylinder.center())
 }
 
-/// A capsule: a cylinder and two half balls, whose mean square along the axis is
-/// $l^2 + \tfrac34lr + \tfrac15r^2$.
+/// Computes the moments of a capsule: a cylinder and two hemispheres. The mean square of the hemispheres along
+/// the axis is $l^2 + \tfrac34lr + \tfrac15r^2$, with radius $r$ and half length $l$.
 fn capsule(segment: &Segment, radius: f64) -> Moments {
     let (r, half) = (radius, segment.half());
     let l = half.norm();
@@ -204,7 +207,7 @@ fn capsule(segment: &Segment, radius: f64) -> Moments {
     total.moved(&segment.center())
 }
 
-/// Moments of a body about the origin with mean squares across and along a unit axis.
+/// Returns the moments of a body centered at the origin from its mean squares across and along a unit axis.
 fn about_axis(volume: f64, across: f64, along: f64, axis: &Vector3<f64>) -> Moments {
     let second = Matrix3::identity() * across + axis * axis.transpose() * (along - across);
     Moments {
@@ -214,7 +217,7 @@ fn about_axis(volume: f64, across: f64, along: f64, axis: &Vector3<f64>) -> Mome
     }
 }
 
-/// Moments in the body from those along the axes of an ellipsoid about its center.
+/// Converts moments from the axes of a turned ellipsoid, about its center, to the body frame.
 fn turned_back(own: &Moments, turned: &TurnedEllipsoid) -> Moments {
     let axes = turned.axes();
     let about_center = Moments {
@@ -225,15 +228,15 @@ fn turned_back(own: &Moments, turned: &TurnedEllipsoid) -> Moments {
     about_center.moved(turned.center())
 }
 
-/// An ellipsoid grown by a ball, as an integral over its surface.
+/// Computes the moments of an ellipsoid grown by a ball, as an integral over its surface.
 ///
-/// With the outward normal $n$, the support function $h$, principal curvatures $k_i$ and
-/// $p = \rho + \varepsilon n$, the grown surface has $p\cdot n = h + \varepsilon$ and the area
-/// $(1 + \varepsilon k_1)(1 + \varepsilon k_2)\mathrm{d}S$; the divergence theorem turns moments
-/// into integrals of $\tfrac13 p\cdot n$ and $\tfrac15 pp^Tp\cdot n$.
+/// Let $n$ be the outward normal at the surface point $\rho$, $h$ the support function, $k_i$ the principal
+/// curvatures and $p = \rho + \varepsilon n$. On the grown surface $p\cdot n = h + \varepsilon$, and its area
+/// element is $(1 + \varepsilon k_1)(1 + \varepsilon k_2)\mathrm{d}S$. The divergence theorem converts moments
+/// into surface integrals of $\tfrac13 p\cdot n$ and $\tfrac15 pp^Tp\cdot n$.
 fn rounded_ellipsoid(ellipsoid: &Ellipsoid, radius: f64) -> Moments {
     let a = ellipsoid.semi_axes();
-    // In units of an axis.
+    // Lengths are scaled by the largest axis.
     let size = a.max();
     let (a, radius) = (a / size, radius / size);
     let squares = a.component_mul(&a);
@@ -260,13 +263,13 @@ fn rounded_ellipsoid(ellipsoid: &Ellipsoid, radius: f64) -> Moments {
         ]
     };
     let quadrature = Adaptive::default();
-    // Tolerance relative to the size of the result.
+    // The tolerance is relative to the size of the result.
     let tolerance = QUADRATURE * (determinant + (radius * radius * radius));
     let quarter = |z: f64| {
         let along = |longitude: f64| integrand(z, longitude);
         quadrature.integrate(&along, [0.0, FRAC_PI_2], 0.1 * tolerance)
     };
-    // Eight octants are alike.
+    // The eight octants are equal.
     let sums = quadrature.integrate(&quarter, [0.0, 1.0], tolerance);
     let [volume, xx, yy, zz] = sums.map(|x| 8.0 * x);
     let moments = Moments {

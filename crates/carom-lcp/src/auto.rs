@@ -1,4 +1,4 @@
-//! The method for the problem at hand.
+//! Automatic choice of a method for a linear complementarity problem.
 
 use crate::work::Work;
 use crate::{
@@ -6,21 +6,21 @@ use crate::{
     pivoting,
 };
 
-/// Method that [`auto`] chose.
+/// Method chosen by [`auto`], with the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AutoChoice {
     /// Name of the method that gave the answer.
     pub method: &'static str,
-    /// Why this one.
+    /// Reason for the choice.
     pub reason: String,
 }
 
-/// Solves a problem by the method that suits it, and says why.
+/// Solves a problem, choosing the method automatically, and returns the reason for the choice.
 ///
-/// Lemke's method comes first: it processes the matrices of impact laws, and the gate says
-/// whether it succeeded. If it did not, principal pivoting is tried, which does not end on rays,
-/// and then all complementary bases if they are few. The budgets of the options cover all of
-/// them together.
+/// Lemke's method comes first: it processes the matrices of impact laws, and the check of its answer tells
+/// whether it succeeded. If it fails, principal pivoting is tried, which cannot end on a secondary ray. If that
+/// fails too and the problem is small, all complementary bases are tried. The methods share the budgets of the
+/// options.
 ///
 /// # Errors
 ///

@@ -1,22 +1,24 @@
-//! The backward error of an answer, row by row.
+//! Componentwise backward error of an answer.
 
 use crate::LcpRef;
 use crate::exact::ProductSum;
 use crate::size::max_abs;
 use carom_numeric::sums::{two_product, two_sum};
 
-/// Backward error up to which an answer counts as a solution.
+/// Largest backward error with which an answer counts as a solution (relative, without unit).
 pub const SOLVED_ERROR: f64 = 1e-12;
 
-/// Rows at a time.
+/// Number of rows that are evaluated together.
 const LANES: usize = 8;
 
-/// Within this range sums in twice the precision neither overflow nor lose their low half.
+/// Range of magnitudes within which sums in twice the precision neither overflow nor lose their low half.
 const SAFE: std::ops::Range<f64> = 1e-250..1e250;
 
-/// The smallest relative change of entries that makes `z` (n) a solution: with
-/// $t_i = |q_i| + \sum_j |M_{ij}| z_j$ the largest of $|w_i|/t_i$ where $z_i > 0$ and
-/// $\max(0, -w_i)/t_i$ elsewhere, 0/0 = 0; infinite for entries that are negative or not finite.
+/// Returns the backward error of `z` (n entries): the smallest relative change of the entries of $M$ and $q$
+/// that makes `z` a solution.
+///
+/// With $t_i = |q_i| + \sum_j |M_{ij}| z_j$ it is the largest of $|w_i|/t_i$ where $z_i > 0$ and
+/// $\max(0, -w_i)/t_i$ elsewhere, with 0/0 = 0. It is infinite if an entry of `z` is negative or not finite.
 ///
 /// $w = Mz + q$ is evaluated in twice the precision, or without rounding where products would
 /// leave the range of doubles.
@@ -66,7 +68,7 @@ pub(crate) fn backward_error(problem: LcpRef<'_>, z: &[f64]) -> f64 {
     largest
 }
 
-/// $w_i/t_i$.
+/// Computes $w_i/t_i$ of row `i` without rounding errors in the sums; see [`backward_error`].
 #[cold]
 fn exact_row(problem: LcpRef<'_>, z: &[f64], i: usize) -> f64 {
     let products = z.iter().enumerate();

@@ -1,33 +1,35 @@
-//! Rows and columns brought to about one by powers of two, and answers that are large against them.
+//! Balancing: scales rows and columns by powers of two, and detects answers that are large in the balanced
+//! problem.
 
 use crate::LcpRef;
 use crate::scalar::{exponent, larger};
 use crate::tolerances::LIGHT_TERMS;
 
-/// An answer is heavy above this multiple of the vector, both in balanced units.
+/// An answer is heavy if it exceeds this multiple of the vector $q$, both in the balanced problem.
 const HEAVY: f64 = 1e4;
 
-/// Room for all entries is made at once up to this dimension.
+/// Up to this dimension memory for a full matrix of entries is reserved at once.
 const ROOM: usize = 512;
 
-/// Rows and columns that are averaged in turns, before their largest entries are brought to one.
+/// Number of alternating averages over rows and columns, before the largest entries are scaled to about one.
 const SWEEPS: usize = 6;
 
-/// Exponents $r_i$ and $c_j$ with which $2^{r_i} M_{ij} 2^{c_j}$ has rows and columns of largest
-/// entry in \[1, 2), where they have entries at all.
+/// Exponents $r_i$ and $c_j$ of a balanced matrix: the largest entry of every nonzero row and column of
+/// $2^{r_i} M_{ij} 2^{c_j}$ lies in \[1, 2).
 ///
-/// The logarithms of the entries are first balanced in the sense of least squares (Curtis & Reid,
-/// *On the automatic scaling of matrices for Gaussian elimination*, 1972), so that a scaled problem
-/// comes back to about what it was.
+/// The logarithms of the entries are first balanced in the sense of least squares (Curtis & Reid, *On the
+/// automatic scaling of matrices for Gaussian elimination*, 1972), so that a problem and a rescaled copy of it
+/// have nearly the same balanced form.
 #[derive(Clone, Debug)]
 pub(crate) struct Balance {
     pub row: Vec<i32>,
     pub column: Vec<i32>,
     means: Vec<f64>,
     column_means: Vec<f64>,
-    /// Rows 0..n and columns n..2n that nonzero entries connect have the same root.
+    /// Forest of the blocks of the matrix: node i is row i, node n + j is column j. Rows and columns connected
+    /// by nonzero entries have the same root.
     pub(crate) parent: Vec<usize>,
-    /// Rows and exponents of the nonzero entries, column after column, and where each column ends.
+    /// Row and exponent of every nonzero entry, column after column. `ends` holds the end of each column.
     entries: Vec<(u32, i32)>,
     ends: Vec<usize>,
     pub(crate) sizes: Vec<(f64, f64)>,
@@ -47,7 +49,7 @@ impl Balance {
         }
     }
 
-    /// Room for n rows.
+    /// Reserves memory for problems with n rows.
     pub(crate) fn reserve(&mut self, n: usize) {
         for vector in [&mut self.means, &mut self.column_means] {
             vector.reserve(n.saturating_sub(vector.len()));
@@ -65,7 +67,7 @@ impl Balance {
         self.sizes.reserve((2 * n).saturating_sub(self.sizes.len()));
     }
 
-    /// Balances the matrix of a problem.
+    /// Computes the exponents that balance the matrix of a problem.
     pub(crate) fn set(&mut self, problem: LcpRef<'_>) {
         let n = problem.dim();
         self.means.clear();
@@ -127,11 +129,12 @@ impl Balance {
         }
     }
 
-    /// True if an answer (n) is heavy: in the balanced problem, in one of the blocks into which
-    /// the matrix falls, its largest entry exceeds that of the vector $10^4$ times.
+    /// True if an answer (n entries) is heavy: in at least one block of the balanced problem its largest entry
+    /// exceeds $10^4$ times the largest entry of the vector $q$.
     ///
-    /// Only such answers can have a small backward error where there is no solution: the smaller
-    /// the error, the larger they are. One that is light in other balanced units is not looked at further.
+    /// Only heavy answers can have a small backward error although the problem has no solution: the smaller the
+    /// error, the larger they are. The balancing is skipped if simpler scalings already show that the answer is
+    /// not heavy.
     pub(crate) fn is_heavy(&mut self, problem: LcpRef<'_>, z: &[f64]) -> bool {
         let n = problem.dim();
         self.means.resize(n, 0.0);
@@ -166,7 +169,7 @@ impl Balance {
     }
 }
 
-/// The root of a tree of parents, whose paths become shorter.
+/// Returns the root of a node in a forest of parents, and shortens the path to it (path halving).
 pub(crate) fn root(parent: &mut [usize], mut i: usize) -> usize {
     while parent[i] != i {
         parent[i] = parent[parent[i]];
@@ -175,8 +178,8 @@ pub(crate) fn root(parent: &mut [usize], mut i: usize) -> usize {
     i
 }
 
-/// True if an answer is not heavy, by the sizes of the terms of each row alone: if none exceeds its
-/// $|q_i|$ too much, no entry of the answer does, in any units.
+/// True if the terms of each row show that an answer is not heavy: if no term of a row is large against
+/// $|q_i|$, no entry of the answer is, in any units.
 #[inline]
 pub(crate) fn is_surely_light(terms: &[f64], vector: &[f64]) -> bool {
     let rows = terms.iter().zip(vector);
@@ -185,17 +188,18 @@ pub(crate) fn is_surely_light(terms: &[f64], vector: &[f64]) -> bool {
     })
 }
 
-/// An answer below this multiple of the vector in some balanced units is not heavy in others.
+/// An answer below this multiple of the vector in one scaling is not heavy in the balanced one either.
 pub(crate) const LIGHT: f64 = 0.1 * HEAVY;
 
-/// True if an answer is not heavy in the units in which the largest entry of every row is one, and then that of every
-/// column: no entry exceeds too much what a row that holds it has on the right.
+/// True if an answer is not heavy after a simple scaling: first the largest entry of every row becomes one,
+/// then that of every column. In these units no entry of the answer exceeds [`LIGHT`] times the largest $|q_i|$
+/// among the rows in which its column is nonzero.
 ///
-/// `units` (n) is overwritten.
+/// `units` (n entries) is work space.
 fn is_light_by_rows(problem: LcpRef<'_>, z: &[f64], units: &mut [f64]) -> bool {
     let mut positive = z.iter().enumerate().filter(|(_, z)| **z > 0.0);
-    // In these units no entry exceeds one, and what is on the right is no less than with the largest entry of all
-    // in place of the row's.
+    // Shortcut: in these units no entry of the matrix exceeds one. Scaling all rows by the largest entry of the
+    // whole matrix can only make the right-hand side smaller.
     let most = problem.matrix_max();
     let is_light = positive.clone().all(|(j, z)| {
         let mut rows = problem.column(j).iter().zip(problem.vector());

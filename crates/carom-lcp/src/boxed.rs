@@ -1,19 +1,19 @@
-//! Variables between bounds, and without.
+//! Mixed linear complementarity problems: variables with lower and upper bounds, or without bounds.
 
 use crate::backward::SOLVED_ERROR;
 use crate::problem::{check_dim, check_finite};
 use crate::{Lcp, LcpError, LcpStatus, Lemke};
 use nalgebra::{DMatrix, DVector};
 
-/// A mixed problem: find $l \le z \le u$ such that $w = Mz + q$ is $\ge 0$ where $z_i = l_i$,
-/// $\le 0$ where $z_i = u_i$ and $0$ between.
+/// Mixed linear complementarity problem: find $l \le z \le u$ such that $w = Mz + q$ is $\ge 0$ where
+/// $z_i = l_i$, $\le 0$ where $z_i = u_i$ and $0$ between the bounds.
 ///
-/// Bounds may be infinite; with $l = 0$, $u = \infty$ it is an [`Lcp`], and a variable without
-/// bounds makes its row an equation.
+/// Bounds may be infinite. With $l = 0$ and $u = \infty$ the problem is an [`Lcp`]. A variable without bounds
+/// makes its row an equation.
 ///
 /// # Examples
 ///
-/// A force of at most 1 stops as much as it can:
+/// A force of at most 1 reduces the velocity as far as it can:
 ///
 /// ```
 /// use carom_lcp::{BoxedLcp, LcpStatus, Lemke};
@@ -32,25 +32,25 @@ pub struct BoxedLcp {
     upper: DVector<f64>,
 }
 
-/// An answer to a [`BoxedLcp`].
+/// Answer to a [`BoxedLcp`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct BoxedSolution {
     /// Outcome of the attempt.
     pub status: LcpStatus,
-    /// The variables (n), within their bounds.
+    /// Variables $z$ (n entries), within their bounds.
     pub z: DVector<f64>,
-    /// $w = Mz + q$ (n).
+    /// $w = Mz + q$ (n entries).
     pub w: DVector<f64>,
-    /// The largest violation of a condition on $w_i$, over the terms of its own row,
-    /// $|q_i| + \sum_j |M_{ij}||z_j|$. Variables within $10^{-12}$ of a bound, relative to their own
-    /// size, count as at that bound.
+    /// Largest violation of a condition on $w_i$, divided by the sum of the magnitudes of the terms of its row,
+    /// $|q_i| + \sum_j |M_{ij}||z_j|$. A variable counts as at a bound if their relative difference is at most
+    /// $10^{-12}$.
     pub backward_error: f64,
-    /// Pivots made.
+    /// Number of pivots.
     pub n_pivots: u64,
 }
 
 impl BoxedLcp {
-    /// Poses a problem: $M$ (n × n), $q$, $l$ and $u$ (n); bounds may be infinite.
+    /// Creates a problem from $M$ (n × n), $q$, $l$ and $u$ (n entries each). Bounds may be infinite.
     ///
     /// # Errors
     ///
@@ -112,12 +112,12 @@ impl BoxedLcp {
         })
     }
 
-    /// Solves it as an [`Lcp`].
+    /// Solves the problem as an equivalent [`Lcp`].
     ///
-    /// Unbounded variables are eliminated by their own rows. A variable with one bound is counted
-    /// from it. One with two gets a second variable, the multiplier $v$ of its upper bound:
-    /// $w_i + v_i \ge 0 \perp z_i - l_i$ and $u_i - z_i \ge 0 \perp v_i$. Positive (semi)definite
-    /// matrices stay so.
+    /// Unbounded variables are eliminated with their own rows. A variable with a finite bound is replaced by
+    /// its distance from that bound. A variable with two finite bounds adds an unknown, the multiplier $v$ of
+    /// the upper bound: $w_i + v_i \ge 0 \perp z_i - l_i$ and $u_i - z_i \ge 0 \perp v_i$. Positive definite
+    /// and positive semidefinite matrices keep that property.
     ///
     /// # Errors
     ///
@@ -127,7 +127,7 @@ impl BoxedLcp {
         let n = self.vector.len();
         let is_free = |i: &usize| self.lower[*i].is_infinite() && self.upper[*i].is_infinite();
         let (free, bounded): (Vec<usize>, Vec<usize>) = (0..n).partition(is_free);
-        // z_i = origin_i + sign_i x_i with x >= 0.
+        // Substitution z_i = origin_i + sign_i x_i with x >= 0.
         let is_mirrored = |i: usize| self.lower[i].is_infinite();
         let origin = |i: usize| {
             if is_mirrored(i) {
@@ -222,7 +222,7 @@ impl BoxedLcp {
             } else {
                 violation / terms[i]
             };
-            // Keeps NaN.
+            // If `relative` is NaN, the error becomes NaN.
             backward_error = if relative <= backward_error {
                 backward_error
             } else {
@@ -230,7 +230,7 @@ impl BoxedLcp {
             };
         }
         let status = match claimed {
-            // The gate of the equivalent problem has been passed.
+            // The equivalent problem has already been checked.
             LcpStatus::Solved if backward_error <= SOLVED_ERROR => LcpStatus::Solved,
             LcpStatus::Solved => LcpStatus::Inaccurate,
             other => other,

@@ -1,34 +1,34 @@
-//! Residuals of an answer, from the problem as given and nothing else.
+//! Residuals of an answer, computed from the original problem alone.
 
 use crate::LcpRef;
 use crate::backward::{SOLVED_ERROR, backward_error};
 use crate::scalar::{exponent, larger, reduce, scale_by_power, smaller};
 use crate::size::max_abs;
 
-/// Outside this range of $\omega$ products may overflow or vanish, and all numbers are scaled.
+/// Range of $\omega$ within which products neither overflow nor vanish. Outside it all numbers are scaled.
 const SAFE: std::ops::Range<f64> = 1e-270..1e270;
 
-/// Residuals of a vector in a problem, free of units.
+/// Dimensionless residuals of an answer.
 ///
-/// [`backward_error`](Self::backward_error) decides. The others use one scale for all rows,
-/// $\omega = \max_{ij} |M_{ij}||z_j| + \lVert q\rVert_\infty$ with $w = Mz + q$, and overlook rows that
-/// are small against it. Multiplying $M$, $q$ or $z$ by positive numbers changes nothing. Quotients
-/// 0/0 are 0.
+/// [`backward_error`](Self::backward_error) decides whether the answer counts as a solution. The other
+/// residuals use one scale for all rows, $\omega = \max_{ij} |M_{ij}||z_j| + \lVert q\rVert_\infty$ with
+/// $w = Mz + q$, so that errors of rows with small entries do not show. No residual changes if $M$, $q$ or $z$
+/// is multiplied by a positive number. Quotients 0/0 are 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Certificate {
-    /// The natural residual $\max_i |\min(z_i/\lVert z\rVert_\infty, w_i/\omega)|$.
+    /// Natural residual $\max_i |\min(z_i/\lVert z\rVert_\infty, w_i/\omega)|$.
     pub residual: f64,
-    /// $\max_i |z_i w_i| / (\lVert z\rVert_\infty \omega)$.
+    /// Complementarity residual $\max_i |z_i w_i| / (\lVert z\rVert_\infty \omega)$.
     pub complementarity: f64,
-    /// The largest of $-z_i/\lVert z\rVert_\infty$ and $-w_i/\omega$, or 0.
+    /// Largest violation of a sign: the largest of $-z_i/\lVert z\rVert_\infty$ and $-w_i/\omega$, or 0.
     pub infeasibility: f64,
-    /// The smallest relative change of the entries of $M$ and $q$, each of its own size, that makes
-    /// the answer exact: with $t_i = |q_i| + \sum_j |M_{ij}| z_j$ the largest of $|w_i|/t_i$ where
-    /// $z_i > 0$ and of $-w_i/t_i$ elsewhere (Oettli & Prager 1964).
+    /// Componentwise backward error: the smallest relative change of the entries of $M$ and $q$ that makes the
+    /// answer exact. With $t_i = |q_i| + \sum_j |M_{ij}| z_j$ it is the largest of $|w_i|/t_i$ where $z_i > 0$
+    /// and of $-w_i/t_i$ elsewhere (Oettli & Prager 1964).
     ///
-    /// Positive scalings of rows of $(M, q)$ and of columns of $M$ change nothing. Evaluated in
-    /// twice the precision; a method that accepts an answer at once may add a bound of the rounding
-    /// of a plain evaluation, about $n 10^{-16}$, instead.
+    /// Positive scalings of rows of $(M, q)$ and of columns of $M$ do not change it. It is evaluated in twice
+    /// the precision. If a plain evaluation suffices to accept an answer, the value is instead that evaluation
+    /// plus a bound of its rounding errors, about $n 10^{-16}$.
     pub backward_error: f64,
 }
 
@@ -41,24 +41,25 @@ impl Certificate {
     };
 }
 
-/// Residual and margins of an answer, for the methods.
+/// Certificate of an answer, and the outcome of the plain check of its rows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Assessment {
     pub certificate: Certificate,
-    /// True if the backward error is surely at most [`SOLVED_ERROR`], by a plain evaluation and a
-    /// bound of its rounding.
+    /// True if the backward error is proven to be at most [`SOLVED_ERROR`]: by a plain evaluation plus a bound
+    /// of its rounding errors.
     pub holds_by_rows: bool,
 }
 
-/// Rows with terms below this are looked at entry by entry: products may have vanished.
+/// If the sum of the terms of a row is below this, its entries are inspected: products may have underflowed.
 const VISIBLE: f64 = 1e-250;
 
-/// A bound of the rounding of a plain sum of n products and a constant, over the sum of their sizes.
+/// Bounds the rounding error of a plain sum of n products and a constant, divided by the sum of their
+/// magnitudes.
 pub(crate) fn sum_rounding(n: usize) -> f64 {
     (2 * n + 4) as f64 * (f64::EPSILON / 2.0)
 }
 
-/// True if rows whose terms seem to vanish have none.
+/// True if every row whose terms are below [`VISIBLE`] has only zero terms.
 #[cold]
 fn tiny_rows_are_empty(problem: LcpRef<'_>, z: &[f64], terms: &[f64]) -> bool {
     terms.iter().enumerate().all(|(i, t)| {
@@ -71,8 +72,8 @@ fn tiny_rows_are_empty(problem: LcpRef<'_>, z: &[f64], terms: &[f64]) -> bool {
     })
 }
 
-/// Certifies `z` (n); writes $w = Mz + q$ into `w` and the sizes of its terms,
-/// $|q_i| + \sum_j |M_{ij}z_j|$, into `terms` (n each).
+/// Computes the residuals of `z` (n entries). Writes $w = Mz + q$ into `w` and the sums of the magnitudes of
+/// the terms, $|q_i| + \sum_j |M_{ij}z_j|$, into `terms` (n entries each).
 pub(crate) fn assess(
     problem: LcpRef<'_>,
     z: &[f64],
@@ -99,7 +100,8 @@ pub(crate) fn assess(
     }
 }
 
-/// [`assess`] for a dimension that the compiler knows; `None` if the numbers would have to be scaled.
+/// Does the work of [`assess`] for a dimension known at compile time. Returns `None` if the numbers need
+/// scaling.
 #[inline]
 pub(crate) fn assess_fixed<const N: usize>(
     problem: LcpRef<'_>,
@@ -127,7 +129,7 @@ pub(crate) fn assess_fixed<const N: usize>(
     Some(worst.reduce().assessment(problem, z, terms))
 }
 
-/// Adds $z m$ to `w` and $|z m|$ to `terms`; returns the largest $|z m_i|$.
+/// Adds $z m$ to `w` and $|z m|$ to `terms`, with $m$ = `column`. Returns the largest $|z m_i|$.
 #[inline]
 fn add_column(z: f64, column: &[f64], w: &mut [f64], terms: &mut [f64]) -> f64 {
     let (w_chunks, w_rest) = w.as_chunks_mut::<4>();
@@ -161,17 +163,18 @@ fn add_products<const N: usize>(
     }
 }
 
-/// Certifies `z` (n) and writes $w = Mz + q$ into `w` (n).
+/// Computes the residuals of `z` (n entries) and writes $w = Mz + q$ into `w` (n entries).
 pub(crate) fn certify(problem: LcpRef<'_>, z: &[f64], w: &mut [f64]) -> Certificate {
     let mut terms = vec![0.0; z.len()];
     Certificate {
-        // The larger of two zeros may have either sign, by processor.
+        // `+ 0.0` removes the sign of a zero: the larger of two zeros may have either sign, depending on the
+        // processor.
         backward_error: backward_error(problem, z) + 0.0,
         ..assess(problem, z, w, &mut terms).certificate
     }
 }
 
-/// Residuals where the plain evaluation would overflow or vanish: every factor is brought to about
+/// Computes the residuals if the plain evaluation would overflow or underflow: every factor is brought to about
 /// one by a power of two.
 fn assess_scaled(problem: LcpRef<'_>, z: &[f64], w: &mut [f64], terms: &mut [f64]) -> Assessment {
     let z_max = max_abs(z);
@@ -222,7 +225,7 @@ fn assess_scaled(problem: LcpRef<'_>, z: &[f64], w: &mut [f64], terms: &mut [f64
 }
 
 fn compare(z: &[f64], w: &[f64], terms: &[f64], z_max: f64, omega: f64) -> Worst<1> {
-    // A quotient, not a product with the reciprocal, which overflows for a denormal norm.
+    // Quotients are used because the reciprocal of a denormal norm would overflow.
     let units = (unit(z_max), unit(omega));
     let (z_chunks, z_rest) = z.as_chunks::<4>();
     let (w_chunks, w_rest) = w.as_chunks::<4>();
@@ -238,14 +241,14 @@ fn compare(z: &[f64], w: &[f64], terms: &[f64], z_max: f64, omega: f64) -> Worst
     worst
 }
 
-/// The worst rows of every lane. NaN, which overflow brings to all rows at once, survives.
+/// Largest residuals found by every lane. A NaN, which overflow brings to all rows at once, is kept.
 struct Worst<const N: usize> {
     residual: [f64; N],
     complementarity: [f64; N],
     infeasibility: [f64; N],
-    /// Error of each row, over the terms of the row.
+    /// Error of each row, divided by the sum of the magnitudes of its terms.
     backward: [f64; N],
-    /// The smallest terms of a row.
+    /// Smallest sum of terms of a row.
     least: [f64; N],
 }
 
@@ -270,7 +273,7 @@ impl<const N: usize> Worst<N> {
             let natural = smaller(z, w);
             self.residual[k] = larger(self.residual[k], natural.abs());
             self.complementarity[k] = larger(self.complementarity[k], (z * w).abs());
-            // Not `-natural`, which may be -0.
+            // Subtraction from 0.0 instead of `-natural`, which may be -0.
             self.infeasibility[k] = larger(self.infeasibility[k], 0.0 - natural);
         }
     }
@@ -311,7 +314,7 @@ impl Worst<1> {
     }
 }
 
-/// The divisor that makes 0/0 = 0.
+/// Returns the divisor, with 0 replaced by 1 so that 0/0 gives 0.
 fn unit(size: f64) -> f64 {
     if size == 0.0 { 1.0 } else { size }
 }

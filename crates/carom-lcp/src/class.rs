@@ -1,25 +1,25 @@
-//! Classes of matrices, and what the theorems say about them.
+//! Classes of matrices, and the theorems on the problems that they pose.
 
 use crate::LcpError;
 use crate::problem::check_finite;
 use nalgebra::DMatrix;
 
-/// Largest dimension of the tests that visit all principal submatrices.
+/// Largest dimension of the tests that examine all principal submatrices.
 pub const MAX_CLASS_DIM: usize = 14;
 
-/// Signs within this fraction of the size of the terms are not decided.
+/// A sign is not decided if the value is below this fraction of the magnitude of its terms.
 const MARGIN: f64 = 1e-12;
 
 /// Answer to a yes-no question in floating point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Verdict {
-    /// It holds, with a margin over rounding.
+    /// The property holds, with a margin over rounding errors.
     Yes,
-    /// It does not, with a margin over rounding.
+    /// The property does not hold, with a margin over rounding errors.
     No,
-    /// Within rounding of the border of the class.
+    /// The property is undecided: the value is within rounding errors of the boundary of the class.
     Borderline,
-    /// The matrix is too large for the test.
+    /// The matrix is too large for this test.
     TooLarge,
 }
 
@@ -35,7 +35,7 @@ impl Verdict {
     }
 }
 
-/// Known properties of a matrix.
+/// Classes to which a matrix belongs.
 ///
 /// | class | definition | theorem (Cottle, Pang & Stone 1992) |
 /// | --- | --- | --- |
@@ -51,21 +51,22 @@ impl Verdict {
 /// point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MatrixClass {
-    /// Equal to its transpose, to the last bit.
+    /// True if the matrix equals its transpose to the last bit.
     pub is_symmetric: bool,
-    /// Positive definite, symmetric or not; [`Verdict::Borderline`] if only semidefinite.
+    /// Verdict on positive definiteness, for symmetric and other matrices; [`Verdict::Borderline`] if the matrix is
+    /// only semidefinite.
     pub positive_definite: Verdict,
-    /// P matrix (n up to [`MAX_CLASS_DIM`]).
+    /// Verdict on the class of P matrices (n up to [`MAX_CLASS_DIM`]).
     pub p: Verdict,
-    /// Z matrix.
+    /// True if the matrix is a Z matrix.
     pub is_z: bool,
-    /// Strictly copositive (n up to [`MAX_CLASS_DIM`]); [`Verdict::Borderline`] if only
+    /// Verdict on strict copositivity (n up to [`MAX_CLASS_DIM`]); [`Verdict::Borderline`] if only
     /// copositive.
     pub strictly_copositive: Verdict,
 }
 
 impl MatrixClass {
-    /// Classifies a square matrix.
+    /// Determines the classes of a square matrix.
     ///
     /// # Errors
     ///
@@ -89,7 +90,7 @@ impl MatrixClass {
         }
         check_finite("matrix", matrix.as_slice())?;
         let n = rows;
-        // A power of two keeps the signs and avoids overflow.
+        // Scaling by a power of two keeps the signs and avoids overflow.
         let unit = crate::scalar::power_of_two(-crate::scalar::exponent(matrix.amax()));
         let matrix = matrix * unit;
         let symmetric = 0.5 * (&matrix + matrix.transpose());
@@ -113,7 +114,7 @@ impl MatrixClass {
         })
     }
 
-    /// Meaning of a secondary ray for this matrix.
+    /// Explains a secondary ray of Lemke's method for this class of matrix.
     pub fn explain_ray(&self) -> &'static str {
         match self {
             Self {
@@ -151,8 +152,8 @@ fn positive_definite(symmetric: &DMatrix<f64>) -> Verdict {
     Verdict::of_positive(eigenvalues.min(), eigenvalues.amax())
 }
 
-/// All principal minors positive: the leading entry of every Schur complement along the tree in
-/// which each index is either eliminated or dropped.
+/// Decides whether all principal minors are positive. Recursive test: each index is either eliminated or
+/// dropped, and the leading entry of every Schur complement reached must be positive.
 ///
 /// Tsatsomeros & Li, *A recursive test for P-matrices*, 2000.
 fn principal_minors(matrix: DMatrix<f64>) -> Verdict {
@@ -178,11 +179,12 @@ fn principal_minors(matrix: DMatrix<f64>) -> Verdict {
     }
 }
 
-/// The least value of $x^TAx$ over $x \ge 0$, $\sum x = 1$, for symmetric $A$ (n × n, n ≥ 1).
+/// Computes the least value of $x^TAx$ over $x \ge 0$, $\sum x = 1$, for symmetric $A$ (n × n, n ≥ 1).
 ///
-/// Some minimizer has a support S on which the bordered matrix of $A_{SS}$ is nonsingular (along
-/// a flat direction another minimizer with smaller support is reached), so it is the stationary
-/// point of that face: $A_{SS}x = \lambda e$, and $\lambda$ is the value.
+/// Every subset S of the indices is tried as the set of nonzero entries of a minimizer. On the face of S the
+/// stationary point satisfies $A_{SS}x = \lambda e$, $e^Tx = 1$, and $\lambda$ is the value of $x^TAx$. Subsets
+/// with a singular system may be skipped: along a flat direction another minimizer with fewer nonzero entries
+/// is reached.
 fn least_value_on_simplex(symmetric: &DMatrix<f64>) -> f64 {
     let n = symmetric.nrows();
     let mut least = if n == 0 { 1.0 } else { f64::INFINITY };

@@ -1,18 +1,18 @@
-//! The complementarity problems of contact with friction, assembled once for every impact law.
+//! Linear complementarity problem of frictional contact, assembled in one place for every impact law.
 
 use crate::{Lcp, LcpError};
 use nalgebra::{DMatrix, DVector};
 use std::f64::consts::TAU;
 
-/// The contacts of a rigid-body impact as a linear complementarity problem.
+/// Linear complementarity problem of the contacts in a rigid-body impact.
 ///
-/// In contact space an impact is $b^+ = b + G\Lambda$: relative velocities on the contact rows,
-/// the Delassus matrix $G = JM^{-1}J^T$ and the impulses. Rows are ordered contact by contact,
-/// the normal first, then `n_tangents` tangents (0, 1 in the plane, 2 in space).
+/// In contact space an impact is $b^+ = b + G\Lambda$, with the relative velocities $b$ and $b^+$ of the
+/// contact rows, the Delassus matrix $G = JM^{-1}J^T$ and the impulses $\Lambda$. Rows are ordered contact by
+/// contact: the normal first, then `n_tangents` tangents (0, 1 in the plane, 2 in space).
 ///
-/// The friction cone is replaced by a polygon with `directions` generators; the j-th one encloses
-/// the angle $2\pi j/k$ with the first tangent, turned towards the second. In the plane $k = 2$:
-/// plus and minus the tangent, and the cone is exact.
+/// The friction cone is replaced by a polygon with k = `directions` generators. Generator j encloses the angle
+/// $2\pi j/k$ with the first tangent, measured towards the second tangent. In the plane $k = 2$: the generators
+/// are plus and minus the tangent, and the cone is represented exactly.
 ///
 /// Unknowns and rows, for m contacts and k directions:
 ///
@@ -33,7 +33,7 @@ use std::f64::consts::TAU;
 ///
 /// # Examples
 ///
-/// Friction stands at the edge of its cone, against the sliding:
+/// Friction acts at the edge of its cone, against the sliding velocity:
 ///
 /// ```
 /// use carom_lcp::{ContactLcp, ContactRows, Lemke, LcpStatus};
@@ -62,24 +62,23 @@ pub struct ContactLcp {
     is_capped: bool,
 }
 
-/// Rows, friction and restitution of contacts.
+/// Data of the contacts: matrix, velocities, friction and restitution.
 #[derive(Clone, Copy, Debug)]
 pub struct ContactRows<'a> {
-    /// Delassus matrix $G$ on all contact rows, in 1/kg.
+    /// Delassus matrix $G$ of all contact rows (1/kg).
     pub delassus: &'a DMatrix<f64>,
-    /// Relative velocities $b$ before the impact, on the same rows, in m/s.
+    /// Relative velocities $b$ of the contact rows before the impact (m/s).
     pub velocity: &'a DVector<f64>,
-    /// Tangent rows of each contact: 0, 1 or 2.
+    /// Number of tangent rows of each contact: 0, 1 or 2.
     pub n_tangents: usize,
-    /// Friction coefficients $\mu \ge 0$ of the contacts.
+    /// Friction coefficients $\mu \ge 0$, one per contact.
     pub friction: &'a [f64],
-    /// Newton restitutions $e \in [0, 1]$ of the contacts; the normal rows ask for
-    /// $b_n^+ + e b_n \ge 0$.
+    /// Newton restitutions $e \in [0, 1]$, one per contact. The normal rows require $b_n^+ + e b_n \ge 0$.
     pub restitution: &'a [f64],
 }
 
 impl ContactLcp {
-    /// Frictionless contacts: $M = G$ on the normal rows, $q = (1 + e) b_n$.
+    /// Creates the problem of frictionless contacts: $M = G$ on the normal rows, $q = (1 + e) b_n$.
     ///
     /// # Errors
     ///
@@ -88,8 +87,8 @@ impl ContactLcp {
         Self::assemble(rows, Vec::new(), None)
     }
 
-    /// Contacts with friction and `n_directions` polygon directions per contact (2 in the plane,
-    /// at least 3 in space).
+    /// Creates the problem of contacts with friction, with `n_directions` polygon directions per contact (2 in
+    /// the plane, at least 3 in space).
     ///
     /// # Errors
     ///
@@ -102,8 +101,8 @@ impl ContactLcp {
         )
     }
 
-    /// The problem with an upper bound $\lambda_{\max} \ge 0$ (m, N·s) on each normal impulse, the
-    /// sub-step of set-valued impact.
+    /// Creates the problem with an upper bound $\lambda_{\max} \ge 0$ on each normal impulse (N·s, one per
+    /// contact): the sub-step of set-valued impact.
     ///
     /// # Errors
     ///
@@ -128,7 +127,7 @@ impl ContactLcp {
         let m = rows.friction.len();
         check(rows, caps)?;
         let (k, width) = (directions.len(), rows.n_tangents + 1);
-        // One row of contact space per unknown impulse: normals, then directions.
+        // Columns of the basis, one per unknown impulse: normals, then directions.
         let generators = m + k * m;
         let cap_rows = if caps.is_some() { m } else { 0 };
         let n = cap_rows + generators + if k > 0 { m } else { 0 };
@@ -176,12 +175,13 @@ impl ContactLcp {
         })
     }
 
-    /// The problem.
+    /// Returns the linear complementarity problem.
     pub fn lcp(&self) -> &Lcp {
         &self.lcp
     }
 
-    /// The impulses on the contact rows (contact by contact, normal first) that a solution means.
+    /// Converts a solution `z` of the problem to impulses on the contact rows (contact by contact, normal
+    /// first).
     ///
     /// # Errors
     ///
@@ -209,9 +209,9 @@ impl ContactLcp {
     }
 }
 
-/// Directions of the friction polygon (`n_directions` of length `n_tangents`) in the tangent frame,
-/// exact at multiples of a right angle: none without tangents, plus and minus the tangent in the
-/// plane.
+/// Returns the directions of the friction polygon in the tangent frame: `n_directions` vectors with
+/// `n_tangents` entries. They are exact at multiples of a right angle. Without tangents the list is empty; in
+/// the plane the directions are plus and minus the tangent.
 ///
 /// # Errors
 ///

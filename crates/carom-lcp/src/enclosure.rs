@@ -1,38 +1,39 @@
-//! Verdict on a complementary basis by verified bounds: as certain as rational arithmetic, where the
-//! signs are not zero.
+//! Decides a complementary basis by verified error bounds. The decision is as certain as rational arithmetic,
+//! unless a sign is zero to working precision.
 
 use crate::LcpRef;
 use crate::balance::Balance;
 use crate::scalar::{Double, Scalar, scale_by_power};
 use nalgebra::DMatrix;
 
-/// Verdict of the bounds on a complementary basis.
+/// Decision about a complementary basis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Enclosed {
-    /// Its system has one solution, which is positive where it is not fixed.
+    /// The system of the basis has one solution, and it solves the problem: entries not zero by definition are
+    /// positive.
     Solution,
-    /// Its system has one solution, with a negative entry.
+    /// The system of the basis has one solution, and it has a negative entry.
     NoSolution,
-    /// A sign is zero to working precision, or the system is singular.
+    /// A sign is zero to working precision, or the matrix of the basis is singular.
     Unknown,
 }
 
-/// Entries below this may have been rounded by the scaling.
+/// Scaled entries below this may have been rounded by the scaling.
 const SMALLEST: f64 = 1e-280;
 
-/// Fraction of the terms of a row that the rounding of assembled entries hides, $2^{-50}$. Redundant contacts have rows
-/// that depend on each other up to this much: beyond eight rows they are solved, although the problem of the rounded
-/// entries may have no solution.
+/// Part of the terms of a row that may be rounding error of the assembled matrix, relative, $2^{-50}$. The rows
+/// of redundant contacts depend on each other up to this error. Beyond eight rows such problems are solved,
+/// although the problem with the rounded entries may have no solution.
 pub(crate) const DATA_ROUNDING: f64 = 8.881_784_197_001_252e-16;
 
-/// Inflates bounds by more than their own rounding.
+/// Factor that enlarges a bound by more than its own rounding error.
 pub(crate) const INFLATED: f64 = 1.0 + 1e-9;
 
-/// The solution of the system of a basis, in balanced units, with bounds.
+/// Solution of the system of a basis in balanced units, with error bounds.
 struct Bounded<'a> {
     problem: LcpRef<'a>,
     balance: Balance,
-    /// The exponent that brings the balanced vector to about one.
+    /// Exponent of the power of two that scales the balanced vector to about one.
     shift: i32,
     inside: Vec<usize>,
     outside: Vec<usize>,
@@ -41,10 +42,11 @@ struct Bounded<'a> {
 }
 
 impl<'a> Bounded<'a> {
-    /// Near `z` (n). With an approximate inverse $R$ and $\lVert I - RA\rVert_\infty \le \alpha < 1$ the solution of
-    /// $Ax = b$ is within $v + \frac{\alpha}{1-\alpha}\lVert v\rVert_\infty$ of $\tilde x$,
-    /// $v = |R||b - A\tilde x|$ (Rump, *Verification methods*, Acta Numerica 2010, Section 10). Here
-    /// $\tilde x$ has twice the precision, so that few signs stay open.
+    /// Computes the solution near `z` (n entries) and its bounds; `None` if no bound is found. With an
+    /// approximate inverse $R$ and $\lVert I - RA\rVert_\infty \le \alpha < 1$ the solution of $Ax = b$ is
+    /// within $v + \frac{\alpha}{1-\alpha}\lVert v\rVert_\infty$ of $\tilde x$, $v = |R||b - A\tilde x|$ (Rump, *Verification
+    /// methods*, Acta Numerica 2010, Section 10). Here $\tilde x$ has twice the precision, so that few signs
+    /// remain unknown.
     fn new(problem: LcpRef<'a>, basis: &[bool], z: &[f64]) -> Option<Self> {
         let n = problem.dim();
         let mut balance = Balance::new();
@@ -109,7 +111,7 @@ impl<'a> Bounded<'a> {
         scale_by_power(self.problem.vector()[i], self.balance.row[i] + self.shift)
     }
 
-    /// True if the scaling has rounded nothing.
+    /// True if the scaling has not rounded any entry.
     fn is_exact(&self) -> bool {
         let is_exact = |x: f64, scaled: f64| x == 0.0 || scaled.abs() > SMALLEST;
         let vector = self.problem.vector().iter().enumerate();
@@ -124,7 +126,7 @@ impl<'a> Bounded<'a> {
             })
     }
 
-    /// $M_i x + q_i$.
+    /// Evaluates $M_i x + q_i$, row `i` of $Mx + q$.
     fn row(&self, i: usize, x: &[Double]) -> Row {
         let constant = self.constant(i);
         let (mut value, mut terms) = (Double::from_f64(constant), constant.abs());
@@ -140,7 +142,7 @@ impl<'a> Bounded<'a> {
         }
     }
 
-    /// $w_i$ of a nonbasic row and the radius of its bounds.
+    /// Evaluates $w_i$ of a nonbasic row and the radius of its error bounds.
     fn slack(&self, i: usize) -> (Row, f64) {
         let row = self.row(i, &self.x);
         let basic = self.inside.iter().zip(&self.radius);
@@ -149,29 +151,29 @@ impl<'a> Bounded<'a> {
         (row, radius)
     }
 
-    /// True if nothing but the constant is in a nonbasic row.
+    /// True if a nonbasic row has no terms except the constant.
     fn is_constant(&self, i: usize) -> bool {
         self.inside.iter().all(|j| self.entry(i, *j) == 0.0)
     }
 }
 
-/// A row of $Mx + q$.
+/// Value of a row of $Mx + q$.
 struct Row {
     value: Double,
-    /// The sum of the sizes of its terms.
+    /// Sum of the magnitudes of its terms.
     terms: f64,
-    /// A bound of the rounding of its value.
+    /// Bound of the rounding error of the value.
     rounding: f64,
 }
 
-/// Encloses the solution of a basis, `true` where $z_i$ is basic, near `z` (n).
+/// Decides a basis, `true` where $z_i$ is basic, by bounds on its solution near `z` (n entries).
 pub(crate) fn enclose(problem: LcpRef<'_>, basis: &[bool], z: &[f64]) -> Enclosed {
     let Some(bounded) = Bounded::new(problem, basis, z) else {
         return Enclosed::Unknown;
     };
     let mut is_known = true;
     let mut note = |value: f64, radius: f64| {
-        // Written so that NaN is unknown.
+        // If the value is NaN, its sign is unknown.
         let is_sure = value.abs() > radius;
         is_known &= is_sure;
         is_sure && value < 0.0
@@ -182,7 +184,7 @@ pub(crate) fn enclose(problem: LcpRef<'_>, basis: &[bool], z: &[f64]) -> Enclose
         }
     }
     for i in bounded.outside.iter().copied() {
-        // A row without other terms is what it is given as.
+        // A row without other terms equals its constant.
         if bounded.is_constant(i) && bounded.constant(i) >= 0.0 {
             continue;
         }
@@ -198,8 +200,8 @@ pub(crate) fn enclose(problem: LcpRef<'_>, basis: &[bool], z: &[f64]) -> Enclose
     }
 }
 
-/// True if verified bounds show that some nonbasic $w_i$ of a basis is negative by more than [`DATA_ROUNDING`] of the
-/// terms of its row.
+/// True if verified bounds prove that at least one nonbasic $w_i$ of a basis is negative by more than
+/// [`DATA_ROUNDING`] times the terms of its row.
 pub(crate) fn refutes(problem: LcpRef<'_>, basis: &[bool], z: &[f64]) -> bool {
     let Some(bounded) = Bounded::new(problem, basis, z) else {
         return false;
@@ -210,7 +212,7 @@ pub(crate) fn refutes(problem: LcpRef<'_>, basis: &[bool], z: &[f64]) -> bool {
     })
 }
 
-/// The exponent that brings the balanced vector to about one; `None` if it vanishes.
+/// Returns the exponent that scales the balanced vector to about one; `None` if the vector is zero.
 fn shift(problem: LcpRef<'_>, balance: &Balance) -> Option<i32> {
     let rows = problem.vector().iter().zip(&balance.row);
     let sizes = rows.filter(|(q, _)| **q != 0.0);
@@ -220,7 +222,8 @@ fn shift(problem: LcpRef<'_>, balance: &Balance) -> Option<i32> {
         .map(|e| -e)
 }
 
-/// A bound of $\lVert I - RA\rVert_\infty$ below one half.
+/// Bounds $\lVert I - RA\rVert_\infty$ for a matrix $A$ = `block` and its approximate inverse $R$. Returns
+/// `None` if the bound is not below one half.
 fn contraction(block: &DMatrix<f64>, inverse: &DMatrix<f64>) -> Option<f64> {
     let k = block.nrows();
     let rest = DMatrix::identity(k, k) - inverse * block;
@@ -229,7 +232,7 @@ fn contraction(block: &DMatrix<f64>, inverse: &DMatrix<f64>) -> Option<f64> {
     let mut largest = 0.0f64;
     for (rest, size) in rest.row_iter().zip(sizes.row_iter()) {
         let sum = INFLATED * rest.abs().sum() + rounding * (1.0 + size.sum());
-        // Written so that NaN is no bound.
+        // If the sum is NaN, there is no bound.
         let is_bound = sum < 0.5;
         if !is_bound {
             return None;

@@ -1,4 +1,4 @@
-//! All complementary bases of a small problem.
+//! Enumeration of all complementary bases of a small problem.
 
 use crate::backward::{SOLVED_ERROR, backward_error};
 use crate::enclosure::{Enclosed, enclose};
@@ -12,51 +12,49 @@ use crate::{LcpError, LcpRef, LcpSolution, LcpStatus, LemkeWorkspace, Proof};
 use nalgebra::{DMatrix, DVector};
 use std::collections::HashMap;
 
-/// Largest dimension: 65 536 bases.
+/// Largest dimension that is enumerated: 65 536 bases.
 pub const MAX_ENUMERATE_DIM: usize = 16;
 
-/// A pivot below this fraction of the largest needs exact arithmetic to tell it from zero.
+/// A pivot below this fraction of the largest may be zero: exact arithmetic decides.
 const RANK: f64 = 1e-12;
 
-/// Below this fraction of the largest an entry may be rounding.
+/// Entries below this fraction of the largest may be rounding errors.
 const NOISE: f64 = 1e-14;
 
-/// Two solutions closer than this are the same.
+/// Two solutions are equal if their entries differ by less than this, relative to each entry.
 const SAME: f64 = 1e-9;
 
-/// Every basic solution of a problem, and how they hang together.
+/// All basic solutions of a problem, and the segments and rays of solutions that connect them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Enumeration {
-    /// The distinct basic solutions, in the order of their bases (the basis of all $w$ first,
-    /// $z_0$ toggled fastest); every one passes the gate of
-    /// [`LcpStatus::Solved`](crate::LcpStatus::Solved). If there is no basic one, some solution of a
-    /// singular basis.
+    /// Distinct basic solutions, in the order of their bases: the basis of all $w$ first, $z_0$ exchanged
+    /// fastest. Every one passes the check for [`LcpStatus::Solved`](crate::LcpStatus::Solved). If no basic
+    /// solution exists, one solution of a singular basis.
     pub solutions: Vec<LcpSolution>,
-    /// True if all bases were tried: false if a budget was reached.
+    /// True if all bases were tried, false if a budget was exhausted.
     pub is_complete: bool,
-    /// The work budget, if it was reached.
+    /// Work budget that was exhausted; `None` if the budgets sufficed.
     pub limit: Option<Limit>,
-    /// Proof that no solution exists, if the search is complete.
+    /// Proof that no solution exists, if all bases were tried.
     pub proof: Option<Proof>,
-    /// $u$ (n) of [`Proof::Farkas`], else empty.
+    /// Vector $u$ of [`Proof::Farkas`] (n entries); empty without such a proof.
     pub farkas: Vec<f64>,
-    /// Pairs of solutions, each complementary to the other: every point between them is a
-    /// solution too.
+    /// Pairs of solutions that are complementary to each other: every point between the two is also a solution.
     pub segments: Vec<(usize, usize)>,
-    /// Directions $u \ge 0$ of largest entry 1 with $Mu \ge 0$ and $u^TMu = 0$: basic solutions
-    /// for $q = 0$.
+    /// Directions $u \ge 0$ with largest entry 1, $Mu \ge 0$ and $u^TMu = 0$: basic solutions for $q = 0$.
     pub directions: Vec<DVector<f64>>,
-    /// Solution and direction: every point of the ray from one along the other is a solution.
+    /// Pairs of a solution and a direction: every point of the ray from the solution along the direction is a
+    /// solution.
     pub rays: Vec<(usize, usize)>,
-    /// Bases that are singular, of those that were tried.
+    /// Number of tried bases that are singular.
     pub n_singular: usize,
-    /// Bases that were tried, out of $2^n$.
+    /// Number of bases that were tried, out of $2^n$.
     pub n_bases: usize,
 }
 
 /// Tries all $2^n$ complementary bases, with default budgets.
 ///
-/// A problem whose matrix is nondegenerate (no singular basis) has no other solutions than these.
+/// If the matrix is nondegenerate (no singular basis), the problem has no other solutions.
 ///
 /// # Errors
 ///
@@ -64,7 +62,8 @@ pub struct Enumeration {
 ///
 /// # Examples
 ///
-/// Two identical contacts share one impulse in any way: two basic solutions and all between.
+/// Two identical contacts can share one impulse in any proportion: two basic solutions, and all points between
+/// them.
 ///
 /// ```
 /// use carom_lcp::{Lcp, enumerate};
@@ -78,12 +77,12 @@ pub fn enumerate(problem: LcpRef<'_>) -> Result<Enumeration, LcpError> {
     Enumerate::default().solve(problem)
 }
 
-/// [`enumerate`](fn@enumerate) within budgets.
+/// Options of [`enumerate`](fn@enumerate): the budgets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Enumerate {
-    /// Solutions listed, at least 1.
+    /// Largest number of solutions that are listed, at least 1.
     pub max_solutions: usize,
-    /// Multiply-adds allowed, as [`LemkeOptions::max_work`](crate::LemkeOptions::max_work).
+    /// Largest number of multiply-adds, like [`LemkeOptions::max_work`](crate::LemkeOptions::max_work).
     pub max_work: u64,
 }
 
@@ -106,7 +105,7 @@ impl Enumerate {
         self.within(problem, &mut Work::new(self.max_work, None))
     }
 
-    /// Enumeration within the rest of a budget.
+    /// Tries all complementary bases within the rest of a budget.
     pub(crate) fn within(
         &self,
         problem: LcpRef<'_>,
@@ -161,10 +160,10 @@ impl Enumerate {
     }
 }
 
-/// Positive entries of $z$ and of $w$, one bit each.
+/// Bit sets of the positive entries of $z$ and of $w$.
 type Signs = (u32, u32);
 
-/// Each complementary to the other.
+/// True if each of two solutions is complementary to the other.
 fn crosses(a: Signs, b: Signs) -> bool {
     a.0 & b.1 == 0 && b.0 & a.1 == 0
 }
@@ -186,7 +185,7 @@ struct Visitor<'a> {
     matrix: DMatrix<f64>,
     integers: Option<(Integers, Residues)>,
     workspace: LemkeWorkspace,
-    /// Solutions by the positive entries of $z$: equal solutions have the same.
+    /// Indices of solutions by the positive entries of $z$: equal solutions have equal sets.
     by_support: HashMap<u32, Vec<usize>>,
     solutions: Vec<(LcpSolution, Signs)>,
     directions: Vec<(DVector<f64>, Signs)>,
@@ -194,7 +193,7 @@ struct Visitor<'a> {
 }
 
 impl Visitor<'_> {
-    /// Tries a basis. False if the budget is used up.
+    /// Tries a basis. Returns false if the budget is exhausted.
     fn visit(&mut self, mask: u32, work: &mut Work) -> bool {
         let n = self.problem.dim();
         let support: Vec<usize> = (0..n).filter(|i| mask >> i & 1 == 1).collect();
@@ -211,7 +210,7 @@ impl Visitor<'_> {
         is_found || self.visit_exactly(&support, &basis, work)
     }
 
-    /// Decides a basis by verified bounds. False if a sign is zero to working precision.
+    /// Decides a basis by verified bounds. Returns false if a sign is zero to working precision.
     fn visit_by_bounds(&mut self, basis: &[bool], work: &mut Work) -> bool {
         let problem = self.problem;
         let Some(z) = signed_solution(problem, basis, &mut self.workspace) else {
@@ -229,7 +228,8 @@ impl Visitor<'_> {
         enclosed == Enclosed::NoSolution
     }
 
-    /// Decides a basis that is regular to working precision by the backward error. False if it is singular.
+    /// Decides a basis that is regular to working precision by its backward error. Returns false if the basis
+    /// is singular.
     fn visit_in_doubles(&mut self, support: &[usize], basis: &[bool], work: &mut Work) -> bool {
         let is_regular = support.is_empty() || smallest_pivot(&self.block(support)) > RANK;
         if !is_regular {
@@ -245,12 +245,12 @@ impl Visitor<'_> {
         }
     }
 
-    /// Decides a basis in rational arithmetic. False if the budget is used up.
+    /// Decides a basis in rational arithmetic. Returns false if the budget is exhausted.
     fn visit_exactly(&mut self, support: &[usize], basis: &[bool], work: &mut Work) -> bool {
         let problem = self.problem;
         let (integers, residues) = self.integers();
         if residues.nullity(support) > 1 {
-            // Smaller supports have the directions.
+            // The directions are found with smaller supports.
             self.n_singular += 1;
             return true;
         }
@@ -274,7 +274,7 @@ impl Visitor<'_> {
         true
     }
 
-    /// The problem in integers, made when it is needed first.
+    /// Returns the problem in integers, computed at the first call.
     fn integers(&mut self) -> &(Integers, Residues) {
         let problem = self.problem;
         self.integers.get_or_insert_with(|| {
@@ -284,8 +284,8 @@ impl Visitor<'_> {
         })
     }
 
-    /// The block of a support with rows and columns at largest entry one, so that no unit decides
-    /// what is singular.
+    /// Returns the block of a support, with rows and columns scaled to largest entry one so that units do not
+    /// decide which blocks count as singular.
     fn block(&self, support: &[usize]) -> DMatrix<f64> {
         let k = support.len();
         let mut block = DMatrix::from_fn(k, k, |i, j| self.matrix[(support[i], support[j])]);
@@ -304,9 +304,9 @@ impl Visitor<'_> {
         block
     }
 
-    /// Keeps an answer beyond eight rows if it passes the gate.
+    /// Stores an answer of a problem with more than eight rows if it passes the check of solutions.
     fn keep_solution(&mut self, mut z: DVector<f64>, work: &mut Work) {
-        // Nearly all bases end here.
+        // Nearly all bases are rejected here.
         if backward_error(self.problem, z.as_slice()) > SOLVED_ERROR {
             return;
         }
@@ -319,7 +319,7 @@ impl Visitor<'_> {
         }
     }
 
-    /// Keeps a solution unless it is there already.
+    /// Stores a solution unless it is already known.
     fn keep(&mut self, solution: LcpSolution, signs: Signs) {
         let known = self.by_support.entry(signs.0).or_default();
         let is_known = |index: &usize| {
@@ -336,8 +336,8 @@ impl Visitor<'_> {
         }
     }
 
-    /// Sets entries to zero that rounding alone has made positive, so that equal solutions of
-    /// different bases have equal signs.
+    /// Sets entries to zero that are positive only by rounding, so that equal solutions of different bases have
+    /// equal signs.
     fn drop_noise(&self, z: &mut DVector<f64>) {
         let largest = z.amax();
         for j in 0..z.len() {
@@ -351,7 +351,8 @@ impl Visitor<'_> {
         }
     }
 
-    /// Keeps a direction of solutions, unless it is there already or doubles cannot hold it.
+    /// Stores a direction of solutions, unless it is already known or cannot be represented in double
+    /// precision.
     fn keep_direction(&mut self, direction: &Rounded) {
         let mut u = DVector::from_column_slice(&direction.z);
         let largest = u.amax();
@@ -371,7 +372,8 @@ impl Visitor<'_> {
         }
     }
 
-    /// No nonsingular basis has a solution: a singular one may.
+    /// Decides the problem if no nonsingular basis has a solution: a singular basis may have one, or there is a
+    /// proof that no solution exists.
     fn settle(&mut self, all: &mut Enumeration, work: &mut Work) {
         let problem = self.problem;
         let (integers, _) = self.integers();
@@ -408,8 +410,8 @@ impl Visitor<'_> {
     }
 }
 
-/// The signs of $z$ (n) and of $w = Mz + q$, where $w_i$ counts as zero up to rounding of the terms
-/// of its own row.
+/// Returns the signs of $z$ (n entries) and of $w = Mz + q$. $w_i$ counts as zero if it is within the rounding
+/// error of the terms of its row.
 fn signs(problem: LcpRef<'_>, z: &[f64]) -> Signs {
     let mut signs = (0, 0);
     for (i, q) in problem.vector().iter().enumerate() {
@@ -429,7 +431,7 @@ fn signs(problem: LcpRef<'_>, z: &[f64]) -> Signs {
     signs
 }
 
-/// The signs of a solution whose signs are all known: positive where nothing makes them zero.
+/// Returns the signs of a solution whose signs are all certain: every entry that can be nonzero is positive.
 fn strict_signs(problem: LcpRef<'_>, basis: &[bool]) -> Signs {
     let mut signs = (0, 0);
     for (i, q) in problem.vector().iter().enumerate() {
@@ -444,7 +446,7 @@ fn strict_signs(problem: LcpRef<'_>, basis: &[bool]) -> Signs {
     signs
 }
 
-/// The smallest pivot of a square matrix under complete pivoting.
+/// Returns the smallest pivot of a square matrix under complete pivoting.
 fn smallest_pivot(block: &DMatrix<f64>) -> f64 {
     let lu = block.clone().full_piv_lu();
     let pivots = lu.u().diagonal();

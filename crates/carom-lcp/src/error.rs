@@ -1,23 +1,23 @@
-//! Errors of a problem before any method has started.
+//! Errors in the data of a problem, found before a method starts.
 
-/// Why a linear complementarity problem could not be posed or attempted.
+/// Reason why a linear complementarity problem could not be created or attempted.
 ///
-/// The outcome of an attempt is not an error but an [`LcpStatus`](crate::LcpStatus).
+/// The outcome of a solution attempt is not an error; it is an [`LcpStatus`](crate::LcpStatus).
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LcpError {
     /// The matrix is not square.
     #[error("matrix has {rows} rows and {columns} columns: it must be square")]
     NotSquare {
-        /// Rows given.
+        /// Number of rows given.
         rows: usize,
-        /// Columns given.
+        /// Number of columns given.
         columns: usize,
     },
     /// A dense problem of this size would not fit in memory.
     #[error("problem has dimension {n}: dense problems go up to {max}")]
     TooLarge {
-        /// Dimension asked for.
+        /// Dimension of the problem.
         n: usize,
         /// Largest dimension accepted by the method.
         max: usize,
@@ -25,39 +25,39 @@ pub enum LcpError {
     /// A vector or matrix has the wrong number of entries.
     #[error("{what} has {found} entries where {expected} are needed")]
     DimensionMismatch {
-        /// The quantity, in the words of the caller.
+        /// Name of the quantity.
         what: &'static str,
-        /// Entries needed.
+        /// Number of entries needed.
         expected: usize,
-        /// Entries found.
+        /// Number of entries found.
         found: usize,
     },
     /// A number is NaN or infinite.
     #[error("{what} has the non-finite entry {value} at index {index}")]
     NonFinite {
-        /// The quantity, in the words of the caller.
+        /// Name of the quantity.
         what: &'static str,
-        /// Position of the entry (column-major for a matrix).
+        /// Index of the entry (column-major for a matrix).
         index: usize,
-        /// NaN or an infinity.
+        /// Value of the entry: NaN or an infinity.
         value: f64,
     },
     /// A covering vector has an entry that is not positive.
     #[error("covering vector has the entry {value} at index {index}: all must be positive")]
     InvalidCover {
-        /// Position of the entry.
+        /// Index of the entry.
         index: usize,
-        /// The entry.
+        /// Value of the entry.
         value: f64,
     },
     /// A lower bound exceeds its upper bound.
     #[error("bounds of variable {index} are empty: {lower} > {upper}")]
     EmptyBounds {
-        /// Position of the variable.
+        /// Index of the variable.
         index: usize,
-        /// Its lower bound.
+        /// Lower bound of the variable.
         lower: f64,
-        /// Its upper bound.
+        /// Upper bound of the variable.
         upper: f64,
     },
     /// The block of the unbounded variables is singular: they cannot be eliminated.
@@ -66,28 +66,28 @@ pub enum LcpError {
         /// Number of free variables.
         n_free: usize,
     },
-    /// A sweep over coordinates divides by the diagonal.
+    /// A diagonal entry that a method divides by is not positive.
     #[error("diagonal entry {index} is {value}: it must be positive")]
     NonPositiveDiagonal {
-        /// Position on the diagonal.
+        /// Index of the diagonal entry.
         index: usize,
-        /// The entry.
+        /// Value of the entry.
         value: f64,
     },
     /// A physical parameter or a numeric option is out of range.
     #[error("{what} is {value}: it must be {allowed}")]
     OutOfRange {
-        /// The parameter.
+        /// Name of the parameter.
         what: &'static str,
-        /// The value given.
+        /// Value of the parameter.
         value: f64,
-        /// The values allowed, in words.
+        /// Description of the allowed values.
         allowed: &'static str,
     },
 }
 
 impl LcpError {
-    /// The variant as a stable kebab-case identifier, for reports that machines read.
+    /// Returns the variant as a stable kebab-case identifier, for machine-readable reports.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::NotSquare { .. } => "not-square",

@@ -1,19 +1,19 @@
-//! Proofs that no $z \ge 0$ has $Mz + q \ge 0$.
+//! Proofs of infeasibility: no $z \ge 0$ satisfies $Mz + q \ge 0$.
 //!
-//! Farkas: no such $z$ exists exactly if some $u \ge 0$ has $M^Tu \le 0$ and $q^Tu < 0$, since then
-//! $u^T(Mz + q) < 0$ for every $z \ge 0$. A $u$ found in floating point is a proof only if the
-//! signs are exact, so the sums are evaluated without rounding where rounding could decide.
+//! By Farkas' lemma no such $z$ exists if and only if there is a $u \ge 0$ with $M^Tu \le 0$ and $q^Tu < 0$,
+//! because then $u^T(Mz + q) < 0$ for every $z \ge 0$. A $u$ found in floating point is a proof only if the
+//! signs are exact. The sums are therefore evaluated without rounding if rounding could change a sign.
 
 use crate::LcpRef;
 use crate::exact::ProductSum;
 use crate::tolerances::{LARGEST_PRODUCT, VANISHING_WEIGHT};
 use carom_numeric::sums::ExactSum;
 
-/// Products below this may lose the low half of their exact value.
+/// Products below this may lose the lower half of their exact value.
 const SMALLEST_PRODUCT: f64 = 1e-280;
 
-/// True if a direction, or the ratios of small integers next to it, proves infeasibility. Overwrites
-/// the direction.
+/// True if a direction proves infeasibility, either itself or after its ratios are rounded to integers.
+/// Overwrites the direction with the certificate.
 pub(crate) fn proves_infeasible(problem: LcpRef<'_>, direction: &mut [f64]) -> bool {
     let largest = direction.iter().fold(0.0f64, |m, u| m.max(*u));
     if largest <= 0.0 || !largest.is_finite() {
@@ -24,7 +24,7 @@ pub(crate) fn proves_infeasible(problem: LcpRef<'_>, direction: &mut [f64]) -> b
     if is_certificate(problem, unit) {
         return true;
     }
-    // Rank-deficient matrices have certificates with M^T u = 0, which rounding spoils.
+    // Rank-deficient matrices have certificates with M^T u = 0, which rounding errors destroy.
     let smallest = unit
         .iter()
         .filter(|u| **u > VANISHING_WEIGHT)
@@ -36,14 +36,14 @@ pub(crate) fn proves_infeasible(problem: LcpRef<'_>, direction: &mut [f64]) -> b
     is_certificate(problem, integers)
 }
 
-/// True if $u \ge 0$, $M^Tu \le 0$ and $q^Tu < 0$ hold exactly for these doubles (n).
+/// True if $u \ge 0$, $M^Tu \le 0$ and $q^Tu < 0$ hold exactly for the given numbers (n entries).
 pub(crate) fn is_certificate(problem: LcpRef<'_>, u: &[f64]) -> bool {
     u.iter().all(|u| *u >= 0.0 && u.is_finite())
         && sign(problem.vector(), u) < 0
         && (0..problem.dim()).all(|j| sign(problem.column(j), u) <= 0)
 }
 
-/// The sign of $a \cdot u$ without rounding: -1, 0 or 1.
+/// Returns the sign of $a \cdot u$, computed without rounding: -1, 0 or 1.
 fn sign(a: &[f64], u: &[f64]) -> i32 {
     sign_by_expansion(a, u).unwrap_or_else(|| {
         let products = a.iter().copied().zip(u.iter().copied());
@@ -51,7 +51,7 @@ fn sign(a: &[f64], u: &[f64]) -> i32 {
     })
 }
 
-/// The sign of $a \cdot u$; `None` where products overflow or vanish.
+/// Returns the exact sign of $a \cdot u$; `None` if a product could overflow or underflow.
 fn sign_by_expansion(a: &[f64], u: &[f64]) -> Option<i32> {
     let products = || a.iter().zip(u).filter(|(a, u)| **a != 0.0 && **u != 0.0);
     let (mut sum, mut size) = (0.0, 0.0);

@@ -1,4 +1,4 @@
-//! The gate that every answer has to pass, whichever method found it.
+//! Final check of an answer, applied to the results of every method.
 
 use crate::backward::{SOLVED_ERROR, backward_error};
 use crate::balance::Balance;
@@ -10,24 +10,26 @@ use crate::work::Work;
 use crate::{LcpRef, LcpSolution, LcpStatus, Limit, Proof};
 use nalgebra::DVector;
 
-/// The largest dimension at which rational arithmetic is tried.
+/// Largest dimension at which rational arithmetic is tried.
 const MAX_PROVEN_DIM: usize = 300;
 
-/// A $w_i$ of a light answer below this fraction of the terms of its row may be negative in exact arithmetic.
+/// A $w_i$ below this fraction of the terms of its row may be negative in exact arithmetic. The check applies
+/// to answers that are not heavy.
 const DOUBTFUL: f64 = 1e-9;
 
-/// Proves that a complementary basis, `true` where $z_i$ is basic, has a solution near `z` (n). Where verified bounds
-/// leave it open, `z` becomes that solution, rounded.
+/// Proves that a complementary basis, `true` where $z_i$ is basic, has a solution near `z` (n entries). Returns
+/// false if no proof is found.
 ///
-/// By verified bounds; where signs are exactly zero, in rational arithmetic, up to
-/// [`MAX_PROVEN_DIM`] and a quarter of the budget.
+/// Verified bounds are tried first. If a sign is zero to working precision, rational arithmetic decides, for at
+/// most [`MAX_PROVEN_DIM`] rows and with at most a quarter of the remaining budget; `z` is then replaced by the
+/// rounded exact solution.
 pub(crate) fn prove(problem: LcpRef<'_>, basis: &[bool], z: &mut [f64], work: &mut Work) -> bool {
     match enclose_small(problem, basis, z) {
         Enclosed::Solution => return true,
         Enclosed::NoSolution => return false,
         Enclosed::Unknown => {}
     }
-    // Basic variables that are zero may as well be nonbasic, and then rows may have no term at all.
+    // A basic variable that is zero can also be nonbasic; then rows may have no terms except the constant.
     let support: Vec<bool> = z.iter().map(|z| *z > 0.0).collect();
     if support != basis && enclose_small(problem, &support, z) == Enclosed::Solution {
         return true;
@@ -41,7 +43,7 @@ pub(crate) fn prove(problem: LcpRef<'_>, basis: &[bool], z: &mut [f64], work: &m
     let given = work.left() / 4;
     let mut part = work.part(given);
     let support = solve_support(&Integers::new(problem), basis, &mut part);
-    // Its pivots are no search.
+    // The pivots of the exact solution are not counted as pivots of the search.
     work.take_back(&part, given);
     match support {
         Support::Solution(exact) if backward_error(problem, &exact.z) <= SOLVED_ERROR => {
@@ -60,28 +62,31 @@ fn bounds(problem: LcpRef<'_>, basis: &[bool], z: &[f64], work: &mut Work) -> En
     }
 }
 
-/// Multiply-adds of verified bounds: an inverse and two products.
+/// Returns the number of multiply-adds of verified bounds: an inverse and two products.
 fn bounds_cost(basis: &[bool]) -> u64 {
     let k = basis.iter().filter(|is_basic| **is_basic).count() as u64;
     3 * k * k * k
 }
 
-/// True if verified bounds show that the answer of a basis misses a row by more than rounding of the data.
+/// True if verified bounds prove that the answer of a basis violates a row by more than the rounding error of
+/// the data.
 pub(crate) fn is_refuted(problem: LcpRef<'_>, basis: &[bool], z: &[f64], work: &mut Work) -> bool {
     work.spend(bounds_cost(basis)) && refutes(problem, basis, z)
 }
 
-/// True if some nonbasic $w_i$ is so small beside the terms of its row that bounds may show it to be negative.
+/// True if at least one nonbasic $w_i$ is so small compared with the terms of its row that bounds may prove it
+/// negative.
 pub(crate) fn is_doubtful(basis: &[bool], w: &[f64], terms: &[f64]) -> bool {
     let rows = w.iter().zip(terms);
     let mut slacks = basis.iter().zip(rows).filter(|(is_basic, _)| !**is_basic);
     slacks.any(|(_, (w, terms))| *terms > 0.0 && *w <= DOUBTFUL * terms)
 }
 
-/// Judges the answer of a method that claims `claimed`, with its basis, `true` where $z_i$ is basic.
+/// Checks the answer of a method and determines its status. `claimed` is the status reported by the method;
+/// `basis` is `true` where $z_i$ is basic.
 ///
-/// Up to eight rows, and wherever an answer is heavy, it counts only if it is proven; beyond, it does not count if
-/// verified bounds refute it by more than rounding of the data.
+/// With at most eight rows, and for heavy answers, an answer is accepted only if it is proven. Other answers
+/// are rejected if verified bounds show a violation larger than the rounding error of the data.
 pub(crate) fn judged(
     problem: LcpRef<'_>,
     mut z: DVector<f64>,
@@ -122,7 +127,7 @@ pub(crate) fn judged(
     }
 }
 
-/// An answer with its certificate, and nothing that is said of it beside the status.
+/// Computes residuals for an answer. The other properties of the solution keep their defaults.
 pub(crate) fn certified(problem: LcpRef<'_>, z: DVector<f64>, status: LcpStatus) -> LcpSolution {
     let mut w = DVector::zeros(problem.dim());
     let certificate = certify(problem, z.as_slice(), w.as_mut_slice());
@@ -140,7 +145,7 @@ pub(crate) fn certified(problem: LcpRef<'_>, z: DVector<f64>, status: LcpStatus)
     }
 }
 
-/// An exact solution, rounded.
+/// Returns an exact solution, rounded, with its residuals.
 pub(crate) fn proven(problem: LcpRef<'_>, z: Vec<f64>, n_pivots: u64) -> LcpSolution {
     LcpSolution {
         is_heavy: Balance::new().is_heavy(problem, &z),
@@ -150,9 +155,10 @@ pub(crate) fn proven(problem: LcpRef<'_>, z: Vec<f64>, n_pivots: u64) -> LcpSolu
     }
 }
 
-/// Decides a problem of up to eight rows of which a method found no solution; `found` is its best answer.
+/// Decides a problem with at most eight rows in rational arithmetic, if another method has not solved it.
+/// `found` is the best answer of that method.
 ///
-/// A budget that is used up stays the answer.
+/// If the budget was already exhausted, `found` is returned unchanged.
 pub(crate) fn decided(problem: LcpRef<'_>, mut found: LcpSolution, work: &mut Work) -> LcpSolution {
     let is_solved = found.status == LcpStatus::Solved;
     if is_solved || problem.dim() > DECISIVE_DIM || work.limit().is_some() {
@@ -178,7 +184,7 @@ pub(crate) fn decided(problem: LcpRef<'_>, mut found: LcpSolution, work: &mut Wo
     found
 }
 
-/// A certificate for no answer at all: that of $z = 0$.
+/// Sets $z = 0$ and returns the residuals of that, for problems without an answer.
 pub(crate) fn certify_nothing(problem: LcpRef<'_>, z: &mut [f64], w: &mut [f64]) -> Certificate {
     z.fill(0.0);
     certify(problem, z, w)

@@ -1,4 +1,4 @@
-//! Projected Gauss-Seidel: cheap sweeps for large or approximate solves.
+//! Projected Gauss-Seidel method: cheap sweeps for large problems or low accuracy.
 
 use crate::gate::{decided, judged};
 use crate::lemke::basic_solution;
@@ -6,19 +6,18 @@ use crate::work::{DEFAULT_MAX_WORK, Work};
 use crate::{Lcp, LcpError, LcpSolution, LcpStatus, LemkeWorkspace};
 use nalgebra::DVector;
 
-/// Sweeps between two certificates.
+/// Number of sweeps between two evaluations of the residual.
 const SWEEPS_PER_CHECK: usize = 8;
 
-/// Projected Gauss-Seidel with relaxation.
+/// Projected Gauss-Seidel method with relaxation.
 ///
 /// Each sweep replaces every variable in turn, with $w = Mz + q$, by
 ///
 /// $$ z_i \leftarrow \max\left(0, z_i - \omega \frac{w_i}{M_{ii}}\right). $$
 ///
-/// Converges for
-/// symmetric positive semidefinite matrices with positive diagonal and solvable $q$ if
-/// $0 < \omega < 2$, and for strictly diagonally dominant ones if $\omega \le 1$; linearly, so that
-/// Lemke's method is faster for all but large problems and low accuracy.
+/// The method converges for symmetric positive semidefinite matrices with positive diagonal and solvable $q$ if
+/// $0 < \omega < 2$, and for strictly diagonally dominant matrices if $\omega \le 1$. Convergence is linear, so
+/// that Lemke's method is faster except for large problems and low accuracy.
 ///
 /// # Examples
 ///
@@ -35,12 +34,12 @@ const SWEEPS_PER_CHECK: usize = 8;
 /// Cottle, Pang & Stone 1992, Algorithm 5.2.1; Cryer 1971.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GaussSeidel {
-    /// Sweeps allowed.
+    /// Largest number of sweeps.
     pub max_sweeps: usize,
     /// Relaxation $\omega$, in (0, 2).
     pub relaxation: f64,
-    /// [Residual](crate::Certificate::residual) at which to stop. The equations of the variables
-    /// that are then in use are solved to the last digits, and that answer is judged.
+    /// [Residual](crate::Certificate::residual) at which the sweeps end. Then the linear system of the variables
+    /// that are positive is solved directly, and that answer is checked.
     pub residual: f64,
 }
 
@@ -55,7 +54,7 @@ impl Default for GaussSeidel {
 }
 
 impl GaussSeidel {
-    /// Solves a problem from `start` (n), or from 0.
+    /// Solves a problem from `start` (n entries), or from zero.
     ///
     /// # Errors
     ///
@@ -95,7 +94,7 @@ impl GaussSeidel {
         };
         let mut n_sweeps = 0;
         loop {
-            // From scratch, so that rounding does not accumulate over the sweeps.
+            // Recomputed from the matrix, so that rounding errors do not accumulate over the sweeps.
             let (certificate, mut w) = problem.certify(&z)?;
             if certificate.residual <= self.residual || n_sweeps >= self.max_sweeps {
                 return Ok(finish(problem, z, &w, n_sweeps as u64));
@@ -115,8 +114,8 @@ impl GaussSeidel {
     }
 }
 
-/// The solution of the basis that the sweeps have found, if it is one; else where they stopped, and up to eight rows
-/// what rational arithmetic decides.
+/// Returns the solution of the basis that the sweeps have identified, if it solves the problem. Otherwise
+/// returns the last iterate; with at most eight rows, rational arithmetic decides instead.
 fn finish(problem: &Lcp, z: DVector<f64>, w: &DVector<f64>, n_sweeps: u64) -> LcpSolution {
     let diagonal = problem.matrix().diagonal();
     let rows = z.iter().zip(w.iter()).zip(diagonal.iter());

@@ -1,12 +1,12 @@
-//! Linear complementarity problems, solved with a certificate.
+//! Linear complementarity problems, solved with a final check of every answer.
 //!
 //! Given a square matrix $M$ and a vector $q$, find
 //!
 //! $$ z \ge 0, \qquad w = Mz + q \ge 0, \qquad z^T w = 0. $$
 //!
-//! Each pair $(w_i, z_i)$ has one member that is zero: a contact is open or pushes, slides or
-//! sticks. A choice of the member that may be positive, for every pair, is a *complementary basis*; there
-//! are $2^n$, and a solution is a basis whose linear system has a nonnegative solution.
+//! In each pair $(w_i, z_i)$ one member is zero: a contact is open or closed, slides or sticks. A *complementary
+//! basis* chooses, for every pair, the member that may be positive. There are $2^n$ such bases, and a solution
+//! belongs to a basis whose linear system has a nonnegative solution.
 //!
 //! ```
 //! use carom_lcp::{Lcp, LcpStatus, Lemke};
@@ -19,59 +19,58 @@
 //! # Ok::<(), carom_lcp::LcpError>(())
 //! ```
 //!
-//! # The path
+//! # Lemke's path
 //!
 //! Lemke's method adds one artificial variable and a covering vector $d > 0$,
 //!
 //! $$ w - Mz - d z_0 = q. $$
 //!
-//! For large $z_0$ all $w$ are positive; at the smallest such $z_0$ one of them is zero, and its
-//! partner enters. From then on the method moves along *almost complementary* bases, in which one
-//! pair is out and $z_0$ is in: whatever variable blocks leaves, and its partner enters. Every such basis
-//! has at most two neighbors, so the path cannot come back, unless ties let it: it ends where
-//! $z_0$ leaves, at a solution, or on a ray where nothing blocks. Ties are broken
-//! lexicographically, as if $q$ had been perturbed by $(\epsilon, \epsilon^2, \dots)$, which
-//! rules out cycles (Cottle, Pang & Stone 1992, Section 4.9).
+//! For large $z_0$ all $w$ are positive. At the smallest such $z_0$ one of them is zero and leaves the basis.
+//! From then on the method moves along *almost complementary* bases, in which $z_0$ is basic and both members
+//! of one pair are nonbasic: the variable that blocks leaves, and its partner enters. Every such basis has at
+//! most two neighbors, so the path cannot return to an earlier basis unless there are ties. It ends at a
+//! solution, where $z_0$ leaves, or on a ray, where no variable blocks. Ties are broken lexicographically, as
+//! if $q$ had been perturbed by $(\epsilon, \epsilon^2, \dots)$, which rules out cycles (Cottle, Pang & Stone
+//! 1992, Section 4.9).
 //!
-//! Nothing of the tableau is updated but what is needed: pivots are kept as a list and
-//! applied to a column when it enters. These are the operations of the condensed tableau, on the
-//! few columns that are ever used.
+//! The full tableau is never updated. Pivots are kept as a list and applied to a column when it enters. These
+//! are the operations of the condensed tableau, for the few columns that are used.
 //!
-//! # What an answer is worth
+//! # Check of an answer
 //!
-//! The path is computed in floating point, so its end is a claim. A gate decides, on the problem as
-//! given, after the method has finished: the [`backward_error`](Certificate::backward_error)
+//! The path is computed in floating point, so its end is only a claim. After the method has finished, a check
+//! on the original problem decides: the [`backward_error`](Certificate::backward_error)
 //!
 //! $$ \eta = \max_i \frac{|w_i| \text{ if } z_i > 0, \text{ else } \max(0, -w_i)}{|q_i| + \sum_j |M_{ij}| z_j} $$
 //!
-//! is at most $10^{-12}$, which means that $z$ solves a problem whose entries differ by no more than
-//! that fraction of themselves. An answer that is large against the data
-//! ([`is_heavy`](LcpSolution::is_heavy)) can have a small error where there is no solution; it also
-//! needs a proof that the basis has a solution with these signs, by verified bounds or
-//! in rational arithmetic. Only then it is called [`Solved`](LcpStatus::Solved).
+//! must be at most $10^{-12}$. This means that $z$ solves a problem whose entries differ by no more than that
+//! fraction of their magnitude. An answer that is large compared with the data
+//! ([`is_heavy`](LcpSolution::is_heavy)) can have a small error although no solution exists. It also needs a
+//! proof that the basis has a solution with these signs, by verified bounds or in rational arithmetic. Only
+//! then its status is [`Solved`](LcpStatus::Solved).
 //!
-//! Otherwise more is tried: basic variables within rounding of zero are set to zero, the solution is
-//! corrected in twice the precision, and further attempts follow ([`Attempt`]): equilibration, other
-//! covering vectors, the whole path in twice the precision, and rational arithmetic, which decides
-//! every problem of up to eight rows. [`Infeasible`](LcpStatus::Infeasible) is said with a
-//! [`Proof`] only: a Farkas certificate whose signs are exact, or all complementary cones. A budget of
+//! Otherwise further steps follow. Basic variables within rounding error of zero are set to zero, and the
+//! solution is corrected in twice the precision. Then come the further attempts ([`Attempt`]): equilibration,
+//! other covering vectors, the whole path in twice the precision, and rational arithmetic, which decides every
+//! problem of up to eight rows. The status [`Infeasible`](LcpStatus::Infeasible) always has a [`Proof`]: a
+//! Farkas certificate whose signs are exact, or the exact examination of all complementary cones. A budget of
 //! counted operations ([`LemkeOptions::max_work`]) covers all attempts.
 //!
-//! # What is here
+//! # Contents
 //!
-//! | item | is |
+//! | item | description |
 //! | --- | --- |
-//! | [`Lcp`], [`LcpRef`] | a validated problem, owned or borrowed |
-//! | [`Lemke`] | the method of choice; [`LemkeWorkspace`] makes it free of allocations |
-//! | [`Lemke::solve_symmetric`] | symmetric positive semidefinite matrices (contacts without friction) by sweeps |
-//! | [`principal_pivoting`] | Cottle-Dantzig and Keller, for P and positive semidefinite matrices |
-//! | [`GaussSeidel`] | cheap sweeps of low accuracy |
-//! | [`enumerate`](fn@enumerate), [`Enumerate`] | every basic solution of a small problem |
-//! | [`auto`] | tries them in turn and says why |
-//! | [`BoxedLcp`] | variables between bounds, or without |
-//! | [`ContactLcp`] | the problems of contact with friction |
-//! | [`cone`] | contacts with round friction cones: few of them, or heaps of thousands |
-//! | [`MatrixClass`] | what theorems promise about a matrix |
+//! | [`Lcp`], [`LcpRef`] | validated problem, owned or borrowed |
+//! | [`Lemke`] | Lemke's method, the usual choice; with a [`LemkeWorkspace`] it does not allocate |
+//! | [`Lemke::solve_symmetric`] | principal pivoting for symmetric positive semidefinite matrices (frictionless contacts) |
+//! | [`principal_pivoting`] | method of Cottle, Dantzig and Keller for P and positive semidefinite matrices |
+//! | [`GaussSeidel`] | projected Gauss-Seidel: cheap sweeps of low accuracy |
+//! | [`enumerate`](fn@enumerate), [`Enumerate`] | all basic solutions of a small problem |
+//! | [`auto`] | tries the methods in turn and reports the reason for the choice |
+//! | [`BoxedLcp`] | mixed problems: variables with two bounds, or without bounds |
+//! | [`ContactLcp`] | problems of frictional contact with polygonal cones |
+//! | [`cone`] | contacts with circular friction cones: a few, or heaps of thousands |
+//! | [`MatrixClass`] | classes of matrices and the theorems on them |
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
@@ -115,7 +114,7 @@ pub use problem::{Lcp, LcpRef, LcpSolution, MAX_DIM};
 pub use status::{LcpStatus, Proof};
 pub use work::{DEFAULT_MAX_WORK, Limit};
 
-// Crates whose types stand in signatures here.
+// Crates whose types appear in signatures here.
 pub use nalgebra;
 
 #[cfg(doctest)]

@@ -1,4 +1,4 @@
-//! Principal pivoting: one negative variable at a time, no artificial variable.
+//! Principal pivoting: one negative variable at a time, without an artificial variable.
 
 use crate::gate::{decided, judged};
 use crate::lemke::basic_solution;
@@ -8,23 +8,23 @@ use crate::work::{DEFAULT_MAX_WORK, Work};
 use crate::{Lcp, LcpRef, LcpSolution, LcpStatus, LemkeWorkspace};
 use nalgebra::DVector;
 
-/// Below this fraction of the largest entry of the tableau an entry is zero.
+/// An entry below this fraction of the largest entry of the tableau counts as zero.
 const ZERO: f64 = 1e-12;
 
-/// Below this fraction of the largest $|q_i|$ a variable counts as zero; what it is in fact is
-/// computed at the end.
+/// A variable below this fraction of the largest $|q_i|$ counts as zero; its actual value is computed at the
+/// end.
 const NEGLIGIBLE: f64 = 1e-11;
 
-/// Solves a problem by the principal pivoting method of Cottle and Dantzig, with the 2 × 2 block
-/// pivots of Keller where a diagonal entry is zero.
+/// Solves a problem by the principal pivoting method of Cottle and Dantzig, with 2 × 2 block pivots of Keller
+/// if a diagonal entry is zero.
 ///
-/// Made for P matrices, where every diagonal entry met is positive, and for positive semidefinite
-/// ones, where a ray means that the problem is infeasible. Other matrices may work: the
-/// certificate says so. `max_pivots` is $50n + 1000$ if `None`.
+/// The method is intended for P matrices, where every diagonal entry met is positive, and for positive
+/// semidefinite matrices, where a ray means that the problem is infeasible. It may work for other matrices; the
+/// certificate of the answer tells. The default of `max_pivots` is $50n + 1000$.
 ///
-/// In each major cycle a variable $w_r < 0$ is driven to zero by its partner; whatever was
-/// nonnegative stays so. Where nothing stops the partner the next negative variable is tried. The
-/// solution of the final basis is computed from the problem as given.
+/// In each major cycle a variable $w_r < 0$ is increased to zero by increasing its partner, while nonnegative
+/// variables stay nonnegative. If nothing stops the partner, the next negative variable is tried. The solution
+/// of the final basis is computed from the original problem.
 ///
 /// # Examples
 ///
@@ -45,7 +45,7 @@ pub fn principal_pivoting(problem: &Lcp, max_pivots: Option<u64>) -> LcpSolution
     solve(problem.view(), &mut work)
 }
 
-/// [`principal_pivoting`] within a budget.
+/// Solves a problem by [`principal_pivoting`] within a budget.
 pub(crate) fn solve(problem: LcpRef<'_>, work: &mut Work) -> LcpSolution {
     let n = problem.dim();
     let each = 2 * (n * n) as u64;
@@ -66,11 +66,11 @@ pub(crate) fn solve(problem: LcpRef<'_>, work: &mut Work) -> LcpSolution {
     decided(problem, found, work)
 }
 
-/// The principal transform $y = \bar q + \bar M x$: `x` are the nonbasic variables, $w_i$ where
-/// `is_flipped`, else $z_i$; `y` their partners.
+/// Principal transform $y = \bar q + \bar M x$. `x` are the nonbasic variables: $w_i$ where `is_flipped`,
+/// otherwise $z_i$. `y` are their partners.
 struct Tableau {
     n: usize,
-    /// $\bar M$ in rows of n + 1, the last column $\bar q$.
+    /// Rows of $\bar M$ with n + 1 entries; the last entry is that of $\bar q$.
     entries: Vec<f64>,
     is_flipped: Vec<bool>,
     n_pivots: u64,
@@ -78,9 +78,9 @@ struct Tableau {
 
 /// Event that stops the driving variable.
 enum Stop {
-    /// Its partner, or its own way to zero.
+    /// The partner reaches zero, or the driving variable itself does.
     Own,
-    /// Another basic variable that would become negative.
+    /// Another basic variable would become negative.
     Other(usize),
     Nothing,
 }
@@ -109,7 +109,8 @@ impl Tableau {
         self.at(i, self.n)
     }
 
-    /// Threshold of zero: rank-deficient matrices have whole columns of rounding errors.
+    /// Returns the threshold below which an entry counts as zero: rank-deficient matrices have whole columns of
+    /// rounding errors.
     fn zero(&self) -> f64 {
         let rows = self.entries.chunks_exact(self.n + 1);
         let largest = rows.fold(0.0, |m: f64, row| m.max(max_abs(&row[..self.n])));
@@ -119,7 +120,7 @@ impl Tableau {
     fn variables(&self) -> DVector<f64> {
         DVector::from_fn(self.n, |i, _| {
             if self.is_flipped[i] {
-                // NaN stays.
+                // NaN is kept.
                 larger(0.0, self.right(i))
             } else {
                 0.0
@@ -130,7 +131,7 @@ impl Tableau {
     fn run(&mut self, limit: u64) -> LcpStatus {
         let n = self.n;
         let scale = (0..n).fold(0.0f64, |m, i| m.max(self.right(i).abs()));
-        // Pairs that nothing stopped since the last progress.
+        // Pairs that nothing has stopped since the last progress.
         let mut refused = vec![false; n];
         loop {
             let is_negative = |r: &usize| self.right(*r) < -NEGLIGIBLE * scale;
@@ -142,7 +143,7 @@ impl Tableau {
                     _ => LcpStatus::Ray,
                 };
             };
-            // Value of the driving variable, the nonbasic one of pair r.
+            // Value of the driving variable, which is the nonbasic variable of pair r.
             let mut value = 0.0;
             let mut is_dual = false;
             loop {
@@ -169,8 +170,8 @@ impl Tableau {
                             self.is_flipped[i] = !self.is_flipped[i];
                             value = new_value;
                         } else {
-                            // Both pairs change sides; the partner of the driving variable
-                            // drives on.
+                            // Both pairs are exchanged; the partner of the driving variable becomes the driving
+                            // variable.
                             value = self.right(r) + self.at(r, r) * new_value;
                             self.block_pivot(i, r);
                             self.is_flipped[i] = !self.is_flipped[i];
@@ -183,7 +184,8 @@ impl Tableau {
         }
     }
 
-    /// Largest growth of the nonbasic variable of pair `r` from `value`.
+    /// Finds the event that stops the nonbasic variable of pair `r`, starting at `value`, and the value at that
+    /// event.
     fn stop(&self, r: usize, value: f64, is_dual: bool, scale: f64) -> (Stop, f64) {
         let n = self.n;
         let zero = self.zero();
@@ -203,7 +205,7 @@ impl Tableau {
         (stop, value + step.max(0.0))
     }
 
-    /// Exchanges the basic variable of row `i` with the nonbasic one of column `j`.
+    /// Exchanges the basic variable of row `i` with the nonbasic variable of column `j`.
     fn pivot(&mut self, i: usize, j: usize) {
         let width = self.n + 1;
         let inverse = 1.0 / self.at(i, j);
@@ -229,8 +231,8 @@ impl Tableau {
         self.n_pivots += 1;
     }
 
-    /// Exchanges both pairs at once: two pivots off the diagonal, then rows and columns change
-    /// places so that each pair keeps its own.
+    /// Exchanges two pairs at once by two off-diagonal pivots. Then rows and columns are swapped so that each
+    /// pair keeps its own row and column.
     fn block_pivot(&mut self, i: usize, r: usize) {
         self.pivot(i, r);
         self.pivot(r, i);

@@ -1,16 +1,15 @@
-//! The problem, owned or borrowed, and its solution.
+//! Linear complementarity problem, owned or borrowed, and its solution.
 
 use crate::certificate::{Certificate, certify};
 use crate::{Attempt, LcpError, LcpStatus, Limit, Proof};
 use nalgebra::{DMatrix, DVector};
 
-/// Largest dimension of a dense problem: its matrix takes 800 MB.
+/// Largest dimension of a dense problem; its matrix then takes 800 MB.
 pub const MAX_DIM: usize = 10_000;
 
-/// A linear complementarity problem: find $z \ge 0$ with $w = Mz + q \ge 0$ and $z^T w = 0$.
+/// Linear complementarity problem: find $z \ge 0$ with $w = Mz + q \ge 0$ and $z^T w = 0$.
 ///
-/// All entries are finite and the shapes agree. The empty problem is legal and solved by the empty
-/// vector.
+/// All entries are finite and the shapes agree. The empty problem is allowed; its solution is the empty vector.
 ///
 /// # Examples
 ///
@@ -32,7 +31,7 @@ pub struct Lcp {
 }
 
 impl Lcp {
-    /// Poses a problem with the matrix $M$ (n × n) and the vector $q$ (n).
+    /// Creates a problem with the matrix $M$ (n × n) and the vector $q$ (n entries).
     ///
     /// # Errors
     ///
@@ -53,7 +52,7 @@ impl Lcp {
         })
     }
 
-    /// Poses a problem from the rows of $M$; nothing is allocated before the shape is checked.
+    /// Creates a problem from the rows of $M$; nothing is allocated before the shape is checked.
     ///
     /// # Errors
     ///
@@ -76,22 +75,22 @@ impl Lcp {
         Self::new(matrix, DVector::from_vec(vector))
     }
 
-    /// Dimension n.
+    /// Returns the dimension n.
     pub fn dim(&self) -> usize {
         self.vector.len()
     }
 
-    /// The matrix $M$ (n × n).
+    /// Returns the matrix $M$ (n × n).
     pub fn matrix(&self) -> &DMatrix<f64> {
         &self.matrix
     }
 
-    /// The vector $q$ (n).
+    /// Returns the vector $q$ (n entries).
     pub fn vector(&self) -> &DVector<f64> {
         &self.vector
     }
 
-    /// The problem as slices, for the methods that reuse a workspace.
+    /// Returns the problem as slices, for the methods that reuse a workspace.
     pub fn view(&self) -> LcpRef<'_> {
         LcpRef {
             matrix: self.matrix.as_slice(),
@@ -101,7 +100,7 @@ impl Lcp {
         }
     }
 
-    /// Certificate of `z` (n) in the problem, and $w = Mz + q$.
+    /// Computes the residuals of `z` (n entries) in the problem, and $w = Mz + q$.
     ///
     /// # Errors
     ///
@@ -121,18 +120,18 @@ impl Lcp {
     }
 }
 
-/// A problem borrowed from slices: nothing is copied.
+/// Linear complementarity problem borrowed from slices; nothing is copied.
 #[derive(Clone, Copy, Debug)]
 pub struct LcpRef<'a> {
     matrix: &'a [f64],
     vector: &'a [f64],
-    /// Largest absolute entries.
+    /// Largest absolute entry of the matrix; `matrix_max` and `vector_max` are computed once.
     matrix_max: f64,
     vector_max: f64,
 }
 
 impl<'a> LcpRef<'a> {
-    /// Borrows $M$ (n × n, column after column) and $q$ (n).
+    /// Borrows $M$ (n × n, column after column) and $q$ (n entries).
     ///
     /// # Errors
     ///
@@ -155,37 +154,37 @@ impl<'a> LcpRef<'a> {
         })
     }
 
-    /// Dimension n.
+    /// Returns the dimension n.
     #[inline]
     pub fn dim(&self) -> usize {
         self.vector.len()
     }
 
-    /// The matrix, column after column (n²).
+    /// Returns the matrix, column after column (n² entries).
     #[inline]
     pub fn matrix(&self) -> &'a [f64] {
         self.matrix
     }
 
-    /// The vector $q$ (n).
+    /// Returns the vector $q$ (n entries).
     #[inline]
     pub fn vector(&self) -> &'a [f64] {
         self.vector
     }
 
-    /// The largest absolute entry of the matrix.
+    /// Returns the largest absolute entry of the matrix.
     #[inline]
     pub(crate) fn matrix_max(&self) -> f64 {
         self.matrix_max
     }
 
-    /// The largest absolute entry of the vector.
+    /// Returns the largest absolute entry of the vector.
     #[inline]
     pub(crate) fn vector_max(&self) -> f64 {
         self.vector_max
     }
 
-    /// Column `j` of the matrix; empty beyond the last.
+    /// Returns column `j` of the matrix; empty beyond the last column.
     #[inline]
     pub(crate) fn column(&self, j: usize) -> &'a [f64] {
         let n = self.dim();
@@ -200,8 +199,8 @@ pub(crate) fn check_dim(n: usize) -> Result<(), LcpError> {
     Ok(())
 }
 
-/// Refuses NaN and infinities; returns the largest absolute entry. In independent lanes, so that
-/// the scan is vectorized.
+/// Returns the largest absolute entry, or an error if an entry is NaN or infinite. The entries are scanned in
+/// independent lanes, so that the loop is vectorized.
 #[inline]
 pub(crate) fn check_finite(what: &'static str, values: &[f64]) -> Result<f64, LcpError> {
     let (chunks, rest) = values.as_chunks::<8>();
@@ -210,7 +209,7 @@ pub(crate) fn check_finite(what: &'static str, values: &[f64]) -> Result<f64, Lc
     let larger = |a: f64, b: f64| if b > a { b } else { a };
     let most = parts.iter().fold(0.0, |most, part| larger(most, part.0));
     let sum: f64 = parts.iter().map(|part| part.1).sum();
-    // A finite sum has finite terms; one that is not may be a sum of large numbers.
+    // If the sum of magnitudes is finite, so are all entries. An infinite sum may also come from large entries.
     if sum.is_finite() {
         return Ok(most);
     }
@@ -224,7 +223,7 @@ pub(crate) fn check_finite(what: &'static str, values: &[f64]) -> Result<f64, Lc
     }
 }
 
-/// The largest absolute entry, and the sum of all.
+/// Returns the largest absolute entry and the sum of all magnitudes.
 #[inline]
 fn scan<const N: usize>(chunks: &[[f64; N]]) -> (f64, f64) {
     let (mut most, mut sums) = ([0.0; N], [0.0; N]);
@@ -239,28 +238,28 @@ fn scan<const N: usize>(chunks: &[[f64; N]]) -> (f64, f64) {
     (most.into_iter().fold(0.0, larger), sums.iter().sum())
 }
 
-/// An answer with its certificate.
+/// Answer with its residuals and proof.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LcpSolution {
-    /// Outcome of the attempt. Unless [`Solved`](LcpStatus::Solved), `z` is the best that was met.
+    /// Outcome of the attempt. Unless it is [`Solved`](LcpStatus::Solved), `z` is the best answer found.
     pub status: LcpStatus,
-    /// The variables (n), nonnegative.
+    /// Variables $z$ (n entries), nonnegative.
     pub z: DVector<f64>,
-    /// $w = Mz + q$ (n), evaluated from the problem as given.
+    /// $w = Mz + q$ (n entries), evaluated with the original problem.
     pub w: DVector<f64>,
-    /// Residuals of `z` on the problem as given.
+    /// Residuals of `z` in the original problem.
     pub certificate: Certificate,
-    /// True if `z` is so large against the data that a small backward error proves nothing: with
-    /// rows and columns of the matrix at largest entry one, it exceeds the vector $10^4$ times.
+    /// True if `z` is so large compared with the data that a small backward error does not prove a solution:
+    /// with rows and columns scaled to largest entry one, its largest entry exceeds $10^4$ times that of $q$.
     pub is_heavy: bool,
-    /// Why the status is true; `None` where nothing is proven.
+    /// Kind of proof behind the status; `None` without a proof.
     pub proof: Option<Proof>,
-    /// $u$ (n) of [`Proof::Farkas`], else empty.
+    /// Vector $u$ of [`Proof::Farkas`] (n entries); empty for other outcomes.
     pub farkas: Vec<f64>,
-    /// The budget that was used up, for [`LcpStatus::IterationLimit`].
+    /// Budget that was exhausted, if the status is [`LcpStatus::IterationLimit`].
     pub limit: Option<Limit>,
-    /// The attempt of Lemke's method that gave the answer; `None` for other methods.
+    /// Attempt of Lemke's method that gave the answer; `None` for other methods.
     pub attempt: Option<Attempt>,
-    /// Pivots or sweeps made, those of abandoned attempts included.
+    /// Number of pivots or sweeps, including those of abandoned attempts.
     pub n_pivots: u64,
 }

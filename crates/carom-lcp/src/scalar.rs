@@ -1,9 +1,9 @@
-//! Arithmetic: powers of two, and numbers of twice the precision.
+//! Arithmetic: powers of two, and numbers with twice the precision.
 
 use carom_numeric::sums::{two_product, two_sum};
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
-/// Operations of a number that the tableau needs.
+/// Number type of the tableau, with the operations that it needs.
 pub(crate) trait Scalar:
     Copy
     + PartialOrd
@@ -16,7 +16,7 @@ pub(crate) trait Scalar:
     const ZERO: Self;
     const ONE: Self;
     const INFINITY: Self;
-    /// Unit roundoff.
+    /// Unit roundoff of the type.
     const ROUNDOFF: f64;
     fn from_f64(x: f64) -> Self;
     fn to_f64(self) -> f64;
@@ -26,7 +26,7 @@ impl Scalar for f64 {
     const ZERO: Self = 0.0;
     const ONE: Self = 1.0;
     const INFINITY: Self = f64::INFINITY;
-    /// Half a unit in the last place of 1.
+    /// Unit roundoff of `f64`: half a unit in the last place of 1.
     const ROUNDOFF: f64 = f64::EPSILON / 2.0;
     #[inline]
     fn from_f64(x: f64) -> Self {
@@ -38,19 +38,19 @@ impl Scalar for f64 {
     }
 }
 
-/// The larger of two numbers; NaN if the second is NaN, unlike `f64::max`.
+/// Returns the larger of two numbers; NaN if the second is NaN, unlike `f64::max`.
 #[inline(always)]
 pub(crate) fn larger<T: PartialOrd>(a: T, b: T) -> T {
     if a > b { a } else { b }
 }
 
-/// The smaller of two numbers; NaN if the second is NaN.
+/// Returns the smaller of two numbers; NaN if the second is NaN.
 #[inline(always)]
 pub(crate) fn smaller<T: PartialOrd>(a: T, b: T) -> T {
     if a < b { a } else { b }
 }
 
-/// Combines all lanes by halves, which waits for fewer results than one after the other.
+/// Combines all lanes by halves. This has a shorter chain of dependent operations than one after the other.
 #[inline(always)]
 pub(crate) fn reduce<T: Copy, const N: usize>(mut lanes: [T; N], combine: impl Fn(T, T) -> T) -> T {
     let mut n = N;
@@ -64,7 +64,7 @@ pub(crate) fn reduce<T: Copy, const N: usize>(mut lanes: [T; N], combine: impl F
     lanes[0]
 }
 
-/// An unevaluated sum of two numbers, about 106 bits.
+/// Number with about 106 bits: the unevaluated sum of two doubles.
 ///
 /// Dekker, *A floating-point technique for extending the available precision*, 1971.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
@@ -97,7 +97,7 @@ impl Scalar for Double {
         high: f64::INFINITY,
         low: 0.0,
     };
-    /// A few bits less than 2⁻¹⁰⁶: the operations below are not correctly rounded.
+    /// Slightly larger than 2⁻¹⁰⁶: the operations below are not correctly rounded.
     const ROUNDOFF: f64 = 1e-31;
     #[inline]
     fn from_f64(high: f64) -> Self {
@@ -161,7 +161,8 @@ impl Div for Double {
     }
 }
 
-/// The exponent $e$ with $2^e \le |x| < 2^{e+1}$, denormals included; 0 for 0, NaN and infinities.
+/// Returns the exponent $e$ with $2^e \le |x| < 2^{e+1}$, also for denormal numbers; 0 for 0, NaN and
+/// infinities.
 #[inline]
 pub(crate) fn exponent(x: f64) -> i32 {
     let raw = |x: f64| ((x.to_bits() >> 52) & 0x7ff) as i32;
@@ -173,13 +174,13 @@ pub(crate) fn exponent(x: f64) -> i32 {
     }
 }
 
-/// $2^e$ for a normal number, at most $2^{1023}$ and at least $2^{-1022}$.
+/// Returns $2^e$ as a normal number, at most $2^{1023}$ and at least $2^{-1022}$.
 #[inline]
 pub(crate) fn power_of_two(e: i32) -> f64 {
     f64::from_bits(((e.clamp(-1022, 1023) + 1023) as u64) << 52)
 }
 
-/// $2^e x$, rounded once where it leaves the range of normal numbers.
+/// Returns $2^e x$, rounded once if it leaves the range of normal numbers.
 #[inline]
 pub(crate) fn scale_by_power(x: f64, e: i32) -> f64 {
     if (-1022..=1023).contains(&e) {

@@ -1,6 +1,6 @@
-//! Sizes of vectors.
+//! Norms of vectors.
 
-/// Largest absolute entry, in independent lanes.
+/// Returns the largest absolute entry, computed in independent lanes.
 #[inline]
 pub(crate) fn max_abs(values: &[f64]) -> f64 {
     let (chunks, rest) = values.as_chunks::<4>();

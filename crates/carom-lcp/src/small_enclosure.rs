@@ -1,43 +1,47 @@
-//! Signs of a complementary basis by componentwise bounds in plain arithmetic, for small problems.
+//! Decides the signs of a complementary basis by componentwise error bounds in plain arithmetic, for small
+//! problems.
 
 use crate::LcpRef;
 use crate::certificate::sum_rounding;
 use crate::enclosure::{Enclosed, INFLATED};
 
-/// Largest dimension: all numbers stand in arrays of fixed size.
+/// Largest dimension; all numbers are in arrays of fixed size.
 pub(crate) const MAX_SMALL_DIM: usize = 10;
 
 /// Range of the entries of the vector and of the variables within which no product overflows.
 const ORDINARY: std::ops::Range<f64> = 1e-100..1e100;
 
-/// Smallest terms of a row that is scaled to one.
+/// Smallest sum of terms of a row that can be scaled to one.
 const SMALLEST_TERMS: f64 = 1e-200;
 
-/// Bound of what underflow takes from the sums of a row.
+/// Bound of the error that underflow causes in the sums of a row.
 const UNDERFLOW: f64 = 1e-300;
 
-/// Underflow of the entries of a row that is scaled to one.
+/// Bound of the error that underflow causes in the entries of a row that is scaled to one.
 const SCALED_UNDERFLOW: f64 = UNDERFLOW / SMALLEST_TERMS;
 
-/// Bound of the relative rounding of an entry that is scaled by a row and a column, and of a product with it.
+/// Bound of the relative rounding error of an entry scaled by a row and a column factor, and of a product with
+/// it.
 const SCALED_ROUNDING: f64 = 8.0 * f64::EPSILON;
 
-/// Bound of the contraction and of the relative error; larger ones say nothing.
+/// Largest useful bound of the contraction and of the relative error.
 const MOST: f64 = 0.5;
 
-/// A square matrix of at most [`MAX_SMALL_DIM`] rows.
+/// Square matrix with at most [`MAX_SMALL_DIM`] rows.
 type Square = [[f64; MAX_SMALL_DIM]; MAX_SMALL_DIM];
 
-/// Encloses the solution of a basis, `true` where $z_i$ is basic (n), near `z` (n), whose basic entries may be negative.
+/// Decides a basis, `true` where $z_i$ is basic (n entries), by bounds on its solution near `z` (n entries).
+/// Basic entries of `z` may be negative.
 ///
-/// With the terms $t_i = |q_i| + \sum_j |M_{ij}z_j|$ of its rows the system of the basis, divided by $t_i$ and
-/// multiplied by $z_j$, has a solution near one in every variable. With an approximate inverse $R$ of that matrix $B$,
-/// $\rho = \lVert I - RB\rVert_\infty < 1$ and the relative residual $r$, every variable is within
-/// $\theta = \lVert |R||r| \rVert_\infty/(1-\rho)$ of itself (Rump, *Verification methods*, Acta Numerica 2010,
-/// Section 10), and every other $w_i$ within $\theta t_i$. No unit of a row or a variable has a part in it.
+/// The system of the basis is divided by the terms $t_i = |q_i| + \sum_j |M_{ij}z_j|$ of its rows and
+/// multiplied by $z_j$, so that its solution is near one in every variable. Let $R$ be an approximate inverse
+/// of the matrix $B$ of that system, $\rho = \lVert I - RB\rVert_\infty < 1$ and $r$ the relative residual.
+/// Then the relative error of every variable is at most $\theta = \lVert |R||r| \rVert_\infty/(1-\rho)$ (Rump, *Verification
+/// methods*, Acta Numerica 2010, Section 10), and the error of every other $w_i$ at most $\theta t_i$. The
+/// bounds do not depend on the units of rows and variables.
 ///
-/// [`Enclosed::Unknown`] where a sign is zero to working precision, beyond [`MAX_SMALL_DIM`] rows, and for numbers near
-/// the ends of the range.
+/// Returns [`Enclosed::Unknown`] if a sign is zero to working precision, beyond [`MAX_SMALL_DIM`] rows, and for
+/// numbers near the limits of their range.
 #[inline]
 pub(crate) fn enclose_small(problem: LcpRef<'_>, basis: &[bool], z: &[f64]) -> Enclosed {
     let n = problem.dim();
@@ -70,14 +74,14 @@ pub(crate) fn enclose_small(problem: LcpRef<'_>, basis: &[bool], z: &[f64]) -> E
             continue;
         }
         if basic.iter().all(|j| problem.column(*j)[i] == 0.0) {
-            // A row without other terms is what it is given as.
+            // A row without other terms equals its constant.
             if *q < 0.0 {
                 return Enclosed::NoSolution;
             }
             continue;
         }
         let radius = INFLATED * (sum_rounding(n) + error) * terms[i] + UNDERFLOW;
-        // Written so that NaN is unknown.
+        // If the value is NaN, its sign is unknown.
         let is_sure = w[i].abs() > radius;
         if is_sure && w[i] < 0.0 {
             return Enclosed::NoSolution;
@@ -91,7 +95,7 @@ pub(crate) fn enclose_small(problem: LcpRef<'_>, basis: &[bool], z: &[f64]) -> E
     }
 }
 
-/// $w = q + Mz$ with the basic variables alone, and the terms $|q_i| + \sum_j |M_{ij}z_j|$ of its rows.
+/// Values $w = q + Mz$ of the rows, with the basic variables only, and sums of the magnitudes of their terms.
 struct Rows {
     w: [f64; MAX_SMALL_DIM],
     terms: [f64; MAX_SMALL_DIM],
@@ -117,7 +121,7 @@ impl Rows {
     }
 }
 
-/// A bound of the relative error of every basic variable; `None` without a bound below [`MOST`].
+/// Bounds the relative error of the basic variables; `None` without a bound below [`MOST`].
 #[inline]
 fn relative_error(
     problem: LcpRef<'_>,
@@ -156,7 +160,7 @@ fn relative_error(
             first += row[j].abs() * residual[j];
         }
         let (off, first) = (INFLATED * off, INFLATED * first);
-        // Written so that NaN is no bound.
+        // If a value is NaN, there is no bound.
         let is_bound = off < MOST && first < MOST;
         if !is_bound {
             return None;
@@ -167,7 +171,8 @@ fn relative_error(
     (error < MOST).then_some(error)
 }
 
-/// An approximate inverse, by elimination with the largest pivot of each column.
+/// Computes an approximate inverse by elimination with the largest pivot of each column; `None` if a pivot is
+/// zero.
 #[inline]
 fn inverse(matrix: &Square, k: usize) -> Option<Square> {
     let mut left = *matrix;

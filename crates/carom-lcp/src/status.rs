@@ -1,31 +1,31 @@
-//! Outcome of an attempt at a problem.
+//! Outcome of an attempt to solve a problem.
 
 use std::fmt;
 
 /// Outcome of one attempt at a linear complementarity problem.
 ///
-/// Decided on the problem as given after a method has finished, never by the method.
+/// The status is determined from the original problem after a method has finished, not by the method itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum LcpStatus {
-    /// The backward error is at most [`SOLVED_ERROR`](crate::SOLVED_ERROR), and an answer that is
-    /// large against the data ([`LcpSolution::is_heavy`](crate::LcpSolution::is_heavy)) is proven.
+    /// The backward error is at most [`SOLVED_ERROR`](crate::SOLVED_ERROR). An answer that is large compared
+    /// with the data ([`LcpSolution::is_heavy`](crate::LcpSolution::is_heavy)) is also proven.
     Solved,
-    /// The path ended on a secondary ray, and no proof either way was reached.
+    /// The path ended on a secondary ray, and neither a solution nor infeasibility was proven.
     ///
-    /// For the classes in [`MatrixClass`](crate::MatrixClass) that Lemke's method processes it
-    /// means that there is no solution.
+    /// For the classes in [`MatrixClass`](crate::MatrixClass) that Lemke's method processes a ray means that
+    /// there is no solution.
     Ray,
-    /// A limit on pivots, sweeps or work was reached.
+    /// A limit on pivots, sweeps or work was reached before a solution was found.
     IterationLimit,
-    /// There is no solution: proven.
+    /// The problem is proven to have no solution.
     Infeasible,
-    /// There is a candidate that fails the certificate.
+    /// An answer was found, but it fails the check of its accuracy.
     Inaccurate,
 }
 
 impl LcpStatus {
-    /// Stable kebab-case identifier.
+    /// Returns the stable kebab-case identifier.
     pub fn name(self) -> &'static str {
         match self {
             Self::Solved => "solved",
@@ -43,23 +43,23 @@ impl fmt::Display for LcpStatus {
     }
 }
 
-/// Why a status is true.
+/// Kind of proof behind a status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Proof {
-    /// Solved: the backward error.
+    /// Solved: the backward error is small enough.
     Residual,
-    /// Solved: the system of the basis has one solution, and its signs are right in exact
-    /// arithmetic; `z` is that solution, rounded.
+    /// Solved: the system of the basis has one solution, whose signs are right in exact arithmetic. `z` is that
+    /// solution, rounded.
     Exact,
-    /// Infeasible: some $u \ge 0$ has $M^Tu \le 0$ and $q^Tu < 0$, exactly.
+    /// Infeasible: a certificate $u \ge 0$ satisfies $M^Tu \le 0$ and $q^Tu < 0$ exactly.
     Farkas,
-    /// Infeasible: none of the $2^n$ complementary cones holds $q$, exactly.
+    /// Infeasible: no one of the $2^n$ complementary cones contains $q$, by exact arithmetic.
     Bases,
 }
 
 impl Proof {
-    /// Stable kebab-case identifier.
+    /// Returns the stable kebab-case identifier.
     pub fn name(self) -> &'static str {
         match self {
             Self::Residual => "residual",

@@ -1,13 +1,14 @@
-//! Tolerances of the crate, in groups by what they decide. Each is a constant with a unit or scale and a reason; those of
-//! one algorithm alone stand beside it.
+//! Tolerances of the crate, grouped by the decisions that use them. Each is a constant with a unit or scale and
+//! a reason. A tolerance of one algorithm alone is defined in the file of that algorithm.
 
 // ---- Certificates and heavy answers ----
 
-/// Share of the bound of heavy answers up to which the terms of a row are surely light, with room for the rounding of
-/// their sums.
+/// Fraction of the bound of heavy answers below which the terms of a row are certainly light, with a margin for
+/// the rounding errors of their sums.
 pub(crate) const LIGHT_TERMS: f64 = 0.4;
 
-/// Weight of a Farkas certificate, at largest weight 1, that is taken for zero when the others are made whole numbers.
+/// Weight of a Farkas certificate (largest weight 1) that counts as zero when the others are rounded to
+/// integers.
 pub(crate) const VANISHING_WEIGHT: f64 = 1e-6;
 
 /// Product above which an exact expansion of a sum could overflow.

@@ -1,13 +1,12 @@
-//! A budget of elementary operations, counted and not timed: answers stay reproducible.
+//! Budget of elementary operations. Operations are counted rather than timed, so that answers are reproducible.
 
-/// Multiply-adds that all attempts at one problem may spend together, unless told otherwise: of
-/// the order of ten seconds.
+/// Default number of multiply-adds that all attempts at one problem may use together: about ten seconds.
 pub const DEFAULT_MAX_WORK: u64 = 20_000_000_000;
 
-/// Cost of a number of twice the precision next to a plain one.
+/// Cost of an operation in twice the precision, relative to a plain one.
 pub(crate) const DOUBLE_COST: u64 = 16;
 
-/// Spent part of a budget.
+/// Remaining budget.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Work {
     left: u64,
@@ -24,20 +23,20 @@ impl Work {
         }
     }
 
-    /// Spends multiply-adds. False when the budget is used up.
+    /// Subtracts multiply-adds from the budget. Returns false if the budget is exhausted.
     pub(crate) fn spend(&mut self, operations: u64) -> bool {
         self.left = self.left.saturating_sub(operations);
         self.left > 0
     }
 
-    /// Spends pivots that cost `each` multiply-adds. False when the budget is used up.
+    /// Subtracts pivots that cost `each` multiply-adds. Returns false if the budget is exhausted.
     pub(crate) fn spend_pivots(&mut self, pivots: u64, each: u64) -> bool {
         self.n_pivots = self.n_pivots.saturating_add(pivots);
         self.pivots_left = self.pivots_left.saturating_sub(pivots);
         self.spend(pivots.saturating_mul(each)) && self.pivots_left > 0
     }
 
-    /// Pivots that can be paid, at `each` multiply-adds.
+    /// Returns the number of pivots that the budget allows, at `each` multiply-adds.
     pub(crate) fn pivots(&self, each: u64) -> u64 {
         self.pivots_left.min(self.left / each.max(1))
     }
@@ -46,7 +45,7 @@ impl Work {
         self.left
     }
 
-    /// The budget that is used up, if any.
+    /// Returns the budget that is exhausted, if any.
     pub(crate) fn limit(&self) -> Option<Limit> {
         match (self.left, self.pivots_left) {
             (0, _) => Some(Limit::Work),
@@ -55,7 +54,7 @@ impl Work {
         }
     }
 
-    /// A part of this budget: at most `operations` multiply-adds.
+    /// Returns a part of this budget: at most `operations` multiply-adds.
     pub(crate) fn part(&self, operations: u64) -> Self {
         Self {
             left: self.left.min(operations),
@@ -63,12 +62,12 @@ impl Work {
         }
     }
 
-    /// Takes over the multiply-adds that a part of this budget has spent, which had `given`.
+    /// Charges the multiply-adds that a part of this budget has used; `given` is the size of that part.
     pub(crate) fn take_back(&mut self, part: &Self, given: u64) {
         self.left = self.left.saturating_sub(given - part.left.min(given));
     }
 
-    /// Takes back work and its pivots.
+    /// Charges the multiply-adds and the pivots of a part of this budget.
     pub(crate) fn take_back_pivots(&mut self, part: &Self, given: u64) {
         self.take_back(part, given);
         self.pivots_left = part.pivots_left;
@@ -76,7 +75,7 @@ impl Work {
     }
 }
 
-/// Budget that ended a search.
+/// Kind of budget that ended a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Limit {
     /// Multiply-adds: [`LemkeOptions::max_work`](crate::LemkeOptions::max_work).
@@ -86,7 +85,7 @@ pub enum Limit {
 }
 
 impl Limit {
-    /// Stable kebab-case identifier.
+    /// Returns the stable kebab-case identifier.
     pub fn name(self) -> &'static str {
         match self {
             Self::Work => "work",

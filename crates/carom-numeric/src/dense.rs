@@ -1,25 +1,25 @@
-//! Factorizations of small matrices in place, column-major, without allocation.
+//! Factorizations of small dense matrices, in place, column-major and without allocation.
 //!
-//! Slices shorter than their dimensions say are the caller's bug and panic.
+//! The functions panic if a slice is shorter than its stated dimensions.
 
 use crate::kernel;
 
-/// A pivot this small against its diagonal entry, per unit of dimension, is lost in rounding.
+/// A pivot below this fraction of the original diagonal entry, times the dimension, counts as rounding error.
 const LOST_PIVOT: f64 = 4.0 * f64::EPSILON;
 
-/// True if a pivot of a matrix of dimension `n` is not lost in rounding against the diagonal entry as
-/// given. NaN and infinities are lost.
+/// True if a pivot of a matrix of dimension `n` is larger than the rounding error of `given`, the original
+/// diagonal entry. NaN and infinities give false.
 #[inline]
 pub fn is_regular(pivot: f64, given: f64, n: usize) -> bool {
     pivot > LOST_PIVOT * n as f64 * given.abs() && pivot.is_finite()
 }
 
-/// Overwrites the lower triangle of a symmetric matrix (n × n) by its Cholesky factor $L$; what stands
-/// above the diagonal is neither read nor changed.
+/// Overwrites the lower triangle of a symmetric matrix (n × n) by its Cholesky factor $L$. The entries above
+/// the diagonal are neither read nor changed.
 ///
 /// # Errors
 ///
-/// The size of the smallest leading block that is not positive definite to working precision.
+/// The error is the size of the smallest leading block that is not positive definite to working precision.
 ///
 /// # Examples
 ///
@@ -33,7 +33,7 @@ pub fn cholesky(matrix: &mut [f64], n: usize) -> Result<(), usize> {
         let (done, rest) = matrix.split_at_mut(j * n);
         let column = &mut rest[j..n];
         let given = column[0];
-        // Bodies that nothing couples have no entries in each other's columns.
+        // Skips zero entries: uncoupled bodies have no entries in each other's columns.
         for before in done.chunks_exact(n).filter(|before| before[j] != 0.0) {
             kernel::add_scaled(column, -before[j], &before[j..]);
         }
@@ -47,7 +47,7 @@ pub fn cholesky(matrix: &mut [f64], n: usize) -> Result<(), usize> {
     Ok(())
 }
 
-/// $x \leftarrow L^{-1}x$ with the factor of [`cholesky`] (n × n, n the length of `x`).
+/// Replaces $x$ by $L^{-1}x$, with the factor $L$ of [`cholesky`] (n × n, n the length of `x`).
 pub fn whiten(lower: &[f64], x: &mut [f64]) {
     let n = x.len();
     for j in 0..n {
@@ -55,8 +55,9 @@ pub fn whiten(lower: &[f64], x: &mut [f64]) {
     }
 }
 
-/// Divides the first entry by that of a column of the factor from its diagonal on, and takes it out of those after it. The
-/// column may end at its last entry that is not zero.
+/// Makes one step of forward substitution: divides the first entry of `x` by the diagonal entry of a column of
+/// the factor, and subtracts its multiples from the entries below. `column` begins at the diagonal and may end
+/// after its last nonzero entry.
 #[inline]
 pub fn whiten_column(column: &[f64], x: &mut [f64]) {
     if let ([diagonal, below @ ..], [first, rest @ ..]) = (column, x) {
@@ -65,7 +66,7 @@ pub fn whiten_column(column: &[f64], x: &mut [f64]) {
     }
 }
 
-/// $z \leftarrow L^{-T}z$ with the factor of [`cholesky`].
+/// Replaces $z$ by $L^{-T}z$, with the factor $L$ of [`cholesky`].
 pub fn unwhiten(lower: &[f64], z: &mut [f64]) {
     let n = z.len();
     for j in (0..n).rev() {
@@ -73,7 +74,8 @@ pub fn unwhiten(lower: &[f64], z: &mut [f64]) {
     }
 }
 
-/// Takes what follows out of the first entry and divides it, by a column of the factor as [`whiten_column`] has it.
+/// Makes one step of backward substitution: subtracts the terms of the entries below from the first entry and
+/// divides by the diagonal entry. `column` is as in [`whiten_column`].
 #[inline]
 pub fn unwhiten_column(column: &[f64], z: &mut [f64]) {
     if let ([diagonal, below @ ..], [first, rest @ ..]) = (column, z) {
@@ -81,8 +83,9 @@ pub fn unwhiten_column(column: &[f64], z: &mut [f64]) {
     }
 }
 
-/// Overwrites a matrix (n × n) by its LU factors and `pivots` (n) by the row exchanges. False if it is singular to
-/// working precision: a pivot vanishes against the largest entry of its column, or is not finite.
+/// Overwrites a matrix (n × n) by its LU factors and `pivots` (n entries) by the row exchanges. Returns false
+/// if the matrix is singular to working precision: a pivot vanishes against the largest entry of its column, or
+/// is not finite.
 pub fn lu(matrix: &mut [f64], n: usize, pivots: &mut [usize]) -> bool {
     for j in 0..n {
         let column = &matrix[j * n..(j + 1) * n];
@@ -94,7 +97,7 @@ pub fn lu(matrix: &mut [f64], n: usize, pivots: &mut [usize]) -> bool {
             }
         }
         pivots[j] = best;
-        // Written so that NaN fails.
+        // This comparison is false for NaN.
         if !(column[best].abs() > f64::EPSILON * size && size.is_finite()) {
             return false;
         }
@@ -122,7 +125,7 @@ pub fn lu(matrix: &mut [f64], n: usize, pivots: &mut [usize]) -> bool {
     true
 }
 
-/// Solves with the factors of [`lu`].
+/// Replaces `x` by the solution of the linear system with right-hand side `x`, using the factors of [`lu`].
 pub fn lu_solve(factors: &[f64], pivots: &[usize], x: &mut [f64]) {
     let n = x.len();
     for (j, &pivot) in pivots.iter().enumerate().take(n) {

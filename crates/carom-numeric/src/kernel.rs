@@ -1,19 +1,19 @@
-//! Loops over slices: norms, inner products, scaling.
+//! Operations on slices: norms, inner products, scaling.
 
-/// Sums of squares between this and its inverse have lost nothing to the exponent range.
+/// A sum of squares between this and its inverse is not affected by overflow or underflow.
 const SAFE_SQUARE: f64 = 1e-250;
 
 /// True if every entry is finite.
 #[inline]
 pub fn is_finite(x: &[f64]) -> bool {
-    // Without branches: an infinity or a NaN makes the sum NaN.
+    // Evaluated without branches: an infinity or a NaN makes the sum NaN.
     x.iter().fold(0.0, |sum, x| sum + 0.0 * x) == 0.0
 }
 
-/// The power of two that brings a magnitude to about one; 1 for 0.
+/// Returns the power of two that scales a magnitude to about one; 1 for 0.
 ///
-/// Multiplying by it is exact, so that squares neither overflow nor vanish and the answer
-/// does not depend on the units in which a problem is posed.
+/// Multiplying by it is exact. Squares of scaled numbers neither overflow nor underflow, and the result does
+/// not depend on the units of a problem.
 #[inline]
 pub fn power_of_two_scale(magnitude: f64) -> f64 {
     if magnitude == 0.0 || !magnitude.is_finite() {
@@ -23,19 +23,19 @@ pub fn power_of_two_scale(magnitude: f64) -> f64 {
     f64::from_bits(((1023 - exponent.clamp(-1000, 1000)) as u64) << 52)
 }
 
-/// Largest absolute entry; 0 for none.
+/// Returns the largest absolute entry; 0 for an empty slice.
 #[inline]
 pub fn max_abs(x: &[f64]) -> f64 {
     x.iter().fold(0.0, |m, v| f64::max(m, v.abs()))
 }
 
-/// Euclidean inner product.
+/// Returns the Euclidean inner product.
 #[inline]
 pub fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(x, y)| x * y).sum()
 }
 
-/// Euclidean norm that neither overflows nor underflows.
+/// Returns the Euclidean norm, without overflow or underflow.
 #[inline]
 pub fn norm(x: &[f64]) -> f64 {
     let square = dot(x, x);
@@ -50,7 +50,7 @@ pub fn norm(x: &[f64]) -> f64 {
         / scale
 }
 
-/// `y += a x`.
+/// Adds a multiple of a vector: `y += a x`.
 #[inline]
 pub fn add_scaled(y: &mut [f64], a: f64, x: &[f64]) {
     for (y, x) in y.iter_mut().zip(x) {

@@ -1,17 +1,18 @@
-//! Small numerical tools that several of carom's crates need.
+//! Small numerical tools that several crates of carom share.
 //!
-//! | module | holds |
+//! | module | contents |
 //! | --- | --- |
 //! | [`kernel`] | norms and inner products of slices that neither overflow nor underflow |
 //! | [`dense`] | Cholesky and LU factorizations in place |
-//! | [`roots`] | roots inside a bracket: bisection, Newton's method kept inside |
-//! | [`polynomial`] | all roots of a polynomial on the unit interval, none missed |
+//! | [`roots`] | roots inside a bracket: bisection, safeguarded Newton's method |
+//! | [`polynomial`] | all simple roots of a polynomial on the unit interval |
 //! | [`quadrature`] | Gauss-Legendre rules: fixed, on panels, adaptive |
-//! | [`power()`] | whole powers with one order of products |
-//! | [`svd`] | singular values of small matrices, least-norm solutions |
+//! | [`power()`] | integer powers with a fixed order of products |
+//! | [`svd`] | singular values of small matrices, minimum-norm solutions |
+//! | [`orthogonal`] | minimum-norm solutions by orthogonal factors |
 //! | [`sums`] | sums and products with their rounding errors |
-//! | [`expression`] | arithmetic in text, read and evaluated |
-//! | [`random`] | random numbers that depend on a seed and a position alone |
+//! | [`expression`] | arithmetic expressions in text form |
+//! | [`random`] | random numbers that depend only on a seed and a position |
 //!
 //! # Examples
 //!

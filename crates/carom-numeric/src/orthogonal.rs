@@ -1,16 +1,18 @@
-//! Least-norm solutions by orthogonal factors, for matrices whose rank has a gap.
+//! Minimum-norm solutions by orthogonal factors, for matrices whose numerical rank is clear.
 
 use crate::kernel;
 
-/// Times that a solution is corrected by what it misses.
+/// Largest number of corrections of a solution by its residual.
 const MAX_CORRECTIONS: usize = 2;
 
-/// The complete orthogonal decomposition $AP = Q_r L Z_r^T$ of a matrix of rank r (rows × n, column-major), with a lower
-/// triangle L between columns of orthogonal matrices: Householder reflections with the longest remaining column first,
-/// then reflections of the trapezoid from the right (Golub & Van Loan, *Matrix Computations*, 5.4).
+/// Complete orthogonal decomposition $AP = Q_r L Z_r^T$ of a matrix of rank r (rows × n, column-major). $P$ is
+/// a permutation, $L$ a lower triangle, and $Q_r$, $Z_r$ have orthonormal columns. Householder reflections with
+/// the longest remaining column first are followed by reflections of the trapezoid from the right (Golub & Van
+/// Loan, *Matrix Computations*, 5.4).
 ///
-/// It needs one pass where [`Svd`](crate::svd::Svd) needs several sweeps over all pairs of columns. The rank that it decides means
-/// something only where the lengths of what is left of the columns have a gap; without one singular values say more.
+/// The decomposition needs one pass, while [`Svd`](crate::svd::Svd) needs several sweeps over all pairs of
+/// columns. The rank is meaningful only if there is a gap between the lengths of the remaining columns that are
+/// kept and those that are not. Without such a gap, singular values are more informative.
 ///
 /// # Examples
 ///
@@ -27,20 +29,22 @@ const MAX_CORRECTIONS: usize = 2;
 pub struct Orthogonal {
     rows: usize,
     matrix: Vec<f64>,
-    /// Unit normals of the reflections from the left, one after the other; each is zero before its own row.
+    /// Unit normals of the reflections from the left, one after the other. Entries before the reflection's own
+    /// row are zero.
     left: Vec<f64>,
-    /// Unit normals of the reflections from the right (n each).
+    /// Unit normals of the reflections from the right (n entries each).
     right: Vec<f64>,
     /// Lower triangle $L$ (rank × rank, column-major).
     lower: Vec<f64>,
-    /// Place of each column after the exchanges.
+    /// Original index of each column after the exchanges.
     order: Vec<usize>,
     rank: usize,
 }
 
 impl Orthogonal {
-    /// Decomposes a matrix (rows × n, column-major); columns that are shorter than `cutoff` of the longest, once those
-    /// before them are taken out, count as dependent. What is not finite stays so.
+    /// Decomposes a matrix (rows × n, column-major). Each column is reduced by its components along the columns
+    /// chosen before; if the rest is shorter than `cutoff` times the longest column, it counts as dependent.
+    /// Entries that are not finite give results that are not finite.
     pub fn new(matrix: &[f64], rows: usize, cutoff: f64) -> Self {
         let n = matrix.len().checked_div(rows).unwrap_or(0);
         let mut order: Vec<usize> = (0..n).collect();
@@ -57,7 +61,7 @@ impl Orthogonal {
                 }
             }
             longest = if rank == 0 { size } else { longest };
-            // Written so that NaN goes on and comes out.
+            // This comparison is false for NaN, which therefore appears in the result.
             if size <= cutoff * longest {
                 break;
             }
@@ -85,12 +89,12 @@ impl Orthogonal {
         }
     }
 
-    /// Number of columns that do not depend on others.
+    /// Returns the number of independent columns.
     pub fn rank(&self) -> usize {
         self.rank
     }
 
-    /// The $x$ (n) of least norm among those of least $\lVert Ax-b\rVert$.
+    /// Returns the $x$ (n entries) of least norm among those that minimize $\lVert Ax-b\rVert$.
     pub fn least_norm(&self, b: &[f64]) -> Vec<f64> {
         let mut x = self.solve(b);
         let mut left = self.misses(b, &x);
@@ -98,7 +102,7 @@ impl Orthogonal {
             let mut corrected = self.solve(&left);
             kernel::add_scaled(&mut corrected, 1.0, &x);
             let remains = self.misses(b, &corrected);
-            // Written so that NaN fails.
+            // This comparison is false for NaN.
             if !(kernel::norm(&remains) < kernel::norm(&left)) {
                 break;
             }
@@ -131,7 +135,7 @@ impl Orthogonal {
         x
     }
 
-    /// $b - Ax$.
+    /// Returns the residual $b - Ax$.
     fn misses(&self, b: &[f64], x: &[f64]) -> Vec<f64> {
         let mut left = b.to_vec();
         for (column, x) in self.matrix.chunks_exact(self.rows.max(1)).zip(x) {
@@ -141,9 +145,10 @@ impl Orthogonal {
     }
 }
 
-/// Brings the trapezoid in the first `rank` rows to a lower triangle by reflections of its rows.
+/// Reduces the trapezoid in the first `rank` rows to a lower triangle by reflections from the right. Returns
+/// the triangle and the normals of the reflections.
 fn from_right(work: &[f64], rows: usize, n: usize, rank: usize) -> (Vec<f64>, Vec<f64>) {
-    // Rows of the trapezoid one after the other.
+    // Trapezoid, row after row.
     let entry = |i: usize, j: usize| if j < i { 0.0 } else { work[j * rows + i] };
     let mut trapezoid: Vec<f64> = (0..rank)
         .flat_map(|i| (0..n).map(move |j| entry(i, j)))
@@ -164,7 +169,8 @@ fn from_right(work: &[f64], rows: usize, n: usize, rank: usize) -> (Vec<f64>, Ve
     (lower, normals)
 }
 
-/// Turns a vector into the unit normal of the reflection that maps it onto the first axis; returns the image's coordinate.
+/// Replaces a vector by the unit normal of the reflection that maps the vector onto the first axis. Returns the
+/// coordinate of the image.
 fn reflection(x: &mut [f64]) -> f64 {
     let size = kernel::norm(x);
     let Some(first) = x.first_mut() else {
@@ -179,13 +185,13 @@ fn reflection(x: &mut [f64]) -> f64 {
     image
 }
 
-/// Reflects a vector at the plane of a unit normal.
+/// Reflects a vector in the plane with the given unit normal.
 fn reflect(normal: &[f64], x: &mut [f64]) {
     let along = kernel::dot(normal, x);
     kernel::add_scaled(x, -2.0 * along, normal);
 }
 
-/// Exchanges two columns.
+/// Exchanges two columns of a matrix.
 fn exchange(matrix: &mut [f64], rows: usize, a: usize, b: usize) {
     for i in 0..rows {
         matrix.swap(a * rows + i, b * rows + i);

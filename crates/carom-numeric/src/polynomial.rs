@@ -1,40 +1,40 @@
 //! Certified roots of small polynomials on the unit interval.
 //!
-//! Bernstein coefficients bound a polynomial: no change of sign among them, no root; one change,
-//! exactly one root. Otherwise the interval is halved. No root is missed and none invented; what
-//! is narrower than $2^{-52}$ with several changes is a double root, where the polynomial touches
-//! zero without crossing it.
+//! Bernstein coefficients bound a polynomial: if their signs do not change, there is no root; with one change
+//! there is exactly one root. Otherwise the interval is halved. No simple root is missed, and no false root is
+//! reported. If an interval shorter than $2^{-52}$ still has several sign changes, it contains a double root,
+//! where the polynomial touches zero without crossing it.
 
-/// Halvings after which several sign changes are a double root.
+/// Number of halvings after which several sign changes count as a double root.
 const MAX_DEPTH: u32 = 52;
 
-/// Steps after which bisection has reached the smallest number there is.
+/// Number of steps after which bisection has reached the smallest positive number.
 const MAX_STEPS: usize = 1200;
 
-/// End of the interval to start from.
+/// Order in which roots are reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// Smallest root first.
+    /// The smallest root is reported first.
     Ascending,
-    /// Largest root first.
+    /// The largest root is reported first.
     Descending,
 }
 
-/// True to look for further roots.
+/// Answer of the caller after each root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Search {
-    /// Look for the next root.
+    /// Search for the next root.
     Continue,
-    /// This root was enough.
+    /// End the search.
     Stop,
 }
 
-/// Reports the simple roots in [0, 1] of a polynomial with monomial coefficients `a`, ascending
-/// powers, in the order of `direction`.
+/// Reports the simple roots in [0, 1] of a polynomial in the order of `direction`. `a` are the coefficients of
+/// ascending powers.
 ///
-/// `last` is its value at 1, computed by the caller, so that pieces which share an end agree on
-/// its sign. Zero counts as positive. A double root, where the polynomial does not change its sign,
-/// is not reported.
+/// `last` is the value of the polynomial at 1. The caller computes it, so that adjacent pieces agree on the
+/// sign at their common end. Zero counts as positive. A double root, where the polynomial does not change its
+/// sign, is not reported.
 ///
 /// # Examples
 ///
@@ -64,13 +64,13 @@ pub fn roots<const N: usize>(
     isolate(a, &b, 0.0, 1.0, 0, direction, found)
 }
 
-/// The value at 1 of a polynomial with monomial coefficients `a`: their sum.
+/// Returns the value at 1 of a polynomial with monomial coefficients `a`: the sum of the coefficients.
 pub fn value_at_one<const N: usize>(a: &[f64; N]) -> f64 {
     a.iter().sum()
 }
 
 fn bernstein<const N: usize>(a: &[f64; N]) -> [f64; N] {
-    // Differences of b are a over binomials; summing them up undoes the differences.
+    // The differences of b are a divided by binomial coefficients; summation inverts the differences.
     let n = N - 1;
     let mut b = [0.0; N];
     let mut binomial = 1.0;
@@ -126,7 +126,7 @@ fn isolate<const N: usize>(
     }
 }
 
-/// De Casteljau at the middle.
+/// Splits a polynomial at the middle of its interval into two (de Casteljau's algorithm).
 fn halves<const N: usize>(b: &[f64; N]) -> ([f64; N], [f64; N]) {
     let mut right = *b;
     let mut left = *b;
@@ -139,7 +139,7 @@ fn halves<const N: usize>(b: &[f64; N]) -> ([f64; N], [f64; N]) {
     (left, right)
 }
 
-/// The root in a bracket with one change of sign, by Newton steps kept inside by bisection.
+/// Returns the root in a bracket with one change of sign, by Newton's method with bisection as safeguard.
 fn refine<const N: usize>(a: &[f64; N], positive_at_low: bool, low: f64, high: f64) -> f64 {
     let (mut low, mut high) = (low, high);
     let mut x = 0.5 * (low + high);

@@ -1,8 +1,8 @@
-//! Whole powers with one order of products on every machine.
+//! Integer powers, with an order of products that does not depend on the machine.
 
-/// The power $x^n$ by repeated squaring; of a negative exponent, one over the power of its size.
+/// Computes the power $x^n$ by repeated squaring. For a negative exponent, the reciprocal of $x^{|n|}$.
 ///
-/// `f64::powi` leaves the order of products to the compiler, and with it the last digit.
+/// The order of products of `f64::powi`, and with it the last digit, depends on the compiler.
 ///
 /// # Examples
 ///

@@ -2,11 +2,12 @@
 
 use std::sync::OnceLock;
 
-/// Newton step of a node of the quadrature on $[-1, 1]$ that is below rounding.
+/// The Newton iteration for a node on $[-1, 1]$ ends with a step of at most this size, which is rounding error.
 const NODE_ROUNDING: f64 = 1e-16;
 
-/// Nodes and weights on \[-1, 1\] by Newton's iteration on the Legendre polynomial, from the largest
-/// node to the smallest. Exact for polynomials of degree 2N - 1.
+/// Computes nodes and weights of the Gauss-Legendre rule on \[-1, 1\], from the largest node to the smallest.
+/// The nodes are found by Newton's method on the Legendre polynomial. The rule is exact for polynomials of
+/// degree 2N - 1.
 ///
 /// # Examples
 ///
@@ -39,15 +40,15 @@ pub fn gauss_legendre<const N: usize>() -> [(f64, f64); N] {
     rule
 }
 
-/// Nodes per panel of [`panels`]: exact for polynomials of degree 39, so that an oscillation of one
-/// radian per panel is integrated to rounding.
+/// Number of nodes per panel of [`panels`]. The rule is exact for polynomials of degree 39, so that an
+/// oscillation of one radian per panel is integrated to rounding error.
 const PANEL_NODES: usize = 20;
 
-/// Most panels of [`panels`].
+/// Largest number of panels of [`panels`].
 const MOST_PANELS: f64 = 1e6;
 
-/// Integrals over \[0, `t`\] of functions whose phase changes by at most `phase` radians: one panel of
-/// 20 nodes a radian, at most a million panels.
+/// Integrates functions over \[0, `t`\] whose phase changes by at most `phase` radians. Each radian gets one
+/// panel with 20 nodes, with at most a million panels.
 ///
 /// # Examples
 ///
@@ -73,13 +74,13 @@ pub fn panels<const N: usize>(t: f64, phase: f64, f: impl Fn(f64) -> [f64; N]) -
     sums
 }
 
-/// Points of the adaptive rule.
+/// Number of nodes of the adaptive rule.
 const POINTS: usize = 12;
 
-/// Most halvings of an interval: the rest is shorter than the rounding of its ends.
+/// Largest number of halvings of an interval; a shorter interval would be below the rounding error of its ends.
 const DEPTH: usize = 45;
 
-/// Integrates several functions at once by halving intervals.
+/// Adaptive quadrature of several functions at once, by halving of intervals.
 #[derive(Clone, Debug)]
 pub struct Adaptive {
     rule: [(f64, f64); POINTS],
@@ -94,8 +95,8 @@ impl Default for Adaptive {
 }
 
 impl Adaptive {
-    /// Integrals over an interval. Each is halved until the sum over the halves differs from the
-    /// whole by no more than the tolerance, which then overestimates the error by far.
+    /// Integrates functions over an interval. Each interval is halved until the sum over its halves differs
+    /// from the whole by no more than the tolerance. This difference overestimates the error by far.
     pub fn integrate<const N: usize>(
         &self,
         function: &dyn Fn(f64) -> [f64; N],

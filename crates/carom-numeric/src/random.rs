@@ -1,13 +1,13 @@
-//! Random numbers that know their place: each depends on a seed and on its position alone, so that any
-//! number of threads draws the same.
+//! Counter-based random numbers. Each number depends only on a seed and on its position, so that the result
+//! does not depend on the number of threads.
 //!
-//! All of them are SplitMix64 (Steele, Lea & Flood, *Fast splittable pseudorandom number generators*,
-//! 2014) from different starting points.
+//! All generators are SplitMix64 (Steele, Lea & Flood, *Fast splittable pseudorandom number generators*, 2014)
+//! with different starting points.
 
-/// The increment of the sequence of states: $2^{64}$ over the golden ratio, made odd.
+/// Increment between successive states: $2^{64}$ divided by the golden ratio, made odd.
 const INCREMENT: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// The finalizer of SplitMix64: neighboring states become unrelated bits.
+/// Applies the finalizer of SplitMix64: neighboring states give unrelated bits.
 #[inline]
 fn mix(mut x: u64) -> u64 {
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -15,7 +15,7 @@ fn mix(mut x: u64) -> u64 {
     x ^ (x >> 31)
 }
 
-/// Word number `position` (from 0) of the SplitMix64 stream with this seed.
+/// Returns word number `position` (from 0) of the SplitMix64 stream with this seed.
 ///
 /// # Examples
 ///
@@ -28,7 +28,7 @@ pub fn bits(seed: u64, position: u64) -> u64 {
     mix(seed.wrapping_add(position.wrapping_add(1).wrapping_mul(INCREMENT)))
 }
 
-/// Number `position` of the stream with this seed, uniform in \[`low`, `high`): 53 random bits.
+/// Returns number `position` of the stream with this seed, uniform in \[`low`, `high`), with 53 random bits.
 ///
 /// # Examples
 ///
@@ -41,24 +41,25 @@ pub fn uniform(seed: u64, position: u64, low: f64, high: f64) -> f64 {
     low + (high - low) * ((bits(seed, position) >> 11) as f64 * crate::power(2.0, -53))
 }
 
-/// A number in \[1, 2), 52 random bits, that only the seed (below $2^{32}$) and the position decide.
+/// Returns a number in \[1, 2) with 52 random bits that depends only on the seed (below $2^{32}$) and the
+/// position.
 #[inline]
 pub fn generic(seed: u64, position: u64) -> f64 {
     let state = position.wrapping_add(seed << 32).wrapping_mul(INCREMENT);
     1.0 + (mix(state) >> 12) as f64 * crate::power(2.0, -52)
 }
 
-/// A generator for one step of one sample of a seeded ensemble.
+/// Random generator for one step of one sample of a seeded ensemble.
 ///
-/// It starts from a state that mixes seed, sample and step; two generators that differ in any of them
-/// share nothing.
+/// The initial state is mixed from seed, sample and step, so that generators that differ in any of these give
+/// unrelated numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CounterRng {
     state: u64,
 }
 
 impl CounterRng {
-    /// The generator of one step of one sample.
+    /// Creates the generator of one step of one sample.
     pub fn new(seed: u64, sample: u64, step: u64) -> Self {
         let seeded = mix(seed.wrapping_add(INCREMENT));
         let sampled = mix(seeded ^ sample.wrapping_mul(INCREMENT).wrapping_add(1));
@@ -67,13 +68,13 @@ impl CounterRng {
         }
     }
 
-    /// The next 64 bits.
+    /// Returns the next 64 random bits.
     pub fn next_bits(&mut self) -> u64 {
         self.state = self.state.wrapping_add(INCREMENT);
         mix(self.state)
     }
 
-    /// Uniform in the open interval (0, 1).
+    /// Returns the next number, uniform in the open interval (0, 1).
     pub fn next_uniform(&mut self) -> f64 {
         ((self.next_bits() >> 12) as f64 + 0.5) * crate::power(2.0, -52)
     }

@@ -1,10 +1,11 @@
-//! Roots inside a bracket, to the last digits.
+//! Roots inside a bracket, to full precision.
 
-/// Most steps of Newton's method in a bracket; bisection alone needs 64 between neighbors of one size.
+/// Largest number of steps of Newton's method in a bracket. Bisection alone needs about 64 between two numbers
+/// of similar size.
 const MAX_STEPS: usize = 100;
 
-/// The end of a bracket, its upper one, at which a property that holds at `low` and not at `high` has
-/// just been lost; both ends are then neighboring numbers.
+/// Finds by bisection the number at which a property is lost that holds at `low` and not at `high`. The bracket
+/// shrinks to two neighboring numbers; returns the upper one.
 ///
 /// # Examples
 ///
@@ -15,7 +16,7 @@ const MAX_STEPS: usize = 100;
 pub fn bisect(mut low: f64, mut high: f64, mut holds: impl FnMut(f64) -> bool) -> f64 {
     loop {
         let middle = 0.5 * (low + high);
-        // Also where an end is not a number.
+        // The condition also holds if an end is NaN.
         if !(middle > low && middle < high) {
             return high;
         }
@@ -27,15 +28,15 @@ pub fn bisect(mut low: f64, mut high: f64, mut holds: impl FnMut(f64) -> bool) -
     }
 }
 
-/// Root of a function with one sign change on an interval: Newton's method kept inside a shrinking
-/// bracket. `function` returns the value and the derivative; `values` are those at the ends.
+/// Finds the root of a function with one sign change on an interval, by Newton's method inside a shrinking
+/// bracket. `function` returns the value and the derivative; `values` are the function values at the ends.
 #[inline]
 pub fn newton(ends: [f64; 2], values: [f64; 2], function: impl Fn(f64) -> (f64, f64)) -> f64 {
     let guess = ends[0] + (ends[1] - ends[0]) * (values[0] / (values[0] - values[1]));
     newton_from(guess, ends, values, function)
 }
 
-/// [`newton`] from a guess inside the interval.
+/// Finds the root like [`newton`], starting from a guess inside the interval.
 #[inline]
 pub fn newton_from(
     guess: f64,
@@ -65,7 +66,7 @@ pub fn newton_from(
         if (newton - at).abs() <= 2.0 * f64::EPSILON * at.abs() {
             return newton.clamp(low, high);
         }
-        // Also where the slope is zero or not a number.
+        // This also covers a slope that is zero or NaN.
         at = if newton > low && newton < high {
             newton
         } else {

@@ -1,8 +1,8 @@
-//! Sums and products whose rounding error is known, and sums without any.
+//! Sums and products with their rounding errors, and exact sums.
 
 use std::cmp::Ordering;
 
-/// Sum and its rounding error: `a + b` is exactly the sum of both results. Knuth's two-sum.
+/// Returns the rounded sum and its rounding error: `a + b` is exactly the sum of both results. Knuth's two-sum.
 ///
 /// # Examples
 ///
@@ -16,7 +16,7 @@ pub fn two_sum(a: f64, b: f64) -> (f64, f64) {
     (s, (a - (s - t)) + (b - t))
 }
 
-/// Product and its rounding error, without a fused multiply-add. Dekker's product.
+/// Returns the rounded product and its rounding error, without a fused multiply-add. Dekker's product.
 #[inline]
 pub fn two_product(a: f64, b: f64) -> (f64, f64) {
     let split = |x: f64| {
@@ -29,11 +29,11 @@ pub fn two_product(a: f64, b: f64) -> (f64, f64) {
     (p, ((ah * bh - p) + ah * bl + al * bh) + al * bl)
 }
 
-/// A sum of numbers without rounding.
+/// Exact sum of numbers.
 ///
-/// It is kept as a nonoverlapping expansion (Shewchuk, *Adaptive precision floating-point arithmetic and
-/// fast robust geometric predicates*, 1997): parts of growing size, the last of which has the sign of
-/// the sum. Exact as long as no part overflows.
+/// The sum is stored as a nonoverlapping expansion (Shewchuk, *Adaptive precision floating-point arithmetic and
+/// fast robust geometric predicates*, 1997): a list of parts with growing magnitude. The last part has the sign
+/// of the sum. The sum is exact as long as no part overflows.
 ///
 /// # Examples
 ///
@@ -52,7 +52,7 @@ pub struct ExactSum {
 }
 
 impl ExactSum {
-    /// Adds a number.
+    /// Adds a number to the sum.
     pub fn add(&mut self, mut x: f64) {
         let mut kept = 0;
         for k in 0..self.parts.len() {
@@ -69,14 +69,15 @@ impl ExactSum {
         }
     }
 
-    /// Adds a product of two numbers, both parts of which must be in the range of normal numbers.
+    /// Adds a product of two numbers. The product and its rounding error must be in the range of normal
+    /// numbers.
     pub fn add_product(&mut self, a: f64, b: f64) {
         let (high, low) = two_product(a, b);
         self.add(low);
         self.add(high);
     }
 
-    /// The sign of the sum: `Less` for a negative one.
+    /// Returns the sign of the sum: `Less` for a negative sum.
     pub fn sign(&self) -> Ordering {
         let last = self.parts.last().copied().unwrap_or(0.0);
         last.partial_cmp(&0.0).unwrap_or(Ordering::Equal)

@@ -1,24 +1,25 @@
-//! Singular values of small matrices, and least-norm solutions with them.
+//! Singular values of small matrices, and minimum-norm solutions.
 
 use crate::kernel;
 
-/// Sweeps over all pairs of columns; convergence is quadratic, so that ten are many.
+/// Largest number of sweeps over all pairs of columns. Convergence is quadratic, so that ten are many.
 const MAX_SWEEPS: usize = 40;
 
-/// Columns whose cosine is below this are orthogonal.
+/// Two columns count as orthogonal if the cosine of their angle is below this.
 const ORTHOGONAL: f64 = 2.0 * f64::EPSILON;
 
-/// Columns below this fraction of the largest are rounding.
+/// A column below this fraction of the longest counts as rounding error.
 const VANISHING: f64 = f64::EPSILON / 64.0;
 
-/// Times that a solution is corrected by what it misses.
+/// Largest number of corrections of a solution by its residual.
 const MAX_CORRECTIONS: usize = 2;
 
-/// The decomposition $A = U\Sigma V^T$ of a matrix (rows × n, column-major).
+/// Singular value decomposition $A = U\Sigma V^T$ of a matrix (rows × n, column-major).
 ///
-/// One-sided Jacobi rotations make the columns of $AV$ orthogonal (Hestenes, *J. SIAM* 6, 1958; de Rijk,
-/// *SIAM J. Sci. Stat. Comput.* 10, 1989): unlike methods that bidiagonalize, they find small singular values of
-/// nearly parallel columns to nearly all digits (Demmel & Veselić, *SIAM J. Matrix Anal. Appl.* 13, 1992).
+/// One-sided Jacobi rotations make the columns of $AV$ orthogonal (Hestenes, *J. SIAM* 6, 1958; de Rijk, *SIAM
+/// J. Sci. Stat. Comput.* 10, 1989). Unlike methods that reduce to bidiagonal form, they find small singular
+/// values of nearly parallel columns to nearly all digits (Demmel & Veselić, *SIAM J. Matrix Anal. Appl.* 13,
+/// 1992).
 ///
 /// # Examples
 ///
@@ -34,19 +35,20 @@ const MAX_CORRECTIONS: usize = 2;
 pub struct Svd {
     rows: usize,
     matrix: Vec<f64>,
-    /// $U$, columns of vanishing singular values zero.
+    /// Matrix $U$; columns of vanishing singular values are zero.
     left: Vec<f64>,
-    /// $V$.
+    /// Matrix $V$.
     right: Vec<f64>,
     /// Singular values, in the order of the columns of `right`.
     sizes: Vec<f64>,
 }
 
 impl Svd {
-    /// Decomposes a matrix (rows × n, column-major), of any rank and shape. What is not finite stays so.
+    /// Decomposes a matrix (rows × n, column-major) of any rank and shape. Entries that are not finite give
+    /// results that are not finite.
     pub fn new(matrix: &[f64], rows: usize) -> Self {
         let n = matrix.len().checked_div(rows).unwrap_or(0);
-        // Squares of entries neither overflow nor vanish.
+        // The scaling keeps squares of entries from overflow and underflow.
         let scale = kernel::power_of_two_scale(kernel::max_abs(matrix));
         let mut left: Vec<f64> = matrix.iter().map(|x| x * scale).collect();
         let mut right = vec![0.0; n * n];
@@ -87,29 +89,30 @@ impl Svd {
         }
     }
 
-    /// The singular values (n), each with its [`right`](Self::right) vector, in no order.
+    /// Returns the singular values (n entries) in no particular order; entry i belongs to the
+    /// [`right`](Self::right) vector i.
     pub fn singular_values(&self) -> &[f64] {
         &self.sizes
     }
 
-    /// The largest singular value, 0 without columns.
+    /// Returns the largest singular value; 0 for a matrix without columns.
     pub fn largest(&self) -> f64 {
         self.sizes.iter().copied().fold(0.0, f64::max)
     }
 
-    /// The left singular vector (rows) of a singular value that does not vanish.
+    /// Returns the left singular vector of a nonzero singular value (one entry per row).
     pub fn left(&self, index: usize) -> &[f64] {
         &self.left[index * self.rows..(index + 1) * self.rows]
     }
 
-    /// The right singular vector (n) of a singular value.
+    /// Returns the right singular vector of a singular value (n entries).
     pub fn right(&self, index: usize) -> &[f64] {
         let n = self.sizes.len();
         &self.right[index * n..(index + 1) * n]
     }
 
-    /// The $x$ (n) of least norm among those of least $\lVert Ax-b\rVert$; singular values below `cutoff` of the
-    /// largest count as zero.
+    /// Returns the $x$ (n entries) of least norm among those that minimize $\lVert Ax-b\rVert$. Singular values
+    /// below `cutoff` times the largest count as zero.
     pub fn least_norm(&self, b: &[f64], cutoff: f64) -> Vec<f64> {
         let solve = |b: &[f64]| {
             let mut x = vec![0.0; self.sizes.len()];
@@ -124,7 +127,7 @@ impl Svd {
             let mut corrected = solve(&left);
             kernel::add_scaled(&mut corrected, 1.0, &x);
             let remains = self.misses(b, &corrected);
-            // Written so that NaN fails.
+            // This comparison is false for NaN.
             if !(kernel::norm(&remains) < kernel::norm(&left)) {
                 break;
             }
@@ -133,7 +136,9 @@ impl Svd {
         x
     }
 
-    /// The $x$ (n) of least norm with $A^TAx = b$ where `b` can be reached, without squaring the singular values.
+    /// Solves $A^TAx = b$ for the minimum-norm $x$ (n entries) from the singular values of $A$, without forming
+    /// $A^TA$. Singular values below `cutoff` times the largest count as zero; the part of `b` outside the row
+    /// space of $A$ is ignored.
     pub fn least_norm_gram(&self, b: &[f64], cutoff: f64) -> Vec<f64> {
         let mut x = vec![0.0; self.sizes.len()];
         for (j, size) in self.kept(cutoff) {
@@ -158,7 +163,7 @@ impl Svd {
     }
 }
 
-/// A rotation of two columns, the longer of which comes first.
+/// Rotation of two columns, after which the longer one comes first.
 struct Rotation {
     cosine: f64,
     sine: f64,
@@ -177,7 +182,8 @@ impl Rotation {
     }
 }
 
-/// The rotation that makes two columns orthogonal, `None` if they are.
+/// Returns the rotation that makes two columns orthogonal; `None` if they already are, or if one of them
+/// vanishes.
 fn rotation(columns: &[f64], rows: usize, p: usize, q: usize, vanishing: f64) -> Option<Rotation> {
     let column = |j: usize| &columns[j * rows..(j + 1) * rows];
     let (a, b) = (column(p), column(q));
@@ -195,7 +201,7 @@ fn rotation(columns: &[f64], rows: usize, p: usize, q: usize, vanishing: f64) ->
     if !(cosine.abs() > ORTHOGONAL) {
         return None;
     }
-    // tan(2x) = 2 a.b / (a.a - b.b), the smaller of the two angles.
+    // tan(2x) = 2 a.b / (a.a - b.b); x is the smaller of the two angles.
     let zeta = (long / short - short / long) / (2.0 * cosine);
     let tangent = zeta.signum() / (zeta.abs() + libm::hypot(zeta, 1.0));
     let cosine = 1.0 / libm::hypot(tangent, 1.0);

@@ -1,4 +1,4 @@
-//! The answer of a cell, as a row of the table.
+//! Computes the answer of a cell as a row of the table.
 
 use crate::SweepError;
 use crate::derived::derived;
@@ -11,19 +11,19 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// A row of the table, and whether its cell has an error.
+/// Row of the table. `is_error` is true if the cell has an error.
 pub(crate) struct Row {
     pub(crate) data: Vec<Datum>,
     pub(crate) is_error: bool,
 }
 
-/// An answer, and the problem it answers where it has one in generalized velocities.
+/// Answer of a cell, and its problem in generalized velocities if there is one.
 pub(crate) struct Answered {
     pub(crate) answer: Value,
     problem: Option<Problem>,
 }
 
-/// The row of the cell at which the evaluator stands.
+/// Computes the row of the evaluator's current cell.
 pub(crate) fn row(evaluator: &mut Evaluator<'_>) -> Result<Row, SweepError> {
     let plan = evaluator.plan;
     let mut data: Vec<Datum> = evaluator.coordinates().collect();
@@ -55,7 +55,7 @@ pub(crate) fn row(evaluator: &mut Evaluator<'_>) -> Result<Row, SweepError> {
     Ok(Row { data, is_error })
 }
 
-/// The answer of the cell at which the evaluator stands, or the error that stands in its place.
+/// Computes the answer of the evaluator's current cell, or the error that replaces it.
 pub(crate) fn answer(
     evaluator: &mut Evaluator<'_>,
 ) -> Result<Result<Answered, WireError>, SweepError> {
@@ -64,7 +64,7 @@ pub(crate) fn answer(
         Ok(input) => input,
         Err(error) => return Ok(Err(error)),
     };
-    // A fault of a law in one cell must not end the others.
+    // A panic of a law in one cell must not end the other cells.
     let answered = catch_unwind(AssertUnwindSafe(|| match kind {
         CellKind::Problem { command, .. } => command_answer(*command, input),
         CellKind::Scenario(scenario) => scenario_answer(scenario, input),
@@ -81,7 +81,7 @@ pub(crate) fn answer(
 }
 
 fn command_answer(command: Command, input: &Value) -> Result<Answered, WireError> {
-    // Short cut: the problem is read without names of keys for messages, which only faults need.
+    // Fast path: the problem is parsed without key names for messages, which are needed for errors only.
     if command == Command::Resolve
         && let Ok(problem) = Problem::deserialize(input)
     {
@@ -100,7 +100,7 @@ fn command_answer(command: Command, input: &Value) -> Result<Answered, WireError
 
 fn scenario_answer(scenario: &Scenario, input: &Value) -> Result<Answered, WireError> {
     let set = input.get("set").and_then(Value::as_object);
-    // A JSON scalar is a TOML value too.
+    // A JSON scalar is also a valid TOML value.
     let assign = |(key, value): (&String, &Value)| format!("{key}={value}");
     let overrides = Overrides {
         assignments: set.into_iter().flatten().map(assign).collect(),
@@ -157,7 +157,8 @@ fn typed(value: &Value, kind: ColumnType) -> Option<Datum> {
     }
 }
 
-/// Numbers of nested lists, row by row. JSON is nested no deeper than its parser allows.
+/// Appends the numbers of nested lists, row by row. `None` if an item is not a number or list. The JSON parser
+/// limits the depth.
 fn flatten(items: &[Value], numbers: &mut Vec<f64>) -> Option<()> {
     for item in items {
         match item {

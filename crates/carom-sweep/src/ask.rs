@@ -1,4 +1,4 @@
-//! Ask and tell: points that an optimizer chooses one after the other, with a journal that replays.
+//! Ask and tell: an optimizer asks for points one after the other; a journal of the answers can be replayed.
 
 use crate::SweepError;
 use crate::answer::row;
@@ -16,40 +16,41 @@ use std::path::{Path, PathBuf};
 
 const JOURNAL: &str = "asked.jsonl";
 
-/// Bytes of one answer in a journal, at most: a column takes a number or a text of a few hundred letters.
+/// Largest number of bytes of one answer in a journal: a column takes a number or a text of a few hundred
+/// letters.
 const MAX_ANSWER_BYTES: u64 = 64 << 20;
 
-/// Answers points of a plan's axes, one after the other, and keeps a journal of them in a folder.
+/// Evaluates points of a plan's axes, one after the other, and keeps a journal of the answers in a folder.
 ///
-/// Whoever asks again from the start is answered from the journal, as long as the points are the same
-/// bit for bit; so a deterministic optimizer that was killed replays to where it was.
+/// If the same points are asked again from the start, equal bit for bit, they are answered from the journal. A
+/// deterministic optimizer that was interrupted therefore returns quickly to the point where it stopped.
 #[derive(Debug)]
 pub struct Asked<'p> {
     evaluator: Evaluator<'p>,
     path: PathBuf,
-    /// At the next answer that is replayed.
+    /// Reader of the journal, at the next answer to replay.
     replayed: BufReader<File>,
     journal: File,
     length: u64,
     next: u64,
 }
 
-/// The answer to a point.
+/// Answer to a point.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Told {
-    /// One JSON object, without a line feed.
+    /// Answer as one JSON object, without a line feed.
     pub text: String,
-    /// True if the point was understood, and its cell has no error.
+    /// True if the point is valid and its cell has no error.
     pub is_solved: bool,
 }
 
 impl<'p> Asked<'p> {
-    /// Opens the journal of a folder.
+    /// Opens the journal in a folder and creates it if necessary.
     ///
     /// # Errors
     ///
-    /// [`SweepError::Unsuitable`] for a plan with states or random columns, or if another process asks
-    /// there; [`SweepError::OtherSweep`], [`SweepError::File`].
+    /// [`SweepError::Unsuitable`] for a plan with states or random columns, or if another process uses the
+    /// journal; [`SweepError::OtherSweep`], [`SweepError::File`].
     pub fn open(plan: &'p Plan, folder: &Path) -> Result<Self, SweepError> {
         if plan.has_states() || plan.random.is_some() {
             let message = "points are asked of axes alone: [states] and [random] have no place";
@@ -67,7 +68,7 @@ impl<'p> Asked<'p> {
                 let message = format!("another process asks in {}", folder.display());
                 return Err(SweepError::Unsuitable(message));
             }
-            // Without locks it is the caller's care.
+            // If the file system has no locks, the caller must prevent concurrent use.
             Err(TryLockError::Error(_)) => {}
         }
         let length = whole_lines(&mut journal).map_err(unusable)?;
@@ -84,12 +85,12 @@ impl<'p> Asked<'p> {
         })
     }
 
-    /// Answers a line of JSON with a value for every axis. `line` is its number, from 1, for messages.
+    /// Answers a line of JSON with a value for every axis. `line` is the line number for messages, counted from 1.
     ///
     /// # Errors
     ///
-    /// [`SweepError::AskedOtherwise`] if the journal has another point in its place; [`SweepError::File`]
-    /// if it cannot be kept. Text that is no point is answered with its error.
+    /// [`SweepError::AskedOtherwise`] if the journal has another point at this position; [`SweepError::File`]
+    /// if the journal cannot be written. Text that is not a point gets an answer with its error.
     pub fn answer_line(&mut self, line: usize, text: &str) -> Result<Told, SweepError> {
         let point = serde_json::from_str::<Value>(text)
             .map_err(|error| WireError::new("invalid-json", format!("line {line}: {error}")));
@@ -102,7 +103,7 @@ impl<'p> Asked<'p> {
         }
     }
 
-    /// The values of the axes, in order.
+    /// Returns the values of the axes in order.
     fn point(&self, point: &Value) -> Result<Vec<Scalar>, WireError> {
         let invalid = |message: String| WireError::new("invalid-input", message);
         let axes = &self.evaluator.plan.axes;
@@ -153,7 +154,7 @@ impl<'p> Asked<'p> {
         })
     }
 
-    /// The journal's answer, if it has one for this point.
+    /// Returns the journal's answer, or `None` if the journal ends here.
     fn replay(&mut self, line: usize, point: &[Scalar]) -> Result<Option<Told>, SweepError> {
         let mut bytes = Vec::new();
         let read = read_line(&mut self.replayed, MAX_ANSWER_BYTES, &mut bytes);
@@ -176,7 +177,7 @@ impl<'p> Asked<'p> {
         Ok(Some(Told { text, is_solved }))
     }
 
-    /// The point of an answer.
+    /// Returns the point to which an answer belongs.
     fn asked(&self, answer: &Map<String, Value>) -> Value {
         let axes = self.evaluator.plan.axes.iter();
         let pairs =
@@ -184,7 +185,7 @@ impl<'p> Asked<'p> {
         Value::Object(pairs.collect())
     }
 
-    /// Adds a line to the journal, whole or not at all.
+    /// Appends a line to the journal. If that fails, the journal is restored.
     fn keep(&mut self, text: &str) -> Result<(), SweepError> {
         let length = self.length;
         let journal = &mut self.journal;
@@ -193,19 +194,19 @@ impl<'p> Asked<'p> {
             .and_then(|_| journal.write_all(text.as_bytes()))
             .and_then(|()| journal.sync_data());
         if kept.is_err() {
-            // Whoever opens it next cuts a torn line off too.
+            // The next process that opens the journal also cuts off an incomplete line.
             let _ = journal.set_len(length);
         }
         kept.map_err(SweepError::file("write", &self.path))?;
         self.length += text.len() as u64;
-        // The point that was just kept needs no replay.
+        // Skips the answer that was just written: it needs no replay.
         let skipped = self.replayed.seek(SeekFrom::Start(self.length));
         skipped.map_err(SweepError::file("read", &self.path))?;
         Ok(())
     }
 }
 
-/// True if two points have the same bits.
+/// True if two points are equal bit for bit.
 fn is_same(one: &[Scalar], other: &[Scalar]) -> bool {
     let same = |(a, b): (&Scalar, &Scalar)| match (a, b) {
         (Scalar::Float(a), Scalar::Float(b)) => a.to_bits() == b.to_bits(),
@@ -214,7 +215,8 @@ fn is_same(one: &[Scalar], other: &[Scalar]) -> bool {
     one.len() == other.len() && one.iter().zip(other).all(same)
 }
 
-/// Length of the lines that are whole: a last one without its end, or that is no JSON, was torn.
+/// Returns the length of the complete lines in bytes. A last line without line feed, or that is not JSON, is
+/// incomplete.
 fn whole_lines(journal: &mut File) -> std::io::Result<u64> {
     let mut reader = BufReader::new(&mut *journal);
     let (mut whole, mut line) = (0u64, Vec::new());

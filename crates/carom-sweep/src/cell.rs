@@ -1,21 +1,22 @@
-//! Cells of a plan as lines.
+//! Cells of a plan as lines of input.
 
 use crate::evaluate::Evaluator;
 use crate::{Plan, SweepError};
 use carom_wire::WireError;
 use serde_json::Value;
 
-/// A cell: the line that is answered for it.
+/// Cell of a plan: one line of input.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cell {
-    /// Its number.
+    /// Index of the cell.
     pub index: u64,
-    /// The line, as JSON; or the reason that it could not be made.
+    /// Input as JSON, or the error that prevented it.
     pub input: Result<Value, WireError>,
 }
 
 impl Cell {
-    /// The line as text: what `carom resolve` and its like take, or `{"id", "error"}`.
+    /// Returns the input as a line of text, as `carom resolve` and similar commands read it, or
+    /// `{"id", "error"}`.
     pub fn line(&self) -> String {
         match &self.input {
             Ok(value) => value.to_string(),
@@ -28,11 +29,11 @@ impl Cell {
 }
 
 impl Plan {
-    /// A cell.
+    /// Returns a cell of the plan.
     ///
     /// # Errors
     ///
-    /// [`SweepError::OutOfRange`]; [`SweepError::File`] if the file of states has gone.
+    /// [`SweepError::OutOfRange`]; [`SweepError::File`] if the file of states cannot be opened any more.
     pub fn cell(&self, index: u64) -> Result<Cell, SweepError> {
         let mut evaluator = Evaluator::new(self)?;
         evaluator.move_to(index)?;

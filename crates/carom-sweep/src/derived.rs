@@ -7,10 +7,10 @@ use carom_wire::{Problem, WireError};
 use nalgebra::DMatrix;
 use serde_json::Value;
 
-/// Pairs of outcomes whose distance is computed at most.
+/// Largest number of pairs of outcomes whose distance is computed.
 const MAX_PAIRS: u64 = 1 << 30;
 
-/// A derived column's value.
+/// Computes the value of a derived column.
 pub(crate) fn derived(
     asked: Derived,
     kind: ColumnType,
@@ -40,11 +40,11 @@ pub(crate) fn derived(
     }
 }
 
-/// $\max_{a,b} \lVert v_a^+ - v_b^+\rVert_M / \lVert v^-\rVert_M$ over the outcomes; 0 where there is one,
-/// none where nothing moves before the impact.
+/// Computes $\max_{a,b} \lVert v_a^+ - v_b^+\rVert_M / \lVert v^-\rVert_M$ over the outcomes a, b: 0 for a
+/// single outcome, `None` if nothing moves before the impact.
 fn diameter(outcomes: &[Value], problem: Option<&Problem>) -> Result<Option<f64>, WireError> {
     let Some(problem) = problem else {
-        // Two bodies have one outcome.
+        // A two-body problem has one outcome.
         return Ok(Some(0.0));
     };
     let n = problem.velocity.len();
@@ -82,8 +82,9 @@ fn diameter(outcomes: &[Value], problem: Option<&Problem>) -> Result<Option<f64>
     Ok(Some(widest / norm))
 }
 
-/// Two of the points are so far apart, and none farther. Points far from the center come first, so that
-/// most pairs need no look: no two are farther apart than their distances from it together.
+/// Returns the largest distance between two points; `None` if too many pairs have to be compared. Points far
+/// from the center come first, so that most pairs can be skipped: the distance of two points is at most the sum
+/// of their distances from the center.
 fn widest(points: Vec<Vec<f64>>) -> Option<f64> {
     let Some(n) = points.first().map(Vec::len) else {
         return Some(0.0);
@@ -101,7 +102,7 @@ fn widest(points: Vec<Vec<f64>>) -> Option<f64> {
     let (mut widest, mut pairs) = (0.0f64, 0u64);
     for (i, (radius, point)) in far.iter().enumerate() {
         for (other_radius, other) in far.iter().skip(i + 1) {
-            // Rounding may make a bound too small in its last digits.
+            // The margin covers rounding errors of the bound.
             if (radius + other_radius) * (1.0 + 1e-12) < widest {
                 break;
             }

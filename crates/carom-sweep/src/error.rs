@@ -1,120 +1,120 @@
-//! Why a sweep could not be planned, run or merged.
+//! Errors of planning, running and merging a sweep.
 
 use crate::ShardSet;
 use std::path::{Path, PathBuf};
 
-/// Why a sweep could not be planned, run or merged. A cell without an answer is no such error: it is a row
-/// of the table.
+/// Reason why a sweep could not be planned, run or merged. A cell without an answer is not such an error; it is
+/// a row of the table.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SweepError {
-    /// The plan is not what a sweep takes.
+    /// The plan is invalid.
     #[error("line {line}, column {column}: {}{message}", shown(key))]
     Plan {
-        /// Line of the plan, from 1.
+        /// Line in the plan, counted from 1.
         line: usize,
-        /// Column, from 1.
+        /// Column in the line, counted from 1.
         column: usize,
-        /// The key, as in `axes.angle`; empty if the text is not TOML.
+        /// Key, for example `axes.angle`; empty if the text is not TOML.
         key: String,
-        /// The fault.
+        /// Description of the error.
         message: String,
     },
-    /// A line of the file of states is no problem.
+    /// A line of the file of states is not a problem.
     #[error("{}: line {line}: {message}", path.display())]
     State {
-        /// The file.
+        /// File of states.
         path: PathBuf,
-        /// The line, from 1.
+        /// Line in the file, counted from 1.
         line: usize,
-        /// The fault.
+        /// Description of the error.
         message: String,
     },
-    /// A cell or shard that the plan does not have.
+    /// The plan does not have this cell or shard.
     #[error("there is no {what} {index}: they count from 0 to {last}")]
     OutOfRange {
-        /// `"cell"` or `"shard"`.
+        /// Kind of index: `"cell"` or `"shard"`.
         what: &'static str,
-        /// The number asked for.
+        /// Requested index.
         index: u64,
-        /// The last one there is.
+        /// Largest valid index.
         last: u64,
     },
-    /// A choice of shards that cannot be read.
+    /// A list of shards cannot be parsed.
     #[error("shards `{text}`: {message}")]
     Shards {
-        /// The text.
+        /// Text of the list.
         text: String,
-        /// The fault.
+        /// Description of the error.
         message: String,
     },
-    /// The system refuses a file or folder.
+    /// The operating system reports an error for a file or folder.
     #[error("cannot {doing} {}: {source}", path.display())]
     File {
-        /// `"read"`, `"write"` or the like.
+        /// Action that failed: `"read"`, `"write"` or similar.
         doing: &'static str,
-        /// The file or folder.
+        /// File or folder.
         path: PathBuf,
-        /// The system's words.
+        /// Error of the operating system.
         source: std::io::Error,
     },
-    /// A file is not the plan, or the table, that it should be.
+    /// The content of a file is not the expected plan or table.
     #[error("{}: {message}", path.display())]
     Content {
-        /// The file.
+        /// File.
         path: PathBuf,
-        /// The fault.
+        /// Description of the error.
         message: String,
     },
-    /// A folder without a sweep.
+    /// The folder does not contain a sweep.
     #[error("no sweep in {}: {message}", path.display())]
     NoSweep {
-        /// The folder.
+        /// Folder.
         path: PathBuf,
-        /// The missing part.
+        /// Description of what is missing.
         message: String,
     },
-    /// A folder, or a file in it, of another sweep.
+    /// A folder, or a file in it, belongs to another sweep.
     #[error("{} belongs to another sweep ({found}) than this one ({expected}){differs}", path.display())]
     OtherSweep {
-        /// The folder or file.
+        /// Folder or file.
         path: PathBuf,
-        /// Digest found there, its first letters.
+        /// First digits of the digest found there.
         found: String,
-        /// Digest expected, its first letters.
+        /// First digits of the expected digest.
         expected: String,
-        /// Parts of the plans that differ, if they are known.
+        /// Parts in which the plans differ, if they are known.
         differs: String,
     },
-    /// Two files that both prove to be one shard, with different bytes.
+    /// Two valid files of one shard have different bytes.
     #[error("two different files for shard {shard}: {} and {}", paths[0].display(), paths[1].display())]
     Conflict {
-        /// The shard.
+        /// Index of the shard.
         shard: u64,
-        /// The two files.
+        /// Paths of the two files.
         paths: Box<[PathBuf; 2]>,
     },
-    /// Shards are not there, or not whole.
+    /// Shards are missing or damaged.
     #[error("not complete: {}", gaps(missing, damaged))]
     Gaps {
         /// Shards without a file.
         missing: ShardSet,
-        /// Shards with a file that is not whole.
+        /// Shards with a damaged file only.
         damaged: ShardSet,
     },
-    /// A point was asked before with other values.
+    /// The journal contains another point at this position.
     #[error("line {line}: asked before with other values")]
     AskedOtherwise {
-        /// The line of the input, from 1.
+        /// Line of the input, counted from 1.
         line: usize,
     },
-    /// The request makes no sense for this plan or file.
+    /// The request does not apply to this plan or file.
     #[error("{0}")]
     Unsuitable(String),
 }
 
 impl SweepError {
-    /// The variant as a stable kebab-case identifier, for reports that machines read.
+    /// Returns the variant as a stable kebab-case identifier, for machine-readable reports.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Plan { .. } => "plan",
@@ -132,7 +132,7 @@ impl SweepError {
         }
     }
 
-    /// True if the answer is out of reach, rather than the question at fault.
+    /// True if the result is not available yet, although the request is valid.
     pub fn is_incomplete(&self) -> bool {
         matches!(self, Self::Gaps { .. })
     }

@@ -1,4 +1,4 @@
-//! Duration of a sweep, estimated from a few of its cells.
+//! Estimates the duration of a sweep from a few cells.
 
 use crate::SweepError;
 use crate::answer::row;
@@ -10,31 +10,31 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::time::Instant;
 
-/// Cells that are tried.
+/// Largest number of cells that are tried.
 const TRIED: u64 = 64;
 
 /// Estimated duration and size of a sweep.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Estimate {
-    /// Cells that were tried, spread evenly.
+    /// Number of cells that were tried, evenly spaced in the plan.
     pub tried: u64,
-    /// Cells among them with an error.
+    /// Number of tried cells with an error.
     pub errors: u64,
-    /// Time on one core, in seconds.
+    /// Estimated time on one core (s).
     pub seconds_on_one_core: f64,
-    /// Cores of this machine.
+    /// Number of cores of this machine.
     pub cores: usize,
-    /// Time on all of them, in seconds.
+    /// Estimated time on all cores (s).
     pub seconds_on_all_cores: f64,
-    /// Size of all shards, in bytes.
+    /// Estimated size of all shards (bytes).
     pub bytes: u64,
 }
 
-/// Tries cells of a plan. Writes nothing.
+/// Evaluates a few cells of a plan and estimates the whole sweep. Writes no files.
 ///
 /// # Errors
 ///
-/// [`SweepError::File`] if the file of states has gone.
+/// [`SweepError::File`] if the file of states cannot be opened any more.
 pub fn estimate(plan: &Plan) -> Result<Estimate, SweepError> {
     let n = plan.n_cells();
     let tried = n.min(TRIED);
@@ -43,7 +43,7 @@ pub fn estimate(plan: &Plan) -> Result<Estimate, SweepError> {
     let mut errors = 0;
     let start = Instant::now();
     for i in 0..tried {
-        // Below 2^40 cells, so the product has room.
+        // There are at most 2^40 cells, so that the product does not overflow.
         evaluator.move_to(i * n / tried)?;
         let row = row(&mut evaluator)?;
         errors += u64::from(row.is_error);

@@ -1,4 +1,4 @@
-//! Cells: values of the names, and the line they make.
+//! Evaluates cells: values of the names, and the resulting input.
 
 use crate::SweepError;
 use crate::plan::{CellKind, Plan, json, lay_over, non_finite};
@@ -9,18 +9,18 @@ use carom_wire::WireError;
 use serde_json::{Map, Value, json as object};
 use std::fs::File;
 
-/// Goes from cell to cell of a plan.
+/// Evaluator that moves from cell to cell of a plan.
 #[derive(Debug)]
 pub(crate) struct Evaluator<'p> {
     pub(crate) plan: &'p Plan,
     index: u64,
-    /// Values of the names of expressions: cell, seed, state, axes, draw, random columns, lets.
+    /// Values of the names in expressions, in this order: cell, seed, state, axes, draw, random columns, lets.
     names: Vec<Scalar>,
-    /// Why the names have no values.
+    /// Error because of which the names have no values.
     fault: Option<WireError>,
-    /// The template, filled for some cell.
+    /// Template, filled in for an earlier or the current cell.
     filled: Value,
-    /// The template filled in over a state.
+    /// Filled template laid over a state.
     merged: Value,
     state: u64,
     states: Option<File>,
@@ -51,7 +51,7 @@ impl<'p> Evaluator<'p> {
         })
     }
 
-    /// Goes to a cell of the plan.
+    /// Moves to a cell of the plan.
     pub(crate) fn move_to(&mut self, index: u64) -> Result<(), SweepError> {
         if index >= self.plan.n_cells() {
             return Err(SweepError::OutOfRange {
@@ -60,7 +60,7 @@ impl<'p> Evaluator<'p> {
                 last: self.plan.n_cells().saturating_sub(1),
             });
         }
-        // The last axis varies fastest, and draws within it.
+        // The digits of the index: draws vary fastest, then the last axis.
         let mut rest = index;
         let mut digit = |length: u64| {
             let digit = rest % length.max(1);
@@ -82,7 +82,7 @@ impl<'p> Evaluator<'p> {
         Ok(())
     }
 
-    /// Goes to a cell that has these values on its axes.
+    /// Moves to a cell with given values of the axes.
     pub(crate) fn place(&mut self, index: u64, axes: Vec<Scalar>, draw: u64) {
         let plan = self.plan;
         self.index = index;
@@ -117,7 +117,7 @@ impl<'p> Evaluator<'p> {
         }
     }
 
-    /// The columns of the table that stand before those of the answer.
+    /// Returns the coordinate columns of the table, which come before the columns of the answer.
     pub(crate) fn coordinates(&self) -> impl Iterator<Item = Datum> + '_ {
         let last = 2 + self.coordinate_names().count();
         let rest = self.names.get(2..last).unwrap_or_default();
@@ -141,7 +141,7 @@ impl<'p> Evaluator<'p> {
         state.into_iter().chain(axes).chain(random)
     }
 
-    /// Input of the cell: a problem without its id, or the keys that are set in a scenario.
+    /// Returns the input of the cell: a problem without its id, or the keys that are set in a scenario.
     pub(crate) fn input(&mut self) -> Result<Result<&Value, WireError>, SweepError> {
         if let Some(fault) = &self.fault {
             return Ok(Err(fault.clone()));
@@ -181,7 +181,7 @@ impl<'p> Evaluator<'p> {
         format!("cell-{}", self.index)
     }
 
-    /// The line of this cell, its `id` first.
+    /// Returns the input of this cell with its `id` first.
     pub(crate) fn line(&mut self) -> Result<Result<Value, WireError>, SweepError> {
         let id = self.id();
         Ok(self.input()?.map(|input| {

@@ -1,4 +1,4 @@
-//! A map of a merged table: the color is a column over two others.
+//! Map of a merged table: one column as color over two others.
 
 use crate::SweepError;
 use crate::table::columns_named;
@@ -7,22 +7,23 @@ use parquet::file::reader::SerializedFileReader;
 use std::fs::File;
 use std::path::Path;
 
-/// Relative deviation from a geometric sequence that is rounding.
+/// Relative deviation up to which values count as a geometric sequence.
 const GEOMETRIC: f64 = 1e-9;
 
-/// Length of an axis, over that with its first step everywhere, from which a logarithmic axis shows more.
+/// A sequence counts as geometric only if its range exceeds that of equal steps (each as long as the first) by
+/// this factor.
 const GROWING: f64 = 1.01;
 
-/// Values of an axis that are drawn at most; more are no larger than a dot.
+/// Largest number of values of an axis that are drawn; more would be smaller than a dot.
 const MAX_SHOWN: usize = 256;
 
-/// A heat map of a merged table in Parquet: three columns of numbers, of which the first two span a grid.
-/// An axis whose values are a geometric sequence is logarithmic.
+/// Creates a heat map from three numeric columns of a merged Parquet table. The columns `x` and `y` must span a
+/// grid; `color` gives the colors. An axis whose values form a geometric sequence is logarithmic.
 ///
 /// # Errors
 ///
-/// [`SweepError::Content`] if a column is missing or holds no numbers, if a point of the grid has no row, no
-/// value or several; [`SweepError::File`].
+/// [`SweepError::Content`] if a column is missing or not numeric, or if a point of the grid has no row, no
+/// value or several rows; [`SweepError::File`].
 pub fn map(path: &Path, x: &str, y: &str, color: &str) -> Result<Figure, SweepError> {
     let fault = |message: String| SweepError::content(path, message);
     let file = File::open(path).map_err(SweepError::file("read", path))?;
@@ -81,7 +82,8 @@ fn present(values: &[Option<f64>]) -> Option<Vec<f64>> {
     values.iter().copied().collect()
 }
 
-/// Indices of values spread evenly, both ends among them.
+/// Returns the indices of at most [`MAX_SHOWN`] evenly spaced values out of `n`, including the first and the
+/// last.
 fn thinned(n: usize) -> Vec<usize> {
     if n <= MAX_SHOWN {
         return (0..n).collect();
@@ -99,7 +101,7 @@ fn axis(label: &str, values: &[f64]) -> Axis {
     }
 }
 
-/// True if positive values have equal ratios rather than equal differences.
+/// True if positive values have equal ratios and not equal differences.
 fn is_geometric(values: &[f64]) -> bool {
     let ([first, second, _, ..], Some(last)) = (values, values.last()) else {
         return false;
@@ -115,7 +117,7 @@ fn is_geometric(values: &[f64]) -> bool {
         && (last - first) > GROWING * (second - first) * (values.len() - 1) as f64
 }
 
-/// Points of a table and the grid that they span.
+/// Points of a table, and the grid that they span.
 struct Grid {
     x: Vec<f64>,
     y: Vec<f64>,
@@ -131,7 +133,8 @@ impl Grid {
         }
     }
 
-    /// The values on the grid, a row for each y; or what is wrong, and in which row of the table.
+    /// Returns the values on the grid, one row for each y; or an error message and the row of the table that it
+    /// is about.
     fn fill(&self, values: &[Option<f64>]) -> Result<Vec<Vec<f64>>, (&'static str, usize)> {
         let mut rows = vec![vec![f64::NAN; self.x.len()]; self.y.len()];
         for (index, ((x, y), value)) in self.points.iter().zip(values).enumerate() {

@@ -1,20 +1,21 @@
-//! A million impacts, on one machine or many, with the same bytes.
+//! Parameter sweeps with up to millions of impacts, on one machine or many, with reproducible bytes.
 //!
-//! A [`Plan`] says what every cell of a table is: a line of `carom resolve` with expressions in it, or a
-//! run of a scenario, for all values of some axes. [`run`] computes its shards into a folder, which is
-//! the only state: a killed run loses the shards in hand, any number of processes may share the folder,
-//! and the bytes of a shard depend on the plan alone. [`merge`] makes one table of them.
+//! A [`Plan`] defines every cell of a table: an input line of `carom resolve` with expressions in it, or a run
+//! of a scenario, for all values of some axes. [`run`] computes the shards of the table into a folder, which
+//! holds the whole state of the sweep. A run that is killed loses only the shards in progress, any number of
+//! processes may share the folder, and the bytes of a shard depend only on the plan. [`merge`] joins the shards
+//! into one table.
 //!
-//! | from | by | to |
+//! | input | function | output |
 //! | --- | --- | --- |
 //! | TOML | [`Plan::from_toml`] | a [`Plan`], with its [digest](Plan::digest) |
-//! | a number | [`Plan::cell`] | the [line](Cell::line) that is answered for a cell |
-//! | a plan and a folder | [`run`] | shards, files of Parquet |
-//! | the same, by a runner that schedules shards itself | [`prepare`], [`run_shard`] | the same |
-//! | a folder | [`status`] | which shards are there, and whole |
-//! | folders | [`merge`] | one file of Parquet, CSV or JSON Lines |
+//! | a cell index | [`Plan::cell`] | the [input line](Cell::line) of the cell |
+//! | a plan and a folder | [`run`] | shards, which are Parquet files |
+//! | the same, for a runner that schedules shards itself | [`prepare`], [`run_shard`] | the same |
+//! | a folder | [`status`] | the shards that are done, missing and damaged |
+//! | folders | [`merge`] | one Parquet, CSV or JSON Lines file |
 //! | a merged file | [`map`] | a figure |
-//! | points of an optimizer | [`Asked`] | answers, and a journal that replays |
+//! | points of an optimizer | [`Asked`] | answers, and a journal that can be replayed |
 //!
 //! # Examples
 //!
@@ -77,7 +78,7 @@ pub use shards::ShardSet;
 pub use status::{Status, status};
 pub use table::{ColumnType, Field};
 
-/// Bytes in lower-case hexadecimal digits.
+/// Converts bytes to lower-case hexadecimal digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -1,4 +1,4 @@
-//! Shards to one table.
+//! Merges shards into one table.
 
 use crate::folder::{
     Condition, Manifest, inspect, remove_stale, replace, shards, short, temporary_name,
@@ -14,35 +14,36 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// Rows of a row group of the merged file.
+/// Number of rows of a row group in the merged file.
 const GROUP: usize = 1 << 16;
 
 /// Options of a merge.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MergeOptions {
-    /// Leave out shards that are missing or damaged, instead of refusing.
+    /// Skip shards that are missing or damaged, instead of returning an error.
     pub is_partial: bool,
 }
 
-/// A merged file.
+/// Summary of a merged file.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Merged {
-    /// Its rows.
+    /// Number of rows.
     pub rows: u64,
-    /// SHA-256 of its bytes.
+    /// SHA-256 of the file.
     pub sha256: String,
-    /// Shards that were left out.
+    /// Shards that were skipped.
     #[serde(skip)]
     pub left_out: ShardSet,
 }
 
-/// Unites the shards of folders of one sweep in a file of Parquet, CSV or JSON Lines, by its name:
-/// `.parquet`, `.csv` or `.jsonl`. Shard by shard, so that memory does not grow with the table.
+/// Merges the shards in folders of one sweep into a Parquet, CSV or JSON Lines file, depending on its
+/// extension: `.parquet`, `.csv` or `.jsonl`. The shards are read one after the other, so that memory does not
+/// grow with the table.
 ///
 /// # Errors
 ///
-/// [`SweepError::Gaps`] if shards are missing or damaged; [`SweepError::OtherSweep`] for folders of
-/// different sweeps, [`SweepError::Conflict`] for different bytes of one shard; [`SweepError::File`].
+/// [`SweepError::Gaps`] if shards are missing or damaged; [`SweepError::OtherSweep`] for folders of different
+/// sweeps; [`SweepError::Conflict`] if a shard has two files with different bytes; [`SweepError::File`].
 pub fn merge(
     folders: &[impl AsRef<Path>],
     to: &Path,
@@ -106,7 +107,7 @@ impl Format {
     }
 }
 
-/// Shards in ascending order: whole ones with a file, and those of which there is only a damaged one.
+/// Shards in ascending order: valid ones with their files, and those with a damaged file.
 struct Found {
     whole: Vec<(u64, PathBuf)>,
     damaged: Vec<u64>,
@@ -162,7 +163,7 @@ fn unite(folders: &[impl AsRef<Path>]) -> Result<(Manifest, Found), SweepError> 
     Ok((manifest, found))
 }
 
-/// A temporary file beside the one to be written, its folder, and the name to be.
+/// Returns the path of a temporary file next to the target, the folder, and the final name.
 fn beside(to: &Path) -> (PathBuf, PathBuf, String) {
     let name = to
         .file_name()
@@ -226,7 +227,7 @@ fn write(
     Ok((n, crate::hex(&hashed.hash.finalize())))
 }
 
-/// The rows of a shard, which is looked at again: it may have changed since.
+/// Reads the rows of a shard. The file is checked again, because it may have changed.
 fn rows(manifest: &Manifest, shard: u64, path: &Path) -> Result<Rows, SweepError> {
     let inspected = inspect(path, shard, &manifest.digest)?;
     if inspected.condition != Condition::Whole {
@@ -244,7 +245,7 @@ fn decode(bytes: Bytes, schema: &Schema) -> Result<Rows, ParquetError> {
     read_all(&SerializedFileReader::new(bytes)?, schema)
 }
 
-/// Writes, and hashes what is written.
+/// Writer that also hashes the bytes.
 struct Hashed {
     to: BufWriter<File>,
     hash: Sha256,
@@ -268,7 +269,7 @@ enum Sink {
     JsonLines(Hashed),
 }
 
-/// Error of the system, if it is the reason that Parquet could not be written.
+/// Returns the error of the operating system if it is the reason that Parquet could not be written.
 fn system(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(inner) => match inner.downcast::<io::Error>() {

@@ -1,4 +1,4 @@
-//! A few cells answered before a sweep begins: columns whose paths none of the answers has are refused.
+//! Preview of a sweep: a few cells are answered first to find columns whose paths do not exist.
 
 use crate::SweepError;
 use crate::answer::answer;
@@ -8,24 +8,26 @@ use crate::source::Fault;
 use carom_wire::nearest_name;
 use serde_json::Value;
 
-/// Problems that are answered, spread evenly: one alone may have an error, or lack what others have.
+/// Largest number of problems that are answered, evenly spaced. A single one could have an error or lack some
+/// keys.
 const PROBLEMS: u64 = 5;
 
-/// Runs of a scenario that are made: they may be long, and their records have the same keys.
+/// Largest number of scenario runs: they may take long, and their records have equal keys.
 const RUNS: u64 = 1;
 
-/// Paths of an answer that are compared with an unknown one: beyond that many it is a table of numbers.
+/// Largest number of paths of an answer that are compared with an unknown path; beyond it, most paths are
+/// entries of number tables.
 const MAX_PATHS: usize = 10_000;
 
 impl Plan {
     /// Answers a few cells and looks up the path of every column in their answers.
     ///
-    /// Paths of optional columns are not looked up. Nothing is said if none of the cells has an answer.
+    /// Paths of optional columns are not checked. If no cell has an answer, nothing is checked.
     ///
     /// # Errors
     ///
-    /// [`SweepError::Plan`] for a column whose path none of the answers has, with the path next to it;
-    /// [`SweepError::File`] if the file of states has gone.
+    /// [`SweepError::Plan`] for a column whose path does not exist in any answer, with a similar path as
+    /// suggestion; [`SweepError::File`] if the file of states cannot be opened any more.
     pub fn check_columns(&self) -> Result<(), SweepError> {
         let asked: Vec<(&Column, &str)> = self.columns.iter().filter_map(asked).collect();
         if asked.is_empty() {
@@ -38,7 +40,7 @@ impl Plan {
             CellKind::Scenario(_) => RUNS,
         });
         for i in 0..tried {
-            // Below 2^40 cells, so the product has room.
+            // There are at most 2^40 cells, so that the product does not overflow.
             evaluator.move_to(i * self.n_cells() / tried)?;
             if let Ok(answered) = answer(&mut evaluator)? {
                 answers.push(answered.answer);
@@ -55,7 +57,7 @@ impl Plan {
     }
 }
 
-/// The pointer of a column that is looked up. The preview's cells have no id.
+/// Returns the JSON pointer of a column if it is to be checked. Cells of the preview have no id.
 fn asked(column: &Column) -> Option<(&Column, &str)> {
     match &column.source {
         Source::Pointer(path) if !column.is_optional && !column.needs_id() => {
@@ -86,7 +88,7 @@ fn refusal(column: &Column, path: &str, answers: &[Value]) -> Fault {
     }
 }
 
-/// Pointers of everything in a value, up to [`MAX_PATHS`].
+/// Collects the JSON pointers of all parts of a value, up to [`MAX_PATHS`].
 fn collect(value: &Value, path: &mut String, paths: &mut Vec<String>) {
     let length = path.len();
     let mut enter = |key: &str, value: &Value| {

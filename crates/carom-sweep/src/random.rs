@@ -1,10 +1,13 @@
-//! Random numbers that are a function of seed, cell and stream, in any language.
+//! Random numbers that depend only on seed, cell and stream, defined so that any programming language can
+//! reproduce them.
 
 use sha2::{Digest, Sha256};
 
-/// An integer below $2^{53}$: SHA-256 of `carom-sweep`, seed and cell, and for streams from 1 on the
-/// stream, as little-endian 64-bit integers; of the digest the first eight bytes as a little-endian
-/// integer without its 11 lowest bits.
+/// Returns a random integer below $2^{53}$.
+///
+/// It is computed from the SHA-256 digest of `carom-sweep`, the seed, the cell and, for streams from 1 on, the
+/// stream (little-endian 64-bit integers). The first eight bytes of the digest, as a little-endian integer, are
+/// shifted right by 11 bits.
 pub(crate) fn integer(seed: u64, cell: u64, stream: u64) -> u64 {
     let mut hash = Sha256::new();
     hash.update(b"carom-sweep");
@@ -22,7 +25,7 @@ pub(crate) fn integer(seed: u64, cell: u64, stream: u64) -> u64 {
     u64::from_le_bytes(first) >> 11
 }
 
-/// A number in $[0, 1)$: [`integer`] of the stream `column + 1`, times $2^{-53}$.
+/// Returns a random number in $[0, 1)$: [`integer`] of the stream `column + 1`, times $2^{-53}$.
 pub(crate) fn uniform(seed: u64, cell: u64, column: u64) -> f64 {
     integer(seed, cell, column + 1) as f64 * (1.0 / (1u64 << 53) as f64)
 }

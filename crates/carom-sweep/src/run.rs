@@ -1,4 +1,4 @@
-//! Computing shards into a folder.
+//! Computes shards into a folder.
 
 use crate::answer::row;
 use crate::evaluate::Evaluator;
@@ -21,69 +21,69 @@ use std::time::{Duration, Instant};
 /// Options of a run.
 #[derive(Clone, Debug, Default)]
 pub struct RunOptions {
-    /// Shards to run; all if none is named, from a place that differs from process to process.
+    /// Shards to compute. With `None` all shards are computed, and each process starts at another shard.
     pub shards: Option<ShardSet>,
-    /// Threads; all cores if none is named. The files do not depend on it.
+    /// Number of threads. With `None` all cores are used. The files do not depend on it.
     pub threads: Option<NonZeroUsize>,
-    /// When to stop.
+    /// Time after which the run stops.
     pub time_limit: Option<Duration>,
-    /// Progress of the run, and a way to stop it.
+    /// Progress of the run, with a flag to stop it.
     pub monitor: Arc<Monitor>,
 }
 
-/// Progress of a run, and the flag that stops it.
+/// Progress of a run, and a flag to stop it.
 #[derive(Debug, Default)]
 pub struct Monitor {
-    /// Set it to stop the run: shards in hand are given up.
+    /// Set this to stop the run. Shards in progress are abandoned.
     pub stop: Arc<AtomicBool>,
-    /// Cells of the shards that were asked for.
+    /// Number of cells of the requested shards.
     pub cells: AtomicU64,
-    /// Cells that need no more computing: those of shards that were there, and those computed.
+    /// Number of cells that are done: those of existing shards and those computed by this run.
     pub done: AtomicU64,
-    /// Cells that were there.
+    /// Number of cells of existing shards.
     pub kept: AtomicU64,
-    /// Computed cells with errors.
+    /// Number of computed cells with an error.
     pub errors: AtomicU64,
 }
 
 /// Summary of a run.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Summary {
-    /// Shards that it computed.
+    /// Number of shards that were computed.
     pub shards_done: u64,
-    /// Shards that were there, and whole.
+    /// Number of valid shards that already existed.
     pub shards_kept: u64,
-    /// Cells of the shards that it computed.
+    /// Number of cells of the computed shards.
     pub cells: u64,
-    /// Cells among them with an error.
+    /// Number of computed cells with an error.
     pub errors: u64,
-    /// Duration in seconds.
+    /// Duration of the run (s).
     pub seconds: f64,
-    /// True if it stopped before all was there.
+    /// True if the run stopped before all requested shards were done.
     #[serde(skip)]
     pub is_stopped: bool,
 }
 
-/// A shard that is in its folder.
+/// Shard that exists in a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shard {
-    /// Its file.
+    /// Path of the shard file.
     pub path: PathBuf,
-    /// True if the file was there.
+    /// True if the file already existed.
     pub is_kept: bool,
-    /// Cells with errors, if it was computed now.
+    /// Number of cells with errors, if the shard was computed by this call.
     pub errors: u64,
 }
 
-/// Computes the shards that a folder lacks, and those whose files are damaged.
+/// Computes the shards that are missing in a folder or whose files are damaged.
 ///
-/// A file that is whole is never touched. Whatever happens, every file under its final name is whole: it
-/// is written under another, synced and renamed.
+/// Valid files are never changed. Every file under its final name is complete at any time: it is written under
+/// a temporary name, synced and renamed.
 ///
 /// # Errors
 ///
 /// The errors of [`Plan::check_columns`]; [`SweepError::OtherSweep`] if the folder, or a file in it, belongs to
-/// another plan; [`SweepError::File`] for what the system refuses.
+/// another plan; [`SweepError::File`] for errors of the operating system.
 pub fn run(plan: &Plan, folder: &Path, options: &RunOptions) -> Result<Summary, SweepError> {
     let start = Instant::now();
     check_columns(plan, folder)?;
@@ -137,7 +137,7 @@ pub fn run(plan: &Plan, folder: &Path, options: &RunOptions) -> Result<Summary, 
         };
         for index in 1..threads {
             let thread = std::thread::Builder::new().name(format!("shards {index}"));
-            // With fewer threads it takes longer.
+            // If the thread cannot be started, the run only takes longer.
             let _ = thread.spawn_scoped(scope, work);
         }
         let thread = std::thread::Builder::new().name("shards 0".to_owned());
@@ -156,7 +156,7 @@ pub fn run(plan: &Plan, folder: &Path, options: &RunOptions) -> Result<Summary, 
     Ok(summary)
 }
 
-/// Computes one shard into a folder, unless it is there: for runners that schedule shards themselves.
+/// Computes one shard into a folder unless it exists. This is for runners that schedule shards themselves.
 ///
 /// # Errors
 ///
@@ -166,7 +166,7 @@ pub fn run_shard(plan: &Plan, shard: u64, folder: &Path) -> Result<Shard, SweepE
     done.ok_or_else(|| SweepError::Unsuitable("the shard was given up".to_owned()))
 }
 
-/// [`run_shard`] that can be stopped; `None` if it was.
+/// Computes one shard like [`run_shard`], but can be stopped by the monitor. Returns `None` if it was stopped.
 ///
 /// # Errors
 ///
@@ -192,8 +192,9 @@ pub fn run_shard_until(
     crew.shard(&mut Evaluator::new(plan)?, shard)
 }
 
-/// Makes a folder ready for a plan and says what it lacks: for runners that schedule shards themselves,
-/// before the first and after the last. What dead processes of this machine left behind is removed.
+/// Prepares a folder for a plan and returns the state of its shards. Runners that schedule shards themselves
+/// call it before the first shard and after the last one. Files that dead processes of this machine left behind
+/// are removed.
 ///
 /// # Errors
 ///
@@ -205,7 +206,7 @@ pub fn prepare(plan: &Plan, folder: &Path) -> Result<Status, SweepError> {
     status(folder)
 }
 
-/// Looks the columns up, unless the folder has shards: then another process has done so, or the same one before.
+/// Checks the columns, unless the folder already contains shards: then they have been checked before.
 fn check_columns(plan: &Plan, folder: &Path) -> Result<(), SweepError> {
     let has_shards = status(folder).is_ok_and(|found| found.missing.len() < found.shards);
     if has_shards {
@@ -214,14 +215,14 @@ fn check_columns(plan: &Plan, folder: &Path) -> Result<(), SweepError> {
     plan.check_columns()
 }
 
-/// Makes a folder that of a plan, without what dead processes of this machine left in it.
+/// Creates the folder of a plan if necessary, and removes files that dead processes of this machine left in it.
 fn clear(plan: &Plan, folder: &Path) -> Result<(), SweepError> {
     claim(plan, folder)?;
     remove_stale(folder, |name| name == "plan" || name.starts_with("shard-"))
 }
 
-/// The shards in the order in which they are tried. Processes that share a folder begin at places that are
-/// far apart.
+/// Returns the shards in the order in which they are tried. Processes that share a folder start at shards that
+/// are far apart.
 fn order(plan: &Plan, shards: Option<&ShardSet>) -> Vec<u64> {
     if let Some(shards) = shards {
         return shards.iter().collect();
@@ -241,7 +242,7 @@ impl Summary {
     }
 }
 
-/// Threads that take shards from one list.
+/// State shared by threads that take shards from one list.
 struct Crew<'a> {
     plan: &'a Plan,
     folder: &'a Path,
@@ -254,12 +255,13 @@ struct Crew<'a> {
 }
 
 impl Crew<'_> {
-    /// Work of one thread. Samples of a cell stay on it.
+    /// Processes shards in one thread until the list is empty. Samples of a cell are computed in this thread.
     fn work(&self) -> Result<Summary, SweepError> {
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(1)
             .use_current_thread();
-        // Without a pool of its own the samples of a cell are drawn on all cores: slower, the same bits.
+        // Without its own pool, the samples of a cell are distributed over all cores. That is slower, with
+        // equal bits.
         let _pool = pool.build().ok();
         let mut evaluator = Evaluator::new(self.plan)?;
         let mut summary = Summary::default();
@@ -295,7 +297,7 @@ impl Crew<'_> {
                 .is_some_and(|deadline| Instant::now() >= deadline)
     }
 
-    /// One shard; `None` if it was given up.
+    /// Computes one shard unless it exists. Returns `None` if the run was stopped.
     fn shard(
         &self,
         evaluator: &mut Evaluator<'_>,
@@ -333,7 +335,7 @@ impl Crew<'_> {
             &bytes,
             existing,
         )?;
-        // Only now that the right one is there.
+        // Other files are removed only after the right one exists.
         remove_all(whole.iter().chain(&damaged).filter(|other| **other != path))?;
         Ok(Some(Shard {
             path,
@@ -342,7 +344,7 @@ impl Crew<'_> {
         }))
     }
 
-    /// The bytes of a shard and how many of its cells have errors; `None` if it was given up.
+    /// Returns the bytes of a shard and the number of its cells with errors; `None` if the run was stopped.
     fn compute(
         &self,
         evaluator: &mut Evaluator<'_>,
@@ -374,7 +376,7 @@ impl Crew<'_> {
     }
 }
 
-/// Removes files of shards that the plan does not have.
+/// Removes damaged files of shards that the plan does not have.
 fn remove_strays(plan: &Plan, folder: &Path) -> Result<(), SweepError> {
     for (shard, paths) in shards(folder)?.split_off(&plan.n_shards()) {
         for path in paths {
@@ -390,7 +392,7 @@ fn remove_all<'p>(paths: impl IntoIterator<Item = &'p PathBuf>) -> Result<(), Sw
     paths.into_iter().try_for_each(|path| remove(path))
 }
 
-/// Metadata that a file carries.
+/// Returns the metadata that a table file contains.
 pub(crate) fn stamp_of(digest: &str, shard: &str, numerics: u64) -> Vec<(&'static str, String)> {
     vec![
         ("carom.format", FORMAT.to_owned()),

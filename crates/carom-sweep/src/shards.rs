@@ -1,16 +1,16 @@
-//! Sets of shards, as in `3,5-9`.
+//! Sets of shards, written like `3,5-9`.
 
 use crate::SweepError;
 use std::fmt;
 
-/// A set of shards: ascending ranges that do not touch, both ends included.
+/// Set of shards, stored as ascending ranges that do not touch; both ends of a range are included.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ShardSet {
     ranges: Vec<(u64, u64)>,
 }
 
 impl ShardSet {
-    /// The shards 0 to `n` − 1.
+    /// Returns the set of shards 0 to `n` − 1.
     pub fn all(n: u64) -> Self {
         let ranges = n.checked_sub(1).map(|last| (0, last));
         Self {
@@ -18,7 +18,7 @@ impl ShardSet {
         }
     }
 
-    /// Reads a list such as `3,5-9` of shards among the first `n`.
+    /// Parses a list of shards like `3,5-9`. All indices must be below `n`.
     ///
     /// # Errors
     ///
@@ -57,13 +57,13 @@ impl ShardSet {
         Ok(set)
     }
 
-    /// The shards among the first `n` that leave the remainder `i` when divided by `parts`.
+    /// Returns the shards below `n` that leave the remainder `i` when divided by `parts`.
     pub fn every(parts: u64, i: u64, n: u64) -> Self {
         let step = usize::try_from(parts.max(1)).unwrap_or(usize::MAX);
         (i..n).step_by(step).collect()
     }
 
-    /// Adds a range that begins at or after the beginning of the last one.
+    /// Adds a range whose first shard is not before the first shard of the last range.
     fn join(&mut self, low: u64, high: u64) {
         match self.ranges.last_mut() {
             Some((_, last)) if low <= last.saturating_add(1) => *last = (*last).max(high),
@@ -71,23 +71,23 @@ impl ShardSet {
         }
     }
 
-    /// Number of shards.
+    /// Returns the number of shards.
     pub fn len(&self) -> u64 {
         self.ranges.iter().map(|(low, high)| high - low + 1).sum()
     }
 
-    /// True if it is empty.
+    /// True if the set is empty.
     pub fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }
 
-    /// The shards in ascending order.
+    /// Iterates over the shards in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = u64> + '_ {
         self.ranges.iter().flat_map(|&(low, high)| low..=high)
     }
 }
 
-/// From ascending numbers.
+/// Collects ascending indices.
 impl FromIterator<u64> for ShardSet {
     fn from_iter<I: IntoIterator<Item = u64>>(shards: I) -> Self {
         let mut set = Self::default();

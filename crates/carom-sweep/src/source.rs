@@ -1,10 +1,10 @@
-//! Parts of a plan with their keys and places, so that every complaint has a line and a key.
+//! Values of a plan with their keys and positions, so that every error message has a line and a key.
 
 use crate::SweepError;
 use carom_scenarios::tree::{self, Entry, Kind, Place, Value, spelled};
 use carom_wire::nearest_name;
 
-/// A fault of a plan: its place and the key that it is about.
+/// Error in a plan, with its position and key.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Fault {
     pub(crate) place: Place,
@@ -13,7 +13,7 @@ pub(crate) struct Fault {
 }
 
 impl Fault {
-    /// The fault with the line and column of its place.
+    /// Converts the position to line and column of the text.
     pub(crate) fn located(self, text: &str) -> SweepError {
         let (line, column) = self.place.line_and_column(text);
         SweepError::Plan {
@@ -25,22 +25,22 @@ impl Fault {
     }
 }
 
-/// First byte of the plan.
+/// Position of the first byte of the plan.
 pub(crate) const START: Place = Place { source: 0, byte: 0 };
 
-/// A value with its key.
+/// Value with its key.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
-    /// Its own key.
+    /// Key of the value in its table.
     pub(crate) name: String,
-    /// Keys from the outermost table on, as in `axes.angle`.
+    /// Full key from the outermost table on, for example `axes.angle`.
     pub(crate) path: String,
-    /// Place of the key.
+    /// Position of the key.
     place: Place,
     pub(crate) value: Value,
 }
 
-/// Reads a text as a table.
+/// Parses a TOML text as a table.
 pub(crate) fn parse(text: &str) -> Result<Fields, Fault> {
     let value = tree::parse(text, START.source).map_err(|fault| {
         let place = fault.place.unwrap_or(START);
@@ -64,7 +64,7 @@ pub(crate) fn parse(text: &str) -> Result<Fields, Fault> {
     root.into_table()
 }
 
-/// Refuses infinities and NaN, which JSON lacks.
+/// Returns an error if a number is infinite or NaN, which JSON cannot represent.
 fn check_finite(value: &Value, path: &str) -> Result<(), Fault> {
     match &value.kind {
         Kind::Float(number) if !number.is_finite() => Err(Fault {
@@ -73,7 +73,7 @@ fn check_finite(value: &Value, path: &str) -> Result<(), Fault> {
             message: format!("{number} is not a finite number"),
         }),
         Kind::List(items) => items.iter().enumerate().try_for_each(|(i, item)| {
-            // The key of a plain number is written for the one at fault alone.
+            // For plain numbers the key is built only for the invalid one.
             let is_plain = !matches!(&item.kind, Kind::List(_) | Kind::Table(_));
             if is_plain && !matches!(&item.kind, Kind::Float(x) if !x.is_finite()) {
                 return Ok(());
@@ -87,7 +87,7 @@ fn check_finite(value: &Value, path: &str) -> Result<(), Fault> {
     }
 }
 
-/// The key of an entry in the table with the key `path`.
+/// Returns the full key of an entry in the table with the full key `path`.
 pub(crate) fn joined(path: &str, key: &str) -> String {
     let key = spelled(key);
     if path.is_empty() {
@@ -97,8 +97,8 @@ pub(crate) fn joined(path: &str, key: &str) -> String {
     }
 }
 
-/// Key on the line of a byte, after the name of its table; empty where the line has no key. For text
-/// that is no TOML.
+/// Finds a key for an error message in text that is not TOML: the key on the line of byte `at`, after the name
+/// of its table. Empty if the line has no key.
 fn key_near(text: &str, at: usize) -> String {
     let is_key = |key: &str| {
         let is_part = |c: char| c.is_ascii_alphanumeric() || "_-.\"".contains(c);
@@ -121,7 +121,7 @@ fn key_near(text: &str, at: usize) -> String {
 }
 
 impl Node {
-    /// The entry of a table with the key `path`.
+    /// Creates the node of an entry in the table with the full key `path`.
     fn entry(path: &str, entry: Entry) -> Self {
         Self {
             path: joined(path, &entry.key),
@@ -139,7 +139,7 @@ impl Node {
         }
     }
 
-    /// A fault of the item `index` of a list.
+    /// Creates an error about item `index` of a list.
     pub(crate) fn item_fault(&self, index: usize, message: impl Into<String>) -> Fault {
         let items = self.value.items().unwrap_or_default();
         Fault {
@@ -153,7 +153,7 @@ impl Node {
         self.value.text().map_err(|message| self.fault(message))
     }
 
-    /// An integer within bounds.
+    /// Returns the value as an integer within bounds.
     pub(crate) fn count(&self, low: u64, high: u64) -> Result<u64, Fault> {
         count(&self.value, low, high).map_err(|message| self.fault(message))
     }
@@ -162,7 +162,7 @@ impl Node {
         self.value.items().map_err(|message| self.fault(message))
     }
 
-    /// Item `index` of a list by one of the readers of [`Value`].
+    /// Reads item `index` of a list with one of the readers of [`Value`].
     pub(crate) fn item<'n, T>(
         &'n self,
         index: usize,
@@ -189,11 +189,11 @@ impl Node {
     }
 }
 
-/// An integer within bounds.
+/// Returns a value as an integer within bounds.
 ///
 /// # Errors
 ///
-/// The message for any other value.
+/// An error message for any other value.
 pub(crate) fn count(value: &Value, low: u64, high: u64) -> Result<u64, String> {
     let value = value.integer()?;
     u64::try_from(value)
@@ -202,7 +202,7 @@ pub(crate) fn count(value: &Value, low: u64, high: u64) -> Result<u64, String> {
         .ok_or_else(|| format!("{value} must lie between {low} and {high}"))
 }
 
-/// The entries of a table that nobody has asked for yet.
+/// Entries of a table that have not been taken yet.
 #[derive(Clone, Debug)]
 pub(crate) struct Fields {
     place: Place,
@@ -229,7 +229,7 @@ impl Fields {
             .ok_or_else(|| self.fault(format!("the key `{name}` is missing")))
     }
 
-    /// Refuses what is left; `known` are the keys that this table takes.
+    /// Returns an error if entries are left; `known` are the keys that this table can have.
     pub(crate) fn finish(self, known: &[&str]) -> Result<(), Fault> {
         let Some(node) = self.rest.first() else {
             return Ok(());

@@ -1,40 +1,40 @@
-//! Content of a folder.
+//! State of the shards in a folder.
 
 use crate::folder::{Condition, Manifest, inspect, shards};
 use crate::{ShardSet, SweepError};
 use std::path::{Path, PathBuf};
 
-/// Shards that a folder has of its sweep.
+/// State of the shards that a folder contains.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Status {
     /// Name of the plan.
     pub name: String,
     /// Digest of the plan.
     pub digest: String,
-    /// Cells of the plan.
+    /// Number of cells of the plan.
     pub cells: u64,
-    /// Shards of the plan.
+    /// Number of shards of the plan.
     pub shards: u64,
-    /// Shards whose files are there, and whole.
+    /// Number of shards with a valid file.
     pub done: u64,
     /// Shards without a file.
     pub missing: ShardSet,
-    /// Shards with a file that is not what its name says, or with two that differ.
+    /// Shards with a file that is not what its name says, or with two files that differ.
     pub damaged: ShardSet,
 }
 
 impl Status {
-    /// True if every shard is there, and nothing damaged.
+    /// True if every shard has a valid file and no shard is damaged.
     pub fn is_complete(&self) -> bool {
         self.missing.is_empty() && self.damaged.is_empty()
     }
 }
 
-/// Looks at every file of a folder.
+/// Checks every shard file of a folder.
 ///
 /// # Errors
 ///
-/// [`SweepError::NoSweep`], [`SweepError::OtherSweep`] for a file of another one, [`SweepError::File`].
+/// [`SweepError::NoSweep`], [`SweepError::OtherSweep`] for a file of another sweep, [`SweepError::File`].
 pub fn status(folder: &Path) -> Result<Status, SweepError> {
     let manifest = Manifest::read(folder)?;
     let (mut done, mut found, mut damaged) = (0, Vec::new(), Vec::new());

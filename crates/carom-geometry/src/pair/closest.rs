@@ -1,4 +1,4 @@
-//! The gap of two convex bodies to rounding.
+//! Gap of two convex bodies, accurate to rounding errors.
 
 use super::gjk::{self, Simplex, Vertex};
 use super::part::Placed;
@@ -7,31 +7,31 @@ use crate::tolerances::{LAST_TURN, SMALL_TURN, SUPPORT_LEVEL, TURN_ROUNDING};
 use nalgebra::{Matrix2, Vector2, Vector3};
 use smallvec::SmallVec;
 
-/// Newton steps on the sphere.
+/// Largest number of Newton steps on the unit sphere.
 const MAX_NEWTON: usize = 30;
 
-/// Times that a step of it is halved until $g$ grows.
+/// Largest number of halvings of a Newton step until $g$ grows.
 const MAX_HALVINGS: usize = 20;
 
-/// Overlaps below this fraction of a body's radius are those of touching bodies.
+/// An overlap below this fraction of the smaller body radius counts as touching.
 const SHALLOW: f64 = 1e-3;
 
-/// Features that are exchanged for better ones.
+/// Largest number of features that are exchanged for better ones.
 const MAX_EXCHANGES: usize = 20;
 
-/// Attempts to pull overlapping bodies apart.
+/// Largest number of attempts to move overlapping bodies apart.
 const MAX_SHIFTS: usize = 40;
 
-/// Warm start of a pair's search, kept from one call to the next.
+/// Starting point for the search of a pair, kept from one call to the next.
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
     normal: Option<Vector3<f64>>,
-    /// Points of the features, each in its body.
+    /// Pairs of feature points: one point in the frame of each body.
     points: SmallVec<[(Vector3<f64>, Vector3<f64>); 4]>,
 }
 
 impl Memory {
-    /// Starts from a normal.
+    /// Creates a starting point with a normal.
     pub fn starting(normal: Vector3<f64>) -> Self {
         Self {
             normal: Some(normal),
@@ -40,27 +40,27 @@ impl Memory {
     }
 }
 
-/// Closest points of two bodies, or those of least overlap.
+/// Closest points of two bodies, or the points of least overlap.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Closest {
-    /// $\Phi$, negative if they overlap (m).
+    /// Gap $\Phi$, negative if the bodies overlap (m).
     pub gap: f64,
-    /// Unit normal, from the second body into the first.
+    /// Unit normal in space, from the second body into the first.
     pub normal: Vector3<f64>,
-    /// Point of the first body, in space (m).
+    /// Closest point of the first body, in space (m).
     pub point_a: Vector3<f64>,
-    /// Point of the second body, in space (m).
+    /// Closest point of the second body, in space (m).
     pub point_b: Vector3<f64>,
 }
 
 impl Closest {
-    /// The contact point, in the middle of the closest points.
+    /// Returns the contact point: the middle between the two closest points (m).
     pub fn middle(&self) -> Vector3<f64> {
         (self.point_a + self.point_b) * 0.5
     }
 }
 
-/// The gap of two convex parts, from where it was found last.
+/// Computes the gap of two convex parts, starting from the result of the last call in `memory`.
 pub fn closest(a: &Placed<'_>, b: &Placed<'_>, memory: &mut Memory) -> Closest {
     let margin = a.part.margin + b.part.margin;
     let is_cold = memory.normal.is_none() && memory.points.is_empty();
@@ -86,7 +86,7 @@ pub fn closest(a: &Placed<'_>, b: &Placed<'_>, memory: &mut Memory) -> Closest {
     }
 }
 
-/// A normal with the value of $g$ for it.
+/// Candidate for the normal, with its value of $g$.
 #[derive(Clone, Copy)]
 struct Candidate {
     value: f64,
@@ -122,8 +122,8 @@ fn core(a: &Placed<'_>, b: &Placed<'_>, memory: &mut Memory) -> (Candidate, Simp
     if smooth
         && memory.normal.is_some()
         && let Some(found) = newton(a, b, &guess, Features::Lowest)
-        // Any stationary point of bodies that are apart is the maximum; where they overlap by little,
-        // the others are as deep as the bodies are wide.
+        // If the bodies are apart, a stationary point is the maximum. If they overlap slightly, other
+        // stationary points are as deep as the bodies are wide.
         && found.value > -SHALLOW * a.part.bounding_radius().min(b.part.bounding_radius())
     {
         return (found, Simplex::new());
@@ -141,7 +141,7 @@ fn core(a: &Placed<'_>, b: &Placed<'_>, memory: &mut Memory) -> (Candidate, Simp
     let size = a.part.bounding_radius() + b.part.bounding_radius();
     let mut shift = 1e-9 * size;
     let mut apart = gjk::separate(&moved, b, &mut simplex);
-    // Overlapping bodies are pulled apart until their features can be told.
+    // Overlapping bodies are moved apart until their closest features can be distinguished.
     for _ in 0..MAX_SHIFTS {
         if apart {
             break;
@@ -154,7 +154,7 @@ fn core(a: &Placed<'_>, b: &Placed<'_>, memory: &mut Memory) -> (Candidate, Simp
     }
     simplex.truncate(3);
     let mut best = fallback;
-    // The direction of the closest point, good to what it has lost by cancellation.
+    // The direction of the closest point, accurate except for cancellation.
     let towards = gjk::reduce(&mut simplex.clone()).and_then(|v| Candidate::new(a, b, &v));
     if let Some(candidate) = towards
         && candidate.value > best.value
@@ -198,17 +198,18 @@ fn core(a: &Placed<'_>, b: &Placed<'_>, memory: &mut Memory) -> (Candidate, Simp
     (best, simplex)
 }
 
-/// Vertices within this fraction of the size of the lowest are as low.
+/// A vertex counts as lowest if it is within this fraction of the size of the lowest one.
 const LEVEL: f64 = 1e-12;
 
-/// Part of a difference across the right normal, as a fraction of the size.
+/// Largest component of a difference perpendicular to the right normal, as a fraction of the size.
 const ACROSS: f64 = 1e-11;
 
-/// Steps towards the smallest difference of two faces.
+/// Largest number of steps towards the smallest difference of two faces.
 const MAX_ACROSS: usize = 16;
 
-/// Vertices among the lowest along a normal that span points of the two bodies opposite to each other, on one line along the
-/// normal. That there are any is the condition for the bodies to be closest there: no slab of a normal nearby is wider.
+/// Finds vertices among the lowest ones along a normal whose hulls contain two opposite points: one of each
+/// body, on a line along the normal. Such points exist if and only if the bodies are closest along this normal:
+/// no slab with a nearby normal is wider. Returns `None` if there are no such points.
 fn opposite_points(a: &Placed<'_>, b: &Placed<'_>, normal: &Vector3<f64>) -> Option<Simplex> {
     let size = a.part.bounding_radius() + b.part.bounding_radius();
     let lowest = |body: &Placed<'_>, towards: &Vector3<f64>| {
@@ -247,15 +248,15 @@ fn opposite_points(a: &Placed<'_>, b: &Placed<'_>, normal: &Vector3<f64>) -> Opt
     None
 }
 
-/// Corners of a polytope, or of a difference of two, that are looked at.
+/// Largest number of corners of the difference of the bodies that [`by_cuts`] examines.
 const MAX_CUTS: usize = 24;
 
-/// Finds the widest slab by corners that are added one by one: for those that are known, every feature (a corner,
-/// an edge, a face) has a normal, and the widest slab of these is wider than that of the bodies until no corner
-/// is lower than those that are known.
+/// Finds the widest slab between the bodies by adding corners one at a time. Every feature of the known corners
+/// (a corner, an edge, a face) has a normal. The widest slab with respect to the known corners is wider than
+/// the widest slab of the bodies, until no corner lies lower than the known ones.
 ///
-/// This is slow, but needs neither that the bodies are apart nor that a start is near. A smooth body takes part as it
-/// is, not by corners; of two there is nothing to do.
+/// This method is slow, but it works for overlapping bodies and without a good starting point. A smooth body
+/// enters exactly, not by corners; for two smooth bodies the method does nothing.
 fn by_cuts(a: &Placed<'_>, b: &Placed<'_>, best: &mut Candidate, simplex: &mut Simplex) {
     if a.part.is_smooth() && b.part.is_smooth() {
         return;
@@ -316,20 +317,20 @@ fn by_cuts(a: &Placed<'_>, b: &Placed<'_>, best: &mut Candidate, simplex: &mut S
     }
 }
 
-/// A slab that some corners bound.
+/// Slab bounded by known corners.
 struct Slab {
     normal: Vector3<f64>,
-    /// With all corners that are known.
+    /// Width with respect to all known corners (m).
     width: f64,
     features: SmallVec<[Vertex; 3]>,
 }
 
-/// Width of a slab that reaches to a corner, and to the lowest point of a smooth body.
+/// Returns the width of the slab that reaches to a corner, and to the lowest point of a smooth body.
 fn width(a: &Placed<'_>, b: &Placed<'_>, normal: &Vector3<f64>, corner: &Vertex) -> f64 {
     with_corner(a, b, normal, corner).dot(normal)
 }
 
-/// The difference of a corner of a polytope and the lowest point of a smooth body.
+/// Returns the difference of a corner of a polytope and the lowest point of a smooth body.
 fn with_corner(
     a: &Placed<'_>,
     b: &Placed<'_>,
@@ -344,14 +345,14 @@ fn with_corner(
     Vertex::of(a, b, p, q).difference
 }
 
-/// Steps of Gilbert, Johnson and Keerthi that bring a normal near enough for Newton's method.
+/// Largest number of steps of the method of Gilbert, Johnson and Keerthi that prepare Newton's method.
 const MAX_APPROACHES: usize = 60;
 
-/// Width of the slab against the distance found, over the size, at which Newton's method takes over.
+/// Newton's method takes over if distance minus slab width falls below this fraction of the size.
 const NEAR: f64 = 1e-5;
 
-/// Brings the best normal of two bodies that are apart near the widest slab: the closest point of a simplex
-/// of the difference is replaced by the one of a better simplex until its distance is the slab's width.
+/// Improves the best normal of two bodies that are apart: the closest point of a simplex of the difference is
+/// replaced by that of a better simplex, until its distance is close to the slab width.
 fn approach(a: &Placed<'_>, b: &Placed<'_>, simplex: &Simplex, best: &mut Candidate) {
     let size = a.part.bounding_radius() + b.part.bounding_radius();
     let mut points = simplex.clone();
@@ -372,7 +373,7 @@ fn approach(a: &Placed<'_>, b: &Placed<'_>, simplex: &Simplex, best: &mut Candid
     }
 }
 
-/// Calls with every nonempty subset of at most three vertices.
+/// Calls `f` with every nonempty subset of at most three vertices.
 fn each_subset(simplex: &Simplex, f: &mut dyn FnMut(&[Vertex])) {
     let n = simplex.len();
     for mask in 1u32..1 << n {
@@ -385,24 +386,24 @@ fn each_subset(simplex: &Simplex, f: &mut dyn FnMut(&[Vertex])) {
     }
 }
 
-/// Feature of a polytope that a smooth body is closest to.
+/// Feature of a polytope that is closest to a smooth body.
 #[derive(Clone, Copy)]
 enum Features<'v> {
-    /// Whatever is lowest.
+    /// No fixed feature: the lowest points are used.
     Lowest,
     Corner(&'v Vertex),
-    /// A corner of an edge, and the edge.
+    /// A corner of an edge, and the vector along the edge.
     Edge(&'v Vertex, Vector3<f64>),
 }
 
-/// Normals that belong to features.
+/// Returns the normals that belong to features.
 fn normals(
     a: &Placed<'_>,
     b: &Placed<'_>,
     features: &[Vertex],
     guess: &Vector3<f64>,
 ) -> SmallVec<[Vector3<f64>; 2]> {
-    // Only the corners of a polytope make features with a smooth body.
+    // With a smooth body, only the corners of the polytope define features.
     let corner = |v: &Vertex| match (a.part.is_smooth(), b.part.is_smooth()) {
         (false, false) => v.difference,
         (true, _) => b.rotation * -v.b,
@@ -424,7 +425,7 @@ fn normals(
         ([(x, _)], false) => SmallVec::from_elem(*x, 1),
         ([(x, _), (y, _)], false) => {
             let edge = y - x;
-            // The part of the difference across the edge, without cancellation.
+            // The component of the difference perpendicular to the edge, computed without cancellation.
             SmallVec::from_elem(edge.cross(x).cross(&edge), 1)
         }
         ([(x, vertex), (y, _)], true) => {
@@ -439,7 +440,8 @@ fn normals(
     }
 }
 
-/// Newton's method for a stationary point of $g$ on the sphere.
+/// Finds a stationary point of $g$ on the unit sphere by Newton's method. Returns `None` if it does not
+/// converge.
 fn newton(
     a: &Placed<'_>,
     b: &Placed<'_>,
@@ -459,13 +461,13 @@ fn newton(
     let mut d = difference(&n);
     for _ in 0..MAX_NEWTON {
         let value = n.dot(&d);
-        // sigma_2 is taken along -n: its second derivative is even.
+        // sigma_2 is evaluated at -n; its second derivative is even.
         let bend = a.bend(&n) + b.bend(&-n);
         let [t1, t2] = match features {
             Features::Edge(_, e) => [n.cross(&e).try_normalize(0.0)?; 2],
             _ => tangents(&n),
         };
-        // Second derivatives on the sphere; where features are given, such that the step leads upwards.
+        // Second derivatives on the sphere. With fixed features they are modified so that the step increases g.
         let matrix = |value: f64| {
             let entry = |s: &Vector3<f64>, t: &Vector3<f64>| s.dot(&(bend * t)) - value * s.dot(t);
             Matrix2::new(
@@ -519,12 +521,13 @@ fn newton(
         .flatten()
 }
 
-/// Points of two features are opposite to each other if they are no farther from a line along the normal, as a
-/// fraction of the size.
+/// Largest distance, as a fraction of the size, between two points of features perpendicular to the normal for
+/// the points to count as opposite.
 const OPPOSITE: f64 = 1e-9;
 
-/// The closest points on the features that share the lowest value along the normal: those of a simplex if they are
-/// opposite to each other, else of others.
+/// Computes the closest points on the features whose vertices have the lowest value along the normal. The
+/// features are tried in turn: vertices of the simplex, the vertices that span its closest point, and `others`.
+/// The first one that contains opposite points is used.
 fn at_feature(
     a: &Placed<'_>,
     b: &Placed<'_>,
@@ -536,7 +539,7 @@ fn at_feature(
     let size = a.part.bounding_radius() + b.part.bounding_radius();
     let level = |v: &&Vertex| (v.difference.dot(&n) - best.value).abs() <= SUPPORT_LEVEL * size;
     let on: Simplex = simplex.iter().filter(level).copied().collect();
-    // If there are more points than span a feature, those remain whose hull holds the closest point.
+    // If there are more points than a feature needs, those are kept whose hull contains the closest point.
     let mut spanning = if best.value > 0.0 {
         simplex.clone()
     } else {
@@ -547,7 +550,7 @@ fn at_feature(
         if feature.len() < 2 || feature.len() > 3 {
             continue;
         }
-        // Weights of the point of the feature that the origin projects to.
+        // Weights of the point of the feature onto which the origin projects.
         let flat = |v: &Vertex| v.difference - n * v.difference.dot(&n);
         let weights = weights(&feature.iter().map(flat).collect::<SmallVec<[_; 3]>>());
         let Some(weights) = weights.filter(|weights| {
@@ -572,7 +575,8 @@ fn at_feature(
         point_a: a.outward(&points.0),
         point_b: b.outward(&points.1),
     };
-    // The lowest point of a smooth body is unique; the other body's lies on the normal through it.
+    // The lowest point of a smooth body is unique. The closest point of the other body lies on the normal
+    // through it.
     if a.part.is_smooth() && !b.part.is_smooth() {
         closest.point_a = a.outward(&best.support.a);
         closest.point_b = closest.point_a - n * best.value;
@@ -583,8 +587,8 @@ fn at_feature(
     closest
 }
 
-/// Weights with sum 1 of points that bring their combination closest to the origin; `None` if they
-/// depend on each other or a weight is negative.
+/// Returns weights with sum 1 that bring the combination of the points closest to the origin. `None` if the
+/// points are dependent or a weight is negative.
 fn weights(points: &[Vector3<f64>]) -> Option<SmallVec<[f64; 3]>> {
     let found: SmallVec<[f64; 3]> = match *points {
         [x, y] => {

@@ -1,14 +1,14 @@
-//! The closest point of a difference of convex bodies, by Gilbert, Johnson & Keerthi (1988).
+//! Closest point to the origin of the difference of two convex bodies, by Gilbert, Johnson & Keerthi (1988).
 
 use super::part::Placed;
 use crate::tolerances::{GAIN_ROUNDING, ORIGIN_REACHED};
 use nalgebra::Vector3;
 use smallvec::SmallVec;
 
-/// Support evaluations of one call.
+/// Largest number of support evaluations of one call.
 const MAX_ITERATIONS: usize = 128;
 
-/// A vertex of the difference of two bodies and the points that make it, each in its body.
+/// Vertex of the difference of two bodies, with its two points in the frames of the bodies.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Vertex {
     pub(super) difference: Vector3<f64>,
@@ -23,7 +23,7 @@ impl Vertex {
         from_a: Vector3<f64>,
         from_b: Vector3<f64>,
     ) -> Self {
-        // The positions first: their difference is small where the bodies are near.
+        // The positions are subtracted first: their difference is small if the bodies are near.
         let difference = (a.position - b.position) + (a.rotation * from_a - b.rotation * from_b);
         Self {
             difference,
@@ -32,18 +32,18 @@ impl Vertex {
         }
     }
 
-    /// The vertex of the difference that is lowest along a direction of space.
+    /// Returns the vertex of the difference that is lowest along a direction in space.
     pub(super) fn lowest(a: &Placed<'_>, b: &Placed<'_>, direction: &Vector3<f64>) -> Self {
         let (low, high) = (a.lowest(direction), b.lowest(&-direction));
         Self::of(a, b, low, high)
     }
 }
 
-/// At most four vertices.
+/// Simplex with at most four vertices.
 pub(super) type Simplex = SmallVec<[Vertex; 4]>;
 
-/// Grows a simplex, not empty, towards the origin. Returns whether the origin is outside of the
-/// difference: then the simplex holds the closest feature.
+/// Extends a nonempty simplex towards the origin. Returns true if the origin lies outside the difference; the
+/// simplex then holds the closest feature.
 pub(super) fn separate(a: &Placed<'_>, b: &Placed<'_>, simplex: &mut Simplex) -> bool {
     let mut before = f64::INFINITY;
     for _ in 0..MAX_ITERATIONS {
@@ -70,8 +70,8 @@ pub(super) fn separate(a: &Placed<'_>, b: &Placed<'_>, simplex: &mut Simplex) ->
     true
 }
 
-/// Keeps the vertices whose hull holds the point closest to the origin and returns that point; `None`
-/// if the origin is inside a tetrahedron.
+/// Keeps the vertices whose hull contains the point closest to the origin, and returns that point. Returns
+/// `None` if the origin is inside a tetrahedron.
 pub(super) fn reduce(simplex: &mut Simplex) -> Option<Vector3<f64>> {
     let p: SmallVec<[Vector3<f64>; 4]> = simplex.iter().map(|v| v.difference).collect();
     let (closest, mask) = match p[..] {
@@ -97,13 +97,14 @@ fn segment(x: &Vector3<f64>, y: &Vector3<f64>) -> (Vector3<f64>, u8) {
     } else if t > 0.0 {
         (x + along * t, 0b11)
     } else {
-        // Also where both points are one.
+        // This also covers two equal points.
         (*x, 0b01)
     }
 }
 
-/// Ericson, *Real-Time Collision Detection* (2005), Sec. 5.1.5; in the inside the point is along the
-/// normal, which does not cancel.
+/// Returns the point of a triangle closest to the origin: Ericson, *Real-Time Collision Detection* (2005),
+/// Sec. 5.1.5. If it is in the
+/// interior, it is computed along the normal, which avoids cancellation.
 fn triangle(x: &Vector3<f64>, y: &Vector3<f64>, z: &Vector3<f64>) -> (Vector3<f64>, u8) {
     let (xy, xz) = (y - x, z - x);
     let (d1, d2) = (-xy.dot(x), -xz.dot(x));
@@ -135,7 +136,8 @@ fn triangle(x: &Vector3<f64>, y: &Vector3<f64>, z: &Vector3<f64>) -> (Vector3<f6
     (normal * (normal.dot(x) / normal.norm_squared()), 0b111)
 }
 
-/// The closest of the faces that the origin is outside of.
+/// Returns the closest point of the faces that have the origin on their outer side; `None` if there is no such
+/// face.
 fn tetrahedron(p: [Vector3<f64>; 4]) -> Option<(Vector3<f64>, u8)> {
     const FACES: [([usize; 3], usize); 4] = [
         ([0, 1, 2], 3),
@@ -147,7 +149,7 @@ fn tetrahedron(p: [Vector3<f64>; 4]) -> Option<(Vector3<f64>, u8)> {
     for ([i, j, k], other) in FACES {
         let normal = (p[j] - p[i]).cross(&(p[k] - p[i]));
         let (inner, origin) = (normal.dot(&(p[other] - p[i])), -normal.dot(&p[i]));
-        // A flat tetrahedron is outside of every face.
+        // For a flat tetrahedron the origin counts as outside every face.
         if inner * origin > 0.0 {
             continue;
         }

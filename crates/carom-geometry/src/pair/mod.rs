@@ -1,16 +1,17 @@
 //! Pairs of convex bodies: gap, normal, closest points and touching points.
 //!
-//! For convex bodies, apart or slightly overlapping, the gap is
+//! For convex bodies that are apart or slightly overlap, the gap is
 //!
 //! $$ \Phi = \max_{\lvert n\rvert = 1} g(n), \qquad
 //!    g(n) = n\cdot(x_1 - x_2) + \sigma_1(R_1^Tn) + \sigma_2(-R_2^Tn). $$
 //!
-//! Every unit vector gives a lower bound: a slab between the bodies is a proof that they are apart.
-//! The algorithm of Gilbert, Johnson & Keerthi (1988) finds the vertices that are closest; the normal
-//! is then computed from those features, not from the difference of two close points, and smooth
-//! bodies are polished by Newton's method on the sphere. So both the gap and the normal are good to
-//! rounding, also where the bodies touch. The lowest points of the two must then lie opposite to each other;
-//! where they do not, the feature is looked for by cuts, corner by corner.
+//! Here $x_i$, $R_i$ and $\sigma_i$ are position, rotation and support function of body i. Every unit vector
+//! gives a lower bound: a slab between the bodies proves that they are apart. The algorithm of Gilbert, Johnson &
+//! Keerthi (1988) finds the closest vertices. The normal is then computed from those features, not from the
+//! difference of two close points; for smooth bodies it is refined by Newton's method on the unit sphere. Gap
+//! and normal are therefore accurate to rounding errors, even if the bodies touch. The lowest points of the two
+//! bodies must then be opposite to each other. If they are not, a slower search adds corners one by one
+//! (cutting planes).
 
 mod closest;
 mod gjk;
@@ -23,7 +24,7 @@ pub use touching::{TouchingPoint, touching};
 
 use nalgebra::Vector3;
 
-/// Two unit vectors that make a right-handed frame with a unit normal; the $x$ and $y$ axes if the
+/// Returns two unit vectors that form a right-handed frame with a unit normal; the $x$ and $y$ axes if the
 /// normal is $z$.
 pub fn tangents(n: &Vector3<f64>) -> [Vector3<f64>; 2] {
     if n.z > -0.5 {

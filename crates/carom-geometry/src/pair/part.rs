@@ -1,4 +1,4 @@
-//! Convex parts of bodies, and where they are.
+//! Convex parts of bodies, and their placement in space.
 
 use crate::{
     Cylinder, Ellipsoid, EllipsoidIntersection, GeometryError, Shape, SupportMap, TurnedEllipsoid,
@@ -6,24 +6,24 @@ use crate::{
 use carom_lie::Se3;
 use nalgebra::{Matrix3, Vector3};
 
-/// Shape of a part inside its rounding.
+/// Shape of a part without its rounding.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Core {
-    /// One point: a sphere with its rounding.
+    /// Point; with rounding it is a sphere.
     Point(Vector3<f64>),
-    /// An ellipsoid.
+    /// Ellipsoid with axes along the body axes.
     Ellipsoid(Ellipsoid),
-    /// The convex hull of vertices.
+    /// Convex hull of vertices.
     Vertices(Vec<Vector3<f64>>),
-    /// An ellipsoid with axes of its own.
+    /// Ellipsoid with axes of any direction.
     Turned(TurnedEllipsoid),
-    /// A circular cylinder.
+    /// Circular cylinder.
     Cylinder(Cylinder),
-    /// Another body without edges along which faces meet.
+    /// Other body whose support point depends smoothly on the direction.
     Smooth(Box<EllipsoidIntersection>),
 }
 
-/// A convex part of a body: a core grown by a ball.
+/// Convex part of a body: a core grown by a ball.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
     pub(super) core: Core,
@@ -32,7 +32,7 @@ pub struct Part {
 }
 
 impl Part {
-    /// The convex parts of a shape: one, or those of the parts of a union.
+    /// Returns the convex parts of a shape: one part, or the parts of a union.
     ///
     /// # Errors
     ///
@@ -81,7 +81,7 @@ impl Part {
         }
     }
 
-    /// The center and the radius of a part that is a sphere.
+    /// Returns center and radius if the part is a sphere; otherwise `None`.
     pub fn sphere(&self) -> Option<(Vector3<f64>, f64)> {
         match &self.core {
             Core::Point(center) => Some((*center, self.margin)),
@@ -89,17 +89,17 @@ impl Part {
         }
     }
 
-    /// Radius of a ball about the body's origin that holds the part (m).
+    /// Returns the radius of a ball around the body's origin that contains the part (m).
     pub fn bounding_radius(&self) -> f64 {
         self.radius
     }
 
-    /// Radius of the ball that the core is grown by (m).
+    /// Returns the radius of the ball by which the core is grown (m).
     pub fn margin(&self) -> f64 {
         self.margin
     }
 
-    /// The lowest point of the core along a direction of the body, of any length.
+    /// Returns the lowest point of the core along a direction in the body frame, of any length.
     pub fn lowest(&self, direction: &Vector3<f64>) -> Vector3<f64> {
         match &self.core {
             Core::Point(point) => *point,
@@ -120,7 +120,7 @@ impl Part {
         }
     }
 
-    /// True if the core has curved faces, so that its lowest point moves with the direction.
+    /// True if the core has curved faces, so that its lowest point changes continuously with the direction.
     pub(super) fn is_smooth(&self) -> bool {
         matches!(
             self.core,
@@ -128,18 +128,19 @@ impl Part {
         )
     }
 
-    /// True if the core is a polytope, with corners, edges and faces.
+    /// True if the core is a polytope, which has corners, edges and faces.
     pub fn has_corners(&self) -> bool {
         matches!(self.core, Core::Vertices(_))
     }
 
-    /// True if the core is a cylinder, whose contacts are with planes only: along its sides and on its ends the lowest
-    /// point is not unique, which the search for the gap of two bodies takes no account of.
+    /// True if the core is a cylinder. Its contacts are implemented for planes only: along its sides and on its
+    /// ends the lowest point is not unique, which the search for the gap of two bodies cannot handle.
     pub fn is_cylinder(&self) -> bool {
         matches!(self.core, Core::Cylinder(_))
     }
 
-    /// End of a cylinder's axis, −1 or 1, on whose side a point of the core is; `None` for other parts.
+    /// Returns the end of a cylinder's axis, −1 or 1, that is nearer to a point of the core; `None` for other
+    /// parts.
     pub fn end_of_rim(&self, point: &Vector3<f64>) -> Option<f64> {
         match &self.core {
             Core::Cylinder(cylinder) => {
@@ -150,8 +151,8 @@ impl Part {
         }
     }
 
-    /// The lowest point of the rim at an end of a cylinder's axis, −1 or 1, along a direction of the body; of other
-    /// parts, and of a rim that lies level, the lowest point.
+    /// Returns the lowest point of the rim at an end of a cylinder's axis, −1 or 1, along a direction in the
+    /// body frame. For other parts, and for a rim parallel to the plane, it is a lowest point.
     pub fn lowest_of_rim(&self, end: f64, direction: &Vector3<f64>) -> Vector3<f64> {
         let lowest = self.lowest(direction);
         match &self.core {
@@ -163,18 +164,18 @@ impl Part {
         }
     }
 
-    /// $\sigma$ of the part along a direction of the body.
+    /// Returns the support function $\sigma$ of the part along a direction in the body frame.
     pub fn support_value(&self, direction: &Vector3<f64>) -> f64 {
         self.lowest(direction).dot(direction) - self.margin * direction.norm()
     }
 
-    /// Support value of the core alone, without the rounding.
+    /// Returns the support function of the core without the rounding.
     pub fn core_support_value(&self, direction: &Vector3<f64>) -> f64 {
         self.lowest(direction).dot(direction)
     }
 
-    /// Reports the touching features along a unit direction: the vertices of the part with
-    /// $d\cdot\rho \le \sigma(d) +$ `tolerance`, on its surface.
+    /// Reports the touching features along a unit direction: the vertices with $d\cdot\rho \le \sigma(d) +$
+    /// `tolerance`, moved to the surface of the part.
     pub fn lowest_features(
         &self,
         direction: &Vector3<f64>,
@@ -200,7 +201,7 @@ impl Part {
     }
 }
 
-/// A part where it is in space.
+/// Part with its position and rotation in space.
 ///
 /// # Examples
 ///
@@ -226,7 +227,7 @@ pub struct Placed<'a> {
 }
 
 impl<'a> Placed<'a> {
-    /// A part of a body at a configuration.
+    /// Places a part of a body at a configuration.
     pub fn new(part: &'a Part, configuration: &Se3) -> Self {
         Self {
             part,
@@ -240,12 +241,12 @@ impl<'a> Placed<'a> {
         self.part.has_corners()
     }
 
-    /// Radius of the ball that the core is grown by (m).
+    /// Returns the radius of the ball by which the core is grown (m).
     pub fn margin(&self) -> f64 {
         self.part.margin
     }
 
-    /// [`Part::lowest_features`] along a unit direction of space; points in the body.
+    /// Reports [`Part::lowest_features`] along a unit direction in space. The points are in the body frame.
     pub fn features(
         &self,
         direction: &Vector3<f64>,
@@ -256,22 +257,22 @@ impl<'a> Placed<'a> {
             .lowest_features(&self.inward(direction), tolerance, report);
     }
 
-    /// A direction of space seen from the body.
+    /// Converts a direction from space to the body frame.
     pub(super) fn inward(&self, direction: &Vector3<f64>) -> Vector3<f64> {
         self.rotation.tr_mul(direction)
     }
 
-    /// A point of the body in space.
+    /// Converts a point from the body frame to space.
     pub(super) fn outward(&self, point: &Vector3<f64>) -> Vector3<f64> {
         self.position + self.rotation * point
     }
 
-    /// The lowest point of the core along a direction of space, in the body.
+    /// Returns the lowest point of the core along a direction in space; the point is in the body frame.
     pub(super) fn lowest(&self, direction: &Vector3<f64>) -> Vector3<f64> {
         self.part.lowest(&self.inward(direction))
     }
 
-    /// Second derivative of $\sigma$ along directions of space.
+    /// Returns the second derivative of $\sigma$ with respect to the direction, in space.
     pub(super) fn bend(&self, direction: &Vector3<f64>) -> Matrix3<f64> {
         let d = self.inward(direction);
         let bend = match &self.part.core {
@@ -285,8 +286,9 @@ impl<'a> Placed<'a> {
                 qd * qd.transpose() / (h * h * h) - Matrix3::from_diagonal(&squares) / h
             }
             Core::Smooth(_) => {
-                // The derivative of the support point, by central differences.
-                /// Step of the differences, over the length of the direction: the root of rounding against the curvature.
+                // Derivative of the support point, by central differences.
+                /// Step of the differences relative to the length of the direction: a balance between rounding
+                /// and curvature errors.
                 const STEP: f64 = 1e-5;
                 let size = STEP * d.norm();
                 let column = |k: usize| {

@@ -1,4 +1,4 @@
-//! Points in which two bodies touch: the corners of what their touching faces have in common.
+//! Points at which two bodies touch: the corners of the common part of their touching faces.
 
 use super::closest::Closest;
 use super::part::{Core, Placed};
@@ -6,27 +6,28 @@ use super::tangents;
 use crate::tolerances::{PARALLEL, SAME_POINT};
 use nalgebra::{Vector2, Vector3};
 
-/// A point in which two bodies touch.
+/// Point at which two bodies touch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TouchingPoint {
-    /// In the middle of the two bodies, in space (m).
+    /// Midpoint between the two bodies, in space (m).
     pub point: Vector3<f64>,
-    /// Distance of the bodies there, along the normal of the pair (m).
+    /// Distance of the bodies at this point, along the normal of the pair (m).
     pub gap: f64,
 }
 
 type Polygon = Vec<Vector2<f64>>;
 
-/// A touching face: its corners along two tangents, and its height along the normal as a plane.
+/// Touching face: its corners in coordinates along two tangents, and its height along the normal as a linear
+/// function.
 struct Face {
     corners: Polygon,
-    /// Height at the origin of the tangents' plane, and its slopes.
+    /// Height at the origin of the tangent plane (m), and the slopes along the two tangents.
     height: [f64; 3],
 }
 
 impl Face {
-    /// `sign` is 1 for the body above the normal's plane, whose lowest points touch, and -1 for the
-    /// one below.
+    /// Creates the touching face of a body. `sign` is 1 for the body above the contact plane, whose lowest
+    /// points touch, and -1 for the body below.
     fn new(
         body: &Placed<'_>,
         n: &Vector3<f64>,
@@ -62,7 +63,7 @@ impl Face {
     }
 }
 
-/// The plane through heights over points, by the two directions that they span best.
+/// Fits a plane to heights at points, through the three points that span the largest directions.
 fn plane(points: &[Vector2<f64>], heights: &[f64]) -> [f64; 3] {
     let (Some(first), Some(base)) = (points.first(), heights.first()) else {
         return [0.0; 3];
@@ -97,12 +98,12 @@ fn plane(points: &[Vector2<f64>], heights: &[f64]) -> [f64; 3] {
     [base - slope.dot(first), slope.x, slope.y]
 }
 
-/// Corners counterclockwise about their center, without those inside.
+/// Returns the corners of the convex hull in counterclockwise order.
 fn in_order(mut corners: Polygon) -> Polygon {
     if corners.len() < 3 {
         return corners;
     }
-    // Andrew's monotone chain.
+    // Andrew's monotone chain algorithm.
     corners.sort_by(|a, b| a.x.total_cmp(&b.x).then(a.y.total_cmp(&b.y)));
     let mut hull: Polygon = Vec::with_capacity(corners.len() + 1);
     for pass in 0..2 {
@@ -127,8 +128,8 @@ fn in_order(mut corners: Polygon) -> Polygon {
     hull
 }
 
-/// The part of a polygon, or of a segment, within a convex polygon: Sutherland & Hodgman (1974). Corners that
-/// are outside by no more than `slack` stay; edges that leave by more end on the polygon's own edge.
+/// Clips a polygon or a segment by a convex polygon (Sutherland & Hodgman 1974). Corners that are outside by at
+/// most `slack` are kept. Edges that leave farther end on the clipping polygon's edge.
 fn clip(mut subject: Polygon, by: &[Vector2<f64>], slack: f64) -> Polygon {
     let n = by.len();
     for k in 0..n {
@@ -143,9 +144,9 @@ fn clip(mut subject: Polygon, by: &[Vector2<f64>], slack: f64) -> Polygon {
             if dp >= -slack {
                 next.push(p);
             }
-            // A segment has one side only.
+            // A segment has only one edge.
             if m > 1 && (m > 2 || i == 0) && (dp < -slack) != (dq < -slack) {
-                // To the edge, or as far out as the end that stays.
+                // The cut is on the edge, or as far outside as the end that is kept.
                 let out = if dp.max(dq) > 0.0 { 0.0 } else { slack };
                 next.push(p + (q - p) * ((dp + out) / (dp - dq)));
             }
@@ -155,7 +156,7 @@ fn clip(mut subject: Polygon, by: &[Vector2<f64>], slack: f64) -> Polygon {
     subject
 }
 
-/// Crossing of two edges, or the end points of the segment that parallel ones share.
+/// Returns the intersection point of two segments, or the end points of the common part of parallel segments.
 fn cross(a: &[Vector2<f64>], b: &[Vector2<f64>]) -> Polygon {
     let (Some(a0), Some(a1), Some(b0), Some(b1)) = (a.first(), a.get(1), b.first(), b.get(1))
     else {
@@ -177,8 +178,8 @@ fn cross(a: &[Vector2<f64>], b: &[Vector2<f64>]) -> Polygon {
     vec![a0 + unit * low, a0 + unit * high]
 }
 
-/// Every point in which two parts touch within a tolerance (m), given where they are closest; at
-/// least one.
+/// Reports every point at which two parts touch within a tolerance (m), given their closest points. At least
+/// one point is reported.
 pub fn touching(
     a: &Placed<'_>,
     b: &Placed<'_>,

@@ -1,9 +1,9 @@
-//! Boxes with faces parallel to the body's coordinate planes.
+//! Boxes with faces parallel to the coordinate planes of the body.
 
 use crate::{GeometryError, Support, SupportMap, TriangleMesh};
 use nalgebra::{Matrix3, Vector3};
 
-/// A box with edges along the body axes.
+/// Box with edges along the body axes.
 ///
 /// # Examples
 ///
@@ -23,7 +23,7 @@ pub struct Cuboid {
 }
 
 impl Cuboid {
-    /// A box centered on the body's origin, with half extents (m).
+    /// Creates a box from its half extents (m), centered at the body's origin.
     ///
     /// # Errors
     ///
@@ -36,12 +36,12 @@ impl Cuboid {
         })
     }
 
-    /// Half extents (m).
+    /// Returns the half extents (m).
     pub fn half_extents(&self) -> &Vector3<f64> {
         &self.half_extents
     }
 
-    /// Center in the body (m).
+    /// Returns the center in the body frame (m).
     pub fn center(&self) -> &Vector3<f64> {
         &self.center
     }
@@ -53,14 +53,14 @@ impl Cuboid {
         }
     }
 
-    /// Vertex `i` of 8: bit 0 of `i` is the sign of x, bit 1 of y, bit 2 of z.
+    /// Returns vertex `i` of 8: bit 0 of `i` is the sign of x, bit 1 of y, bit 2 of z.
     fn vertex(&self, i: usize) -> Vector3<f64> {
         let sign = |bit: usize| if i >> bit & 1 == 1 { 1.0 } else { -1.0 };
         let signs = Vector3::new(sign(0), sign(1), sign(2));
         self.center + self.half_extents.component_mul(&signs)
     }
 
-    /// The surface as triangles.
+    /// Returns the surface as triangles.
     pub fn mesh(&self) -> TriangleMesh {
         const FACES: [[usize; 4]; 6] = [
             [0, 4, 6, 2],
@@ -83,7 +83,7 @@ impl Cuboid {
 impl SupportMap for Cuboid {
     #[inline]
     fn support(&self, direction: &Vector3<f64>) -> Support {
-        // A component that vanishes takes the negative side, the vertex of lowest index.
+        // For a zero component the negative side is taken, which gives the vertex of lowest index.
         let corner = self
             .half_extents
             .zip_map(direction, |h, d| if d >= 0.0 { -h } else { h });
@@ -94,7 +94,7 @@ impl SupportMap for Cuboid {
         }
     }
 
-    /// Zero: a vertex stays the lowest.
+    /// Returns zero: the lowest vertex does not change for a small change of direction.
     fn support_derivative(&self, _direction: &Vector3<f64>) -> Matrix3<f64> {
         Matrix3::zeros()
     }

@@ -3,10 +3,10 @@
 use crate::{GeometryError, Support, SupportMap};
 use nalgebra::{Matrix3, UnitVector3, Vector3};
 
-/// A circular cylinder with flat ends.
+/// Circular cylinder with flat ends.
 ///
-/// With the unit axis $a$, radius $r$ and half length $l$, $d_\perp = d - (a\cdot d)a$:
-/// $\sigma(d) = c\cdot d - r\lvert d_\perp\rvert - l\lvert a\cdot d\rvert$.
+/// Its support function is $\sigma(d) = c\cdot d - r\lvert d_\perp\rvert - l\lvert a\cdot d\rvert$, with the
+/// center $c$, the unit axis $a$, the radius $r$, the half length $l$ and $d_\perp = d - (a\cdot d)a$.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cylinder {
     radius: f64,
@@ -16,7 +16,8 @@ pub struct Cylinder {
 }
 
 impl Cylinder {
-    /// A cylinder with radius and half length (m) along a unit `axis` about a `center` in the body (m).
+    /// Creates a cylinder with radius and half length (m) along a unit `axis` around a `center` in the body
+    /// frame (m).
     ///
     /// # Errors
     ///
@@ -39,27 +40,27 @@ impl Cylinder {
         })
     }
 
-    /// Radius (m).
+    /// Returns the radius (m).
     pub fn radius(&self) -> f64 {
         self.radius
     }
 
-    /// Half the distance of the ends (m).
+    /// Returns half the distance between the ends (m).
     pub fn half_length(&self) -> f64 {
         self.half_length
     }
 
-    /// Unit axis in the body.
+    /// Returns the unit axis in the body frame.
     pub fn axis(&self) -> &Vector3<f64> {
         &self.axis
     }
 
-    /// Center in the body (m).
+    /// Returns the center in the body frame (m).
     pub fn center(&self) -> &Vector3<f64> {
         &self.center
     }
 
-    /// Point on the axis in the middle of an end, `side` −1 or 1.
+    /// Returns the center of an end face, `side` −1 or 1.
     pub(crate) fn end(&self, side: f64) -> Vector3<f64> {
         self.center + self.axis * (side * self.half_length)
     }
@@ -71,16 +72,17 @@ impl Cylinder {
         }
     }
 
-    /// Part of a direction across the axis.
+    /// Returns the component of a direction perpendicular to the axis.
     fn across(&self, direction: &Vector3<f64>) -> Vector3<f64> {
         direction - self.axis * self.axis.dot(direction)
     }
 
-    /// Unit direction across the axis that a direction points to; some direction if it is along the axis.
+    /// Returns the unit vector along the component of a direction perpendicular to the axis. If that component
+    /// vanishes, returns an arbitrary perpendicular unit vector.
     fn outward(&self, direction: &Vector3<f64>) -> Vector3<f64> {
         let across = self.across(direction);
         match across.try_normalize(f64::EPSILON * direction.norm()) {
-            // Once more, because of what the first subtraction cancels.
+            // Projected once more, because the first subtraction loses digits by cancellation.
             Some(unit) => self.across(&unit).normalize(),
             None => {
                 let helper = Vector3::ith(self.axis.iamin(), 1.0);
@@ -109,7 +111,8 @@ impl SupportMap for Cylinder {
         }
     }
 
-    /// $-r(I - aa^T - uu^T)/\lvert d_\perp\rvert$ with $u$ along $d_\perp$; zero along the axis.
+    /// Returns $-r(I - aa^T - uu^T)/\lvert d_\perp\rvert$ with $u$ the unit vector along $d_\perp$; zero for a
+    /// direction along the axis.
     fn support_derivative(&self, direction: &Vector3<f64>) -> Matrix3<f64> {
         let across = self.across(direction);
         let reach = across.norm();
@@ -124,7 +127,7 @@ impl SupportMap for Cylinder {
         self.center.norm() + libm::hypot(self.radius, self.half_length)
     }
 
-    /// Reports points of both rims: the lowest and those at 90°, 180° and 270° from it.
+    /// Reports points of both rims: the lowest one and those at 90°, 180° and 270° from it.
     fn points_below(
         &self,
         direction: &Vector3<f64>,

@@ -1,13 +1,13 @@
-//! Ellipsoids with axes parallel to the body's.
+//! Ellipsoids with axes parallel to the body axes.
 
 use crate::{GeometryError, Support, SupportMap};
 use nalgebra::{Matrix3, Vector3};
 
-/// An ellipsoid with semi-axes along the body axes.
+/// Ellipsoid with semi-axes along the body axes.
 ///
 /// # Examples
 ///
-/// The lowest point along a unit vector is at $-\sqrt{\sum_i a_i^2d_i^2}$:
+/// The lowest point along a unit vector $d$ is at $-\sqrt{\sum_i a_i^2d_i^2}$ with the semi-axes $a_i$:
 ///
 /// ```
 /// use carom_geometry::{Ellipsoid, SupportMap};
@@ -26,7 +26,7 @@ pub struct Ellipsoid {
 }
 
 impl Ellipsoid {
-    /// An ellipsoid with semi-axes (m) and a center in the body (m).
+    /// Creates an ellipsoid from its semi-axes (m) and its center in the body frame (m).
     ///
     /// # Errors
     ///
@@ -43,7 +43,7 @@ impl Ellipsoid {
         })
     }
 
-    /// A ball.
+    /// Creates a ball.
     ///
     /// # Errors
     ///
@@ -52,17 +52,17 @@ impl Ellipsoid {
         Self::new([radius; 3], center)
     }
 
-    /// Semi-axes (m).
+    /// Returns the semi-axes (m).
     pub fn semi_axes(&self) -> &Vector3<f64> {
         &self.semi_axes
     }
 
-    /// Center in the body (m).
+    /// Returns the center in the body frame (m).
     pub fn center(&self) -> &Vector3<f64> {
         &self.center
     }
 
-    /// $\sum_i ((\rho_i - c_i)/a_i)^2$: below 1 inside, above 1 outside.
+    /// Returns the level $\sum_i ((\rho_i - c_i)/a_i)^2$ of a point: below 1 inside, above 1 outside.
     pub fn level(&self, point: &Vector3<f64>) -> f64 {
         (point - self.center)
             .component_div(&self.semi_axes)
@@ -78,7 +78,8 @@ impl Ellipsoid {
         }
     }
 
-    /// A sphere grown by `by`; `None` for any other ellipsoid, which does not stay one.
+    /// Returns a sphere grown by `by`; `None` for other ellipsoids, because a grown ellipsoid is not an
+    /// ellipsoid.
     pub(crate) fn grown_sphere(&self, by: f64) -> Option<Self> {
         let a = &self.semi_axes;
         (a.x == a.y && a.y == a.z).then(|| Self {
@@ -90,7 +91,8 @@ impl Ellipsoid {
 }
 
 impl SupportMap for Ellipsoid {
-    /// $\rho = c - A^2d/\lvert Ad\rvert$, $\sigma = c\cdot d - \lvert Ad\rvert$.
+    /// Returns $\rho = c - A^2d/\lvert Ad\rvert$ and $\sigma = c\cdot d - \lvert Ad\rvert$ with
+    /// $A = \mathrm{diag}(a_i)$ and the center $c$.
     #[inline]
     fn support(&self, direction: &Vector3<f64>) -> Support {
         let scaled = self.semi_axes.component_mul(direction);
@@ -107,7 +109,7 @@ impl SupportMap for Ellipsoid {
         }
     }
 
-    /// $-A^2/q + A^2dd^TA^2/q^3$, $q = \lvert Ad\rvert$.
+    /// Returns $-A^2/q + A^2dd^TA^2/q^3$, $q = \lvert Ad\rvert$, $A = \mathrm{diag}(a_i)$.
     fn support_derivative(&self, direction: &Vector3<f64>) -> Matrix3<f64> {
         let scaled = self.semi_axes.component_mul(direction);
         let norm = scaled.norm();

@@ -1,14 +1,14 @@
-//! The common part of ellipsoids.
+//! Intersections of ellipsoids.
 
 use crate::convex::Convex;
 use crate::{Ellipsoid, GeometryError, Support, SupportMap};
 use nalgebra::{Matrix3, Vector3};
 
-/// The common part of ellipsoids whose interiors meet.
+/// Intersection of ellipsoids whose interiors overlap.
 ///
-/// Its lowest point is a lowest point of one ellipsoid if that lies in all others. If not, it lies on
-/// two or three surfaces at once: a logarithmic barrier leads there, and Newton's method on the
-/// conditions of Karush, Kuhn and Tucker gives the last digits.
+/// If the lowest point of one ellipsoid lies in all others, it is the lowest point of the intersection.
+/// Otherwise the lowest point lies on two or three surfaces at once: a logarithmic barrier leads near it, and
+/// Newton's method on the conditions of Karush, Kuhn and Tucker computes it to full precision.
 ///
 /// # Examples
 ///
@@ -29,7 +29,7 @@ pub struct EllipsoidIntersection {
 }
 
 impl EllipsoidIntersection {
-    /// The common part of ellipsoids.
+    /// Creates the intersection of ellipsoids.
     ///
     /// # Errors
     ///
@@ -44,7 +44,7 @@ impl EllipsoidIntersection {
         Ok(Self { parts, body })
     }
 
-    /// The ellipsoids.
+    /// Returns the ellipsoids.
     pub fn parts(&self) -> &[Ellipsoid] {
         &self.parts
     }
@@ -61,11 +61,12 @@ impl EllipsoidIntersection {
     }
 }
 
-/// Ellipsoids whose level is this close to 1 at the lowest point meet there.
+/// At the lowest point, a surface counts as meeting others if its level is within this of 1.
 const MET: f64 = 1e-9;
 
 impl EllipsoidIntersection {
-    /// The part whose own lowest point lies in all others, with that point.
+    /// Returns the ellipsoid whose lowest point lies in all others, with that point; `None` if there is no such
+    /// ellipsoid.
     #[inline]
     fn on_one(&self, direction: &Vector3<f64>) -> Option<(&Ellipsoid, Support)> {
         self.parts.iter().enumerate().find_map(|(index, part)| {
@@ -93,9 +94,10 @@ impl SupportMap for EllipsoidIntersection {
         }
     }
 
-    /// On one ellipsoid its own; where two meet the point moves along their seam $\tau$,
-    /// $-\tau\tau^T/(\tau\cdot B\tau)$, $B = \sum_i\mu_i\nabla^2f_i$ with the multipliers of
-    /// $d + \sum_i\mu_i\nabla f_i = 0$; where three meet it stays.
+    /// If the lowest point lies on one ellipsoid, returns the derivative of that. If two surfaces meet, the
+    /// point moves along their common curve with tangent $\tau$: $-\tau\tau^T/(\tau\cdot B\tau)$ with
+    /// $B = \sum_i\mu_i\nabla^2f_i$, the levels $f_i$, and the multipliers $\mu_i$ of
+    /// $d + \sum_i\mu_i\nabla f_i = 0$. If three surfaces meet, the derivative is zero.
     fn support_derivative(&self, direction: &Vector3<f64>) -> Matrix3<f64> {
         if direction.amax() == 0.0 {
             return Matrix3::zeros();

@@ -1,4 +1,4 @@
-//! Bodies as support maps.
+//! Bodies described by support maps.
 
 mod cuboid;
 mod cylinder;
@@ -24,33 +24,34 @@ use crate::{GeometryError, MassProperties, uniform};
 use nalgebra::{Matrix3, Vector3};
 use std::fmt;
 
-/// The lowest point of a body along a direction.
+/// Lowest point of a body along a direction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Support {
-    /// A minimizer $\rho_C(d)$ of $d\cdot\rho$ over the body, in the body.
+    /// Minimizer $\rho_C(d)$ of $d\cdot\rho$ over the body, in the body frame (m).
     pub point: Vector3<f64>,
-    /// The minimum $\sigma(d)$.
+    /// Minimum $\sigma(d)$.
     pub value: f64,
 }
 
-/// A body that a plane can touch, known by its support map: the lowest point along any direction.
+/// Body that can touch a plane, described by its support map: the lowest point along any direction.
 ///
-/// $\sigma$ is concave and positively homogeneous: $\sigma(kd) = k\sigma(d)$ for $k > 0$, also for
-/// directions that are not of unit length.
+/// The support function $\sigma$ is concave and positively homogeneous: $\sigma(kd) = k\sigma(d)$ for $k > 0$.
+/// Directions need not have unit length.
 pub trait SupportMap: fmt::Debug {
-    /// A lowest point along `direction` (in the body, any length), the first one if several.
+    /// Returns a lowest point along `direction` (in the body frame, any length). If there are several, it is
+    /// the first one found.
     fn support(&self, direction: &Vector3<f64>) -> Support;
 
-    /// Derivative of the lowest point by the direction, $\partial\rho_C/\partial d = \nabla^2\sigma(d)$
-    /// (3 × 3, symmetric): zero at a vertex. Where several points are lowest it is that of
-    /// [`support`](Self::support)'s.
+    /// Returns the derivative of the lowest point with respect to the direction,
+    /// $\partial\rho_C/\partial d = \nabla^2\sigma(d)$ (3 × 3, symmetric): zero at a vertex. If several points
+    /// are lowest, it is the derivative of the point that [`support`](Self::support) returns.
     fn support_derivative(&self, direction: &Vector3<f64>) -> Matrix3<f64>;
 
-    /// Radius of a ball about the body's origin that holds the body (m).
+    /// Returns the radius of a ball around the body's origin that contains the body (m).
     fn bounding_radius(&self) -> f64;
 
-    /// Reports the lowest point of each piece of the body (vertex, part) with
-    /// $d\cdot\rho \le$ `bound`. Points between them may be left out.
+    /// Reports the lowest point of each piece of the body (vertex or part) if it satisfies $d\cdot\rho \le$
+    /// `bound`. Points between the reported ones may be left out.
     fn points_below(
         &self,
         direction: &Vector3<f64>,
@@ -64,37 +65,38 @@ pub trait SupportMap: fmt::Debug {
     }
 }
 
-/// Any of the shapes of this crate.
+/// Any shape of this crate.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Shape {
-    /// An ellipsoid.
+    /// Ellipsoid with axes along the body axes.
     Ellipsoid(Ellipsoid),
-    /// A box.
+    /// Box.
     Cuboid(Cuboid),
-    /// A polyhedron.
+    /// Polyhedron.
     Polyhedron(Polyhedron),
-    /// A body grown by a ball.
+    /// Body grown by a ball.
     Rounded(Box<Rounded<Shape>>),
-    /// Bodies joined.
+    /// Union of bodies.
     Union(Union<Shape>),
-    /// The common part of ellipsoids.
+    /// Intersection of ellipsoids.
     Intersection(EllipsoidIntersection),
-    /// A segment; rounded, a capsule.
+    /// Segment; with rounding it is a capsule.
     Segment(Segment),
-    /// A circular cylinder.
+    /// Circular cylinder.
     Cylinder(Cylinder),
-    /// An ellipsoid with axes of its own.
+    /// Ellipsoid with axes of any direction.
     TurnedEllipsoid(TurnedEllipsoid),
 }
 
 impl Shape {
-    /// Mass, center and inertia at uniform density.
+    /// Computes mass, center and inertia at uniform density.
     ///
-    /// Closed forms for ellipsoids, boxes, cylinders, capsules, meshes, and rounded boxes and convex polyhedra. Rounded
-    /// ellipsoids and intersections are integrated to a relative error below $10^{-10}$. Of a union
-    /// the parts count less what they have in common, integrated in the same way; that is possible
-    /// for ellipsoids, boxes, convex polyhedra and intersections, and any parts may be apart.
+    /// Ellipsoids, boxes, cylinders, capsules, meshes, rounded boxes and rounded convex polyhedra have closed
+    /// forms. Rounded ellipsoids and intersections are integrated numerically with a relative error below
+    /// $10^{-10}$. For a union, the moments of common parts are subtracted from those of its parts; the common
+    /// parts are integrated numerically, too. Overlapping parts must be ellipsoids, boxes, convex polyhedra or
+    /// intersections; parts that do not overlap can be of any kind.
     ///
     /// # Errors
     ///
@@ -105,7 +107,7 @@ impl Shape {
         uniform::mass_properties(self, mass)
     }
 
-    /// The shape moved by `by` in the body.
+    /// Returns the shape translated by `by` in the body frame (m).
     #[must_use]
     pub fn translated(&self, by: &Vector3<f64>) -> Self {
         match self {

@@ -4,10 +4,10 @@ use crate::tolerances::CONVEX_VOLUME;
 use crate::{GeometryError, Support, SupportMap, TriangleMesh};
 use nalgebra::{Matrix3, Vector3};
 
-/// A polyhedron: the convex hull of points, or a body bounded by a closed mesh.
+/// Polyhedron: the convex hull of points, or a body bounded by a closed mesh.
 ///
-/// Against a plane a body acts as its convex hull, so only the hull's vertices are searched; its
-/// mass is that of the mesh.
+/// A plane contact sees only the convex hull, so that only the vertices of the hull are searched. The mass is
+/// that of the mesh.
 ///
 /// # Examples
 ///
@@ -32,7 +32,7 @@ pub struct Polyhedron {
 }
 
 impl Polyhedron {
-    /// The convex hull of points in the body (m).
+    /// Creates the convex hull of points in the body frame (m).
     ///
     /// # Errors
     ///
@@ -42,7 +42,7 @@ impl Polyhedron {
         Ok(Self::assemble(hull.vertices().to_vec(), hull, true))
     }
 
-    /// A body bounded by a closed mesh, convex or not.
+    /// Creates a body bounded by a closed mesh, convex or not.
     ///
     /// # Errors
     ///
@@ -64,17 +64,17 @@ impl Polyhedron {
         }
     }
 
-    /// The surface as triangles.
+    /// Returns the surface as triangles.
     pub fn mesh(&self) -> &TriangleMesh {
         &self.surface
     }
 
-    /// The vertices of the convex hull, in the body (m).
+    /// Returns the vertices of the convex hull, in the body frame (m).
     pub fn vertices(&self) -> &[Vector3<f64>] {
         &self.vertices
     }
 
-    /// True if the body is its own convex hull.
+    /// True if the body equals its convex hull.
     pub fn is_convex(&self) -> bool {
         self.convex
     }
@@ -101,7 +101,7 @@ impl SupportMap for Polyhedron {
         best
     }
 
-    /// Zero: a vertex stays the lowest.
+    /// Returns zero: the lowest vertex does not change for a small change of direction.
     fn support_derivative(&self, _direction: &Vector3<f64>) -> Matrix3<f64> {
         Matrix3::zeros()
     }

@@ -1,9 +1,9 @@
-//! Bodies grown by a ball.
+//! Rounded bodies: bodies grown by a ball.
 
 use crate::{GeometryError, Support, SupportMap};
 use nalgebra::{Matrix3, Vector3};
 
-/// A body grown by a ball of radius ε (the Minkowski sum).
+/// Body grown by a ball of radius ε: the Minkowski sum of both.
 ///
 /// # Examples
 ///
@@ -24,7 +24,7 @@ pub struct Rounded<S> {
 }
 
 impl<S> Rounded<S> {
-    /// Grows a body by `radius` ε ≥ 0 (m).
+    /// Creates a body grown by a ball of radius ε = `radius` ≥ 0 (m).
     ///
     /// # Errors
     ///
@@ -37,12 +37,12 @@ impl<S> Rounded<S> {
         }
     }
 
-    /// The body before it was rounded.
+    /// Returns the body without rounding.
     pub fn base(&self) -> &S {
         &self.base
     }
 
-    /// The rounding radius ε (m).
+    /// Returns the rounding radius ε (m).
     pub fn radius(&self) -> f64 {
         self.radius
     }
@@ -67,7 +67,8 @@ impl<S: SupportMap> SupportMap for Rounded<S> {
         support
     }
 
-    /// The base's derivative less $\epsilon(I - \hat d\hat d^T)/\lvert d\rvert$.
+    /// Returns the derivative of the base minus $\epsilon(I - \hat d\hat d^T)/\lvert d\rvert$, with
+    /// $\hat d = d/\lvert d\rvert$.
     fn support_derivative(&self, direction: &Vector3<f64>) -> Matrix3<f64> {
         let base = self.base.support_derivative(direction);
         let norm = direction.norm();

@@ -1,16 +1,16 @@
-//! Segments: bodies without volume, which rounding turns into capsules.
+//! Segments: bodies without volume, which become capsules by rounding.
 
 use crate::{GeometryError, Support, SupportMap};
 use nalgebra::{Matrix3, UnitVector3, Vector3};
 
-/// The segment between two points. Grown by a ball it is a *capsule*: a cylinder with two half balls.
+/// Segment between two points. Grown by a ball it is a *capsule*: a cylinder with two hemispheres.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Segment {
     ends: [Vector3<f64>; 2],
 }
 
 impl Segment {
-    /// The segment along a unit `axis` about a `center` in the body (m) with half its length (m).
+    /// Creates a segment along a unit `axis` around a `center` in the body frame (m), with half its length (m).
     ///
     /// # Errors
     ///
@@ -29,17 +29,17 @@ impl Segment {
         })
     }
 
-    /// Both ends, in the body (m).
+    /// Returns both ends, in the body frame (m).
     pub fn ends(&self) -> &[Vector3<f64>; 2] {
         &self.ends
     }
 
-    /// Point in the middle, in the body (m).
+    /// Returns the midpoint, in the body frame (m).
     pub fn center(&self) -> Vector3<f64> {
         (self.ends[0] + self.ends[1]) * 0.5
     }
 
-    /// Half of the way from the first end to the second (m).
+    /// Returns half of the vector from the first end to the second (m).
     pub fn half(&self) -> Vector3<f64> {
         (self.ends[1] - self.ends[0]) * 0.5
     }
@@ -68,7 +68,7 @@ impl SupportMap for Segment {
         }
     }
 
-    /// Zero: an end stays the lowest.
+    /// Returns zero: the lowest end does not change for a small change of direction.
     fn support_derivative(&self, _direction: &Vector3<f64>) -> Matrix3<f64> {
         Matrix3::zeros()
     }

@@ -1,20 +1,20 @@
-//! Bodies turned in the frame that they stand in.
+//! Ellipsoids rotated relative to the body frame.
 
 use crate::{Ellipsoid, Support, SupportMap};
 use carom_lie::So3;
 use nalgebra::{Matrix3, Vector3};
 
-/// An ellipsoid whose axes are not those of the body.
+/// Ellipsoid whose axes are not parallel to the body axes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TurnedEllipsoid {
-    /// About the origin, with axes of its own.
+    /// Ellipsoid in its own axes, centered at the origin.
     base: Ellipsoid,
     axes: Matrix3<f64>,
     center: Vector3<f64>,
 }
 
 impl TurnedEllipsoid {
-    /// An ellipsoid turned about its center by `rotation`, from its own axes to the body's.
+    /// Creates an ellipsoid that is turned about its center; `rotation` maps its own axes to the body frame.
     pub fn new(ellipsoid: &Ellipsoid, rotation: &So3) -> Self {
         Self {
             base: ellipsoid.translated(&-ellipsoid.center()),
@@ -23,17 +23,17 @@ impl TurnedEllipsoid {
         }
     }
 
-    /// The ellipsoid about the origin of its own axes.
+    /// Returns the ellipsoid in its own axes, centered at the origin.
     pub fn base(&self) -> &Ellipsoid {
         &self.base
     }
 
-    /// Directions of the semi-axes in the body, as columns.
+    /// Returns the directions of the semi-axes in the body frame, as columns.
     pub fn axes(&self) -> &Matrix3<f64> {
         &self.axes
     }
 
-    /// Center in the body (m).
+    /// Returns the center in the body frame (m).
     pub fn center(&self) -> &Vector3<f64> {
         &self.center
     }

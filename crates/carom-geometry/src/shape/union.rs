@@ -1,11 +1,11 @@
-//! Bodies joined.
+//! Unions of bodies.
 
 use crate::{GeometryError, Support, SupportMap};
 use nalgebra::{Matrix3, Vector3};
 
-/// Several bodies that move as one; they may overlap or be apart.
+/// Union of several bodies that move as one. They may overlap or be apart.
 ///
-/// Against a plane the union acts as its convex hull: its lowest point is one of a part.
+/// A plane contact sees the convex hull of the union: its lowest point is the lowest point of one of the parts.
 ///
 /// # Examples
 ///
@@ -24,7 +24,7 @@ pub struct Union<S> {
 }
 
 impl<S> Union<S> {
-    /// Joins parts, at least one.
+    /// Creates the union of parts. There must be at least one.
     ///
     /// # Errors
     ///
@@ -36,7 +36,7 @@ impl<S> Union<S> {
         Ok(Self { parts })
     }
 
-    /// The parts.
+    /// Returns the parts.
     pub fn parts(&self) -> &[S] {
         &self.parts
     }
@@ -49,7 +49,7 @@ impl<S> Union<S> {
 }
 
 impl<S: SupportMap> Union<S> {
-    /// The part that reaches lowest, the first one if several, and its support.
+    /// Returns the part that reaches lowest (the first one among equals) and its lowest point.
     #[inline]
     fn lowest(&self, direction: &Vector3<f64>) -> (Option<&S>, Support) {
         let mut best = Support {

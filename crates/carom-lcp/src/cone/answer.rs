@@ -1,21 +1,21 @@
-//! Answers of a problem with round cones, and the choice among several.
+//! Answers of a contact problem with circular friction cones, and the choice among several solutions.
 
 use crate::LcpStatus;
 
-/// End of a contact.
+/// Mode of a contact after the impact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum ConeMode {
-    /// No impulse.
+    /// Open contact: no impulse.
     #[default]
     Open,
-    /// It pushes and does not slide.
+    /// Sticking contact: a normal impulse acts and the contact does not slide.
     Stick,
-    /// It pushes, slides, and friction is at its limit.
+    /// Sliding contact: a normal impulse acts and the friction impulse is at its limit.
     Slide,
 }
 
 impl ConeMode {
-    /// Stable identifier.
+    /// Returns the stable identifier of the mode.
     pub fn name(self) -> &'static str {
         match self {
             Self::Open => "open",
@@ -25,22 +25,23 @@ impl ConeMode {
     }
 }
 
-/// Choice among several solutions.
+/// Rule that selects one of several solutions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
 pub enum ConeSelection {
-    /// The member of a continuum of solutions that is the limit of equally compliant contacts, $G + \epsilon D$ with
-    /// $\epsilon \to 0$ and $D = \mathrm{diag}(c_i I_3)$, $c_i = \mathrm{tr}(G_{ii})/3$. It does not
-    /// depend on units, on the lengths of rows, on the tangent axes or the order of the contacts.
+    /// Limit of the solutions for equally compliant contacts: the matrix is $G + \epsilon D$ with
+    /// $D = \mathrm{diag}(c_i I_3)$, $c_i = \mathrm{tr}(G_{ii})/3$, and $\epsilon \to 0$. From a continuum of
+    /// solutions this limit selects a member that does not depend on units, on the lengths of rows, on the
+    /// tangent axes or on the order of the contacts.
     #[default]
     Even,
-    /// The one that is found first.
+    /// First solution found.
     First,
 }
 
 impl ConeSelection {
-    /// Stable identifier.
+    /// Returns the stable identifier of the rule.
     pub fn name(self) -> &'static str {
         match self {
             Self::Even => "even",
@@ -49,51 +50,53 @@ impl ConeSelection {
     }
 }
 
-/// Start that led to an answer. They are tried in this order.
+/// Starting point that led to an answer. The variants are in the order in which they are tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum ConeStart {
-    /// One contact in closed form.
+    /// Closed-form solution of a problem with a single contact.
     ClosedForm,
-    /// Impulses given by the caller.
+    /// Impulses that the caller gave.
     Given,
-    /// No impulses.
+    /// Zero impulses.
     Zero,
-    /// Compliant contacts that become stiffer and stiffer.
+    /// Solutions for compliant contacts whose compliance is reduced step by step.
     Compliant,
-    /// Gauss-Seidel sweeps.
+    /// Impulses after a few Gauss-Seidel sweeps.
     GaussSeidel,
-    /// The impulses that the method for many contacts finds, by interior and proximal points.
+    /// Solution of the method for many contacts (interior points, then proximal points).
     Sparse,
-    /// Polygons of eight directions in place of the cones.
+    /// Solution with an octagonal friction pyramid (eight directions) in place of each cone.
     Polygon,
-    /// Polygons with a vertex against the sliding of the polygon before.
+    /// Solution with polygonal friction pyramids turned so that a vertex opposes the sliding direction found
+    /// before.
     TurnedPolygon,
-    /// Polygons that get such a vertex more and more: each has a solution, and they come to one of the
-    /// cones, however ill-conditioned the matrix.
+    /// Solutions with friction polygons that repeatedly get another vertex opposite to the sliding direction.
+    /// Each polygonal problem has a solution, and these solutions converge to a solution with circular cones
+    /// even for ill-conditioned matrices.
     SubdividedPolygon,
 }
 
-/// Outcome of a solve; the vectors are in the workspace.
+/// Outcome of a solve. Impulses and velocities are in the workspace.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ConeAnswer {
     /// [`LcpStatus::Solved`] if the residual is at most [`CONE_RESIDUAL`](super::CONE_RESIDUAL), else
     /// [`LcpStatus::Inaccurate`].
     pub status: LcpStatus,
-    /// The [`contact_residual`](super::contact_residual) of the impulses.
+    /// [`contact_residual`](super::contact_residual) of the impulses.
     pub residual: f64,
-    /// The start that led to the answer.
+    /// Starting point that led to the answer.
     pub start: ConeStart,
-    /// Newton steps of all attempts.
+    /// Number of Newton steps, summed over all attempts.
     pub n_newton_steps: usize,
-    /// Lemke pivots of all attempts.
+    /// Number of Lemke pivots, summed over all attempts.
     pub n_pivots: usize,
-    /// Dimension of the continuum of velocities after the impact, to first order, with the contacts
-    /// that touch kept closed. 0: the velocities are isolated.
+    /// Dimension of the continuum of solution velocities, to first order, with the closed contacts kept closed.
+    /// 0 means that the velocities after the impact are isolated.
     pub family: usize,
-    /// Choice of the answer: [`Even`](ConeSelection::Even) also where there was no choice,
-    /// [`First`](ConeSelection::First) if it was asked for or the even member was not found.
+    /// Rule by which the answer was selected: [`Even`](ConeSelection::Even) also if the solution was unique,
+    /// [`First`](ConeSelection::First) if that was requested or the limit of compliant contacts was not found.
     pub selection: ConeSelection,
-    /// True if another solution was met on the way, with other velocities.
+    /// True if another solution with different velocities was found during the solve.
     pub met_others: bool,
 }

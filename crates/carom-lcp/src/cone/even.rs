@@ -1,4 +1,8 @@
-//! Continua of solutions: their dimension, and the member of equally compliant contacts.
+//! Continua of solutions: their dimension, and the member selected as the limit of equally compliant contacts.
+//!
+//! The *solution branch* is the curve of solutions for equally compliant contacts, with the matrix
+//! $G + \epsilon D$ of [`ConeSelection::Even`](super::ConeSelection::Even), as a function of the compliance
+//! $\epsilon$. It is followed from soft contacts, $\epsilon = 1$, to stiffer ones.
 
 use super::answer::ConeMode;
 use super::gauss_seidel::Sweeps;
@@ -7,55 +11,58 @@ use super::newton::{MAX_STEPS, Newton, Scaled};
 use super::problem::WIDTH;
 use carom_numeric::kernel::norm;
 
-/// Contacts whose normal velocity after the impact is below this fraction of the velocities touch;
-/// tangential velocities below it stick.
+/// A contact touches if its normal velocity after the impact is below this fraction of the velocity scale. A
+/// tangential velocity below it counts as sticking.
 const TOUCHING: f64 = 1e-9;
 
-/// Pivots of the linearized modes below this fraction of the largest leave directions free.
+/// Pivots of the linearized contact equations below this fraction of the largest mark free directions.
 const FREE: f64 = 1e-9;
 
-/// Compliance $\epsilon$ at which the branch of equally compliant contacts is met first. Solutions that
-/// rigid contacts have beside each other are one there.
+/// First compliance $\epsilon$ on the solution branch of equally compliant contacts. Several solutions that
+/// rigid contacts have are usually a single solution at this compliance.
 const COMPLIANCE: f64 = 1e-4;
 
-/// Factor from a compliance to the next.
+/// Factor between successive compliances.
 const STIFFER: f64 = 0.1;
 
-/// Compliances, each [`STIFFER`] than the one before, at which the limit is sought.
+/// Number of compliances, with ratio [`STIFFER`], at which the limit is computed.
 const N_COMPLIANCES: usize = 4;
 
-/// Newton steps from zero to the first compliance; the branch is followed from soft contacts otherwise.
+/// Largest number of Newton steps from zero impulses to the first compliance. If they do not suffice, the
+/// branch is followed from soft contacts.
 const DIRECT_STEPS: usize = 12;
 
-/// Compliance of soft contacts, where the branch begins.
+/// Compliance of the soft contacts at which the solution branch begins.
 const SOFT: f64 = 1.0;
 
-/// A factor closer to one than this is not halved: the branch ends.
+/// If Newton's method fails even with a factor above this between two compliances, the solution branch ends.
 const SHORTEST: f64 = 0.8;
 
-/// Limits of the branch that differ by less than this fraction of the velocities are one.
+/// Two estimates of the limit of the solution branch agree if their velocities differ by less than this
+/// fraction of the velocity scale.
 const SAME_LIMIT: f64 = 1e-7;
 
-/// Contacts that do the same things at a compliance and without it, with velocities this close as a
-/// fraction of those before, are on one branch.
+/// Solutions with and without compliance lie on one branch if their contact modes are equal and their
+/// velocities differ by less than this fraction of the velocity scale.
 const NEAR_LIMIT: f64 = 1e-2;
 
-/// Distances to the limit fall in proportion to the compliance; by this factor they have fallen enough.
+/// The distance to the limit should fall in proportion to the compliance. A fall to this fraction is enough.
 const APPROACHED: f64 = 0.3;
 
-/// Compliances of contacts that become stiffer, for a start.
+/// Decreasing compliances of the starting point [`ConeStart::Compliant`](super::ConeStart::Compliant).
 const SOFTNESSES: [f64; 7] = [1.0, 0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3];
 
-/// Gauss-Seidel sweeps where Newton's method stalls at one of them.
+/// Number of Gauss-Seidel sweeps after which Newton's method is tried again, if it stalls at one of
+/// [`SOFTNESSES`].
 const N_SWEEPS: usize = 15;
 
-/// Gauss-Seidel sweeps on the branch, one number after the other.
+/// Numbers of Gauss-Seidel sweeps on the solution branch. The second is tried if the first does not help.
 const SWEEPS: [usize; 2] = [N_SWEEPS, 10 * N_SWEEPS];
 
-/// A solution with compliance counts from this error on, relative to the problem.
+/// A solution with compliance is accepted up to this error, relative to the data of the problem.
 const GOOD_ERROR: f64 = 1e-13;
 
-/// Memory of both.
+/// Work space of the dimension count and of the solution branch of compliant contacts.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Even {
     linear: LeastNorm,
@@ -66,24 +73,25 @@ pub(super) struct Even {
     limit: Vec<f64>,
     start: Vec<f64>,
     swept: Vec<f64>,
-    /// At the last compliance: velocities without it, modes, and their distance from the limit.
+    /// State at the last compliance: velocities computed without compliance, contact modes, distance from the
+    /// limit.
     soft: Vec<f64>,
     modes: Vec<ConeMode>,
     distance: f64,
 }
 
-/// The largest difference of two vectors.
+/// Returns the largest difference between entries of two vectors.
 fn farthest(x: &[f64], y: &[f64]) -> f64 {
     let differences = x.iter().zip(y).map(|(x, y)| (x - y).abs());
     differences.fold(0.0, |a, d| if d <= a { a } else { d })
 }
 
 impl Even {
-    /// The number of directions in which velocities can change while every contact that touches
-    /// stays closed and goes on sticking or sliding.
+    /// Counts the independent directions in which velocities can change while every touching contact stays
+    /// closed and keeps sticking or sliding.
     pub(super) fn family(&mut self, system: &Scaled, impulse: &[f64], modes: &[ConeMode]) -> usize {
         let limit = self.touch(system, impulse, modes);
-        // If no contact slides, the velocities of the rows are zero.
+        // Without sliding contacts the velocities of the rows are zero, so they cannot vary.
         let slides = |i: &usize| self.sliding(*i, limit).is_some();
         let is_bound = |i: &usize| self.is_at_floor(system, *i, limit);
         if !self.touching.iter().any(|i| slides(i) || is_bound(i)) {
@@ -93,7 +101,7 @@ impl Even {
         if n_free == 0 {
             return 0;
         }
-        // Velocities of the contacts, closed or not, that they change.
+        // Changes of the velocities of all contacts, closed or open, along each free direction.
         let k = WIDTH * self.touching.len();
         self.linear.begin(system.n, n_free);
         let columns = self.linear.matrix.chunks_exact_mut(system.n);
@@ -112,14 +120,14 @@ impl Even {
         self.linear.rank_above(1e-7 * scale)
     }
 
-    /// True if other impulses next to these solve the problem, with the same velocities or others.
+    /// True if the problem has other solutions next to these impulses, with equal or different velocities.
     pub(super) fn is_free(&mut self, system: &Scaled, impulse: &[f64], modes: &[ConeMode]) -> bool {
         let limit = self.touch(system, impulse, modes);
         self.free_directions(system, impulse, limit) > 0
     }
 
-    /// Finds the velocities after impulses and the contacts that touch or have a floor; the velocity below which
-    /// they do.
+    /// Computes the velocities after the impulses, and lists the contacts that touch or have a floor (a least
+    /// normal impulse). Returns the velocity below which a contact counts as touching.
     fn touch(&mut self, system: &Scaled, impulse: &[f64], modes: &[ConeMode]) -> f64 {
         system.after(impulse, &mut self.after);
         let limit = TOUCHING * system.speed();
@@ -137,7 +145,7 @@ impl Even {
         limit
     }
 
-    /// Sliding velocity of a contact and its length, if it slides.
+    /// Returns the two components and the length of a contact's sliding velocity. `None` if it does not slide.
     fn sliding(&self, contact: usize, limit: f64) -> Option<(f64, f64, f64)> {
         let first = contact * WIDTH;
         let (x, y) = (self.after[first + 1], self.after[first + 2]);
@@ -145,12 +153,13 @@ impl Even {
         (length > limit).then_some((x, y, length))
     }
 
-    /// True if a contact opens, so that its normal impulse is at its floor.
+    /// True if a contact with a floor opens, so that its normal impulse equals the floor.
     fn is_at_floor(&self, system: &Scaled, contact: usize, limit: f64) -> bool {
         system.floors[contact] > 0.0 && self.after[contact * WIDTH] > limit
     }
 
-    /// The number of directions, left in the basis, in which impulses of the contacts that touch can change.
+    /// Counts the independent directions in which impulses of touching contacts can change. Writes them into
+    /// `basis`.
     fn free_directions(&mut self, system: &Scaled, impulse: &[f64], limit: f64) -> usize {
         let k = WIDTH * self.touching.len();
         self.linear.begin(k, k);
@@ -166,7 +175,7 @@ impl Even {
                     let &[gn, gx, gy] = g else { continue };
                     let unit = |s: usize| if i == j && s == t { 1.0 } else { 0.0 };
                     let gn = if is_bound { unit(0) } else { gn };
-                    // Contacts lack some tangents: no impulse there.
+                    // A contact may lack a tangential direction: no impulse acts along it.
                     let held = |s: usize, g: f64| match system.rigid[first + s] {
                         0.0 => unit(s),
                         _ => g,
@@ -193,9 +202,9 @@ impl Even {
         self.linear.null_space(FREE, &mut self.basis)
     }
 
-    /// Solves the problem of contacts of the first compliance: on the branch that begins with soft
-    /// contacts, which have one solution. The impulses are in [`start`](Self::start); whether they were
-    /// found.
+    /// Solves the problem at the first compliance: directly, or by following the solution branch from soft
+    /// contacts, whose solution is unique. Writes the impulses into [`start`](Self::start). Returns false if no
+    /// solution was found.
     pub(super) fn begin_branch(
         &mut self,
         system: &mut Scaled,
@@ -210,7 +219,7 @@ impl Even {
             || self.follow(system, newton, sweeps, n_steps)
     }
 
-    /// Starts with the least impulses that are allowed: they do not depend on axes, units and order.
+    /// Starts with the least allowed impulses, which do not depend on axes, units or the order of contacts.
     fn begin_at_floors(&mut self, system: &Scaled) {
         self.start.clear();
         let floors = system.floors.iter();
@@ -218,7 +227,8 @@ impl Even {
             .extend(floors.flat_map(|floor| [*floor, 0.0, 0.0]));
     }
 
-    /// Follows the branch from soft contacts to the first compliance, in shorter steps where it bends.
+    /// Follows the solution branch from soft contacts to the first compliance, with shorter steps where
+    /// Newton's method fails.
     fn follow(
         &mut self,
         system: &mut Scaled,
@@ -232,8 +242,9 @@ impl Even {
             && self.trace([SOFT, COMPLIANCE], system, newton, sweeps, n_steps)
     }
 
-    /// Newton's method from the start, then after sweeps, which come slowly and surely to the solution of soft
-    /// contacts. The start moves to the solution, if it is found.
+    /// Applies Newton's method from `start`. If it fails, applies Gauss-Seidel sweeps, which converge slowly
+    /// but surely for soft contacts, and tries again. On success `start` becomes the solution; otherwise it is
+    /// restored.
     fn sweep_on(
         &mut self,
         system: &Scaled,
@@ -256,7 +267,8 @@ impl Even {
         false
     }
 
-    /// Follows the branch from one compliance to a smaller one, in shorter steps where it bends.
+    /// Follows the solution branch from one compliance to a smaller one, with shorter steps where Newton's
+    /// method fails.
     fn trace(
         &mut self,
         [from, to]: [f64; 2],
@@ -281,17 +293,18 @@ impl Even {
         true
     }
 
-    /// Compliance at which the branch is met first.
+    /// Returns the first compliance of the solution branch.
     pub(super) fn first_compliance() -> f64 {
         COMPLIANCE
     }
 
-    /// Compliances at which the limit of the branch is sought.
+    /// Returns the decreasing compliances at which the limit of the solution branch is computed.
     pub(super) fn compliances() -> impl Iterator<Item = f64> {
         std::iter::successors(Some(COMPLIANCE), |c| Some(c * STIFFER)).take(N_COMPLIANCES)
     }
 
-    /// Moves on to a compliance, and keeps the velocities and modes there; whether that was solved.
+    /// Moves along the solution branch to a compliance and stores the velocities and modes there. Returns false
+    /// if that fails.
     pub(super) fn stiffen(
         &mut self,
         compliance: f64,
@@ -318,8 +331,8 @@ impl Even {
         true
     }
 
-    /// True if a solution without compliance is the limit of the branch: contacts do the same at the last
-    /// compliance and velocities are near, or come nearer as fast as the compliance falls.
+    /// True if a rigid solution is the limit of the solution branch: its modes equal those at the last
+    /// compliance and the velocities are near, or the distance falls with the compliance.
     pub(super) fn is_limit(
         &mut self,
         system: &Scaled,
@@ -334,8 +347,9 @@ impl Even {
         is_near || self.distance <= f64::max(APPROACHED * before, SAME_LIMIT * speed)
     }
 
-    /// Leaves the limit of the branch among a continuum of solutions in `newton`, which is to be judged;
-    /// whether the branch has come near enough to tell it. The branch is at a compliance.
+    /// Computes the limit of the solution branch among a continuum of solutions, starting at `compliance`, and
+    /// leaves it in `newton` for the final check. Returns false if the limit could not be determined accurately
+    /// enough.
     pub(super) fn select(
         &mut self,
         compliance: f64,
@@ -359,7 +373,7 @@ impl Even {
         if !is_found {
             return false;
         }
-        // Richardson: errors of first and second order in the compliance vanish.
+        // Richardson extrapolation: errors of first and second order in the compliance vanish.
         let [a, b, c] = &self.levels;
         self.limit.clear();
         self.soft.clear();
@@ -380,9 +394,8 @@ impl Even {
         farthest(&self.after, &self.soft) <= same
     }
 
-    /// From soft contacts, which hardly know of each other, to stiffer and stiffer ones. The
-    /// impulses reached are in [`start`](Self::start); whether every problem on the way was
-    /// solved.
+    /// Solves a sequence of problems from soft contacts, which hardly interact, to stiffer ones. Writes the
+    /// impulses reached into [`start`](Self::start). Returns false if a problem of the sequence was not solved.
     pub(super) fn harden(
         &mut self,
         system: &mut Scaled,
@@ -406,12 +419,12 @@ impl Even {
         true
     }
 
-    /// The impulses that the last method came to.
+    /// Returns the impulses at which the last method ended.
     pub(super) fn start(&self) -> &[f64] {
         &self.start
     }
 
-    /// Newton's method from the start, which moves to where it came to if that is a solution.
+    /// Applies Newton's method from `start`, and replaces `start` by the result if that is a solution.
     fn advance(&mut self, system: &Scaled, newton: &mut Newton, n_steps: &mut usize) -> bool {
         self.advance_by(system, newton, n_steps, MAX_STEPS)
     }

@@ -1,10 +1,10 @@
-//! Sweeps of exact one-contact solutions: a start for Newton's method.
+//! Block Gauss-Seidel sweeps that solve each contact exactly; they give a starting point for Newton's method.
 
 use super::newton::Scaled;
 use super::problem::WIDTH;
 use super::single::Block;
 
-/// The blocks of the contacts, prepared once for a matrix.
+/// Diagonal blocks of the contacts, prepared once for each matrix.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sweeps {
     blocks: Vec<Block>,
@@ -12,7 +12,7 @@ pub(super) struct Sweeps {
 }
 
 impl Sweeps {
-    /// Prepares the diagonal blocks.
+    /// Prepares the diagonal blocks of a system.
     pub(super) fn prepare(&mut self, system: &Scaled) {
         self.blocks.clear();
         let contacts = system.friction.iter().enumerate();
@@ -22,13 +22,13 @@ impl Sweeps {
         }));
     }
 
-    /// Solves each contact for the impulses of the others, `n_sweeps` times.
+    /// Applies `n_sweeps` Gauss-Seidel sweeps: each contact is solved with the impulses of the others fixed.
     pub(super) fn run(&mut self, system: &Scaled, impulse: &mut [f64], n_sweeps: usize) {
         system.after(impulse, &mut self.after);
         for _ in 0..n_sweeps {
             for (i, block) in self.blocks.iter().enumerate() {
                 let first = i * WIDTH;
-                // Velocities without the contact's own impulses.
+                // Velocities of this contact without its own impulses.
                 let mut alone = [0.0; WIDTH];
                 for (t, x) in alone.iter_mut().enumerate() {
                     *x = self.after[first + t];

@@ -1,4 +1,5 @@
-//! Solutions that another method has found: judged, counted, moved to the even one.
+//! Checks solutions found by another method, computes the dimension of their continuum, and moves to the member
+//! that is selected.
 
 use super::answer::{ConeAnswer, ConeMode, ConeSelection, ConeStart};
 use super::even::Even;
@@ -9,7 +10,8 @@ use super::workspace::{ConeWorkspace, GOOD_RESIDUAL};
 use crate::{LcpError, LcpStatus};
 
 impl ConeWorkspace {
-    /// Solves a problem by Newton's method from impulses on the rows as given, and nothing else.
+    /// Solves a problem by Newton's method from the given impulses (unscaled rows). No other starting point is
+    /// tried.
     ///
     /// # Errors
     ///
@@ -25,8 +27,9 @@ impl ConeWorkspace {
         Ok(self.finish(answer))
     }
 
-    /// Takes impulses on the rows as given (3m) that another method has found: judges them, counts the
-    /// continuum of which they are a member, and moves to its even member if that is asked for.
+    /// Accepts impulses (unscaled rows, three per contact) found by another method: computes their residual and
+    /// the dimension of their continuum of solutions, and moves to the limit of compliant contacts if
+    /// `selection` asks for it.
     ///
     /// # Errors
     ///
@@ -41,8 +44,8 @@ impl ConeWorkspace {
         self.take_by(problem, impulse, selection, is_isolated, Self::try_branch)
     }
 
-    /// Takes a solution as [`take`](Self::take) does, and moves among impulses that make one velocity, too: to
-    /// the limit of the impulses of equally compliant contacts.
+    /// Accepts a solution like [`take`](Self::take), and also selects among different impulses with equal
+    /// velocities: it moves to the limit of the impulses of equally compliant contacts.
     ///
     /// # Errors
     ///
@@ -64,9 +67,10 @@ impl ConeWorkspace {
         )
     }
 
-    /// Moves from the answer that the last solve left in this workspace to what [`settle`](Self::settle) finds. A solve
-    /// that came by the branch of compliant contacts goes on along it from where it stopped, which takes a fraction of
-    /// the work. `problem` and `answer` are those of the last solve, whose Newton steps count, too.
+    /// Applies [`settle`](Self::settle) to the answer that the last solve left in this workspace. If that solve
+    /// followed the solution branch of compliant contacts, this one continues from the compliance reached,
+    /// which takes a fraction of the work. `problem` and `answer` must be those of the last solve; its Newton
+    /// steps are included in the count.
     ///
     /// # Errors
     ///
@@ -85,14 +89,14 @@ impl ConeWorkspace {
             self.n_newton_steps += steps;
             return Ok(self.counted(answer));
         };
-        // A member of a continuum of velocities is the limit of the branch's impulses already.
+        // If the velocities form a continuum, the answer already is the limit of the solution branch.
         if answer.family > 0 {
             return Ok(answer);
         }
         let mut even = answer;
         self.count_continuum(&mut even);
-        // A solve may have passed the first compliance because Newton's method stalled at an edge between pieces; Newton's
-        // method from one compliance to the next is surer where they are softer.
+        // A solve may have skipped the first compliance because Newton's method stalled at an edge between
+        // smooth pieces. Steps between compliances are more reliable if the contacts are softer.
         let is_past = reached < Even::first_compliance();
         if !self.even.is_free(&self.system, &self.start, &self.modes)
             || self.limit_from(reached, problem, &mut even)
@@ -106,8 +110,9 @@ impl ConeWorkspace {
         Ok(self.counted(answer))
     }
 
-    /// Takes a solution as it is where nothing else or no other is asked for, else the even one to which a branch
-    /// leads.
+    /// Accepts a solution unchanged if `selection` asks for the first one or `is_isolated` says that there is
+    /// no choice; otherwise replaces it by the limit that `branch` finds, if it finds one. If the residual of
+    /// the given impulses is too large, those of weak contacts are computed again first.
     fn take_by(
         &mut self,
         problem: &ConeProblem<'_>,
@@ -142,8 +147,9 @@ impl ConeWorkspace {
         Ok(self.counted(answer))
     }
 
-    /// Dimension of the continuum of velocities after the impact of which impulses on the rows as given, a
-    /// solution, lead to a member; 0 if the velocities are isolated. Contacts that touch stay closed.
+    /// Computes the dimension of the continuum of solution velocities that contains the given solution
+    /// (impulses for unscaled rows, three per contact). 0 if the velocities are isolated. Touching contacts
+    /// stay closed.
     ///
     /// # Errors
     ///
@@ -163,7 +169,7 @@ impl ConeWorkspace {
         Ok(self.even.family(&self.system, &self.start, &self.modes))
     }
 
-    /// Starts at impulses on the rows as given.
+    /// Scales the problem and uses the given impulses (unscaled rows) as starting point.
     fn begin_given(
         &mut self,
         problem: &ConeProblem<'_>,
@@ -183,7 +189,7 @@ impl ConeWorkspace {
         Ok(answer)
     }
 
-    /// Judges impulses on the rows as given as an answer, without a step from them.
+    /// Computes the residual of the given impulses (unscaled rows) without a Newton step.
     fn judge_given(
         &mut self,
         problem: &ConeProblem<'_>,
@@ -196,7 +202,8 @@ impl ConeWorkspace {
         Ok(self.finish(answer))
     }
 
-    /// Follows the branch of equally compliant contacts to the limit of its impulses; whether it was found.
+    /// Follows the solution branch of equally compliant contacts to the limit of its impulses. Returns false if
+    /// that fails.
     fn settle_on_branch(&mut self, problem: &ConeProblem<'_>, answer: &mut ConeAnswer) -> bool {
         let Self {
             even,
@@ -214,8 +221,8 @@ impl ConeWorkspace {
             && self.limit_from(first, problem, answer)
     }
 
-    /// Finds the limit of the branch's impulses, first from a compliance at which the branch stands, then from
-    /// smaller ones; whether it was found.
+    /// Finds the limit of the impulses on the solution branch, starting at the compliance `reached` and
+    /// continuing to smaller ones. Returns false if the limit was not found.
     fn limit_from(
         &mut self,
         reached: f64,

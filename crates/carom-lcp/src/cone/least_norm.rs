@@ -1,16 +1,16 @@
-//! Least-norm solutions of square systems that may be singular.
+//! Minimum-norm solutions of square systems that may be singular.
 
 /// Pivots below this fraction of the largest count as zero.
 pub(super) const RANK_TOLERANCE: f64 = 1e-11;
 
-/// An elimination whose pivots stay above this fraction of the largest is trusted; other systems
-/// are decided by orthogonal transformations.
+/// Gaussian elimination is accepted if its pivots stay above this fraction of the largest. Other systems are
+/// solved by orthogonal transformations.
 const SAFE_PIVOT: f64 = 1e-5;
 
-/// Householder factorization with column pivoting, and the memory for it.
+/// Householder factorization with column pivoting, and its work space.
 ///
-/// $AP = QR$ with the rank r decided by the pivots; the columns of $R$ beyond r are then removed by
-/// transformations from the right, which leaves the solution of least norm.
+/// $AP = QR$ with the rank r decided by the pivots. The columns of $R$ beyond r are then removed by
+/// transformations from the right, which gives the minimum-norm solution.
 #[derive(Clone, Debug)]
 pub(super) struct LeastNorm {
     /// Column-major matrix, set up with [`begin`](Self::begin).
@@ -20,9 +20,9 @@ pub(super) struct LeastNorm {
     order: Vec<usize>,
     factor: Vec<f64>,
     scratch: Vec<f64>,
-    /// Remaining squares of the columns.
+    /// Remaining squared norms of the columns.
     squares: Vec<f64>,
-    /// The number of rows of the last system that elimination could not be trusted with.
+    /// Number of rows of the last system on which Gaussian elimination was not accepted.
     unsafe_rows: usize,
     /// Pivots below this fraction of the largest count as zero when a system is solved.
     pub(super) tolerance: f64,
@@ -45,7 +45,7 @@ impl Default for LeastNorm {
 }
 
 impl LeastNorm {
-    /// Room for a matrix, with zeros.
+    /// Prepares a zero matrix of the given size.
     pub(super) fn begin(&mut self, rows: usize, columns: usize) {
         self.rows = rows;
         self.columns = columns;
@@ -53,16 +53,16 @@ impl LeastNorm {
         self.matrix.resize(rows * columns, 0.0);
     }
 
-    /// Forgets the systems before, so that the answer to the next ones does not depend on them.
+    /// Discards the memory of earlier systems, so that later answers do not depend on them.
     pub(super) fn forget(&mut self) {
         self.unsafe_rows = 0;
     }
 
-    /// Writes the least-norm least-squares solution $x$ of $Ax = r$ over `rhs`, for as many
-    /// columns as rows.
+    /// Overwrites `rhs` by the minimum-norm least-squares solution $x$ of $Ax = r$, $r$ = `rhs`, for a square
+    /// matrix.
     ///
-    /// If elimination could not be trusted, it is not tried on the next systems of that size: they
-    /// are those of the same contacts.
+    /// If elimination is not accepted for a system, it is not tried on later systems of that size: they belong
+    /// to the same contacts.
     pub(super) fn solve(&mut self, rhs: &mut [f64]) {
         if self.unsafe_rows != self.rows && self.eliminate(rhs) {
             return;
@@ -99,7 +99,8 @@ impl LeastNorm {
         }
     }
 
-    /// Gaussian elimination on a copy. Whether every pivot was safe, so that `rhs` is the solution.
+    /// Applies Gaussian elimination to a copy. Returns true if every pivot was safe; then `rhs` is the
+    /// solution.
     fn eliminate(&mut self, rhs: &mut [f64]) -> bool {
         let n = self.rows;
         let a = &mut self.scratch;
@@ -152,7 +153,7 @@ impl LeastNorm {
         true
     }
 
-    /// Triangle in place, transforming `rhs` (rows, or none) along; returns the rank.
+    /// Triangularizes the matrix in place and transforms `rhs` (one entry per row, or empty). Returns the rank.
     fn factorize(&mut self, rhs: &mut [f64], tolerance: f64) -> usize {
         let (m, n) = (self.rows, self.columns);
         self.order.clear();
@@ -211,7 +212,7 @@ impl LeastNorm {
         m.min(n)
     }
 
-    /// Removes what is right of the leading triangle by reflections from the right.
+    /// Eliminates the columns to the right of the leading triangle by reflections from the right.
     fn reduce(&mut self, rank: usize) {
         let (m, n) = (self.rows, self.columns);
         self.factor.clear();
@@ -229,7 +230,7 @@ impl LeastNorm {
             let norm = (head * head + rest).sqrt();
             let alpha = if head > 0.0 { -norm } else { norm };
             let v = head - alpha;
-            // With the head of the reflector scaled to one.
+            // The leading entry of the reflector is scaled to one.
             for k in rank..n {
                 a[k * m + i] /= v;
             }
@@ -250,7 +251,7 @@ impl LeastNorm {
         }
     }
 
-    /// Writes a basis of the null space (columns of length `columns`) and returns its dimension.
+    /// Writes a basis of the null space (vectors with `columns` entries) and returns its dimension.
     pub(super) fn null_space(&mut self, tolerance: f64, basis: &mut Vec<f64>) -> usize {
         let rank = self.factorize(&mut [], tolerance);
         let (m, n) = (self.rows, self.columns);
@@ -273,7 +274,7 @@ impl LeastNorm {
         n - rank
     }
 
-    /// The rank of the matrix, counting pivots above an absolute size.
+    /// Returns the rank of the matrix: the number of pivots above an absolute size.
     pub(super) fn rank_above(&mut self, size: f64) -> usize {
         self.factorize(&mut [], 0.0);
         let (m, n) = (self.rows, self.columns);
@@ -283,7 +284,7 @@ impl LeastNorm {
     }
 }
 
-/// Inner product in four sums, which do not wait for each other.
+/// Computes the inner product in four independent sums, which the processor evaluates in parallel.
 #[inline]
 fn dot(a: &[f64], b: &[f64]) -> f64 {
     let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<4>(), b.as_chunks::<4>());

@@ -1,7 +1,8 @@
-//! Contacts with round friction cones: a complementarity problem over second-order cones.
+//! Contacts with circular friction cones: a complementarity problem over second-order cones.
 //!
-//! Every contact has three rows, its normal and two tangents, with relative velocities $b$ before
-//! and $u = b + G\lambda$ after the impulses $\lambda = (\lambda_n, \lambda_t)$. Wanted is
+//! Every contact has three rows: its normal and two tangents. $b$ are the relative velocities of the rows
+//! before the impulses $\lambda = (\lambda_n, \lambda_t)$, and $u = b + G\lambda$ those after, with the
+//! Delassus matrix $G$. The impulses satisfy
 //!
 //! $$ 0 \le u_n + e b_n \perp \lambda_n \ge 0, \qquad \lVert\lambda_t\rVert \le \mu\lambda_n, \qquad
 //! \lambda_t = -\mu\lambda_n \frac{u_t}{\lVert u_t\rVert} \text{ where } u_t \ne 0, $$
@@ -17,32 +18,32 @@
 //! $$ \lambda_n = \max(0, \lambda_n - (u_n + e b_n)), \qquad
 //! \lambda_t = P_{\lVert x\rVert \le \mu\lambda_n}(\lambda_t - u_t), $$
 //!
-//! (Alart & Curnier 1991) with steps of least norm, because $G$ is singular where contacts
-//! depend on each other. It starts from zero, from compliant contacts that become stiffer, from a
-//! few Gauss-Seidel sweeps of exact one-contact solutions, from what the method for many contacts (below) finds, and from
-//! the solution of the linear complementarity problem with polygons in place of the cones, which are turned until a vertex
-//! opposes the sliding (see [`ConeStart`]). One contact is solved in closed form
-//! ([`single_contact`]).
+//! (Alart & Curnier 1991). The steps have minimum norm, because $G$ is singular if contacts depend on each
+//! other. Several starting points are tried (see [`ConeStart`]): zero impulses, compliant contacts that become
+//! stiffer, a few Gauss-Seidel sweeps of exact one-contact solutions, the result of the method for many
+//! contacts (below), and the solution of the linear complementarity problem with polygons in place of the
+//! cones. The polygons are turned until a vertex opposes the sliding velocity. A problem with a single contact
+//! is solved in closed form ([`single_contact`]).
 //!
-//! An answer counts only by its [`contact_residual`], which knows the problem and the impulses alone and looks
-//! at every contact on its own terms.
+//! An answer is accepted by its [`contact_residual`] alone, which is computed from the problem and the impulses
+//! and measures every contact in its own scale.
 //!
 //! # Many contacts
 //!
-//! [`SparseConeProblem`] holds bodies and their contacts, or blocks of $G$, and [`SparseConeWorkspace`]
-//! solves it: regularized Newton steps from a warm start, interior points, proximal points, with sparse
-//! block factors whose symbolic phase is kept from one problem to the next. Islands that share no body
-//! are best solved one by one.
+//! [`SparseConeProblem`] holds bodies and their contacts, or blocks of $G$. [`SparseConeWorkspace`] solves it
+//! with regularized Newton steps from a warm start, interior-point steps and proximal-point steps. The sparse
+//! block factors keep their symbolic phase from one problem to the next. Islands that share no body are best
+//! solved separately.
 //!
-//! # Which solution
+//! # Choice among several solutions
 //!
-//! Friction cones can have several solutions. Dependent contacts that slide even have a continuum
-//! of them, with different velocities after the impact: how the load is shared decides how the
-//! friction acts, and rigid bodies do not say how it is shared. [`ConeSelection::Even`] answers with the limit
-//! of equally compliant contacts, $G + \epsilon D$ with $\epsilon \to 0$ and $D$ the mean diagonal
-//! of each contact's block: the end of the branch that begins with soft contacts, $\epsilon = 1$, which have one
-//! solution. Nothing of that depends on the order of the contacts. [`ConeAnswer::family`] is the dimension of
-//! the continuum.
+//! A problem with friction cones can have several solutions. Dependent contacts that slide can even have a
+//! continuum of solutions with different velocities after the impact: the friction depends on how the load is
+//! shared among the contacts, and the rigid-body model does not determine that. [`ConeSelection::Even`] returns
+//! the limit of equally compliant contacts, $G + \epsilon D$ with $\epsilon \to 0$ and $D$ the mean diagonal of
+//! each contact's block. It is the end of the branch that begins with soft contacts, $\epsilon = 1$, whose
+//! solution is unique. This limit does not depend on the order of the contacts. [`ConeAnswer::family`] is the
+//! dimension of the continuum.
 
 mod answer;
 mod even;

@@ -1,4 +1,4 @@
-//! Semismooth Newton steps of least norm.
+//! Semismooth Newton method with minimum-norm steps.
 
 use super::answer::ConeMode;
 use super::least_norm::{LeastNorm, RANK_TOLERANCE};
@@ -6,37 +6,40 @@ use super::problem::WIDTH;
 use super::residual::onto_disc;
 use carom_numeric::kernel::norm;
 
-/// Steps from one start; three or four are usual.
+/// Largest number of Newton steps from one starting point; three or four are usual.
 pub(super) const MAX_STEPS: usize = 30;
 
-/// Halvings of a step that does not lower the error.
+/// Largest number of halvings of a step that does not lower the error.
 const MAX_HALVINGS: usize = 12;
 
-/// An error below this fraction of the velocities and impulses is rounding.
+/// An error below this fraction of the velocities and impulses counts as rounding error.
 const ROUNDING: f64 = 2e-15;
 
-/// Pivots below this fraction of the largest are those of a continuum near which a point is polished.
+/// When a point near a continuum of solutions is refined, pivots below this fraction of the largest count as
+/// zero: they belong to directions along the continuum.
 const HARDLY_SEEN: f64 = 1e-6;
 
-/// Within this fraction of the velocities of the edge between two pieces a contact is on the one that
-/// does less: it is open rather than closed, and sticks rather than slides. Dependent contacts are often on
-/// an edge, and rounding must not say where they go from there.
+/// Tolerance, as a fraction of the velocities, around the boundary between two smooth pieces of the projection.
+/// Within it a contact counts as open rather than closed, and as sticking rather than sliding. Dependent
+/// contacts are often on such a boundary, and rounding errors must not decide which piece is used.
 const TIE: f64 = 1e-12;
 
-/// A problem at unit scale: normals of diagonal one, tangents of mean diagonal one.
+/// Scaled problem: diagonal entries of normals are one, and the mean diagonal entry of each contact's tangents
+/// is one.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scaled {
     pub(super) n: usize,
-    /// Column-major Delassus matrix.
+    /// Delassus matrix, column-major.
     pub(super) matrix: Vec<f64>,
-    /// Velocities before, normals times $1 + e$.
+    /// Velocities before the impact; those of normals times $1 + e$.
     pub(super) velocity: Vec<f64>,
     pub(super) friction: Vec<f64>,
     pub(super) caps: Vec<f64>,
     pub(super) floors: Vec<f64>,
-    /// Impulses as given over scaled ones.
+    /// Quotients of unscaled and scaled impulses, one per row.
     pub(super) factors: Vec<f64>,
-    /// The diagonal of the matrix, and the diagonal $D$ of equally compliant contacts.
+    /// Diagonal of the matrix without compliance, and diagonal of $D$, the compliance of equally compliant
+    /// contacts.
     pub(super) rigid: Vec<f64>,
     pub(super) compliance: Vec<f64>,
 }
@@ -50,12 +53,13 @@ impl Scaled {
         &self.matrix[j * self.n..(j + 1) * self.n]
     }
 
-    /// Size of the velocities: those before, and those that impulses at their floors make of each contact.
+    /// Returns the velocity scale: the largest velocity before the impact or floor (the velocity that a floor
+    /// impulse gives its own contact).
     pub(super) fn speed(&self) -> f64 {
         largest(&self.velocity).max(largest(&self.floors))
     }
 
-    /// Makes the matrix $G + \epsilon D$.
+    /// Sets the matrix to $G + \epsilon D$.
     pub(super) fn soften(&mut self, epsilon: f64) {
         let diagonal = self.rigid.iter().zip(&self.compliance);
         for (i, (g, d)) in diagonal.enumerate() {
@@ -63,8 +67,8 @@ impl Scaled {
         }
     }
 
-    /// Measures velocities in a unit that is smaller by a factor, a power of two: impulses stay, and
-    /// so does the solution.
+    /// Multiplies all velocities by a power of two, as if they were measured in a smaller unit. The impulses of
+    /// the solution stay the same.
     pub(super) fn stretch(&mut self, factor: f64) {
         let velocities = self.matrix.iter_mut().chain(&mut self.velocity);
         for x in velocities
@@ -75,7 +79,7 @@ impl Scaled {
         }
     }
 
-    /// Velocities that impulses leave.
+    /// Computes the velocities after the impulses.
     pub(super) fn after(&self, impulse: &[f64], out: &mut Vec<f64>) {
         out.clear();
         out.extend_from_slice(&self.velocity);
@@ -89,26 +93,26 @@ impl Scaled {
     }
 }
 
-/// Piece of the projections that a contact is on.
+/// Smooth piece of the projection on which a contact lies.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 enum Piece {
     #[default]
     Open,
-    /// Normal at its cap or floor, or between; tangential impulse inside the disc.
+    /// Tangential impulse inside the disc. `is_bound`: the normal impulse is at its cap or floor.
     Stick { is_bound: bool },
-    /// On the edge of the disc, in a direction, with the disc's radius over the distance of the vector that is
-    /// projected.
+    /// Tangential impulse on the edge of the disc, in a `direction` (unit vector). `ratio` is the radius of the
+    /// disc divided by the length of the vector that is projected.
     Slide {
         is_bound: bool,
         direction: [f64; 2],
         ratio: f64,
         friction: f64,
     },
-    /// No friction.
+    /// Closed contact without friction.
     Smooth { is_bound: bool },
 }
 
-/// Impulses, what they leave, and how far they are from the equations.
+/// Impulses, the velocities after them, and the residual of the equations.
 #[derive(Clone, Debug, Default)]
 struct Point {
     impulse: Vec<f64>,
@@ -119,7 +123,7 @@ struct Point {
 }
 
 impl Point {
-    /// Evaluates the equations at the impulses.
+    /// Evaluates the residual of the equations at the impulses.
     fn evaluate(&mut self, system: &Scaled, speed: f64) {
         let tie = TIE * speed;
         system.after(&self.impulse, &mut self.after);
@@ -167,7 +171,7 @@ impl Point {
     }
 }
 
-/// The method with its memory.
+/// Newton's method with its work space.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Newton {
     here: Point,
@@ -179,8 +183,8 @@ pub(super) struct Newton {
 }
 
 impl Newton {
-    /// From `start` towards a solution in at most `max_steps`. Returns whether the error fell to
-    /// `goal` of the size of the problem, and the number of steps; the best point is
+    /// Runs Newton's method from `start` with at most `max_steps` steps. Returns true if the error fell to
+    /// `goal` times the size of the problem, and the number of steps. The best point is
     /// [`impulse`](Self::impulse).
     pub(super) fn run(
         &mut self,
@@ -216,8 +220,8 @@ impl Newton {
         }
     }
 
-    /// Runs from a point near a continuum of solutions, which stays where it is along the continuum:
-    /// directions that the equations hardly see are those.
+    /// Runs Newton's method from a point near a continuum of solutions, without moving along the continuum:
+    /// directions in which the equations hardly change are excluded.
     pub(super) fn polish(&mut self, system: &Scaled, start: &[f64], goal: f64) -> (bool, usize) {
         self.linear.tolerance = HARDLY_SEEN;
         let result = self.run(system, start, goal, MAX_STEPS);
@@ -225,12 +229,12 @@ impl Newton {
         result
     }
 
-    /// The impulses reached.
+    /// Returns the impulses reached.
     pub(super) fn impulse(&self) -> &[f64] {
         &self.here.impulse
     }
 
-    /// Modes of the contacts: open, sticking or sliding.
+    /// Writes the mode of each contact: open, sticking or sliding.
     pub(super) fn modes(&self, out: &mut Vec<ConeMode>) {
         out.clear();
         out.extend(self.here.pieces.iter().map(|piece| match piece {
@@ -240,7 +244,7 @@ impl Newton {
         }));
     }
 
-    /// Halves the step until the error falls; whether it did.
+    /// Halves the step until the error falls. Returns false if it does not.
     fn search(&mut self, system: &Scaled, speed: f64) -> bool {
         let mut length = 1.0;
         for _ in 0..=MAX_HALVINGS {
@@ -259,7 +263,7 @@ impl Newton {
         false
     }
 
-    /// The least-norm Newton step. The impulses of open contacts go to zero whatever the others do.
+    /// Computes the minimum-norm Newton step. The step takes the impulses of open contacts to zero.
     fn direction(&mut self, system: &Scaled) {
         let Self {
             here,
@@ -313,8 +317,9 @@ impl Newton {
     }
 }
 
-/// Derivative of a contact's equations with respect to one impulse that changes its velocities at
-/// the rates `g`; `own` is the component if the impulse is the contact's.
+/// Computes the derivative of a contact's equations with respect to one component of impulse. `g` are the
+/// changes of the contact's velocities per unit of that impulse; `own` is the component if the impulse acts at
+/// this contact.
 #[inline]
 fn derivative(piece: Piece, g: &[f64], own: Option<usize>) -> [f64; 3] {
     let &[gn, gx, gy, ..] = g else {
@@ -333,7 +338,7 @@ fn derivative(piece: Piece, g: &[f64], own: Option<usize>) -> [f64; 3] {
             friction,
         } => {
             let (qx, qy) = (unit(1) - gx, unit(2) - gy);
-            // Growth of the disc, less the loss of the projection along its edge.
+            // Growth of the disc, minus the part of the change that the projection onto its edge removes.
             let grown = if is_bound {
                 0.0
             } else {
@@ -349,7 +354,7 @@ fn derivative(piece: Piece, g: &[f64], own: Option<usize>) -> [f64; 3] {
     }
 }
 
-/// Largest absolute value.
+/// Returns the largest absolute value.
 pub(super) fn largest(x: &[f64]) -> f64 {
     x.iter().fold(0.0, |a, x| f64::max(a, x.abs()))
 }

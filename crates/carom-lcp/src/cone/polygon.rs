@@ -1,46 +1,46 @@
-//! Friction polygons in place of the cones: starts that lie on the right pieces.
+//! Friction polygons in place of the cones: starting points on the right smooth pieces.
 
 use super::newton::{Scaled, largest};
 use super::problem::WIDTH;
 use crate::{LcpError, LcpRef, LcpStatus, Lemke, LemkeOptions, LemkeWorkspace};
 use std::f64::consts::TAU;
 
-/// Directions of each polygon, unless that leads nowhere.
+/// Number of directions of each polygon at first.
 pub(super) const DIRECTIONS: usize = 8;
 
-/// Directions of a polygon at most.
+/// Largest number of directions of a polygon.
 const MAX_DIRECTIONS: usize = 24;
 
-/// Directions closer than this, in radians, are one.
+/// Two directions closer than this angle (rad) are equal.
 const SAME_DIRECTION: f64 = 1e-15;
 
-/// Impulses this many times the velocities are those of a problem without a solution.
+/// If the impulses exceed this multiple of the velocities, the problem counts as unsolvable.
 const HUGE: f64 = 1e10;
 
-/// Outcome of a problem with polygons.
+/// Outcome of a problem with friction polygons.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PolygonReport {
     pub(super) n_pivots: usize,
-    /// True if it seems to have a solution.
+    /// True if the problem was solved with impulses of reasonable size.
     pub(super) is_solved: bool,
 }
 
-/// The linear complementarity problem with a polygon for each cone.
+/// Linear complementarity problem with a polygon in place of each friction cone.
 ///
-/// Unknowns are the cap multipliers (if there are caps), the normal impulses, the impulses along the
-/// directions, contact by contact, and the cone multipliers, as in
-/// [`ContactLcp`](crate::ContactLcp), but each contact's polygon has vertices of its own.
+/// The unknowns are the multipliers of the caps (if there are caps), the normal impulses, the impulses along
+/// the polygon directions, contact by contact, and the multipliers of the cones. The layout is that of
+/// [`ContactLcp`](crate::ContactLcp), except that each contact has its own polygon vertices.
 #[derive(Clone, Debug)]
 pub(super) struct Polygons {
     lemke: Lemke,
-    /// Every attempt that Lemke's method has.
+    /// Lemke's method with the full number of attempts; `lemke` makes a single attempt.
     sure: Lemke,
     memory: LemkeWorkspace,
     matrix: Vec<f64>,
     vector: Vec<f64>,
     /// Directions of the vertices of each contact's polygon, in radians.
     vertices: Vec<Vec<f64>>,
-    /// Three coefficients on a contact's rows for each unknown impulse, and the contact.
+    /// For each unknown impulse its contact, and its three coefficients on the rows of that contact.
     generators: Vec<(usize, [f64; WIDTH])>,
 }
 
@@ -48,7 +48,7 @@ impl Default for Polygons {
     fn default() -> Self {
         let options = LemkeOptions {
             max_attempts: 1,
-            // A guess, judged by who asked for it.
+            // The result is only a starting point, which the caller checks.
             proofs: false,
             ..LemkeOptions::default()
         };
@@ -69,7 +69,7 @@ impl Default for Polygons {
 }
 
 impl Polygons {
-    /// Even polygons with the first vertex on the first tangent.
+    /// Sets regular polygons whose first vertex is the first tangent.
     pub(super) fn align(&mut self, n_contacts: usize, directions: usize) {
         self.vertices.resize_with(n_contacts, Vec::new);
         for vertices in &mut self.vertices {
@@ -77,7 +77,7 @@ impl Polygons {
         }
     }
 
-    /// Turns each polygon so that a vertex opposes the tangential velocity.
+    /// Rotates each polygon so that a vertex opposes the contact's tangential velocity.
     pub(super) fn turn(&mut self, after: &[f64]) {
         for (vertices, u) in self.vertices.iter_mut().zip(after.chunks_exact(WIDTH)) {
             if let Some(angle) = against(u) {
@@ -87,10 +87,11 @@ impl Polygons {
         }
     }
 
-    /// Gives each polygon one vertex more, against the tangential velocity. False if all are there.
+    /// Adds a vertex opposite to the tangential velocity to each polygon. Returns false if every polygon
+    /// already has that vertex.
     ///
-    /// A polygon's friction acts from a vertex whose neighbors are on either side of that
-    /// direction, or from the edge between two: the gap that holds it is divided every time.
+    /// The friction of a polygon acts at a vertex next to that direction, or on the edge between two vertices.
+    /// Each new vertex divides the angle between the two vertices around it.
     pub(super) fn subdivide(&mut self, after: &[f64]) -> bool {
         let mut is_new = false;
         for (vertices, u) in self.vertices.iter_mut().zip(after.chunks_exact(WIDTH)) {
@@ -104,7 +105,8 @@ impl Polygons {
             }
             is_new = true;
             if vertices.len() >= MAX_DIRECTIONS {
-                // The even polygon stays: without it friction could not act on every side.
+                // The vertices of the regular polygon are kept: without them friction could not act in every
+                // direction.
                 let added = vertices.iter().enumerate().skip(DIRECTIONS);
                 let farthest = added.max_by(|(_, a), (_, b)| distance(a).total_cmp(&distance(b)));
                 if let Some((place, _)) = farthest {
@@ -116,7 +118,7 @@ impl Polygons {
         is_new
     }
 
-    /// Writes the impulses of the polygons' solution, which is a guess unless it `is_sure`.
+    /// Writes the impulses that solve the problem with polygons. Unless `is_sure`, only one attempt is made.
     pub(super) fn solve(
         &mut self,
         system: &Scaled,
@@ -166,7 +168,7 @@ impl Polygons {
                 direction += 1;
             }
             if is_capped {
-                // A cap that no impulse reaches is no cap.
+                // An infinite cap becomes the largest finite number.
                 self.vector[i] = system.caps[i].min(f64::MAX);
                 self.matrix[normal * n + i] = -1.0;
                 self.matrix[i * n + normal] = 1.0;
@@ -195,7 +197,8 @@ fn place_evenly(vertices: &mut Vec<f64>, n: usize, first: f64) {
     vertices.extend((0..n).map(|j| first + TAU * j as f64 / n as f64));
 }
 
-/// The direction against the tangential velocity among the velocities of a contact.
+/// Returns the direction (rad) opposite to the tangential velocity; `u` are the three velocities of a contact.
+/// `None` if the tangential velocity is zero.
 fn against(u: &[f64]) -> Option<f64> {
     match u {
         &[_, x, y] if x != 0.0 || y != 0.0 => Some(libm::atan2(-y, -x)),

@@ -1,15 +1,15 @@
-//! The problem as given.
+//! Dense contact problem with circular friction cones, in the caller's units.
 
 use crate::LcpError;
 use crate::problem::MAX_DIM;
 
-/// Rows of a contact: its normal and two tangents.
+/// Number of rows of a contact: its normal and two tangents.
 pub(super) const WIDTH: usize = 3;
 
-/// Most contacts: the polygon problem of each takes ten rows.
+/// Largest number of contacts: the polygon problem takes ten rows per contact, or eleven with caps.
 const MAX_CONTACTS: usize = MAX_DIM / 12;
 
-/// Contacts with round friction cones, at velocities $b$ before the impact.
+/// Contact problem with circular friction cones; $b$ are the velocities of the rows before the impact.
 ///
 /// Rows are ordered contact by contact: the normal, then two orthogonal tangents of equal scale. A
 /// tangent row may be zero, or parallel to the other.
@@ -24,9 +24,9 @@ pub struct ConeProblem<'a> {
 }
 
 impl<'a> ConeProblem<'a> {
-    /// m contacts with the symmetric Delassus matrix $G$ (3m × 3m, 1/kg), the velocities $b$ of
-    /// their rows (3m, m/s), friction coefficients $\mu \ge 0$ (m) and Newton restitutions
-    /// $e \in [0, 1]$ (m, or none for 0).
+    /// Creates a problem with m contacts from the symmetric Delassus matrix $G$ (3m × 3m, 1/kg), the velocities
+    /// $b$ of the rows (m/s, three per contact), friction coefficients $\mu \ge 0$ (one per contact) and Newton
+    /// restitutions $e \in [0, 1]$ (one per contact, or empty for 0).
     ///
     /// # Errors
     ///
@@ -36,7 +36,7 @@ impl<'a> ConeProblem<'a> {
     ///
     /// # Examples
     ///
-    /// A mass point slides on; a steeper one would stop:
+    /// A mass point keeps sliding; with a steeper approach it would stop:
     ///
     /// ```
     /// use carom_lcp::cone::{ConeProblem, ConeSelection, ConeWorkspace};
@@ -86,8 +86,8 @@ impl<'a> ConeProblem<'a> {
         })
     }
 
-    /// The problem with an upper bound on each normal impulse (m, N·s): a contact may then still
-    /// approach while its impulse is at the bound, the sub-step of set-valued impact.
+    /// Adds an upper bound to each normal impulse (N·s, one per contact). While its impulse is at the bound, a
+    /// contact may still approach: this is a sub-step of set-valued impact.
     ///
     /// # Errors
     ///
@@ -98,9 +98,9 @@ impl<'a> ConeProblem<'a> {
         Ok(Self { caps, ..self })
     }
 
-    /// The problem with a lower bound on each normal impulse (m, N·s), 0 or more: a contact may then open
-    /// while its impulse is at the bound, the expansion of Poisson's hypothesis. Friction acts with
-    /// the whole normal impulse. Such a problem is solved by a
+    /// Adds a lower bound, 0 or more, to each normal impulse (N·s, one per contact). While its impulse is at
+    /// the bound, a contact may open: this is the expansion phase of Poisson's hypothesis. The friction limit
+    /// uses the whole normal impulse. Such a problem is solved by a
     /// [`SparseConeWorkspace`](super::SparseConeWorkspace).
     ///
     /// # Errors
@@ -112,54 +112,54 @@ impl<'a> ConeProblem<'a> {
         Ok(Self { floors, ..self })
     }
 
-    /// Number of contacts m.
+    /// Returns the number of contacts m.
     pub fn n_contacts(&self) -> usize {
         self.friction.len()
     }
 
-    /// Number of rows, 3m.
+    /// Returns the number of rows, 3m.
     pub fn dim(&self) -> usize {
         self.velocity.len()
     }
 
-    /// Velocities before (3m).
+    /// Returns the velocities of the rows before the impact, three per contact.
     pub fn velocity(&self) -> &'a [f64] {
         self.velocity
     }
 
-    /// Friction coefficient of a contact.
+    /// Returns the friction coefficient of a contact.
     pub fn friction(&self, contact: usize) -> f64 {
         self.friction.get(contact).copied().unwrap_or(0.0)
     }
 
-    /// Restitution of a contact.
+    /// Returns the restitution of a contact.
     pub fn restitution(&self, contact: usize) -> f64 {
         self.restitution.get(contact).copied().unwrap_or(0.0)
     }
 
-    /// Upper bound on the normal impulse of a contact; infinite without one.
+    /// Returns the upper bound on the normal impulse of a contact; infinite if there is no bound.
     pub fn cap(&self, contact: usize) -> f64 {
         self.caps.get(contact).copied().unwrap_or(f64::INFINITY)
     }
 
-    /// Lower bound on the normal impulse of a contact; 0 without one.
+    /// Returns the lower bound on the normal impulse of a contact; 0 if there is no bound.
     pub fn floor(&self, contact: usize) -> f64 {
         self.floors.get(contact).copied().unwrap_or(0.0)
     }
 
-    /// Column of the Delassus matrix.
+    /// Returns column `j` of the Delassus matrix.
     pub(super) fn column(&self, j: usize) -> &'a [f64] {
         let n = self.dim();
         &self.delassus[j * n..(j + 1) * n]
     }
 
-    /// Diagonal entries of a contact's block.
+    /// Returns the diagonal entries of a contact's block.
     pub(super) fn diagonal(&self, contact: usize) -> [f64; WIDTH] {
         let first = contact * WIDTH;
         std::array::from_fn(|k| self.column(first + k)[first + k])
     }
 
-    /// Writes $u = b + G\lambda$ and the sizes of its terms, $|b| + |G||\lambda|$.
+    /// Writes $u = b + G\lambda$ and the sums of the magnitudes of its terms, $|b| + |G||\lambda|$.
     pub(super) fn velocity_and_terms(
         &self,
         impulse: &[f64],
@@ -233,7 +233,7 @@ fn check_range(
     }
 }
 
-/// Refuses floors, which sparse problems alone have a method for.
+/// Returns an error if a contact has a floor: only sparse problems are solved with floors.
 pub(super) fn no_floors(problem: &ConeProblem<'_>) -> Result<(), LcpError> {
     match (0..problem.n_contacts()).find(|i| problem.floor(*i) > 0.0) {
         None => Ok(()),

@@ -1,23 +1,24 @@
-//! Residuals of impulses: on one scale for all contacts, and each contact on its own terms.
+//! Residuals of contact impulses: in one scale for all contacts, and in the scale of each contact.
 
 use super::problem::{ConeProblem, WIDTH};
 use crate::LcpError;
 use carom_numeric::kernel::norm;
 
-/// The largest [`contact_residual`] of an answer that counts as solved.
+/// Largest [`contact_residual`] with which an answer counts as solved.
 pub const CONE_RESIDUAL: f64 = 1e-9;
 
-/// A sliding direction is known to this many times the residual of the velocities that it is made of.
+/// The error of a sliding direction may be up to this many times the relative error of the tangential velocity.
 const DIRECTION: f64 = 10.0;
 
-/// Friction below this fraction of the terms of the tangential velocities, at a contact whose normal impulse is
-/// rounding, is rounding itself: its direction is not judged.
+/// If the normal impulse of a contact is rounding error and its friction is below this fraction of the terms of
+/// the tangential velocities, the friction is rounding error, too: its direction is not checked.
 const NO_FRICTION: f64 = 1e-12;
 
-/// A normal impulse below this fraction of the terms of the normal velocity is rounding.
+/// A normal impulse below this fraction of the terms of the normal velocity is rounding error.
 const NO_PUSH: f64 = 1e-15;
 
-/// Residual of impulses (3m) in the problem, on one scale for all contacts: 0 for a solution, free of units.
+/// Computes the residual of impulses (three per contact) in one scale for all contacts: dimensionless, 0 for a
+/// solution.
 ///
 /// With $g_i$ the largest diagonal entry of block $G_{ii}$, $u = b + G\lambda$ and
 /// $\hat u_i = (u_n + e b_n + \mu\lVert u_t\rVert, u_t)_i$,
@@ -25,9 +26,10 @@ const NO_PUSH: f64 = 1e-15;
 /// $$ r = \frac{\max_i \sqrt{g_i} \lVert \lambda_i - P_K(\lambda_i - \hat u_i/g_i)\rVert}
 /// {\max_i \max(\lVert b_i\rVert/\sqrt{g_i}, \sqrt{g_i}\lVert\lambda_i\rVert)} $$
 ///
-/// with $P_K$ the Euclidean projection onto the friction cone. $\hat u$ is De Saxcé and Feng's:
-/// $\lambda$ solves the problem exactly where $\lambda_i = P_K(\lambda_i - \hat u_i/g_i)$. With
-/// caps, the normal impulses and the disc of radius $\mu\lambda_n$ are projected one after the other.
+/// with $P_K$ the Euclidean projection onto the friction cone and $\hat u$ the modified velocity of De Saxcé
+/// and Feng: $\lambda$ solves the problem exactly if $\lambda_i = P_K(\lambda_i - \hat u_i/g_i)$ for all
+/// contacts. With caps, the normal impulse is projected first, then the tangential impulse onto the disc of
+/// radius $\mu\lambda_n$.
 ///
 /// # Errors
 ///
@@ -45,21 +47,23 @@ pub fn cone_residual(problem: &ConeProblem<'_>, impulse: &[f64]) -> Result<f64, 
     Ok(residual_of(problem, impulse, &after))
 }
 
-/// Residual of impulses (3m), every contact on its own terms: 0 for a solution.
+/// Computes the residual of impulses (three per contact), each contact in its own scale: dimensionless, 0 for a
+/// solution.
 ///
-/// With $S_r = |b_r| + \sum_s |G_{rs}\lambda_s|$ the terms that the velocity $u_r$ is the sum of, it is the
-/// largest of
+/// Let $S_r = |b_r| + \sum_s |G_{rs}\lambda_s|$ be the sum of the magnitudes of the terms of the velocity
+/// $u_r$. The residual is the largest of
 ///
-/// - $|\min(G_{nn}\lambda_n, u_n + e b_n)|/S_n$: closed contacts are closed, open ones do not approach, none
-///   pulls;
+/// - $|\min(G_{nn}\lambda_n, u_n + e b_n)|/S_n$: a contact with an impulse does not move along its normal,
+///   other contacts do not approach, and no contact pulls;
 /// - $(\lVert\lambda_t\rVert - \mu\lambda_n)G_{tt}/S_t$: friction stays in its cone;
-/// - the smaller of $\lVert u_t\rVert/S_t$ (sticking) and the angle between friction and sliding, with what the
-///   magnitude misses, $\lVert\lambda_t + \mu\lambda_n u_t/\lVert u_t\rVert\rVert /
-///   \max(\mu\lambda_n, \lVert\lambda_t\rVert)$, over $1 + 10 S_t/\lVert u_t\rVert$.
+/// - the smaller of two numbers: $\lVert u_t\rVert/S_t$ (sticking), and the deviation of friction from the
+///   sliding law in direction and magnitude,
+///   $\lVert\lambda_t + \mu\lambda_n u_t/\lVert u_t\rVert\rVert / \max(\mu\lambda_n, \lVert\lambda_t\rVert)$,
+///   divided by $1 + 10 S_t/\lVert u_t\rVert$.
 ///
-/// Unlike [`cone_residual`] it says the truth of contacts beside others that are a million times as strong, or
-/// of friction coefficients of any size. With caps, a contact at its cap may approach; with floors, $\lambda_n$ in the
-/// first counts from its floor.
+/// Unlike [`cone_residual`] it also measures a weak contact next to contacts a million times as strong, and
+/// contacts with very small or very large friction coefficients. With caps, a contact at its cap may approach.
+/// With floors, the first term uses $\lambda_n$ minus the floor.
 ///
 /// # Errors
 ///
@@ -71,7 +75,7 @@ pub fn contact_residual(problem: &ConeProblem<'_>, impulse: &[f64]) -> Result<f6
     Ok(own_residual_of(problem, impulse, &after, &terms))
 }
 
-/// The [`contact_residual`] for velocities and the sizes of their terms that impulses make.
+/// Computes the [`contact_residual`] from the velocities after the impulses and the magnitudes of their terms.
 pub(super) fn own_residual_of(
     problem: &ConeProblem<'_>,
     impulse: &[f64],
@@ -79,7 +83,7 @@ pub(super) fn own_residual_of(
     terms: &[f64],
 ) -> f64 {
     let mut worst = 0.0f64;
-    // Not `max`, which would swallow NaN.
+    // Unlike `max` this keeps NaN.
     let mut raise = |x: f64| worst = if x <= worst { worst } else { x };
     let contacts = impulse
         .chunks_exact(WIDTH)
@@ -122,12 +126,12 @@ pub(super) fn own_residual_of(
     worst
 }
 
-/// The divisor that makes 0/0 = 0.
+/// Returns the divisor, with 0 replaced by 1 so that 0/0 gives 0.
 fn unit(size: f64) -> f64 {
     if size == 0.0 { 1.0 } else { size }
 }
 
-/// The residual of impulses with the velocities that they make.
+/// Computes the [`cone_residual`] from the velocities after the impulses.
 fn residual_of(problem: &ConeProblem<'_>, impulse: &[f64], after: &[f64]) -> f64 {
     let (mut worst, mut size) = (0.0f64, 0.0f64);
     for i in 0..problem.n_contacts() {
@@ -164,7 +168,7 @@ fn residual_of(problem: &ConeProblem<'_>, impulse: &[f64], after: &[f64]) -> f64
             l[1] - projected[1],
             l[2] - projected[2],
         ]);
-        // Not `max`, which would swallow NaN.
+        // Unlike `max` this keeps NaN.
         let error = root * error;
         worst = if error <= worst { worst } else { error };
         size = size.max(norm(&b) / root).max(root * norm(&l));
@@ -175,7 +179,7 @@ fn residual_of(problem: &ConeProblem<'_>, impulse: &[f64], after: &[f64]) -> f64
     }
 }
 
-/// Projection onto the disc of a radius.
+/// Projects a vector onto the disc with the given radius.
 #[inline]
 pub(super) fn onto_disc(x: f64, y: f64, radius: f64) -> (f64, f64) {
     let length = norm(&[x, y]);
@@ -186,11 +190,11 @@ pub(super) fn onto_disc(x: f64, y: f64, radius: f64) -> (f64, f64) {
     }
 }
 
-/// Euclidean projection onto the part $x_n \ge p$ of the friction cone.
+/// Projects a vector onto the part $x_n \ge p$ of the friction cone, in the Euclidean norm; $p$ = `floor`.
 #[inline]
 pub(super) fn projected(x: [f64; 3], friction: f64, floor: f64) -> [f64; 3] {
     let p = onto_cone(x, friction);
-    // Not `>=`, which would turn NaN into the floor.
+    // Unlike `>=` this keeps NaN.
     if !(p[0] < floor) {
         return p;
     }
@@ -198,10 +202,10 @@ pub(super) fn projected(x: [f64; 3], friction: f64, floor: f64) -> [f64; 3] {
     [floor, x, y]
 }
 
-/// Euclidean projection onto the cone $\lVert x_t\rVert \le \mu x_n$.
+/// Projects a vector onto the cone $\lVert x_t\rVert \le \mu x_n$, in the Euclidean norm.
 fn onto_cone(x: [f64; 3], friction: f64) -> [f64; 3] {
     let slide = norm(&x[1..]);
-    // First of the two: without friction and sliding both hold for a negative normal part.
+    // This test comes first: without friction and sliding both conditions hold for a negative normal part.
     if friction * slide <= -x[0] {
         return [0.0; 3];
     }

@@ -1,33 +1,34 @@
-//! One contact in closed form.
+//! Closed-form solution of a single contact.
 
 use super::answer::ConeMode;
 use super::problem::{ConeProblem, WIDTH};
 use crate::LcpError;
 use carom_numeric::kernel::norm;
 
-/// A step that is a smaller part than this of the root changes no digit of it.
+/// The iteration ends with a step below this fraction of the root: it changes no digit.
 const LAST_STEP: f64 = 1e-16;
 
-/// Eigenvalues of the tangential block below this fraction of the largest are rows that are zero
-/// or parallel: no impulse along them does anything.
+/// Eigenvalues of the tangential block below this fraction of the largest count as zero. They belong to rows
+/// that are zero or parallel: an impulse along them has no effect.
 const FLAT: f64 = 1e-14;
 
-/// Steps towards the least root; a handful is usual.
+/// Largest number of steps towards the least root; a handful is usual.
 const MAX_STEPS: usize = 200;
 
-/// The impulse of one contact alone.
+/// Impulse of a single contact.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SingleContact {
-    /// Impulse on the normal and the two tangents, N·s.
+    /// Impulses of the normal and the two tangents (N·s).
     pub impulse: [f64; 3],
     /// Mode of the contact: open, sticking or sliding.
     pub mode: ConeMode,
-    /// Sliding: the $a > 0$ of $u_t = -a\lambda_t$, in 1/kg. Else 0.
+    /// Sliding contact: the factor $a > 0$ in $u_t = -a\lambda_t$ (1/kg); infinite without friction. 0 in the
+    /// other modes.
     pub slip: f64,
 }
 
-/// Solves a problem of one contact with a positive definite block, in closed form but for one
-/// root.
+/// Solves a problem of one contact with a positive definite block. The solution is explicit except for one
+/// scalar root.
 ///
 /// With $g = G_{tn}$, $S = G_{tt} - gg^T/G_{nn}$, $\bar b_n = (1 + e) b_n < 0$ and
 /// $w = b_t - g\bar b_n/G_{nn}$, the tangential impulse of a contact that slides with
@@ -35,12 +36,12 @@ pub struct SingleContact {
 ///
 /// $$ f(a) = \lVert\lambda_t(a)\rVert + \frac{\mu}{G_{nn}}(\bar b_n + g\cdot\lambda_t(a)) $$
 ///
-/// vanishes. The contact sticks if $f(0) \le 0$; since $f(\infty) < 0$ there is a solution always.
-/// There may be up to three: **the least $a$ is taken**, which loses the most energy.
+/// vanishes. The contact sticks if $f(0) \le 0$. Since $f(\infty) < 0$, a solution always exists. There may be
+/// up to three: **the least $a$ is taken**, which loses the most energy.
 ///
-/// The least root is reached from the left: $\lVert\lambda_t(a)\rVert$ is convex, so that a parabola
-/// bounds $f$ from below, and its zero is never beyond the root. The steps are Newton's where $f$
-/// is convex.
+/// The iteration approaches the least root from the left: $\lVert\lambda_t(a)\rVert$ is convex, so that a
+/// parabola bounds $f$ from below and its zero is never beyond the root. Where $f$ is convex, the steps are
+/// Newton's.
 ///
 /// # Errors
 ///
@@ -67,26 +68,27 @@ pub fn single_contact(problem: &ConeProblem<'_>) -> Result<SingleContact, LcpErr
     Ok(block.solve([normal, x, y], problem.cap(0)))
 }
 
-/// One contact's block of the Delassus matrix, with its tangents turned to the axes of $S$.
+/// Block of one contact in the Delassus matrix, in the eigenvectors of $S = G_{tt} - gg^T/G_{nn}$,
+/// $g = G_{tn}$.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Block {
-    /// $G_{nn}$.
+    /// Normal entry $G_{nn}$.
     normal: f64,
     friction: f64,
-    /// First eigenvector of $S$; the second is a quarter turn further.
+    /// First eigenvector of $S$; the second is perpendicular to it.
     axis: [f64; 2],
-    /// Eigenvalues of $S$; infinite where no impulse does anything.
+    /// Eigenvalues of $S$; infinite along a direction in which an impulse has no effect.
     stiff: [f64; 2],
-    /// $g$ in those axes.
+    /// $g$ in the eigenvectors of $S$.
     coupling: [f64; 2],
-    /// $G_{tt}$ as given.
+    /// Entries of $G_{tt}$ in the original tangents: first diagonal, off-diagonal, second diagonal.
     tangent: [f64; 3],
-    /// $g$ as given.
+    /// $g$ in the original tangents.
     given_coupling: [f64; 2],
 }
 
 impl Block {
-    /// From the entries of a 3 × 3 block.
+    /// Creates a block from the entries of a symmetric 3 × 3 matrix.
     pub(super) fn new(entry: impl Fn(usize, usize) -> f64, friction: f64) -> Self {
         let normal = entry(0, 0);
         let g = [entry(1, 0), entry(2, 0)];
@@ -110,7 +112,7 @@ impl Block {
         }
     }
 
-    /// The impulse for velocities $\bar b_n$, $b_t$ and a cap on the normal impulse.
+    /// Computes the impulse for the velocities ($\bar b_n$, $b_t$) with an upper bound on the normal impulse.
     pub(super) fn solve(&self, velocity: [f64; 3], cap: f64) -> SingleContact {
         let solution = self.uncapped(velocity);
         if solution.impulse[0] <= cap {
@@ -119,7 +121,7 @@ impl Block {
         self.saturated(velocity, cap)
     }
 
-    /// The impulse for velocities $b_n$, $b_t$ and a floor below the normal impulse.
+    /// Computes the impulse for the velocities ($b_n$, $b_t$) with a lower bound on the normal impulse.
     pub(super) fn solve_above(&self, velocity: [f64; 3], floor: f64) -> SingleContact {
         let solution = self.uncapped(velocity);
         if solution.impulse[0] >= floor {
@@ -129,7 +131,7 @@ impl Block {
     }
 
     fn uncapped(&self, [normal, x, y]: [f64; 3]) -> SingleContact {
-        // A tangential velocity that friction turns into approach is no impact.
+        // Without normal approach there is no impact, even if friction would make the contact approach.
         let is_approaching = normal < 0.0;
         if !is_approaching {
             return SingleContact {
@@ -175,8 +177,8 @@ impl Block {
             }
             let m = [l[0] * r[0], l[1] * r[1]];
             let slope = -(l[0] * m[0] + l[1] * m[1]) / length - ratio * (g[0] * m[0] + g[1] * m[1]);
-            // The second derivative of the length is positive; that of the rest is at least
-            // -curvature from here on.
+            // The second derivative of the length is positive. The second derivative of the other terms is at
+            // least `-curvature` from here on.
             let bend = |k: usize| f64::max(0.0, -g[k] * m[k] * r[k]);
             let curvature = 2.0 * ratio * (bend(0) + bend(1));
             let root = (slope * slope + 2.0 * curvature * f).sqrt();
@@ -205,7 +207,7 @@ impl Block {
         }
     }
 
-    /// The normal impulse is at its cap: $\lambda_t$ minimizes
+    /// Solves with the normal impulse fixed at $\lambda_{\max}$ = `cap`: $\lambda_t$ minimizes
     /// $\frac12\lambda_t^TG_{tt}\lambda_t + (b_t + g\lambda_{\max})\cdot\lambda_t$ over the disc.
     fn saturated(&self, [_, x, y]: [f64; 3], cap: f64) -> SingleContact {
         let (values, axis) = eigen(self.tangent);
@@ -239,7 +241,8 @@ impl Block {
             if !is_short {
                 break;
             }
-            // Newton on the reciprocal length, which is concave in a: it comes from the left.
+            // Newton's method on the reciprocal length, which is concave in a: the iterates approach from the
+            // left.
             let drop = (l[0] * l[0] * r[0] + l[1] * l[1] * r[1]) / length;
             let h = (length - radius) / radius * (length / drop);
             let next = a + h;
@@ -260,7 +263,7 @@ impl Block {
     }
 }
 
-/// Eigenvalues and the first eigenvector of a symmetric matrix $(s_0, s_1; s_1, s_2)$.
+/// Computes the eigenvalues and the first eigenvector of a symmetric matrix $(s_0, s_1; s_1, s_2)$.
 fn eigen(s: [f64; 3]) -> ([f64; 2], [f64; 2]) {
     if s[1] == 0.0 {
         return ([s[0], s[2]], [1.0, 0.0]);

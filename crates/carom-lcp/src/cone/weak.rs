@@ -1,7 +1,8 @@
-//! Contacts that a strong impact hardly reaches.
+//! Weak contacts: those that a strong impact hardly reaches.
 //!
-//! Beside a blow of 1 N·s a contact whose velocities are rounding has its answer in the last digits of everybody's
-//! numbers. Nothing of the blow arrives there: its block of the problem is solved by itself, with its own sizes.
+//! If another contact of the problem takes 1 N·s, the answer at a contact whose velocities are at rounding
+//! level is lost in the last digits of the larger numbers. The strong impact does not act there, so the block
+//! of the weak contacts is solved separately, in its own scale.
 
 use super::answer::{ConeAnswer, ConeSelection, ConeStart};
 use super::problem::{ConeProblem, WIDTH};
@@ -9,19 +10,20 @@ use super::sparse::{SparseConeOptions, SparseConeProblem};
 use super::workspace::{ConeWorkspace, GOOD_RESIDUAL};
 use crate::{LcpError, LcpStatus};
 
-/// Residual at which the method for many contacts ends its search: rounding, so that what it finds is as good as an answer of
-/// Newton's method.
+/// Residual at which the method for many contacts ends: rounding level, so that its result is as good as that
+/// of Newton's method.
 const SPARSE_TOLERANCE: f64 = 1e-14;
 
-/// A contact is weak if the terms of its velocities are below this fraction of the largest: half of the digits are left
-/// between the two sizes.
+/// A contact is weak if the terms of its velocities are below this fraction of the largest ones. Half of the
+/// digits then separate the two scales.
 const WEAK: f64 = 1e-8;
 
-/// Most sizes that are told apart, one below the other: three times eight digits are more than numbers have.
+/// Largest number of nested scales: three times eight digits are more than double precision has.
 const MAX_DEPTH: usize = 3;
 
 impl ConeWorkspace {
-    /// Newton's method from the impulses that the method for many contacts finds. It knows no caps.
+    /// Applies Newton's method from the result of the method for many contacts. Returns false for problems with
+    /// caps.
     pub(super) fn try_sparse(
         &mut self,
         problem: &ConeProblem<'_>,
@@ -51,8 +53,9 @@ impl ConeWorkspace {
     }
 }
 
-/// Solves for the impulses of the weak contacts with the others' kept, and takes them over; false without weak contacts, or
-/// without an answer. `depth` counts the sizes above.
+/// Solves for the impulses of the weak contacts with the other impulses fixed, and stores them. Returns false
+/// if there are no weak contacts or no solution was found. `depth` is the number of larger scales above this
+/// one.
 ///
 /// # Errors
 ///
@@ -84,7 +87,8 @@ pub(super) fn solve_weak(
         kept[*row] = 0.0;
     }
     problem.velocity_and_terms(&kept, &mut after, &mut terms);
-    // Newton's restitution multiplies the velocity before, not what the others change.
+    // Newton's restitution applies to the velocity before the impact, without the changes by the other
+    // contacts.
     let velocity: Vec<f64> = rows
         .iter()
         .map(|r| after[*r] + bounce(problem, *r))
@@ -106,7 +110,7 @@ pub(super) fn solve_weak(
     Ok(true)
 }
 
-/// $e b_n$ of a normal row, 0 of a tangent.
+/// Returns $e b_n$ of a normal row, and 0 of a tangent row.
 fn bounce(problem: &ConeProblem<'_>, row: usize) -> f64 {
     match row % WIDTH {
         0 => problem.restitution(row / WIDTH) * problem.velocity()[row],

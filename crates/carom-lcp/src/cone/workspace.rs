@@ -1,4 +1,5 @@
-//! The whole solution: starts, Newton's method, certificate, selection.
+//! Solver for dense contact problems: starting points, Newton's method, final residual, selection of a
+//! solution.
 
 use super::answer::{ConeAnswer, ConeMode, ConeSelection, ConeStart};
 use super::even::Even;
@@ -11,55 +12,59 @@ use super::single::single_contact;
 use super::sparse::SparseConeWorkspace;
 use crate::{LcpError, LcpStatus};
 
-/// An answer of this residual is not sought further.
+/// Residual below which the search for a better answer ends.
 pub(super) const GOOD_RESIDUAL: f64 = 1e-12;
 
-/// Newton steps from zero. A problem that takes more may have several solutions, and a long path
-/// comes to any of them; compliant contacts that become stiffer come to the one that does not depend
-/// on axes and order.
+/// Largest number of Newton steps from zero impulses. A problem that takes more steps may have several
+/// solutions, and a long path can end at any of them. The method of compliant contacts that become stiffer ends
+/// at the solution that does not depend on tangent axes and order of contacts.
 const EASY_STEPS: usize = 8;
 
-/// Numbers of Gauss-Seidel sweeps before Newton's method.
+/// Numbers of Gauss-Seidel sweeps after which Newton's method is tried.
 const SWEEPS: [usize; 2] = [3, 15];
 
-/// Times the polygons are turned.
+/// Largest number of rotations of the polygons.
 const MAX_TURNS: usize = 8;
 
-/// Times the polygons are subdivided: each halves what a direction is missed by.
+/// Largest number of subdivisions of the polygons. Each one halves the largest error of a direction.
 const MAX_SUBDIVISIONS: usize = 48;
 
-/// Polygons of eight directions may all fail; then these are tried.
+/// Numbers of polygon directions that are tried if polygons of eight directions fail.
 const FINER: [usize; 2] = [16, 32];
 
-/// Most directions of all contacts together, for those.
+/// Largest number of directions of all contacts together, for the finer polygons.
 const MAX_FINER: usize = 512;
 
-/// Polygons without a solution, one after the other, that tell that the cones have none.
+/// Number of successive polygon problems without a solution after which the search ends.
 const MAX_UNSOLVED: usize = 2;
 
-/// Impulses this many times the velocities (in units in which a contact alone has equal ones) are
-/// those of a light body between heavy ones. The projections of $\lambda - u$ then hardly see the
-/// velocities, and Newton's method is asked again with both of one size.
+/// If the impulses exceed this multiple of the velocities, the velocities are rescaled and Newton's method runs
+/// again. (In the units used here a contact alone has equal impulse and velocity.) Such impulses act on a light
+/// body between heavy ones. In the projections of $\lambda - u$ the velocities are then hardly visible.
 const STIFF: f64 = 16.0;
 
-/// Units of velocity for that, as powers of the ratio of impulses to velocities, one after the other.
+/// Velocity units of the repeated runs, as powers of the ratio of impulses to velocities, in the order of the
+/// runs.
 const BALANCES: [f64; 6] = [1.0, 0.5, 0.0, 1.0, 0.5, 0.0];
 
-/// Solutions whose velocities differ by less than this fraction of the velocities before are one.
+/// Two solutions are equal if their velocities differ by less than this fraction of the velocities before the
+/// impact.
 const SAME_VELOCITIES: f64 = 1e-7;
 
-/// Result of polygons in place of the cones.
+/// Outcome of the polygons as a starting point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Polygonal {
     Found,
     NotFound,
-    /// The polygons have no solution themselves.
+    /// The polygon problems themselves have no solution.
     Unsolved,
 }
 
-/// Memory that solves reuse: none is allocated for a problem not larger than an earlier one that
-/// needed the same methods, unless Newton's method fails from zero, compliant contacts and sweeps, or contacts are solved on
-/// their own beside a blow.
+/// Solver for dense contact problems with reusable memory.
+///
+/// No memory is allocated for a problem that is not larger than an earlier one and needs the same methods.
+/// Exceptions: Newton's method fails from zero impulses, compliant contacts and sweeps, or weak contacts are
+/// solved separately.
 ///
 /// # Examples
 ///
@@ -86,11 +91,13 @@ pub struct ConeWorkspace {
     trial_after: Vec<f64>,
     turned: Vec<f64>,
     terms: Vec<f64>,
-    /// Velocities of a solution that was left for another; empty if there was none.
+    /// Velocities of another solution found on the way; empty if there was none.
     left: Vec<f64>,
-    /// Scaled impulses of the first solution next to the branch of compliant contacts; empty if there was none.
+    /// Scaled impulses of the first solution that is not the limit of the solution branch of compliant
+    /// contacts; empty if there was none.
     beside_branch: Vec<f64>,
-    /// Compliance at which the branch stands whose limit the answer is; `None` if the answer came another way.
+    /// Compliance reached on the solution branch whose limit is the answer. `None` if the answer was found in
+    /// another way.
     pub(super) reached: Option<f64>,
     near: Vec<f64>,
     pub(super) system: Scaled,
@@ -101,17 +108,17 @@ pub struct ConeWorkspace {
     pub(super) even: Even,
     pub(super) n_newton_steps: usize,
     n_pivots: usize,
-    /// Sizes of contacts that were told apart above this problem.
+    /// Nesting depth: number of larger scales above this problem, see `solve_weak`.
     pub(super) depth: usize,
 }
 
 impl ConeWorkspace {
-    /// An empty workspace.
+    /// Creates an empty workspace.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// An empty workspace for the weak contacts of a problem.
+    /// Creates an empty workspace for the weak contacts of a problem.
     pub(super) fn below(depth: usize) -> Self {
         Self {
             depth,
@@ -119,22 +126,23 @@ impl ConeWorkspace {
         }
     }
 
-    /// Impulses of the last solve on the rows as given (3m), N·s.
+    /// Returns the impulses of the last solve (N·s, three per contact, for the unscaled rows).
     pub fn impulse(&self) -> &[f64] {
         &self.impulse
     }
 
-    /// Velocities $b + G\lambda$ of the rows after the last solve (3m), m/s.
+    /// Returns the velocities $b + G\lambda$ of the rows after the last solve (m/s, three per contact).
     pub fn velocity(&self) -> &[f64] {
         &self.after
     }
 
-    /// Modes of the contacts (m).
+    /// Returns the modes of the contacts.
     pub fn modes(&self) -> &[ConeMode] {
         &self.modes
     }
 
-    /// Solves a problem.
+    /// Solves a problem without floors. The result is in [`impulse`](Self::impulse),
+    /// [`velocity`](Self::velocity) and [`modes`](Self::modes).
     ///
     /// # Errors
     ///
@@ -174,9 +182,10 @@ impl ConeWorkspace {
         Ok(self.finish(answer))
     }
 
-    /// Solves a problem, with floors or without, by the methods that depend on no axes, units and order: the even
-    /// answer as the limit of equally compliant contacts, or the answer beside their branch where no limit can be
-    /// told; else Newton's method from zero and from compliant contacts. `None` if all fail.
+    /// Solves a problem, with or without floors, only by methods that do not depend on axes, units and order of
+    /// contacts. These are, one after the other: the limit of equally compliant contacts; the first solution
+    /// next to their branch, if the limit cannot be determined; Newton's method from zero impulses and from
+    /// compliant contacts. Returns `None` if all fail.
     ///
     /// # Errors
     ///
@@ -228,7 +237,7 @@ impl ConeWorkspace {
         })
     }
 
-    /// Scales the problem.
+    /// Scales the problem and resets the answer to zero impulses.
     pub(super) fn begin(
         &mut self,
         problem: &ConeProblem<'_>,
@@ -257,7 +266,8 @@ impl ConeWorkspace {
         })
     }
 
-    /// Newton's method from `self.start`. The best point so far is kept; whether it is good.
+    /// Applies Newton's method from `self.start` and keeps the best point so far. Returns true if that is
+    /// accurate enough.
     pub(super) fn attempt(
         &mut self,
         problem: &ConeProblem<'_>,
@@ -275,8 +285,9 @@ impl ConeWorkspace {
         self.accept(problem, start, answer).1 || self.balanced(problem, start, answer)
     }
 
-    /// Newton's method from `self.start`, and on from the best point that it comes to, in units of
-    /// velocity that bring impulses and velocities to one size.
+    /// Applies Newton's method from `self.start` with rescaled velocities, so that impulses and velocities have
+    /// similar size. Each further run starts from the best point reached. Returns true if an accurate answer
+    /// was found.
     fn balanced(
         &mut self,
         problem: &ConeProblem<'_>,
@@ -315,8 +326,8 @@ impl ConeWorkspace {
         false
     }
 
-    /// Keeps Newton's point if it is better than the best so far. Its residual, and whether the best
-    /// is good.
+    /// Keeps the result of Newton's method if it is better than the best so far. Returns its residual, and true
+    /// if the best point is accurate enough.
     pub(super) fn accept(
         &mut self,
         problem: &ConeProblem<'_>,
@@ -334,9 +345,9 @@ impl ConeWorkspace {
         (residual, answer.residual <= GOOD_RESIDUAL)
     }
 
-    /// The residual of Newton's point on the problem as given. The point is left in `trial`, with friction that
-    /// points exactly against the sliding if that is better: of friction a millionth as strong as other impulses
-    /// Newton's method knows a few digits.
+    /// Computes the residual of the result of Newton's method in the unscaled problem, and leaves it in
+    /// `trial`. The friction is turned exactly against the sliding velocity if that is better: friction a
+    /// million times weaker than other impulses is known to a few digits only.
     fn judge(&mut self, problem: &ConeProblem<'_>) -> f64 {
         self.system
             .after(self.newton.impulse(), &mut self.trial_after);
@@ -360,7 +371,8 @@ impl ConeWorkspace {
         self.try_impulses(problem, true)
     }
 
-    /// The residual of Newton's point, as it is or with turned friction, which is left in `trial`.
+    /// Computes the residual of the result of Newton's method, unchanged or with turned friction, and leaves
+    /// the result in `trial`.
     fn try_impulses(&mut self, problem: &ConeProblem<'_>, is_turned: bool) -> f64 {
         let scaled = if is_turned {
             &self.turned
@@ -374,7 +386,7 @@ impl ConeWorkspace {
         own_residual_of(problem, &self.trial, &self.trial_after, &self.terms)
     }
 
-    /// The residual of the impulses kept, whose velocities are written.
+    /// Computes the residual of the current impulses and the velocities after them.
     fn residual(&mut self, problem: &ConeProblem<'_>) -> f64 {
         problem.velocity_and_terms(&self.impulse, &mut self.after, &mut self.terms);
         own_residual_of(problem, &self.impulse, &self.after, &self.terms)
@@ -416,7 +428,8 @@ impl ConeWorkspace {
         Ok(false)
     }
 
-    /// Polygons that do not depend on the tangents' axes: a vertex opposes the sliding before the impact.
+    /// Sets polygons that do not depend on the tangent axes: a vertex opposes the sliding velocity before the
+    /// impact.
     fn align_polygons(&mut self, problem: &ConeProblem<'_>, directions: usize) {
         self.polygons.align(problem.n_contacts(), directions);
         self.polygons.turn(&self.system.velocity);
@@ -491,8 +504,8 @@ impl ConeWorkspace {
         self.attempt(problem, ConeStart::Compliant, answer)
     }
 
-    /// Follows the branch of equally compliant contacts to its limit, which is the even answer; whether it
-    /// was found.
+    /// Follows the solution branch of equally compliant contacts to its limit. Returns false if the limit was
+    /// not found.
     pub(super) fn try_branch(
         &mut self,
         problem: &ConeProblem<'_>,
@@ -544,8 +557,9 @@ impl ConeWorkspace {
         false
     }
 
-    /// Takes the first solution beside a branch without a limit: unlike those of other searches it does not depend
-    /// on axes, units and order. Whether there is one.
+    /// Returns to the first solution found next to a solution branch without a limit: unlike the results of
+    /// other searches, it does not depend on axes, units and order of contacts. Returns false if there was
+    /// none.
     fn take_beside_branch(&mut self, problem: &ConeProblem<'_>, answer: &mut ConeAnswer) -> bool {
         if self.beside_branch.is_empty() {
             return false;
@@ -556,7 +570,7 @@ impl ConeWorkspace {
         self.accept(problem, ConeStart::Compliant, answer).1
     }
 
-    /// Forgets an answer that was not accepted.
+    /// Discards an answer that was not accepted.
     fn begin_again(&mut self, problem: &ConeProblem<'_>, answer: ConeAnswer) -> ConeAnswer {
         self.system.soften(0.0);
         self.impulse.fill(0.0);
@@ -571,7 +585,8 @@ impl ConeWorkspace {
         }
     }
 
-    /// Counts the continuum that the answer is a member of; its scaled impulses are left as the start.
+    /// Computes the dimension of the continuum of solutions around the answer, and leaves its scaled impulses
+    /// in `start`.
     pub(super) fn count_continuum(&mut self, answer: &mut ConeAnswer) {
         self.start.clear();
         let scaled = self.impulse.iter().zip(&self.system.factors);
@@ -579,7 +594,7 @@ impl ConeWorkspace {
         answer.family = self.even.family(&self.system, &self.start, &self.modes);
     }
 
-    /// Counts the continuum, and says how good the answer is.
+    /// Completes the answer: its status, and the dimension of its continuum if it is solved.
     pub(super) fn finish(&mut self, mut answer: ConeAnswer) -> ConeAnswer {
         if answer.residual <= CONE_RESIDUAL {
             answer.status = LcpStatus::Solved;
@@ -597,7 +612,7 @@ impl ConeWorkspace {
         }
     }
 
-    /// True if a solution that was left has other velocities than the one kept.
+    /// True if another solution was found on the way whose velocities differ from the answer's.
     fn has_left_another(&self) -> bool {
         let rows = self.left.iter().zip(&self.after).zip(&self.system.factors);
         let differences = rows.map(|((left, kept), factor)| (left - kept).abs() * factor);
@@ -605,7 +620,7 @@ impl ConeWorkspace {
         differences.fold(0.0, f64::max) > SAME_VELOCITIES * speed
     }
 
-    /// Moves to the limit of the branch at a compliance, if it is found.
+    /// Moves to the limit of the solution branch at a compliance. Returns false if it is not found.
     pub(super) fn select(
         &mut self,
         compliance: f64,
@@ -622,7 +637,8 @@ impl ConeWorkspace {
             return false;
         }
         let residual = self.judge(problem);
-        // If contacts that slide come to rest in the limit Newton's method stalls near it.
+        // Newton's method stalls near a limit in which sliding contacts come to rest, so a larger residual is
+        // accepted.
         let is_good = residual <= CONE_RESIDUAL;
         if is_good {
             std::mem::swap(&mut self.impulse, &mut self.trial);
@@ -634,7 +650,7 @@ impl ConeWorkspace {
     }
 }
 
-/// Brings normals to diagonal one and the tangents of each contact to mean diagonal one.
+/// Scales the rows: normals to diagonal one, and the tangents of each contact to mean diagonal one.
 fn scale(problem: &ConeProblem<'_>, system: &mut Scaled) -> Result<(), LcpError> {
     let (m, n) = (problem.n_contacts(), problem.dim());
     system.n = n;

@@ -1,9 +1,9 @@
-//! Decides the existence of a solution.
+//! Decides whether a problem has a solution, in rational arithmetic.
 //!
-//! Relaxed, complementarity left out, a problem is a system of inequalities; the dual simplex
-//! method with nothing to minimize decides it. Where its answer has $z_i w_i > 0$, a solution has
-//! one of them zero: two smaller systems. The tree of these covers all $2^n$ complementary cones,
-//! those of singular bases included.
+//! Without complementarity the problem is a system of linear inequalities. The dual simplex method with a zero
+//! objective decides it. If the point found has $z_i w_i > 0$, every solution still has $z_i = 0$ or $w_i = 0$:
+//! two smaller systems. The tree of these systems covers all $2^n$ complementary cones, including those of
+//! singular bases.
 
 use super::dictionary::Dictionary;
 use super::integers::Integers;
@@ -13,25 +13,25 @@ use crate::farkas::is_certificate;
 use crate::work::Work;
 use num_bigint::{BigInt, Sign};
 
-/// A relative change that leaves room for the rounding of a certificate.
+/// Relative change of the entries that leaves room for the rounding errors of a certificate.
 const ROOM: f64 = 1e-9;
 
-/// Exact decision about a problem.
+/// Result of an exact decision about a problem.
 #[derive(Clone, Debug)]
 pub(crate) enum Decision {
-    /// Variables (n) of a solution, rounded to nearest.
+    /// Variables of a solution (n entries), rounded to nearest.
     Solved(Vec<f64>),
-    /// A certificate (n) that no $z \ge 0$ has $Mz + q \ge 0$, exact for these doubles.
+    /// Certificate $u$ (n entries) that no $z \ge 0$ satisfies $Mz + q \ge 0$; exact in double precision.
     Farkas(Vec<f64>),
-    /// No complementary cone holds the vector.
+    /// No solution exists: no complementary cone contains the vector.
     Bases,
-    /// There are solutions, but none was found that the doubles hold.
+    /// Solutions exist, but none was found that is accurate after rounding to double precision.
     OutOfRange,
-    /// Out of budget.
+    /// The budget was exhausted.
     Undecided,
 }
 
-/// Decides a problem; `accept` says whether rounded variables are an answer.
+/// Decides a problem. `accept` returns true if a rounded solution is accurate enough.
 pub(crate) fn decide(
     problem: LcpRef<'_>,
     integers: &Integers,
@@ -46,8 +46,8 @@ pub(crate) fn decide(
     }
 }
 
-/// Decides feasibility without complementarity: [`Decision::Farkas`] or [`Decision::Bases`] where no
-/// $z \ge 0$ has $Mz + q \ge 0$, `None` where one has or the budget is used up.
+/// Decides feasibility without complementarity. Returns [`Decision::Farkas`] or [`Decision::Bases`] if no
+/// $z \ge 0$ satisfies $Mz + q \ge 0$. Returns `None` if such a $z$ exists or the budget is exhausted.
 pub(crate) fn feasibility(
     problem: LcpRef<'_>,
     integers: &Integers,
@@ -68,7 +68,7 @@ fn search(
 ) -> Decision {
     let n = integers.dim();
     let mut is_out_of_range = false;
-    // Feasible dictionaries, and which pairs have a member that is fixed at zero.
+    // Feasible dictionaries, each with a list of the pairs in which one variable is fixed at zero.
     let mut open = vec![(root, vec![false; n])];
     while let Some((dictionary, fixed)) = open.pop() {
         let is_positive = |variable: usize| dictionary.is_positive(variable);
@@ -80,7 +80,7 @@ fn search(
                 if accept(&z) {
                     return Decision::Solved(z);
                 }
-                // Beyond the doubles; other solutions may not be.
+                // This solution cannot be rounded to double precision accurately enough, but another one may.
                 match fixed.iter().position(|is_fixed| !is_fixed) {
                     Some(pair) => pair,
                     None => {
@@ -111,16 +111,16 @@ fn search(
 /// Outcome of the dual simplex method.
 enum Restored {
     Feasible,
-    /// A row that no nonnegative nonbasic variables satisfy.
+    /// Index of a row that is negative for all nonnegative values of the nonbasic variables.
     Infeasible(usize),
     Undecided,
 }
 
-/// Fixes a variable at zero and restores feasibility.
+/// Fixes a variable at zero and restores feasibility by the dual simplex method.
 fn fix(dictionary: &mut Dictionary, variable: usize, work: &mut Work) -> Restored {
     if let Some(row) = dictionary.row_of(variable) {
         let Some(column) = dictionary.any_entry(row) else {
-            // A constant.
+            // The row is a constant.
             return match dictionary.value(row).sign() {
                 Sign::NoSign => Restored::Feasible,
                 _ => Restored::Infeasible(row),
@@ -136,10 +136,10 @@ fn fix(dictionary: &mut Dictionary, variable: usize, work: &mut Work) -> Restore
     restore(dictionary, work)
 }
 
-/// Pivots until all basic variables are nonnegative.
+/// Restores feasibility by the dual simplex method: pivots until all basic variables are nonnegative.
 ///
-/// The most negative variable leaves and the largest entry enters, which is quick; if that takes
-/// long, the least indices do, which cannot cycle (Bland 1977).
+/// At first the most negative variable leaves and the largest entry enters, which is fast. If that takes many
+/// pivots, the rule of least indices is used, which cannot cycle (Bland 1977).
 fn restore(dictionary: &mut Dictionary, work: &mut Work) -> Restored {
     let n = dictionary.basic.len();
     for step in 0usize.. {
@@ -170,7 +170,8 @@ fn restore(dictionary: &mut Dictionary, work: &mut Work) -> Restored {
     Restored::Undecided
 }
 
-/// The certificate that a row without solution means, if doubles can hold it.
+/// Returns the infeasibility certificate of a row that has no solution, if it can be represented in double
+/// precision.
 fn proof(
     problem: LcpRef<'_>,
     dictionary: &Dictionary,
@@ -182,8 +183,8 @@ fn proof(
     if is_certificate(problem, &u) {
         return Decision::Farkas(u);
     }
-    // Rounding spoiled the equations among the signs. A certificate for slightly larger entries
-    // has room for it.
+    // Rounding destroyed equations among the signs. A certificate for slightly larger entries leaves room for
+    // rounding.
     let raised = |entries: &[f64]| -> Vec<f64> {
         let raise = |x: &f64| (x + ROOM * x.abs()).clamp(f64::MIN, f64::MAX);
         entries.iter().map(raise).collect()
@@ -203,8 +204,8 @@ fn proof(
     Decision::Bases
 }
 
-/// $u$ (n) of largest entry about one: how often each row of $w = Mz + q$ is in a row of the
-/// dictionary.
+/// Returns the certificate $u$ (n entries, the largest about one): the coefficients with which the rows of
+/// $w = Mz + q$ are combined in a row of the dictionary.
 fn certificate(dictionary: &Dictionary, row: usize, integers: &Integers) -> Vec<f64> {
     let n = integers.dim();
     let mut u = vec![BigInt::ZERO; n];

@@ -1,19 +1,20 @@
-//! A dictionary of integers: basic variables as functions of nonbasic ones.
+//! Integer dictionary: basic variables as linear functions of nonbasic ones.
 
 use super::integers::Integers;
 use super::sum::ratio;
 use crate::work::Work;
 use num_bigint::{BigInt, Sign};
 
-/// $\delta x_B = b + A x_N$ with integers $A$, $b$ and one denominator $\delta > 0$.
+/// Dictionary $\delta x_B = b + A x_N$ with integers $A$, $b$ and one common denominator $\delta > 0$.
 ///
-/// Variables are numbered $w_0, \dots, w_{n-1}, z_0, \dots, z_{n-1}$ and last the artificial one.
-/// Every entry is a minor of the problem, so that divisions by the last denominator leave no
-/// remainder (Edmonds, *Systems of distinct representatives and linear algebra*, 1967).
+/// $x_B$ are the basic variables, $x_N$ the nonbasic ones. Variables are numbered
+/// $w_0, \dots, w_{n-1}, z_0, \dots, z_{n-1}$, then the artificial variable. Every entry is a minor of the
+/// problem, so that divisions by the last denominator leave no remainder (Edmonds, *Systems of distinct
+/// representatives and linear algebra*, 1967).
 #[derive(Clone, Debug)]
 pub(super) struct Dictionary {
     n: usize,
-    /// $A$ in rows, each with its $b$ at the end.
+    /// Rows of $A$, each with its entry of $b$ at the end.
     rows: Vec<Vec<BigInt>>,
     denominator: BigInt,
     pub basic: Vec<usize>,
@@ -21,7 +22,8 @@ pub(super) struct Dictionary {
 }
 
 impl Dictionary {
-    /// $w = q + Mz$, with the column of an artificial variable of covering vector 1 if asked for.
+    /// Creates the dictionary $w = q + Mz$. If `is_covered`, it has a column for an artificial variable with
+    /// covering vector 1.
     pub(super) fn of_slacks(integers: &Integers, is_covered: bool) -> Self {
         let n = integers.dim();
         let rows = integers.rows().map(|row| {
@@ -40,12 +42,12 @@ impl Dictionary {
         }
     }
 
-    /// $A_{ij}$.
+    /// Returns $A_{ij}$.
     pub(super) fn entry(&self, row: usize, column: usize) -> &BigInt {
         &self.rows[row][column]
     }
 
-    /// $b_i$.
+    /// Returns $b_i$.
     pub(super) fn value(&self, row: usize) -> &BigInt {
         &self.rows[row][self.nonbasic.len()]
     }
@@ -54,23 +56,23 @@ impl Dictionary {
         &self.denominator
     }
 
-    /// The row of a variable, if it is basic.
+    /// Returns the row of a variable; `None` if it is nonbasic.
     pub(super) fn row_of(&self, variable: usize) -> Option<usize> {
         self.basic.iter().position(|basic| *basic == variable)
     }
 
-    /// The column of a variable, if it is nonbasic.
+    /// Returns the column of a variable; `None` if it is basic.
     pub(super) fn column_of(&self, variable: usize) -> Option<usize> {
         self.nonbasic.iter().position(|v| *v == variable)
     }
 
-    /// True if a variable is positive where all nonbasic ones are zero.
+    /// True if a variable is positive when all nonbasic variables are zero.
     pub(super) fn is_positive(&self, variable: usize) -> bool {
         let row = self.row_of(variable);
         row.is_some_and(|row| self.value(row).sign() == Sign::Plus)
     }
 
-    /// A column with the shortest nonzero entry in a row.
+    /// Returns the column of the nonzero entry of a row with the fewest bits; `None` if all entries are zero.
     pub(super) fn any_entry(&self, row: usize) -> Option<usize> {
         let columns = 0..self.nonbasic.len();
         let nonzero = columns.filter(|c| self.entry(row, *c).sign() != Sign::NoSign);
@@ -82,7 +84,7 @@ impl Dictionary {
         (0..self.rows.len()).all(|i| self.value(i).sign() != Sign::Minus)
     }
 
-    /// Fixes a nonbasic variable at zero.
+    /// Fixes a nonbasic variable at zero by removing its column.
     pub(super) fn drop_column(&mut self, column: usize) {
         self.nonbasic.remove(column);
         for row in &mut self.rows {
@@ -90,7 +92,7 @@ impl Dictionary {
         }
     }
 
-    /// Fixes all nonbasic variables at zero but some.
+    /// Fixes the nonbasic variables at zero for which `keep` is false.
     pub(super) fn retain_columns(&mut self, keep: impl Fn(usize) -> bool) {
         for column in (0..self.nonbasic.len()).rev() {
             if !keep(self.nonbasic[column]) {
@@ -99,8 +101,8 @@ impl Dictionary {
         }
     }
 
-    /// Exchanges the variables of a row and a column whose entry is not zero. False if the budget
-    /// is used up.
+    /// Exchanges the basic variable of a row with the nonbasic variable of a column, whose entry must not be
+    /// zero. Returns false if the budget is exhausted.
     pub(super) fn pivot(&mut self, row: usize, column: usize, work: &mut Work) -> bool {
         let pivot_row = self.rows[row].clone();
         let pivot = pivot_row[column].clone();
@@ -132,18 +134,18 @@ impl Dictionary {
         }
         std::mem::swap(&mut self.basic[row], &mut self.nonbasic[column]);
         let entries = (self.rows.len() * pivot_row.len()) as u64;
-        // Two products and a quotient, and what memory costs.
+        // Cost of an entry: two products and a quotient, and an allowance for memory.
         work.spend_pivots(1, entries.saturating_mul(3 * limbs * limbs + 64))
     }
 
-    /// The length of the numbers in words.
+    /// Estimates the length of the integers in 64-bit words.
     fn limbs(&self) -> u64 {
         let values = (0..self.rows.len()).map(|i| self.value(i).bits());
         let bits = values.max().unwrap_or(0).max(self.denominator.bits());
         bits / 64 + 1
     }
 
-    /// The variables $z$ (n) of the problem as given, rounded to nearest.
+    /// Returns the variables $z$ (n entries) of the original problem, rounded to nearest.
     pub(super) fn variables(&self, integers: &Integers) -> Vec<f64> {
         let mut z = vec![0.0; self.n];
         for (i, variable) in self.basic.iter().enumerate() {

@@ -1,26 +1,27 @@
-//! A problem in integers.
+//! Linear complementarity problem with integer entries.
 
 use super::sum::decode;
 use crate::LcpRef;
 use crate::balance::Balance;
 use num_bigint::{BigInt, Sign};
 
-/// A problem of integers with the same complementary bases.
+/// Integer problem with the complementary bases of the original one.
 ///
-/// With $z_j = 2^{c_j + s} z'_j$ and rows multiplied by powers of two, which keep all signs.
+/// The variables are $z_j = 2^{c_j + s} z'_j$ and the rows are multiplied by powers of two, which keeps all
+/// signs.
 #[derive(Clone, Debug)]
 pub(crate) struct Integers {
     n: usize,
-    /// Row after row, n + 1 entries each: those of $M'$, then $q'$.
+    /// Rows with n + 1 entries each: those of $M'$, then that of $q'$.
     entries: Vec<BigInt>,
-    /// $r_i$, so that row i of $M'$ is $2^{r_i}$ times that of $M$, up to the factors of columns.
+    /// Exponents $r_i$: row i of $M'$ is $2^{r_i}$ times row i of $M$, up to the factors of the columns.
     pub row: Vec<i64>,
-    /// $c_j + s$.
+    /// Exponents $c_j + s$, one per column.
     pub column: Vec<i64>,
 }
 
 impl Integers {
-    /// Poses a problem. The integers are as short as the balance of rows and columns makes them.
+    /// Converts a problem to integers. Rows and columns are balanced first to keep the integers short.
     pub(crate) fn new(problem: LcpRef<'_>) -> Self {
         let n = problem.dim();
         let mut balance = Balance::new();
@@ -30,7 +31,7 @@ impl Integers {
             Some(m) if j < n => decode(*m),
             _ => decode(problem.vector().get(i).copied().unwrap_or(0.0)),
         };
-        // q to about the size of the matrix.
+        // Scales q to about the size of the matrix.
         let sizes = problem.vector().iter().zip(&row).filter_map(|(q, r)| {
             let (m, e) = decode(*q);
             (m != 0).then_some(e + 63 - m.unsigned_abs().leading_zeros() as i32 + r)
@@ -67,20 +68,20 @@ impl Integers {
         self.n
     }
 
-    /// $M'_{ij}$, or $q'_i$ for j = n.
+    /// Returns the rows: entries $M'_{ij}$, then $q'_i$ as entry n.
     pub(super) fn rows(&self) -> impl Iterator<Item = &[BigInt]> {
         self.entries.chunks_exact(self.n + 1)
     }
 }
 
-/// A prime, $2^{61} - 1$.
+/// Prime modulus, $2^{61} - 1$.
 const PRIME: u64 = (1 << 61) - 1;
 
-/// The matrix of a problem modulo a prime.
+/// Matrix of a problem modulo a prime.
 #[derive(Clone, Debug)]
 pub(crate) struct Residues {
     n: usize,
-    /// Row after row.
+    /// Entries, row after row.
     entries: Vec<u64>,
 }
 
@@ -103,8 +104,8 @@ impl Residues {
         }
     }
 
-    /// The dimension of the null space of the principal block of a support modulo the prime. It is no less than that
-    /// of the block itself, and the same but for one case in $10^{18}$.
+    /// Computes the dimension of the null space of a principal block modulo the prime. It is never less than
+    /// the true dimension, and equal to it except in one of $10^{18}$ cases.
     pub(crate) fn nullity(&self, support: &[usize]) -> usize {
         let k = support.len();
         let entry = |i: &usize, j: &usize| self.entries[i * self.n + j];
@@ -121,7 +122,7 @@ impl Residues {
             let (head, tail) = rows.split_at_mut(rank + 1);
             let lead = &head[rank];
             for row in tail.iter_mut().filter(|row| row[column] != 0) {
-                // Cross-multiplied: no inverse is needed to see a zero.
+                // Cross-multiplication avoids an inverse: only zeros matter.
                 let (a, b) = (lead[column], row[column]);
                 for (x, l) in row.iter_mut().zip(lead) {
                     *x = (product(*x, a) + PRIME - product(*l, b)) % PRIME;

@@ -1,5 +1,5 @@
-//! Decisions in rational arithmetic: the doubles of a problem are integers times powers of two, and
-//! everything here is exact for them.
+//! Decisions in rational arithmetic. The double-precision entries of a problem are integers times powers of
+//! two; everything here is exact for them.
 
 mod decide;
 mod dictionary;
@@ -14,8 +14,8 @@ pub(crate) use path::{ExactEnd, follow};
 pub(crate) use sum::ProductSum;
 pub(crate) use support::{Rounded, Support, solve_support};
 
-/// The largest dimension at which every problem is decided.
+/// Largest dimension at which every problem is decided.
 pub(crate) const DECISIVE_DIM: usize = 8;
 
-/// The largest dimension at which Lemke's path is followed in rational arithmetic.
+/// Largest dimension at which Lemke's path is followed in rational arithmetic.
 pub(crate) const EXACT_DIM: usize = 40;

@@ -1,4 +1,4 @@
-//! Lemke's path in rational arithmetic.
+//! Lemke's method in rational arithmetic.
 
 use super::dictionary::Dictionary;
 use super::integers::Integers;
@@ -6,19 +6,19 @@ use crate::work::Work;
 use num_bigint::{BigInt, Sign};
 use std::cmp::Ordering;
 
-/// End of the path.
+/// Outcome of the path.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum ExactEnd {
-    /// Variables (n) of a solution, rounded to nearest.
+    /// Variables of a solution (n entries), rounded to nearest.
     Solved(Vec<f64>),
-    /// On a ray: this path decides nothing.
+    /// The path ended on a ray, which decides nothing.
     Ray,
-    /// Out of budget.
+    /// The budget was exhausted.
     Undecided,
 }
 
-/// Follows the path of the covering vector that is one in the coordinates of the integers, with the
-/// lexicographic rule. It cannot come back, so that it ends.
+/// Follows Lemke's path with a covering vector of ones in the scaled integer problem and the lexicographic
+/// rule. The path never visits a basis twice, so it ends.
 pub(crate) fn follow(integers: &Integers, work: &mut Work) -> ExactEnd {
     let n = integers.dim();
     let artificial = 2 * n;
@@ -26,7 +26,7 @@ pub(crate) fn follow(integers: &Integers, work: &mut Work) -> ExactEnd {
     if dictionary.is_feasible() {
         return ExactEnd::Solved(dictionary.variables(integers));
     }
-    // The least, and among equals the last: the smallest of (q, e).
+    // The least value, and among equal values the last row: the lexicographically smallest of (q, e).
     let first = (0..n).rev().min_by_key(|i| dictionary.value(*i));
     let Some(mut row) = first else {
         return ExactEnd::Undecided;
@@ -54,8 +54,8 @@ pub(crate) fn follow(integers: &Integers, work: &mut Work) -> ExactEnd {
     }
 }
 
-/// The row in which a column blocks: the lexicographically smallest quotient, but that of the
-/// artificial variable wherever it is among the smallest.
+/// Returns the row in which a column blocks: the lexicographically smallest quotient. The row of the artificial
+/// variable has priority if it is among the smallest. `None` if no row blocks.
 fn blocking_row(dictionary: &Dictionary, column: usize, n: usize) -> Option<usize> {
     let mut best: Option<usize> = None;
     let entry = |i: usize| dictionary.entry(i, column);
@@ -87,7 +87,7 @@ fn blocking_row(dictionary: &Dictionary, column: usize, n: usize) -> Option<usiz
     best
 }
 
-/// Compares the rows of the inverse of the basis, divided by the entering column: the
+/// Compares two rows of the basis inverse, divided by the entering column. The inverse consists of the
 /// coefficients of the slack variables.
 fn lexicographic(
     dictionary: &Dictionary,

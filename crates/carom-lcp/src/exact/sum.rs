@@ -1,9 +1,9 @@
-//! Sums of products of doubles without rounding, whatever their exponents.
+//! Exact sums of products of double-precision numbers, for all exponents.
 
 use num_bigint::BigInt;
 use num_bigint::Sign;
 
-/// The mantissa and exponent of a finite number: $x = m 2^e$ with integer $m$.
+/// Returns mantissa and exponent of a finite number: $x = m 2^e$ with an odd integer $m$, or (0, 0).
 pub(super) fn decode(x: f64) -> (i64, i32) {
     let bits = x.to_bits();
     let fraction = (bits & ((1 << 52) - 1)) as i64;
@@ -21,12 +21,12 @@ pub(super) fn decode(x: f64) -> (i64, i32) {
     (signed, exponent + zeros as i32)
 }
 
-/// The double next to $(a/b) 2^e$ (b > 0), infinite or zero beyond the range of doubles.
+/// Returns $(a/b) 2^e$ (b > 0) rounded to double precision; infinite or zero outside its range.
 pub(super) fn ratio(a: &BigInt, b: &BigInt, exponent: i64) -> f64 {
     if a.sign() == Sign::NoSign {
         return 0.0;
     }
-    // A quotient of 64 or 65 bits, of which the last is set if anything is left.
+    // A quotient of 64 or 65 bits; a sticky bit is appended if there is a remainder.
     let shift = 65 + b.bits() as i64 - a.bits() as i64;
     let (a, b) = match u64::try_from(shift) {
         Ok(up) => (a << up, b.clone()),
@@ -50,7 +50,7 @@ pub(super) fn ratio(a: &BigInt, b: &BigInt, exponent: i64) -> f64 {
     }
 }
 
-/// $2^e x$ for a number of at least one.
+/// Returns $2^e x$ for a number of at least one.
 fn scale(mut x: f64, exponent: i64) -> f64 {
     let mut left = exponent.clamp(-4000, 4000) as i32;
     while left != 0 && x != 0.0 && x.is_finite() {
@@ -61,7 +61,7 @@ fn scale(mut x: f64, exponent: i64) -> f64 {
     x
 }
 
-/// $\sum a_k b_k$ and $\sum |a_k b_k|$, times one power of two.
+/// Sums $\sum a_k b_k$ and $\sum |a_k b_k|$, both times one power of two.
 #[derive(Clone, Debug)]
 pub(crate) struct ProductSum {
     sum: BigInt,
@@ -69,7 +69,7 @@ pub(crate) struct ProductSum {
 }
 
 impl ProductSum {
-    /// Exact sum of products of finite factors.
+    /// Computes the exact sum of products of finite factors.
     pub(crate) fn of(products: impl Iterator<Item = (f64, f64)> + Clone) -> Self {
         let decoded = || {
             products.clone().filter_map(|(a, b)| {
@@ -87,7 +87,7 @@ impl ProductSum {
         Self { sum, size }
     }
 
-    /// The sign of the sum: -1, 0 or 1.
+    /// Returns the sign of the sum: -1, 0 or 1.
     pub(crate) fn sign(&self) -> i32 {
         match self.sum.sign() {
             Sign::Minus => -1,
@@ -96,7 +96,7 @@ impl ProductSum {
         }
     }
 
-    /// The sum over the sum of the absolute values, 0 if there is nothing.
+    /// Returns the sum divided by the sum of the absolute values; 0 if all products are zero.
     pub(crate) fn relative(&self) -> f64 {
         if self.size.sign() == Sign::NoSign {
             return 0.0;

@@ -1,4 +1,4 @@
-//! A complementary basis in rational arithmetic.
+//! Solution of a complementary basis in rational arithmetic.
 
 use super::dictionary::Dictionary;
 use super::integers::Integers;
@@ -6,26 +6,26 @@ use super::sum::ratio;
 use crate::work::Work;
 use num_bigint::{BigInt, Sign};
 
-/// A solution rounded to doubles, with the exact signs of its variables.
+/// Solution rounded to double precision, with the exact signs of its variables.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Rounded {
-    /// Variables $z$ (n), rounded to nearest.
+    /// Variables $z$ (n entries), rounded to nearest.
     pub z: Vec<f64>,
-    /// `true` where $w_i$, then where $z_i$ is positive (2n).
+    /// Signs (2n entries): `true` where $w_i$ is positive, then where $z_i$ is positive.
     pub is_positive: Vec<bool>,
 }
 
-/// Exact verdict on a complementary basis.
+/// Exact decision about a complementary basis.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Support {
-    /// Its system has one solution, which is nonnegative.
+    /// The system of the basis has one solution, and it is nonnegative.
     Solution(Rounded),
-    /// Its system has one solution, which is not.
+    /// The system of the basis has one solution, and it has a negative entry.
     NoSolution,
-    /// Its matrix is singular. With a null space of one dimension and a direction $u \ge 0$ in it that has
-    /// $Mu \ge 0$, that direction, of largest entry about one.
+    /// The matrix of the basis is singular. If its null space has dimension one and contains a direction
+    /// $u \ge 0$ with $Mu \ge 0$, the variant holds that direction, with largest entry about one.
     Singular(Option<Rounded>),
-    /// Out of budget.
+    /// The budget was exhausted.
     Undecided,
 }
 
@@ -36,12 +36,12 @@ pub(crate) fn solve_support(integers: &Integers, basis: &[bool], work: &mut Work
     let support: Vec<usize> = (0..n).filter(|i| basis.get(*i) == Some(&true)).collect();
     dictionary.retain_columns(|variable| variable >= n && basis.get(variable - n) == Some(&true));
     for row in support {
-        // A row that depends on those before has no entry left.
+        // A row that depends on earlier rows has no nonzero entry left.
         if let Some(column) = dictionary.any_entry(row) {
             if !dictionary.pivot(row, column, work) {
                 return Support::Undecided;
             }
-            // The leaving variables are zero: their columns are of no use.
+            // The leaving variables are zero, so that their columns are not needed.
             dictionary.drop_column(column);
         }
     }
@@ -56,7 +56,8 @@ pub(crate) fn solve_support(integers: &Integers, basis: &[bool], work: &mut Work
     }
 }
 
-/// The direction in which the only nonbasic variable grows, if all others are nonnegative along it.
+/// Returns the direction along which the only nonbasic variable grows; `None` if another variable becomes
+/// negative.
 fn direction(dictionary: &Dictionary, integers: &Integers) -> Option<Rounded> {
     let n = integers.dim();
     let one = dictionary.denominator();

@@ -1,19 +1,18 @@
-//! The inverse of a basis as a product of pivots.
+//! Basis inverse in product form: a list of pivots.
 //!
-//! A pivot on row $r$ with column $c$ maps every column $x$ of the tableau to
-//! $x - t c$ outside row $r$ and to $t = x_r/c_r$ in it. Keeping the pivots and applying them to a
-//! column when it is needed does the same operations in the same order as updating the whole
-//! tableau at every pivot, but only for the columns that ever enter.
+//! A pivot on row $r$ with column $c$ maps every column $x$ of the tableau to $t = x_r/c_r$ in row $r$ and
+//! $x - t c$ in the other rows. The pivots are stored and applied to a column when it is needed. This makes the
+//! operations of a full tableau update in the same order, but only for columns that enter the basis.
 
 use super::room::reserve;
 use crate::scalar::Scalar;
 
-/// Pivots in the order in which they were made, and room for the next column.
+/// List of pivots in the order in which they were made, and memory for the next column.
 #[derive(Clone, Debug)]
 pub(super) struct Etas<T> {
-    /// Padded length of a column, a multiple of four.
+    /// Padded length of a column: a multiple of four.
     stride: usize,
-    /// Columns of the pivots, then the entering column.
+    /// Columns of the pivots, followed by the entering column.
     columns: Vec<T>,
     pivots: Vec<Pivot<T>>,
 }
@@ -34,25 +33,25 @@ impl<T: Scalar> Etas<T> {
         }
     }
 
-    /// Forgets all pivots; columns have `stride` entries from now on.
+    /// Removes all pivots and sets the padded length of columns.
     pub(super) fn reset(&mut self, stride: usize) {
         self.stride = stride;
         self.pivots.clear();
     }
 
-    /// Room for `count` pivots of `stride` rows.
+    /// Reserves memory for `count` pivots of `stride` rows.
     pub(super) fn reserve(&mut self, count: usize, stride: usize) {
         reserve(&mut self.columns, (count + 1) * stride);
         reserve(&mut self.pivots, count);
     }
 
-    /// Number of pivots.
+    /// Returns the number of pivots.
     #[inline]
     pub(super) fn len(&self) -> usize {
         self.pivots.len()
     }
 
-    /// Makes room for the entering column, with unspecified entries.
+    /// Allocates the entering column if necessary. Its entries are unspecified.
     #[inline]
     pub(super) fn make_room(&mut self) {
         let needed = (self.len() + 1) * self.stride;
@@ -61,21 +60,22 @@ impl<T: Scalar> Etas<T> {
         }
     }
 
-    /// The entering column.
+    /// Returns the entering column.
     #[inline]
     pub(super) fn entering(&self) -> &[T] {
         let start = self.len() * self.stride;
         &self.columns[start..start + self.stride]
     }
 
-    /// The entering column, to be filled.
+    /// Returns the entering column for writing.
     #[inline]
     pub(super) fn entering_mut(&mut self) -> &mut [T] {
         let start = self.len() * self.stride;
         &mut self.columns[start..start + self.stride]
     }
 
-    /// Makes the entering column the next pivot, on row `row` with the reciprocal of its element.
+    /// Adds the entering column to the list as a pivot on `row`; `inverse` is the reciprocal of the pivot
+    /// element.
     #[inline]
     pub(super) fn commit(&mut self, row: usize, inverse: T) {
         self.pivots.push(Pivot { row, inverse });
@@ -88,7 +88,7 @@ impl<T: Scalar> Etas<T> {
         apply(done, &self.pivots, &mut rest[..self.stride]);
     }
 
-    /// Applies the pivots from the `from`-th on to a column of padded length.
+    /// Applies the pivots with index `from` and above to a column of padded length.
     pub(super) fn apply(&self, column: &mut [T], from: usize) {
         let etas = &self.columns[from * self.stride..];
         apply(etas, &self.pivots[from..], column);
@@ -104,7 +104,7 @@ fn apply<T: Scalar>(etas: &[T], pivots: &[Pivot<T>], x: &mut [T]) {
     }
 }
 
-/// One pivot after the other, for columns so short that loops over them are unrolled.
+/// Applies one pivot after the other, for columns so short that the loops over them are unrolled.
 #[inline]
 fn apply_fixed<T: Scalar, const N: usize>(etas: &[T], pivots: &[Pivot<T>], x: &mut [T]) {
     if let [x] = x.as_chunks_mut::<N>().0 {
@@ -116,7 +116,7 @@ fn apply_fixed<T: Scalar, const N: usize>(etas: &[T], pivots: &[Pivot<T>], x: &m
     }
 }
 
-/// Four pivots at a time.
+/// Applies the pivots in groups of four.
 fn apply_long<T: Scalar>(etas: &[T], pivots: &[Pivot<T>], x: &mut [T]) {
     let stride = x.len();
     let (fours, rest) = pivots.as_chunks::<4>();
@@ -133,7 +133,7 @@ fn apply_long<T: Scalar>(etas: &[T], pivots: &[Pivot<T>], x: &mut [T]) {
     }
 }
 
-/// Subtracts $tc$. Columns are padded to fours, so that there is no remainder.
+/// Subtracts $tc$ from `x`. Columns are padded to a multiple of four, so that there is no remainder.
 #[inline]
 fn subtract<T: Scalar>(x: &mut [T], t: T, c: &[T]) {
     let fours = x.as_chunks_mut::<4>().0.iter_mut();
@@ -144,8 +144,8 @@ fn subtract<T: Scalar>(x: &mut [T], t: T, c: &[T]) {
     }
 }
 
-/// Four pivots in one pass over the column: the multipliers first, by the operations that
-/// one pivot after the other would make.
+/// Applies four pivots in one pass over the column. The multipliers are computed first, with the operations
+/// that single pivots would make.
 #[inline]
 fn apply_four<T: Scalar>(etas: &[T], four: &[Pivot<T>; 4], x: &mut [T]) {
     let rows = four.map(|pivot| pivot.row);

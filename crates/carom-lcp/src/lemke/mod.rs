@@ -1,4 +1,4 @@
-//! Lemke's method.
+//! Lemke's method for linear complementarity problems.
 //!
 //! The method follows a path of almost complementary bases of $w - Mz - dz_0 = q$ from
 //! $z_0$ large to $z_0 = 0$. See the [crate documentation](crate) for the theory.
@@ -24,28 +24,28 @@ use tableau::Tableau;
 
 pub(crate) use search::{basic_solution, signed_solution};
 
-/// Numeric knobs of [`Lemke`].
+/// Options of [`Lemke`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct LemkeOptions {
-    /// Pivots allowed in all attempts together; reaching it ends the search. Besides, an attempt
-    /// makes way for the next after $2^{n+1}$ pivots for n up to 16, which is enough for every
-    /// known exponential family, else after $50n + 2^{14}$.
+    /// Largest number of pivots of all attempts together; the search ends when it is reached. Independently,
+    /// the next attempt starts after $2^{n+1}$ pivots of one attempt for n up to 16 (enough for every known
+    /// exponential family), or after $50n + 2^{14}$ for larger n.
     pub max_pivots: Option<u64>,
-    /// Multiply-adds allowed in all attempts together; reaching it ends the search. Counted, not
-    /// timed, so that answers are reproducible: a pivot of n rows counts $n^2$, exact operations
-    /// the products of their words.
+    /// Largest number of multiply-adds of all attempts together; the search ends when it is reached. Operations
+    /// are counted rather than timed, so that answers are reproducible: a pivot with n rows counts $n^2$, an
+    /// exact operation counts the products of its words.
     pub max_work: u64,
-    /// Covering vector $d > 0$ (n) of the first attempt, in the units of $w$. `None`: ones.
+    /// Covering vector $d > 0$ of the first attempt (n entries), in the units of $w$. `None` means ones.
     pub cover: Option<Vec<f64>>,
-    /// Residual above which the final basis is factored again and its solution corrected in
-    /// twice the precision. 0 corrects always.
+    /// Residual above which the final basis is factored again and its solution is corrected in twice the
+    /// precision. With 0 this is always done.
     pub refine_above: f64,
-    /// Attempts allowed, at least 1; each costs about as much as the first. See [`Attempt`].
+    /// Largest number of attempts, at least 1. Each costs about as much as the first. See [`Attempt`].
     pub max_attempts: usize,
-    /// True if answers that are large against the data are proven, and problems that no path
-    /// solves are decided, in exact arithmetic. Off for callers with a gate of their own: then
-    /// `Solved` says that the backward error is small, and no more, and `Inaccurate` may mean
-    /// rows that are rounding alone.
+    /// True if exact arithmetic is used: to prove answers that are large compared with the data, and to decide
+    /// problems that no path solves. Callers with their own check can set this to false. Then `Solved` only
+    /// means that the backward error is small, and `Inaccurate` may mean that a row consists of rounding
+    /// errors.
     pub proofs: bool,
 }
 
@@ -62,24 +62,23 @@ impl Default for LemkeOptions {
     }
 }
 
-/// Attempt that gave the answer. Attempts are made in this order.
+/// Attempt that gave the answer. The variants are in the order in which they are tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Attempt {
-    /// $q \ge 0$, or the basis that was handed in: no pivot.
+    /// No pivot was needed: $q \ge 0$, or the given basis was the solution's.
     Immediate,
-    /// Principal pivoting, where the matrix was said to be symmetric.
+    /// Principal pivoting, if the caller declared the matrix symmetric.
     PrincipalPivoting,
-    /// The problem as posed, up to one power of two.
+    /// The problem as given, scaled by one power of two.
     First,
-    /// Rows and columns scaled by powers of two.
+    /// The problem with rows and columns scaled by powers of two.
     Equilibrated,
     /// Another covering vector, with frequent factorizations.
     OtherCover,
-    /// Numbers of twice the precision, refactored.
+    /// Arithmetic with twice the precision, with a new factorization.
     DoublePrecision,
-    /// Rational arithmetic: the complementary cones (n up to 8), or feasibility and the path (n up
-    /// to 40).
+    /// Rational arithmetic: all complementary cones (n up to 8), or feasibility and Lemke's path (n up to 40).
     Exact,
 }
 
@@ -91,7 +90,7 @@ impl Attempt {
         }
     }
 
-    /// Stable kebab-case identifier.
+    /// Returns the stable kebab-case identifier.
     pub fn name(self) -> &'static str {
         match self {
             Self::Immediate => "immediate",
@@ -105,45 +104,47 @@ impl Attempt {
     }
 }
 
-/// Outcome of a solve; the vectors are in the workspace.
+/// Outcome of a solve. The variables are in the workspace.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LemkeReport {
-    /// Outcome.
+    /// Outcome of the solve.
     pub status: LcpStatus,
-    /// Residuals of the answer on the problem as given.
+    /// Residuals of the answer in the original problem.
     pub certificate: Certificate,
-    /// Pivots of all attempts.
+    /// Number of pivots of all attempts.
     pub n_pivots: u64,
-    /// The attempt that gave the answer.
+    /// Attempt that gave the answer.
     pub attempt: Attempt,
-    /// See [`LcpSolution::is_heavy`]; `false` without [`proofs`](LemkeOptions::proofs).
+    /// True if the answer is heavy, see [`LcpSolution::is_heavy`]. Always `false` without
+    /// [`proofs`](LemkeOptions::proofs).
     pub is_heavy: bool,
-    /// Why the status is true.
+    /// Kind of proof behind the status; `None` without one.
     pub proof: Option<Proof>,
-    /// The budget that was used up, for [`LcpStatus::IterationLimit`].
+    /// Budget that was exhausted, if the status is [`LcpStatus::IterationLimit`].
     pub limit: Option<Limit>,
 }
 
-/// Memory that solves reuse: none is allocated when a problem is not larger than an earlier one,
-/// unless the path has to be followed in twice the precision, a ray takes exact sums to judge, or
-/// (n above 512) the path becomes very long.
+/// Reusable memory of solves.
+///
+/// No memory is allocated for a problem that is not larger than an earlier one. Exceptions: the path is
+/// followed in twice the precision, a ray is checked with exact sums, or (n above 512) the path is very long.
 #[derive(Clone, Debug)]
 pub struct LemkeWorkspace {
     /// Dimension up to which nothing has to be allocated.
     room: usize,
     tableau: Tableau<f64>,
-    /// For the last resort; empty until it is needed.
+    /// Tableau of the attempt in twice the precision; empty until it is needed.
     double: Option<Box<Tableau<Double>>>,
     symmetric: Symmetric,
     answers: Answers,
 }
 
-/// The best answer so far, and one that is compared with it.
+/// Best answer so far, and a second one for comparison.
 #[derive(Clone, Debug)]
 struct Answers {
     z: Vec<f64>,
     w: Vec<f64>,
-    /// Sizes of the terms of each row.
+    /// Sums of the magnitudes of the terms of each row.
     terms: Vec<f64>,
     basis: Vec<bool>,
     z_other: Vec<f64>,
@@ -161,7 +162,7 @@ impl Default for LemkeWorkspace {
 }
 
 impl LemkeWorkspace {
-    /// An empty workspace.
+    /// Creates an empty workspace.
     pub fn new() -> Self {
         Self {
             room: 0,
@@ -183,7 +184,7 @@ impl LemkeWorkspace {
         }
     }
 
-    /// Room for n rows; entries are unspecified.
+    /// Sets the dimension to n; entries are unspecified.
     #[inline]
     fn resize(&mut self, n: usize) {
         if n > self.room {
@@ -218,36 +219,38 @@ impl LemkeWorkspace {
         answers.balance.reserve(n);
     }
 
-    /// The variables $z$ of the last solve (n).
+    /// Returns the variables $z$ of the last solve (n entries).
     #[inline]
     pub fn z(&self) -> &[f64] {
         &self.answers.z
     }
 
-    /// $w = Mz + q$ of the last solve (n), evaluated from the problem as given.
+    /// Returns $w = Mz + q$ of the last solve (n entries), evaluated with the original problem.
     #[inline]
     pub fn w(&self) -> &[f64] {
         &self.answers.w
     }
 
-    /// Basis at the end of the last solve (n), `true` for each basic $z_i$: a start for a similar problem.
+    /// Returns the basis at the end of the last solve (n entries): `true` for each basic $z_i$. It can start
+    /// the solve of a similar problem.
     #[inline]
     pub fn basis(&self) -> &[bool] {
         &self.answers.basis
     }
 
-    /// The certificate $u$ (n) of the last solve that ended with [`Proof::Farkas`]; else empty.
+    /// Returns the certificate $u$ of the last solve (n entries) if that ended with [`Proof::Farkas`];
+    /// otherwise an empty slice.
     #[inline]
     pub fn farkas(&self) -> &[f64] {
         &self.answers.farkas
     }
 }
 
-/// Lemke's method with a lexicographic ratio test, a certificate and further attempts.
+/// Lemke's method with a lexicographic ratio test, a final check and further attempts.
 ///
 /// # Examples
 ///
-/// Many problems without an allocation in between, each started from the last basis:
+/// Solving several problems without allocation, each from the last basis:
 ///
 /// ```
 /// use carom_lcp::{LcpRef, LcpStatus, Lemke, LemkeWorkspace};
@@ -265,12 +268,12 @@ impl LemkeWorkspace {
 /// *The linear complementarity problem*, 1992, Algorithms 4.4.5 and 4.9.3.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Lemke {
-    /// Numeric knobs.
+    /// Options of the method.
     pub options: LemkeOptions,
 }
 
 impl Lemke {
-    /// Solves a problem; up to eight rows it decides whether there is a solution.
+    /// Solves a problem. With at most eight rows it also decides whether a solution exists.
     ///
     /// # Errors
     ///
@@ -280,7 +283,7 @@ impl Lemke {
         self.solve_within(problem, &mut work)
     }
 
-    /// Solves within the rest of a budget, instead of those of the options.
+    /// Solves a problem within the rest of a budget; the budgets of the options are not used.
     pub(crate) fn solve_within(
         &self,
         problem: &Lcp,
@@ -304,7 +307,7 @@ impl Lemke {
         })
     }
 
-    /// Solves a problem in a workspace, which then holds $z$ and $w$.
+    /// Solves a problem in a workspace, which holds $z$ and $w$ afterwards.
     ///
     /// # Errors
     ///
@@ -319,8 +322,8 @@ impl Lemke {
         Ok(self.search(problem, None, workspace, &mut work))
     }
 
-    /// Solves a problem from a complementary basis, `true` where $z_i$ is basic (n). If it is
-    /// still the solution's, that costs one factorization and no pivot. A singular basis is
+    /// Solves a problem, starting from a complementary basis (n entries), `true` where $z_i$ is basic. If this
+    /// is the basis of the solution, the solve costs one factorization and no pivot. A singular basis is
     /// ignored.
     ///
     /// # Errors
@@ -344,12 +347,14 @@ impl Lemke {
         Ok(self.search(problem, Some(basis), workspace, &mut work))
     }
 
-    /// Solves a problem whose matrix is symmetric and positive semidefinite, such as that of contacts without
-    /// friction, by principal pivoting: the most negative variable changes sides with its partner by a sweep of a
-    /// symmetric tableau (Cottle, Pang & Stone 1992, Section 4.1), until none is negative. Where that does
-    /// not end, or the matrix is another one, Lemke's method answers, and always up to n = 8.
+    /// Solves a problem with a symmetric positive semidefinite matrix, such as that of frictionless contacts,
+    /// by principal pivoting. The pair with the most negative variable exchanges its basic and nonbasic members
+    /// by a sweep of a symmetric tableau (Cottle, Pang & Stone 1992, Section 4.1), until no variable is
+    /// negative. If this does not end, if the matrix is of another class, and always for small problems (n up
+    /// to 10), Lemke's method is used.
     ///
-    /// The matrix may be singular: then $w$ is unique, and $z$ is one that the independent rows determine.
+    /// The matrix may be singular. Then $w$ is unique, and $z$ is one of several solutions, determined by
+    /// independent rows.
     ///
     /// # Errors
     ///

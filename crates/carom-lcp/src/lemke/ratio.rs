@@ -1,9 +1,9 @@
-//! The ratio test: quotients of a column and the right-hand side, ties, and the step.
+//! Ratio test: quotients of the right-hand side and a column, ties, and the step.
 
 use crate::scalar::{Scalar, larger, reduce, smaller};
 
-/// The smallest value of a function of the entries of a column and of the right-hand side, of
-/// padded length.
+/// Returns the smallest value of a function of the entries of a column and the right-hand side, both of padded
+/// length.
 #[inline]
 pub(super) fn smallest<T: Scalar>(column: &[T], rhs: &[T], value: impl Fn(T, T) -> T) -> T {
     let mut lanes = [T::INFINITY; 4];
@@ -13,7 +13,7 @@ pub(super) fn smallest<T: Scalar>(column: &[T], rhs: &[T], value: impl Fn(T, T) 
     reduce(lanes, smaller)
 }
 
-/// The smallest value so far in every lane.
+/// Updates the smallest value of every lane.
 #[inline(always)]
 fn smallest_lanes<T: Scalar, const N: usize>(
     x: &[T; N],
@@ -26,13 +26,14 @@ fn smallest_lanes<T: Scalar, const N: usize>(
     }
 }
 
-/// Fraction of the largest entry of a column by which two of its quotients may differ and be equal.
+/// Returns the tolerance of ties: two quotients of a column count as equal if they differ by less than this
+/// fraction of its largest entry.
 pub(super) fn tie_rounding<T: Scalar>(n: usize) -> f64 {
     64.0 * T::ROUNDOFF * (n + 8) as f64
 }
 
-/// Moves those tied rows to the front in which the quotient `u`/`x` is smallest, up to `zero`; returns
-/// how many they are.
+/// Moves the tied rows with the smallest quotient `u`/`x`, up to the tolerance `zero`, to the front of `ties`.
+/// Returns their number.
 pub(super) fn keep_smallest<T: Scalar>(ties: &mut [usize], x: &[T], u: &[T], zero: T) -> usize {
     let quotients = ties.iter().map(|i| u[*i] / x[*i]);
     let Some(smallest) = quotients.reduce(|a, b| if b < a { b } else { a }) else {
@@ -49,24 +50,24 @@ pub(super) fn keep_smallest<T: Scalar>(ties: &mut [usize], x: &[T], u: &[T], zer
     kept
 }
 
-/// The first of the rows with the largest entry.
+/// Returns the row with the largest entry; among equal entries the first.
 pub(super) fn stablest<T: Scalar>(rows: &[usize], x: &[T]) -> Option<usize> {
     let larger = |a: usize, b: usize| if x[b] > x[a] { b } else { a };
     rows.iter().copied().reduce(larger)
 }
 
-/// Ratios in the entering column.
+/// Result of the ratio test in the entering column.
 pub(super) struct Ratios<T> {
-    /// Its largest absolute entry.
+    /// Largest absolute entry of the column.
     pub(super) most: T,
-    /// Rows block whose entries are above this one.
+    /// Threshold: rows with entries above it can block.
     pub(super) floor: T,
-    /// The smallest quotient of a row that blocks, or infinity.
+    /// Smallest quotient of a row that can block; infinity if there is no such row.
     pub(super) step: T,
 }
 
-/// The ratio test on columns of padded length. Writes what stays of the basic variables in the rows
-/// that block, infinity for the others.
+/// Makes the ratio test for columns of padded length. Writes the remainders of the basic variables into
+/// `excess`: infinity in rows that cannot block.
 pub(super) fn ratios<T: Scalar>(column: &[T], rhs: &[T], pivot: T, excess: &mut [T]) -> Ratios<T> {
     let most = largest(column);
     let floor = pivot * most;
@@ -77,8 +78,8 @@ pub(super) fn ratios<T: Scalar>(column: &[T], rhs: &[T], pivot: T, excess: &mut 
     Ratios { most, floor, step }
 }
 
-/// [`ratios`] of a column whose length the compiler knows; returns what stays of the basic
-/// variables.
+/// Makes the ratio test of [`ratios`] for a column length known at compile time. Returns the remainders of the
+/// basic variables.
 #[inline(always)]
 pub(super) fn ratios_fixed<const N: usize>(
     column: &[f64; N],
@@ -92,21 +93,21 @@ pub(super) fn ratios_fixed<const N: usize>(
     std::array::from_fn(|k| remainder(column[k], rhs[k], floor, step))
 }
 
-/// Largest value of the entering variable until a row blocks.
+/// Returns the value of the entering variable at which a row blocks.
 #[inline(always)]
 fn quotient<T: Scalar>(x: T, b: T, floor: T) -> T {
     if x > floor { b / x } else { T::INFINITY }
 }
 
-/// Rest of a basic variable at that value; infinity if its row does not block.
+/// Returns the remainder of a basic variable at that value; infinity if its row cannot block.
 #[inline(always)]
 fn remainder<T: Scalar>(x: T, b: T, floor: T, step: T) -> T {
     let value = b - step * x;
     if x > floor { value } else { T::INFINITY }
 }
 
-/// Subtracts `step` times the column from the right-hand side, without going below zero; returns
-/// the largest entry.
+/// Subtracts `step` times the column from the right-hand side and sets negative results to zero. Returns the
+/// largest entry.
 #[inline]
 pub(super) fn advance<T: Scalar>(rhs: &mut [T], column: &[T], step: T) -> T {
     let mut lanes = [T::ZERO; 4];
@@ -117,7 +118,7 @@ pub(super) fn advance<T: Scalar>(rhs: &mut [T], column: &[T], step: T) -> T {
     reduce(lanes, larger)
 }
 
-/// [`advance`] of one chunk, with the largest entries so far.
+/// Does the work of [`advance`] for one chunk and updates the largest entries.
 #[inline(always)]
 pub(super) fn advance_lanes<T: Scalar, const N: usize>(
     rhs: &mut [T; N],
@@ -127,13 +128,13 @@ pub(super) fn advance_lanes<T: Scalar, const N: usize>(
 ) {
     for k in 0..N {
         let value = rhs[k] - step * column[k];
-        // Negative only by rounding.
+        // A negative value is a rounding error.
         rhs[k] = if value < T::ZERO { T::ZERO } else { value };
         most[k] = larger(rhs[k], most[k]);
     }
 }
 
-/// Largest absolute entry of a column of padded length, in independent lanes.
+/// Returns the largest absolute entry of a column of padded length, computed in independent lanes.
 #[inline]
 pub(super) fn largest<T: Scalar>(column: &[T]) -> T {
     let mut lanes = [T::ZERO; 4];
@@ -143,7 +144,7 @@ pub(super) fn largest<T: Scalar>(column: &[T]) -> T {
     reduce(lanes, larger)
 }
 
-/// [`largest`] of a column whose length the compiler knows.
+/// Does the work of [`largest`] for a column length known at compile time.
 #[inline(always)]
 pub(super) fn largest_fixed<const N: usize>(column: &[f64; N]) -> f64 {
     let mut most = [0.0; N];
@@ -151,7 +152,7 @@ pub(super) fn largest_fixed<const N: usize>(column: &[f64; N]) -> f64 {
     reduce(most, larger)
 }
 
-/// The largest absolute entry so far in every lane.
+/// Updates the largest absolute entry of every lane.
 #[inline(always)]
 fn largest_lanes<T: Scalar, const N: usize>(x: &[T; N], most: &mut [T; N]) {
     for k in 0..N {

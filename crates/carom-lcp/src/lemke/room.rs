@@ -1,6 +1,6 @@
-//! Memory of workspaces.
+//! Memory allocation of workspaces.
 
-/// Room for `n` entries in all.
+/// Reserves memory for a total of `n` entries.
 pub(super) fn reserve<T>(vector: &mut Vec<T>, n: usize) {
     vector.reserve(n.saturating_sub(vector.len()));
 }

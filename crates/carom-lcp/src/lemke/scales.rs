@@ -1,35 +1,35 @@
-//! Powers of two that bring a problem to about one, without rounding.
+//! Scaling of a problem by powers of two, without rounding.
 
 use super::room::reserve;
 use crate::LcpRef;
 use crate::scalar::{Scalar, exponent, power_of_two, scale_by_power};
 
-/// Kind of scaling: the number of factors.
+/// Kind of scaling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scaling {
-    /// One for the whole matrix.
+    /// One factor for the whole matrix.
     Uniform,
-    /// One for every row and every column.
+    /// One factor for every row and one for every column.
     Equilibrated,
 }
 
-/// With $M' = RMC$, $q' = sRq$, $z = Cz'/s$ and $w = R^{-1}w'/s$ signs and complementarity stay,
-/// for any positive diagonals $R$ and $C$.
+/// Scale factors: $M' = RMC$, $q' = sRq$, $z = Cz'/s$ and $w = R^{-1}w'/s$ with positive diagonal matrices $R$,
+/// $C$ and a positive number $s$. They keep signs and complementarity.
 #[derive(Clone, Debug)]
 pub(super) struct Scales {
     scaling: Scaling,
     row: Vec<f64>,
     column: Vec<f64>,
     row_max: Vec<f64>,
-    /// $C$ if it is uniform.
+    /// Factor $C$ of uniform scaling.
     matrix: f64,
-    /// $s$.
+    /// Factor $s$.
     vector: f64,
-    /// $C/s$ if it is uniform.
+    /// Quotient $C/s$ of uniform scaling.
     ratio: f64,
 }
 
-/// The factor that brings a magnitude into \[1, 2).
+/// Returns the power of two that scales a magnitude into \[1, 2).
 pub(super) fn inverse_power(x: f64) -> f64 {
     power_of_two(-exponent(x))
 }
@@ -47,7 +47,7 @@ impl Scales {
         }
     }
 
-    /// Room for `n` rows.
+    /// Reserves memory for `n` rows.
     pub(super) fn reserve(&mut self, n: usize) {
         for vector in [&mut self.row, &mut self.column, &mut self.row_max] {
             reserve(vector, n);
@@ -71,8 +71,8 @@ impl Scales {
         }
     }
 
-    /// Diagonal to about one where there is one, then twice rows and columns to a largest entry in
-    /// \[1, 2).
+    /// Scales nonzero diagonal entries to about one. Then scales twice all rows, then all columns, to a largest
+    /// entry in \[1, 2).
     fn equilibrate(&mut self, problem: LcpRef<'_>) {
         let n = problem.dim();
         let diagonal = problem.matrix().iter().step_by(n + 1);
@@ -125,7 +125,7 @@ impl Scales {
         }
     }
 
-    /// Appends $q'$.
+    /// Appends the scaled vector $q'$ to `out`.
     #[inline]
     pub(super) fn extend_with_vector<T: Scalar>(&self, problem: LcpRef<'_>, out: &mut Vec<T>) {
         let s = self.vector;
@@ -138,7 +138,7 @@ impl Scales {
         }
     }
 
-    /// The scaled entry of a covering vector that is given in the units of $w$.
+    /// Returns the scaled entry of a covering vector that is given in the units of $w$.
     pub(super) fn cover(&self, i: usize, d: f64) -> f64 {
         match self.scaling {
             Scaling::Uniform => d,
@@ -146,7 +146,7 @@ impl Scales {
         }
     }
 
-    /// $z_j$ from $z'_j$.
+    /// Converts $z'_j$ to $z_j$.
     #[inline]
     pub(super) fn variable(&self, j: usize, scaled: f64) -> f64 {
         match self.scaling {
@@ -157,7 +157,7 @@ impl Scales {
         }
     }
 
-    /// The direction $u_j$ from $u'_j$, up to a common factor.
+    /// Converts the direction $u'_j$ to $u_j$, up to a common factor.
     pub(super) fn direction(&self, j: usize, scaled: f64) -> f64 {
         match self.scaling {
             Scaling::Uniform => scaled,

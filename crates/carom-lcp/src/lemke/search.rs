@@ -1,4 +1,4 @@
-//! Attempts at one problem, from the cheapest to the surest, and the gate that every answer passes.
+//! Attempts at one problem, from the cheapest to the most reliable, and the final check of every answer.
 
 use super::scales::Scaling;
 use super::small::{SMALL_DIM, Small};
@@ -19,14 +19,14 @@ use crate::work::{DOUBLE_COST, Work};
 use crate::{LcpRef, LcpStatus, Limit, Proof};
 use carom_numeric::random::generic;
 
-/// The largest residual of an answer that is taken at once.
+/// Largest residual with which an answer is accepted without further corrections.
 const GOOD_RESIDUAL: f64 = 1e-12;
 
-/// Plan of one attempt.
+/// Parameters of one attempt.
 struct Plan {
     attempt: Attempt,
     scaling: Scaling,
-    /// Seed of the covering vector; 0 for ones.
+    /// Seed of the covering vector; 0 means a vector of ones.
     cover: u64,
     pivot: f64,
     refactor: usize,
@@ -40,7 +40,7 @@ const FIRST: Plan = Plan {
     refactor: 0,
 };
 
-/// Attempts after the first, before twice the precision.
+/// Attempts after the first, before the attempt in twice the precision.
 const PLANS: [Plan; 4] = [
     Plan {
         attempt: Attempt::Equilibrated,
@@ -72,7 +72,7 @@ const PLANS: [Plan; 4] = [
     },
 ];
 
-/// The last attempt along a path in floating point.
+/// Parameters of the attempt in twice the precision, the last one in floating point.
 const DOUBLE: Plan = Plan {
     attempt: Attempt::DoublePrecision,
     scaling: Scaling::Equilibrated,
@@ -81,9 +81,9 @@ const DOUBLE: Plan = Plan {
     refactor: 0,
 };
 
-/// The solution of a complementary basis, `true` where $z_i$ is basic, to the last digits. `None`
-/// if the basis is singular to working precision. Negative entries are set to zero: the gate
-/// tells.
+/// Returns the accurate solution of a complementary basis, `true` where $z_i$ is basic. Returns `None` if the
+/// basis is singular to working precision. Negative entries are set to zero; the final check decides whether
+/// that is a solution.
 pub(crate) fn basic_solution<'w>(
     problem: LcpRef<'_>,
     basis: &[bool],
@@ -92,13 +92,13 @@ pub(crate) fn basic_solution<'w>(
     signed_solution(problem, basis, workspace)?;
     let z = &mut workspace.answers.z;
     for z in &mut *z {
-        // NaN stays.
+        // NaN is kept.
         *z = larger(0.0, *z);
     }
     Some(z)
 }
 
-/// [`basic_solution`] with its negative entries.
+/// Returns the solution of a complementary basis like [`basic_solution`], but keeps negative entries.
 pub(crate) fn signed_solution<'w>(
     problem: LcpRef<'_>,
     basis: &[bool],
@@ -115,7 +115,7 @@ pub(crate) fn signed_solution<'w>(
     is_regular.then_some(&answers.z)
 }
 
-/// The attempts at one problem. The best answer so far stands in the workspace.
+/// State of the attempts at one problem. The best answer so far is in the workspace.
 pub(super) struct Search<'a> {
     options: &'a LemkeOptions,
     problem: LcpRef<'a>,
@@ -124,14 +124,14 @@ pub(super) struct Search<'a> {
     attempt: Attempt,
     is_heavy: bool,
     proof: Option<Proof>,
-    /// Some attempt ended with an answer that fails the gate.
+    /// True if an attempt ended with an answer that failed the final check.
     has_candidate: bool,
     is_ray: bool,
-    /// An attempt made way for the next.
+    /// True if an attempt ended because its path was too long.
     is_long: bool,
 }
 
-/// An answer before the gate.
+/// Answer before the final check.
 struct Candidate<'w> {
     z: &'w mut Vec<f64>,
     w: &'w mut Vec<f64>,
@@ -170,19 +170,19 @@ impl<'a> Search<'a> {
         self.report()
     }
 
-    /// [`run`](Self::run) for a symmetric matrix.
+    /// Runs the attempts for a symmetric matrix: principal pivoting first, then [`run`](Self::run).
     pub(super) fn run_symmetric(mut self, workspace: &mut LemkeWorkspace) -> LemkeReport {
         let LemkeWorkspace {
             symmetric, answers, ..
         } = workspace;
-        // Small problems are solved sooner than factored.
+        // For small problems the general method is faster.
         if self.problem.dim() > SMALL_DIM && self.symmetric(symmetric, answers) {
             return self.report();
         }
         self.run(None, workspace)
     }
 
-    /// Principal pivoting. False if it does not come to an answer that passes the gate.
+    /// Applies principal pivoting. Returns false if it does not find an answer that passes the final check.
     fn symmetric(&mut self, symmetric: &mut Symmetric, answers: &mut Answers) -> bool {
         let n = self.problem.dim();
         let each = (n * n) as u64;
@@ -230,7 +230,7 @@ impl<'a> Search<'a> {
         true
     }
 
-    /// The ordinary small problem. False if it is not one.
+    /// Solves an ordinary small problem. Returns false if the problem needs the general code.
     #[inline]
     fn small(&mut self, answers: &mut Answers) -> bool {
         let n = self.problem.dim();
@@ -249,7 +249,7 @@ impl<'a> Search<'a> {
             return false;
         };
         if self.options.proofs {
-            // Undecided problems need the general code.
+            // Problems that remain undecided need the general code.
             let is_proven =
                 enclose_small(self.problem, &answers.basis, &answers.z) == Enclosed::Solution;
             if !is_proven {
@@ -268,24 +268,24 @@ impl<'a> Search<'a> {
         true
     }
 
-    /// Pivots of one attempt, at `each` multiply-adds.
+    /// Returns the largest number of pivots of one attempt; `each` is the number of multiply-adds of a pivot.
     fn attempt_limit(&self, each: u64) -> u64 {
         let n = self.problem.dim();
         let usual = match n {
-            // Other paths are tried because they may be short.
+            // After a path that was too long, other paths are tried because they may be short.
             _ if self.is_long => 50 * n as u64 + 1000,
             0..=16 => (2u64 << n).max(64),
             _ => 50 * n as u64 + (1 << 14),
         };
         let usual = match self.options.max_pivots {
-            // More than usual is wanted: a share of the budget.
+            // The caller allows more than the usual number: a share of the budget.
             Some(_) => usual.max(self.work.left() / 16 / each.max(1)),
             None => usual,
         };
         self.work.pivots(each).min(usual)
     }
 
-    /// The usual case. True if there is nothing left to do.
+    /// Makes the first attempt. Returns true if the search is finished.
     fn first(&mut self, basis: Option<&[bool]>, workspace: &mut LemkeWorkspace) -> bool {
         let n = self.problem.dim();
         let thresholds = thresholds::<f64>(&FIRST, n);
@@ -306,7 +306,7 @@ impl<'a> Search<'a> {
         self.finish(end, attempt, 1, tableau, &mut workspace.answers)
     }
 
-    /// All that can still be tried.
+    /// Makes all further attempts.
     fn again(&mut self, workspace: &mut LemkeWorkspace) {
         for plan in PLANS.iter().take(self.options.max_attempts - 1) {
             if self.attempt(plan, 1, &mut workspace.tableau, &mut workspace.answers) {
@@ -316,7 +316,7 @@ impl<'a> Search<'a> {
         if self.options.max_attempts <= PLANS.len() + 1 {
             return;
         }
-        // Paths that are too long stay so with more digits.
+        // A path that is too long stays too long with higher precision.
         if !self.is_long {
             let tableau = workspace
                 .double
@@ -330,8 +330,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// One attempt, whose numbers cost as much as `cost` plain ones. True if there is nothing left
-    /// to do.
+    /// Makes one attempt with arithmetic that costs `cost` times plain arithmetic. Returns true if the search
+    /// is finished.
     fn attempt<T: Scalar>(
         &mut self,
         plan: &Plan,
@@ -352,7 +352,7 @@ impl<'a> Search<'a> {
         self.finish(end, plan.attempt, cost, tableau, answers)
     }
 
-    /// Pays for a path and judges what it ended with. True if there is nothing left to do.
+    /// Charges a path to the budget and checks its final answer. Returns true if the search is finished.
     fn finish<T: Scalar>(
         &mut self,
         end: PathEnd,
@@ -367,7 +367,7 @@ impl<'a> Search<'a> {
         match end {
             PathEnd::Ray => self.is_ray = true,
             PathEnd::Limit if self.work.pivots(each) == 0 => {
-                // The rest of the budget does not pay for a pivot.
+                // The remaining budget is too small for a pivot.
                 if self.work.limit().is_none() {
                     self.work.spend(each);
                 }
@@ -389,7 +389,7 @@ impl<'a> Search<'a> {
         self.proof.is_some() || self.work.limit().is_some()
     }
 
-    /// The gate. Keeps the answer if it is better than those before.
+    /// Checks an answer, and keeps it if it is better than those before.
     fn judge<T: Scalar>(
         &mut self,
         end: PathEnd,
@@ -411,7 +411,7 @@ impl<'a> Search<'a> {
         let error = certificate.backward_error;
         let is_first = self.certificate.backward_error == f64::INFINITY;
         if !error.is_finite() {
-            // Overflow: no answer.
+            // An overflow gives no answer.
             if is_first {
                 let nothing = certify_nothing(self.problem, candidate.z, candidate.w);
                 self.keep(nothing, attempt, answers);
@@ -442,8 +442,9 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// True if verified bounds show that a light candidate misses a row by more than rounding of the data. They are asked
-    /// only where twice the precision does not tell.
+    /// True if verified bounds prove that a candidate that is not heavy violates a row by more than the
+    /// rounding error of the data. The bounds are computed only if arithmetic with twice the precision cannot
+    /// rule this out.
     fn is_refuted<T: Scalar>(
         &mut self,
         tableau: &mut Tableau<T>,
@@ -464,7 +465,7 @@ impl<'a> Search<'a> {
         std::mem::swap(&mut answers.basis, &mut answers.basis_other);
     }
 
-    /// Reads an answer from a tableau, corrects it where it needs that, and certifies it.
+    /// Reads an answer from a tableau, corrects it if necessary, and computes its residuals.
     #[inline]
     fn correct<T: Scalar>(
         &self,
@@ -480,8 +481,8 @@ impl<'a> Search<'a> {
         };
         let mut found = assess(self.problem, z, w, terms);
         if end == PathEnd::Complementary {
-            // Rounding of a variable that is zero in exact arithmetic may be all there is in a
-            // row without other terms.
+            // A row without other terms may contain only the rounding error of a variable that is zero in exact
+            // arithmetic.
             if !found.holds_by_rows && tableau.drop_noise(z) {
                 found = assess(self.problem, z, w, terms);
             }
@@ -501,7 +502,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Decides what no path in floating point has.
+    /// Decides in exact arithmetic a problem that no path in floating point has solved.
     fn exactly(&mut self, answers: &mut Answers) {
         let problem = self.problem;
         let integers = Integers::new(problem);
@@ -515,7 +516,7 @@ impl<'a> Search<'a> {
             }
             return;
         }
-        // The path needs as much again.
+        // The path may need as much work again.
         let given = self.work.left() / 2;
         let mut part = self.work.part(given);
         let refuted = feasibility(problem, &integers, &mut part);
@@ -531,7 +532,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Takes over an exact solution, unless doubles cannot hold it.
+    /// Accepts an exact solution, unless it cannot be represented accurately in double precision.
     fn adopt(&mut self, z: &[f64], answers: &mut Answers) {
         if backward_error(self.problem, z) > SOLVED_ERROR {
             self.has_candidate = true;
@@ -581,7 +582,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// A path with the precision of `T` decides ties by what rounding can reach.
+/// Returns the thresholds of a plan for arithmetic of type `T`: ties are decided by its rounding error.
 fn thresholds<T: Scalar>(plan: &Plan, n: usize) -> Thresholds {
     let digits = T::ROUNDOFF / f64::ROUNDOFF;
     Thresholds {
@@ -591,8 +592,8 @@ fn thresholds<T: Scalar>(plan: &Plan, n: usize) -> Thresholds {
     }
 }
 
-/// Entries in \[1, 2) that only the seed and the position decide: no two paths alike, and no two
-/// rows tied.
+/// Fills a covering vector with entries in \[1, 2) that depend only on the seed and the position. They are
+/// generic: different seeds give different paths, and no two rows tie.
 fn spread(seed: u64, n: usize, cover: &mut Vec<f64>) {
     cover.clear();
     cover.extend((0..n).map(|i| generic(seed, i as u64)));

@@ -1,10 +1,10 @@
-//! Problems of up to ten rows, with lengths that the compiler knows.
+//! Lemke's method for problems of up to ten rows, with lengths known at compile time.
 //!
-//! The path is that of [`super::tableau`], with the same rules, on a condensed tableau instead of a
-//! list of pivots: updating all of its short columns at once takes less time than one column waits
-//! for one pivot after the other. Only the ordinary problem is solved here. A ray, a long path, numbers
-//! near the end of their range and an answer that asks for corrections are left to the general code,
-//! which starts anew.
+//! The rules are those of [`super::tableau`]. The full condensed tableau is updated instead of keeping a list
+//! of pivots: for short columns, updating all of them takes less time than applying the pivots to one column in
+//! sequence. Only ordinary problems are solved here. If the path ends on a ray or is long, if numbers are near
+//! the limits of their range, or if an answer needs corrections, the general code solves the problem from the
+//! beginning.
 
 use super::ratio::{
     advance_lanes, keep_smallest, largest_fixed, ratios_fixed, stablest, tie_rounding,
@@ -16,40 +16,41 @@ use crate::balance::is_surely_light;
 use crate::certificate::{Certificate, assess_fixed};
 use crate::scalar::{larger, reduce};
 
-/// The largest dimension that is solved here.
+/// Largest dimension that is solved here.
 pub(super) const SMALL_DIM: usize = 10;
 
-/// Within this range of the largest entries of matrix and vector nothing overflows.
+/// Range of the largest entries of matrix and vector within which nothing overflows.
 const ORDINARY: std::ops::Range<f64> = 1e-60..1e60;
 
-/// Pivots of an ordinary path.
+/// Largest number of pivots of an ordinary path.
 const MAX_PIVOTS: u64 = 8 * SMALL_DIM as u64;
 
-/// An answer that holds by rows.
+/// Answer whose rows are accurate enough.
 pub(super) struct Found {
     pub certificate: Certificate,
     pub n_pivots: u64,
-    /// True if the answer is surely not heavy.
+    /// True if the answer is certainly not heavy, that is, large compared with the data.
     pub is_light: bool,
 }
 
-/// Limits of the caller and buffers of the answer, in slices of n entries.
+/// Limits set by the caller, and buffers for the answer (n entries each).
 pub(super) struct Small<'a> {
     pub thresholds: Thresholds,
-    /// Covering vector (n), in the units of $w$; `None`: ones.
+    /// Covering vector (n entries) in the units of $w$. `None` means ones.
     pub cover: Option<&'a [f64]>,
     pub max_pivots: u64,
-    /// The largest residual that is an answer.
+    /// Largest residual with which an answer is accepted.
     pub max_residual: f64,
     pub z: &'a mut [f64],
     pub w: &'a mut [f64],
-    /// Sizes of the terms of each row.
+    /// Sums of the magnitudes of the terms of each row.
     pub terms: &'a mut [f64],
     pub basis: &'a mut [bool],
 }
 
 impl Small<'_> {
-    /// Writes the solution of an ordinary problem. `None` otherwise, with unspecified vectors.
+    /// Writes the solution of an ordinary problem. Returns `None` for other problems; the buffers are then
+    /// unspecified.
     #[inline]
     pub(super) fn solve(&mut self, problem: LcpRef<'_>) -> Option<Found> {
         let is_ordinary = ORDINARY.contains(&problem.matrix_max())
@@ -72,7 +73,7 @@ impl Small<'_> {
         }
     }
 
-    /// `M` is `N` + 1.
+    /// Solves a problem of dimension `N`; `M` must be `N` + 1.
     fn run<const N: usize, const M: usize>(&mut self, problem: LcpRef<'_>) -> Option<Found> {
         let columns = problem.matrix().as_chunks::<N>().0;
         let vector = problem.vector().first_chunk::<N>()?;
@@ -102,7 +103,7 @@ impl Small<'_> {
         }
         let mut found = assess_fixed(problem, columns, vector, z, w, terms)?;
         if !found.holds_by_rows {
-            // Rounding of a zero may be the only entry of a row without other terms.
+            // A row without other terms may contain only the rounding error of a variable that is zero.
             let zero = self.thresholds.tie * path.rhs_max;
             for (variable, value) in path.basic.into_iter().zip(path.rhs) {
                 if value <= zero
@@ -122,7 +123,7 @@ impl Small<'_> {
     }
 }
 
-/// The system $w - sMz' - dz_0 = q$ with a power of two $s$ and $z = sz'$.
+/// System $w - sMz' - dz_0 = q$ with $z = sz'$, $s$ = `scale` a power of two and $d$ = `cover`.
 struct Posed<'a, const N: usize> {
     columns: &'a [[f64; N]],
     scale: f64,
@@ -130,15 +131,15 @@ struct Posed<'a, const N: usize> {
     cover: &'a [f64; N],
 }
 
-/// A complementary basis at the end of a path.
+/// Complementary basis at the end of a path.
 ///
-/// Variables are numbered $w_0, \dots, w_{N-1}, z_0, \dots, z_{N-1}$ and last the artificial one.
+/// Variables are numbered $w_0, \dots, w_{N-1}, z_0, \dots, z_{N-1}$, then the artificial variable.
 struct Path<const N: usize, const M: usize> {
-    /// Variable of each row.
+    /// Basic variable of each row.
     basic: [usize; N],
-    /// Values of the basic variables.
+    /// Values of the basic variables, one per row.
     rhs: [f64; N],
-    /// The largest of them.
+    /// Largest value of a basic variable.
     rhs_max: f64,
     n_pivots: u64,
 }
@@ -160,16 +161,16 @@ impl<const N: usize, const M: usize> Path<N, M> {
         if limit == 0 {
             return None;
         }
-        // Columns of the nonbasic variables; the last is the artificial one's.
+        // Columns of the nonbasic variables; the last column belongs to the artificial variable.
         let mut tableau = [posed.cover.map(|d| -d); M];
         for (entries, column) in tableau.iter_mut().zip(posed.columns) {
             *entries = column.map(|m| m * -posed.scale);
         }
-        // Column of the nonbasic variable of each pair (w, z), and of the one that left
-        // last, whose pair has two.
+        // Column of the nonbasic variable of each pair (w, z). The pair of the variable that left last has two
+        // nonbasic variables; the column of the second is `spare`.
         let mut slot: [usize; N] = std::array::from_fn(|j| j);
         let mut spare = N;
-        // The last of the smallest, as if all rows were perturbed.
+        // The last of the smallest quotients, as in the lexicographic order.
         let (mut first, mut least) = (0, f64::INFINITY);
         for (i, (q, d)) in vector.iter().zip(posed.cover).enumerate() {
             let quotient = q / d;
@@ -214,8 +215,8 @@ impl<const N: usize, const M: usize> Path<N, M> {
         }
     }
 
-    /// The lexicographic rule of the general code: the columns of the inverse of the basis are those
-    /// of the slack variables.
+    /// Breaks ties by the lexicographic rule of the general code. The columns of the basis inverse are those of
+    /// the slack variables.
     #[cold]
     fn break_ties(
         &self,
@@ -228,13 +229,14 @@ impl<const N: usize, const M: usize> Path<N, M> {
         let mut count = ties.len();
         for (j, slot) in slot.iter().enumerate() {
             if let Some(row) = self.basic.iter().position(|variable| *variable == j) {
-                // A unit column: only its own row is not zero, and that is positive.
+                // This column is a unit vector: only the entry in its own row is nonzero, and it is positive.
                 if let Some(k) = ties[..count].iter().position(|i| *i == row) {
                     ties[k..count].rotate_left(1);
                     count -= 1;
                 }
             } else {
-                // The entering slack variable has left its pair's column to the one that left.
+                // If this slack variable is entering, the column recorded for its pair belongs to the variable
+                // that left.
                 let column = if j == pair && entering == j {
                     at
                 } else {
@@ -251,7 +253,7 @@ impl<const N: usize, const M: usize> Path<N, M> {
         stablest(&ties[..count], &tableau[at])
     }
 
-    /// Lets the variable of a column enter until the variable of a row is zero.
+    /// Increases the variable of a column until the variable of a row is zero.
     #[inline(always)]
     fn advance(&mut self, column: &[f64; N], row: usize) {
         let step = self.rhs[row] * (1.0 / column[row]);
@@ -263,7 +265,7 @@ impl<const N: usize, const M: usize> Path<N, M> {
     }
 }
 
-/// Pivots on a row of a column, which becomes that of the leaving variable.
+/// Pivots on a row of a column. That column then belongs to the leaving variable.
 #[inline(always)]
 fn exchange<const N: usize, const M: usize>(tableau: &mut [[f64; N]; M], at: usize, row: usize) {
     let entering = tableau[at];

@@ -1,49 +1,51 @@
 //! Principal pivoting for symmetric positive semidefinite matrices.
 //!
-//! The principal transform of $w = q + Mz$ is kept as a symmetric tableau, so that a half of it is enough. While a
-//! basic variable is negative, the most negative in units of its pair changes sides by a pivot on the diagonal,
-//! the *sweep* of statistics (Cottle, Pang & Stone 1992, Section 4.1; Beaton 1964; Goodnight 1979). Every pair
-//! changes sides once or twice, and no column has to be computed for an artificial variable. A pair whose diagonal entry has vanished depends
-//! on those that have changed: where they are closed, so is it.
+//! The principal transform of $w = q + Mz$ is kept as a symmetric tableau, of which only one half is computed.
+//! While a basic variable is negative, the pair with the most negative one, in scaled units, exchanges its
+//! basic and nonbasic members by a pivot on the diagonal, the *sweep* of statistics (Cottle, Pang & Stone 1992,
+//! Section 4.1; Beaton 1964; Goodnight 1979). Every pair is exchanged once or twice, and no column is computed
+//! for an artificial variable. A pair whose diagonal entry has vanished depends on the pairs with basic $z$: if
+//! these contacts are closed, so is it.
 
 use super::room::reserve;
 use crate::LcpRef;
 use crate::balance::{Balance, LIGHT, root};
 use crate::scalar::larger;
 
-/// A diagonal entry below this fraction of that of the matrix is that of a dependent row.
+/// If a diagonal entry is below this fraction of the original one, its row depends on others.
 const DEPENDENT: f64 = 1e-11;
 
-/// A variable below this fraction of the largest $|q_i|$, in the units of its pair, counts as zero; what it is
-/// in fact the gate asks.
+/// A variable below this fraction of the largest $|q_i|$, in scaled units, counts as zero. The final check
+/// computes its actual value.
 const NEGLIGIBLE: f64 = 1e-13;
 
-/// Pivots, over the number of rows, until the method is given up: few problems need more than two.
+/// Largest number of pivots per row; few problems need more than two.
 const MAX_PIVOTS: usize = 6;
 
-/// Entries off the diagonal, squared, over the product of the diagonal entries.
+/// Bound of a squared off-diagonal entry, divided by the product of the two diagonal entries.
 const BOUNDED: f64 = 1.0 + 1e-9;
 
-/// The tableau, and memory for it.
+/// Symmetric tableau with its work space.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Symmetric {
     n: usize,
-    /// Entries of a row in memory, a multiple of four.
+    /// Length of a row in memory: a multiple of four.
     stride: usize,
-    /// Rows of the lower half; what lies above the diagonal means nothing. In the last row stands $\bar q$. Of
-    /// a pair whose $z_i$ is basic, $\bar q_i$ is $-z_i$; the block of such pairs is minus its inverse.
+    /// Rows of the lower half; entries above the diagonal are meaningless. The last row is $\bar q$. If $z_i$
+    /// is basic, $\bar q_i$ is $-z_i$; the block of all such pairs is minus the inverse of the matrix block.
     rows: Vec<f64>,
-    /// Units $\sqrt{M_{ii}}$ of the pairs: $z_i$ times it and $w_i$ over it compare.
+    /// Scale factors $\sqrt{M_{ii}}$ of the pairs: $z_i$ is multiplied by it and $w_i$ divided by it to compare
+    /// them.
     units: Vec<f64>,
-    /// The row of the last pivot, whole.
+    /// Complete row of the last pivot.
     pivot: Vec<f64>,
     is_basic: Vec<bool>,
     pub(super) n_pivots: u64,
 }
 
 impl Symmetric {
-    /// Follows the pivots, at most `limit`. True if no variable is negative; then
-    /// [`write`](Self::write) gives them.
+    /// Makes pivots, at most `limit`, until no variable is negative. Returns true if that is reached;
+    /// [`write`](Self::write) then returns the variables.
     pub(super) fn solve(&mut self, problem: LcpRef<'_>, limit: u64) -> bool {
         self.pose(problem);
         let mut largest = 0.0;
@@ -77,7 +79,7 @@ impl Symmetric {
         }
     }
 
-    /// Loads a problem, all $w$ basic.
+    /// Loads a problem at the basis of all $w$.
     fn pose(&mut self, problem: LcpRef<'_>) {
         let n = problem.dim();
         self.n = n;
@@ -93,7 +95,7 @@ impl Symmetric {
         self.is_basic.resize(n, false);
         for j in 0..n {
             let column = problem.column(j);
-            // Symmetric: a column is a row.
+            // The matrix is symmetric: a column is a row.
             self.rows.extend_from_slice(column);
             self.rows.resize((j + 1) * self.stride, 0.0);
             self.units.push(larger(0.0, column[j]).sqrt());
@@ -102,7 +104,7 @@ impl Symmetric {
         self.rows.resize((n + 1) * self.stride, 0.0);
     }
 
-    /// True if the diagonal entry of a pair is no rounding.
+    /// True if the diagonal entry of a pair is larger than rounding error.
     fn is_regular(&self, i: usize) -> bool {
         let diagonal = self.rows[i * self.stride + i];
         let unit = self.units[i] * self.units[i];
@@ -113,7 +115,7 @@ impl Symmetric {
         }
     }
 
-    /// The variables of a pair change sides.
+    /// Exchanges the basic and the nonbasic variable of a pair.
     fn sweep(&mut self, k: usize) {
         let (n, stride) = (self.n, self.stride);
         self.pivot.clear();
@@ -145,13 +147,13 @@ impl Symmetric {
             *row = pivot * signed;
         }
         row[k] = -inverse;
-        // Not an entry of the problem.
+        // This entry is not part of the problem.
         self.rows[n * stride + n] = 0.0;
         self.is_basic[k] = !self.is_basic[k];
         self.n_pivots += 1;
     }
 
-    /// Writes the variables $z$ and which are basic (n each).
+    /// Writes the variables $z$ and the flags of the basic ones (n entries each).
     pub(super) fn write(&self, z: &mut [f64], basis: &mut [bool]) {
         basis.copy_from_slice(&self.is_basic);
         let values = &self.rows[self.n * self.stride..];
@@ -160,7 +162,7 @@ impl Symmetric {
         }
     }
 
-    /// Corrects the basic variables by what their rows miss, $w$ (n).
+    /// Corrects the basic variables by the residuals `w` of their rows (n entries).
     pub(super) fn correct(&self, w: &[f64], z: &mut [f64]) {
         for i in (0..self.n).filter(|i| self.is_basic[*i]) {
             let entry = |j: usize| self.rows[i.max(j) * self.stride + i.min(j)];
@@ -171,9 +173,9 @@ impl Symmetric {
     }
 }
 
-/// True if an answer is surely not heavy: the diagonal entries bound the others, so that units in which they
-/// are one balance the matrix, and in every block of connected variables the answer's largest entry does not
-/// exceed that of the vector too much.
+/// True if an answer is certainly not heavy. The diagonal entries must bound the others, so that units in which
+/// they are one balance the matrix. In every block of connected variables the largest entry of the answer must
+/// not exceed that of the vector by more than [`LIGHT`].
 pub(super) fn is_light(problem: LcpRef<'_>, z: &[f64], balance: &mut Balance) -> bool {
     let n = problem.dim();
     let Balance { parent, sizes, .. } = balance;

@@ -1,4 +1,4 @@
-//! The path of Lemke's method: pivots, the ratio test, ties.
+//! Path of Lemke's method: pivots, ratio test, ties.
 
 mod correction;
 
@@ -13,98 +13,101 @@ use crate::scalar::{Scalar, larger};
 use carom_numeric::random::generic;
 use correction::Correction;
 
-/// From this dimension on ties are broken by a generic vector first.
+/// From this dimension on, a generic vector is used to break ties before the unit vectors.
 const GENERIC_FROM: usize = 17;
 
-/// No row, no variable.
+/// Marks an empty row or a nonbasic variable.
 const NONE: usize = usize::MAX;
 
-/// End of the path.
+/// Outcome of the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PathEnd {
-    /// The artificial variable has left: the basis is complementary.
+    /// The artificial variable has left the basis: the basis is complementary.
     Complementary,
-    /// The entering column blocks nowhere.
+    /// No row blocks the entering column.
     Ray,
-    /// No pivots left.
+    /// The limit on pivots was reached.
     Limit,
-    /// Overflow, or a basis that is singular to working precision.
+    /// Overflow, or the basis is singular to working precision.
     Breakdown,
 }
 
 /// Thresholds of the ratio test.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Thresholds {
-    /// Entries of a column below this fraction of its largest are zero.
+    /// Entries of a column below this fraction of its largest count as zero.
     pub pivot: f64,
-    /// Basic variables below this fraction of the largest are zero, so that their rows tie.
+    /// Basic variables below this fraction of the largest count as zero, so that their rows tie.
     pub tie: f64,
-    /// Pivots between factorizations from the problem as given; 0: when the list is long.
+    /// Number of pivots between factorizations of the original problem. With 0, a factorization follows when
+    /// the list is long.
     pub refactor: usize,
 }
 
-/// Basis, inverse and right-hand side.
+/// Basis, inverse of the basis and right-hand side.
 ///
-/// In scaled variables the system is $w - Mz - dz_0 = q$. Variables are numbered $w_0, \dots,
-/// w_{n-1}, z_0, \dots, z_{n-1}$ and last the artificial one; columns have `stride` entries, zero
-/// beyond the n-th.
+/// In scaled variables the system is $w - Mz - dz_0 = q$. Variables are numbered
+/// $w_0, \dots, w_{n-1}, z_0, \dots, z_{n-1}$, then the artificial one. Columns have `stride` entries, which
+/// are zero beyond the n-th.
 #[derive(Clone, Debug)]
 pub(super) struct Tableau<T> {
     n: usize,
     stride: usize,
     /// Dimension up to which nothing has to be allocated.
     room: usize,
-    /// Variable of each row.
+    /// Basic variable of each row.
     basic: Vec<usize>,
-    /// Row of each variable, or [`NONE`].
+    /// Row of each basic variable; [`NONE`] for nonbasic ones.
     row_of: Vec<usize>,
     etas: Etas<T>,
-    /// Values of the basic variables.
+    /// Values of the basic variables, one per row.
     rhs: Vec<T>,
     rhs_max: T,
     /// [`Thresholds::tie`] of the last path.
     tie: f64,
-    /// $d$ in scaled variables.
+    /// Covering vector $d$ in scaled variables.
     cover: Vec<T>,
     lexicographic: Vec<T>,
     generic: Generic<T>,
-    /// Rest of the basic variables when the entering one blocks.
+    /// Remainders of the basic variables at the blocking value of the entering one.
     excess: Vec<T>,
     ties: Vec<usize>,
     scales: Scales,
-    /// Basis at the start of the path: its columns break ties.
+    /// Basis at the start of the path, whose columns break ties.
     start: Vec<usize>,
     entering: usize,
     correction: Correction<T>,
     pub(super) n_pivots: u64,
 }
 
-/// The vector that comes before the unit vectors in the lexicographic order. It decides nearly
-/// every tie by itself, where unit vectors may take dozens of columns.
+/// Generic vector that precedes the unit vectors in the lexicographic order. It decides nearly every tie alone,
+/// while the unit vectors may need dozens of columns.
 ///
-/// A lexicographic order rules out cycles if every row is positive in it at the first basis. That
-/// holds with any vector in front whose entries are positive there, as those of this one are at the
+/// A lexicographic order rules out cycles if every row is lexicographically positive at the first basis. This
+/// remains true if a vector with positive entries is put first. The entries of this one are positive at the
 /// basis of all $w$.
 #[derive(Clone, Debug)]
 struct Generic<T> {
-    /// Only from [`GENERIC_FROM`] on and from the basis of all $w$.
+    /// True for dimensions from [`GENERIC_FROM`] on, if the path starts from the basis of all $w$.
     is_used: bool,
     /// Number of entries before the padding.
     dim: usize,
-    /// Factors of the problem as posed; equal for all problems of one size.
+    /// Entries for the original problem; equal for all problems of one size.
     posed: Vec<T>,
-    /// With the first `n_applied` pivots applied.
+    /// Entries with the first `n_applied` pivots applied.
     present: Vec<T>,
     n_applied: usize,
 }
 
-/// Pivots after which the list is replaced by a factorization, unless a plan asks for fewer.
+/// Returns the number of pivots after which the list is replaced by a factorization, unless a plan asks for
+/// fewer.
 fn refactor_after(n: usize) -> usize {
     2 * n + 16
 }
 
-/// Pivots for which room is made at once: a factorization and what may follow it. Beyond a few
-/// hundred rows few paths need as many, and the list grows when it has to.
+/// Returns the number of pivots for which memory is reserved: a factorization and the pivots that may follow
+/// it. With more than a few hundred rows most paths need fewer pivots, so less is reserved and the list grows
+/// if necessary.
 fn longest_list(n: usize) -> usize {
     if n <= 512 {
         n + refactor_after(n) + 2
@@ -113,7 +116,7 @@ fn longest_list(n: usize) -> usize {
     }
 }
 
-/// The length of a column of n entries in memory.
+/// Returns the padded length of a column with n entries.
 fn padded(n: usize) -> usize {
     n.next_multiple_of(4).max(4)
 }
@@ -149,7 +152,7 @@ impl<T: Scalar> Tableau<T> {
         }
     }
 
-    /// Poses a problem at the basis of all $w$.
+    /// Loads a problem at the basis of all $w$.
     pub(super) fn pose(&mut self, problem: LcpRef<'_>, scaling: Scaling) {
         let n = problem.dim();
         self.n = n;
@@ -169,8 +172,8 @@ impl<T: Scalar> Tableau<T> {
         self.load_vector(problem);
     }
 
-    /// Room for all that a path of this dimension may need, so that how much it does need of a
-    /// later problem does not matter.
+    /// Reserves memory for all that a path of this dimension may need, so that later problems of this size
+    /// allocate nothing.
     pub(super) fn reserve(&mut self, n: usize) {
         if n > self.room {
             self.make_room(n);
@@ -200,14 +203,14 @@ impl<T: Scalar> Tableau<T> {
         self.scales.reserve(n);
     }
 
-    /// Writes the scaled $q$ into the right-hand side.
+    /// Writes the scaled vector $q$ into the right-hand side.
     fn load_vector(&mut self, problem: LcpRef<'_>) {
         self.rhs.clear();
         self.scales.extend_with_vector(problem, &mut self.rhs);
         self.rhs.resize(self.stride, T::ZERO);
     }
 
-    /// Writes the column of a variable, as posed, into `out`.
+    /// Writes the original scaled column of a variable into `out`.
     #[inline]
     fn write_column(
         scales: &Scales,
@@ -218,7 +221,7 @@ impl<T: Scalar> Tableau<T> {
     ) {
         let n = problem.dim();
         if variable < n {
-            // Short columns: no call.
+            // For short columns this is faster than a call.
             out.as_chunks_mut::<4>().0.fill([T::ZERO; 4]);
             out[variable] = T::ONE;
         } else if variable < 2 * n {
@@ -232,7 +235,7 @@ impl<T: Scalar> Tableau<T> {
         }
     }
 
-    /// Writes the present column of a variable into the entering column.
+    /// Computes the current column of a variable and stores it as the entering column.
     #[inline]
     fn load(&mut self, problem: LcpRef<'_>, variable: usize) {
         self.etas.make_room();
@@ -242,7 +245,7 @@ impl<T: Scalar> Tableau<T> {
         self.entering = variable;
     }
 
-    /// Sets the covering vector: 1, or as given in the units of $w$.
+    /// Sets the covering vector: ones, or the given vector in the units of $w$.
     pub(super) fn set_cover(&mut self, cover: Option<&[f64]>) {
         self.cover.clear();
         match cover {
@@ -256,7 +259,7 @@ impl<T: Scalar> Tableau<T> {
         self.cover.resize(self.stride, T::ZERO);
     }
 
-    /// Follows the path from the present complementary basis.
+    /// Follows the path from the current complementary basis.
     pub(super) fn follow(
         &mut self,
         problem: LcpRef<'_>,
@@ -313,8 +316,8 @@ impl<T: Scalar> Tableau<T> {
         PathEnd::Complementary
     }
 
-    /// The row in which the artificial variable enters: the lexicographically smallest of
-    /// $(b_i, p_i, e_i)/d_i$, which among equals is the last; $p$ only if it is in use.
+    /// Returns the row in which the artificial variable enters: the lexicographically smallest of
+    /// $(b_i, p_i, e_i)/d_i$, with $p$ the generic vector if it is used. Among equal rows this is the last.
     fn first_row(&self) -> Option<usize> {
         let column = self.etas.entering();
         // The entering column is -d.
@@ -337,7 +340,7 @@ impl<T: Scalar> Tableau<T> {
         best.map(|(i, _)| i)
     }
 
-    /// The row in which the entering column blocks.
+    /// Returns the row in which the entering column blocks; `None` on a ray, an error on overflow.
     fn blocking_row(
         &mut self,
         problem: LcpRef<'_>,
@@ -352,7 +355,7 @@ impl<T: Scalar> Tableau<T> {
             return Err(());
         }
         if step == T::INFINITY {
-            // A ray, or overflow: that shows as NaN, which compares false.
+            // A ray or an overflow. Overflow shows as NaN, for which comparisons are false.
             let is_number = |x: &T| x.to_f64().is_finite();
             let is_ray = column.iter().all(|x| is_number(x) && *x <= floor);
             return if is_ray && self.rhs.iter().all(is_number) {
@@ -371,7 +374,7 @@ impl<T: Scalar> Tableau<T> {
             return Ok(Some(only));
         }
         if self.ties.is_empty() {
-            // Variables so small that rounding hides the smallest quotient from itself.
+            // The variables are so small that even the smallest quotient fails the test because of rounding.
             let mut rows = column.iter().zip(&self.rhs);
             let smallest = rows.position(|(x, b)| *x > floor && *b / *x == step);
             return smallest.map(Some).ok_or(());
@@ -383,12 +386,11 @@ impl<T: Scalar> Tableau<T> {
         Ok(Some(self.break_ties(problem)))
     }
 
-    /// The tied row whose row of the inverse of the basis, divided by the entering column, is
+    /// Returns the tied row whose row of the basis inverse, divided by the entering column, is
     /// lexicographically smallest.
     ///
-    /// The columns of the inverse are those of the variables that were basic at the start,
-    /// computed one at a time until a single row is left; in larger problems a generic positive
-    /// vector comes first.
+    /// The columns of the inverse belong to the variables that were basic at the start. They are computed one
+    /// at a time until a single row is left. In larger problems the generic vector comes first.
     fn break_ties(&mut self, problem: LcpRef<'_>) -> usize {
         if self.generic.is_used {
             self.update_generic();
@@ -402,7 +404,7 @@ impl<T: Scalar> Tableau<T> {
             let variable = self.start[j];
             let row = self.row_of[variable];
             if row != NONE {
-                // A unit column: only its own row is not zero, and that is positive.
+                // This column is a unit vector: only the entry in its own row is nonzero, and it is positive.
                 self.ties.retain(|i| *i != row);
             } else {
                 let out = &mut self.lexicographic;
@@ -414,11 +416,11 @@ impl<T: Scalar> Tableau<T> {
                 return only;
             }
         }
-        // Equal to working precision: the stablest pivot.
+        // The rows are equal to working precision: the largest pivot is chosen.
         stablest(&self.ties, self.etas.entering()).unwrap_or(0)
     }
 
-    /// Applies the pivots to the generic vector that have been made since the last tie.
+    /// Applies the pivots made since the last tie to the generic vector.
     fn update_generic(&mut self) {
         let Generic {
             dim,
@@ -442,7 +444,7 @@ impl<T: Scalar> Tableau<T> {
         *n_applied = self.etas.len();
     }
 
-    /// Keeps the tied rows in which the quotient of a column with the entering one is smallest.
+    /// Keeps the tied rows in which the quotient of the given column and the entering column is smallest.
     fn keep_smallest(&mut self, column: impl Fn(&Self) -> &[T]) {
         let mut ties = std::mem::take(&mut self.ties);
         let (x, u) = (self.etas.entering(), column(self));
@@ -452,7 +454,7 @@ impl<T: Scalar> Tableau<T> {
         self.ties = ties;
     }
 
-    /// Exchanges the entering variable with that of a row, which is returned.
+    /// Exchanges the entering variable with the basic variable of a row. Returns the leaving variable.
     #[inline]
     fn pivot(&mut self, row: usize) -> usize {
         let inverse = T::ONE / self.etas.entering()[row];
@@ -474,11 +476,11 @@ impl<T: Scalar> Tableau<T> {
         leaving
     }
 
-    /// Builds the inverse of the present basis again from the problem as posed, and with it the
-    /// right-hand side. False if the basis is singular to working precision.
+    /// Recomputes the inverse of the current basis from the original problem, and with it the right-hand side.
+    /// Returns false if the basis is singular to working precision.
     ///
-    /// The $w$ in the basis are unit columns already; every other variable takes the row with its
-    /// largest entry among those that are still free.
+    /// Each basic $w$ is already a unit column. Every other basic variable gets the free row in which its
+    /// column has the largest entry.
     pub(super) fn refactor(&mut self, problem: LcpRef<'_>) -> bool {
         let n = self.n;
         self.etas.reset(self.stride);
@@ -521,8 +523,8 @@ impl<T: Scalar> Tableau<T> {
         true
     }
 
-    /// Moves to a complementary basis, `true` where $z_j$ is basic, with a covering vector that is
-    /// 1 in its coordinates. False if it is singular.
+    /// Moves to a complementary basis, `true` where $z_j$ is basic, with a covering vector of ones in the
+    /// coordinates of that basis. Returns false if the basis is singular.
     pub(super) fn start_from(
         &mut self,
         problem: LcpRef<'_>,
@@ -545,7 +547,7 @@ impl<T: Scalar> Tableau<T> {
                 *b = T::ZERO;
             }
         }
-        // The sum of the basic columns.
+        // The covering vector is the sum of the basic columns.
         self.cover.clear();
         self.cover.resize(self.stride, T::ZERO);
         self.lexicographic.resize(self.stride, T::ZERO);
@@ -561,7 +563,7 @@ impl<T: Scalar> Tableau<T> {
         true
     }
 
-    /// Writes the values of $z$ (n), in the units of the problem.
+    /// Writes the values of $z$ (n entries) in the units of the original problem.
     #[inline]
     pub(super) fn write_variables(&self, z: &mut [f64]) {
         let rows = &self.row_of[self.n..2 * self.n];
@@ -573,7 +575,8 @@ impl<T: Scalar> Tableau<T> {
         }
     }
 
-    /// Sets those $z$ (n) to zero whose rows count as tied with zero. True if there are any.
+    /// Sets those $z$ (n entries) to zero whose values are below the tolerance of ties. Returns true if there
+    /// are any.
     pub(super) fn drop_noise(&self, z: &mut [f64]) -> bool {
         let zero = T::from_f64(self.tie) * self.rhs_max;
         let rows = &self.row_of[self.n..2 * self.n];
@@ -587,14 +590,14 @@ impl<T: Scalar> Tableau<T> {
         is_changed
     }
 
-    /// Writes which $z$ are basic.
+    /// Writes flags: `true` where $z_i$ is basic.
     pub(super) fn write_basis(&self, basis: &mut Vec<bool>) {
         basis.clear();
         let rows = &self.row_of[self.n..2 * self.n];
         basis.extend(rows.iter().map(|row| *row != NONE));
     }
 
-    /// Writes the part in $z$ of the ray on which the path ended (n), up to a factor.
+    /// Writes the $z$ part (n entries) of the ray on which the path ended, up to a factor.
     pub(super) fn write_ray(&self, u: &mut [f64]) {
         let x = self.etas.entering();
         let rows = &self.row_of[self.n..2 * self.n];

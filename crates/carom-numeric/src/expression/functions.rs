@@ -1,12 +1,12 @@
-//! Functions of expressions, from `libm`: the same bits on every machine.
+//! Functions of expressions, computed with `libm` so that results are identical on every machine.
 
-/// Names of the functions.
+/// Names of the functions that expressions may call.
 pub const FUNCTIONS: [&str; 14] = [
     "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sqrt", "exp", "ln", "abs", "min", "max",
     "floor",
 ];
 
-/// A function of expressions.
+/// Function that an expression may call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Function {
     Sin,
@@ -46,7 +46,7 @@ impl Function {
         })
     }
 
-    /// Checks the number of arguments; the error says how many it takes.
+    /// Checks the number of arguments. The error is the number that the function takes, in words.
     pub(super) fn check(self, arguments: usize) -> Result<(), &'static str> {
         match self {
             Self::Min | Self::Max if arguments < 2 => Err("two or more arguments"),
@@ -79,7 +79,7 @@ impl Function {
     }
 }
 
-/// The argument that none is better than, the first of equals; NaN if one is.
+/// Returns the best argument, the first among equals; NaN if an argument is NaN.
 fn extreme(arguments: &[f64], is_better: impl Fn(f64, f64) -> bool) -> f64 {
     let better = |best: f64, x: &f64| {
         if best.is_nan() || x.is_nan() {

@@ -1,4 +1,5 @@
-//! Expressions in text: arithmetic on numbers and names, with the same bits on every machine.
+//! Arithmetic expressions in text form, with numbers and variable names. Results are identical on every
+//! machine.
 //!
 //! # Examples
 //!
@@ -19,40 +20,40 @@ pub use functions::FUNCTIONS;
 
 use functions::Function;
 
-/// Letters that an expression may have.
+/// Largest length of an expression, in bytes.
 pub const MAX_LENGTH: usize = 4096;
 
-/// Levels of parentheses, calls, signs and exponents.
+/// Largest depth of nested parentheses, calls, signs and exponents.
 pub const MAX_DEPTH: usize = 64;
 
-/// Type of a name's value.
+/// Type of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Type {
-    /// A whole number.
+    /// Integer.
     Integer,
-    /// A number.
+    /// Floating-point number.
     Float,
-    /// A string, which can only stand alone.
+    /// String. Its name can only be a whole expression.
     Text,
-    /// True or false, which can only stand alone.
+    /// Boolean. Its name can only be a whole expression.
     Bool,
 }
 
-/// Value of a name.
+/// Value of a variable.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Scalar {
-    /// A whole number.
+    /// Integer.
     Integer(i64),
-    /// A number.
+    /// Floating-point number.
     Float(f64),
-    /// A string.
+    /// String.
     Text(std::sync::Arc<str>),
-    /// True or false.
+    /// Boolean.
     Bool(bool),
 }
 
 impl Scalar {
-    /// NaN if it is no number, which the parser excludes.
+    /// Returns the value as a number. Strings and booleans give NaN; the parser excludes them.
     fn number(&self) -> f64 {
         match self {
             Self::Integer(value) => *value as f64,
@@ -62,10 +63,10 @@ impl Scalar {
     }
 }
 
-/// Finds the known name that an unknown one was meant to be, if one is near.
+/// Function that returns the known name nearest to an unknown one, if one is near enough.
 pub type Nearest = for<'n> fn(&str, &[&'n str]) -> Option<&'n str>;
 
-/// Names in the order of their values.
+/// Variable names of an expression; entry i names entry i of the slice of values.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
     known: Vec<(String, Type)>,
@@ -73,7 +74,7 @@ pub struct Names {
 }
 
 impl Names {
-    /// No names yet; faults suggest the `nearest` of them.
+    /// Creates an empty list of names. Error messages suggest the name that `nearest` returns.
     pub fn with_hints(nearest: Nearest) -> Self {
         Self {
             known: Vec::new(),
@@ -81,24 +82,24 @@ impl Names {
         }
     }
 
-    /// Adds a name.
+    /// Adds a variable name with its type.
     pub fn add(&mut self, name: &str, kind: Type) {
         self.known.push((name.to_owned(), kind));
     }
 
-    /// Index and type of a name.
+    /// Returns the index and the type of a name.
     pub fn find(&self, name: &str) -> Option<(usize, Type)> {
         let index = self.known.iter().position(|(known, _)| known == name)?;
         self.known.get(index).map(|(_, kind)| (index, *kind))
     }
 
-    /// All names.
+    /// Returns all names.
     pub fn all(&self) -> impl Iterator<Item = &str> {
         self.known.iter().map(|(name, _)| name.as_str())
     }
 }
 
-/// A step of the evaluation, on a stack of numbers.
+/// Instruction of the evaluation, which works on a stack of numbers.
 #[derive(Clone, Debug, PartialEq)]
 enum Step {
     Number(f64),
@@ -109,11 +110,11 @@ enum Step {
     Multiply,
     Divide,
     Power,
-    /// With this many arguments.
+    /// Calls a function with this number of arguments.
     Call(Function, usize),
 }
 
-/// An expression whose names are known.
+/// Parsed expression with known variable names.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expression {
     text: String,
@@ -122,11 +123,11 @@ pub struct Expression {
 }
 
 impl Expression {
-    /// Reads an expression.
+    /// Parses an expression.
     ///
     /// # Errors
     ///
-    /// The fault, in words.
+    /// A description of the syntax error.
     pub fn parse(text: &str, names: &Names) -> Result<Self, String> {
         let (steps, kind) = parse::steps(text, names)?;
         Ok(Self {
@@ -136,23 +137,24 @@ impl Expression {
         })
     }
 
-    /// Type of the value: of a single name its own, of anything else a number.
+    /// Returns the type of the value: that of the variable if the expression is a single name, otherwise a
+    /// number.
     pub fn kind(&self) -> Type {
         self.kind
     }
 
-    /// The text, without blanks around it.
+    /// Returns the text without surrounding blanks.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// True if a name occurs.
+    /// True if the expression contains the variable with index `name`.
     pub fn uses(&self, name: usize) -> bool {
         self.steps.contains(&Step::Name(name))
     }
 
-    /// The value: of a single name its own, of anything else a number. `None` if that is not
-    /// finite. `stack` is scratch space.
+    /// Evaluates the expression: the variable's value if it is a single name, otherwise a number. `names` holds
+    /// the values of the variables. Returns `None` if the number is not finite. `stack` is work space.
     pub fn value(&self, names: &[Scalar], stack: &mut Vec<f64>) -> Option<Scalar> {
         if let [Step::Name(index)] = self.steps.as_slice() {
             return names.get(*index).cloned();

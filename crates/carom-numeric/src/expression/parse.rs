@@ -1,9 +1,9 @@
-//! Text to steps, by recursive descent.
+//! Recursive-descent parser from text to instructions.
 
 use super::functions::{FUNCTIONS, Function};
 use super::{MAX_DEPTH, MAX_LENGTH, Names, Step, Type};
 
-/// The steps of an expression and the type of its value.
+/// Returns the instructions of an expression and the type of its value.
 pub(super) fn steps(text: &str, names: &Names) -> Result<(Vec<Step>, Type), String> {
     if text.len() > MAX_LENGTH {
         let length = text.len();
@@ -38,7 +38,7 @@ struct Parser<'t> {
     rest: &'t str,
     names: &'t Names,
     steps: Vec<Step>,
-    /// Names of strings and booleans.
+    /// Names of strings and booleans found in the expression.
     not_numbers: Vec<&'t str>,
 }
 
@@ -47,7 +47,7 @@ impl<'t> Parser<'t> {
         self.rest = self.rest.trim_start();
     }
 
-    /// Takes a letter if it comes next.
+    /// Consumes a letter if it is the next one. Returns true if it was.
     fn takes(&mut self, letter: char) -> bool {
         self.skip_blanks();
         match self.rest.strip_prefix(letter) {
@@ -107,7 +107,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// A minus binds less than a power: $-x^2 = -(x^2)$.
+    /// Parses an operand with sign and exponent. A minus binds less than a power: $-x^2 = -(x^2)$.
     fn signed(&mut self, depth: usize) -> Result<(), String> {
         if depth > MAX_DEPTH {
             return Err(format!(

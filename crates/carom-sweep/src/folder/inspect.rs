@@ -1,4 +1,4 @@
-//! Is a file the shard that its name says?
+//! Checks whether a file is the valid shard that its name says.
 
 use super::{shard_name, short};
 use crate::SweepError;
@@ -10,32 +10,32 @@ use std::fs::File;
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::path::Path;
 
-/// Last bytes of a Parquet file.
+/// Marker at the end of a Parquet file.
 const MARK: &[u8; 4] = b"PAR1";
 
-/// Condition of a file that claims to be a shard.
+/// Condition of a file whose name is that of a shard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Condition {
-    /// A whole shard, as its name says.
+    /// The file is the valid shard that its name says.
     Whole,
-    /// Something else.
+    /// The file has other content.
     Damaged,
-    /// There is no such file any more.
+    /// The file no longer exists.
     Gone,
 }
 
-/// A file that was looked at.
+/// File that was checked, with its content.
 #[derive(Clone, Debug)]
 pub(crate) struct Inspected {
     pub(crate) condition: Condition,
     pub(crate) bytes: Bytes,
 }
 
-/// Reads a file that claims to be a shard of the sweep with this digest.
+/// Reads and checks a file whose name is that of a shard in the sweep with this digest.
 ///
 /// # Errors
 ///
-/// [`SweepError::OtherSweep`] for a whole file of another sweep, [`SweepError::File`].
+/// [`SweepError::OtherSweep`] for a valid file of another sweep, [`SweepError::File`].
 pub(crate) fn inspect(path: &Path, shard: u64, digest: &str) -> Result<Inspected, SweepError> {
     let bytes = match read_marked(path) {
         Ok(Some(bytes)) => Bytes::from(bytes),
@@ -74,8 +74,8 @@ pub(crate) fn inspect(path: &Path, shard: u64, digest: &str) -> Result<Inspected
     Ok(Inspected { condition, bytes })
 }
 
-/// Reads a file that ends as a Parquet file does. The end is read first: a file that was cut, or filled with
-/// zeros by a crash, is not read into memory.
+/// Reads a file if it ends like a Parquet file; otherwise returns `None`. The end is read first, so that a file
+/// that was truncated, or filled with zeros by a crash, is not read into memory.
 fn read_marked(path: &Path) -> std::io::Result<Option<Vec<u8>>> {
     let mut file = File::open(path)?;
     let length = file.seek(SeekFrom::End(0))?;

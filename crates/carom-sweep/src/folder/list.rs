@@ -1,4 +1,4 @@
-//! Files of shards in a folder.
+//! Lists the shard files of a folder.
 
 use crate::SweepError;
 use std::collections::BTreeMap;
@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// Files by their shards.
+/// Paths of shard files by shard index.
 pub(crate) type Shards = BTreeMap<u64, Vec<PathBuf>>;
 
-/// Lists the files of shards, in the order of their names.
+/// Lists the shard files of a folder, for each shard in the order of their names.
 pub(crate) fn shards(folder: &Path) -> Result<Shards, SweepError> {
     let unreadable = |error| SweepError::file("read the folder", folder)(error);
     let mut found = Shards::new();
@@ -24,7 +24,7 @@ pub(crate) fn shards(folder: &Path) -> Result<Shards, SweepError> {
     Ok(found)
 }
 
-/// The shard that a file's name claims to be.
+/// Returns the shard index in a file name; `None` if it is not the name of a shard.
 fn shard_of(name: &str) -> Option<u64> {
     let rest = name.strip_prefix("shard-")?.strip_suffix(".parquet")?;
     let (digits, hash) = rest.split_once('-')?;
@@ -35,7 +35,7 @@ fn shard_of(name: &str) -> Option<u64> {
         .flatten()
 }
 
-/// A list that is made again when it is worth it, for processes that share a folder.
+/// List of shard files that is renewed from time to time, because other processes may write to the folder.
 pub(crate) struct Listing<'f> {
     folder: &'f Path,
     last: Mutex<Last>,
@@ -47,7 +47,7 @@ struct Last {
     took: Duration,
 }
 
-/// Looking takes at most this fraction of the time, as a divisor.
+/// Renewing the list takes at most one part in this number of the total time.
 const LOOKING: u32 = 10;
 
 impl<'f> Listing<'f> {
@@ -56,7 +56,7 @@ impl<'f> Listing<'f> {
         Ok(Self { folder, last })
     }
 
-    /// The files that claim to be a shard.
+    /// Returns the files whose name is that of a shard.
     pub(crate) fn files(&self, shard: u64) -> Result<Vec<PathBuf>, SweepError> {
         let mut last = self
             .last

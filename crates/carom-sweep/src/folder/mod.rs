@@ -1,4 +1,4 @@
-//! The folder of a sweep: `plan.json` and shards whose names prove their content.
+//! Folder of a sweep: `plan.json`, and shards whose names contain the hash of their content.
 
 mod inspect;
 mod list;
@@ -21,10 +21,10 @@ use std::path::{Path, PathBuf};
 
 const PLAN: &str = "plan.json";
 
-/// Digits of a digest in messages and names.
+/// Number of digits of a digest in messages and names.
 pub(crate) const DIGITS: usize = 16;
 
-/// Content of a folder's `plan.json`.
+/// Content of the file `plan.json` in a folder.
 #[derive(Clone, Debug)]
 pub(crate) struct Manifest {
     pub(crate) name: String,
@@ -37,7 +37,7 @@ pub(crate) struct Manifest {
 }
 
 impl Manifest {
-    /// Reads a folder's plan and checks its digest.
+    /// Reads the plan of a folder and checks its digest.
     pub(crate) fn read(folder: &Path) -> Result<Self, SweepError> {
         let no_sweep = |message: &str| SweepError::NoSweep {
             path: folder.to_path_buf(),
@@ -75,14 +75,14 @@ impl Manifest {
         })
     }
 
-    /// Number of cells of a shard.
+    /// Returns the number of cells of a shard.
     pub(crate) fn cells_of(&self, shard: u64) -> u64 {
         let start = shard.saturating_mul(self.cells_per_shard);
         self.cells.saturating_sub(start).min(self.cells_per_shard)
     }
 }
 
-/// Makes a folder that of a plan, or checks that it is.
+/// Creates the folder of a plan, or checks that an existing one belongs to the plan.
 pub(crate) fn claim(plan: &Plan, folder: &Path) -> Result<(), SweepError> {
     fs::create_dir_all(folder).map_err(SweepError::file("make the folder", folder))?;
     let path = folder.join(PLAN);
@@ -106,7 +106,7 @@ pub(crate) fn claim(plan: &Plan, folder: &Path) -> Result<(), SweepError> {
     store(&temporary, &path, &text, existing)
 }
 
-/// Refuses the plan of another sweep. One that was damaged is no such plan.
+/// Returns an error if the folder contains the valid plan of another sweep. A damaged plan is ignored.
 fn refuse_other(plan: &Plan, folder: &Path, found: &[u8]) -> Result<(), SweepError> {
     let Ok(other) = serde_json::from_slice::<Map<String, Value>>(found) else {
         return Ok(());
@@ -129,12 +129,12 @@ pub(crate) fn short(digest: &str) -> &str {
     digest.get(..DIGITS).unwrap_or(digest)
 }
 
-/// Name of a shard's file.
+/// Returns the file name of a shard.
 pub(crate) fn shard_name(shard: u64, sha256: &str) -> String {
     format!("shard-{shard:06}-{}.parquet", short(sha256))
 }
 
-/// Path of a shard's temporary file.
+/// Returns the path of a shard's temporary file.
 pub(crate) fn shard_temporary(folder: &Path, shard: u64) -> PathBuf {
     folder.join(temporary_name(&format!("shard-{shard:06}")))
 }

@@ -1,4 +1,4 @@
-//! Writing a file as a whole or not at all.
+//! Writes files completely or not at all.
 
 use crate::SweepError;
 use std::fs::{self, File};
@@ -7,16 +7,16 @@ use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard};
 
-/// Treatment of a file that has the name already.
+/// Treatment of an existing file with the final name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Existing {
-    /// It stays, untouched: another process was faster.
+    /// The existing file is kept: another process was faster.
     Keep,
-    /// It is replaced.
+    /// The existing file is replaced.
     Replace,
 }
 
-/// Writes bytes to a temporary file, syncs it, gives it its name and syncs the folder.
+/// Writes bytes to a temporary file, syncs it, renames it to its final name and syncs the folder.
 pub(crate) fn store(
     temporary: &Path,
     path: &Path,
@@ -29,14 +29,14 @@ pub(crate) fn store(
         Existing::Replace => fs::rename(temporary, path),
     });
     if written.is_err() {
-        // Nothing is lost if it cannot be removed: the next run does.
+        // If it cannot be removed, the next run does that.
         let _ = fs::remove_file(temporary);
     }
     written.map_err(SweepError::file("write", path))?;
     sync_folder(path)
 }
 
-/// Held while a temporary file is there: threads of one process give theirs the same name.
+/// Locks the name of a temporary file while it is written: threads of one process use equal names.
 pub(crate) fn writing(temporary: &Path) -> MutexGuard<'static, ()> {
     static WRITING: [Mutex<()>; PLACES] = [const { Mutex::new(()) }; PLACES];
     let mut hasher = DefaultHasher::new();
@@ -47,10 +47,10 @@ pub(crate) fn writing(temporary: &Path) -> MutexGuard<'static, ()> {
         .unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
-/// So many files are written at the same time at least, if their names fall apart.
+/// Number of locks. This many files can be written at once if the hashes of their names differ.
 const PLACES: usize = 64;
 
-/// Gives a finished file its name, in place of what had it.
+/// Renames a finished file to its final name and replaces an existing file.
 pub(crate) fn replace(temporary: &Path, path: &Path) -> Result<(), SweepError> {
     fs::rename(temporary, path).map_err(SweepError::file("write", path))?;
     sync_folder(path)
@@ -62,7 +62,8 @@ fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
     file.sync_all()
 }
 
-/// A file of that name is from an earlier process with this one's number.
+/// Creates a file. An existing file with this name is left over from an earlier process with the current
+/// process id.
 fn create(path: &Path) -> io::Result<File> {
     match File::create_new(path) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
@@ -73,11 +74,11 @@ fn create(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Renames unless the name is taken; then the temporary file is removed.
+/// Renames a file unless the name is taken; then the temporary file is removed.
 fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     match rename_exclusive(from, to) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => fs::remove_file(from),
-        // Not every file system can do it in one step.
+        // Some file systems cannot do this in one step.
         Err(error) if is_unsupported(&error) => {
             if to.exists() {
                 fs::remove_file(from)
@@ -107,7 +108,7 @@ fn rename_exclusive(_: &Path, _: &Path) -> io::Result<()> {
     Err(ErrorKind::Unsupported.into())
 }
 
-/// Syncs the folder of a file, so that its name survives a loss of power.
+/// Syncs the folder of a file, so that the name of the file survives a power failure.
 pub(crate) fn sync_folder(file: &Path) -> Result<(), SweepError> {
     let folder = match file.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,

@@ -1,16 +1,16 @@
-//! Files that are being written, and those that dead processes left behind.
+//! Temporary files, and removal of those that dead processes left behind.
 
 use super::store::writing;
 use crate::SweepError;
 use std::fs;
 use std::path::Path;
 
-/// Name of the file in which this process writes what will be called `what`.
+/// Returns the name of the temporary file in which this process writes the file `what`.
 pub(crate) fn temporary_name(what: &str) -> String {
     format!(".{what}.{}.{}.tmp", host(), std::process::id())
 }
 
-/// The name of this machine, in letters that a file name may have.
+/// Returns the name of this machine, with characters that are valid in file names.
 fn host() -> String {
     #[cfg(unix)]
     let name = rustix::system::uname()
@@ -30,7 +30,8 @@ fn host() -> String {
     name
 }
 
-/// Removes what dead processes of this machine left in a folder, of files that are to be called so.
+/// Removes the temporary files that dead processes of this machine left in a folder, if `is_meant` accepts
+/// their final names.
 pub(crate) fn remove_stale(
     folder: &Path,
     is_meant: impl Fn(&str) -> bool,
@@ -46,7 +47,8 @@ pub(crate) fn remove_stale(
         if !is_meant(what) {
             continue;
         }
-        // A file with this process's number that is not being written is from an earlier process.
+        // If such a file has this process's id but is not being written, it is left over from an earlier
+        // process.
         let path = entry.path();
         let is_own = process == std::process::id();
         let _writing = is_own.then(|| writing(&path));
@@ -57,7 +59,7 @@ pub(crate) fn remove_stale(
     Ok(())
 }
 
-/// Removes a file that may be gone.
+/// Removes a file. It is not an error if the file does not exist.
 pub(crate) fn remove(path: &Path) -> Result<(), SweepError> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
@@ -67,7 +69,7 @@ pub(crate) fn remove(path: &Path) -> Result<(), SweepError> {
     }
 }
 
-/// Final name of a temporary file of this machine, and the process that writes it.
+/// Returns the final name of a temporary file of this machine, and the id of the process that writes it.
 fn written<'n>(name: &'n str, host: &str) -> Option<(&'n str, u32)> {
     let rest = name.strip_prefix('.')?.strip_suffix(".tmp")?;
     let (rest, process) = rest.rsplit_once('.')?;
@@ -81,7 +83,7 @@ fn is_alive(process: u32) -> bool {
         .ok()
         .and_then(rustix::process::Pid::from_raw);
     let answer = id.map(rustix::process::test_kill_process);
-    // A process of somebody else cannot be asked, but it is there.
+    // A process of another user cannot be signaled, but it exists.
     !matches!(answer, None | Some(Err(rustix::io::Errno::SRCH)))
 }
 

@@ -1,4 +1,4 @@
-//! Axes of a plan and its random columns.
+//! Axes and random columns of a plan.
 
 use crate::random;
 use crate::source::{Fault, Fields, Node, count};
@@ -7,17 +7,17 @@ use carom_scenarios::tree::{Kind, Value as Item};
 use serde_json::{Number, Value, json};
 use std::sync::Arc;
 
-/// Values that all axes together may list.
+/// Largest total number of values of all axes.
 pub(super) const MAX_VALUES: u64 = 1 << 22;
 
-/// An axis: a name and the values that it takes in this order.
+/// Axis: a name and its values in order.
 #[derive(Clone, Debug)]
 pub(crate) struct Axis {
     pub(crate) name: String,
     pub(crate) values: AxisValues,
 }
 
-/// Values of one type.
+/// Values of an axis, all of one type.
 #[derive(Clone, Debug)]
 pub(crate) enum AxisValues {
     Float(Vec<f64>),
@@ -166,7 +166,7 @@ fn finite(node: &Node, values: Vec<f64>) -> Result<Vec<f64>, Fault> {
     Err(node.fault("a value between the ends is not a finite number"))
 }
 
-/// $x_i = a + i\ ((b - a)/(n - 1))$ and $x_{n-1} = b$, the bits of `numpy.linspace`.
+/// Returns $x_i = a + i\ ((b - a)/(n - 1))$ and $x_{n-1} = b$, bit for bit as `numpy.linspace` does.
 fn linspace(a: f64, b: f64, n: u64) -> Vec<f64> {
     let step = (b - a) / (n - 1) as f64;
     let value = |i: u64| match i {
@@ -177,7 +177,7 @@ fn linspace(a: f64, b: f64, n: u64) -> Vec<f64> {
     (0..n).map(value).collect()
 }
 
-/// $x_i = a\ (b/a)^{i/(n-1)}$, the ends exact.
+/// Returns $x_i = a\ (b/a)^{i/(n-1)}$ with exact ends.
 fn geomspace(a: f64, b: f64, n: u64) -> Vec<f64> {
     let value = |i: u64| match i {
         0 => a,
@@ -202,14 +202,14 @@ fn range(node: &Node) -> Result<AxisValues, Fault> {
     Ok(AxisValues::Integer((low..high).collect()))
 }
 
-/// Random columns: for every point of the axes `draws` cells with numbers of their own.
+/// Random columns: every point of the axes has `draws` cells, each with its own random numbers.
 #[derive(Clone, Debug)]
 pub(crate) struct Random {
     pub(crate) draws: u64,
     pub(crate) columns: Vec<Uniform>,
 }
 
-/// A column of random numbers between two ends.
+/// Column of uniform random numbers between two ends.
 #[derive(Clone, Debug)]
 pub(crate) struct Uniform {
     pub(crate) name: String,
@@ -254,7 +254,7 @@ impl Random {
 }
 
 impl Uniform {
-    /// The number of a cell; `index` is the place of this column among the random ones.
+    /// Returns the random number of a cell; `index` is the position of this column among the random columns.
     pub(crate) fn value(&self, seed: u64, cell: u64, index: u64) -> f64 {
         self.low + (self.high - self.low) * random::uniform(seed, cell, index)
     }

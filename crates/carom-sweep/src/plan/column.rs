@@ -1,33 +1,33 @@
-//! Columns that are taken from the answers.
+//! Columns of a table that are taken from the answers.
 
 use crate::source::{Fault, Node};
 use crate::table::ColumnType;
 use carom_scenarios::tree::{Kind, Place};
 use serde_json::{Value, json};
 
-/// A column of answers.
+/// Column of the table that is taken from the answers.
 #[derive(Clone, Debug)]
 pub(crate) struct Column {
     pub(crate) name: String,
     pub(crate) source: Source,
     pub(crate) kind: ColumnType,
-    /// True if a path that no answer has is no fault.
+    /// True if it is not an error that no answer has this path.
     pub(crate) is_optional: bool,
-    /// Place of its path in the plan.
+    /// Position of the path in the plan.
     pub(crate) place: Place,
-    /// Key of its path in the plan.
+    /// Key of the path in the plan.
     pub(crate) key: String,
 }
 
 /// Source of a column's values.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Source {
-    /// A JSON pointer into the answer.
+    /// JSON pointer into the answer.
     Pointer(String),
     Derived(Derived),
 }
 
-/// Value computed from an answer.
+/// Value that is computed from an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Derived {
     Outcomes,
@@ -52,7 +52,7 @@ impl Derived {
 }
 
 impl Column {
-    /// Reads a column; only `resolve` has a diameter.
+    /// Reads a column. Only the command `resolve` has outcomes, from which a diameter can be computed.
     pub(super) fn read(node: Node, has_outcomes: bool) -> Result<Self, Fault> {
         let name = node.name.clone();
         let (path, kind, optional) = match &node.value.kind {
@@ -114,7 +114,7 @@ impl Column {
         json!({ "name": self.name, "path": path, "type": self.kind.name() })
     }
 
-    /// True if the answer must have its `id` for this column.
+    /// True if the answer needs its `id` for this column.
     pub(crate) fn needs_id(&self) -> bool {
         match &self.source {
             Source::Pointer(pointer) => {

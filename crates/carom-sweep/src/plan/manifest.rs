@@ -1,4 +1,4 @@
-//! The plan in full, as `plan.json` has it, and its digest.
+//! Complete plan as in `plan.json`, and its digest.
 
 use super::axis::{Axis, Random};
 use super::column::Column;
@@ -27,7 +27,7 @@ pub(super) struct Contents<'a> {
     pub(super) cells_per_shard: u64,
 }
 
-/// The plan as JSON, with its digest. What has an order is a list: axes, names, columns.
+/// Returns the plan as JSON and its digest. Axes, names and columns are lists because their order matters.
 pub(super) fn write(contents: &Contents<'_>) -> (Map<String, Value>, String) {
     let lets: Vec<Value> = contents
         .lets
@@ -73,7 +73,7 @@ pub(super) fn write(contents: &Contents<'_>) -> (Map<String, Value>, String) {
     (manifest, digest)
 }
 
-/// SHA-256 of a plan without its digest: keys sorted, no white space.
+/// Computes the SHA-256 of a plan without its digest: keys sorted, no white space.
 pub(crate) fn digest_of(manifest: &Map<String, Value>) -> String {
     let mut manifest = manifest.clone();
     manifest.shift_remove("digest");
@@ -98,7 +98,7 @@ fn sorted(value: &Value) -> Value {
     }
 }
 
-/// The keys of two plans under which they differ.
+/// Returns the keys in which two plans differ.
 pub(crate) fn parts_that_differ(
     one: &Map<String, Value>,
     other: &Map<String, Value>,

@@ -1,4 +1,4 @@
-//! Plan of a sweep: cells, columns and shards, read from TOML and checked as a whole.
+//! Plan of a sweep: cells, columns and shards, read from TOML and checked completely.
 
 mod axis;
 mod column;
@@ -23,13 +23,13 @@ use serde_json::{Map, Value};
 use std::ops::Range;
 use std::path::Path;
 
-/// Cells that a plan may have.
+/// Largest number of cells of a plan.
 pub(crate) const MAX_CELLS: u64 = 1 << 40;
 
-/// Shards that a plan may have.
+/// Largest number of shards of a plan.
 pub(crate) const MAX_SHARDS: u64 = 1_000_000;
 
-/// A plan: what every cell of a sweep is, and how its answers become a table.
+/// Plan of a sweep: it defines every cell, and the table made of the answers.
 ///
 /// # Examples
 ///
@@ -65,41 +65,41 @@ pub struct Plan {
     pub(crate) lets: Vec<(String, Expression)>,
     pub(crate) columns: Vec<Column>,
     pub(crate) schema: Schema,
-    /// True if an expression takes the seed of its cell.
+    /// True if an expression uses the seed of its cell.
     pub(crate) uses_seed: bool,
     n_cells: u64,
     cells_per_shard: u64,
     manifest: Map<String, Value>,
     digest: String,
-    /// The TOML that it was read from.
+    /// TOML text from which the plan was read.
     pub(crate) text: String,
 }
 
-/// Kind of a cell.
+/// Kind of the cells of a plan.
 #[derive(Clone, Debug)]
 pub(crate) enum CellKind {
-    /// A line of a command.
+    /// Input line of a command.
     Problem {
         command: Command,
         template: Template,
         states: Option<States>,
     },
-    /// A run of a scenario.
+    /// Run of a scenario.
     Scenario(&'static Scenario),
 }
 
 impl Plan {
-    /// Reads a plan; paths in it are relative to the folder `base`.
+    /// Reads a plan from text. Paths in the plan are relative to the folder `base`.
     ///
     /// # Errors
     ///
-    /// [`SweepError::Plan`] with line and key; [`SweepError::State`] and [`SweepError::File`] for the file
-    /// of states.
+    /// [`SweepError::Plan`] with line and key; [`SweepError::State`] and [`SweepError::File`] for the file of
+    /// states.
     pub fn from_toml(text: &str, base: &Path) -> Result<Self, SweepError> {
         read::plan(text, base)
     }
 
-    /// Reads a plan from its file, whose folder paths in it are relative to.
+    /// Reads a plan from a file. Paths in the plan are relative to the folder of the file.
     ///
     /// # Errors
     ///
@@ -115,27 +115,27 @@ impl Plan {
         })
     }
 
-    /// Its name.
+    /// Returns the name of the plan.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// SHA-256 of the plan in full, in lower-case hexadecimal digits.
+    /// Returns the SHA-256 of the complete plan, in lower-case hexadecimal digits.
     pub fn digest(&self) -> &str {
         &self.digest
     }
 
-    /// The plan in full, as `plan.json` has it.
+    /// Returns the complete plan as in `plan.json`.
     pub fn manifest(&self) -> &Map<String, Value> {
         &self.manifest
     }
 
-    /// Number of cells.
+    /// Returns the number of cells.
     pub fn n_cells(&self) -> u64 {
         self.n_cells
     }
 
-    /// Number of shards.
+    /// Returns the number of shards.
     pub fn n_shards(&self) -> u64 {
         self.n_cells.div_ceil(self.cells_per_shard)
     }
@@ -150,12 +150,12 @@ impl Plan {
         )
     }
 
-    /// The columns of its table.
+    /// Returns the columns of the table.
     pub fn columns(&self) -> &[Field] {
         &self.schema.fields
     }
 
-    /// The cells of a shard.
+    /// Returns the range of cells of a shard.
     ///
     /// # Errors
     ///

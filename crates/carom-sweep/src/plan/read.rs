@@ -1,4 +1,4 @@
-//! TOML to a plan.
+//! Reads a plan from TOML.
 
 use super::axis::{Axis, MAX_VALUES, Random};
 use super::column::Column;
@@ -29,7 +29,7 @@ const KEYS: [&str; 11] = [
     "columns",
 ];
 
-/// Names that mean something already.
+/// Names with a fixed meaning, which a plan cannot define.
 const RESERVED: [&str; 8] = [
     "cell",
     "state",
@@ -41,7 +41,7 @@ const RESERVED: [&str; 8] = [
     "error_message",
 ];
 
-/// A plan that is read up to the file of states, which only the outside knows.
+/// Plan that is read except for the file of states, which needs access to the file system.
 struct Draft {
     plan: Parts,
     states: Option<Node>,
@@ -177,7 +177,7 @@ fn draft(text: &str) -> Result<Draft, Fault> {
     })
 }
 
-/// The fault of a plan without axes, draws and states; `axes` is their table if it is there.
+/// Returns the error of a plan without axes, draws and states. `axes` is the table of axes if there is one.
 fn no_axis(axes: Option<&Node>) -> Fault {
     axes.map_or_else(
         || Fault {
@@ -189,7 +189,7 @@ fn no_axis(axes: Option<&Node>) -> Fault {
     )
 }
 
-/// Refuses keys that a plan with a scenario cannot use.
+/// Returns an error for keys that a plan with a scenario cannot use.
 fn check_no_problem_keys(command: Option<&Node>, lets: Option<&Node>) -> Result<(), Fault> {
     if let Some(node) = command {
         return Err(node.fault("a scenario has no command"));
@@ -258,7 +258,7 @@ fn finish(parts: Parts, states: Option<States>) -> Result<Plan, Fault> {
     })
 }
 
-/// True if an expression takes the seed of its cell.
+/// True if an expression uses the seed of its cell.
 fn uses_seed(names: &Names, lets: &[(String, Expression)], kind: &CellKind) -> bool {
     let Some((seed, _)) = names.find("seed") else {
         return false;
@@ -312,12 +312,12 @@ fn read_states(node: Node) -> Result<Node, Fault> {
     Ok(file)
 }
 
-/// Names in use, so that each is used once.
+/// Names in use; each may be used only once.
 #[derive(Default)]
 struct Taken(Vec<String>);
 
 impl Taken {
-    /// Takes a name; those of expressions are identifiers.
+    /// Reserves a name. Names for expressions must be identifiers.
     fn add(&mut self, name: &str, node: &Node, in_expressions: bool) -> Result<(), Fault> {
         if RESERVED.contains(&name) || FUNCTIONS.contains(&name) {
             return Err(node.fault(format!("the name `{name}` is reserved")));
@@ -391,7 +391,7 @@ fn read_columns(
     Ok(columns)
 }
 
-/// Refuses keys that no line of the command has.
+/// Returns an error for keys that no input line of the command has.
 fn check_problem_keys(node: &Node, command: Command) -> Result<(), Fault> {
     let fields = node.clone().into_table()?;
     let known = keys(command).iter().map(|info| info.key);
@@ -412,8 +412,8 @@ fn check_problem_keys(node: &Node, command: Command) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Refuses a law that there is not, options that it does not have, and values of the wrong type: what no value
-/// of an axis can mend.
+/// Returns an error for an unknown law, unknown options of a law, and values of the wrong type: errors that are
+/// independent of the values of the axes.
 fn check_problem(node: &Node, example: &Value) -> Result<(), Fault> {
     let fields = node.clone().into_table()?.rest;
     let law = fields.iter().find(|field| field.name == "law");
@@ -437,7 +437,7 @@ fn check_problem(node: &Node, example: &Value) -> Result<(), Fault> {
             }
         }
     }
-    // Two bodies have a form of their own, which their cells are told about.
+    // Two-body problems have another form, which is checked in each cell.
     if example.get("body1").is_some() {
         return Ok(());
     }

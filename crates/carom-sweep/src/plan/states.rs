@@ -1,4 +1,4 @@
-//! A file of states: one problem a line, read when its turn comes.
+//! File of states: one problem per line, read when it is needed.
 
 use crate::SweepError;
 use carom_report::input::read_line;
@@ -9,20 +9,20 @@ use std::fs::File;
 use std::io::{BufReader, ErrorKind, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-/// States of one file, at most; their places take 24 bytes each.
+/// Largest number of states in a file; the position of each takes 24 bytes in memory.
 const MAX_STATES: usize = 1 << 25;
 
 /// Positions of the lines in a file of states.
 #[derive(Clone, Debug)]
 pub(crate) struct States {
     path: PathBuf,
-    /// Start and length of every line that is not blank, and its number from 1.
+    /// Start, length and line number (counted from 1) of every line that is not blank.
     lines: Vec<(u64, usize, usize)>,
     pub(crate) sha256: String,
 }
 
 impl States {
-    /// Reads the file once: every line must be a JSON object.
+    /// Reads the file once and checks that every line is a JSON object.
     pub(super) fn read(path: &Path) -> Result<Self, SweepError> {
         let fault = |line, message| SweepError::State {
             path: path.to_path_buf(),
@@ -69,12 +69,12 @@ impl States {
         self.lines.len() as u64
     }
 
-    /// Opens the file for reading states one by one.
+    /// Opens the file for reading single states.
     pub(crate) fn open(&self) -> Result<File, SweepError> {
         File::open(&self.path).map_err(SweepError::file("read", &self.path))
     }
 
-    /// The problem of a state, as it stands in the file.
+    /// Returns the problem of a state as it is in the file.
     pub(crate) fn state(&self, file: &mut File, index: u64) -> Result<Value, SweepError> {
         let unreadable = |source| SweepError::file("read", &self.path)(source);
         let place = usize::try_from(index).ok().and_then(|i| self.lines.get(i));

@@ -1,4 +1,4 @@
-//! A problem with expressions in it.
+//! Template of a problem: JSON with expressions.
 
 use crate::plan::axis::float;
 use crate::source::{Fault, Node, joined};
@@ -7,10 +7,10 @@ use carom_scenarios::tree::{Kind, Place, Value as Part};
 use carom_wire::WireError;
 use serde_json::Value;
 
-/// Levels of tables and lists.
+/// Largest nesting depth of tables and lists.
 const MAX_NESTING: usize = 100;
 
-/// JSON with places that expressions fill.
+/// JSON value with positions that are filled by expressions.
 #[derive(Clone, Debug)]
 pub(crate) struct Template {
     value: Value,
@@ -31,7 +31,7 @@ enum Step {
 }
 
 impl Template {
-    /// A template that lays nothing over a state.
+    /// Creates an empty template, which does not change a state.
     pub(super) fn empty() -> Self {
         Self {
             value: Value::Object(serde_json::Map::new()),
@@ -48,7 +48,7 @@ impl Template {
         Ok(template)
     }
 
-    /// Finds the expressions of a part; a fault of that part has the place and key of `here`.
+    /// Collects the expressions of a part. An error of that part gets the position and key of `here`.
     fn collect(
         &mut self,
         part: &Part,
@@ -114,7 +114,7 @@ impl Template {
         }
     }
 
-    /// The problem with some value of the right type for every expression.
+    /// Returns the problem with an arbitrary value of the right type for every expression.
     pub(super) fn example(&self) -> Value {
         let mut example = self.value.clone();
         for slot in &self.slots {
@@ -131,17 +131,17 @@ impl Template {
         example
     }
 
-    /// The problem before any expression is filled in; what [`fill`](Self::fill) takes.
+    /// Returns the problem before expressions are filled in, as a target for [`fill`](Self::fill).
     pub(crate) fn blank(&self) -> Value {
         self.value.clone()
     }
 
-    /// True if an expression uses a name.
+    /// True if an expression uses the name with this index.
     pub(crate) fn uses(&self, name: usize) -> bool {
         self.slots.iter().any(|slot| slot.expression.uses(name))
     }
 
-    /// Fills every expression of a [`blank`](Self::blank), or of one that was filled before.
+    /// Fills in every expression. `target` is a [`blank`](Self::blank) problem, or one that was filled before.
     pub(crate) fn fill(
         &self,
         target: &mut Value,
@@ -166,7 +166,7 @@ fn place<'v>(value: &'v mut Value, path: &[Step]) -> Option<&'v mut Value> {
     })
 }
 
-/// The error of a cell whose expression has no value.
+/// Returns the error of a cell with an expression that has no finite value.
 pub(crate) fn non_finite(place: &str, expression: &Expression) -> WireError {
     let text = expression.text();
     WireError::new(
@@ -184,7 +184,7 @@ pub(crate) fn json(value: &Scalar) -> Value {
     }
 }
 
-/// Lays tables over tables key by key; anything else replaces.
+/// Lays a JSON value over another: tables are merged key by key, other values are replaced.
 pub(crate) fn lay_over(base: &mut Value, over: &Value) {
     match (base, over) {
         (Value::Object(base), Value::Object(over)) => {
@@ -201,7 +201,7 @@ pub(crate) fn lay_over(base: &mut Value, over: &Value) {
     }
 }
 
-/// The names that every plan knows.
+/// Returns the names that are known in every plan.
 pub(crate) fn cell_names() -> Names {
     let mut names =
         Names::with_hints(|name, known| carom_wire::nearest_name(name, known.iter().copied()));

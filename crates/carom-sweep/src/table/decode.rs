@@ -1,4 +1,4 @@
-//! Parquet to rows.
+//! Reads rows from Parquet.
 
 use super::encode::LIST_LEVELS;
 use super::rows::Values;
@@ -9,14 +9,14 @@ use parquet::data_type::{ByteArray, DataType};
 use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, FileReader, RowGroupReader, SerializedFileReader};
 
-/// Metadata that a file carries.
+/// Metadata of a table file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Stamp {
     pub(crate) plan: String,
     pub(crate) shard: String,
 }
 
-/// Reads the stamp of a file.
+/// Reads the metadata of a file.
 pub(crate) fn stamp(reader: &SerializedFileReader<impl ChunkReader + 'static>) -> Stamp {
     let pairs = reader.metadata().file_metadata().key_value_metadata();
     let value = |key: &str| {
@@ -30,7 +30,7 @@ pub(crate) fn stamp(reader: &SerializedFileReader<impl ChunkReader + 'static>) -
     }
 }
 
-/// All rows of a file with this schema.
+/// Reads all rows of a file, whose columns must match the schema.
 pub(crate) fn read_all(
     reader: &SerializedFileReader<impl ChunkReader + 'static>,
     schema: &Schema,
@@ -55,7 +55,7 @@ pub(crate) fn read_all(
     Ok(all)
 }
 
-/// Columns of numbers by their names, row group by row group.
+/// Reads numeric columns by their names. Booleans become 0 or 1.
 pub(crate) fn columns_named(
     reader: &SerializedFileReader<impl ChunkReader + 'static>,
     names: &[&str],
@@ -148,7 +148,7 @@ fn read_column(
 
 type Raw<T> = (Vec<T>, Vec<i16>, Vec<i16>);
 
-/// The values of `n` rows and their levels.
+/// Returns the values of `n` rows, and their definition and repetition levels.
 fn raw<T: DataType>(mut reader: ColumnReaderImpl<T>, n: usize) -> Result<Raw<T::T>, ParquetError> {
     let (mut values, mut definition, mut repetition) = (Vec::new(), Vec::new(), Vec::new());
     let mut read = 0;
@@ -167,7 +167,7 @@ fn raw<T: DataType>(mut reader: ColumnReaderImpl<T>, n: usize) -> Result<Raw<T::
     Ok((values, definition, repetition))
 }
 
-/// The values of `n` rows of a column that may lack some.
+/// Returns the values of `n` rows of a column with optional values.
 fn optional<T: DataType>(
     reader: ColumnReaderImpl<T>,
     n: usize,

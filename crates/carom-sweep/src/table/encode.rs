@@ -1,4 +1,4 @@
-//! Rows to Parquet. The bytes depend on the rows, the schema and the stamp alone.
+//! Writes rows to Parquet. The bytes depend only on the rows, the schema and the metadata.
 
 use super::rows::Values;
 use super::{ColumnType, Field, Rows, Schema};
@@ -14,16 +14,16 @@ use parquet::schema::types::{ColumnPath, Type, TypePtr};
 use std::io::Write;
 use std::sync::Arc;
 
-/// Level of compression: the library's own default.
+/// Compression level; the default of the library.
 const ZSTD_LEVEL: i32 = 3;
 
-/// A Parquet file that is being written, row group by row group.
+/// Writer of a Parquet file, row group by row group.
 pub(crate) struct ParquetSink<W: Write + Send> {
     writer: SerializedFileWriter<W>,
 }
 
 impl<W: Write + Send> ParquetSink<W> {
-    /// Begins a file with key-value metadata.
+    /// Begins a file with the key-value metadata `stamp`.
     pub(crate) fn new(
         to: W,
         schema: &Schema,
@@ -34,7 +34,7 @@ impl<W: Write + Send> ParquetSink<W> {
         Ok(Self { writer })
     }
 
-    /// Writes a row group.
+    /// Writes rows as one row group.
     pub(crate) fn write(&mut self, rows: &Rows) -> Result<(), ParquetError> {
         let mut group = self.writer.next_row_group()?;
         for values in rows.columns() {
@@ -47,13 +47,13 @@ impl<W: Write + Send> ParquetSink<W> {
         Ok(())
     }
 
-    /// Ends the file.
+    /// Ends the file and returns the writer below.
     pub(crate) fn finish(self) -> Result<W, ParquetError> {
         self.writer.into_inner()
     }
 }
 
-/// A file with one row group.
+/// Returns the bytes of a file with one row group.
 pub(crate) fn encode(
     schema: &Schema,
     stamp: Vec<(&str, String)>,
@@ -140,7 +140,7 @@ fn column(field: &Field) -> Result<Type, ParquetError> {
         .build()
 }
 
-/// Levels of a list and its elements: no list, an empty one, an element that is there.
+/// Definition levels of a list column: no list, an empty list, an element.
 pub(super) const LIST_LEVELS: [i16; 3] = [0, 1, 3];
 
 fn write_column(
@@ -208,7 +208,7 @@ fn write_lists(
     Ok(())
 }
 
-/// The values that are there, and of each row whether it has one.
+/// Returns the values that exist, and for each row the level 1 if it has a value or 0 if not.
 fn present<T>(values: impl Iterator<Item = Option<T>>) -> (Vec<T>, Vec<i16>) {
     let mut levels = Vec::with_capacity(values.size_hint().0);
     let found = values.inspect(|value| levels.push(i16::from(value.is_some())));

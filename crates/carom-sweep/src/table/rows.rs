@@ -1,8 +1,8 @@
-//! Rows of a table, column by column.
+//! Rows of a table, stored column by column.
 
 use super::{ColumnType, Schema};
 
-/// One value of a row.
+/// Single value of a row.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Datum {
     Null,
@@ -14,7 +14,7 @@ pub(crate) enum Datum {
     List(Vec<f64>),
 }
 
-/// The values of one column.
+/// Values of one column.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Values {
     Unsigned(Vec<u64>),
@@ -48,7 +48,7 @@ impl Values {
         }
     }
 
-    /// Adds a value; one of another type counts as none.
+    /// Appends a value. A value of another type is stored as missing (0 in an unsigned column).
     fn push(&mut self, datum: Datum) {
         match (self, datum) {
             (Self::Unsigned(values), Datum::Unsigned(value)) => values.push(value),
@@ -66,7 +66,7 @@ impl Values {
         }
     }
 
-    /// The value of a row.
+    /// Returns the value of a row.
     pub(crate) fn get(&self, row: usize) -> Datum {
         fn or_null<T: Clone>(values: &[Option<T>], row: usize, some: fn(T) -> Datum) -> Datum {
             values.get(row).cloned().flatten().map_or(Datum::Null, some)
@@ -83,7 +83,7 @@ impl Values {
         }
     }
 
-    /// Moves up to `n` values from the front of `other` to the end.
+    /// Moves up to `n` values from the front of `other` to the end of this column.
     fn take_front(&mut self, other: &mut Self, n: usize) {
         fn take<T>(to: &mut Vec<T>, from: &mut Vec<T>, n: usize) {
             to.extend(from.drain(..n.min(from.len())));
@@ -100,7 +100,7 @@ impl Values {
     }
 }
 
-/// Rows of a table.
+/// Rows of a table, stored column by column.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Rows {
     columns: Vec<Values>,
@@ -126,7 +126,7 @@ impl Rows {
         self.columns.first().map_or(0, Values::len)
     }
 
-    /// Adds a row, a value for every column; what is missing counts as none.
+    /// Appends a row with one value per column. Missing values are stored as null.
     pub(crate) fn push(&mut self, row: impl IntoIterator<Item = Datum>) {
         let mut row = row.into_iter();
         for column in &mut self.columns {
@@ -134,7 +134,7 @@ impl Rows {
         }
     }
 
-    /// Moves up to `n` rows from the front of `other` to the end.
+    /// Moves up to `n` rows from the front of `other` to the end of this table.
     pub(crate) fn take_front(&mut self, other: &mut Self, n: usize) {
         for (to, from) in self.columns.iter_mut().zip(&mut other.columns) {
             to.take_front(from, n);

@@ -1,32 +1,32 @@
-//! Names and types of a table's columns.
+//! Names and types of the columns of a table.
 
 use serde_json::{Map, Value};
 
 /// Type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum ColumnType {
-    /// Unsigned 64-bit integer: the number of a cell.
+    /// Unsigned 64-bit integer, used for the cell index.
     #[serde(rename = "u64")]
     Unsigned,
     /// Signed 64-bit integer.
     #[serde(rename = "i64")]
     Integer,
-    /// Double precision.
+    /// Double-precision number.
     #[serde(rename = "f64")]
     Float,
-    /// UTF-8.
+    /// UTF-8 text.
     #[serde(rename = "str")]
     Text,
-    /// True or false.
+    /// Boolean.
     #[serde(rename = "bool")]
     Bool,
-    /// List of numbers in double precision.
+    /// List of double-precision numbers.
     #[serde(rename = "list")]
     List,
 }
 
 impl ColumnType {
-    /// Name as a plan writes it.
+    /// Returns the name of the type in a plan.
     pub fn name(self) -> &'static str {
         match self {
             Self::Unsigned => "u64",
@@ -38,7 +38,7 @@ impl ColumnType {
         }
     }
 
-    /// The type that a plan may ask for by this name.
+    /// Returns the type with a given name; `None` for names that a plan cannot use.
     pub(crate) fn named(name: &str) -> Option<Self> {
         [
             Self::Integer,
@@ -52,28 +52,28 @@ impl ColumnType {
     }
 }
 
-/// A column of a table.
+/// Column of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// Name.
+    /// Name of the column.
     pub name: String,
-    /// Type.
+    /// Type of the column.
     pub kind: ColumnType,
-    /// True if a row may have no value there.
+    /// True if a row may have no value in this column.
     pub is_nullable: bool,
 }
 
-/// The columns of a sweep's table, in order.
+/// Columns of a sweep's table, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Schema {
     pub(crate) fields: Vec<Field>,
 }
 
-/// The last columns of every table.
+/// Names of the last two columns of every table.
 pub(crate) const ERRORS: [&str; 2] = ["error_kind", "error_message"];
 
 impl Schema {
-    /// The columns that a plan as JSON leads to; `None` if it is no such plan.
+    /// Returns the columns of the table for a plan in JSON; `None` if the JSON is not a valid plan.
     pub(crate) fn of_plan(plan: &Map<String, Value>) -> Option<Self> {
         let mut fields = Vec::new();
         let mut add = |name: &str, kind, is_nullable| {

@@ -1,11 +1,11 @@
-//! Rows as CSV and JSON Lines.
+//! Writes rows as CSV and JSON Lines.
 
 use super::{Datum, Rows, Schema};
 use serde_json::{Map, Number, Value};
 use std::io::Write;
 
-/// A CSV file that is being written: RFC 4180 with line feeds, a header, floats in the shortest form that
-/// reads back the same, lists as JSON, nothing where there is no value.
+/// Writer of a CSV file: RFC 4180 with line feeds and a header. Floating-point numbers have the shortest form
+/// that is read back exactly, lists are JSON, and missing values are empty.
 pub(crate) struct CsvSink<W: Write> {
     writer: csv::Writer<W>,
 }
@@ -48,7 +48,7 @@ impl<W: Write> CsvSink<W> {
     }
 }
 
-/// One JSON object a row.
+/// Writes one JSON object per row.
 pub(crate) fn write_json_lines(
     to: &mut impl Write,
     schema: &Schema,
@@ -61,7 +61,7 @@ pub(crate) fn write_json_lines(
     Ok(())
 }
 
-/// A row as a JSON object, the keys in the order of the columns.
+/// Returns a row as a JSON object, with the keys in the order of the columns.
 pub(crate) fn json_row(schema: &Schema, row: impl IntoIterator<Item = Datum>) -> Value {
     let names = schema.fields.iter().map(|field| field.name.clone());
     Value::Object(names.zip(row.into_iter().map(json)).collect::<Map<_, _>>())

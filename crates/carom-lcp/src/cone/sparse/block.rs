@@ -4,15 +4,15 @@
     reason = "triangular loops over a row and a column"
 )]
 
-/// A square block, row by row.
+/// Square block, stored row by row.
 pub(super) type Block<const N: usize> = [[f64; N]; N];
 
-/// The block of zeros.
+/// Returns the zero block.
 pub(super) const fn zero<const N: usize>() -> Block<N> {
     [[0.0; N]; N]
 }
 
-/// The unit block times a number.
+/// Returns the identity block times a number.
 pub(super) fn scalar<const N: usize>(value: f64) -> Block<N> {
     let mut block = zero();
     for (i, row) in block.iter_mut().enumerate() {
@@ -33,7 +33,7 @@ pub(super) fn subtract_product<const N: usize>(c: &mut Block<N>, a: &Block<N>, b
     }
 }
 
-/// The product `a` `b`.
+/// Returns the product `a` `b`.
 #[inline]
 pub(super) fn product<const N: usize>(a: &Block<N>, b: &Block<N>) -> Block<N> {
     let mut c = zero();
@@ -47,7 +47,7 @@ pub(super) fn product<const N: usize>(a: &Block<N>, b: &Block<N>) -> Block<N> {
     c
 }
 
-/// The sum of two blocks.
+/// Returns the sum of two blocks.
 #[inline]
 pub(super) fn sum<const N: usize>(mut a: Block<N>, b: &Block<N>) -> Block<N> {
     for (row, other) in a.iter_mut().zip(b) {
@@ -58,7 +58,7 @@ pub(super) fn sum<const N: usize>(mut a: Block<N>, b: &Block<N>) -> Block<N> {
     a
 }
 
-/// The product of a block and a vector.
+/// Returns the product of a block and a vector.
 #[inline]
 pub(super) fn apply<const N: usize>(a: &Block<N>, x: &[f64; N]) -> [f64; N] {
     let mut y = [0.0; N];
@@ -68,7 +68,7 @@ pub(super) fn apply<const N: usize>(a: &Block<N>, x: &[f64; N]) -> [f64; N] {
     y
 }
 
-/// Subtracts the product of a block and a vector.
+/// Subtracts the product of a block and a vector from `y`.
 #[inline]
 pub(super) fn subtract_applied<const N: usize>(y: &mut [f64; N], a: &Block<N>, x: &[f64; N]) {
     for (value, row) in y.iter_mut().zip(a) {
@@ -76,12 +76,12 @@ pub(super) fn subtract_applied<const N: usize>(y: &mut [f64; N], a: &Block<N>, x
     }
 }
 
-/// A factored block, $PD = LU$ with partial pivoting.
+/// LU factors of a block $D$: $PD = LU$ with partial pivoting, $P$ a permutation.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Factored<const N: usize> {
-    /// $L$ below the diagonal, $U$ above it; the diagonal holds the reciprocals of $U$'s.
+    /// $L$ below the diagonal, $U$ above it. The diagonal holds the reciprocals of the diagonal of $U$.
     lu: Block<N>,
-    /// Row of the block that stands in each row of the factors.
+    /// Row of the original block for each row of the factors.
     rows: [u8; N],
 }
 
@@ -95,7 +95,7 @@ impl<const N: usize> Default for Factored<N> {
 }
 
 impl<const N: usize> Factored<N> {
-    /// Factors a block; `None` if it is singular or not finite.
+    /// Computes the factors of a block; `None` if it is singular or not finite.
     pub(super) fn new(block: &Block<N>) -> Option<Self> {
         let mut lu = *block;
         let mut rows: [u8; N] = std::array::from_fn(|i| i as u8);
@@ -125,7 +125,7 @@ impl<const N: usize> Factored<N> {
         Some(Self { lu, rows })
     }
 
-    /// Solves $Dx = b$.
+    /// Returns the solution of $Dx = b$.
     #[inline]
     pub(super) fn solve(&self, b: &[f64; N]) -> [f64; N] {
         let mut x = [0.0; N];
@@ -146,7 +146,7 @@ impl<const N: usize> Factored<N> {
         x
     }
 
-    /// The product $D^{-1}B$.
+    /// Returns the product $D^{-1}B$.
     #[inline]
     pub(super) fn solve_block(&self, b: &Block<N>) -> Block<N> {
         let mut x = zero();
@@ -174,7 +174,7 @@ impl<const N: usize> Factored<N> {
         x
     }
 
-    /// The product $AD^{-1}$, in place.
+    /// Replaces $A$ by the product $AD^{-1}$.
     #[inline]
     pub(super) fn divide(&self, a: &mut Block<N>) {
         for row in a.iter_mut() {

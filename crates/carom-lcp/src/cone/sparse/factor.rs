@@ -1,4 +1,4 @@
-//! LU factors of a sparse matrix of blocks with a symmetric pattern.
+//! LU factors of a sparse block matrix with a symmetric pattern.
 //!
 //! Pivots are chosen inside the diagonal blocks only, so that the pattern of the factors, the
 //! symbolic phase, depends on the pattern of the matrix alone and is kept from one matrix to the
@@ -7,19 +7,19 @@
 use super::block::{Block, Factored, subtract_applied, subtract_product, zero};
 use super::ordering::Ordering;
 
-/// Factors $A = LDU$ with unit block diagonals in $L$ and $U = D^{-1}$ times the stored rows.
+/// Factors $A = LDU$, with unit block diagonals in $L$ and $U$. The stored upper rows are $DU$.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BlockLu<const N: usize> {
     n: usize,
     ordering: Ordering,
-    /// Position of each variable in the order of elimination.
+    /// Position of each variable in the elimination order.
     position: Vec<u32>,
-    /// Offset of each column's blocks below the diagonal.
+    /// Offset in `rows` of each column's blocks below the diagonal.
     starts: Vec<usize>,
-    /// Positions of these blocks' rows, ascending in each column.
+    /// Row positions of these blocks, ascending in each column.
     rows: Vec<u32>,
-    /// For each column the earlier ones that change it, and the block by which: offsets into
-    /// `earlier`, whose pairs are a column and an offset into `rows`.
+    /// For each column the earlier columns that update it: offsets into `earlier`. An entry of `earlier` is an
+    /// earlier column, and the offset in `rows` of its block in this row.
     earlier_starts: Vec<usize>,
     earlier: Vec<(u32, u32)>,
     lower: Vec<Block<N>>,
@@ -31,7 +31,8 @@ pub(super) struct BlockLu<const N: usize> {
 }
 
 impl<const N: usize> BlockLu<N> {
-    /// The symbolic phase: order, pattern of the factors. `neighbors` as in [`Ordering::run`].
+    /// Computes the elimination order and the pattern of the factors: the symbolic phase. For `neighbors` see
+    /// [`Ordering::run`].
     pub(super) fn analyze(&mut self, n: usize, neighbors: impl FnMut(usize, &mut Vec<u32>)) {
         self.n = n;
         self.ordering.run(n, neighbors);
@@ -84,7 +85,7 @@ impl<const N: usize> BlockLu<N> {
         self.diagonal.resize(self.n, zero());
     }
 
-    /// The block of two variables, which the pattern has.
+    /// Returns the block of two variables. `None` if it is not in the pattern.
     pub(super) fn entry(&mut self, i: usize, j: usize) -> Option<&mut Block<N>> {
         let (i, j) = (*self.position.get(i)?, *self.position.get(j)?);
         if i == j {
@@ -100,7 +101,8 @@ impl<const N: usize> BlockLu<N> {
         }
     }
 
-    /// The numeric phase, in place; `false` if a diagonal block is singular or overflows.
+    /// Computes the factors in place: the numeric phase. Returns false if a diagonal block is singular or
+    /// overflows.
     pub(super) fn factor(&mut self) -> bool {
         self.pivots.clear();
         for k in 0..self.n {
@@ -123,7 +125,8 @@ impl<const N: usize> BlockLu<N> {
         true
     }
 
-    /// Takes what an earlier column changes in column and row `k`: its blocks from `at` to `end`.
+    /// Subtracts the update of an earlier column from column and row `k`. The blocks of that column are
+    /// `at..end`.
     fn change(&mut self, k: usize, at: usize, end: usize) {
         let (left, right) = (self.lower[at], self.upper[at]);
         subtract_product(&mut self.diagonal[k], &left, &right);
@@ -136,7 +139,7 @@ impl<const N: usize> BlockLu<N> {
         }
     }
 
-    /// Solves with the factors, in place.
+    /// Solves a linear system with the factors, in place.
     pub(super) fn solve(&mut self, x: &mut [[f64; N]]) {
         self.solution.clear();
         let order = self.ordering.order.iter();

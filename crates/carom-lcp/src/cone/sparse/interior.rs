@@ -1,9 +1,9 @@
-//! Primal-dual interior points with Nesterov-Todd scaling.
+//! Primal-dual interior-point method with Nesterov-Todd scaling.
 //!
 //! With $x = (\mu\lambda_n, \lambda_t)$ and $z = (u_n/\mu + \lVert u_t\rVert, u_t)$ the problem is
-//! $x \circ z = 0$ in the ice-cream cone. The term $\lVert u_t\rVert$ is differentiated. A floor adds the
-//! half-line $\lambda_n - p \ge 0$ with its own dual variable, and a contact without friction has that
-//! half-line alone.
+//! $x \circ z = 0$ with $x$ and $z$ in the second-order cone. The derivative includes the term
+//! $\lVert u_t\rVert$. A floor $p$ adds the half-line $\lambda_n - p \ge 0$ with its own dual variable. A
+//! contact without friction has only that half-line.
 
 use super::block::{Block, apply, zero};
 use super::linear::{Linear, Space};
@@ -17,7 +17,7 @@ use super::tolerances::{
 use crate::cone::problem::WIDTH;
 use carom_numeric::kernel::norm;
 
-/// A contact in the interior-point method.
+/// State of a contact in the interior-point method.
 #[derive(Clone, Copy, Debug, Default)]
 struct Inside {
     friction: f64,
@@ -25,13 +25,14 @@ struct Inside {
     has_line: bool,
     x: Triple,
     z: Triple,
-    /// Normal impulse above the floor, and its dual.
+    /// Normal impulse minus the floor, and its dual variable.
     y: f64,
     a: f64,
     scaling: Option<Scaling>,
-    /// Scaled point $Wx = W^{-1}z$.
+    /// Scaled point $Wx = W^{-1}z$, with $W$ the Nesterov-Todd scaling.
     scaled: Triple,
-    /// Right-hand sides of complementarity, divided.
+    /// Right-hand sides of the complementarity equations of cone and half-line, divided by the scaled point or
+    /// `y`.
     cone_right: Triple,
     line_right: f64,
     dx: Triple,
@@ -40,7 +41,7 @@ struct Inside {
     da: f64,
 }
 
-/// Memory of the method.
+/// Interior-point method with its work space.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Interior {
     contacts: Vec<Inside>,
@@ -52,12 +53,13 @@ pub(super) struct Interior {
     step: Vec<Triple>,
     point: Point,
     trial: Point,
-    /// Steps since the start of the solve.
+    /// Number of steps since the start of the solve.
     pub(super) n_steps: usize,
 }
 
 impl Interior {
-    /// Steps from `start`, moved inside the cones by `depth`; the best point is kept in `best`.
+    /// Runs the method from `start`, moved inside the cones by `depth`, and stores the best point in `best`.
+    /// Returns true if its residual is at most the tolerance.
     pub(super) fn run(
         &mut self,
         system: &mut System,
@@ -99,7 +101,7 @@ impl Interior {
         best.residual <= tolerance
     }
 
-    /// Moves the start inside the cones.
+    /// Moves the starting point inside the cones.
     fn enter(&mut self, system: &mut System, start: &[Triple], depth: f64) {
         self.point.impulse.clear();
         self.point.impulse.extend_from_slice(start);
@@ -140,7 +142,7 @@ impl Interior {
         }
     }
 
-    /// Leaves the impulses of the contacts in `point`.
+    /// Writes the impulses of the contacts into `point` and evaluates them.
     fn leave(&mut self, system: &mut System) {
         self.point.impulse.clear();
         for (contact, floor) in self.contacts.iter().zip(&system.floors) {
@@ -149,12 +151,12 @@ impl Interior {
         self.point.evaluate(system);
     }
 
-    /// Mean complementarity.
+    /// Returns the mean complementarity of all cones and half-lines.
     fn complementarity(&self) -> f64 {
         self.complementarity_after(0.0)
     }
 
-    /// Mean complementarity after a step of a length.
+    /// Returns the mean complementarity after a step of the given length.
     fn complementarity_after(&self, length: f64) -> f64 {
         let (mut sum, mut count) = (0.0, 0);
         for c in &self.contacts {
@@ -172,7 +174,7 @@ impl Interior {
         sum / count as f64
     }
 
-    /// Moves all contacts into their cones.
+    /// Moves all contacts deeper into their cones.
     fn push(&mut self, depth: f64) {
         for c in &mut self.contacts {
             if c.has_cone {
@@ -186,7 +188,7 @@ impl Interior {
         }
     }
 
-    /// One predictor and corrector; its length, or `None` if the linear system fails.
+    /// Makes one predictor-corrector step. Returns its length, or `None` if the linear system fails.
     fn advance(&mut self, system: &mut System, linear: &mut Linear) -> Option<f64> {
         self.leave(system);
         self.linearize();
@@ -235,7 +237,7 @@ impl Interior {
         Some(length)
     }
 
-    /// Scalings, blocks of the linear system and missed velocities of the point.
+    /// Computes the scalings, the blocks of the linear system and the velocity residuals at the point.
     fn linearize(&mut self) {
         self.a.clear();
         self.b.clear();
@@ -275,7 +277,7 @@ impl Interior {
         }
     }
 
-    /// Solves for the step of all variables.
+    /// Solves the linear system for the step of all variables.
     fn solve(&mut self, system: &System, linear: &mut Linear) -> Option<()> {
         self.right.clear();
         for ((c, b), missed) in self.contacts.iter().zip(&self.b).zip(&self.missed) {
@@ -312,7 +314,7 @@ impl Interior {
         Some(())
     }
 
-    /// Length of the step to the boundary of the cones.
+    /// Returns the length of the step to the boundary of the cones.
     fn length(&self) -> f64 {
         let mut length = f64::INFINITY;
         for c in &self.contacts {
@@ -333,7 +335,7 @@ impl Interior {
 }
 
 impl Inside {
-    /// The impulse of the contact.
+    /// Returns the impulse of the contact.
     fn impulse(&self, floor: f64) -> Triple {
         match self.has_cone {
             true => [self.x[0] / self.friction, self.x[1], self.x[2]],

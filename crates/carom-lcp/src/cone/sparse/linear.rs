@@ -1,5 +1,5 @@
-//! Linear systems $(A + BG)x = y$ with blocks $A$, $B$ of every contact, over impulses or over
-//! the velocities of the bodies.
+//! Linear systems $(A + BG)x = y$ with diagonal blocks $A$, $B$ for every contact. They are solved for the
+//! impulses or for the velocities of the bodies.
 
 use super::block::{Block, Factored, apply, product, sum, zero};
 use super::factor::BlockLu;
@@ -8,39 +8,39 @@ use super::system::{System, Triple, add_transposed, moved};
 use super::tolerances::{CONTACTS_A_BODY, KEPT_FRACTION};
 use crate::cone::problem::WIDTH;
 
-/// Unknowns over which a linear system is factored.
+/// Choice of the unknowns of a linear system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(super) enum Space {
-    /// Impulses of the contacts that are not open: $A + BG$.
+    /// Impulses of the contacts that are not open, with the matrix $A + BG$.
     #[default]
     Impulses,
-    /// Whitened velocities of the bodies: $I + J^TCJ$ with $C = A^{-1}B$.
+    /// Whitened velocities of the bodies, with the matrix $I + J^TCJ$, $C = A^{-1}B$ and $J$ the contact rows.
     Velocities,
 }
 
-/// Factors and their memory.
+/// Factors of the last system, and work space.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Linear {
     space: Space,
-    /// Contacts that the symbolic factors of either space know.
+    /// Contacts in the symbolic factors of each space.
     known: [Vec<bool>; 2],
     n_known: [usize; 2],
     impulses: BlockLu<WIDTH>,
     velocities: BlockLu<BODY>,
-    /// Place of a contact among the unknowns of the impulse space.
+    /// Index of a contact among the unknowns of the impulse space.
     place: Vec<u32>,
     members: Vec<u32>,
     own: Vec<Factored<WIDTH>>,
     right: Vec<Triple>,
     of_bodies: Vec<[f64; BODY]>,
-    /// Numeric factorizations since the start of the solve.
+    /// Number of numeric factorizations since the start of the solve.
     pub(super) n_factorizations: usize,
-    /// Symbolic factorizations since the start of the solve.
+    /// Number of symbolic factorizations since the start of the solve.
     pub(super) n_symbolic: usize,
 }
 
 impl Linear {
-    /// Forgets the symbolic factors unless the next problem has the pattern of the last one.
+    /// Discards the symbolic factors unless the next problem has the pattern of the last one.
     pub(super) fn begin(&mut self, is_same_pattern: bool) {
         self.n_factorizations = 0;
         self.n_symbolic = 0;
@@ -50,7 +50,7 @@ impl Linear {
         }
     }
 
-    /// The space of Newton's steps.
+    /// Returns the space in which Newton steps are solved: velocities if there are many contacts per body.
     pub(super) fn newton_space(system: &System) -> Space {
         match system.has_bodies && system.m > CONTACTS_A_BODY * system.n_bodies {
             true => Space::Velocities,
@@ -58,8 +58,8 @@ impl Linear {
         }
     }
 
-    /// Factors the system; `false` if that fails. Contacts with $B = 0$ in the impulse space may be
-    /// left out of `is_member`.
+    /// Factors the system. Returns false if that fails. In the impulse space, contacts with $B = 0$ may be left
+    /// out of `is_member`.
     pub(super) fn factor(
         &mut self,
         system: &mut System,
@@ -179,7 +179,7 @@ impl Linear {
                 if *second == FIXED {
                     continue;
                 }
-                // C times the rows on that body.
+                // C times the rows of the contact on that body.
                 let mut moved = [[0.0; BODY]; WIDTH];
                 for (out, c) in moved.iter_mut().zip(&c) {
                     for (c, row) in c.iter().zip(rows) {
@@ -202,7 +202,7 @@ impl Linear {
         self.velocities.factor()
     }
 
-    /// Solves with the last factors.
+    /// Solves a system with the last factors.
     pub(super) fn solve(
         &mut self,
         system: &System,
@@ -268,7 +268,7 @@ impl Linear {
     }
 }
 
-/// Adds $W^TY$ row by row, so that each row is read and written once.
+/// Adds $W^TY$ to `entry` row by row, so that each row of it is read and written once.
 #[inline]
 fn add_transposed_product(
     entry: &mut Block<BODY>,

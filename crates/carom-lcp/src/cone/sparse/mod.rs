@@ -1,21 +1,21 @@
-//! Many contacts with round friction cones: sparse problems, warm starts.
+//! Sparse contact problems with many circular friction cones, and warm starts.
 //!
 //! # Method
 //!
-//! Each contact is scaled so that the natural map at unit step is the residual. The stages, each from
-//! the best point so far:
+//! Each contact is scaled so that the residual is the natural map with unit step. Each stage starts from the
+//! best point so far:
 //!
-//! 1. a warm start, which may be the answer;
-//! 2. regularized Newton steps on the equations of Alart and Curnier, $G + \epsilon I$ in the matrix
-//!    alone, full steps without a search: a contact at the edge of its cone slips by 1e-6 and must turn by
-//!    a right angle, so that the residual rises a hundred times before it falls;
-//! 3. interior points with Nesterov-Todd scaling;
-//! 4. proximal points, $G + \epsilon I$ about the last impulses;
-//! 5. interior and proximal points from zero; at last Gauss-Seidel sweeps, and proximal points with a
-//!    line search.
+//! 1. the warm start, which may already be the answer;
+//! 2. regularized Newton steps on the equations of Alart and Curnier, with $G + \epsilon I$ in the matrix only.
+//!    Full steps are taken, without a line search: if a contact at the edge of its cone slips by 1e-6 and its
+//!    friction must turn by a right angle, the residual rises a hundred times before it falls;
+//! 3. interior-point steps with Nesterov-Todd scaling;
+//! 4. proximal-point steps, with $G + \epsilon I$ around the last impulses;
+//! 5. interior-point and proximal-point steps from zero impulses, and at last Gauss-Seidel sweeps and
+//!    proximal-point steps with a line search.
 //!
-//! A linear system is factored over the impulses, $A + BG$, where there are few contacts a body, or
-//! over the velocities of the bodies, $I + J^TCJ$ with $C = (A + \epsilon B)^{-1}B$, which is never
+//! A linear system is factored over the impulses, $A + BG$, if there are few contacts per body. Otherwise it is
+//! factored over the velocities of the bodies, $I + J^TCJ$ with $C = (A + \epsilon B)^{-1}B$, which is never
 //! singular.
 
 mod block;

@@ -1,4 +1,4 @@
-//! The natural map, its residual, and the pieces on which it is smooth.
+//! Natural map, its residual, and the smooth pieces of the contact equations.
 
 use super::block::{Block, scalar, zero};
 use super::system::{System, Triple};
@@ -7,34 +7,35 @@ use crate::cone::problem::WIDTH;
 use crate::cone::residual::projected;
 use carom_numeric::kernel::norm;
 
-/// Impulses, the velocities that they leave, and the errors of the equations.
+/// Impulses, the velocities after them, and the errors of the contact equations.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Point {
     pub(super) impulse: Vec<Triple>,
     pub(super) velocity: Vec<Triple>,
-    /// Errors of Alart and Curnier's equations.
+    /// Errors of the equations of Alart and Curnier.
     pub(super) error: Vec<Triple>,
     pub(super) pieces: Vec<Piece>,
-    /// Residual of the natural map.
+    /// Residual of the natural map, relative to the largest velocity or impulse.
     pub(super) residual: f64,
 }
 
-/// Piece of Alart and Curnier's equations on which a contact is.
+/// Smooth piece of the equations of Alart and Curnier on which a contact lies.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub(super) enum Piece {
-    /// No impulse.
+    /// Open contact: no impulse.
     #[default]
     Open,
-    /// The normal impulse is above its floor, or at it; the tangential one is inside the disc.
+    /// Tangential impulse inside the disc. `is_above`: the normal impulse is above its floor, otherwise it is
+    /// at the floor.
     Stick { is_above: bool },
-    /// The tangential impulse is on the edge of the disc, in a direction; `ratio` is the radius of the
-    /// disc over the distance of the projected point.
+    /// Tangential impulse on the edge of the disc, in a `direction` (unit vector). `ratio` is the radius of the
+    /// disc divided by the length of the vector that is projected.
     Slide {
         is_above: bool,
         direction: [f64; 2],
         ratio: f64,
     },
-    /// No friction.
+    /// Closed contact without friction.
     Smooth { is_above: bool },
 }
 
@@ -49,7 +50,7 @@ impl Piece {
 }
 
 impl Point {
-    /// Evaluates the problem $u = b + G\lambda$ at the impulses.
+    /// Evaluates pieces, errors and residual at the impulses, with velocities $u = b + G\lambda$.
     pub(super) fn evaluate(&mut self, system: &mut System) {
         system.product(&self.impulse, &mut self.velocity);
         for (u, b) in self.velocity.iter_mut().zip(&system.velocity) {
@@ -60,7 +61,8 @@ impl Point {
         self.compare(system);
     }
 
-    /// Evaluates the problem of compliant contacts, $u = b + G\lambda + \epsilon(\lambda - \lambda_0)$.
+    /// Evaluates pieces, errors and residual for compliant contacts, with velocities $u = b + G\lambda +
+    /// \epsilon(\lambda - \lambda_0)$, $\lambda_0$ = `center`.
     pub(super) fn evaluate_near(&mut self, system: &mut System, epsilon: f64, center: &[Triple]) {
         system.product(&self.impulse, &mut self.velocity);
         let before = system.velocity.iter().zip(self.impulse.iter().zip(center));
@@ -72,7 +74,7 @@ impl Point {
         self.compare(system);
     }
 
-    /// Compares impulses and velocities.
+    /// Computes pieces, errors and residual from the impulses and velocities.
     fn compare(&mut self, system: &System) {
         self.error.clear();
         self.pieces.clear();
@@ -87,7 +89,7 @@ impl Point {
             let target = [l[0] - lifted, l[1] - u[1], l[2] - u[2]];
             let p = projected(target, friction, floor);
             let distance = norm(&[l[0] - p[0], l[1] - p[1], l[2] - p[2]]);
-            // Not `max`, which would swallow NaN.
+            // Unlike `max` this keeps NaN.
             worst = if distance <= worst { worst } else { distance };
             size = size.max(norm(&b)).max(norm(&l));
         }
@@ -98,8 +100,9 @@ impl Point {
     }
 }
 
-/// The piece of a contact and the errors of its equations
-/// $\lambda_n = \max(p, \lambda_n - u_n)$, $\lambda_t = P(\lambda_t - u_t)$.
+/// Returns the smooth piece of a contact and the errors of its equations
+/// $\lambda_n = \max(p, \lambda_n - u_n)$, $\lambda_t = P(\lambda_t - u_t)$, with $p$ = `floor` and $P$ the
+/// projection onto the friction disc.
 fn piece(l: Triple, u: Triple, friction: f64, floor: f64) -> (Piece, Triple) {
     let free = l[0] - u[0];
     let is_above = free > floor;
@@ -132,8 +135,8 @@ fn piece(l: Triple, u: Triple, friction: f64, floor: f64) -> (Piece, Triple) {
     (piece, error)
 }
 
-/// Derivatives of a contact's equations with respect to its impulses, $A$, and to its velocities,
-/// $B$.
+/// Computes the derivatives of a contact's equations with respect to its impulses, $A$, and with respect to its
+/// velocities, $B$.
 pub(super) fn derivatives(piece: Piece, friction: f64) -> (Block<WIDTH>, Block<WIDTH>) {
     let (mut a, mut b) = (zero(), zero());
     let normal = |is_above: bool, a: &mut Block<WIDTH>, b: &mut Block<WIDTH>| {

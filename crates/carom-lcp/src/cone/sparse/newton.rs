@@ -1,4 +1,4 @@
-//! Regularized Newton steps on Alart and Curnier's equations: full steps, no search.
+//! Regularized Newton steps on the equations of Alart and Curnier: full steps without a line search.
 
 use super::block::{Block, zero};
 use super::linear::{Linear, Space};
@@ -10,7 +10,7 @@ use super::tolerances::{
 };
 use crate::cone::problem::WIDTH;
 
-/// Memory of Newton's steps.
+/// Work space of Newton's method.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Steps {
     a: Vec<Block<WIDTH>>,
@@ -18,12 +18,13 @@ pub(super) struct Steps {
     is_closed: Vec<bool>,
     right: Vec<Triple>,
     pub(super) step: Vec<Triple>,
-    /// Steps since the start of the solve.
+    /// Number of steps since the start of the solve.
     pub(super) n_steps: usize,
 }
 
 impl Steps {
-    /// The Newton step of a point, with $G + \epsilon I$ in the matrix; `false` if it does not exist.
+    /// Computes the Newton step at a point, with $G + \epsilon I$ in the matrix. Returns false if it does not
+    /// exist.
     pub(super) fn direction(
         &mut self,
         system: &mut System,
@@ -63,8 +64,8 @@ impl Steps {
         self.step.as_flattened().iter().all(|x| x.is_finite())
     }
 
-    /// Steps from `point` until its residual is below the tolerance, and a few more. The best point
-    /// is kept in `best`.
+    /// Makes steps from `point` until its residual is below the tolerance, and then a few more. Stores the best
+    /// point in `best`. Returns true if its residual is at most the tolerance.
     pub(super) fn run(
         &mut self,
         system: &mut System,
@@ -111,7 +112,7 @@ impl Steps {
     }
 }
 
-/// The factor by which a step changes the regularization, from the residuals after and before it.
+/// Returns the factor by which the regularization changes after a step, from the residuals after and before it.
 pub(super) fn change_of_regularization(after: f64, before: f64) -> f64 {
     if after > WORSE * before {
         REGULARIZATION_GROWTH
@@ -122,7 +123,7 @@ pub(super) fn change_of_regularization(after: f64, before: f64) -> f64 {
     }
 }
 
-/// The best impulses so far.
+/// Best impulses found so far.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Best {
     pub(super) impulse: Vec<Triple>,
@@ -130,12 +131,12 @@ pub(super) struct Best {
 }
 
 impl Best {
-    /// Starts over.
+    /// Discards the best point.
     pub(super) fn reset(&mut self) {
         self.residual = f64::INFINITY;
     }
 
-    /// Keeps a point that is better.
+    /// Stores a point if it is better than the best so far. Returns true if it is.
     pub(super) fn take(&mut self, point: &Point) -> bool {
         let is_better = point.residual < self.residual;
         if is_better {

@@ -1,18 +1,18 @@
-//! An order of elimination with little fill: approximate minimum degree.
+//! Elimination order with little fill: approximate minimum degree.
 //!
-//! Amestoy, Davis & Duff, *An approximate minimum degree ordering algorithm*, 1996, without
-//! supervariables: blocks already are the bodies or the contacts.
+//! Amestoy, Davis & Duff, *An approximate minimum degree ordering algorithm*, 1996. Supervariables are not
+//! used, because the blocks already are the bodies or the contacts.
 
 use std::collections::BinaryHeap;
 
-/// Memory of the ordering.
+/// Elimination order with its work space.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ordering {
-    /// Variables that are adjacent in the matrix itself.
+    /// For each variable, its neighbors in the matrix itself.
     adjacent: Vec<Vec<u32>>,
-    /// Eliminated variables (elements) whose fill holds a variable.
+    /// For each variable, the eliminated variables (elements) whose fill contains it.
     elements: Vec<Vec<u32>>,
-    /// Fill of every eliminated variable: the structure of its column in the factors.
+    /// Fill of every eliminated variable: the row pattern of its column in the factors.
     pub(super) fill: Vec<Vec<u32>>,
     is_absorbed: Vec<bool>,
     degree: Vec<u32>,
@@ -21,13 +21,13 @@ pub(super) struct Ordering {
     outside: Vec<u32>,
     stamp: Vec<u32>,
     queue: BinaryHeap<std::cmp::Reverse<(u32, u32)>>,
-    /// Variables in their order of elimination.
+    /// Variables in elimination order.
     pub(super) order: Vec<u32>,
 }
 
 impl Ordering {
-    /// Orders the variables of a symmetric pattern: `neighbors(i, f)` calls `f` with every variable
-    /// that is adjacent to `i`. The answer depends on the pattern alone.
+    /// Computes the elimination order of a symmetric pattern. `neighbors(i, list)` appends the variables
+    /// adjacent to `i` to `list`. The order depends on the pattern alone.
     pub(super) fn run(&mut self, n: usize, mut neighbors: impl FnMut(usize, &mut Vec<u32>)) {
         self.reset(n);
         for i in 0..n {
@@ -74,7 +74,7 @@ impl Ordering {
     fn eliminate(&mut self, p: usize) {
         self.order.push(p as u32);
         self.is_eliminated[p] = true;
-        // Marks count from one: as many variables are eliminated.
+        // Each elimination has its own mark, the number of variables eliminated so far.
         let mark = self.order.len() as u32;
         self.mark[p] = mark;
         let mut fill = std::mem::take(&mut self.fill[p]);
@@ -96,7 +96,7 @@ impl Ordering {
         self.fill[p] = fill;
     }
 
-    /// Brings the degrees of the variables in the fill of `p` up to date.
+    /// Updates the degrees of the variables in the fill of `p`.
     fn update(&mut self, p: usize, mark: u32, fill: &[u32]) {
         let size = fill.len() as u32;
         for i in fill {
@@ -118,7 +118,7 @@ impl Ordering {
         for i in fill {
             let place = *i as usize;
             let (outside, absorbed) = (&self.outside, &mut self.is_absorbed);
-            // Elements inside the new one add nothing.
+            // Elements whose remaining variables all lie in the new element add nothing.
             self.elements[place].retain(|e| {
                 let is_inside = outside[*e as usize] == 0;
                 absorbed[*e as usize] |= is_inside;

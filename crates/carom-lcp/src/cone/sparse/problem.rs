@@ -1,60 +1,62 @@
-//! The problem as given: contacts on bodies, or blocks of the Delassus matrix.
+//! Sparse contact problem in the caller's units: contacts on bodies, or blocks of the Delassus matrix.
 
 use super::block::{Block, zero};
 use crate::LcpError;
 use crate::cone::ConeProblem;
 use crate::cone::problem::{WIDTH, check_finite, check_len};
 
-/// Coordinates of a body's velocity.
+/// Number of coordinates of a body's velocity.
 pub(super) const BODY: usize = 6;
 
-/// Most contacts of one problem: indices of their blocks stay far below 32 bits.
+/// Largest number of contacts of one problem; block indices then stay far below 32 bits.
 const MAX_SPARSE_CONTACTS: usize = 1 << 20;
 
-/// Rows of one contact on the velocity of one body: its normal and two tangents.
+/// Rows that map the velocity of one body to the normal and the two tangential velocities of a contact.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BodyRows {
-    /// Index of the body, as [`push_body`](SparseConeProblem::push_body) gave it.
+    /// Index of the body, returned by [`push_body`](SparseConeProblem::push_body).
     pub body: usize,
-    /// Normal and tangents as covectors of the body's velocity.
+    /// Normal row and the two tangent rows, as covectors of the body's velocity.
     pub rows: [[f64; 6]; 3],
 }
 
-/// One contact between two bodies, or between a body and something fixed.
+/// One contact between two bodies, or between a body and a fixed object.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SparseContact {
-    /// Rows on the first body.
+    /// Rows of the first body.
     pub first: BodyRows,
-    /// Rows on the second body, if that can move.
+    /// Rows of the second body; `None` if the second object is fixed.
     pub second: Option<BodyRows>,
-    /// Velocities of the rows before the impulses, m/s.
+    /// Velocities of the rows before the impulses (m/s).
     pub velocity: [f64; 3],
-    /// Friction coefficient.
+    /// Friction coefficient of the contact.
     pub friction: f64,
-    /// Least normal impulse, N·s: 0, or what an expansion gives back.
+    /// Least normal impulse (N·s): 0, or the impulse of the expansion phase in Poisson's hypothesis.
     pub floor: f64,
 }
 
-/// Whitened rows of a contact: their products are the blocks of the Delassus matrix.
+/// Whitened rows of a contact (rows times the inverse Cholesky factor of the mass matrix). Their products are
+/// the blocks of the Delassus matrix.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Sides {
-    /// Bodies; the second is [`FIXED`] if it does not move.
+    /// Indices of the bodies; the second is [`FIXED`] if the second object does not move.
     pub(super) bodies: [u32; 2],
     pub(super) rows: [[[f64; BODY]; WIDTH]; 2],
 }
 
-/// Stands for a body that does not move.
+/// Index that marks a fixed object.
 pub(super) const FIXED: u32 = u32::MAX;
 
-/// Contacts with round friction cones at velocities $b$, $u = b + G\lambda$, with a sparse matrix $G$.
+/// Contact problem with circular friction cones and a sparse Delassus matrix $G$.
 ///
-/// Wanted are impulses with $0 \le \lambda_n - p \perp u_n \ge 0$, $\lVert\lambda_t\rVert \le \mu\lambda_n$
-/// and $\lambda_t = -\mu\lambda_n u_t/\lVert u_t\rVert$ where $u_t \ne 0$. The least normal impulses $p$, the
-/// floors, are 0 unless they are given.
+/// With $b$ the velocities of the rows before the impulses and $u = b + G\lambda$ those after, find impulses
+/// with $0 \le \lambda_n - p \perp u_n \ge 0$, $\lVert\lambda_t\rVert \le \mu\lambda_n$ and
+/// $\lambda_t = -\mu\lambda_n u_t/\lVert u_t\rVert$ where $u_t \ne 0$. The floors $p$ are lower bounds of the
+/// normal impulses; by default they are 0.
 ///
-/// The matrix is given by bodies of six coordinates with their mass matrices and by contacts on one or
-/// two of them ([`of_bodies`](Self::of_bodies)), $G = JM^{-1}J^T$, or by its 3 × 3 blocks
-/// ([`of_blocks`](Self::of_blocks)). Memory is kept over [`clear`](Self::clear).
+/// The matrix is defined by bodies with six coordinates, their mass matrices and contacts on one or two of them
+/// ([`of_bodies`](Self::of_bodies)), $G = JM^{-1}J^T$, or by its 3 × 3 blocks ([`of_blocks`](Self::of_blocks)).
+/// [`clear`](Self::clear) keeps the allocated memory.
 ///
 /// # Examples
 ///
@@ -87,10 +89,10 @@ pub(super) const FIXED: u32 = u32::MAX;
 #[derive(Clone, Debug)]
 pub struct SparseConeProblem {
     has_bodies: bool,
-    /// Lower Cholesky factors of the mass matrices.
+    /// Lower Cholesky factors of the mass matrices, one per body.
     factors: Vec<[[f64; BODY]; BODY]>,
     sides: Vec<Sides>,
-    /// Blocks on and above the diagonal.
+    /// Blocks on and above the diagonal, each after the indices of its two contacts.
     blocks: Vec<(u32, u32, Block<WIDTH>)>,
     velocity: Vec<[f64; WIDTH]>,
     friction: Vec<f64>,
@@ -98,14 +100,15 @@ pub struct SparseConeProblem {
 }
 
 impl SparseConeProblem {
-    /// A problem of bodies, without any yet.
+    /// Creates an empty problem to which bodies and contacts are added.
     pub fn of_bodies() -> Self {
         Self::empty(true)
     }
 
-    /// A problem of m contacts whose Delassus matrix is given by blocks: `blocks` lists the first
-    /// and the second contact and the block $G_{ij}$ of those with $i \le j$; others are zero, and
-    /// $G_{ji} = G_{ij}^T$. Velocities are those of the rows before (3m, m/s).
+    /// Creates a problem of m contacts from the blocks of its Delassus matrix. An entry of `blocks` is the
+    /// index i of the first contact, the index j of the second, $i \le j$, and the block $G_{ij}$. Blocks that
+    /// are not listed are zero, and $G_{ji} = G_{ij}^T$. `velocity` holds the velocities of the rows before the
+    /// impulses (m/s, three per contact).
     ///
     /// # Errors
     ///
@@ -138,8 +141,8 @@ impl SparseConeProblem {
         Ok(problem)
     }
 
-    /// The nonzero blocks of a dense problem without caps. A restitution lowers the normal
-    /// velocity, $(1 + e) b_n$.
+    /// Creates a sparse problem from the nonzero blocks of a dense problem without caps. The restitution $e$ is
+    /// included in the normal velocities, $(1 + e) b_n$.
     ///
     /// # Errors
     ///
@@ -186,7 +189,7 @@ impl SparseConeProblem {
         }
     }
 
-    /// Forgets bodies, contacts and blocks; their memory is kept.
+    /// Removes all bodies, contacts and blocks. The allocated memory is kept.
     pub fn clear(&mut self) {
         self.factors.clear();
         self.sides.clear();
@@ -196,7 +199,7 @@ impl SparseConeProblem {
         self.floors.clear();
     }
 
-    /// Adds a body with its mass matrix, of which the lower triangle is read. Returns its index.
+    /// Adds a body with its mass matrix; only the lower triangle is read. Returns the index of the body.
     ///
     /// # Errors
     ///
@@ -225,7 +228,7 @@ impl SparseConeProblem {
         Ok(self.factors.len() - 1)
     }
 
-    /// Adds a contact. Returns its index.
+    /// Adds a contact. Returns the index of the contact.
     ///
     /// # Errors
     ///
@@ -282,7 +285,7 @@ impl SparseConeProblem {
         Ok(self.friction.len() - 1)
     }
 
-    /// Sets the least normal impulses (m, N·s).
+    /// Sets the lower bounds of the normal impulses (N·s, one per contact).
     ///
     /// # Errors
     ///
@@ -296,7 +299,7 @@ impl SparseConeProblem {
         Ok(())
     }
 
-    /// Sets the velocities of the rows before the impulses (3m, m/s).
+    /// Sets the velocities of the rows before the impulses (m/s, three per contact).
     ///
     /// # Errors
     ///
@@ -308,32 +311,32 @@ impl SparseConeProblem {
         Ok(())
     }
 
-    /// Number of contacts m.
+    /// Returns the number of contacts m.
     pub fn n_contacts(&self) -> usize {
         self.friction.len()
     }
 
-    /// Number of bodies; 0 if the matrix is given by blocks.
+    /// Returns the number of bodies; 0 if the matrix is given by blocks.
     pub fn n_bodies(&self) -> usize {
         self.factors.len()
     }
 
-    /// Velocities of the rows before (3m), m/s.
+    /// Returns the velocities of the rows before the impulses (m/s, three per contact).
     pub fn velocity(&self) -> &[f64] {
         self.velocity.as_flattened()
     }
 
-    /// Friction coefficients (m).
+    /// Returns the friction coefficients, one per contact.
     pub fn friction(&self) -> &[f64] {
         &self.friction
     }
 
-    /// Least normal impulses (m), N·s.
+    /// Returns the lower bounds of the normal impulses (N·s, one per contact).
     pub fn floors(&self) -> &[f64] {
         &self.floors
     }
 
-    /// Writes the velocities $u = b + G\lambda$ of the rows that impulses (3m) leave.
+    /// Writes the velocities $u = b + G\lambda$ of the rows after the given impulses (three per contact).
     ///
     /// # Errors
     ///
@@ -367,7 +370,7 @@ impl SparseConeProblem {
         Ok(())
     }
 
-    /// Writes the changes $M^{-1}J^T\lambda$ of the velocities of the bodies; none where the matrix
+    /// Writes the changes $M^{-1}J^T\lambda$ of the velocities of the bodies. The list is empty if the matrix
     /// is given by blocks.
     ///
     /// # Errors
@@ -421,7 +424,7 @@ impl SparseConeProblem {
     }
 }
 
-/// Solves $Lw = a$.
+/// Whitens a row: solves $Lw = a$.
 fn whiten(l: &[[f64; BODY]; BODY], a: &[f64; BODY]) -> [f64; BODY] {
     let mut w = [0.0; BODY];
     for i in 0..BODY {
@@ -434,7 +437,7 @@ fn whiten(l: &[[f64; BODY]; BODY], a: &[f64; BODY]) -> [f64; BODY] {
     w
 }
 
-/// Scalar product of whitened rows.
+/// Returns the scalar product of whitened rows.
 #[inline]
 pub(super) fn dot(a: &[f64; BODY], b: &[f64; BODY]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()

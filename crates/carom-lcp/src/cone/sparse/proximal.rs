@@ -1,4 +1,4 @@
-//! Proximal points: problems of compliant contacts, $G + \epsilon I$ about the last impulses.
+//! Proximal-point method: a sequence of compliant problems, $G + \epsilon I$ around the last impulses.
 
 use super::linear::Linear;
 use super::natural::Point;
@@ -9,7 +9,7 @@ use super::tolerances::{
     QUICK_DECAY, REGULARIZATION, REGULARIZATION_POWER, SLOW_DECAY, SOME_STEPS,
 };
 
-/// Memory of the method.
+/// Proximal-point method with its work space.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Proximal {
     center: Vec<Triple>,
@@ -19,8 +19,8 @@ pub(super) struct Proximal {
 }
 
 impl Proximal {
-    /// Levels from `start`, with compliances from `epsilon` on; with a line search if asked. The best
-    /// point is kept in `best`.
+    /// Runs the method from the impulses `start`, with `epsilon` as first compliance, and a line search if
+    /// `is_searched`. Stores the best point in `best`. Returns true if its residual is at most the tolerance.
     pub(super) fn run(
         &mut self,
         system: &mut System,
@@ -62,7 +62,8 @@ impl Proximal {
         best.residual <= tolerance
     }
 
-    /// Newton steps on one compliant problem; how many it took, or `None` if it was not solved.
+    /// Solves one compliant problem by Newton's method. Returns the number of steps, or `None` if it was not
+    /// solved.
     fn level(
         &mut self,
         system: &mut System,

@@ -1,11 +1,11 @@
-//! The ice-cream cone in three dimensions: Jordan product, Nesterov-Todd scaling, step lengths.
+//! Second-order cone in three dimensions: Jordan product, Nesterov-Todd scaling, step lengths.
 
 use super::block::Block;
 use super::system::Triple;
 use crate::cone::problem::WIDTH;
 use carom_numeric::kernel::norm;
 
-/// Jordan product.
+/// Returns the Jordan product $a \circ b$.
 pub(super) fn jordan(a: &Triple, b: &Triple) -> Triple {
     [
         dot(a, b),
@@ -14,7 +14,7 @@ pub(super) fn jordan(a: &Triple, b: &Triple) -> Triple {
     ]
 }
 
-/// The solution $d$ of $a \circ d = r$.
+/// Returns the solution $d$ of $a \circ d = r$.
 pub(super) fn divide(a: &Triple, r: &Triple) -> Triple {
     let first = (a[0] * r[0] - a[1] * r[1] - a[2] * r[2]) / gap(a);
     [
@@ -28,13 +28,13 @@ pub(super) fn dot(a: &Triple, b: &Triple) -> f64 {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 
-/// $x_0^2 - \lVert x_t\rVert^2$, as a product: positive inside.
+/// Computes $x_0^2 - \lVert x_t\rVert^2$ as a product. It is positive inside the cone.
 fn gap(x: &Triple) -> f64 {
     let length = norm(&x[1..]);
     (x[0] - length) * (x[0] + length)
 }
 
-/// The scaling $W$ of Nesterov and Todd: $Wx = W^{-1}z$.
+/// Scaling matrix $W$ of Nesterov and Todd, defined by $Wx = W^{-1}z$.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scaling {
     size: f64,
@@ -42,7 +42,7 @@ pub(super) struct Scaling {
 }
 
 impl Scaling {
-    /// Scaling of two points inside the cone.
+    /// Computes the scaling of two points inside the cone.
     pub(super) fn new(x: &Triple, z: &Triple) -> Self {
         let (dx, dz) = (gap(x).sqrt(), gap(z).sqrt());
         let (p, q) = (x.map(|v| v / dx), z.map(|v| v / dz));
@@ -53,7 +53,7 @@ impl Scaling {
             factor * (q[1] - p[1]),
             factor * (q[2] - p[2]),
         ];
-        // On the hyperboloid to the last bit.
+        // Recomputed from the other two entries, so that the axis lies exactly on the hyperboloid.
         let axis = [
             (1.0 + axis[1] * axis[1] + axis[2] * axis[2]).sqrt(),
             axis[1],
@@ -65,7 +65,7 @@ impl Scaling {
         }
     }
 
-    /// $Wx$.
+    /// Returns $Wx$.
     pub(super) fn apply(&self, x: &Triple) -> Triple {
         let [w0, w1, w2] = self.axis;
         let along = w1 * x[1] + w2 * x[2];
@@ -77,7 +77,7 @@ impl Scaling {
         ]
     }
 
-    /// $W^{-1}z$.
+    /// Returns $W^{-1}z$.
     pub(super) fn apply_inverse(&self, z: &Triple) -> Triple {
         let [w0, w1, w2] = self.axis;
         let along = w1 * z[1] + w2 * z[2];
@@ -89,7 +89,7 @@ impl Scaling {
         ]
     }
 
-    /// $W^2$.
+    /// Returns $W^2$.
     pub(super) fn squared(&self) -> Block<WIDTH> {
         let s = self.size * self.size;
         let mut block: Block<WIDTH> = self.axis.map(|a| self.axis.map(|b| s * 2.0 * a * b));
@@ -100,7 +100,7 @@ impl Scaling {
     }
 }
 
-/// Largest step from inside the cone that does not leave it.
+/// Returns the largest length of a step from `x` along `d` that stays inside the cone.
 pub(super) fn step(x: &Triple, d: &Triple) -> f64 {
     let a = d[0] * d[0] - d[1] * d[1] - d[2] * d[2];
     let b = x[0] * d[0] - x[1] * d[1] - x[2] * d[2];

@@ -1,9 +1,9 @@
-//! Gauss-Seidel sweeps of exact one-contact solutions: a start of the last resort.
+//! Gauss-Seidel sweeps of exact one-contact solutions: the last starting point that is tried.
 
 use super::system::{System, Triple};
 use crate::cone::single::Block as Contact;
 
-/// Solves each contact for the impulses of the others, `n_sweeps` times.
+/// Applies `n_sweeps` Gauss-Seidel sweeps: each contact is solved with the impulses of the others fixed.
 pub(super) fn sweep(system: &mut System, impulse: &mut [Triple], n_sweeps: usize) {
     system.couple();
     let blocks = system.diagonal.iter().zip(&system.friction);

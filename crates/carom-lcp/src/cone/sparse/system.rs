@@ -1,15 +1,15 @@
-//! The problem at unit scale.
+//! Scaled contact problem.
 
 use super::block::{Block, zero};
 use super::problem::{BODY, FIXED, Sides, SparseConeProblem, dot};
 use crate::LcpError;
 use crate::cone::problem::WIDTH;
 
-/// Impulses, velocities or errors of one contact: normal, two tangents.
+/// Impulses, velocities or errors of one contact: normal, then two tangents.
 pub(super) type Triple = [f64; WIDTH];
 
-/// A problem whose contacts have blocks of largest diagonal entry one, and whose velocities before
-/// (or floors) have the size one. The natural map at unit step is then the residual's.
+/// Scaled problem: the largest diagonal entry of each contact's block is one, and the largest velocity before
+/// the impulses (or floor) is between one and two. The residual is then the natural map with unit step.
 #[derive(Clone, Debug, Default)]
 pub(super) struct System {
     pub(super) m: usize,
@@ -19,27 +19,28 @@ pub(super) struct System {
     pub(super) velocity: Vec<Triple>,
     pub(super) friction: Vec<f64>,
     pub(super) floors: Vec<f64>,
-    /// Rows of the system over rows as given, contact by contact.
+    /// Row scale of each contact: scaled rows divided by unscaled rows.
     pub(super) factors: Vec<f64>,
-    /// Velocities of the rows over those of the system.
+    /// Velocity unit: velocities of the scaled rows, divided by it, are those of this system.
     pub(super) unit: f64,
-    /// Diagonal blocks.
+    /// Diagonal blocks of the Delassus matrix, one per contact.
     pub(super) diagonal: Vec<Block<WIDTH>>,
-    /// Offsets of the contacts of each body, and these contacts.
+    /// Contacts of each body: `body_starts` holds the offset of each body in `body_contacts`.
     body_starts: Vec<u32>,
     body_contacts: Vec<u32>,
-    /// Blocks of the Delassus matrix beside the diagonal, contact by contact, where they are formed.
+    /// Off-diagonal blocks of the Delassus matrix, contact by contact, once they are computed. `starts` holds
+    /// the offset of each contact in `columns` and `blocks`.
     starts: Vec<u32>,
     pub(super) columns: Vec<u32>,
     pub(super) blocks: Vec<Block<WIDTH>>,
     is_coupled: bool,
-    /// Change of the whitened velocities of the bodies.
+    /// Changes of the whitened velocities, one per body.
     change: Vec<[f64; BODY]>,
     places: Vec<u32>,
 }
 
 impl System {
-    /// Scales a problem.
+    /// Fills the scaled problem from an unscaled one.
     pub(super) fn prepare(&mut self, problem: &SparseConeProblem) -> Result<(), LcpError> {
         self.m = problem.n_contacts();
         self.n_bodies = problem.n_bodies();
@@ -98,8 +99,8 @@ impl System {
         }
     }
 
-    /// Scales velocities and floors. Impulses as given are those of the system times the unit and
-    /// the factor of the contact.
+    /// Scales velocities and floors. Unscaled impulses are scaled impulses times the unit and the factor of the
+    /// contact.
     fn scale_velocities(&mut self, problem: &SparseConeProblem) -> Result<(), LcpError> {
         self.velocity.clear();
         self.floors.clear();
@@ -117,7 +118,7 @@ impl System {
             let (index, value) = (0, size);
             return Err(LcpError::NonFinite { what, index, value });
         }
-        // A power of two: the scaled numbers are those given, to the last bit.
+        // A power of two, so that dividing by it is exact.
         let unit = if size > 0.0 {
             libm::exp2(libm::log2(size).floor())
         } else {
@@ -156,13 +157,13 @@ impl System {
         }
     }
 
-    /// Contacts of a body, ascending.
+    /// Returns the contacts of a body in ascending order.
     pub(super) fn contacts_of(&self, body: usize) -> &[u32] {
         let range = self.body_starts[body] as usize..self.body_starts[body + 1] as usize;
         &self.body_contacts[range]
     }
 
-    /// Forms the blocks of the Delassus matrix, if that has not been done.
+    /// Computes the off-diagonal blocks of the Delassus matrix, unless this has been done.
     pub(super) fn couple(&mut self) {
         if self.is_coupled {
             return;
@@ -198,7 +199,7 @@ impl System {
         self.starts.push(self.columns.len() as u32);
     }
 
-    /// Takes the blocks of the Delassus matrix as given, both triangles.
+    /// Copies and scales the blocks of the Delassus matrix, and adds the transposed ones.
     fn take_blocks(&mut self, problem: &SparseConeProblem) {
         self.is_coupled = true;
         self.starts.clear();
@@ -230,7 +231,7 @@ impl System {
         }
     }
 
-    /// Offsets of the blocks beside the diagonal of a contact.
+    /// Returns the range of a contact's off-diagonal blocks in `columns` and `blocks`.
     pub(super) fn beside(&self, contact: usize) -> std::ops::Range<usize> {
         self.starts[contact] as usize..self.starts[contact + 1] as usize
     }
@@ -267,7 +268,7 @@ impl System {
     }
 }
 
-/// Adds $W^Tl$.
+/// Adds $W^Tl$ to `change`, with $W$ the whitened rows of a contact on one body.
 #[inline]
 pub(super) fn add_transposed(change: &mut [f64; BODY], rows: &[[f64; BODY]; WIDTH], l: &Triple) {
     for (l, row) in l.iter().zip(rows) {
@@ -277,7 +278,7 @@ pub(super) fn add_transposed(change: &mut [f64; BODY], rows: &[[f64; BODY]; WIDT
     }
 }
 
-/// Velocities of a contact's rows for whitened velocities of the bodies.
+/// Computes the velocities of a contact's rows from the whitened velocities of the bodies.
 #[inline]
 pub(super) fn moved(sides: &Sides, change: &[[f64; BODY]]) -> Triple {
     let mut u = [0.0; WIDTH];
@@ -303,7 +304,7 @@ fn add_product(
     }
 }
 
-/// The block of two contacts: a sum over the bodies that they share.
+/// Computes the block of two contacts: a sum over the bodies that they share.
 fn coupling(own: &Sides, other: &Sides) -> Block<WIDTH> {
     let mut block = zero();
     for (body, rows) in own.bodies.iter().zip(&own.rows) {

@@ -1,129 +1,129 @@
-//! Every constant of the sparse method, with its reason. Impulses and velocities are scaled: the
-//! largest diagonal entry of a contact's block is one, and so is the size of the velocities.
-//! "Measured" means: on the problems of Siconos' collection and on heaps of balls and boxes.
+//! Constants of the sparse method, with their reasons. Impulses and velocities are scaled: the largest diagonal
+//! entry of a contact's block is one, and so is the size of the velocities. "Measured" means: on the problems
+//! of Siconos' collection and on heaps of balls and boxes.
 
-/// Residual that a solve aims at unless the caller says otherwise: a thousandth of what counts as
-/// solved, and a thousand times the rounding of a heap of some hundred contacts.
+/// Default residual at which a solve ends: a thousandth of the residual that counts as solved, and a thousand
+/// times the rounding error of a heap of some hundred contacts.
 pub(super) const TOLERANCE: f64 = 1e-12;
 
-/// A start within this fraction of the tolerance is the answer.
+/// A starting point whose residual is below this fraction of the tolerance is returned as the answer.
 pub(super) const DONE: f64 = 0.01;
 
-/// The extra Newton steps end at this fraction of the tolerance: further digits only move the next
-/// time step's start.
+/// The extra Newton steps end at this fraction of the tolerance: further digits would only change the starting
+/// point of the next time step.
 pub(super) const POLISHED: f64 = 1e-3;
 
-/// Newton steps after the residual has met the tolerance; convergence is quadratic there.
+/// Number of extra Newton steps after the residual has met the tolerance, where convergence is quadratic.
 pub(super) const POLISHING_STEPS: usize = 2;
 
-/// Full Newton steps of one attempt. Measured: most heaps need 3 to 12, and what takes more than
-/// 20 goes on faster in the interior-point method.
+/// Largest number of full Newton steps of one attempt. Measured: most heaps need 3 to 12; problems that need
+/// more than 20 are solved faster by the interior-point method.
 pub(super) const NEWTON_STEPS: usize = 20;
 
-/// The regularization of a Newton step is $\epsilon = c r^{3/4}$: it vanishes more slowly than
-/// the residual, and still leaves convergence faster than linear.
+/// Exponent of the regularization of a Newton step, $\epsilon = c r^{3/4}$ with $r$ the residual: it vanishes
+/// more slowly than the residual, and convergence is still faster than linear.
 pub(super) const REGULARIZATION_POWER: f64 = 0.75;
 
 /// First value of the factor $c$ of the regularization.
 pub(super) const REGULARIZATION: f64 = 0.15;
 
-/// The factor $c$ grows by this much after a step that makes the residual [`WORSE`] times larger.
+/// Growth of the factor $c$ after a step that makes the residual [`WORSE`] times larger.
 pub(super) const REGULARIZATION_GROWTH: f64 = 1.5;
 
-/// The factor $c$ shrinks by this much after a step that gains less than half.
+/// Change of the factor $c$ after a step that reduces the residual by less than half.
 pub(super) const REGULARIZATION_DECAY: f64 = 0.5;
 
-/// A step that makes the residual this many times larger was too long. Smaller rises are usual
-/// where a contact at the edge of its cone turns.
+/// A step that makes the residual this many times larger was too long. Smaller rises are usual when the
+/// friction of a contact at the edge of its cone changes direction.
 pub(super) const WORSE: f64 = 3.0;
 
-/// Least regularization of the impulse-space matrix: rounding of its entries.
+/// Least regularization of the impulse-space matrix: the rounding error of its entries.
 pub(super) const LEAST_REGULARIZATION: f64 = 1e-14;
 
-/// Least regularization of the velocity-space matrix, whose entries are as large as its reciprocal:
-/// at 1e-9 the steps are rounding (measured).
+/// Least regularization of the velocity-space matrix, whose entries are as large as the reciprocal of the
+/// regularization: at 1e-9 the steps consist of rounding errors (measured).
 pub(super) const LEAST_REGULARIZATION_OF_BODIES: f64 = 1e-6;
 
-/// The impulse-space matrix is used up to this many contacts a body: its blocks have an eighth of
-/// the size, and there are about as many neighbors.
+/// The impulse-space matrix is used up to this many contacts per body: its blocks have an eighth of the size,
+/// and there are about as many neighbors.
 pub(super) const CONTACTS_A_BODY: usize = 3;
 
-/// The symbolic factors of an earlier set of contacts serve a set that lies in it and has at least
-/// this fraction of it.
+/// The symbolic factors of an earlier set of contacts are reused for a subset that contains at least this
+/// fraction of the earlier set.
 pub(super) const KEPT_FRACTION: f64 = 0.8;
 
-/// Interior-point steps of one attempt. Measured: 8 to 20 end below 1e-5.
+/// Largest number of interior-point steps of one attempt. Measured: 8 to 20 steps end below a residual of 1e-5.
 pub(super) const INTERIOR_STEPS: usize = 30;
 
-/// Fraction of the way to the boundary of the cones.
+/// An interior-point step covers this fraction of the way to the boundary of the cones.
 pub(super) const TO_BOUNDARY: f64 = 0.99;
 
-/// The start of the interior-point method is moved inside the cones by the residual, and by this
-/// at most (in units of the impulses).
+/// The starting point of the interior-point method is moved inside the cones by its residual, and at most by
+/// this (in units of the impulses).
 pub(super) const INSIDE: f64 = 0.1;
 
-/// Push of both points into the cone, for the start from zero.
+/// Distance by which both points are moved inside the cones when the method starts from zero impulses.
 pub(super) const INSIDE_FROM_ZERO: f64 = 0.5;
 
-/// Least distance to the boundary of the cones: below it their scaling is rounding.
+/// Least distance to the boundary of the cones: below it their scaling consists of rounding errors.
 pub(super) const LEAST_INSIDE: f64 = 1e-12;
 
-/// Interior-point steps shorter than this are followed by a push into the cones.
+/// An interior-point step shorter than this is followed by a push into the cones.
 pub(super) const SHORT_STEP: f64 = 0.1;
 
-/// Length of that push, in units of the mean complementarity's root.
+/// Length of that push, as a multiple of the square root of the mean complementarity.
 pub(super) const PUSH: f64 = 0.3;
 
-/// Newton steps are tried from interior points with a smaller residual than this.
+/// Newton steps are tried from an interior point whose residual is below this.
 pub(super) const NEAR: f64 = 1e-5;
 
-/// They are tried again after the residual has fallen by this factor.
+/// Newton steps from an interior point are tried again after the residual has fallen by this factor.
 pub(super) const NEARER: f64 = 0.2;
 
-/// Newton steps of these attempts.
+/// Largest number of Newton steps of such an attempt.
 pub(super) const NEAR_STEPS: usize = 6;
 
-/// First compliance of the proximal points.
+/// First compliance of the proximal-point method.
 pub(super) const PROXIMAL: f64 = 0.01;
 
-/// First compliance of the proximal points from zero.
+/// First compliance of the proximal-point method when it starts from zero impulses.
 pub(super) const PROXIMAL_FROM_ZERO: f64 = 0.1;
 
-/// Levels of compliance.
+/// Largest number of compliant problems of the proximal-point method.
 pub(super) const PROXIMAL_LEVELS: usize = 50;
 
-/// Newton steps of one level, regularized as in the second stage: with 8 steps, or without the
-/// regularization, three times as many heaps of 200 balls need the last stages (measured).
+/// Largest number of Newton steps of one compliant problem, regularized as in the second stage: with 8 steps,
+/// or without the regularization, three times as many heaps of 200 balls need the last stages (measured).
 pub(super) const PROXIMAL_STEPS: usize = 15;
 
-/// A level is solved to this fraction of the residual that it started with.
+/// A compliant problem is solved to this fraction of the residual before it.
 pub(super) const PROXIMAL_GAIN: f64 = 0.1;
 
-/// The compliance falls to this fraction after a level of at most [`FEW_STEPS`] steps.
+/// The compliance falls to this fraction after a compliant problem that took at most [`FEW_STEPS`] steps.
 pub(super) const QUICK_DECAY: f64 = 0.1;
-/// Steps of such a level.
+/// Largest number of steps for a fall of the compliance by the factor [`QUICK_DECAY`].
 pub(super) const FEW_STEPS: usize = 4;
 
-/// The compliance falls to this fraction after a level of at most [`SOME_STEPS`] steps.
+/// The compliance falls to this fraction after a compliant problem that took at most [`SOME_STEPS`] steps.
 pub(super) const SLOW_DECAY: f64 = 0.3;
-/// Steps of such a level.
+/// Largest number of steps for a fall of the compliance by the factor [`SLOW_DECAY`].
 pub(super) const SOME_STEPS: usize = 7;
 
-/// The compliance grows by this factor after a level that failed.
+/// The compliance grows by this factor after a compliant problem that was not solved.
 pub(super) const PROXIMAL_GROWTH: f64 = 5.0;
 
-/// Gauss-Seidel sweeps before the last proximal points.
+/// Number of Gauss-Seidel sweeps before the last proximal-point steps.
 pub(super) const SWEEPS: usize = 15;
 
-/// Halvings of a step in the last proximal points.
+/// Largest number of halvings in the line search of the last proximal-point steps.
 pub(super) const HALVINGS: usize = 8;
 
-/// A searched step lowers the residual by this fraction of its length at least.
+/// The line search accepts a step that lowers the residual by at least this fraction of its length.
 pub(super) const DECREASE: f64 = 1e-4;
 
-/// First compliances of the proximal points that follow interior points once more, one after the
-/// other: what stalls at one of them goes on at another.
+/// First compliances of the proximal-point steps in the repeated stages, one after the other: a problem on
+/// which one of them stalls often makes progress with another.
 pub(super) const RETRIED: [f64; 6] = [1e-3, 1e-1, 1e-2, 1e-4, 1.0, 1e-2];
 
-/// Interior points that are tried once more start this many residuals inside.
+/// The repeated interior-point method starts this many times the residual inside the cones.
 pub(super) const RETRIED_DEPTH: f64 = 100.0;

@@ -1,4 +1,4 @@
-//! The whole solution: stages, certificate, warm start.
+//! Solver for sparse contact problems: stages, final residual, warm start.
 
 use super::interior::Interior;
 use super::linear::Linear;
@@ -18,7 +18,7 @@ use crate::cone::{CONE_RESIDUAL, ConeMode};
 use crate::{LcpError, LcpStatus};
 use carom_numeric::kernel::norm;
 
-/// Accuracy and effort of a sparse solve.
+/// Tolerances of a sparse solve.
 ///
 /// # Examples
 ///
@@ -52,10 +52,10 @@ use carom_numeric::kernel::norm;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct SparseConeOptions {
-    /// Residual at which the search ends, 1e-12 unless changed.
+    /// Residual at which the solve ends; 1e-12 by default.
     pub tolerance: f64,
-    /// Residual that is good enough once Newton's method and interior points have been tried; by
-    /// default the tolerance. A looser one saves the slow stages.
+    /// Residual that is accepted after Newton's method and the interior-point method have been tried. By
+    /// default it equals the tolerance. A larger value avoids the slow stages.
     pub acceptable: f64,
 }
 
@@ -69,7 +69,7 @@ impl Default for SparseConeOptions {
 }
 
 impl SparseConeOptions {
-    /// Options with a tolerance, checked.
+    /// Creates options and checks their range.
     ///
     /// # Errors
     ///
@@ -93,52 +93,53 @@ impl SparseConeOptions {
     }
 }
 
-/// Stage that found an answer. They are tried in this order, each from the best point so far.
+/// Stage that found an answer. The variants are in the order in which they are tried, each from the best point
+/// so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum SparseConeStage {
-    /// The start was the answer.
+    /// The starting point was already accurate enough.
     Start,
     /// Regularized Newton steps.
     Newton,
-    /// Interior points.
+    /// Interior-point method.
     Interior,
-    /// Proximal points.
+    /// Proximal-point method.
     Proximal,
-    /// Interior points from zero.
+    /// Interior-point method from zero impulses.
     InteriorFromZero,
-    /// Proximal points from zero.
+    /// Proximal-point method from zero impulses.
     ProximalFromZero,
-    /// Interior and proximal points in turn.
+    /// Repeated interior-point and proximal-point steps.
     Retried,
-    /// Gauss-Seidel sweeps and proximal points with a line search.
+    /// Gauss-Seidel sweeps, then the proximal-point method with a line search.
     Sweeps,
 }
 
-/// Outcome of a sparse solve; the vectors are in the workspace.
+/// Outcome of a sparse solve. Impulses and velocities are in the workspace.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct SparseConeAnswer {
     /// [`LcpStatus::Solved`] if the residual is at most [`CONE_RESIDUAL`], else
     /// [`LcpStatus::Inaccurate`].
     pub status: LcpStatus,
-    /// The [`sparse_cone_residual`] of the impulses.
+    /// [`sparse_cone_residual`] of the impulses.
     pub residual: f64,
     /// Last stage that was tried.
     pub stage: SparseConeStage,
-    /// Newton steps of all stages.
+    /// Number of Newton steps of all stages.
     pub n_newton_steps: usize,
-    /// Interior-point steps.
+    /// Number of interior-point steps.
     pub n_interior_steps: usize,
-    /// Numeric factorizations.
+    /// Number of numeric factorizations.
     pub n_factorizations: usize,
-    /// Symbolic factorizations.
+    /// Number of symbolic factorizations.
     pub n_symbolic: usize,
-    /// Gauss-Seidel sweeps.
+    /// Number of Gauss-Seidel sweeps.
     pub n_sweeps: usize,
 }
 
-/// Memory that solves reuse, with the symbolic factors of the last problem.
+/// Solver for sparse contact problems with reusable memory and the symbolic factors of the last problem.
 ///
 /// # Examples
 ///
@@ -197,27 +198,28 @@ pub struct SparseConeWorkspace {
 }
 
 impl SparseConeWorkspace {
-    /// An empty workspace.
+    /// Creates an empty workspace.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Impulses of the last solve on the rows as given (3m), N·s.
+    /// Returns the impulses of the last solve (N·s, three per contact, for the unscaled rows).
     pub fn impulse(&self) -> &[f64] {
         &self.impulse
     }
 
-    /// Velocities $b + G\lambda$ of the rows after the last solve (3m), m/s.
+    /// Returns the velocities $b + G\lambda$ of the rows after the last solve (m/s, three per contact).
     pub fn velocity(&self) -> &[f64] {
         &self.velocity
     }
 
-    /// Modes of the contacts (m). A contact at a positive floor is not [`Open`](ConeMode::Open).
+    /// Returns the modes of the contacts. A contact whose impulse is at a positive floor is not
+    /// [`Open`](ConeMode::Open).
     pub fn modes(&self) -> &[ConeMode] {
         &self.modes
     }
 
-    /// Solves a problem from zero impulses to a residual of 1e-12.
+    /// Solves a problem from zero impulses with the default tolerance, a residual of 1e-12.
     ///
     /// # Errors
     ///
@@ -228,7 +230,7 @@ impl SparseConeWorkspace {
         self.solve_from(problem, &[], &SparseConeOptions::default())
     }
 
-    /// Solves a problem from impulses on the rows as given (3m, or none for zero).
+    /// Solves a problem from the given impulses (unscaled rows, three per contact; empty for zero).
     ///
     /// # Errors
     ///
@@ -279,7 +281,7 @@ impl SparseConeWorkspace {
         Ok(())
     }
 
-    /// Keeps the symbolic factors if the contacts couple as in the last problem.
+    /// Keeps the symbolic factors if the contacts are coupled as in the last problem.
     fn compare_pattern(&mut self, problem: &SparseConeProblem) {
         std::mem::swap(&mut self.pattern, &mut self.last_pattern);
         self.pattern.clear();
@@ -294,7 +296,7 @@ impl SparseConeWorkspace {
         self.linear.begin(self.pattern == self.last_pattern);
     }
 
-    /// The stages, until the best point is good.
+    /// Runs the stages until the best point is accurate enough. Returns the last stage.
     fn run(&mut self, options: &SparseConeOptions) -> SparseConeStage {
         let tolerance = options.tolerance;
         let Self {
@@ -365,7 +367,7 @@ impl SparseConeWorkspace {
         SparseConeStage::Sweeps
     }
 
-    /// Writes the best point on the rows as given, and judges it there.
+    /// Converts the best point to the unscaled rows and computes its residual there.
     fn finish(
         &mut self,
         problem: &SparseConeProblem,
@@ -401,10 +403,10 @@ impl SparseConeWorkspace {
     }
 }
 
-/// Residual of impulses (3m) in a sparse problem: 0 for a solution, free of units.
+/// Computes the residual of impulses (three per contact) in a sparse problem: dimensionless, 0 for a solution.
 ///
-/// The [`cone_residual`](super::super::cone_residual) with cones cut at the floors,
-/// $\lambda_n \ge p$. It is computed from the problem and the impulses alone.
+/// It is the [`cone_residual`](super::super::cone_residual) with the cones restricted to $\lambda_n \ge p$, $p$
+/// the floors. It is computed from the problem and the impulses alone.
 ///
 /// # Errors
 ///
@@ -418,7 +420,8 @@ pub fn sparse_cone_residual(problem: &SparseConeProblem, impulse: &[f64]) -> Res
     Ok(residual_of(problem, impulse, &after, &system.factors))
 }
 
-/// The residual on the rows as given; `factors` are $g_i^{-1/2}$.
+/// Computes the residual for the unscaled rows; `factors` are $g_i^{-1/2}$, $g_i$ the largest diagonal entry of
+/// block i.
 fn residual_of(
     problem: &SparseConeProblem,
     impulse: &[f64],
@@ -444,7 +447,7 @@ fn residual_of(
             floor,
         );
         let error = norm(&[scaled[0] - p[0], scaled[1] - p[1], scaled[2] - p[2]]);
-        // Not `max`, which would swallow NaN.
+        // Unlike `max` this keeps NaN.
         worst = if error <= worst { worst } else { error };
         size = size.max(norm(b) * factor).max(norm(&scaled));
     }

@@ -1,26 +1,27 @@
-//! The variables of a complementary basis in twice the precision.
+//! Refinement of the variables of a complementary basis in twice the precision.
 
 use super::{NONE, Tableau, reserve};
 use crate::LcpRef;
 use crate::enclosure::DATA_ROUNDING;
 use crate::scalar::{Double, Scalar, larger};
 
-/// Corrections; each gains the digits that the factorization is worth.
+/// Largest number of corrections. Each one adds as many correct digits as the factorization has.
 const MAX_CORRECTIONS: usize = 20;
 
-/// Change over the largest variable after which a rounded variable does not move: $2^{-60}$.
+/// A change below this fraction of the largest variable, $2^{-60}$, does not alter rounded variables.
 const ROUNDED: f64 = 8.673_617_379_884_035e-19;
 
-/// Change over the largest variable below which twice the precision tells more than the data hold: $2^{-53}$.
+/// If the last change is below this fraction of the largest variable, $2^{-53}$, the result is more accurate
+/// than the data.
 const TOLD: f64 = f64::EPSILON / 2.0;
 
-/// Memory of the corrections.
+/// Work space of the corrections.
 #[derive(Clone, Debug)]
 pub(super) struct Correction<T> {
     /// Values of the basic variables, row by row.
     values: Vec<Double>,
     residual: Vec<Double>,
-    /// Sizes of the terms of each row.
+    /// Sums of the magnitudes of the terms of each row.
     terms: Vec<f64>,
     correction: Vec<T>,
     column: Vec<f64>,
@@ -50,22 +51,22 @@ impl<T> Correction<T> {
 }
 
 impl<T: Scalar> Tableau<T> {
-    /// Solves the equations of the final basis again: a fresh factorization of the problem as
-    /// given, then corrections from residuals of twice the precision. Writes $z$ (n).
+    /// Solves the equations of the final basis again: with a new factorization of the original problem, then
+    /// corrections from residuals in twice the precision. Writes $z$ (n entries).
     ///
-    /// False if the basis is singular to working precision.
+    /// Returns false if the basis is singular to working precision.
     pub(in super::super) fn refine(&mut self, problem: LcpRef<'_>, z: &mut [f64]) -> bool {
         if !self.solve_signed(problem, z) {
             return false;
         }
         for z in z {
-            // NaN stays.
+            // NaN is kept.
             *z = larger(0.0, *z);
         }
         true
     }
 
-    /// [`refine`](Self::refine) that leaves negative variables as they are.
+    /// Does the work of [`refine`](Self::refine), but keeps negative variables.
     pub(in super::super) fn solve_signed(&mut self, problem: LcpRef<'_>, z: &mut [f64]) -> bool {
         if !self.refactor(problem) {
             return false;
@@ -81,12 +82,12 @@ impl<T: Scalar> Tableau<T> {
         true
     }
 
-    /// True if some $w_i$ of the basis is negative by more than half of what rounding of the data hides, as far as twice
-    /// the precision tells, or if it does not tell.
+    /// True if a $w_i$ of the basis may be negative by more than half of the rounding error of the data: if
+    /// arithmetic with twice the precision says so, or if its result is not accurate enough.
     ///
-    /// With the present list of pivots: a few products with it, and no factorization.
+    /// The current list of pivots is used, so that no factorization is needed.
     pub(in super::super) fn may_be_negative(&mut self, problem: LcpRef<'_>) -> bool {
-        // Written so that NaN is no digit.
+        // If the result is NaN, it is not accurate enough.
         let is_told = self.correct(problem, ROUNDED) <= TOLD;
         if !is_told {
             return true;
@@ -101,8 +102,8 @@ impl<T: Scalar> Tableau<T> {
         slacks.any(|(_, (w, terms))| w.to_f64() < -0.5 * DATA_ROUNDING * terms)
     }
 
-    /// Corrects the variables until a change falls to `digits` of the largest, or is no less than half of the one
-    /// before; returns the last change over the largest variable.
+    /// Corrects the variables until a change falls to `digits` times the largest variable, or is not less than
+    /// half of the change before. Returns the last change divided by the largest variable.
     fn correct(&mut self, problem: LcpRef<'_>, digits: f64) -> f64 {
         let n = self.n;
         self.correction.values.clear();
@@ -119,7 +120,7 @@ impl<T: Scalar> Tableau<T> {
             } = &mut self.correction;
             correction.clear();
             correction.resize(self.stride, T::ZERO);
-            // Rows with a basic w hold by the choice of that w.
+            // Rows with a basic w are satisfied by the choice of that w.
             for (i, (c, r)) in correction.iter_mut().zip(residual.iter()).enumerate() {
                 let is_slack = self.row_of[i] != NONE;
                 *c = T::from_f64(if is_slack { 0.0 } else { r.to_f64() });
@@ -150,7 +151,7 @@ impl<T: Scalar> Tableau<T> {
         reached
     }
 
-    /// Writes $q + Mz$ of the present values and the sizes of its terms, in scaled rows.
+    /// Writes $q + Mz$ at the current values and the sums of the magnitudes of its terms, for scaled rows.
     fn load_residual(&mut self, problem: LcpRef<'_>) {
         let n = self.n;
         let Correction {
