@@ -20,7 +20,7 @@
 //!
 //! ```
 //! use carom_motion::geometry::{Ellipsoid, HalfSpace, Shape};
-//! use carom_motion::impact::frictional::MoreauNewton;
+//! use carom_motion::impact::frictional::Poisson;
 //! use carom_motion::impact::two_body::ImpactOptions;
 //! use carom_motion::lie::{Se3, So3};
 //! use carom_motion::hybrid::{Ending, Limits};
@@ -55,7 +55,7 @@
 //!     })?;
 //!     let laws = Laws {
 //!         single: SingleLaw::TwoBody(ImpactOptions::default()),
-//!         several: &|_| Box::new(MoreauNewton::default()),
+//!         several: &|_| Box::new(Poisson::default()),
 //!         on_zeno: OnZeno::Rest,
 //!     };
 //!     let end = world.run(&laws, &Limits::duration(2.0), &[], &mut |_| ());

@@ -33,7 +33,7 @@ pub struct JointedSpec {
 ///
 /// ```
 /// # use carom_geometry::MassProperties;
-/// # use carom_impact::frictional::MoreauNewton;
+/// # use carom_impact::frictional::Poisson;
 /// # use carom_impact::two_body::ImpactOptions;
 /// # use carom_joints::coordinates::CoordinateSpec;
 /// # use carom_joints::frames::Frame;
@@ -79,7 +79,7 @@ pub struct JointedSpec {
 /// })?;
 /// let laws = Laws {
 ///     single: SingleLaw::TwoBody(ImpactOptions::default()),
-///     several: &|_| Box::new(MoreauNewton::default()),
+///     several: &|_| Box::new(Poisson::default()),
 ///     on_zeno: OnZeno::Rest,
 /// };
 /// let end = world.run(&laws, &Limits::duration(1.0), &[], None, &mut |_| ());

@@ -12,7 +12,7 @@ use crate::world::pair::Other;
 use crate::world::pair_table::Pair;
 use crate::world::run::Run;
 use crate::world::spec::{Laws, World};
-use crate::world::stepping::{Executor, Stepping};
+use crate::world::stepping::{Executor, Scheme, Stepping};
 use carom_variational::State;
 
 /// Largest overlap with which time stepping takes over, as a fraction of the smaller radius: rotation leaves overlaps of this
@@ -43,8 +43,9 @@ impl World {
     /// Runs as [`run`](Self::run) does, and continues as [`run_in_steps`](Self::run_in_steps) does where `run` would stop because
     /// events crowd: an impact law finds no solution, events follow each other without time between them, or lasting contacts
     /// have no forces or too large a step. A step that is too large for a body that rolls or slides on a curved surface stops the
-    /// run: time stepping would change its energy by more. [`RunEnd::handed_over`] tells time and reason of the switch. A run
-    /// without a switch has the same bits as one by `run`.
+    /// run: time stepping would change its energy by more. It does not stop a run of many bodies, for which time stepping is the
+    /// [suitable scheme](Self::suitable_scheme). [`RunEnd::handed_over`] tells time and reason of the switch. A run without a
+    /// switch has the same bits as one by `run`.
     pub fn run_or_step<'o>(
         &self,
         laws: &Laws<'_>,
@@ -79,7 +80,10 @@ impl Run<'_, '_> {
             MotionError::Impact { .. }
             | MotionError::EventLimit { .. }
             | MotionError::ContactForces { .. } => true,
-            MotionError::StepTooLarge { .. } => self.resolves_falls() && !self.rests_on_rounding(),
+            MotionError::StepTooLarge { .. } => {
+                let is_heap = self.world.suitable_scheme() == Scheme::TimeStepping;
+                self.resolves_falls() && (is_heap || !self.rests_on_rounding())
+            }
             _ => false,
         }
     }

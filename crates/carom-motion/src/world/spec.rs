@@ -51,7 +51,7 @@ pub enum OnZeno {
 ///
 /// ```
 /// # use carom_geometry::{Ellipsoid, HalfSpace, Shape};
-/// # use carom_impact::frictional::MoreauNewton;
+/// # use carom_impact::frictional::Poisson;
 /// # use carom_impact::two_body::ImpactOptions;
 /// # use carom_lie::{Se3, So3};
 /// # use carom_motion::hybrid::Limits;
@@ -81,7 +81,7 @@ pub enum OnZeno {
 /// # };
 /// # let laws = Laws {
 /// #     single: SingleLaw::TwoBody(ImpactOptions::default()),
-/// #     several: &|_| Box::new(MoreauNewton::default()),
+/// #     several: &|_| Box::new(Poisson::default()),
 /// #     on_zeno: OnZeno::Rest,
 /// # };
 ///
@@ -130,7 +130,7 @@ impl std::fmt::Debug for Laws<'_> {
 ///
 /// ```
 /// # use carom_geometry::{Ellipsoid, HalfSpace, Shape};
-/// # use carom_impact::frictional::MoreauNewton;
+/// # use carom_impact::frictional::Poisson;
 /// # use carom_impact::two_body::ImpactOptions;
 /// # use carom_lie::{Se3, So3};
 /// # use carom_motion::hybrid::Limits;
@@ -160,7 +160,7 @@ impl std::fmt::Debug for Laws<'_> {
 /// # };
 /// # let laws = Laws {
 /// #     single: SingleLaw::TwoBody(ImpactOptions::default()),
-/// #     several: &|_| Box::new(MoreauNewton::default()),
+/// #     several: &|_| Box::new(Poisson::default()),
 /// #     on_zeno: OnZeno::Rest,
 /// # };
 ///
@@ -201,7 +201,7 @@ pub struct WorldSpec {
 ///
 /// ```
 /// # use carom_geometry::{Ellipsoid, HalfSpace, Shape};
-/// # use carom_impact::frictional::MoreauNewton;
+/// # use carom_impact::frictional::Poisson;
 /// # use carom_impact::two_body::ImpactOptions;
 /// # use carom_lie::{Se3, So3};
 /// # use carom_motion::hybrid::Limits;
@@ -231,7 +231,7 @@ pub struct WorldSpec {
 /// # };
 /// # let laws = Laws {
 /// #     single: SingleLaw::TwoBody(ImpactOptions::default()),
-/// #     several: &|_| Box::new(MoreauNewton::default()),
+/// #     several: &|_| Box::new(Poisson::default()),
 /// #     on_zeno: OnZeno::Rest,
 /// # };
 ///

@@ -176,6 +176,79 @@ fn a_frictionless_ellipsoid_keeps_its_energy_or_the_run_stops() {
     }
 }
 
+/// A ball that fits between two walls moves at one of them. The law of several contacts is `poisson` unless the file says
+/// otherwise, and stops the ball; `moreau-newton` has no answer, and the contact that is hit is answered alone.
+#[test]
+fn a_ball_between_walls_stops_by_the_law_that_is_not_asked_for() {
+    const BETWEEN: &str = r#"
+duration = 0.1
+gravity = [0.0, 0.0, 0.0]
+contact = { friction = 0.3, restitution = 0.5 }
+[[planes]]
+name = "left"
+normal = [1.0, 0.0, 0.0]
+offset = 0.1
+[[planes]]
+name = "right"
+normal = [-1.0, 0.0, 0.0]
+offset = 0.1
+[[bodies]]
+name = "ball"
+mass = 2.0
+shape = { type = "sphere", radius = 0.1 }
+position = [0.0, 0.0, 0.0]
+velocity = [1.0, 0.0, 0.0]
+"#;
+    let record = run("world", &[], BETWEEN);
+    assert_eq!(record.status, "completed");
+    assert_eq!(record.results["scheme"], "events");
+    assert_eq!(record.results["impacts"][0]["law"], "poisson");
+    close(
+        record.results["energy"]["final_j"].as_f64().unwrap(),
+        0.0,
+        1e-15,
+    );
+    // (1 + e) m v and e m v.
+    let pressed = |wall: &str| {
+        let support = &record.results["momentum"]["supports"][wall];
+        support[0].as_f64().unwrap()
+    };
+    close(pressed("right"), -3.0, 1e-12);
+    close(pressed("left"), 1.0, 1e-12);
+    let asked = format!("{BETWEEN}[law]\nseveral = \"moreau-newton\"\n");
+    let record = run("world", &[], &asked);
+    assert_eq!(record.results["impacts"][0]["law"], "two-body");
+}
+
+/// An ellipsoid that stops alone, beside twelve balls at rest: a world of so many bodies goes on in steps, as `auto` would have begun it.
+#[test]
+fn a_heap_goes_on_in_steps_where_a_single_body_stops() {
+    let balls = |count: usize| -> String {
+        let ball = |i: usize| {
+            format!(
+                "[[bodies]]\nname = \"ball{i}\"\nmass = 1.0\nshape = {{ type = \"sphere\", radius = 0.1 }}\n\
+                 position = [{:?}, 0.0, 0.1]\n",
+                2.0 + 0.5 * i as f64
+            )
+        };
+        (0..count).map(ball).collect()
+    };
+    for (count, status) in [(11, "stopped"), (12, "completed")] {
+        let toml = format!("scheme = \"events\"\n{ELLIPSOID}{}", balls(count));
+        let sets = [
+            "time_step=0.016",
+            "bodies.0.angular_velocity=[2.0, 1.0, 0.0]",
+        ];
+        let record = run("world", &sets, &toml);
+        assert_eq!(record.status, status);
+        let kind = match status {
+            "completed" => &record.results["handed_over"]["kind"],
+            _ => &record.results["error"]["kind"],
+        };
+        assert_eq!(kind, "step-too-large");
+    }
+}
+
 const ELLIPSOID: &str = r#"
 contact = { friction = 0.0, restitution = 0.0 }
 [[planes]]

@@ -12,7 +12,8 @@ use super::newton::{Best, Steps};
 use super::soc::{self, Scaling};
 use super::system::{System, Triple};
 use super::tolerances::{
-    INTERIOR_STEPS, LEAST_INSIDE, NEAR, NEAR_STEPS, NEARER, PUSH, SHORT_STEP, TO_BOUNDARY,
+    INTERIOR_STEPS, LEAST_INSIDE, NEAR, NEAR_STEPS, NEARER, PATIENT_SHORT_STEP, PATIENT_STEPS,
+    PATIENT_TO_BOUNDARY, PUSH, SHORT_STEP, TO_BOUNDARY,
 };
 use crate::cone::problem::WIDTH;
 use carom_numeric::kernel::norm;
@@ -41,6 +42,33 @@ struct Inside {
     da: f64,
 }
 
+/// Limits of one attempt of the interior-point method.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pace {
+    /// Largest number of steps.
+    n_steps: usize,
+    /// Fraction of the way to the boundary of the cones.
+    to_boundary: f64,
+    /// A step shorter than this is followed by a push into the cones.
+    short_step: f64,
+}
+
+impl Pace {
+    /// Few long steps: an attempt that does not converge ends soon.
+    pub(super) const QUICK: Self = Self {
+        n_steps: INTERIOR_STEPS,
+        to_boundary: TO_BOUNDARY,
+        short_step: SHORT_STEP,
+    };
+
+    /// Many shorter steps with rare pushes into the cones.
+    pub(super) const PATIENT: Self = Self {
+        n_steps: PATIENT_STEPS,
+        to_boundary: PATIENT_TO_BOUNDARY,
+        short_step: PATIENT_SHORT_STEP,
+    };
+}
+
 /// Interior-point method with its work space.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Interior {
@@ -66,13 +94,13 @@ impl Interior {
         linear: &mut Linear,
         steps: &mut Steps,
         best: &mut Best,
-        (start, depth, tolerance): (&[Triple], f64, f64),
+        (start, depth, tolerance, pace): (&[Triple], f64, f64, Pace),
     ) -> bool {
         self.enter(system, start, depth);
         let mut tried = NEAR / NEARER;
-        for _ in 0..INTERIOR_STEPS {
+        for _ in 0..pace.n_steps {
             self.n_steps += 1;
-            let Some(length) = self.advance(system, linear) else {
+            let Some(length) = self.advance(system, linear, pace.to_boundary) else {
                 break;
             };
             self.leave(system);
@@ -93,7 +121,7 @@ impl Interior {
             if best.residual <= tolerance {
                 return true;
             }
-            if length < SHORT_STEP {
+            if length < pace.short_step {
                 let depth = PUSH * self.complementarity().sqrt();
                 self.push(depth);
             }
@@ -189,7 +217,12 @@ impl Interior {
     }
 
     /// Makes one predictor-corrector step. Returns its length, or `None` if the linear system fails.
-    fn advance(&mut self, system: &mut System, linear: &mut Linear) -> Option<f64> {
+    fn advance(
+        &mut self,
+        system: &mut System,
+        linear: &mut Linear,
+        to_boundary: f64,
+    ) -> Option<f64> {
         self.leave(system);
         self.linearize();
         let space = match system.has_bodies {
@@ -225,7 +258,7 @@ impl Interior {
             }
         }
         self.solve(system, linear)?;
-        let length = (TO_BOUNDARY * self.length()).min(1.0);
+        let length = (to_boundary * self.length()).min(1.0);
         for c in &mut self.contacts {
             for k in 0..WIDTH {
                 c.x[k] += length * c.dx[k];

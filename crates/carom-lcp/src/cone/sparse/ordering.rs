@@ -127,8 +127,11 @@ impl Ordering {
             let beyond = self.elements[place].iter().map(|e| outside[*e as usize]);
             let degree = self.adjacent[place].len() as u32 + (size - 1) + beyond.sum::<u32>();
             self.elements[place].push(p as u32);
-            self.degree[place] = degree;
-            self.queue.push(std::cmp::Reverse((degree, *i)));
+            // Without a change the entry of the queue stands.
+            if self.degree[place] != degree {
+                self.degree[place] = degree;
+                self.queue.push(std::cmp::Reverse((degree, *i)));
+            }
         }
     }
 }

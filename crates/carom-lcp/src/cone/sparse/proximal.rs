@@ -5,8 +5,8 @@ use super::natural::Point;
 use super::newton::{Best, Steps, change_of_regularization};
 use super::system::{System, Triple};
 use super::tolerances::{
-    DECREASE, FEW_STEPS, HALVINGS, PROXIMAL_GAIN, PROXIMAL_GROWTH, PROXIMAL_LEVELS, PROXIMAL_STEPS,
-    QUICK_DECAY, REGULARIZATION, REGULARIZATION_POWER, SLOW_DECAY, SOME_STEPS,
+    DECREASE, FEW_STEPS, HALVINGS, PROXIMAL_GAIN, PROXIMAL_GROWTH, PROXIMAL_STEPS, QUICK_DECAY,
+    REGULARIZATION, REGULARIZATION_POWER, SLOW_DECAY, SOME_STEPS,
 };
 
 /// Proximal-point method with its work space.
@@ -19,8 +19,8 @@ pub(super) struct Proximal {
 }
 
 impl Proximal {
-    /// Runs the method from the impulses `start`, with `epsilon` as first compliance, and a line search if
-    /// `is_searched`. Stores the best point in `best`. Returns true if its residual is at most the tolerance.
+    /// Runs the method from the impulses `start`, with `epsilon` as first compliance, with at most `n_levels` compliances, and a
+    /// line search if `is_searched`. Stores the best point in `best`. Returns true if its residual is at most the tolerance.
     pub(super) fn run(
         &mut self,
         system: &mut System,
@@ -28,6 +28,7 @@ impl Proximal {
         steps: &mut Steps,
         best: &mut Best,
         (start, mut epsilon, tolerance, is_searched): (&[Triple], f64, f64, bool),
+        n_levels: usize,
     ) -> bool {
         self.center.clear();
         self.center.extend_from_slice(start);
@@ -36,7 +37,7 @@ impl Proximal {
         self.here.evaluate(system);
         best.take(&self.here);
         let mut residual = self.here.residual;
-        for _ in 0..PROXIMAL_LEVELS {
+        for _ in 0..n_levels {
             let goal = (PROXIMAL_GAIN * residual).max(0.1 * tolerance);
             let taken = self.level(system, linear, steps, (epsilon, goal, is_searched));
             let Some(n_steps) = taken else {

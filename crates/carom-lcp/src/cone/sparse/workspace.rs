@@ -1,6 +1,6 @@
 //! Solver for sparse contact problems: stages, final residual, warm start.
 
-use super::interior::Interior;
+use super::interior::{Interior, Pace};
 use super::linear::Linear;
 use super::natural::Point;
 use super::newton::{Best, Steps};
@@ -9,8 +9,8 @@ use super::proximal::Proximal;
 use super::sweeps::sweep;
 use super::system::{System, Triple};
 use super::tolerances::{
-    DONE, INSIDE, INSIDE_FROM_ZERO, NEWTON_STEPS, PROXIMAL, PROXIMAL_FROM_ZERO, RETRIED,
-    RETRIED_DEPTH, SWEEPS, TOLERANCE,
+    DONE, INSIDE, INSIDE_FROM_ZERO, NEWTON_STEPS, PATIENT_DEPTHS, PROXIMAL, PROXIMAL_FIRST_LEVELS,
+    PROXIMAL_FROM_ZERO, PROXIMAL_LEVELS, RETRIED, RETRIED_DEPTH, SWEEPS, TOLERANCE,
 };
 use crate::cone::problem::WIDTH;
 use crate::cone::residual::projected;
@@ -104,11 +104,13 @@ pub enum SparseConeStage {
     Newton,
     /// Interior-point method.
     Interior,
-    /// Proximal-point method.
+    /// First compliances of the proximal-point method.
     Proximal,
     /// Interior-point method from zero impulses.
     InteriorFromZero,
-    /// Proximal-point method from zero impulses.
+    /// Interior-point method from the best point, which is moved inside the cones by several depths.
+    PatientInterior,
+    /// Proximal-point method with all its compliances, from the best point and from zero impulses.
     ProximalFromZero,
     /// Repeated interior-point and proximal-point steps.
     Retried,
@@ -324,36 +326,78 @@ impl SparseConeWorkspace {
         if best.impulse.len() == system.m {
             start.copy_from_slice(&best.impulse);
         }
-        let from_best = (&start[..], INSIDE.min(best.residual), tolerance);
+        let from_best = (
+            &start[..],
+            INSIDE.min(best.residual),
+            tolerance,
+            Pace::QUICK,
+        );
         let is_found = interior.run(system, linear, steps, best, from_best);
         if is_found || best.residual <= options.acceptable {
             return SparseConeStage::Interior;
         }
         start.copy_from_slice(&best.impulse);
         let from_best = (&start[..], PROXIMAL, tolerance, false);
-        let is_found = proximal.run(system, linear, steps, best, from_best);
+        let is_found = proximal.run(
+            system,
+            linear,
+            steps,
+            best,
+            from_best,
+            PROXIMAL_FIRST_LEVELS,
+        );
         if is_found || best.residual <= options.acceptable {
             return SparseConeStage::Proximal;
         }
+        self.run_slowly(options)
+    }
+
+    /// The stages for what settles or jams: which of their attempts finds the answer is chance.
+    fn run_slowly(&mut self, options: &SparseConeOptions) -> SparseConeStage {
+        let tolerance = options.tolerance;
+        let Self {
+            system,
+            linear,
+            steps,
+            interior,
+            proximal,
+            best,
+            start,
+            ..
+        } = self;
         start.fill([0.0; WIDTH]);
-        let from_zero = (&start[..], INSIDE_FROM_ZERO, tolerance);
+        let from_zero = (&start[..], INSIDE_FROM_ZERO, tolerance, Pace::PATIENT);
         let is_found = interior.run(system, linear, steps, best, from_zero);
         if is_found || best.residual <= options.acceptable {
             return SparseConeStage::InteriorFromZero;
         }
-        let from_zero = (&start[..], PROXIMAL_FROM_ZERO, tolerance, false);
-        let is_found = proximal.run(system, linear, steps, best, from_zero);
-        if is_found || best.residual <= options.acceptable {
-            return SparseConeStage::ProximalFromZero;
+        for depth in PATIENT_DEPTHS {
+            start.copy_from_slice(&best.impulse);
+            let from_best = (&start[..], depth, tolerance, Pace::PATIENT);
+            let is_found = interior.run(system, linear, steps, best, from_best);
+            if is_found || best.residual <= options.acceptable {
+                return SparseConeStage::PatientInterior;
+            }
+        }
+        for (compliance, is_from_zero) in [(PROXIMAL, false), (PROXIMAL_FROM_ZERO, true)] {
+            match is_from_zero {
+                true => start.fill([0.0; WIDTH]),
+                false => start.copy_from_slice(&best.impulse),
+            }
+            let from = (&start[..], compliance, tolerance, false);
+            let is_found = proximal.run(system, linear, steps, best, from, PROXIMAL_LEVELS);
+            if is_found || best.residual <= options.acceptable {
+                return SparseConeStage::ProximalFromZero;
+            }
         }
         for compliance in RETRIED {
             start.copy_from_slice(&best.impulse);
             let depth = INSIDE.min(RETRIED_DEPTH * best.residual);
-            let from_best = (&start[..], depth, tolerance);
+            let from_best = (&start[..], depth, tolerance, Pace::QUICK);
             let is_found = interior.run(system, linear, steps, best, from_best) || {
                 start.copy_from_slice(&best.impulse);
                 let from_best = (&start[..], compliance, tolerance, false);
-                proximal.run(system, linear, steps, best, from_best)
+                proximal.run(system, linear, steps, best, from_best, PROXIMAL_LEVELS)
             };
             if is_found || best.residual <= options.acceptable {
                 return SparseConeStage::Retried;
@@ -363,7 +407,7 @@ impl SparseConeWorkspace {
         sweep(system, start, SWEEPS);
         self.n_sweeps += SWEEPS;
         let swept = (&start[..], PROXIMAL, tolerance, true);
-        proximal.run(system, linear, steps, best, swept);
+        proximal.run(system, linear, steps, best, swept, PROXIMAL_LEVELS);
         SparseConeStage::Sweeps
     }
 

@@ -2,6 +2,7 @@
 
 mod heaps;
 mod scene;
+mod settling;
 mod siconos;
 mod sparse;
 

@@ -56,7 +56,7 @@ pub(crate) struct Config {
 
 mod defaults {
     use carom_impact::TwoBody;
-    use carom_impact::frictional::MoreauNewton;
+    use carom_impact::frictional::Poisson;
 
     pub(super) fn duration() -> f64 {
         2.0
@@ -71,7 +71,7 @@ mod defaults {
         TwoBody::NAME.to_owned()
     }
     pub(super) fn several() -> String {
-        MoreauNewton::NAME.to_owned()
+        Poisson::NAME.to_owned()
     }
 }
 

@@ -306,7 +306,7 @@ impl Config {
             if of_constraints {
                 let message = format!(
                     "`{name}` is about constraints, and a world has none: without them `propagative` \
-                     keeps the energy, and `moreau-newton` restitutes"
+                     keeps the energy, and `poisson` restitutes"
                 );
                 return Err(ScenarioError::value(key, message));
             }
