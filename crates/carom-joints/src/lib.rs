@@ -4,7 +4,7 @@
 //! constraints,
 //!
 //! 1. $v \leftarrow v + M^{-1}(J_0^T\Lambda_0 + \tfrac h2S_0^T\tau_0)$, with $\Lambda_0$ such that the joints are closed at the
-//! end;
+//!    end;
 //! 2. the free flight of every body;
 //! 3. $v \leftarrow v + M^{-1}(J_1^T\Lambda_1 + \tfrac h2S_1^T\tau_1)$ with $J_1v = 0$.
 //!

@@ -1,7 +1,7 @@
 //! One step of bodies in lasting contact: kick, free flight, kick.
 //!
 //! 1. Contact rows $J_0$ at the start, $v\leftarrow v + M^{-1}J_0^T\Lambda_0$ with mass matrix $M$, impulses $\Lambda_0$ and gaps
-//! $\Phi$: $0\le\Lambda_n\perp\Phi(\text{end})\ge 0$;
+//!    $\Phi$: $0\le\Lambda_n\perp\Phi(\text{end})\ge 0$;
 //! 2. the free flight;
 //! 3. contact rows $J_1$ at the end, $v\leftarrow v + M^{-1}J_1^T\Lambda_1$ with $0\le\Lambda_n\perp J_nv\ge 0$.
 //!
