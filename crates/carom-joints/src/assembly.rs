@@ -28,7 +28,7 @@ const LIMIT_SLACK: f64 = 1e-9;
 /// Largest number of Newton steps; two or three are needed from residuals of 1e-6.
 const NEWTON_STEPS: usize = 12;
 
-/// Specified place and velocity of a body at the start.
+/// Specified position, attitude and velocity of one body at the start of a motion; input of [`Multibody::assemble`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Placed {
     /// Position and attitude; `None` if a joint determines the place of the body.
@@ -39,7 +39,8 @@ pub struct Placed {
     pub angular_velocity: Vector3<f64>,
 }
 
-/// Errors of the specified start that the assembly has removed.
+/// Report of [`Multibody::assemble`]: how far the specified start was from satisfying the joint conditions, before they were
+/// solved.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct Assembly {
     /// Largest displacement of a body (m).
@@ -49,7 +50,9 @@ pub struct Assembly {
 }
 
 impl Multibody {
-    /// Places all bodies and closes the joints in positions and velocities.
+    /// Computes the initial state of a multibody system: places all bodies from the specified starts, and corrects positions
+    /// and velocities until the joint conditions are satisfied. `given` has one entry per body. Also returns the size of the
+    /// correction.
     ///
     /// # Errors
     ///

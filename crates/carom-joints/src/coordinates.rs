@@ -9,7 +9,8 @@ pub(crate) fn wrap(angle: f64) -> f64 {
     angle - TAU * (angle / TAU).round()
 }
 
-/// Constants of one joint coordinate, all in SI units (rad or m, N m or N).
+/// Parameters of one joint coordinate: range, initial value, spring, damper, dry friction, rotor and actuator; in SI units
+/// (rad or m, N m or N).
 ///
 /// # Examples
 ///
@@ -71,7 +72,8 @@ impl Default for CoordinateSpec {
     }
 }
 
-/// Values at increasing times (breakpoints), linear between them and constant outside.
+/// Piecewise linear function of time, given by values at increasing times (breakpoints) and constant before the first and
+/// after the last. Gives the force or the target of an [`Actuator`].
 ///
 /// # Examples
 ///
@@ -88,7 +90,8 @@ pub struct Table {
 }
 
 impl Table {
-    /// Creates a table. `None` unless there are as many values as times, at least one, all finite, and the times increase.
+    /// Creates a piecewise linear function of time from breakpoints: `times` in s, and the value at each. Returns `None`
+    /// unless both lists are nonempty and of equal length, all numbers are finite, and the times increase.
     pub fn new(times: Vec<f64>, values: Vec<f64>) -> Option<Self> {
         let increase = times.windows(2).all(|pair| pair[0] < pair[1]);
         let finite = times.iter().chain(&values).all(|x| x.is_finite());
@@ -96,12 +99,12 @@ impl Table {
         (increase && finite && fits).then_some(Self { times, values })
     }
 
-    /// Times of the breakpoints, at which the slope changes (s).
+    /// Returns the times of the breakpoints of this piecewise linear function, at which the slope changes (s).
     pub fn times(&self) -> &[f64] {
         &self.times
     }
 
-    /// Returns the value at a time (s).
+    /// Returns the value of this piecewise linear function at a time (s).
     pub fn value(&self, time: f64) -> f64 {
         let after = self.times.partition_point(|t| *t <= time);
         match (after.checked_sub(1), self.times.get(after)) {
@@ -114,7 +117,8 @@ impl Table {
         }
     }
 
-    /// Returns the slope at a time (s); at a breakpoint the slope of the segment before it if `before`, else after it.
+    /// Returns the time derivative of this piecewise linear function at a time (s). At a breakpoint, `before` selects the
+    /// slope of the segment before it instead of that after it.
     pub fn slope(&self, time: f64, before: bool) -> f64 {
         let after = self
             .times
@@ -128,7 +132,7 @@ impl Table {
     }
 }
 
-/// A force as a function of time (s).
+/// Force of an actuator along its joint coordinate (N or N m), as a function of time (s).
 #[derive(Clone)]
 pub struct Signal(pub Arc<dyn Fn(f64) -> f64 + Send + Sync>);
 
@@ -144,7 +148,8 @@ impl PartialEq for Signal {
     }
 }
 
-/// Control law of an actuator's force.
+/// Control law of an actuator: its force (N or N m) on a joint coordinate as a function of time, and for feedback of the
+/// coordinate.
 ///
 /// # Examples
 ///
@@ -178,7 +183,7 @@ pub enum Rule {
     Signal(Signal),
 }
 
-/// An actuator of one coordinate.
+/// An actuator (motor) that drives one joint coordinate: a control law, and a limit of the force.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Actuator {
     /// Control law of the force.
@@ -210,7 +215,8 @@ impl Actuator {
         }
     }
 
-    /// True if the actuator has a derivative gain.
+    /// True if the actuator damps its coordinate: if its control law is proportional-derivative with a positive derivative
+    /// gain.
     pub fn dissipates(&self) -> bool {
         self.derivative() > 0.0
     }
@@ -223,14 +229,15 @@ impl Actuator {
         }
     }
 
-    /// Returns the force at a coordinate, rate and time (s); at a breakpoint of a table with the slope of the segment before it
-    /// if `before`, else after it.
+    /// Returns the force of the actuator (N or N m), within its limit, at a value `q` of the coordinate (m or rad), its rate
+    /// and a time (s). If the target of the control law is piecewise linear, `before` selects the slope before a breakpoint
+    /// instead of that after it.
     pub fn force(&self, q: f64, rate: f64, time: f64, before: bool) -> f64 {
         let force = self.drive(q, time, before) - self.derivative() * rate;
         force.clamp(-self.limit, self.limit)
     }
 
-    /// Times at which the force has a breakpoint (s).
+    /// Returns the times (s) at which the actuator's force, as a function of time, has a breakpoint (a change of slope).
     pub fn corners(&self) -> &[f64] {
         match &self.rule {
             Rule::Table(table) | Rule::Pd { target: table, .. } => table.times(),

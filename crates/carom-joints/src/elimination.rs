@@ -42,7 +42,8 @@ const RANK: f64 = 1e-10;
 /// division by this scale.
 const FIXED_ROW: f64 = 1e-5;
 
-/// Factored equations of the joints at one configuration.
+/// Factorization of the equations of motion of bodies coupled by joints, at one configuration: block elimination along the
+/// spanning tree of the bodies, and a Schur complement for the joints that close loops.
 #[derive(Clone, Debug)]
 pub struct Elimination {
     branches: Branches,
@@ -88,7 +89,8 @@ struct Loops {
     rank: usize,
 }
 
-/// Bodies, tree and layout of rows of an elimination.
+/// Input of the block elimination of the joint equations ([`Elimination`]): spanning tree, mass matrices of the bodies, and
+/// layout of the joint rows.
 #[derive(Clone, Copy, Debug)]
 pub struct Scene<'a> {
     /// Spanning tree.
@@ -110,7 +112,8 @@ impl Scene<'_> {
 }
 
 impl Elimination {
-    /// Allocates the elimination of a tree.
+    /// Allocates an elimination of the joint equations for the spanning tree of a system of bodies. [`factor`](Self::factor)
+    /// must be called before it can solve.
     pub fn new(tree: &Tree) -> Self {
         let n = tree.branches.len();
         let towards = |branch: &Branch| branch.towards.and_then(|body| tree.place[body]);
@@ -131,12 +134,13 @@ impl Elimination {
         }
     }
 
-    /// Factors the equations at the states of all bodies. The `compliance` of a row is 0 for a condition, positive for a
+    /// Factors the joint equations at given states of all bodies. `rows` are the rows of all joints (conditions and
+    /// coordinate rates). The `compliance` of a row, its rate per unit impulse, is 0 for a condition, positive for a
     /// compliant row (such as a damper), and infinite for a row that is not part of the equations.
     ///
     /// # Errors
     ///
-    /// The joint whose rows are dependent.
+    /// Index of the joint whose rows are dependent.
     pub fn factor(
         &mut self,
         scene: &Scene<'_>,
@@ -215,8 +219,10 @@ impl Elimination {
         self.loops = loops;
     }
 
-    /// Solves for the velocities and the multipliers `out`, with prescribed rates `wanted`. On return `momenta` contains the
-    /// velocities.
+    /// Solves the factored joint equations for the velocities of the bodies and the impulses of the joints.
+    ///
+    /// `momenta` contains the momentum of each body on entry, and its velocity on return. `wanted` are the prescribed rates
+    /// of the rows (zero for a condition that stays satisfied). `out` receives the multipliers, the impulse of each row.
     pub fn solve(
         &mut self,
         scene: &Scene<'_>,
@@ -256,7 +262,9 @@ impl Elimination {
         }
     }
 
-    /// Solves like [`solve`](Self::solve), with prescribed rates of zero.
+    /// Computes the response of the jointed bodies to given momenta: solves the factored joint equations like
+    /// [`solve`](Self::solve), with all prescribed rates zero. On return `momenta` contains the velocities, and `out` the
+    /// impulse of each row.
     pub fn reply(
         &mut self,
         scene: &Scene<'_>,
@@ -271,9 +279,12 @@ impl Elimination {
         self.still = still;
     }
 
-    /// Computes the mobility $C\hat M^{-1}C^T$ of `n` further rows $C$ on the bodies, row-major: the velocities along each of
-    /// them for a unit impulse on another, with the joint conditions at constant rates. The cost of a row is the length of the
-    /// path from its bodies to the root.
+    /// Computes the mobility matrix of `n` further rows, such as contact directions, on the jointed bodies: entry (i, j) is
+    /// the velocity along row i due to a unit impulse on row j, with the joint conditions satisfied.
+    ///
+    /// `row` returns a row and its parent and child by index; `None` is the ground or a fixed body. `out` receives the
+    /// $n\times n$ matrix $C\hat M^{-1}C^T$, row-major, with the rows $C$ and the mass matrix $\hat M$ of the jointed bodies.
+    /// The cost of a row is the length of the path from its bodies to the root of the tree.
     pub fn mobility<'r>(
         &mut self,
         scene: &Scene<'_>,
@@ -339,7 +350,7 @@ impl Elimination {
         }
     }
 
-    /// Number of rows in use, and number of independent ones.
+    /// Returns the number of joint rows in the factored equations, and the number of linearly independent ones among them.
     pub fn rank(&self) -> (usize, usize) {
         let tree: usize = self.branches.nodes.iter().map(Node::n_rows).sum();
         (
@@ -460,7 +471,8 @@ impl Traces {
     }
 }
 
-/// Adds the momenta that an impulse on a row gives to its bodies.
+/// Adds the momentum changes that an impulse on a row (N s or N m s) causes to the momenta of all bodies. `ends` are the
+/// indices of the row's parent and child; `None` is the ground or a fixed body.
 #[inline]
 pub fn push(row: &Row, ends: &[Option<usize>; 2], impulse: f64, momenta: &mut [Vector6<f64>]) {
     let [parent, child] = *ends;
@@ -472,7 +484,8 @@ pub fn push(row: &Row, ends: &[Option<usize>; 2], impulse: f64, momenta: &mut [V
     }
 }
 
-/// Returns the rate of a row at given velocities of all bodies.
+/// Returns the rate of a row (m/s or rad/s) at given velocities of all bodies. `ends` are the indices of the row's parent and
+/// child; `None` is the ground or a fixed body.
 #[inline]
 pub fn rate(row: &Row, ends: &[Option<usize>; 2], velocities: &[Vector6<f64>]) -> f64 {
     let [parent, child] = *ends;

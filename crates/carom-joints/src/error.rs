@@ -2,7 +2,8 @@
 
 use carom_variational::VariationalError;
 
-/// Reason for which joints are invalid, or a step with them failed.
+/// Error of the joint model: a joint specification is invalid, the joints cannot be assembled, or a time step with them
+/// failed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum JointError {
@@ -121,7 +122,7 @@ pub enum JointError {
 }
 
 impl JointError {
-    /// Name of the variant as a stable kebab-case identifier, for machine-readable reports.
+    /// Identifier of this error in machine-readable reports: the variant's name in kebab case, for example `not-assembled`.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::InvalidValue { .. } => "invalid-value",

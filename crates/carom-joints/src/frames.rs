@@ -4,7 +4,7 @@ use carom_lie::So3;
 use carom_variational::State;
 use nalgebra::{Matrix3, Vector3, Vector6};
 
-/// A frame fixed in a body, or in space for the ground.
+/// A joint frame, given by position and attitude relative to a body, or to space for the ground.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Frame {
     /// Position of the origin relative to the center of mass, in body axes (m).
@@ -14,7 +14,7 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// Frame at the center of mass along the body axes.
+    /// Frame with its origin at the body's center of mass and its axes along the body axes.
     pub fn identity() -> Self {
         Self {
             position: Vector3::zeros(),
@@ -23,7 +23,7 @@ impl Frame {
     }
 }
 
-/// One body of a joint in space, with its joint frame.
+/// Joint frame on one of the two bodies of a joint, together with the body's position, all in space.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Side {
     /// Center of mass $x$ (m).
@@ -37,7 +37,8 @@ pub struct Side {
 }
 
 impl Side {
-    /// Places a joint frame in space, for a body at a state; `None` is the ground.
+    /// Computes a joint frame in space from its place in the body and the body's state; `None` if the frame is fixed to the
+    /// ground.
     pub fn new(frame: &Frame, state: Option<&State>) -> Self {
         match state {
             None => Self {
@@ -58,14 +59,14 @@ impl Side {
         }
     }
 
-    /// Axis $c_k$ of the frame in space.
+    /// Returns the unit vector of the frame's axis `k` in space; 0, 1, 2 for x, y, z.
     #[inline]
     pub fn axis(&self, k: usize) -> Vector3<f64> {
         self.axes.column(k).into_owned()
     }
 }
 
-/// Both frames of a joint in space: 1 is the parent's, 2 the child's.
+/// The two frames of a joint in space: frame 1 is fixed to the parent body, frame 2 to the child.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Frames {
     /// Frame of the parent.
@@ -75,21 +76,23 @@ pub struct Frames {
 }
 
 impl Frames {
-    /// Returns the separation $p_2 - p_1$ of the origins in space (m).
+    /// Returns the vector from the origin of the parent's joint frame to the origin of the child's, in space (m).
     #[inline]
     pub fn separation(&self) -> Vector3<f64> {
         self.child.origin - self.parent.origin
     }
 
-    /// Returns the relative attitude $D = C_1^TC_2$.
+    /// Returns the rotation matrix of the child's joint frame relative to the parent's, $D = C_1^TC_2$ with the rotation
+    /// matrices $C_1$, $C_2$ of the parent's and the child's frame in space.
     pub fn relative(&self) -> Matrix3<f64> {
         self.parent.axes.transpose() * self.child.axes
     }
 }
 
-/// One row of a joint condition or coordinate rate. It acts on the velocities $(\dot x_1, \Omega_1, \dot x_2, \Omega_2)$ of
-/// parent and child: velocities of the centers in space, angular velocities in body axes. A unit multiplier acts on the child
-/// with `force` at the child's origin and with `couple`.
+/// Row of the Jacobian of a joint condition or joint coordinate: a linear function of the velocities $(\dot x_1, \Omega_1,
+/// \dot x_2, \Omega_2)$ of the joint's parent (1) and child (2). $\dot x$ is the velocity of the center of mass in space,
+/// $\Omega$ the angular velocity in body axes. A unit multiplier acts on the child with `force` at the origin of the child's
+/// frame and with `couple`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Row {
     /// Entries for the velocity of the parent.
@@ -103,7 +106,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// Row with all entries zero.
+    /// Jacobian row with all entries zero.
     pub fn zeros() -> Self {
         Self {
             parent: Vector6::zeros(),
@@ -113,12 +116,16 @@ impl Row {
         }
     }
 
-    /// Row of a force on the child at the child's origin, with the reaction on the parent at the parent's origin.
+    /// Jacobian row of a unit multiplier that acts as `force` on the child at the origin of its joint frame, with the
+    /// reaction on the parent at the origin of the parent's frame. Its rate is the relative velocity of both origins along
+    /// `force`.
     pub fn force(frames: &Frames, force: Vector3<f64>) -> Self {
         Self::between(frames, force, &frames.parent.origin)
     }
 
-    /// Row of a force on the child at the child's origin, with the reaction on the parent at the same point of space.
+    /// Jacobian row of a unit multiplier that acts as `force` on the child at the origin of its joint frame, with the
+    /// reaction on the parent at the same point of space (not at the parent's origin), for a direction `force` that is fixed
+    /// in the parent.
     pub fn sliding_force(frames: &Frames, force: Vector3<f64>) -> Self {
         Self::between(frames, force, &frames.child.origin)
     }
@@ -136,7 +143,8 @@ impl Row {
         }
     }
 
-    /// Row of a couple on the child, with the reaction on the parent.
+    /// Jacobian row of a unit multiplier that acts as `couple` on the child, with the opposite couple on the parent. `couple`
+    /// is given in space.
     pub fn couple(frames: &Frames, couple: Vector3<f64>) -> Self {
         let zero = Vector3::zeros();
         Self {
@@ -147,14 +155,16 @@ impl Row {
         }
     }
 
-    /// Returns the rate of the row at given velocities of parent and child.
+    /// Returns the rate of this Jacobian row, its product with the velocities of parent and child: each the velocity of the
+    /// center of mass in space, then the angular velocity in body axes.
     #[inline]
     pub fn rate(&self, parent: &Vector6<f64>, child: &Vector6<f64>) -> f64 {
         self.parent.dot(parent) + self.child.dot(child)
     }
 }
 
-/// Combines a force or velocity in space and a moment or angular velocity in body axes into one vector.
+/// Combines a 3-vector in space (force or velocity) and a 3-vector in body axes (moment or angular velocity) into one
+/// 6-vector, in this order.
 #[inline]
 pub fn stack(linear: &Vector3<f64>, angular: &Vector3<f64>) -> Vector6<f64> {
     Vector6::new(

@@ -11,7 +11,8 @@ use nalgebra::{Matrix3, Vector3};
 /// Largest cosine between axes that count as orthogonal.
 const ORTHOGONAL: f64 = 1e-9;
 
-/// Specification of a joint.
+/// Specification of a joint between two bodies, or a body and the ground: type, bodies, frames, axes, and parameters of its
+/// coordinates.
 ///
 /// # Examples
 ///
@@ -61,7 +62,8 @@ pub struct JointSpec {
     pub ball: BallSpec,
 }
 
-/// Constants of a spherical joint: attitude and velocity at the start, damping, limit.
+/// Parameters that only a spherical joint has: attitude and angular velocity at the start, damping, limit of the rotation
+/// angle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BallSpec {
     /// Attitude of the child's frame in the parent's at the start; `None` if not specified.
@@ -88,7 +90,7 @@ impl Default for BallSpec {
     }
 }
 
-/// A checked joint of a multibody system.
+/// A joint between two bodies, or a body and the ground, whose specification has been checked.
 #[derive(Clone, Debug)]
 pub struct Joint {
     /// Name.
@@ -158,7 +160,8 @@ impl Joint {
         })
     }
 
-    /// Largest distance of the joint from the centers of its mobile bodies (m).
+    /// Returns the largest distance of the joint's frames from the centers of mass of the mobile bodies that it connects (m).
+    /// `is_mobile` tells whether the body with a given index can move.
     pub fn reach(&self, is_mobile: impl Fn(usize) -> bool) -> f64 {
         let parent = match self.parent {
             Some(body) if is_mobile(body) => self.frames[0].position.norm(),
@@ -167,7 +170,7 @@ impl Joint {
         parent.max(self.frames[1].position.norm())
     }
 
-    /// Returns both joint frames in space.
+    /// Returns the joint's two frames in space, at given states of all bodies.
     pub fn frames(&self, states: &[State]) -> Frames {
         Frames {
             parent: Side::new(
@@ -178,20 +181,22 @@ impl Joint {
         }
     }
 
-    /// Returns the residuals of the conditions (m, or cosines).
+    /// Returns the residuals of the joint's constraint conditions, zero if they are satisfied: each is a length (m) or the
+    /// cosine of an angle. `frames` are the joint's frames in space.
     pub fn residuals<'a>(&'a self, frames: &'a Frames) -> impl Iterator<Item = f64> + 'a {
         let all = self.kind.conditions.iter();
         all.map(move |condition| condition.residual(&self.geometry, frames))
     }
 
-    /// Returns the rows of the conditions: the derivatives of the residuals with respect to time.
+    /// Returns the Jacobian rows of the joint's constraint conditions: the derivatives of their residuals with respect to
+    /// time, as linear functions of the velocities of parent and child.
     pub fn rows(&self, frames: &Frames) -> Rows {
         let all = self.kind.conditions.iter();
         all.map(|condition| condition.row(frames)).collect()
     }
 
-    /// Returns the rows whose rates are the rates of the coordinates. For a spherical joint they also contain the relative
-    /// angular velocity.
+    /// Returns the Jacobian rows whose rates are the rates of the joint coordinates `q` (rad or m), as linear functions of
+    /// the velocities of parent and child. For a spherical joint three rows for its relative angular velocity follow.
     pub fn rates(&self, frames: &Frames, q: &[f64]) -> Rows {
         let mut rows = Rows::new();
         (self.kind.rates)(&self.geometry, frames, q, &mut rows);
@@ -204,7 +209,8 @@ impl Joint {
         (self.kind.rates)(&self.geometry, frames, q, out);
     }
 
-    /// Number of rows of the rates.
+    /// Returns the number of rows that [`rates`](Self::rates) gives: one per coordinate, and three more for a spherical
+    /// joint.
     pub fn n_rates(&self) -> usize {
         if self.kind.is_spherical() {
             self.first_couple() + 3
@@ -213,7 +219,8 @@ impl Joint {
         }
     }
 
-    /// Measures the coordinates; angles are continued from the coordinates `near` of a nearby state.
+    /// Computes the values of the joint coordinates from the joint's frames in space, into `out` (rad or m). Each angle is
+    /// shifted by a multiple of $2\pi$ to be closest to that in `near`, the coordinates of a nearby state.
     pub fn measure(&self, frames: &Frames, near: &[f64], out: &mut [f64]) {
         (self.kind.measure)(&self.geometry, frames, near, out);
         for (k, coordinate) in self.kind.coordinates.iter().enumerate() {
@@ -223,7 +230,8 @@ impl Joint {
         }
     }
 
-    /// Returns the attitude of the child's frame in the parent's, for the frames of the specification.
+    /// Returns the rotation matrix of the child's joint frame relative to the parent's. The frames are those of the joint's
+    /// specification; internally a joint may use frames that are turned against them.
     pub fn relative(&self, frames: &Frames) -> Matrix3<f64> {
         self.turned * frames.relative() * self.turned.transpose()
     }
@@ -241,7 +249,8 @@ impl Joint {
         &self.frames[side]
     }
 
-    /// Returns the name of a coordinate, such as `hip.angle1`.
+    /// Returns the name of the joint's coordinate `k`: the joint's name, with a suffix if there are several coordinates, such
+    /// as `hip.angle1`.
     pub fn coordinate_name(&self, k: usize) -> String {
         match self.kind.coordinates.get(k).map(|c| c.suffix) {
             None | Some("") => self.name.clone(),
@@ -249,7 +258,8 @@ impl Joint {
         }
     }
 
-    /// Returns the rotation angle of a spherical joint (rad), in \[0, π\], and the row of its rate.
+    /// Returns the rotation angle of a spherical joint (rad), in \[0, π\], and the Jacobian row whose rate is the rate of
+    /// this angle.
     pub fn ball_angle(&self, frames: &Frames) -> (f64, Row) {
         ball_rotation(frames)
     }

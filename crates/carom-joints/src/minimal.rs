@@ -12,7 +12,8 @@ const NEW_DIRECTION: f64 = 1e-4;
 /// Length of a projected unit vector below which it counts as zero.
 const VANISHES: f64 = 1e-8;
 
-/// Basis of the velocities that all joints allow at one configuration.
+/// Basis of the space of body velocities that satisfy all joint conditions at one configuration: minimal coordinates of
+/// velocity.
 #[derive(Clone, Debug)]
 pub struct Basis {
     /// Velocity of each body per unit of each coordinate: one 6 × n matrix per body with n coordinates, zero for fixed bodies.
@@ -23,7 +24,8 @@ pub struct Basis {
 }
 
 impl Basis {
-    /// Computes the basis at some states; `rows` are the joint rows there.
+    /// Computes a basis of the body velocities that satisfy all joint conditions, at given states of all bodies. `rows` are
+    /// the Jacobian rows of all joints at these states.
     pub fn new(multibody: &Multibody, states: &[State], rows: &[Row]) -> Self {
         let scene = multibody.scene();
         let mut relative: Vec<Vec<Vector6<f64>>> = Vec::new();
@@ -65,12 +67,13 @@ impl Basis {
         basis
     }
 
-    /// Number of degrees of freedom.
+    /// Returns the dimension of the basis: the number of degrees of freedom of the jointed bodies.
     pub fn dim(&self) -> usize {
         self.n
     }
 
-    /// Converts a row on the bodies to a covector on the coordinates of the basis.
+    /// Expresses a row, a linear function of body velocities, in the basis: returns its value on each basis vector. `ends`
+    /// are the indices of the row's parent and child; `None` is the ground or a fixed body.
     pub fn covector(&self, row: &Row, ends: &[Option<usize>; 2]) -> DVector<f64> {
         let mut out = DVector::zeros(self.n);
         let [parent, child] = *ends;
@@ -83,7 +86,8 @@ impl Basis {
         out
     }
 
-    /// Returns the coordinates of body velocities: of the closest velocities, in the kinetic metric, that the joints allow.
+    /// Returns the components of body velocities in the basis. Velocities that violate the joint conditions are projected
+    /// orthogonally, in the kinetic metric, onto those that satisfy them. `rows` are the Jacobian rows of all joints. Returns
     /// `None` if the mass matrix is singular.
     pub fn coordinates(
         &self,

@@ -16,7 +16,7 @@ const LEAST_SIZE: f64 = 1e-3;
 /// constant angular velocity.
 const ISOTROPIC: f64 = 1e-14;
 
-/// Specification of a multibody system.
+/// Specification of a multibody system: bodies, joints, gravity and the scheme of free flight.
 #[derive(Clone, Debug)]
 pub struct MultibodySpec {
     /// Name of each body with its mass and inertia; `None` for a body that never moves.
@@ -38,7 +38,7 @@ pub(crate) struct Part {
     isotropic: Option<f64>,
 }
 
-/// A checked multibody system of bodies and joints.
+/// A multibody system: rigid bodies connected by joints, whose specification has been checked.
 ///
 /// # Examples
 ///
@@ -98,7 +98,8 @@ pub struct Multibody {
     size: f64,
 }
 
-/// State of the system: bodies, coordinates, rotors.
+/// Configuration and velocity of a multibody system: states of the bodies, values of the joint coordinates, and the rotors of
+/// motors.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Posture {
     /// Position, attitude and momenta of the bodies.
@@ -110,7 +111,7 @@ pub struct Posture {
 }
 
 impl Multibody {
-    /// Checks the joints and creates the system.
+    /// Creates a multibody system, and checks the specification of every joint.
     ///
     /// # Errors
     ///
@@ -164,68 +165,71 @@ impl Multibody {
         })
     }
 
-    /// Joints in their order.
+    /// Returns the joints of the system, in the order of its specification.
     pub fn joints(&self) -> &[Joint] {
         &self.joints
     }
 
-    /// Spanning tree.
+    /// Returns the spanning tree of the system's mobile bodies, connected by its joints.
     pub fn tree(&self) -> &Tree {
         &self.tree
     }
 
-    /// Number of bodies.
+    /// Returns the number of bodies of the system, fixed ones included.
     pub fn n_bodies(&self) -> usize {
         self.parts.len()
     }
 
-    /// Name of a body.
+    /// Returns the name of the body with the given index; `ground` for an index without a body.
     pub fn body_name(&self, body: usize) -> &str {
         self.parts.get(body).map_or("ground", |part| &part.name)
     }
 
-    /// Mass and inertia of a body; `None` if it never moves.
+    /// Returns mass and inertia of the body with the given index; `None` if the body is fixed.
     pub fn rigid(&self, body: usize) -> Option<&RigidBody> {
         self.parts.get(body)?.rigid.as_ref()
     }
 
-    /// Size of the system: largest distance of a joint from the center of mass of a mobile body, at least 1e-3 m.
+    /// Returns the characteristic length of the system (m), which relates lengths and angles in tolerances: the largest
+    /// distance of a joint from the center of mass of a mobile body that it connects, at least 1e-3 m.
     pub fn size(&self) -> f64 {
         self.size
     }
 
-    /// Acceleration of gravity (m/s²).
+    /// Returns the acceleration of gravity that acts on the system, in space (m/s²).
     pub fn gravity(&self) -> &Vector3<f64> {
         &self.gravity
     }
 
-    /// Number of rows of all joints: conditions and rates.
+    /// Returns the number of Jacobian rows of all joints of the system: constraint conditions and coordinate rates.
     pub fn n_rows(&self) -> usize {
         self.offsets.last().copied().unwrap_or(0)
     }
 
-    /// Number of coordinates.
+    /// Returns the number of joint coordinates of the system, summed over all joints.
     pub fn n_coordinates(&self) -> usize {
         self.coordinate_offsets.last().copied().unwrap_or(0)
     }
 
-    /// Range of a joint's coordinates in the list of all coordinates.
+    /// Returns the index range of one joint's coordinates in the list of all joint coordinates of the system.
     pub fn coordinates_of(&self, joint: usize) -> std::ops::Range<usize> {
         self.coordinate_offsets[joint]..self.coordinate_offsets[joint + 1]
     }
 
-    /// Indices of the first condition row and of the first rate row of a joint.
+    /// Returns two indices into the list of the system's Jacobian rows, for one joint: its first constraint condition, and
+    /// its first coordinate rate.
     pub fn rows_of(&self, joint: usize) -> (usize, usize) {
         let first = self.offsets[joint];
         (first, first + self.joints[joint].kind.conditions.len())
     }
 
-    /// Parent and child of a joint; `None` for the ground or a fixed body.
+    /// Returns the indices of the parent and the child body of a joint; `None` for the ground or a fixed body.
     pub fn ends(&self, joint: usize) -> &[Option<usize>; 2] {
         &self.ends[joint]
     }
 
-    /// Returns tree, masses and layout of rows for an [`Elimination`](crate::elimination::Elimination).
+    /// Returns the input of the block elimination of the joint equations ([`Elimination`](crate::elimination::Elimination)):
+    /// spanning tree, mass matrices and layout of the joint rows.
     pub fn scene(&self) -> Scene<'_> {
         Scene {
             tree: &self.tree,
@@ -236,7 +240,8 @@ impl Multibody {
         }
     }
 
-    /// Computes all joint rows at some states, in the layout of [`rows_of`](Self::rows_of).
+    /// Computes the Jacobian rows of all joints into `out`, in the layout of [`rows_of`](Self::rows_of), at given states of
+    /// all bodies. `q` are the values of all joint coordinates there.
     pub fn rows(&self, states: &[State], q: &[f64], out: &mut Vec<Row>) {
         out.clear();
         for (j, joint) in self.joints.iter().enumerate() {
@@ -259,7 +264,8 @@ impl Multibody {
         }
     }
 
-    /// Computes the velocities of the bodies: of the centers in space, angular velocities in body axes.
+    /// Computes the velocity of every body from its momenta, into `out`: velocity of the center of mass in space (m/s), then
+    /// angular velocity in body axes (rad/s); zero for fixed bodies.
     pub fn velocities(&self, states: &[State], out: &mut Vec<Vector6<f64>>) {
         out.clear();
         out.extend(self.parts.iter().zip(states).map(|(part, state)| {
@@ -272,7 +278,8 @@ impl Multibody {
         }));
     }
 
-    /// Sets the momenta of the bodies from their velocities.
+    /// Sets the momenta in the `states` of all mobile bodies from given velocities: velocity of the center of mass in space
+    /// (m/s), then angular velocity in body axes (rad/s).
     pub fn set_velocities(&self, velocities: &[Vector6<f64>], states: &mut [State]) {
         for ((part, velocity), state) in self.parts.iter().zip(velocities).zip(states) {
             if let Some(rigid) = &part.rigid {
@@ -282,7 +289,8 @@ impl Multibody {
         }
     }
 
-    /// Measures the coordinates at some states; angles are continued from the coordinates `near` of a nearby state.
+    /// Computes the values of all joint coordinates from the states of the bodies, into `out` (rad or m). Each angle is
+    /// shifted by a multiple of $2\pi$ to be closest to that in `near`, the coordinates of a nearby state.
     pub fn measure(&self, states: &[State], near: &[f64], out: &mut [f64]) {
         for (j, joint) in self.joints.iter().enumerate() {
             let range = self.coordinates_of(j);
@@ -298,7 +306,8 @@ impl Multibody {
         }
     }
 
-    /// Computes the rates of all coordinates.
+    /// Computes the rates of all joint coordinates into `out` (rad/s or m/s). `rows` are the Jacobian rows of all joints,
+    /// `velocities` those of all bodies.
     pub fn coordinate_rates(&self, rows: &[Row], velocities: &[Vector6<f64>], out: &mut Vec<f64>) {
         out.clear();
         for (j, joint) in self.joints.iter().enumerate() {
@@ -309,7 +318,8 @@ impl Multibody {
         }
     }
 
-    /// Returns the largest value of center speed plus angular speed times [`size`](Self::size) over all bodies (m/s).
+    /// Returns an upper bound of the speed of points within the distance [`size`](Self::size) of the center of mass, over all
+    /// mobile bodies (m/s): the largest value of center speed plus angular speed times `size`.
     pub fn fastest_speed(&self, states: &[State]) -> f64 {
         let all = self.parts.iter().zip(states);
         let speeds = all.filter_map(|(part, state)| {
@@ -320,7 +330,8 @@ impl Multibody {
         speeds.fold(0.0, f64::max)
     }
 
-    /// Extends limits to coordinates that start slightly beyond them, by rounding of the input.
+    /// Widens the limits of the joint coordinates so that the values `q` (one per coordinate) lie within them, for a start
+    /// that exceeds a limit by rounding of the input.
     pub fn admit(&mut self, q: &[f64]) {
         let all = self
             .joints
@@ -332,7 +343,7 @@ impl Multibody {
         }
     }
 
-    /// Advances one body by its free flight, without joints, for `time` (s).
+    /// Computes the state of one body after free flight under gravity for `time` (s), without joints.
     ///
     /// # Errors
     ///
@@ -362,7 +373,7 @@ impl Multibody {
         })
     }
 
-    /// Kinetic energy of bodies and rotors (J).
+    /// Returns the kinetic energy of all bodies and rotors of the system (J).
     pub fn kinetic(&self, posture: &Posture) -> f64 {
         let bodies = self.parts.iter().zip(&posture.states);
         let bodies: f64 = bodies
@@ -379,7 +390,8 @@ impl Multibody {
         bodies + rotors
     }
 
-    /// Kinetic energy of bodies and rotors, plus potential energy of gravity and springs (J).
+    /// Returns the total energy of the system (J): kinetic energy of bodies and rotors, potential energy of gravity and
+    /// springs.
     pub fn energy(&self, posture: &Posture) -> f64 {
         let bodies = self.parts.iter().zip(&posture.states);
         let heights: f64 = bodies
@@ -396,12 +408,12 @@ impl Multibody {
         self.kinetic(posture) + heights + springs
     }
 
-    /// All coordinates in their order.
+    /// Returns the parameters of all joint coordinates of the system, in the order of the joints.
     pub fn coordinates(&self) -> impl Iterator<Item = &crate::coordinates::CoordinateSpec> {
         self.joints.iter().flat_map(|joint| &joint.coordinates)
     }
 
-    /// Lists the joints that lie on a loop, in their order.
+    /// Returns the indices of the joints that belong to a closed kinematic loop, in ascending order.
     pub fn loop_joints(&self) -> Vec<usize> {
         let mut found = vec![false; self.joints.len()];
         for &closing in &self.tree.loops {
@@ -427,15 +439,17 @@ impl Multibody {
         (0..found.len()).filter(|j| found[*j]).collect()
     }
 
-    /// Index of the joint to which a row belongs.
+    /// Returns the index of the joint to which a Jacobian row belongs; `row` is an index into the list of all rows of the
+    /// system.
     pub fn joint_of_row(&self, row: usize) -> usize {
         self.offsets
             .partition_point(|first| *first <= row)
             .saturating_sub(1)
     }
 
-    /// Returns the largest residual of the joint conditions: the joint, the residual divided by the size of the system for
-    /// lengths, the residual itself, and `true` if it is a length. `None` if there are no conditions.
+    /// Returns the most violated joint condition at given states of all bodies; `None` if no joint has a condition. The
+    /// entries: index of the joint; residual relative to [`size`](Self::size) if it is a length, else equal to the next
+    /// entry; absolute residual (m, or cosine of an angle); `true` if it is a length.
     pub fn worst_residual(&self, states: &[State]) -> Option<(usize, f64, f64, bool)> {
         let mut worst: Option<(usize, f64, f64, bool)> = None;
         for (j, joint) in self.joints.iter().enumerate() {

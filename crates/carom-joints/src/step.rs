@@ -24,10 +24,12 @@ use nalgebra::{Vector3, Vector6};
 
 /// Coefficient of Suzuki's composition of order 4.
 const SUZUKI: f64 = 0.414_490_771_794_375_7;
-/// Fractions of the step for Suzuki's five substeps, order 4.
+/// Lengths of the five substeps of Suzuki's composition of order 4, as fractions of the whole time step; input of
+/// [`Stepper::compose`].
 pub const SUZUKI_4: [f64; 5] = [SUZUKI, SUZUKI, 1.0 - 4.0 * SUZUKI, SUZUKI, SUZUKI];
 
-/// Fractions of the step for Yoshida's seven substeps (1990, solution A), order 6.
+/// Lengths of the seven substeps of Yoshida's composition of order 6 (1990, solution A), as fractions of the whole time step;
+/// input of [`Stepper::compose`].
 pub const YOSHIDA_6: [f64; 7] = [
     0.784_513_610_477_557_3,
     0.235_573_213_359_358_13,
@@ -38,7 +40,8 @@ pub const YOSHIDA_6: [f64; 7] = [
     0.784_513_610_477_557_3,
 ];
 
-/// Mode of each coordinate: dry friction, limits, and force of the caller.
+/// State of friction and limits of each joint coordinate in a time step (held, sliding or free), and the caller's force along
+/// it. The caller sets them before a step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Modes {
     /// Value at which a coordinate is held, because it sticks or rests at a limit; `None` if it moves.
@@ -54,7 +57,7 @@ pub struct Modes {
 }
 
 impl Modes {
-    /// Modes in which no coordinate is held or slides, without forces of the caller.
+    /// Creates the modes of a system in which no coordinate is held or slides, and the caller applies no forces.
     pub fn free(multibody: &Multibody) -> Self {
         let n = multibody.n_coordinates();
         Self {
@@ -66,7 +69,7 @@ impl Modes {
     }
 }
 
-/// Work of the forces along coordinates and of the contacts (J).
+/// Work and energy losses of a time step, or of several (J): of actuators, dampers, dry friction and contacts.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Works {
     /// Work of actuators and of the caller's forces on the bodies.
@@ -80,7 +83,7 @@ pub struct Works {
 }
 
 impl Works {
-    /// Adds the works of another step.
+    /// Adds the work and the energy losses of another step to these.
     pub fn add(&mut self, more: &Self) {
         self.actuator += more.actuator;
         self.damper += more.damper;
@@ -89,7 +92,7 @@ impl Works {
     }
 }
 
-/// Impulses of one joint on its child during a step.
+/// Impulses that one joint transmits to its child body during a time step.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Load {
     /// Impulse of the conditions at the child's origin (N s).
@@ -101,7 +104,7 @@ pub struct Load {
 }
 
 impl Load {
-    /// Adds the impulses of another step.
+    /// Adds the impulses of this joint in another step to these.
     pub fn add(&mut self, more: &Self) {
         self.force += more.force;
         self.moment += more.moment;
@@ -109,7 +112,8 @@ impl Load {
     }
 }
 
-/// Result of a step. The memory of an earlier result can be reused: see [`Stepper::step_into`].
+/// Result of one time step of a multibody system: state at the end, work, and impulses of joints and contacts. The memory of
+/// an earlier result can be reused: see [`Stepper::step_into`].
 #[derive(Clone, Debug, Default)]
 pub struct Step {
     /// State of the system at the end.
@@ -154,7 +158,8 @@ impl Step {
     }
 }
 
-/// Computes steps, and stores data that the next step reuses.
+/// Time integrator of a multibody system. Between steps it stores the factorized equations and the impulses of earlier steps,
+/// which are the initial guess of the next.
 ///
 /// # Examples
 ///
@@ -263,7 +268,7 @@ impl Push {
 }
 
 impl<'m> Stepper<'m> {
-    /// Allocates the steps of a multibody system.
+    /// Creates a time integrator of a multibody system, and allocates its memory.
     pub fn new(multibody: &'m Multibody) -> Self {
         let (n, rows) = (multibody.n_bodies(), multibody.n_rows());
         Self {
@@ -292,17 +297,21 @@ impl<'m> Stepper<'m> {
         }
     }
 
-    /// Discards the impulses of earlier steps, for example after an impact or a change of the step length.
+    /// Discards the stored impulses of earlier steps, which are the initial guess of the next. Called after a discontinuity,
+    /// such as an impact, or a change of the step length.
     pub fn forget(&mut self) {
         self.history.clear();
     }
 
-    /// Number of rows and of independent rows at the configuration that was factored last.
+    /// Returns the number of joint rows in the equations that were factored last, and the number of linearly independent ones
+    /// among them.
     pub fn rank(&self) -> (usize, usize) {
         self.elimination.rank()
     }
 
-    /// Computes one step of order 2 from a posture at `time` (s) over `length` (s), which may be negative without damping.
+    /// Computes one time step of order 2 of a multibody system without contacts. The step begins in the state `start` at
+    /// `time` (s), with the given `modes` of the joint coordinates. Its `length` (s) may be negative if nothing dissipates
+    /// energy.
     ///
     /// # Errors
     ///
@@ -320,7 +329,8 @@ impl<'m> Stepper<'m> {
         Ok(step)
     }
 
-    /// Computes a [`step`](Self::step) into the memory of an earlier result. Nothing is allocated then if the joints form a tree.
+    /// Computes one time step like [`step`](Self::step), and writes it into `step`, the result of an earlier one, whose
+    /// memory is reused. If the joints form a tree, nothing is allocated then.
     ///
     /// # Errors
     ///

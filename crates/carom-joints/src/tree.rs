@@ -2,7 +2,7 @@
 
 use crate::joint::Joint;
 
-/// Node of the spanning tree: a body with its joint towards the root.
+/// Node of the spanning tree of a multibody system: a body, and the joint that connects it towards the root.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Branch {
     /// Index of the body.
@@ -17,8 +17,8 @@ pub struct Branch {
     pub tree: usize,
 }
 
-/// Spanning tree of the mobile bodies. Joints are added in their order if they connect bodies that were not connected before; the
-/// others close loops.
+/// Spanning tree of the mobile bodies of a multibody system, with the joints as edges. Joints are added in their order if
+/// they connect bodies that were not connected before; the others close loops.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tree {
     /// Mobile bodies, each after the body on the other side of its joint.
@@ -30,7 +30,8 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// Builds the spanning tree; `mobile` is true for mobile bodies.
+    /// Builds the spanning tree of a multibody system from its joints. `mobile` has one entry per body, true if the body can
+    /// move.
     pub fn new(mobile: &[bool], joints: &[Joint]) -> Self {
         let n = mobile.len();
         // The ground and all fixed bodies together are the last node.

@@ -51,7 +51,7 @@
 //! assert_eq!((bead.n_impacts, bead.position), (3, 0.75));
 //! ```
 
-/// Limits at which a run ends.
+/// Limits at which a simulation run ends: simulated time, and number of impacts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limits {
     /// Time since the start (s).
@@ -61,7 +61,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Limits the number of impacts, but not the time.
+    /// Creates limits that end a run after a number of impacts, at any time.
     pub fn impacts(impacts: usize) -> Self {
         Self {
             impacts,
@@ -69,7 +69,7 @@ impl Limits {
         }
     }
 
-    /// Limits the time (s), but not the number of impacts.
+    /// Creates limits that end a run after a simulated time (s), with any number of impacts.
     pub fn duration(duration: f64) -> Self {
         Self {
             impacts: usize::MAX,
@@ -78,7 +78,8 @@ impl Limits {
     }
 }
 
-/// Ending of a run: the reason for which it ended.
+/// Reason for which a simulation run ended: a limit, a state that the system cannot leave or continue from, or an error of
+/// type `E`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Ending<E> {
     /// The run reached its duration.
@@ -107,7 +108,7 @@ pub enum Ending<E> {
 }
 
 impl<E> Ending<E> {
-    /// Returns the error if the motion could not be continued, else this ending.
+    /// Converts this ending of a run to a result: the error if the motion could not be continued, else the ending itself.
     ///
     /// # Errors
     ///
@@ -119,7 +120,8 @@ impl<E> Ending<E> {
         }
     }
 
-    /// Returns the stable kebab-case identifier, for machine-readable reports.
+    /// Returns the identifier of this ending in machine-readable reports: the variant's name in kebab case, for example
+    /// `max-impacts`.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Completed => "completed",
@@ -136,7 +138,8 @@ impl<E> Ending<E> {
     }
 }
 
-/// Event of a run. The types of samples `S`, impacts `I` and contact identifiers `C` are those of the system.
+/// Event that a simulation run reports: a sample of the state, an impact, or a change of a lasting contact. The types of
+/// samples `S`, impacts `I` and contact identifiers `C` depend on the system.
 #[derive(Clone, Copy, Debug)]
 pub enum Event<'e, S, I, C> {
     /// Sample at a grid time or at a requested time.
@@ -168,7 +171,8 @@ pub enum Event<'e, S, I, C> {
     },
 }
 
-/// System that moves between events, in its present state.
+/// Mechanical system in motion, with impacts at discrete times (a hybrid system): holds the present state, and can advance it
+/// to the next event. [`drive`] calls it in a loop.
 pub trait Hybrid {
     /// Error for which the motion can end early.
     type Error;
@@ -187,7 +191,8 @@ pub trait Hybrid {
     fn proceed(&mut self, limits: &Limits) -> Result<Option<Ending<Self::Error>>, Self::Error>;
 }
 
-/// Runs a system until one of the limits is reached, or the motion ends.
+/// Advances a hybrid system (a motion with impacts) event by event until one of the limits is reached or the motion ends, and
+/// returns the reason of the end.
 pub fn drive<H: Hybrid + ?Sized>(system: &mut H, limits: &Limits) -> Ending<H::Error> {
     while system.n_impacts() < limits.impacts {
         match system.proceed(limits) {

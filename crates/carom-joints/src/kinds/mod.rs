@@ -28,13 +28,13 @@ pub static KINDS: &[&Kind] = &[
     &free::KIND,
 ];
 
-/// Rows of joints.
+/// Jacobian rows of one or several joints.
 pub type Rows = Vec<Row>;
 
 /// Separation $d$ (m) and relative attitude $D$ of two frames.
 pub(crate) type Relative = (Vector3<f64>, Matrix3<f64>);
 
-/// A type of joint.
+/// A joint type, such as revolute or prismatic: its constraint conditions, coordinates and axes.
 #[derive(Debug)]
 pub struct Kind {
     /// Name in configuration files.
@@ -53,8 +53,8 @@ pub struct Kind {
     pub(crate) rates: fn(&Geometry, &Frames, q: &[f64], &mut Rows),
 }
 
-/// A condition on the two frames, with $d = p_2 - p_1$ the separation of the origins (parent 1, child 2) and $c_{ik}$ the k-th
-/// axis of frame i.
+/// A scalar constraint condition between the two frames of a joint. $d = p_2 - p_1$ is the vector from the origin of the
+/// parent's frame (1) to that of the child's (2), and $c_{ik}$ is the k-th axis of frame i.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Condition {
     /// $e_k\cdot d = 0$: the origins coincide along the axis $e_k$ of space.
@@ -67,7 +67,7 @@ pub enum Condition {
     Distance,
 }
 
-/// Name and nature of a coordinate.
+/// Name and unit (angle or length) of a coordinate of a joint type.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Coordinate {
     /// Suffix of the name, after the joint's name and a point; empty for a single coordinate.
@@ -92,7 +92,7 @@ impl Coordinate {
     }
 }
 
-/// Axes that a configuration of a type specifies.
+/// The joint axes that a configuration file must specify for a joint type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Axes {
     /// No axes.
@@ -105,7 +105,8 @@ pub enum Axes {
     Three,
 }
 
-/// Geometric constants of a joint for its type.
+/// Geometric constants of a joint that its type needs: the length of a distance joint, an angle between the axes of a gimbal
+/// joint.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct Geometry {
     /// Length of a `distance` joint (m).
@@ -115,12 +116,12 @@ pub struct Geometry {
 }
 
 impl Condition {
-    /// True if the residual is a length (m), false if it is the cosine of an angle.
+    /// True if the residual of this joint condition is a length (m), false if it is the cosine of an angle.
     pub fn is_length(self) -> bool {
         !matches!(self, Self::Orthogonal(..))
     }
 
-    /// Returns the residual: a length (m) or the cosine of an angle.
+    /// Returns the residual of this joint condition, zero if it is satisfied: a length (m) or the cosine of an angle.
     pub fn residual(self, geometry: &Geometry, frames: &Frames) -> f64 {
         let d = frames.separation();
         match self {
@@ -131,7 +132,7 @@ impl Condition {
         }
     }
 
-    /// Returns the row whose rate is the rate of the residual.
+    /// Returns the Jacobian row of this joint condition: its rate is the time derivative of the condition's residual.
     pub fn row(self, frames: &Frames) -> Row {
         match self {
             Self::Coincide(k) => Row::force(frames, Vector3::ith(k, 1.0)),
@@ -151,12 +152,13 @@ impl Condition {
 }
 
 impl Kind {
-    /// Returns the type with a name; `None` if there is no such type.
+    /// Returns the joint type with a name in configuration files, such as `revolute`; `None` if there is no such type.
     pub fn named(name: &str) -> Option<&'static Self> {
         KINDS.iter().copied().find(|kind| kind.name == name)
     }
 
-    /// True for a spherical joint, whose attitude is given by a quaternion.
+    /// True if this joint type is the spherical joint (with or without a limit of its angle), whose attitude is given by a
+    /// quaternion.
     pub fn is_spherical(&self) -> bool {
         std::ptr::eq(self, &raw const spherical::KIND) || self.is_bounded_ball()
     }
@@ -171,7 +173,8 @@ impl Kind {
         &spherical::BOUNDED
     }
 
-    /// True if the joint determines the place of the child, by its conditions and coordinates.
+    /// True if this joint type determines position and attitude of the child relative to the parent, by its conditions
+    /// together with the values of its coordinates.
     pub fn places(&self) -> bool {
         self.conditions.len() + self.coordinates.len() == 6 || self.is_spherical()
     }

@@ -12,7 +12,8 @@ use crate::multibody::Posture;
 use carom_variational::State;
 use nalgebra::Vector6;
 
-/// Row of a contact. The entries of the child are those of the contact's first body, those of the parent of its second.
+/// Jacobian row of a contact direction, with the two bodies on which it acts. In the row, `child` is the contact's first body
+/// and `parent` its second.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ContactRow {
     /// Entries for both bodies; the field `force` is the direction in space.
@@ -22,13 +23,14 @@ pub struct ContactRow {
 }
 
 impl ContactRow {
-    /// Returns the rate of the row at given velocities of all bodies.
+    /// Returns the velocity along this contact direction (m/s) at given velocities of all bodies.
     pub fn rate(&self, velocities: &[Vector6<f64>]) -> f64 {
         rate(&self.row, &self.ends, velocities)
     }
 }
 
-/// State of an iteration of the first kick: velocities of all contact rows, three per point (m/s).
+/// Input of one iteration for the contact impulses at the start of a time step (the first of its two kicks, between which the
+/// bodies fly freely): mobility, and velocities of all contact rows, three rows per contact point (m/s).
 #[derive(Clone, Copy, Debug)]
 pub struct FirstKick<'a> {
     /// Mobility $W$ at the start, row-major.
@@ -47,7 +49,7 @@ pub struct FirstKick<'a> {
     pub length: f64,
 }
 
-/// Difference between the impulses of two iterations.
+/// Convergence measure of an iteration for the contact impulses: the difference between the impulses of two iterations.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Change {
     /// Largest change of a contact velocity (m/s).
@@ -58,7 +60,9 @@ pub struct Change {
     pub tolerable: bool,
 }
 
-/// Contacts of a step: geometry, rows, and a rule for the impulses.
+/// Contact model that a time step calls ([`Stepper::step_with`]): finds the contact points and their Jacobian rows, and
+/// computes the contact impulses. A step applies impulses at its start (first kick), lets the bodies fly freely, and applies
+/// impulses at its end (second kick).
 pub trait Contacts {
     /// Finds the contact points at the start of the step, and appends their rows.
     fn start(&mut self, states: &[State], rows: &mut Vec<ContactRow>);
@@ -103,7 +107,8 @@ fn work(impulses: &[f64], before: &[f64], after: &[f64]) -> f64 {
 }
 
 impl Stepper<'_> {
-    /// Computes a step of order 2 with contacts.
+    /// Computes one time step of order 2 of a multibody system with contacts, which `contacts` finds and solves. The step
+    /// begins in the state `start` at `time` (s), with the given `modes` of the joint coordinates; its `length` is in s.
     ///
     /// # Errors
     ///
@@ -129,8 +134,9 @@ impl Stepper<'_> {
             .mobility(&scene, contact_rows.len(), row, out);
     }
 
-    /// Returns the mobility $W$ of contact rows at an instant, row-major, with the joint conditions alone (no coordinate is
-    /// held).
+    /// Returns the mobility matrix $W$ of contact directions on the jointed bodies, row-major: entry (i, j) is the velocity
+    /// along row i due to a unit impulse on row j. The joint conditions are satisfied, and no joint coordinate is held.
+    /// `joint_rows` are the rows of all joints at the given states; `time` (s) is reported in errors.
     ///
     /// # Errors
     ///
@@ -152,7 +158,8 @@ impl Stepper<'_> {
         Ok(out)
     }
 
-    /// Adds the effect of contact impulses to velocities and multipliers, with the last factorization.
+    /// Adds the changes that contact impulses cause, by the joint equations factored last, to the velocities of the bodies
+    /// and to the multipliers (impulses of the joint rows). `impulses` has one entry per contact row (N s).
     pub fn pass_on(
         &mut self,
         joint_rows: &[Row],

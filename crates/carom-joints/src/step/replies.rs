@@ -8,13 +8,14 @@ use crate::frames::Row;
 use crate::multibody::Posture;
 use nalgebra::{DMatrix, SymmetricEigen, Vector3, Vector6};
 
-/// Impulses of earlier steps, the initial guess of the next.
+/// Joint impulses of the last time steps of a [`Stepper`], from which it extrapolates the initial guess of the next step.
 #[derive(Clone, Debug)]
 pub struct History(Vec<Vec<f64>>);
 
 impl Stepper<'_> {
-    /// Computes a step composed of substeps of order 2. `fractions` add up to 1 and determine the order, for example
-    /// [`SUZUKI_4`](super::SUZUKI_4).
+    /// Computes one time step of higher order as a composition of substeps of order 2. `fractions` are the lengths of the
+    /// substeps relative to `length` (s); they add up to 1 and determine the order, for example
+    /// [`SUZUKI_4`](super::SUZUKI_4). The step begins in the state `start` at `time` (s).
     ///
     /// # Errors
     ///
@@ -55,8 +56,8 @@ impl Stepper<'_> {
         Ok(whole)
     }
 
-    /// Computes a trial step: the impulse history is restored afterwards, so that the next step starts as if there had been no
-    /// trial.
+    /// Computes a trial time step like [`compose`](Self::compose) does. Afterwards the stored impulses of earlier steps are
+    /// restored, so that the next step starts as if there had been no trial.
     ///
     /// # Errors
     ///
@@ -75,22 +76,24 @@ impl Stepper<'_> {
         step
     }
 
-    /// Returns the impulses of earlier steps, which are the initial guess of the next.
+    /// Returns the joint impulses of earlier time steps that this integrator stores as initial guess of the next step; input
+    /// of [`restore`](Self::restore).
     pub fn history(&self) -> History {
         History(self.history.clone())
     }
 
-    /// Returns the impulses of the last step alone.
+    /// Returns the joint impulses of the last time step alone, in the form of [`history`](Self::history).
     pub fn latest(&self) -> History {
         History(self.history.iter().take(1).cloned().collect())
     }
 
-    /// Restores the impulses of earlier steps.
+    /// Replaces the stored joint impulses of earlier time steps, from which the initial guess of the next step is computed.
     pub fn restore(&mut self, history: History) {
         self.history = history.0;
     }
 
-    /// Number of joint conditions at a posture, and number of independent ones.
+    /// Returns the number of joint conditions of the system at a posture, and the number of linearly independent ones among
+    /// them.
     ///
     /// # Errors
     ///
@@ -105,7 +108,9 @@ impl Stepper<'_> {
         Ok(self.elimination.rank())
     }
 
-    /// Returns the velocities of the bodies and the impulses of the joints after given impulses on the joint rows.
+    /// Computes the response of the jointed bodies to impulses on the joint rows: returns the velocities of all bodies
+    /// afterwards, and the impulse of each joint row. `rows` are the rows of all joints at the posture, `impulses` has one
+    /// entry per row (N s or N m s). `time` (s) is reported in errors.
     ///
     /// # Errors
     ///
@@ -139,8 +144,9 @@ impl Stepper<'_> {
         Ok((change, multipliers))
     }
 
-    /// Returns the highest natural frequency by springs and proportional gains at a posture (rad/s), and the coordinate that
-    /// takes part most. `None` if there are no springs or gains.
+    /// Returns the highest natural frequency of the system at a posture (rad/s), due to joint springs and proportional gains
+    /// of actuators, and the index of the joint coordinate with the largest amplitude in this mode. `None` if there are no
+    /// springs or gains.
     ///
     /// # Errors
     ///

@@ -10,7 +10,7 @@ use carom_joints::step::{Modes, Stepper};
 use carom_joints::variational::RigidBody;
 use carom_joints::{BallSpec, JointSpec, Multibody, MultibodySpec, Placed, Posture};
 
-/// Numbers in (−1, 1) from a seed, by a linear congruence.
+/// Generator of pseudo-random numbers in (−1, 1) from a seed, by a linear congruence.
 pub struct Numbers(pub u64);
 
 impl Numbers {
@@ -77,7 +77,8 @@ pub fn at(position: Vector3<f64>, rotation: So3) -> Placed {
     }
 }
 
-/// Runs `n` steps, and reports every posture.
+/// Computes `n` time steps of `length` (s) from a state, and calls `look` with the index and the result of each step. Returns
+/// the last state.
 pub fn run(
     multibody: &Multibody,
     start: &Posture,
@@ -98,7 +99,8 @@ pub fn run(
     posture
 }
 
-/// A floating tree with every type of joint that holds bodies together.
+/// Creates a floating tree of bodies with one joint of every type that connects bodies, and its initial state. `exact`
+/// selects the exact solution of free flight instead of the variational integrator.
 pub fn menagerie(exact: bool) -> (Multibody, Posture) {
     let mut numbers = Numbers(3);
     let kinds: Vec<&str> = KINDS
@@ -184,7 +186,7 @@ pub fn apart(a: &[f64], b: &[f64]) -> f64 {
         .fold(0.0, f64::max)
 }
 
-/// Four bars in a tilted plane, the first one fixed.
+/// Creates a four-bar linkage in a tilted plane, of three mobile bars and the ground as the fourth, and its initial state.
 pub fn four_bar() -> (Multibody, Posture) {
     let tilt = So3::exp(&Vector3::new(0.4, 0.7, -0.2));
     let corners = [[0.0, 0.0], [0.1, 0.3], [0.55, 0.4], [0.5, 0.0]]

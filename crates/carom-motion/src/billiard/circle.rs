@@ -19,7 +19,7 @@ use carom_impact::Restitution;
 use nalgebra::Vector2;
 use std::f64::consts::{PI, TAU};
 
-/// Closed-form orbit that starts at the center of a circular table.
+/// Orbit of a penny (a rolling disk) that bounces inside a circular wall, in closed form. The orbit starts at the center.
 ///
 /// # Examples
 ///
@@ -60,7 +60,7 @@ pub struct CircleOrbit {
     radius: f64,
 }
 
-/// Impact of the closed-form orbit.
+/// Impact of a rolling disk (penny) with the circular wall, in the closed-form orbit [`CircleOrbit`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CircleImpact {
     /// Time, s.
@@ -76,8 +76,9 @@ pub struct CircleImpact {
 }
 
 impl CircleOrbit {
-    /// Computes the orbit that starts at the center with $\Omega > 0$ and $\omega \ne 0$. Its first
-    /// impact is one of the front rim. Returns `None` if the orbit never hits.
+    /// Computes the orbit of a penny that starts at the center of a circular table of radius `table_radius` (m), with the
+    /// rolling rate $\Omega > 0$ and the turning rate $\omega \ne 0$ of `start`. The first impact is one of the front rim.
+    /// Returns `None` if the penny never reaches the wall.
     ///
     /// # Errors
     ///
@@ -134,14 +135,15 @@ impl CircleOrbit {
         }))
     }
 
-    /// Returns the velocity to which the orbit converges for $e < 1$ (rad/s).
+    /// Returns the limit of the rates of rolling and turning $(\Omega, \omega)$ after many impacts (rad/s), which the orbit
+    /// approaches if the effective restitution $e$ is less than 1.
     pub fn limit(&self) -> [f64; 2] {
         let v = Vector2::new(self.start.theta_dot, self.start.phi_dot) - self.rate * self.normal;
         v.into()
     }
 
-    /// Returns the rotation number: turns of the wall point per pair of impacts, modulo 1. For the
-    /// elastic law it is equal for every pair.
+    /// Returns the rotation number of the orbit: the angle by which the point of impact moves along the circular wall from an
+    /// impact to the next but one, in turns, modulo 1. For the elastic law this angle is equal for all impacts.
     pub fn rotation_number(&self) -> f64 {
         let mut impacts = self.impacts();
         let (first, third) = (impacts.next(), impacts.nth(1));
@@ -153,7 +155,7 @@ impl CircleOrbit {
         }
     }
 
-    /// Returns an endless iterator over the impacts.
+    /// Returns an endless iterator over the impacts of the orbit, in order of time.
     pub fn impacts(&self) -> impl Iterator<Item = CircleImpact> + '_ {
         let start = Vector2::new(self.start.theta_dot, self.start.phi_dot);
         let polar = libm::atan2(self.y_star, self.x_star + self.radius);

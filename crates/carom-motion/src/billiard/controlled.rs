@@ -12,7 +12,7 @@ use carom_metric::{Covector, Tangent};
 use carom_numeric::quadrature::panels;
 use nalgebra::{DMatrix, DVector, Vector2};
 
-/// Penny with constant torques on a table.
+/// A penny (a rolling disk) that bounces inside a wall, driven by constant torques about the vertical and about its axle.
 ///
 /// # Examples
 ///
@@ -42,11 +42,13 @@ pub struct ControlledPenny<T> {
 /// Largest change of the heading in one time window of the impact search, rad.
 const MOST_TURN: f64 = 200.0;
 
-/// Rims of the two guards, in the order of the guard indices.
+/// Rim points of the penny in the order of the wall functions of [`Billiard`]: function 0 is that of the front rim, 1 that of
+/// the back rim.
 pub const RIMS: [Rim; 2] = [Rim::Front, Rim::Back];
 
 impl<T: Table> ControlledPenny<T> {
-    /// Creates a penny with the torque $u_1$ about the vertical and $u_2$ about the axle, N m.
+    /// Creates a penny on a table with two constant torques (N m): `heading_torque` about the vertical, and `rolling_torque`
+    /// about the axle.
     ///
     /// # Errors
     ///

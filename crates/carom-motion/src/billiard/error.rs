@@ -2,7 +2,8 @@
 
 use carom_contact::ImpactError;
 
-/// Error of a billiard: it could not be set up, or an orbit could not be followed.
+/// Error of a billiard (a body that moves between walls): the billiard could not be set up, or its motion could not be
+/// continued.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BilliardError {
@@ -63,7 +64,7 @@ pub enum BilliardError {
 }
 
 impl BilliardError {
-    /// Returns the variant as a stable kebab-case identifier.
+    /// Returns the identifier of this error in records: the variant's name in kebab case, for example `table-too-small`.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::NotPositive { .. } => "not-positive",

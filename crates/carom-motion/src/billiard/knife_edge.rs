@@ -14,7 +14,7 @@ use carom_metric::{Covector, Tangent};
 use carom_numeric::quadrature::panels;
 use nalgebra::{DMatrix, DVector};
 
-/// Knife edge above a wall on an incline.
+/// A knife edge: a blade that slides along its own direction on an inclined plane, and hits a wall at the lower side.
 ///
 /// # Examples
 ///
@@ -36,7 +36,7 @@ pub struct KnifeEdge {
     wall: f64,
 }
 
-/// State of the knife edge.
+/// State of a knife edge on an inclined plane: position, heading, speed along the blade and turning rate.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct KnifeState {
     /// Position down the slope, m.
@@ -52,8 +52,9 @@ pub struct KnifeState {
 }
 
 impl KnifeEdge {
-    /// Creates a blade with its mass (kg), moment of inertia (kg m²), the acceleration $g\sin\alpha$ down the slope (m/s²)
-    /// and the wall's position (m).
+    /// Creates a knife edge on an inclined plane: `mass` (kg), moment of `inertia` about the normal of the plane (kg m²), the
+    /// acceleration `pull` $= g\sin\alpha$ down the slope (m/s²), and the coordinate x of the `wall`, along the slope
+    /// downwards (m).
     ///
     /// # Errors
     ///

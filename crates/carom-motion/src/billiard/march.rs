@@ -9,7 +9,8 @@ use crate::tolerances::TIME_ROUNDING;
 /// Number of steps after which the present time is returned as the root.
 const MAX_STEPS: usize = 100_000;
 
-/// Function of time at the start of a search, and a bound of its second derivative.
+/// Input of [`march`], the search for a zero of a function of time: value and derivative at the start, a bound of the second
+/// derivative, and the duration of the search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct March {
     /// Value at the start, at most 0.
@@ -22,11 +23,11 @@ pub struct March {
     pub horizon: f64,
 }
 
-/// Finds the first time in (0, horizon] at which a function crosses zero upwards. `at` returns the value
-/// and the time derivative of the function at a time. Returns `None` if there is no crossing.
+/// Finds the first time (s) after the start, up to the horizon of the search, at which a function of time crosses zero
+/// upwards. Returns `None` if the function does not.
 ///
-/// The absolute second derivative must not exceed the bound. The time is exact to a few units in the last
-/// place of the time and of the function.
+/// `at` returns value and time derivative of the function at a time. Its absolute second derivative must not exceed the bound
+/// in `start`. The time is exact to a few units in the last place of the time and of the function.
 ///
 /// # Examples
 ///

@@ -11,7 +11,7 @@ use carom_contact::Contact;
 use carom_metric::{Covector, Tangent};
 use nalgebra::{DMatrix, DVector};
 
-/// Disk in a strip.
+/// A disk that moves freely in the plane between two parallel walls and may spin (no-slip billiard in a strip).
 ///
 /// # Examples
 ///
@@ -36,7 +36,7 @@ pub struct NoSlipDisk {
     width: f64,
 }
 
-/// State of the disk.
+/// State of a disk between two parallel walls: position, velocity and spin.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct DiskState {
     /// Position of the center along the strip, m.
@@ -52,7 +52,8 @@ pub struct DiskState {
 }
 
 impl NoSlipDisk {
-    /// Creates a disk with its mass (kg), radius (m) and moment of inertia (kg m²), in a strip of the given width (m).
+    /// Creates a disk between two parallel walls: `mass` (kg), `radius` (m), moment of `inertia` about the center (kg m²),
+    /// and the distance `width` of the walls (m).
     ///
     /// # Errors
     ///

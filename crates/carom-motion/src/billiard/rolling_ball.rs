@@ -11,7 +11,7 @@ use carom_contact::Contact;
 use carom_metric::{Covector, Tangent};
 use nalgebra::{DMatrix, DVector, Vector2};
 
-/// Rolling ball, and the wall that bounds its center.
+/// A ball that rolls without slipping on a horizontal plane, inside a wall given as the curve that bounds its center.
 ///
 /// # Examples
 ///
@@ -41,7 +41,8 @@ pub struct RollingBall<T> {
     table: T,
 }
 
-/// State of the ball; the horizontal components of the angular velocity follow from rolling.
+/// State of a ball that rolls on a plane: position, velocity and spin about the vertical. The horizontal components of the
+/// angular velocity follow from rolling without slip.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BallState {
     /// Position of the center, m.
@@ -53,7 +54,8 @@ pub struct BallState {
 }
 
 impl<T: Table> RollingBall<T> {
-    /// Creates a ball with its mass (kg), radius (m) and moment of inertia about a diameter (kg m²).
+    /// Creates a rolling ball: `mass` (kg), `radius` (m), moment of `inertia` about a diameter (kg m²), and the region
+    /// `table` in which the ball's center can move.
     ///
     /// # Errors
     ///

@@ -19,7 +19,8 @@ use carom_metric::{Covector, Tangent};
 use carom_numeric::quadrature::panels;
 use nalgebra::{DMatrix, Vector2};
 
-/// Chaplygin sleigh in an arena.
+/// A Chaplygin sleigh (a body on a plane, supported by a blade that moves only along itself), with a round bumper, in a
+/// circular arena.
 ///
 /// # Examples
 ///
@@ -44,7 +45,7 @@ pub struct Sleigh {
     reach: f64,
 }
 
-/// State of the sleigh.
+/// State of a Chaplygin sleigh: position and heading of its blade, speed along the blade, turning rate.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct SleighState {
     /// Position x of the blade, m.
@@ -60,8 +61,9 @@ pub struct SleighState {
 }
 
 impl Sleigh {
-    /// Creates a sleigh with its mass (kg), moment of inertia about the center of mass (kg m²), the distance of the
-    /// center of mass ahead of the blade (m), and the radii of bumper and arena (m).
+    /// Creates a Chaplygin sleigh in a circular arena: `mass` (kg), moment of `inertia` about the center of mass (kg m²),
+    /// distance `offset` of the center of mass ahead of the blade (m), radius of the round `bumper` about the center of mass
+    /// (m), and radius of the `arena` (m).
     ///
     /// # Errors
     ///
@@ -94,7 +96,7 @@ impl Sleigh {
         })
     }
 
-    /// Checks that an initial state is finite.
+    /// Checks that all entries of a sleigh's initial state are finite.
     ///
     /// # Errors
     ///
@@ -114,12 +116,13 @@ impl Sleigh {
         self.inertia / self.mass + self.offset * self.offset
     }
 
-    /// Returns the constant of motion $V = \sqrt{u^2 + k^2\omega^2}$, m/s.
+    /// Returns the speed $V = \sqrt{u^2 + k^2\omega^2}$ of the sleigh (m/s), constant between impacts: speed $u$ along the
+    /// blade, turning rate $\omega$, and radius of gyration $k$ about the blade.
     pub fn invariant_speed(&self, state: &SleighState) -> f64 {
         libm::hypot(state.speed, self.gyration2().sqrt() * state.phi_dot)
     }
 
-    /// Returns the position of the center of mass, m.
+    /// Returns the position of the sleigh's center of mass in the plane, m.
     pub fn center(&self, state: &SleighState) -> Vector2<f64> {
         let (sin, cos) = libm::sincos(state.phi);
         Vector2::new(state.x + self.offset * cos, state.y + self.offset * sin)

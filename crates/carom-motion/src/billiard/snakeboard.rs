@@ -11,7 +11,8 @@ use carom_contact::Contact;
 use carom_metric::{Covector, Tangent};
 use nalgebra::{DMatrix, Vector2};
 
-/// Snakeboard.
+/// A snakeboard whose nose can hit a wall: a board with a rotor at its center, and two pairs of wheels that are steered by
+/// opposite angles.
 ///
 /// # Examples
 ///
@@ -40,8 +41,8 @@ pub struct Snakeboard {
 }
 
 impl Snakeboard {
-    /// Creates a snakeboard with its mass (kg), moments of inertia of board, rotor and one pair of wheels (kg m²), and
-    /// the distances of wheels and nose from the center (m).
+    /// Creates a snakeboard: `mass` (kg); moments of inertia of the board (`inertia`), of the rotor and of one pair of wheels
+    /// (kg m²); distances of the wheels and of the nose from the center of the board (m).
     ///
     /// # Errors
     ///
@@ -72,8 +73,9 @@ impl Snakeboard {
         })
     }
 
-    /// Returns the impact of the nose with a wall with outward unit normal `wall`, at board angle `theta`
-    /// and wheel angle `phi` (rad), with the velocity before the impact (5 entries).
+    /// Returns the impact problem of the snakeboard's nose at a wall with the outward unit normal `wall`. `theta` is the
+    /// angle of the board, `phi` the steering angle of the wheels (rad). `velocity` is the velocity before the impact, one
+    /// entry for each of the coordinates: position (2), board angle, rotor angle, steering angle.
     ///
     /// # Errors
     ///

@@ -19,7 +19,8 @@ use std::fmt::Debug;
 /// Number of states evaluated without an impact after which the search ends.
 const MAX_LOOKS: usize = 30_000;
 
-/// Value of a wall function at a state, negative inside, and its time derivative.
+/// Value and time derivative of a wall function at a state of a billiard. A wall function is negative while the body is
+/// inside its wall, and zero at contact.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Guard {
     /// Value $h$ of the wall function.
@@ -28,7 +29,7 @@ pub struct Guard {
     pub rate: f64,
 }
 
-/// Impact of a system: mass matrix, constraints, contact and velocity.
+/// Impact problem of a billiard at the moment of contact: mass matrix, constraints, contact and velocity before the impact.
 #[derive(Clone, Debug)]
 pub struct AtImpact {
     /// Mass matrix (n × n).
@@ -42,7 +43,7 @@ pub struct AtImpact {
 }
 
 impl AtImpact {
-    /// Resolves the impact.
+    /// Solves the impact problem by an impact law. The outcome contains the velocity after the impact.
     ///
     /// # Errors
     ///
@@ -58,7 +59,7 @@ impl AtImpact {
     }
 }
 
-/// System that moves freely between walls.
+/// A billiard: a mechanical system that moves freely between impacts with walls, with a known solution of the free motion.
 pub trait Billiard {
     /// State of the system.
     type State: Clone + Debug;
@@ -83,7 +84,7 @@ pub trait Billiard {
     fn with_velocity(&self, state: &Self::State, velocity: &Tangent) -> Self::State;
 }
 
-/// Impact of a billiard.
+/// Impact of a billiard with a wall: time, and states of the system (type `S`) before and after it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hit<S> {
     /// Time, s.
@@ -100,11 +101,11 @@ pub struct Hit<S> {
     pub energy_change_j: f64,
 }
 
-/// Impacts in order of time, and the reason of the end.
+/// Impacts of a billiard in order of time, and the reason for which the run ended.
 pub type Hits<S> = (Vec<Hit<S>>, Ending<BilliardError>);
 
-/// Follows a system from impact to impact. An impact that cannot be resolved ends the run with
-/// [`Ending::Stopped`].
+/// Computes the motion of a billiard from a state, impact by impact, until one of the `limits` (time, number of impacts) is
+/// reached. `law` is the impact law. An impact that cannot be resolved ends the run with [`Ending::Stopped`].
 ///
 /// # Errors
 ///

@@ -6,7 +6,8 @@ use crate::tolerances::LARGEST_WHOLE_EXPONENT;
 use nalgebra::{Matrix2, Vector2};
 use std::fmt;
 
-/// Wall in the plane: the zero set of a function that is negative on the table.
+/// Table of a billiard: a region of the plane, bounded by a wall. A wall function gives the region: it is negative on the
+/// table, and zero at the wall.
 ///
 /// The function need not be a distance. Its gradient points outwards, to the forbidden side; the
 /// *gap* of the impact laws is minus the function.
@@ -66,7 +67,7 @@ impl<T: Table + ?Sized> Table for Box<T> {
     }
 }
 
-/// The ellipse $(x/a)^2 + (y/b)^2 \le 1$.
+/// Elliptical billiard table $(x/a)^2 + (y/b)^2 \le 1$ with the semi-axes $a$ and $b$.
 ///
 /// # Examples
 ///
@@ -87,7 +88,7 @@ pub struct Ellipse {
 }
 
 impl Ellipse {
-    /// Creates an ellipse with its semi-axes along x and y, m.
+    /// Creates an elliptical billiard table with the semi-axes `a` along x and `b` along y, m.
     ///
     /// # Errors
     ///
@@ -100,7 +101,7 @@ impl Ellipse {
         })
     }
 
-    /// Creates a circle with its radius, m.
+    /// Creates a circular billiard table of the given radius, m.
     ///
     /// # Errors
     ///
@@ -109,7 +110,7 @@ impl Ellipse {
         Self::new(radius, radius)
     }
 
-    /// Returns the semi-axes along x and y, m.
+    /// Returns the semi-axes of the elliptical table along x and y, m.
     pub fn semi_axes(&self) -> [f64; 2] {
         self.semi_axes
     }
@@ -162,7 +163,8 @@ impl Table for Ellipse {
     }
 }
 
-/// The superellipse $|x/a|^p + |y/b|^p \le 1$ with an exponent of at least 2.
+/// Billiard table bounded by the superellipse $|x/a|^p + |y/b|^p \le 1$, with the semi-axes $a$, $b$ and an exponent $p$ of
+/// at least 2.
 ///
 /// # Examples
 ///
@@ -182,7 +184,8 @@ pub struct Superellipse {
 }
 
 impl Superellipse {
-    /// Creates a superellipse with its semi-axes (m) and exponent.
+    /// Creates a billiard table bounded by a superellipse with the semi-axes `a` along x and `b` along y (m) and an exponent
+    /// of at least 2.
     ///
     /// # Errors
     ///

@@ -4,7 +4,7 @@ use carom_contact::ImpactError;
 use carom_geometry::GeometryError;
 use carom_variational::VariationalError;
 
-/// Error of a run of one body above a plane: it was not started, or could not be continued.
+/// Error of the motion of one rigid body above a plane: the motion was not started, or could not be continued.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CollisionError {
@@ -73,7 +73,8 @@ pub enum CollisionError {
 }
 
 impl CollisionError {
-    /// Returns the variant as a stable kebab-case identifier, for machine-readable reports.
+    /// Returns the identifier of this error in machine-readable reports: the variant's name in kebab case, for example
+    /// `event-limit`.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::InitialPenetration { .. } => "initial-penetration",

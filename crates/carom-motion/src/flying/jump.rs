@@ -14,7 +14,7 @@ const RATE_ROUNDING: f64 = 16.0 * f64::EPSILON;
 /// Largest number of secant steps for the balance of the discrete energies.
 const MAX_SECANT_STEPS: usize = 60;
 
-/// Rule for the impulse of an impact.
+/// Rule that determines the impulse of an impact of a rigid body with a plane.
 ///
 /// # Examples
 ///
@@ -63,7 +63,7 @@ pub enum ImpactRule {
 }
 
 impl ImpactRule {
-    /// Elastic rule that conserves the Hamiltonian.
+    /// Elastic impact rule: the normal velocity is reversed, and the energy (the Hamiltonian) is conserved.
     pub const ELASTIC: Self = Self::Newton { restitution: 1.0 };
 
     pub(crate) fn check(&self) -> Result<(), CollisionError> {
@@ -88,7 +88,7 @@ impl ImpactRule {
     }
 }
 
-/// Body point that touches the plane in an impact.
+/// Point of a rigid body that touches the plane in an impact, with its normal velocity and impulse.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ImpactPoint {
     /// Position of the point in body axes, from the center of mass (m).
@@ -99,7 +99,8 @@ pub struct ImpactPoint {
     pub impulse: f64,
 }
 
-/// Impact: the momenta change discontinuously, the configuration does not change.
+/// Impact of one rigid body with a plane: time, contact points, and states before and after. The momenta change
+/// discontinuously; position and attitude do not change.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Impact {
     /// Time (s).
@@ -123,7 +124,8 @@ pub struct Impact {
 }
 
 impl Impact {
-    /// Computes the energy and momentum balance of the impact, by the audit that all impact laws use.
+    /// Computes the energy and momentum balance of this impact, by the audit that checks the outcome of every impact law.
+    /// `normal` is the plane's unit normal in space.
     ///
     /// # Errors
     ///

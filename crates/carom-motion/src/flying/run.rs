@@ -20,7 +20,8 @@ const ROUNDING: f64 = 16.0 * f64::EPSILON;
 /// Largest rounding error of the position, as a fraction of the radius, with which a body that does not touch can be followed.
 const RESOLVED: f64 = 1e-3;
 
-/// Numeric options of a [`Collider`].
+/// Numeric options of a [`Collider`] (one body above a plane): method and tolerance of contact search, limit of impacts per
+/// step, and treatment of accumulating impacts.
 ///
 /// # Examples
 ///
@@ -77,7 +78,7 @@ impl Default for ColliderOptions {
     }
 }
 
-/// Point of the time grid.
+/// State of a body above a plane at one point of the uniform time grid of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Grid<'e> {
     /// Number of steps since the start.
@@ -88,10 +89,10 @@ pub struct Grid<'e> {
     pub state: &'e State,
 }
 
-/// Event of a run. This model has no lasting contacts.
+/// Event that a run of a body above a plane reports: state at a grid time, or impact. This model has no lasting contacts.
 pub type Event<'e> = hybrid::Event<'e, Grid<'e>, Impact, Infallible>;
 
-/// State of a run after its end.
+/// Result of a run of a body above a plane: state at the end, reason of the end, and counts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunEnd {
     /// Reason of the end. At [`Ending::Zeno`] the state is the accumulation point with the gap rate removed,
@@ -109,7 +110,7 @@ pub struct RunEnd {
     pub n_touches: usize,
 }
 
-/// A rigid body that flies above a plane and hits it.
+/// A rigid body that flies above a plane and hits it: computes the motion as flights between impacts.
 ///
 /// Every step begins on the uniform time grid. An impact splits a step into parts, and the flight
 /// restarts from the state after the impact: Tran & Leok's Algorithm 5.2.
@@ -161,8 +162,8 @@ pub struct Collider<'a, S, F> {
 }
 
 impl<'a, S: SupportMap, F: Flight> Collider<'a, S, F> {
-    /// Creates a collider from a body with its shape, a plane, a flight and an impact rule. The origin of the shape is the center
-    /// of mass.
+    /// Creates a collider: a rigid body with its shape, a plane, the integrator `flight` of the motion between impacts, and
+    /// the impact rule. The origin of the shape is the body's center of mass.
     ///
     /// # Errors
     ///
@@ -185,40 +186,40 @@ impl<'a, S: SupportMap, F: Flight> Collider<'a, S, F> {
         })
     }
 
-    /// Replaces the numeric options.
+    /// Replaces the numeric options of this collider (a body above a plane), such as the method of the contact search.
     #[must_use]
     pub fn with_options(mut self, options: ColliderOptions) -> Self {
         self.options = options;
         self
     }
 
-    /// Returns the body.
+    /// Returns the rigid body (mass and inertia) of this collider.
     pub fn body(&self) -> &'a RigidBody {
         self.body
     }
 
-    /// Returns the shape of the body, relative to its center of mass.
+    /// Returns the shape of this collider's body, relative to its center of mass.
     pub fn shape(&self) -> &'a S {
         self.shape
     }
 
-    /// Returns the plane.
+    /// Returns the plane that the body of this collider can hit.
     pub fn plane(&self) -> &'a HalfSpace {
         self.plane
     }
 
-    /// Returns the impact rule.
+    /// Returns the impact rule of this collider: the rule for the impulse of every impact.
     pub fn rule(&self) -> ImpactRule {
         self.rule
     }
 
-    /// Returns the flight between impacts.
+    /// Returns the integrator of the body's flight between impacts.
     pub fn flight(&self) -> &'a F {
         self.flight
     }
 
-    /// Runs over a time grid, or until `max_impacts` impacts have happened. Reports the grid points (from
-    /// the start on) and all impacts to `observe`, in order of time.
+    /// Computes the motion of the body from an initial state over a time grid, or until `max_impacts` impacts have happened
+    /// (`None`: no limit). Reports the grid points (from the start on) and all impacts to `observe`, in order of time.
     ///
     /// # Errors
     ///

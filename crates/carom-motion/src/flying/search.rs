@@ -55,7 +55,7 @@ pub(crate) fn patience(beyond: Option<usize>) -> f64 {
     })
 }
 
-/// Method of the search for the first contact of a step.
+/// Method that finds the first contact of the body with the plane within a time step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum ContactSearch {
     /// The first contact of the path, with the guarantees of this module.

@@ -4,7 +4,7 @@ use super::{Collider, CollisionError, Event, Grid, Impact, RunEnd};
 use carom_geometry::SupportMap;
 use carom_variational::{Flight, RigidBody, State, TimeGrid, VariationalError};
 
-/// Stored run: all grid states and impacts. States between them are computed on demand.
+/// Stored run of a body above a plane: states at all grid times, and all impacts. States between them are computed on demand.
 #[derive(Clone, Debug)]
 pub struct Trajectory<'a, F> {
     body: &'a RigidBody,
@@ -35,7 +35,8 @@ impl<'t> Node<'t> {
 }
 
 impl<'a, F: Flight> Trajectory<'a, F> {
-    /// Runs a [`Collider`] and stores all states and impacts.
+    /// Runs a [`Collider`] (a body above a plane) from an initial state over a time grid, and stores all states and impacts.
+    /// The run ends early after `max_impacts` impacts (`None`: no limit).
     ///
     /// # Errors
     ///
@@ -49,8 +50,8 @@ impl<'a, F: Flight> Trajectory<'a, F> {
         Self::record_observed(collider, initial, grid_of_time, max_impacts, &mut |_, _| ())
     }
 
-    /// Acts like [`record`](Self::record), and tells `observe` the time (s) of every state and impact, and the number of impacts
-    /// so far.
+    /// Runs a collider and stores all states and impacts like [`record`](Self::record); also calls `observe` at every state
+    /// and impact, with its time (s) and the number of impacts so far.
     ///
     /// # Errors
     ///
@@ -95,27 +96,27 @@ impl<'a, F: Flight> Trajectory<'a, F> {
         })
     }
 
-    /// Returns the body.
+    /// Returns the rigid body (mass and inertia) whose motion this trajectory stores.
     pub fn body(&self) -> &'a RigidBody {
         self.body
     }
 
-    /// Returns the impacts in order of time.
+    /// Returns the impacts of the body with the plane, in order of time.
     pub fn impacts(&self) -> &[Impact] {
         &self.impacts
     }
 
-    /// Returns the end of the run.
+    /// Returns the result of this run at its end: reason, final state and counts.
     pub fn end(&self) -> &RunEnd {
         &self.end
     }
 
-    /// Returns times (s) and states at the grid points, from the start on.
+    /// Returns times (s) and states of the body at the points of the time grid, from the start on.
     pub fn grid(&self) -> impl Iterator<Item = (f64, &State)> {
         self.grid.iter().map(|&i| (self.times[i], &self.states[i]))
     }
 
-    /// Returns times (s) and states at the grid points and after every impact, in order of time.
+    /// Returns times (s) and states of the body at the points of the time grid and just after every impact, in order of time.
     pub fn nodes(&self) -> impl Iterator<Item = (f64, &State)> {
         self.times.iter().copied().zip(&self.states)
     }
@@ -132,8 +133,8 @@ impl<'a, F: Flight> Trajectory<'a, F> {
         })
     }
 
-    /// Returns the state at any time of the run (s), by a flight from the last grid point or impact before it.
-    /// At the time of an impact this is the state after it. Times outside the run are clamped to its ends.
+    /// Returns the state of the body at any time of the run (s), computed by a flight from the last grid point or impact
+    /// before it. At the time of an impact this is the state after it. Times outside the run are clamped to its ends.
     ///
     /// # Errors
     ///
@@ -152,8 +153,8 @@ impl<'a, F: Flight> Trajectory<'a, F> {
             .advance(self.body, state, (time - begin).max(0.0))
     }
 
-    /// Returns the largest absolute change of the energy since the start (J), over the grid points, the impacts
-    /// and the end of the run. The energy that impacts dissipated is added.
+    /// Returns the largest absolute deviation from energy conservation in this run (J): change of the body's energy since the
+    /// start plus the energy that impacts dissipated, over the grid points, the impacts and the end.
     pub fn max_energy_error(&self) -> f64 {
         let energy = |state: &State| self.flight.energy(self.body, state);
         let initial = self.states.first().map_or(0.0, energy);

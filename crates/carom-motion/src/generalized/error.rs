@@ -2,8 +2,8 @@
 
 use carom_contact::ImpactError;
 
-/// Error of an integrator: it was not built, or a run stopped. Every variant that can occur during a run
-/// carries its time; the trajectory up to then is kept.
+/// Error of a [`CollisionIntegrator`](super::CollisionIntegrator): it was not built, or a run stopped. Every variant that can
+/// occur during a run carries its time; the trajectory up to then is kept.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum IntegratorError {
@@ -101,7 +101,8 @@ pub enum IntegratorError {
 }
 
 impl IntegratorError {
-    /// Returns the variant as a stable kebab-case identifier, for machine-readable reports.
+    /// Returns the identifier of this error in machine-readable reports: the variant's name in kebab case, for example
+    /// `step-not-solved`.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::DimensionMismatch { .. } => "dimension-mismatch",
@@ -118,7 +119,7 @@ impl IntegratorError {
         }
     }
 
-    /// Returns the time at which the error happened (s); `None` for invalid input.
+    /// Returns the simulated time at which this error happened (s); `None` for invalid input, before a run.
     pub fn time(&self) -> Option<f64> {
         match *self {
             Self::MassNotPositiveDefinite { time }

@@ -6,7 +6,7 @@ use carom_metric::Covector;
 use carom_variational::generalized::ContactMode;
 use nalgebra::DVector;
 
-/// State of a system in phase space.
+/// State of a mechanical system in generalized coordinates: time, configuration and momentum.
 #[derive(Clone, Debug, PartialEq)]
 pub struct State {
     /// Time (s).
@@ -17,8 +17,9 @@ pub struct State {
     pub momentum: Covector,
 }
 
-/// Energy balance since the start of a run. The change of kinetic plus potential energy equals
-/// `force_work` − `impact_loss` − `contact_loss`, up to the discretization error, which is of order two.
+/// Energy balance of a mechanical system since the start of a run: work of forces, losses of impacts and of lasting contacts.
+/// The change of kinetic plus potential energy equals `force_work` − `impact_loss` − `contact_loss`, up to the discretization
+/// error, which is of order two.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Balance {
     /// Energy dissipated by impacts (J).
@@ -31,7 +32,8 @@ pub struct Balance {
     pub force_work: f64,
 }
 
-/// Impulses of a lasting contact within a step, since the contact was established.
+/// Impulses of one lasting contact in a time step. If the contact was established within the step, they are counted from then
+/// on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reaction {
     /// Index of the contact.
@@ -44,7 +46,8 @@ pub struct Reaction {
     pub tangential_impulse: f64,
 }
 
-/// Impact: one event at one or several contacts.
+/// Impact of a mechanical system in generalized coordinates, at one or several contacts at the same time: momenta before and
+/// after, and outcome of the impact law.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Impact {
     /// Time $t_\ast$ (s).
@@ -79,7 +82,8 @@ pub struct Impact {
 }
 
 impl Impact {
-    /// Returns the contacts in the order of the elementary impacts, if the law is a sequence of elementary impacts.
+    /// Returns the contacts in the order in which they were hit, if the impact law resolves this impact as a sequence of
+    /// impacts at single contacts; `None` for other laws. A contact is given by its index in the system.
     pub fn sequence(&self) -> Option<Vec<usize>> {
         let carom_contact::Diagnostics::Propagative(diagnostics) = &self.outcome.diagnostics else {
             return None;
@@ -90,7 +94,7 @@ impl Impact {
     }
 }
 
-/// Point of the time grid.
+/// State of a mechanical system at one point of the time grid of a run, with its lasting contacts and energy balance.
 #[derive(Clone, Copy, Debug)]
 pub struct Grid<'e> {
     /// Number of steps since the start.
@@ -103,6 +107,7 @@ pub struct Grid<'e> {
     pub balance: Balance,
 }
 
-/// Event of a run; contacts are given by their indices. The modes of lasting
-/// contacts are found in the reactions of every [`Grid`].
+/// Event that a run of a mechanical system reports: state at a grid time, impact, or begin and end of a lasting contact. A
+/// contact is given by its index in the system. The friction modes of lasting contacts are found in the reactions of every
+/// [`Grid`].
 pub type Event<'e> = hybrid::Event<'e, Grid<'e>, Impact, usize>;

@@ -2,8 +2,8 @@
 
 use super::IntegratorError;
 
-/// Numeric options of a [`CollisionIntegrator`](super::CollisionIntegrator). Lengths are in the unit
-/// of the gaps.
+/// Numeric options of a [`CollisionIntegrator`](super::CollisionIntegrator), which integrates a mechanical system from impact
+/// to impact. Lengths are in the unit of the system's gap functions.
 ///
 /// # Examples
 ///

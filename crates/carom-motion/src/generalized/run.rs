@@ -20,7 +20,7 @@ use nalgebra::DVector;
 /// It is coarser than the rounding threshold of a single impact law, because a run accumulates rounding errors.
 const ROUNDING: f64 = 1e-12;
 
-/// State of a run after its end.
+/// Result of a run of a [`CollisionIntegrator`]: last state, reason of the end, counts and energy balance.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunEnd {
     /// Reason of the end.
@@ -35,7 +35,8 @@ pub struct RunEnd {
     pub balance: Balance,
 }
 
-/// Variational collision integrator of a mechanical system.
+/// Integrator of the motion of a mechanical system with contacts: variational time steps in generalized coordinates, with
+/// every impact located in time (variational collision integrator).
 ///
 /// # Examples
 ///
@@ -66,7 +67,7 @@ pub struct CollisionIntegrator<'a, S: ?Sized> {
 }
 
 impl<'a, S: MechanicalSystem + ?Sized> CollisionIntegrator<'a, S> {
-    /// Creates an integrator of a system whose impacts follow `law`.
+    /// Creates an integrator of the motion of a mechanical system whose impacts follow the impact law `law`.
     ///
     /// # Errors
     ///
@@ -95,8 +96,8 @@ impl<'a, S: MechanicalSystem + ?Sized> CollisionIntegrator<'a, S> {
         })
     }
 
-    /// Creates an integrator with a law whose derivative is known, for
-    /// [`run_with_sensitivity`](Self::run_with_sensitivity).
+    /// Creates an integrator of a mechanical system with an impact law whose derivative is known. It can compute derivatives
+    /// of the final state: [`run_with_sensitivity`](Self::run_with_sensitivity).
     ///
     /// # Errors
     ///
@@ -111,7 +112,7 @@ impl<'a, S: MechanicalSystem + ?Sized> CollisionIntegrator<'a, S> {
         })
     }
 
-    /// Replaces the numeric options.
+    /// Replaces the numeric options of this integrator, such as its tolerances.
     ///
     /// # Errors
     ///
@@ -122,12 +123,12 @@ impl<'a, S: MechanicalSystem + ?Sized> CollisionIntegrator<'a, S> {
         Ok(self)
     }
 
-    /// Returns the system.
+    /// Returns the mechanical system that this integrator moves.
     pub fn system(&self) -> &'a S {
         self.system
     }
 
-    /// Returns the state with the given time (s), configuration and velocity (one entry per coordinate each).
+    /// Creates a state of the system from a time (s), a configuration and a velocity (one entry per coordinate each).
     ///
     /// # Errors
     ///
@@ -150,7 +151,8 @@ impl<'a, S: MechanicalSystem + ?Sized> CollisionIntegrator<'a, S> {
         })
     }
 
-    /// Returns the velocity $M^{-1}p$ of a state, one entry per coordinate.
+    /// Returns the generalized velocity $M^{-1}p$ of the system in a state, one entry per coordinate: mass matrix $M$,
+    /// momentum $p$.
     ///
     /// # Errors
     ///
@@ -161,7 +163,7 @@ impl<'a, S: MechanicalSystem + ?Sized> CollisionIntegrator<'a, S> {
         Ok(Tangent::from_slice(&point.velocity))
     }
 
-    /// Returns the kinetic energy $T$ and the potential energy $V$ of a state (J).
+    /// Returns the kinetic and the potential energy of the system in a state, in this order (J).
     ///
     /// # Errors
     ///
@@ -217,10 +219,10 @@ impl<'a, S: MechanicalSystem + ?Sized> CollisionIntegrator<'a, S> {
         Ok(point)
     }
 
-    /// Runs over a time grid that begins at the time of the initial state, or until `max_impacts` impacts have
-    /// happened. Reports the grid points (from the start on) and all events to `observe`, in order of time.
-    ///
-    /// An error during the run ends it, and is returned as its [`Ending`]; everything before it has been reported.
+    /// Computes the motion of the system from an initial state over a time grid, which begins at the time of this state, or
+    /// until `max_impacts` impacts have happened (`None`: no limit). Reports the grid points (from the start on) and all
+    /// events to `observe`, in order of time. An error during the run ends it, and is returned as its [`Ending`]; everything
+    /// before it has been reported.
     ///
     /// # Errors
     ///
@@ -237,9 +239,9 @@ impl<'a, S: MechanicalSystem + ?Sized> CollisionIntegrator<'a, S> {
         Ok(end)
     }
 
-    /// Runs like [`run`](Self::run), with bitwise equal results, and computes the derivative of the final
-    /// state $(q, v)$ at its fixed time: with respect to the initial state (2n × 2n, n coordinates), the restitution of
-    /// all impacts, and parameters of the forces.
+    /// Computes the motion like [`run`](Self::run), with bitwise equal results, and also the derivative of the final state
+    /// $(q, v)$, configuration and velocity, at its fixed time: with respect to the initial state (2n × 2n, n coordinates),
+    /// the restitution of all impacts, and the given `parameters` of the forces.
     ///
     /// The derivative does not exist, and [`reason`](Sensitivity::reason) names the cause, if an impact grazes, has a kink or a
     /// discontinuity in its law, if several contacts hit together (`"simultaneous-contacts"`), if impacts accumulate (`"zeno"`),

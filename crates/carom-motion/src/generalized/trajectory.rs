@@ -8,7 +8,7 @@ use carom_derivative::sensitivity::Sensitivity;
 use carom_mechanism::MechanicalSystem;
 use carom_variational::TimeGrid;
 
-/// One entry of the log of a [`Trajectory`].
+/// Entry of the event log of a [`Trajectory`]: an impact, or the begin or end of a lasting contact.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LogEntry {
     /// Impact of one or several contacts.
@@ -29,7 +29,7 @@ pub enum LogEntry {
     },
 }
 
-/// Stored run with its grid states and events.
+/// Stored run of a mechanical system: states at all grid times, and all impacts and contact events.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trajectory {
     /// States at the grid points, from the start on.
@@ -45,7 +45,8 @@ pub struct Trajectory {
 }
 
 impl Trajectory {
-    /// Runs an integrator and stores all states and events, also if the run stops early.
+    /// Runs an integrator from an initial state over a time grid, and stores all states and events, also if the run stops
+    /// early. The run ends after `max_impacts` impacts (`None`: no limit).
     ///
     /// # Errors
     ///
@@ -59,8 +60,8 @@ impl Trajectory {
         Self::record_observed(integrator, initial, grid, max_impacts, &mut |_, _| ())
     }
 
-    /// Acts like [`record`](Self::record), and tells `observe` the time (s) of every state and event, and the number of impacts
-    /// so far.
+    /// Runs an integrator and stores all states and events like [`record`](Self::record); also calls `observe` at every state
+    /// and event, with its time (s) and the number of impacts so far.
     ///
     /// # Errors
     ///
@@ -89,7 +90,8 @@ impl Trajectory {
         Ok(recorder.trajectory(end))
     }
 
-    /// Acts like [`record`](Self::record), and returns the derivative of the final state, as in
+    /// Runs an integrator and stores all states and events like [`record`](Self::record), and also returns the derivative of
+    /// the final state with respect to the initial state and the given `parameters`, as in
     /// [`CollisionIntegrator::run_with_sensitivity`].
     ///
     /// # Errors
@@ -113,7 +115,7 @@ impl Trajectory {
         Ok((recorder.trajectory(end), sensitivity))
     }
 
-    /// Returns the impacts in order of time.
+    /// Returns the impacts of this run, in order of time.
     pub fn impacts(&self) -> impl Iterator<Item = &Impact> {
         self.log.iter().filter_map(|entry| match entry {
             LogEntry::Impact(impact) => Some(impact.as_ref()),

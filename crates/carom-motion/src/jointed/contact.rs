@@ -4,7 +4,7 @@ use carom_joints::frames::Row;
 use carom_joints::step::contacts::ContactRow;
 use nalgebra::Vector3;
 
-/// A limit of a joint coordinate, treated as a contact.
+/// Contact of a joint coordinate at its upper or lower limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LimitContact {
     /// Index of the coordinate, counted over all joints.
@@ -20,7 +20,8 @@ impl LimitContact {
     }
 }
 
-/// A contact that can last: a limit or a touching pair.
+/// Contact of a system of jointed bodies that can last for some time: a joint coordinate at its limit, or two bodies (or a
+/// body and a plane) that touch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JointContact {
     /// A limit of a coordinate.
@@ -34,7 +35,7 @@ pub enum JointContact {
     },
 }
 
-/// A limit that takes part in an impact.
+/// Limit of a joint coordinate that takes part in an impact, with its impulse and the velocity before.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LimitHit {
     /// The limit.
@@ -45,7 +46,8 @@ pub struct LimitHit {
     pub normal_velocity: f64,
 }
 
-/// A contact point of an impact.
+/// Contact point between two bodies, or a body and a plane, in an impact of jointed bodies: position, normal, impulse and
+/// velocity before.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TouchHit {
     /// Index of a mobile body; of two mobile bodies, the smaller index.
@@ -62,7 +64,7 @@ pub struct TouchHit {
     pub normal_velocity: f64,
 }
 
-/// Constraint impulse of a joint on its child during an impact.
+/// Constraint impulse that a joint exerts on its child body during an impact.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reaction {
     /// Index of the joint.
@@ -73,7 +75,7 @@ pub struct Reaction {
     pub moment: Vector3<f64>,
 }
 
-/// An impact: all contacts of one group of connected bodies at one time.
+/// Impact of jointed bodies: all contacts of one group of connected bodies at one time, with impulses and energies.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JointImpact {
     /// Time (s).

@@ -46,8 +46,12 @@ const MOST_STRETCHED: f64 = 4.0;
 const MOST_TURNS: usize = 4;
 
 impl JointedWorld {
-    /// Runs from the start, and reports samples and events in their order. `control` is called with time, coordinates and rates
-    /// at every grid time (multiples of the time step), and returns the forces along the coordinates until the next grid time.
+    /// Simulates the motion of the jointed bodies from the initial state until one of the `limits` (time, number of impacts)
+    /// is reached.
+    ///
+    /// Reports the states at the times `samples` (s, ascending) and all events to `observe`, in order of time. If given,
+    /// `control` is called at every grid time (multiples of the time step) with the time (s), the joint coordinates and their
+    /// rates; it returns the forces along the coordinates (N or N m) until the next grid time.
     pub fn run<'o>(
         &'o self,
         laws: &Laws<'o>,

@@ -15,7 +15,7 @@ use carom_variational::State;
 use nalgebra::{Vector3, Vector6};
 use std::collections::BTreeSet;
 
-/// Shapes and planes that can touch, and the pairs that may.
+/// Specification of contact between jointed bodies: shapes of the bodies, fixed planes, and the pairs that may touch.
 #[derive(Clone, Debug, Default)]
 pub struct TouchSpec {
     /// Shape of each body in its axes about the center of mass; `None` for a body that touches nothing.

@@ -9,7 +9,7 @@ use carom_joints::step::{Load, SUZUKI_4, Stepper, Works, YOSHIDA_6};
 use carom_joints::{Assembly, JointError, Multibody, MultibodySpec, Placed, Posture};
 use nalgebra::Vector3;
 
-/// Specification of a system of jointed bodies.
+/// Specification of a simulation of jointed bodies: bodies and joints, initial state, time step, and contact.
 #[derive(Clone, Debug)]
 pub struct JointedSpec {
     /// Bodies and joints.
@@ -25,7 +25,8 @@ pub struct JointedSpec {
     pub touch: TouchSpec,
 }
 
-/// A system of jointed bodies, checked and with its joints closed, ready to run.
+/// A simulation of jointed bodies that is ready to run: its specification has been checked, and the joint conditions are
+/// satisfied in the initial state.
 ///
 /// # Examples
 ///
@@ -100,7 +101,7 @@ pub struct JointedWorld {
     overlapping: Vec<[usize; 2]>,
 }
 
-/// State at a requested sample time.
+/// State of the jointed bodies at one of the sample times that the caller of a run requested.
 #[derive(Clone, Copy, Debug)]
 pub struct JointSample<'e> {
     /// Time (s).
@@ -115,10 +116,11 @@ pub struct JointSample<'e> {
     pub loads: Option<(&'e [Load], f64)>,
 }
 
-/// An event of a run. Lasting contacts are limits that press, and pairs that touch.
+/// Event that a run of jointed bodies reports: sample, impact, or change of a lasting contact. Lasting contacts are joint
+/// coordinates that press on a limit, and pairs of bodies that touch.
 pub type JointEvent<'e> = hybrid::Event<'e, JointSample<'e>, JointImpact, JointContact>;
 
-/// State and totals at the end of a run.
+/// Result of a run of jointed bodies: state at the end, reason of the end, counts, and energy balance.
 #[derive(Clone, Debug)]
 pub struct JointedEnd {
     /// Reason for the end of the run.
@@ -153,11 +155,13 @@ pub struct JointedEnd {
     pub residual: f64,
 }
 
-/// Control function: called with time (s), coordinates and rates; returns the force along each coordinate (N or N m).
+/// Control function that the caller gives to a run of jointed bodies. The arguments are the time (s), the joint coordinates
+/// and their rates; the result is the force along each coordinate (N or N m).
 pub type Control<'c> = dyn FnMut(f64, &[f64], &[f64]) -> Vec<f64> + 'c;
 
 impl JointedWorld {
-    /// Checks the specification and assembles the system: closes the joints at the start.
+    /// Creates a simulation of jointed bodies: checks the specification, and corrects the initial state until the joint
+    /// conditions are satisfied.
     ///
     /// # Errors
     ///
@@ -229,27 +233,30 @@ impl JointedWorld {
         })
     }
 
-    /// Pairs that overlap at the start, as [`TouchSpec::may_overlap`] allows; they never touch.
+    /// Returns the pairs of bodies (or body and plane) that overlap at the start, as [`TouchSpec::may_overlap`] allows.
+    /// Contact between them is ignored in the whole motion. Indices count the bodies, then the planes.
     pub fn overlapping(&self) -> &[[usize; 2]] {
         &self.overlapping
     }
 
-    /// Bodies and joints.
+    /// Returns the multibody system of this simulation: its bodies and joints.
     pub fn multibody(&self) -> &Multibody {
         &self.multibody
     }
 
-    /// Posture (bodies, coordinates, rotors) at the start, with the joints closed.
+    /// Returns the initial state (bodies, joint coordinates, rotors of motors), in which the joint conditions are satisfied.
     pub fn start(&self) -> &Posture {
         &self.start
     }
 
-    /// Largest shift of a body and largest residual of a joint in the assembly at the start.
+    /// Returns by how much the specified initial state was corrected to satisfy the joint conditions: largest shift of a
+    /// body, and largest residual of a joint.
     pub fn assembly(&self) -> &Assembly {
         &self.assembly
     }
 
-    /// Number of joint conditions, and number of independent ones among them.
+    /// Returns the number of joint conditions of the system, and the number of linearly independent ones among them, in the
+    /// initial state.
     pub fn ranks(&self) -> (usize, usize) {
         self.ranks
     }
@@ -264,7 +271,7 @@ impl JointedWorld {
         &self.touch
     }
 
-    /// Name of a body or plane; indices count the bodies in their order, then the planes.
+    /// Returns the name of the body or plane with an index; indices count the bodies in their order, then the planes.
     pub fn thing_name(&self, thing: usize) -> &str {
         match thing < self.multibody.n_bodies() {
             true => self.multibody.body_name(thing),

@@ -24,7 +24,7 @@ const MAX_HALVINGS: f64 = 5.0;
 /// Largest number of halvings of a step.
 const MOST_HALVINGS: f64 = 20.0;
 
-/// Integration scheme of the free motion between impacts.
+/// Integration scheme for the free flight of rigid bodies between impacts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum FlightRule {
     /// The exact solution.
@@ -43,7 +43,7 @@ impl FlightRule {
     }
 }
 
-/// Specification of a body of a world.
+/// Specification of a rigid body of a world (a simulation of bodies and planes): mass, shape, and state at the start.
 ///
 /// # Examples
 ///
@@ -85,7 +85,8 @@ pub struct BodySpec {
     pub angular_velocity: Vector3<f64>,
 }
 
-/// Specification of a plane of a world; the normal points to the free side.
+/// Specification of a fixed plane of a world (a simulation of bodies and planes); the plane's normal points to the side where
+/// bodies can move.
 ///
 /// # Examples
 ///

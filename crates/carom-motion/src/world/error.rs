@@ -4,7 +4,8 @@ use carom_contact::ImpactError;
 use carom_geometry::GeometryError;
 use carom_variational::VariationalError;
 
-/// Reason for which a world was not built, or its motion could not be continued.
+/// Error of a simulation of rigid bodies (a world, or jointed bodies): it was not built, or the motion could not be
+/// continued.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MotionError {
@@ -152,7 +153,8 @@ fn advice(sufficient: Option<f64>) -> String {
 }
 
 impl MotionError {
-    /// Name of the variant as a stable kebab-case identifier, for machine-readable reports.
+    /// Returns the identifier of this error in machine-readable reports: the variant's name in kebab case, for example
+    /// `event-limit`.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Joint(error) => error.kind(),
@@ -172,7 +174,7 @@ impl MotionError {
     }
 }
 
-/// Reason for which a step of lasting contact is rejected.
+/// Reason for which a time step is rejected while bodies are in lasting contact (resting, sliding or rolling).
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum StepFault {
     /// A pair overlaps at the end of the step.

@@ -8,7 +8,7 @@ use carom_variational::State;
 use nalgebra::Vector3;
 use std::cmp::Ordering;
 
-/// One contact point of an impact.
+/// Contact point of an impact between two bodies, or a body and a plane: position, normal, impulse and velocity before.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ImpactContact {
     /// Index of a mobile body; of two mobile bodies, the smaller index.
@@ -25,7 +25,8 @@ pub struct ImpactContact {
     pub normal_velocity: f64,
 }
 
-/// An impact: all contacts that are resolved together at one time.
+/// Impact of rigid bodies: all contacts that the impact law resolves together at one time, with energies and the states
+/// after.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Impact {
     /// Time (s).
@@ -42,7 +43,7 @@ pub struct Impact {
     pub states: Vec<(usize, State)>,
 }
 
-/// States of all bodies at a requested sample time.
+/// States of all bodies of a world at one of the sample times that the caller of a run requested.
 #[derive(Clone, Copy, Debug)]
 pub struct Sample<'e> {
     /// Time (s).
@@ -51,10 +52,11 @@ pub struct Sample<'e> {
     pub states: &'e [State],
 }
 
-/// An event of a run; a contact is identified by the indices of its pair.
+/// Event that a run of a world reports: sample, impact, or change of a lasting contact. A contact is identified by the
+/// indices of its two bodies, or body and plane (bodies are counted first).
 pub type Event<'e> = hybrid::Event<'e, Sample<'e>, Impact, (usize, usize)>;
 
-/// Energy and momentum balance of a run.
+/// Energy and momentum balance of a run of a world of rigid bodies: losses, errors, and impulses of planes and fixed bodies.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Balance {
     /// Energy lost in impacts (J).
@@ -75,7 +77,7 @@ pub struct Balance {
     pub supports: Vec<Vector3<f64>>,
 }
 
-/// Switch from event-driven integration to time stepping: time and reason.
+/// Switch of a run from event-driven integration (every impact located in time) to time stepping: time and reason.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HandedOver {
     /// Time of the switch (s).
@@ -84,7 +86,7 @@ pub struct HandedOver {
     pub reason: MotionError,
 }
 
-/// State and totals at the end of a run.
+/// Result of a run of a world of rigid bodies: states at the end, reason of the end, counts, and balance.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunEnd {
     /// Reason for the end of the run.

@@ -40,12 +40,13 @@ pub(crate) struct Relay {
 }
 
 impl World {
-    /// Runs as [`run`](Self::run) does, and continues as [`run_in_steps`](Self::run_in_steps) does where `run` would stop because
-    /// events crowd: an impact law finds no solution, events follow each other without time between them, or lasting contacts
-    /// have no forces or too large a step. A step that is too large for a body that rolls or slides on a curved surface stops the
-    /// run: time stepping would change its energy by more. It does not stop a run of many bodies, for which time stepping is the
-    /// [suitable scheme](Self::suitable_scheme). [`RunEnd::handed_over`] tells time and reason of the switch. A run without a
-    /// switch has the same bits as one by `run`.
+    /// Simulates the world by event-driven integration as [`run`](Self::run) does, and switches to time stepping
+    /// ([`run_in_steps`](Self::run_in_steps)) where `run` would stop because events crowd.
+    ///
+    /// Events crowd if an impact law finds no solution, if events follow each other without time between them, or if lasting
+    /// contacts have no forces or too large a step. A step that is too large for a body that rolls or slides on a curved
+    /// surface stops the run: time stepping would change its energy by more. [`RunEnd::handed_over`] tells time and reason of
+    /// the switch. Without a switch the result is bitwise equal to that of `run`.
     pub fn run_or_step<'o>(
         &self,
         laws: &Laws<'_>,

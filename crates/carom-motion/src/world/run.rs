@@ -147,7 +147,10 @@ pub(crate) struct Run<'w, 'o> {
 }
 
 impl World {
-    /// Runs from the start, and reports samples at the requested times (ascending) and every event in order of time. The
+    /// Simulates the world by event-driven integration, from the initial state until one of the `limits` (time, number of
+    /// impacts) is reached.
+    ///
+    /// Reports the states at the times `samples` (s, ascending) and every event to `observe`, in order of time. The
     /// [`Ending`] tells the reason for an early end; everything before it has been reported.
     pub fn run<'o>(
         &self,

@@ -23,7 +23,7 @@ pub(crate) const RESOLVED: f64 = 1e-3;
 /// come to rest in heaps, with thousands of impacts.
 const MANY: usize = 12;
 
-/// Contact coefficients of a pair.
+/// Contact coefficients of a pair of bodies, or of a body and a plane: friction and restitution.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Surface {
     /// Coulomb coefficient, at least 0.
@@ -34,7 +34,8 @@ pub struct Surface {
     pub collide: bool,
 }
 
-/// Treatment of a Zeno point: infinitely many impacts of a contact within a finite time, each of which loses energy.
+/// Option of a run: its continuation at a Zeno point, where infinitely many impacts of a contact, each of which loses energy,
+/// accumulate within a finite time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnZeno {
     /// The motion continues in lasting contact.
@@ -45,7 +46,7 @@ pub enum OnZeno {
     Continue,
 }
 
-/// Impact law for a single contact.
+/// Impact law that a run uses for impacts at a single contact point.
 ///
 /// # Examples
 ///
@@ -103,7 +104,7 @@ pub enum SingleLaw<'a> {
     Any(&'a dyn ImpactLaw),
 }
 
-/// Impact laws of a run.
+/// Impact laws of a run: for impacts at one contact and at several contacts, and the treatment of accumulating impacts.
 #[derive(Clone, Copy)]
 pub struct Laws<'a> {
     /// Law for one contact.
@@ -124,7 +125,7 @@ impl std::fmt::Debug for Laws<'_> {
     }
 }
 
-/// Description of a world: bodies, planes, gravity, and the surfaces of pairs.
+/// Specification of a world (a simulation of rigid bodies): bodies, planes, gravity, and contact coefficients of pairs.
 ///
 /// # Examples
 ///
@@ -193,7 +194,8 @@ pub struct WorldSpec {
     pub pairs: Vec<([usize; 2], Surface)>,
 }
 
-/// A world, checked and prepared.
+/// A world: a simulation of rigid bodies and planes with contact that is ready to run, after its specification has been
+/// checked.
 ///
 /// # Examples
 ///
@@ -254,7 +256,7 @@ pub struct World {
 }
 
 impl World {
-    /// Checks a specification and prepares the world.
+    /// Creates a world (a simulation of rigid bodies and planes) from its specification, which is checked.
     ///
     /// # Errors
     ///
@@ -450,8 +452,8 @@ impl World {
         }
     }
 
-    /// Returns the scheme that suits the world: time stepping for more than twelve mobile bodies if some pair can lose energy
-    /// (friction, or restitution below 1), otherwise event-driven integration.
+    /// Returns the time integration scheme that suits this world: time stepping if there are more than twelve mobile bodies
+    /// and some pair can lose energy (friction, or restitution below 1), otherwise event-driven integration.
     pub fn suitable_scheme(&self) -> Scheme {
         let mobile = self.bodies.iter().filter(|body| body.is_mobile()).count();
         let loses = |s: &Surface| s.collide && (s.friction > 0.0 || s.restitution < 1.0);
@@ -512,7 +514,7 @@ impl World {
         CONTACT_TOLERANCE * pair::size(&self.bodies[i], &self.thing(j))
     }
 
-    /// Name of a body or plane.
+    /// Returns the name of the world's body or plane with an index; indices count the bodies in their order, then the planes.
     pub fn name(&self, index: usize) -> &str {
         match self.bodies.get(index) {
             Some(body) => &body.name,
@@ -523,27 +525,28 @@ impl World {
         }
     }
 
-    /// States of all bodies at the start.
+    /// Returns the states of all bodies of the world at the start.
     pub fn initial_states(&self) -> &[State] {
         &self.initial
     }
 
-    /// Number of bodies.
+    /// Returns the number of bodies of the world, fixed ones included.
     pub fn n_bodies(&self) -> usize {
         self.bodies.len()
     }
 
-    /// True if a body never moves.
+    /// True if the body with the given index is fixed (never moves).
     pub fn is_fixed(&self, body: usize) -> bool {
         !self.is_mobile(body)
     }
 
-    /// Convex parts of a body.
+    /// Returns the convex parts that make up the shape of the body with the given index.
     pub fn parts(&self, body: usize) -> &[Part] {
         self.bodies.get(body).map_or(&[], |body| &body.parts)
     }
 
-    /// Velocity of a body's center of mass in space (m/s), and its angular velocity in space (rad/s).
+    /// Returns the velocity of a body's center of mass (m/s) and the body's angular velocity (rad/s) in a state, both in
+    /// space. `body` is the body's index; a fixed body has zero velocities.
     pub fn velocity(&self, body: usize, state: &State) -> (Vector3<f64>, Vector3<f64>) {
         let Some(rigid) = self.bodies.get(body).and_then(|b| b.rigid.as_ref()) else {
             return (Vector3::zeros(), Vector3::zeros());
@@ -563,14 +566,15 @@ impl World {
         }
     }
 
-    /// Kinetic and potential energy of a body (J).
+    /// Returns the kinetic plus potential energy of a body in a state (J); `body` is the body's index.
     pub fn energy(&self, body: usize, state: &State) -> f64 {
         self.bodies
             .get(body)
             .map_or(0.0, |b| self.flights.energy(b, state))
     }
 
-    /// Smallest gap of any pair at given states of all bodies (m); infinite if nothing can touch.
+    /// Returns the smallest gap (distance between surfaces) of any pair of bodies, or body and plane, at given states of all
+    /// bodies (m); infinite if nothing can touch.
     pub fn lowest_gap(&self, states: &[State]) -> f64 {
         let mut lowest = f64::INFINITY;
         self.each_pair(states, lowest, &mut |pair| {

@@ -4,7 +4,9 @@ use super::{PennyState, RollingPenny};
 use crate::billiard::trig::sinc;
 
 impl RollingPenny {
-    /// Returns the state after rolling for a signed time `t` (s) without impact,
+    /// Returns the state of the penny after it has rolled for a time `t` (s; negative for backwards) without an impact. With
+    /// position $(x, y)$, radius $R$, rolling angle $\theta$, heading $\varphi$ and their constant rates $\Omega$ and
+    /// $\omega$,
     ///
     /// $$ (x, y) \mathrel{+}= R\Omega t \operatorname{sinc}\tfrac{\omega t}{2}
     /// (\cos, \sin)(\varphi + \tfrac{\omega t}{2}), \quad \theta \mathrel{+}= \Omega t,

@@ -7,7 +7,7 @@ use nalgebra::Vector2;
 /// Smallest effective restitution that still counts as zero: a smaller one makes the law infeasible.
 pub(super) const FEASIBLE_RESTITUTION: f64 = -1e-12;
 
-/// Result of the impact of a rim.
+/// Result of an impact of a penny's rim point with the wall: rates after the impact, impulses and energy change.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PennyImpact {
     /// Rolling rate $\Omega$ after the impact, rad/s.
@@ -33,8 +33,12 @@ pub struct PennyImpact {
 }
 
 impl RollingPenny {
-    /// Returns the rate of the wall function at a rim, $\mathrm{d}h(v) = R(\Omega n_t + \sigma\omega n_s)$,
-    /// from the unit vector `heading`, the gradient of the wall function at the rim point and the rates $(\Omega, \omega)$.
+    /// Returns the time derivative of the wall function $h$ at a rim point of the penny, positive if the point approaches the
+    /// wall: $\mathrm{d}h(v) = R(\Omega n_t + \sigma\omega n_s)$.
+    ///
+    /// `heading` is the unit vector of the rolling direction, `gradient` the gradient of $h$ at the rim point with the
+    /// components $n_t$ along and $n_s$ across the heading, and `velocity` the rates $(\Omega, \omega)$ of rolling and
+    /// turning. $R$ is the radius, and $\sigma$ is 1 at the front rim, −1 at the back rim.
     #[inline]
     pub fn wall_rate(
         &self,
@@ -49,12 +53,16 @@ impl RollingPenny {
         self.radius() * (theta_dot * n_t + rim.sign() * phi_dot * n_s)
     }
 
-    /// Resolves the impact of a rim at which the wall function has the rate `rate_minus`.
+    /// Computes the impact of a rim point of the penny with the wall. `rate_minus` is the time derivative $u$ of the wall
+    /// function at the rim point before the impact, positive for an approach.
     ///
-    /// `heading` is the unit vector $t$, `gradient` that of the wall function at the rim point,
-    /// `velocity` is $(\Omega, \omega)$. The rate is an argument because near a graze the caller knows it
-    /// more accurately than the velocities give it; otherwise it is [`wall_rate`](Self::wall_rate). With
-    /// $M_1 = I + mR^2$, and $\kappa$ 1 plus the effective restitution,
+    /// `heading` is the unit vector of the rolling direction, `gradient` the gradient of the wall function at the rim point,
+    /// and `velocity` the rates $(\Omega, \omega)$ of rolling and turning. The rate is an argument because near a graze the
+    /// caller knows it more accurately than the velocities give it; otherwise it is [`wall_rate`](Self::wall_rate). With mass
+    /// $m$, radius $R$, moments of inertia $I$ about the axle and $J$ about the vertical, $M_1 = I + mR^2$, the components
+    /// $n_t$ and $n_s$ of the gradient along and across the heading, the sign $\sigma$ of the rim (1 at the front, −1 at the
+    /// back), the gradient $\pi\nabla h$ projected onto the velocities that rolling allows, and $\kappa$ 1 plus the effective
+    /// restitution,
     ///
     /// $$ \lVert\pi\nabla h\rVert^2 = \frac{R^2n_t^2}{M_1} + \frac{R^2n_s^2}{J}, \quad
     /// \Omega^+ = \Omega - \frac{\kappa u R n_t}{M_1\lVert\pi\nabla h\rVert^2}, \quad

@@ -28,7 +28,7 @@ use crate::billiard::BilliardError;
 use crate::billiard::error::{finite, positive};
 use nalgebra::Vector2;
 
-/// Rim point: one end of the horizontal diameter.
+/// One of the two rim points of a penny (a rolling disk) that can hit a wall: the ends of its horizontal diameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Rim {
     /// End to which the heading points.
@@ -38,7 +38,7 @@ pub enum Rim {
 }
 
 impl Rim {
-    /// Returns $\sigma$: 1 for the front, -1 for the back.
+    /// Returns the sign $\sigma$ of this rim point: 1 for the front, −1 for the back.
     #[inline]
     pub fn sign(self) -> f64 {
         match self {
@@ -47,7 +47,7 @@ impl Rim {
         }
     }
 
-    /// Returns the other rim.
+    /// Returns the opposite rim point: back for front, front for back.
     #[inline]
     pub fn other(self) -> Self {
         match self {
@@ -56,7 +56,7 @@ impl Rim {
         }
     }
 
-    /// Returns `"front"` or `"back"`.
+    /// Returns the name of this rim point in records: `"front"` or `"back"`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Front => "front",
@@ -65,7 +65,7 @@ impl Rim {
     }
 }
 
-/// Mass properties of a rolling disk.
+/// Radius, mass and moments of inertia of a penny: a disk that rolls upright on a plane.
 ///
 /// # Examples
 ///
@@ -87,8 +87,8 @@ pub struct RollingPenny {
 }
 
 impl RollingPenny {
-    /// Creates a disk with its radius R (m), mass m (kg), and moments of inertia I about the axle and J about the vertical
-    /// (kg m²).
+    /// Creates a penny from its `radius` R (m), `mass` m (kg), moment of inertia I about the axle (`spin_inertia`, kg m²) and
+    /// moment of inertia J about the vertical (`heading_inertia`, kg m²).
     ///
     /// # Errors
     ///
@@ -113,7 +113,8 @@ impl RollingPenny {
         })
     }
 
-    /// Creates a homogeneous thin disk, $I = mR^2/2$, $J = mR^2/4$.
+    /// Creates a penny that is a homogeneous thin disk of radius $R$ (m) and mass $m$ (kg), with the moments of inertia
+    /// $mR^2/2$ about the axle and $mR^2/4$ about the vertical.
     ///
     /// # Errors
     ///
@@ -123,42 +124,43 @@ impl RollingPenny {
         Self::new(radius, mass, 0.5 * unit, 0.25 * unit)
     }
 
-    /// Returns the radius R, m.
+    /// Returns the radius R of the penny, m.
     #[inline]
     pub fn radius(&self) -> f64 {
         self.radius
     }
 
-    /// Returns the mass m, kg.
+    /// Returns the mass m of the penny, kg.
     pub fn mass(&self) -> f64 {
         self.mass
     }
 
-    /// Returns the moment of inertia J about the vertical, kg m².
+    /// Returns the penny's moment of inertia J about the vertical, kg m².
     #[inline]
     pub fn heading_inertia(&self) -> f64 {
         self.heading_inertia
     }
 
-    /// Returns the moment of inertia I about the axle, kg m².
+    /// Returns the penny's moment of inertia I about the axle, kg m².
     pub fn spin_inertia(&self) -> f64 {
         self.spin_inertia
     }
 
-    /// Returns the inertia of rolling, $I + mR^2$, kg m².
+    /// Returns the effective inertia of the rolling penny, $I + mR^2$, kg m²: moment of inertia I about the axle, mass m,
+    /// radius R.
     #[inline]
     pub fn rolling_inertia(&self) -> f64 {
         self.spin_inertia + self.mass * self.radius * self.radius
     }
 
-    /// Returns the kinetic energy, J.
+    /// Returns the kinetic energy of the penny in a state, J.
     #[inline]
     pub fn energy(&self, state: &PennyState) -> f64 {
         0.5 * (self.rolling_inertia() * state.theta_dot * state.theta_dot
             + self.heading_inertia * state.phi_dot * state.phi_dot)
     }
 
-    /// Returns the position of a rim point in the plane, m.
+    /// Returns the position of the penny's front or back rim point in the plane, m.
     #[inline]
     pub fn rim(&self, state: &PennyState, rim: Rim) -> Vector2<f64> {
         let (sin, cos) = libm::sincos(state.phi);
@@ -167,7 +169,8 @@ impl RollingPenny {
     }
 }
 
-/// State of the penny; angles are continuous (not reduced modulo $2\pi$).
+/// State of a rolling penny: position, rolling angle, heading and their rates. Angles are continuous (not reduced modulo
+/// $2\pi$).
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct PennyState {
     /// Coordinate x of the contact point, which is below the center, m.

@@ -19,7 +19,7 @@ const ZENO_RATIO: f64 = 0.98;
 /// Largest interval of a Zeno sequence, as a fraction of the time to cross the table.
 const ZENO_INTERVAL: f64 = 1e-10;
 
-/// Impact of an orbit.
+/// Impact of a penny with the wall of its table: time, rim point, and state after the impact.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Event {
     /// Time, s.

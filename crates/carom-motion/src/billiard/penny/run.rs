@@ -5,7 +5,7 @@ use super::{PennyBilliard, PennyState, RollingPenny};
 use crate::billiard::{BilliardError, Table};
 use crate::hybrid::{Ending, Hybrid, Limits, drive};
 
-/// Orbit with its impacts.
+/// Stored orbit of a penny on a table: initial state, impacts, and reason of the end.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
     /// State at the start.
@@ -19,8 +19,8 @@ pub struct Run {
 }
 
 impl Run {
-    /// Returns the state at a time (s), by the exact flow from the last impact before it. For times before the
-    /// start and after the end the motion is extended without impacts.
+    /// Returns the state of the penny at a time (s), computed in closed form from the last impact before it. For times before
+    /// the start and after the end the motion is extended without impacts.
     pub fn state_at(&self, penny: &RollingPenny, time: f64) -> PennyState {
         match self
             .events
@@ -35,7 +35,7 @@ impl Run {
         }
     }
 
-    /// Returns the state at the end.
+    /// Returns the state of the penny at the end of this orbit.
     pub fn final_state(&self, penny: &RollingPenny) -> PennyState {
         self.state_at(penny, self.time)
     }
@@ -78,7 +78,8 @@ impl<T: Table, V: FnMut(&Event)> Hybrid for Course<'_, T, V> {
     }
 }
 impl<T: Table> PennyBilliard<T> {
-    /// Follows an orbit and stores its impacts.
+    /// Computes the orbit of the penny from a state until one of the `limits` (time, number of impacts) is reached, and
+    /// stores all impacts.
     ///
     /// # Errors
     ///
@@ -95,8 +96,8 @@ impl<T: Table> PennyBilliard<T> {
         })
     }
 
-    /// Follows an orbit and passes each impact to `visit`, without allocating. Returns the reason and
-    /// the time (s) of the end.
+    /// Computes the orbit of the penny like [`run`](Self::run), and passes each impact to `visit` instead of storing it;
+    /// allocates no memory. Returns the reason for which the orbit ended, and the time of the end (s).
     ///
     /// # Errors
     ///

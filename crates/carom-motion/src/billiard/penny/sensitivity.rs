@@ -29,7 +29,7 @@ const SPIN: usize = 4;
 /// Fraction of gradient times velocity below which a rate of the wall function counts as grazing.
 const GRAZING: f64 = 1e-9;
 
-/// Lyapunov exponents of an orbit.
+/// Lyapunov exponents of an orbit of the penny: the mean growth rates of small perturbations of its state.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lyapunov {
     /// Exponents per impact, in the order of the orthogonalization (largest first, in the limit).
@@ -45,7 +45,7 @@ pub struct Lyapunov {
     pub max_log_det: f64,
 }
 
-/// Impact in the coordinates of a Poincaré section.
+/// Point of a Poincaré section of the penny's motion: one impact with the wall, given by three angles.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SectionPoint {
     /// Polar angle of the rim point from the center of the table, rad.
@@ -56,7 +56,9 @@ pub struct SectionPoint {
     pub velocity_angle: f64,
 }
 
-/// Returns the Jacobian of the flow over the time `t` (s), 5 × 5; its determinant is 1.
+/// Returns the Jacobian of the penny's motion without impacts over the time `t` (s), starting at `state`: the 5 × 5
+/// derivative of the state $(x, y, \varphi, \Omega, \omega)$ after that time with respect to that at the start. The state
+/// consists of position, heading and the rates of rolling and turning. The determinant is 1.
 pub fn flow_jacobian(penny: &RollingPenny, state: &PennyState, t: f64) -> Matrix5<f64> {
     let half = 0.5 * state.phi_dot * t;
     let reach = t * sinc(half);
@@ -146,7 +148,9 @@ impl Crossing {
 }
 
 impl<T: Table> PennyBilliard<T> {
-    /// Returns the saltation matrix of an impact, 5 × 5.
+    /// Returns the saltation matrix of an impact, 5 × 5. This matrix maps a small perturbation of the penny's state $(x, y,
+    /// \varphi, \Omega, \omega)$ just before the impact to that just after, and accounts for the shift of the time of impact.
+    /// The state consists of position, heading and the rates of rolling and turning.
     pub fn saltation(&self, event: &Event) -> Matrix5<f64> {
         self.crossing(event).saltation()
     }
@@ -213,8 +217,9 @@ impl<T: Table> PennyBilliard<T> {
         }
     }
 
-    /// Computes the derivative of the final state of a run, $(x, y, \theta, \varphi, \Omega, \omega)$, with respect to the
-    /// initial state (6 × 6), and to the parameter `"restitution"` if the law has one.
+    /// Computes the derivative of the penny's final state in a run with respect to its initial state (6 × 6), and to the
+    /// parameter `"restitution"` if the impact law has one. The state is $(x, y, \theta, \varphi, \Omega, \omega)$: position,
+    /// rolling angle, heading, and the rates of both angles.
     ///
     /// The derivative does not exist for a run that did not reach a given time, or if an impact grazes;
     /// [`reason`](Sensitivity::reason) then names the cause.
@@ -278,7 +283,8 @@ impl<T: Table> PennyBilliard<T> {
         sensitivity
     }
 
-    /// Returns the coordinates of an impact in the Poincaré section.
+    /// Returns the coordinates of an impact of the penny in the Poincaré section of all impacts: three angles, for the
+    /// position on the wall, the heading and the velocity.
     pub fn section_point(&self, event: &Event) -> SectionPoint {
         let penny = self.penny();
         let n = self.table().gradient(event.point);
@@ -294,8 +300,9 @@ impl<T: Table> PennyBilliard<T> {
         }
     }
 
-    /// Computes the Lyapunov exponents over a number of impacts, by orthogonalizing the tangent map after each impact
-    /// (Benettin et al., 1980). If the orbit ends earlier, fewer impacts are used, and the returned [`Ending`] tells the reason.
+    /// Computes the Lyapunov exponents of the penny's orbit from a state, over a number of impacts, by orthogonalizing the
+    /// tangent map after each impact (Benettin et al., 1980). If the orbit ends earlier, fewer impacts are used, and the
+    /// returned [`Ending`] tells the reason.
     ///
     /// # Errors
     ///

@@ -4,7 +4,7 @@ use super::RollingPenny;
 use crate::billiard::{BilliardError, Table};
 use carom_impact::Restitution;
 
-/// Penny on a table, with an impact law.
+/// Billiard of a penny: a disk that rolls upright on a flat table and bounces off the table's wall by an impact law.
 ///
 /// # Examples
 ///
@@ -39,7 +39,7 @@ pub struct PennyBilliard<T> {
 }
 
 impl<T: Table> PennyBilliard<T> {
-    /// Creates a billiard from a penny, a table and an impact law.
+    /// Creates a penny billiard from a rolling disk, a table with its wall, and an impact law.
     ///
     /// # Errors
     ///
@@ -66,26 +66,26 @@ impl<T: Table> PennyBilliard<T> {
         })
     }
 
-    /// Sets the ratio of normal velocity to rim speed below which the orbit ends as
-    /// [`Ending::GrazingCascade`](crate::hybrid::Ending::GrazingCascade). The default is $10^{-12}$; 0 follows the cascade as far
-    /// as possible.
+    /// Sets the threshold of grazing: if the ratio of the rim's velocity along the wall's normal to its speed is smaller at
+    /// an impact, the orbit ends as [`Ending::GrazingCascade`](crate::hybrid::Ending::GrazingCascade). The default is
+    /// $10^{-12}$; 0 follows such a cascade of grazing impacts as far as possible.
     #[must_use]
     pub fn with_graze(mut self, graze: f64) -> Self {
         self.graze = graze.max(0.0);
         self
     }
 
-    /// Returns the penny.
+    /// Returns the penny of this billiard: radius, mass and inertia of the disk.
     pub fn penny(&self) -> &RollingPenny {
         &self.penny
     }
 
-    /// Returns the table.
+    /// Returns the table of this billiard, given by its wall.
     pub fn table(&self) -> &T {
         &self.table
     }
 
-    /// Returns the impact law.
+    /// Returns the impact law of this billiard's wall.
     pub fn restitution(&self) -> Restitution {
         self.restitution
     }

@@ -73,9 +73,10 @@ type Row = RowSVector<f64, N_COLUMNS>;
 const GRAZING: f64 = 1e-9;
 
 impl<'a, S: SupportMap, F: DifferentiableFlight> Collider<'a, S, F> {
-    /// Computes the derivative of the final state of a run of this collider, with respect to
-    /// $(\delta x, \zeta, \delta\gamma, \delta\Pi)$ of the initial state (12 × 12) and to the parameters
-    /// `"restitution"`, if the rule has one, `"gravity_x"`, `"gravity_y"`, `"gravity_z"` (m/s²).
+    /// Computes the derivative of the final state of a run of this collider with respect to the initial state (12 × 12) and
+    /// to the parameters `"restitution"`, if the rule has one, `"gravity_x"`, `"gravity_y"`, `"gravity_z"` (m/s²).
+    /// Perturbations of a state are $(\delta x, \zeta, \delta\gamma, \delta\Pi)$: of position, attitude (a small rotation),
+    /// linear and angular momentum.
     ///
     /// The derivative does not exist if an impact grazes, if several points hit together (`"simultaneous-contacts"`: in
     /// neighboring runs they hit one after the other), if impacts accumulate, or if the run ended early, since its final time is

@@ -1,12 +1,13 @@
 //! Execution of independent tasks on the threads that the caller provides.
 
-/// Runs independent tasks. This crate starts no threads: a caller that has threads implements this trait.
+/// Executor of independent tasks, for parallel computation in time stepping. This crate starts no threads: a caller that has
+/// threads implements this trait.
 pub trait Executor: Sync {
     /// Calls `task` once with every index below `count`, in any order, and returns when all have ended.
     fn run(&self, count: usize, task: &(dyn Fn(usize) + Sync));
 }
 
-/// Runs the tasks one after the other on the calling thread.
+/// Executor of independent tasks that runs them one after the other on the calling thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Serial;
 

@@ -2,7 +2,7 @@
 
 use crate::world::MotionError;
 
-/// Time integration scheme of a world.
+/// Time integration scheme of a world of rigid bodies: from event to event, or in steps of constant length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scheme {
     /// Event-driven integration: every impact and change of contact is located exactly.
@@ -12,7 +12,7 @@ pub enum Scheme {
 }
 
 impl Scheme {
-    /// Returns the stable identifier of the scheme.
+    /// Returns the identifier of this integration scheme in records: `events` or `time-stepping`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Events => "events",
@@ -21,7 +21,7 @@ impl Scheme {
     }
 }
 
-/// Options of time stepping: accuracy of the contact problems, and the approach speed from which contacts restitute.
+/// Options of time stepping of a world: accuracy of the contact problems, and the approach speed from which contacts rebound.
 ///
 /// # Examples
 ///
@@ -49,8 +49,9 @@ impl Default for Stepping {
 }
 
 impl Stepping {
-    /// Creates the options. `tolerance` bounds the residual of the contact problem of every step. `impact_speed` is the approach
-    /// speed from which contacts restitute, as a multiple of $gh$, the acceleration of gravity times the step length.
+    /// Creates the options of time stepping. `tolerance` is the largest accepted residual of the contact problem of a step.
+    /// `impact_speed` is the approach speed from which contacts rebound (below it, restitution counts as zero), as a multiple
+    /// of $gh$, the acceleration of gravity times the step length.
     ///
     /// # Errors
     ///
@@ -76,19 +77,19 @@ impl Stepping {
         })
     }
 
-    /// Returns the bound of the residual of every contact problem.
+    /// Returns the tolerance of time stepping: the largest accepted residual of the contact problem of a step.
     pub fn tolerance(&self) -> f64 {
         self.tolerance
     }
 
-    /// Returns the approach speed from which contacts restitute, as a multiple of the acceleration of gravity times the step
-    /// length.
+    /// Returns the approach speed from which contacts rebound in time stepping (below it, restitution counts as zero), as a
+    /// multiple of the acceleration of gravity times the step length.
     pub fn impact_speed(&self) -> f64 {
         self.impact_speed
     }
 }
 
-/// Counts of a run by time stepping.
+/// Counts of a time stepping run: steps, contact problems, solver iterations, and contact points.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct StepCounts {
     /// Number of steps.

@@ -37,8 +37,12 @@ struct StepRun<'w, 'o> {
 }
 
 impl World {
-    /// Runs the world by time stepping, with its constant step length. Events are reported to `observe` like those of
-    /// [`run`](Self::run). Impacts follow the law `poisson`, up to one step early and never late.
+    /// Simulates the world by time stepping, in steps of its constant step length, until one of the `limits` (time, number of
+    /// impacts) is reached.
+    ///
+    /// `samples` are the times (s, ascending) at which states are reported to `observe`; events are reported like those of
+    /// [`run`](Self::run). Impacts follow the impact law `poisson`, at most one step early and never late. `executor` runs
+    /// independent tasks, possibly in parallel.
     pub fn run_in_steps<'o>(
         &self,
         stepping: &Stepping,

@@ -57,7 +57,7 @@ pub fn paper_start() -> State {
     }
 }
 
-/// Case I: an ellipsoid above a level plane.
+/// Test case I of Tran & Leok: an ellipsoid above a level plane.
 pub fn case_i() -> System {
     System {
         body: diagonal(5.0, 4.0, 2.6),
@@ -67,7 +67,7 @@ pub fn case_i() -> System {
     }
 }
 
-/// Case II: the plane tilted by two degrees.
+/// Test case II of Tran & Leok: an ellipsoid above a plane that is tilted by two degrees.
 pub fn case_ii() -> System {
     let tilt = 2f64.to_radians();
     System {
@@ -76,7 +76,8 @@ pub fn case_ii() -> System {
     }
 }
 
-/// Case III: a union of two ellipsoids, with the printed shift and moments.
+/// Test case III of Tran & Leok: a union of two ellipsoids above a level plane, with the shift and the moments of inertia
+/// that the paper prints.
 pub fn case_iii() -> System {
     let shift = -0.9937128;
     let parts = vec![
@@ -90,7 +91,7 @@ pub fn case_iii() -> System {
     }
 }
 
-/// Case IV: a cube, rounded by 1e-13.
+/// Test case IV of Tran & Leok: a cube above a level plane, here rounded by 1e-13 m.
 pub fn case_iv() -> System {
     let cube = Shape::Cuboid(Cuboid::new([3f64.sqrt(); 3]).unwrap());
     System {
@@ -139,7 +140,8 @@ pub fn dumbbell() -> System {
     }
 }
 
-/// A ball of radius 0.5 m.
+/// A ball of radius 0.5 m above a level plane, with its center at `height` (m) and a horizontal linear momentum `speed` along
+/// x.
 pub fn sphere(height: f64, speed: f64) -> System {
     System {
         body: diagonal(0.1, 0.1, 0.1),
@@ -154,8 +156,9 @@ pub fn sphere(height: f64, speed: f64) -> System {
     }
 }
 
-/// The 12 × 12 derivative of a map in the chart $(\delta x, \zeta, \delta\gamma, \delta\Pi)$ by central
-/// differences keeps $\mathrm{d}x\wedge\mathrm{d}\gamma + \zeta\wedge\mathrm{d}\Pi$ and its curvature term.
+/// Returns by how much a map of states fails to be symplectic at a state. The 12 × 12 derivative of the map, by central
+/// differences of the length `step` in the coordinates $(\delta x, \zeta, \delta\gamma, \delta\Pi)$, must preserve the
+/// two-form $\mathrm{d}x\wedge\mathrm{d}\gamma + \zeta\wedge\mathrm{d}\Pi$ plus its curvature term.
 pub fn symplectic_defect(at: &State, map: &dyn Fn(&State) -> State, step: f64) -> f64 {
     type Chart = nalgebra::SVector<f64, 12>;
     let move_by = |s: &State, u: &Chart| State {

@@ -1,6 +1,7 @@
 //! First impacts of six systems, computed by an independent implementation with 34 digits.
 
-/// One impact: time, impulse, gap rate, state after, and how far double precision may be off.
+/// Reference values of one impact of a test case: time, impulse, gap rate before, state after, and tolerance for a
+/// computation in double precision.
 pub struct Reference {
     pub time: f64,
     pub impulse: f64,
