@@ -8,8 +8,8 @@ use carom_metric::{Covector, Tangent, kernel};
 use nalgebra::DVector;
 use smallvec::smallvec;
 
-/// Balance of one impact. Residuals are relative to $\lVert p^-\rVert$, the kinetic norm of the momentum before the impact,
-/// so they are comparable between problems; 0 is perfect.
+/// Energy and momentum balance of one impact. Residuals are relative to $\lVert p^-\rVert$, the kinetic norm of the momentum
+/// before the impact, so they are comparable between problems; 0 is perfect.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Audit {
     /// Kinetic energy before the impact, J.
@@ -37,7 +37,7 @@ pub struct Audit {
 }
 
 impl Audit {
-    /// Change of kinetic energy, J.
+    /// Change of the kinetic energy in the audited impact, after minus before, J.
     pub fn energy_change_j(&self) -> f64 {
         self.energy_plus_j - self.energy_minus_j
     }
@@ -57,8 +57,9 @@ impl Audit {
     }
 }
 
-/// Computes the balance of an outcome: the velocity after (n entries), the impulses on the contact rows and those on the
-/// constraint forms. Works for the answer of any law or engine.
+/// Computes the energy and momentum balance of one answer to an impact problem: the velocity after the impact (n entries),
+/// the impulses on the contact rows (N·s, one per row) and the multipliers of the constraint one-forms (one per form). Works
+/// for the answer of any law or engine.
 ///
 /// # Errors
 ///

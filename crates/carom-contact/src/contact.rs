@@ -15,7 +15,8 @@ use std::sync::OnceLock;
 /// Largest difference between the entries of two whitened unit normals that count as one contact given twice.
 const DUPLICATE_TOLERANCE: f64 = 1e-11;
 
-/// A closed contact, in generalized coordinates.
+/// A closed contact, in generalized coordinates: its normal row, its tangent rows, and its coefficients of friction and
+/// restitution.
 ///
 /// # Examples
 ///
@@ -45,7 +46,7 @@ pub struct Contact {
 }
 
 impl Contact {
-    /// Creates a contact without friction, tangents or restitution.
+    /// Creates a contact from its normal row (n entries), without tangents, with zero friction and zero restitution.
     pub fn frictionless(normal: Covector) -> Self {
         Self {
             normal,
@@ -55,7 +56,8 @@ impl Contact {
         }
     }
 
-    /// Creates the contact of two rigid bodies, with two tangents; its rows act on the generalized velocity of the pair.
+    /// Creates the contact of two rigid bodies, with one normal row and two tangent rows that act on the generalized velocity
+    /// of the pair. `friction` is the Coulomb coefficient, `restitution` the coefficient of restitution.
     pub fn of_bodies(pair: &BodyPair, friction: f64, restitution: f64) -> Self {
         let [x, y, normal] = pair.rows();
         Self {
@@ -66,7 +68,7 @@ impl Contact {
         }
     }
 
-    /// Number of contact rows: one normal plus the tangents.
+    /// Number of rows of this contact in the contact Jacobian: one normal plus the tangents.
     pub fn n_rows(&self) -> usize {
         1 + self.tangents.len()
     }
@@ -137,7 +139,8 @@ pub struct ContactSet<'m> {
 }
 
 impl<'m> ContactSet<'m> {
-    /// Validates the contacts and normalizes their rows. An empty list is allowed.
+    /// Creates the set of closed contacts of a system with the mass matrix of `metric`; validates the contacts and normalizes
+    /// their rows. An empty list is allowed.
     ///
     /// # Errors
     ///
@@ -163,8 +166,9 @@ impl<'m> ContactSet<'m> {
         Self::build(metric, contacts, None)
     }
 
-    /// Builds a set of contacts under constraint one-forms (n entries each); all rows are restricted to the null space of the
-    /// forms. Forms may be linearly dependent or zero: the constraints are those of a basis of the forms.
+    /// Creates a set of contacts under linear velocity constraints, given by one-forms $a$ with $a\cdot v = 0$ (n entries
+    /// each); all rows are restricted to the null space of the forms. Forms may be linearly dependent or zero: the
+    /// constraints are those of a basis of the forms.
     ///
     /// # Errors
     ///
@@ -251,34 +255,35 @@ impl<'m> ContactSet<'m> {
         }
     }
 
-    /// Kinetic metric of the system.
+    /// Kinetic metric (mass matrix) of the system to which the contacts belong.
     #[inline]
     pub fn metric(&self) -> &'m KineticMetric {
         self.metric
     }
 
-    /// Contacts as the caller gave them, not normalized.
+    /// Contacts of the set with the rows that the caller gave, not normalized.
     pub fn contacts(&self) -> &[Contact] {
         &self.contacts
     }
 
-    /// Number of contacts.
+    /// Number of contacts in the set, duplicates included.
     #[inline]
     pub fn len(&self) -> usize {
         self.contacts.len()
     }
 
-    /// True if there are no contacts.
+    /// True if the set has no contacts.
     pub fn is_empty(&self) -> bool {
         self.contacts.is_empty()
     }
 
-    /// Constraint one-forms as the caller gave them, not normalized; empty without constraints.
+    /// Constraint one-forms of the set (n entries each) as the caller gave them, not normalized; empty without constraints.
     pub fn constraint_forms(&self) -> &[Covector] {
         self.constraints.as_ref().map_or(&[], |c| c.forms())
     }
 
-    /// First row of contact `i` in the contact Jacobian; `row(len())` is the number of rows.
+    /// Index of the first row of contact `i` in the contact Jacobian; for `i` equal to the number of contacts, the number of
+    /// rows.
     #[inline]
     pub fn row(&self, i: usize) -> usize {
         self.places
@@ -286,7 +291,8 @@ impl<'m> ContactSet<'m> {
             .map_or(self.rows.len(), |place| place.row)
     }
 
-    /// Checks, for laws with friction, that every contact with positive friction has tangents.
+    /// Checks, for laws with friction, that every contact with a positive friction coefficient has tangents; the error is
+    /// [`ImpactError::MissingTangents`].
     pub fn require_tangents(&self) -> Result<(), ImpactError> {
         let is_missing = |contact: &Contact| contact.friction > 0.0 && contact.tangents.is_empty();
         match self.contacts.iter().position(is_missing) {
@@ -295,13 +301,14 @@ impl<'m> ContactSet<'m> {
         }
     }
 
-    /// Kinetic norm of the normal of contact `i`, restricted to the null space of the constraints.
+    /// Kinetic norm of the normal row of contact `i`, restricted to the null space of the constraints.
     #[inline]
     pub fn normal_norm(&self, i: usize) -> f64 {
         self.rows.norm(self.row(i))
     }
 
-    /// Gram matrix of the unit normals of all contacts (len × len, duplicates included).
+    /// Cosines of the angles between the normals of all contacts in the kinetic metric, that is, the Gram matrix of the unit
+    /// normals (contacts × contacts, duplicates included).
     pub fn cosines(&self) -> DMatrix<f64> {
         let row = |i: usize| self.distinct[self.place(i).index()].row;
         DMatrix::from_fn(self.len(), self.len(), |i, j| match (row(i), row(j)) {
@@ -310,8 +317,8 @@ impl<'m> ContactSet<'m> {
         })
     }
 
-    /// Delassus matrix $G = J M^{-1} J^T$ of all unnormalized rows (rows × rows). Under constraints $M^{-1}$ is the inverse
-    /// mass of the null space.
+    /// Delassus matrix $G = J M^{-1} J^T$ (rows × rows) of the contact Jacobian $J$ with the rows that the caller gave, and
+    /// the mass matrix $M$. Under constraints $M^{-1}$ is the inverse mass of the null space.
     pub fn delassus(&self) -> DMatrix<f64> {
         let mut g = self.rows.gram();
         for i in 0..self.rows.len() {
@@ -322,8 +329,8 @@ impl<'m> ContactSet<'m> {
         g
     }
 
-    /// Largest ratio of a row's kinetic length to the length that remains under the constraints; 1 without constraints. The
-    /// relative rounding error of the restricted row is larger than that of the row by this factor.
+    /// Largest factor by which the constraints amplify the relative rounding error of a contact row: the kinetic length of
+    /// the row divided by the length that remains under the constraints; 1 without constraints.
     pub fn amplified(&self) -> f64 {
         if self.constraints.is_none() {
             return 1.0;
@@ -337,7 +344,8 @@ impl<'m> ContactSet<'m> {
         ratios.fold(1.0, f64::max)
     }
 
-    /// Distance of the convex hull of the unit normals from the origin, computed once; at 0 the normals can balance each other.
+    /// Distance of the convex hull of the unit normals of the contacts from the origin, computed once; at 0 the normals can
+    /// balance each other.
     ///
     /// # Errors
     ///
@@ -349,13 +357,13 @@ impl<'m> ContactSet<'m> {
             .map_err(Clone::clone)
     }
 
-    /// Number of distinct normals.
+    /// Number of distinct normals in the set; contacts with the same normal count once.
     #[inline]
     pub fn n_distinct(&self) -> usize {
         self.distinct.len()
     }
 
-    /// The distinct normals, in the order of their first contacts.
+    /// Iterates over the indices of the distinct normals of the set, in the order in which their first contacts were given.
     #[inline]
     pub fn unit_rows(
         &self,
@@ -363,36 +371,38 @@ impl<'m> ContactSet<'m> {
         UnitRow::all(self.distinct.len())
     }
 
-    /// First contact at distinct normal `j`.
+    /// Index of the first contact that has the distinct normal `j`.
     pub fn contact_at(&self, j: UnitRow) -> usize {
         self.distinct[j.index()].contact
     }
 
-    /// Index of the distinct normal of contact `i`.
+    /// Index of the distinct normal that contact `i` has; contacts with the same normal share it.
     #[inline]
     pub fn place(&self, i: usize) -> UnitRow {
         self.places[i].distinct
     }
 
-    /// Distinct unit normal `j` in whitened coordinates (n entries).
+    /// Distinct unit normal `j` of the set in whitened coordinates (n entries), in which the kinetic energy is half the
+    /// squared Euclidean norm.
     #[inline]
     pub fn unit(&self, j: UnitRow) -> &[f64] {
         self.rows.column(self.distinct[j.index()].row)
     }
 
-    /// Row of the Jacobian (normal or tangent) in whitened coordinates, at unit length and restricted by the constraints.
+    /// Row `row` of the contact Jacobian (normal or tangent) in whitened coordinates, in which the kinetic metric is
+    /// Euclidean; restricted by the constraints and of unit length (n entries).
     #[inline]
     pub fn unit_row(&self, row: usize) -> &[f64] {
         self.rows.column(row)
     }
 
-    /// Kinetic norm of a row of the Jacobian, restricted by the constraints.
+    /// Kinetic norm of row `row` of the contact Jacobian (normal or tangent), restricted by the constraints.
     #[inline]
     pub fn row_norm(&self, row: usize) -> f64 {
         self.rows.norm(row)
     }
 
-    /// Wedge of the distinct normals `i` and `j`.
+    /// Wedge of the distinct normals `i` and `j`: the set of momenta with which neither of the two contacts approaches.
     pub fn wedge(&self, i: UnitRow, j: UnitRow) -> carom_metric::Wedge {
         let row = |j: UnitRow| self.distinct[j.index()].row;
         self.rows.wedge(row(i), row(j))
@@ -404,20 +414,23 @@ impl<'m> ContactSet<'m> {
         kernel::power_of_two_scale(self.rows.norm(row))
     }
 
-    /// Velocity of the unit normal of contact `i` times `scale`, and the size of the terms that it is the sum of.
+    /// Computes the velocity of contact `i` along its unit normal for a generalized `velocity` (n entries), multiplied by
+    /// `scale`. The result also holds the size of the terms that the velocity is the sum of, from which its rounding error
+    /// follows.
     #[inline]
     pub fn normal_velocity(&self, i: usize, velocity: &[f64], scale: f64) -> RowVelocity {
         let normal = self.contacts[i].normal.0.as_slice();
         own_terms::row_velocity(normal, velocity, self.normal_norm(i), scale)
     }
 
-    /// All rows of the Jacobian as the caller gave them: for every contact its normal, then its tangents.
+    /// Iterates over all rows of the contact Jacobian as the caller gave them: for every contact its normal, then its
+    /// tangents.
     pub fn jacobian_rows(&self) -> impl Iterator<Item = &Covector> + Clone {
         self.contacts.iter().flat_map(Contact::rows)
     }
 
-    /// Converts impulses on the distinct unit normals to impulses on all unit rows: shared equally among
-    /// duplicate contacts, zero on tangents.
+    /// Converts impulses on the distinct unit normals (one per distinct normal) to impulses on all rows of the contact
+    /// Jacobian, each normalized to unit length: shared equally among duplicate contacts, zero on tangents.
     pub fn impulses_on_unit_rows(&self, unit_impulse: &[f64]) -> Numbers {
         let mut impulses: Numbers = smallvec![0.0; self.rows.len()];
         for &Place { row, distinct } in &self.places {
@@ -427,8 +440,9 @@ impl<'m> ContactSet<'m> {
         impulses
     }
 
-    /// Computes the multipliers $\lambda$ of the constraints $A$ that keep $Av = 0$ under the contact `impulses`:
-    /// $A M^{-1}(J^T\Lambda + A^T\lambda) = 0$.
+    /// Computes the multipliers $\lambda$ of the constraint one-forms $A$ that keep $Av = 0$ when the contact `impulses`
+    /// $\Lambda$ (N·s, one per row of the contact Jacobian $J$) act: $A M^{-1}(J^T\Lambda + A^T\lambda) = 0$, with the mass
+    /// matrix $M$.
     pub fn constraint_impulses(&self, impulses: &DVector<f64>) -> DVector<f64> {
         let Some(constraints) = &self.constraints else {
             return DVector::zeros(0);
@@ -441,8 +455,9 @@ impl<'m> ContactSet<'m> {
         -constraints.multipliers(&force)
     }
 
-    /// Computes the multipliers that bring the constraint velocities $c = Av$ to zero,
-    /// $AM^{-1}A^T\lambda = -c$. For dependent constraints these are the multipliers of least norm, for forms of unit length.
+    /// Computes the multipliers $\lambda$ of the constraint one-forms $A$ that bring the constraint velocities $c = Av$ (the
+    /// argument, one per form) to zero, $AM^{-1}A^T\lambda = -c$, with the mass matrix $M$. For dependent constraints these
+    /// are the multipliers of least norm, for forms of unit length.
     pub fn stop_constraints(&self, velocity: DVector<f64>) -> DVector<f64> {
         match &self.constraints {
             Some(constraints) => constraints.stop(velocity),
@@ -450,14 +465,16 @@ impl<'m> ContactSet<'m> {
         }
     }
 
-    /// Orthonormal basis (n × rank) of the span of the whitened constraint one-forms; `None` without constraints.
+    /// Orthonormal basis (n × rank) of the span of the constraint one-forms in whitened coordinates, in which the kinetic
+    /// metric is Euclidean; `None` without constraints.
     pub fn constraint_basis(&self) -> Option<&DMatrix<f64>> {
         self.constraints
             .as_ref()
             .map(|constraints| constraints.basis())
     }
 
-    /// Multipliers of the constraints whose forms add up to the part of a whitened momentum in the span of the forms.
+    /// Computes the multipliers of the constraint one-forms (one per form) that make the part of a momentum in the span of
+    /// the forms. The momentum is whitened (n entries), that is, in coordinates in which the kinetic metric is Euclidean.
     pub fn multipliers(&self, whitened: &DVector<f64>) -> DVector<f64> {
         match &self.constraints {
             Some(constraints) => constraints.multipliers(whitened),

@@ -32,7 +32,7 @@ const FLAT: f64 = 1e-11;
 /// A constraint velocity below this fraction of the terms that it is the sum of is a rounding error.
 const ADMISSIBLE: f64 = 4.0 * f64::EPSILON;
 
-/// Impulses that a law has found, before the gate has checked them.
+/// Impulses that a law has found, before the gate (the checks of momentum, contacts, friction and energy) has accepted them.
 #[derive(Clone, Debug)]
 pub struct Draft {
     /// Scaled impulses on the unit rows of the Jacobian, one per row.
@@ -43,8 +43,8 @@ pub struct Draft {
     pub change: Numbers,
 }
 
-/// Active set of a law's answer: which contacts push, stick and slide, and with which velocities they end. With it the gate
-/// can correct rounding errors of the impulses without solving the impact again.
+/// Active set of a law's answer: which contacts push, stick and slide, and with which velocities they end. With it the gate,
+/// which checks every answer, can correct rounding errors of the impulses without solving the impact again.
 pub trait Basis {
     /// True if the law prescribes velocities after the impact, so that the residuals below are to be checked.
     fn has_residual(&self) -> bool {
@@ -102,7 +102,8 @@ pub trait Basis {
     );
 }
 
-/// Basis of laws that only promise that contacts do not approach: contacts that still approach are brought to rest.
+/// Active set ([`Basis`]) of laws that only promise that no contact approaches after the impact. A correction brings contacts
+/// that still approach to rest.
 #[derive(Clone, Debug, Default)]
 pub struct Opening {
     /// Contacts already brought to rest. They stay in the active set: two opposed contacts would otherwise alternate for ever.
@@ -129,7 +130,8 @@ impl Basis for Opening {
     }
 }
 
-/// Basis of elastic laws: scales the impulses so that energy is conserved, then corrects like [`Opening`].
+/// Active set ([`Basis`]) of elastic laws. A correction first scales the impulses so that energy is conserved, then brings
+/// contacts that still approach to rest, like [`Opening`].
 #[derive(Clone, Debug, Default)]
 pub struct Elastic(Opening);
 
@@ -155,7 +157,8 @@ impl Basis for Elastic {
     }
 }
 
-/// Basis of laws that prescribe the scaled velocity of some rows after the impact.
+/// Active set ([`Basis`]) of laws that prescribe the velocity of some contact rows after the impact. A correction changes the
+/// impulses until these rows have the prescribed velocities.
 #[derive(Clone, Debug)]
 pub struct Targets {
     /// Row index in the Jacobian and prescribed scaled velocity of the unit row.
@@ -270,7 +273,9 @@ impl Built {
 }
 
 impl Draft {
-    /// Creates a draft from scaled impulses on the unit rows and sums up their momentum change.
+    /// Creates an unchecked answer from the impulses of a law and sums up the change of momentum that they make. `impulse`
+    /// has one entry per row of the contact Jacobian; it acts on rows of unit length and is multiplied by
+    /// [`ImpactProblem::scale`].
     pub fn new(problem: &ImpactProblem<'_>, impulse: Numbers) -> Self {
         let mut change: Numbers = smallvec![0.0; problem.momentum().len()];
         for (row, &l) in impulse.iter().enumerate() {
@@ -281,8 +286,9 @@ impl Draft {
         Self { impulse, change }
     }
 
-    /// Returns the outcome of the impulses if it passes the gate. An answer that fails because of rounding is
-    /// refined first, with the active set `basis` of the law.
+    /// Converts the impulses to an outcome if they pass the gate, which checks momentum, contacts, friction and energy.
+    /// `rules` selects the checks. An answer that fails because of rounding is corrected first, with the active set `basis`
+    /// of the law. `status` and `diagnostics` are copied to the outcome.
     ///
     /// # Errors
     ///

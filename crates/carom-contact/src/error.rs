@@ -5,7 +5,7 @@ use carom_lcp::{LcpError, LcpStatus};
 use carom_metric::MetricError;
 use carom_two_body::TwoBodyError;
 
-/// Reason why an impact could not be posed or resolved.
+/// Reason why an impact could not be posed or resolved: invalid input, no answer of the law, or a numerical failure.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ImpactError {
@@ -260,7 +260,7 @@ pub enum ImpactError {
 }
 
 impl ImpactError {
-    /// Stable kebab-case identifier of the variant, for machine-readable reports.
+    /// Stable identifier of the error variant in machine-readable reports, in kebab case.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Metric(source) | Self::Contact { source, .. } => source.kind(),

@@ -27,7 +27,7 @@ const REPEATED: f64 = 32.0 * f64::EPSILON;
 /// independent: the smallest singular value is at least the reciprocal.
 const INDEPENDENT: f64 = 1e10;
 
-/// Fraction of a kinetic norm that counts as rounding of the data: four units in the last place.
+/// Fraction of the kinetic norm of a velocity that counts as rounding error of the input: four units in the last place.
 pub const ROUNDING: f64 = 4.0 * f64::EPSILON;
 
 /// Rounding error of a row's velocity, as a fraction of the terms of the sum: a few units in the last place of each number.
@@ -45,7 +45,8 @@ const SEEN: f64 = 1.0 / 64.0;
 /// the velocities of the caller's rows. Along the others the correction would amplify the rounding of the rows.
 const WELL_SEEN: f64 = 1e-6;
 
-/// Projects a whitened momentum (n entries) onto the span of whitened unit rows (n entries each).
+/// Projects a momentum (n entries) orthogonally onto the span of rows of unit length (n entries each). Momentum and rows are
+/// whitened, that is, in coordinates in which the kinetic metric is Euclidean.
 ///
 /// Uses Gram–Schmidt with a second pass as long as the rank is certain, else singular values. The result depends
 /// neither on the order nor on the repetition of rows.
@@ -98,7 +99,8 @@ fn along<'d>(directions: impl Iterator<Item = &'d [f64]>, momentum: &[f64]) -> N
     part
 }
 
-/// Singular values that do not count as zero, with their indices.
+/// Iterates over the singular values that do not count as zero relative to the largest; each item is the index of the
+/// singular value and the value itself.
 pub fn spanning(svd: &Svd) -> impl Iterator<Item = (usize, f64)> + Clone + '_ {
     let sizes = svd.singular_values().iter().copied().enumerate();
     sizes.filter(|(_, size)| *size > RANK_TOLERANCE * svd.largest())

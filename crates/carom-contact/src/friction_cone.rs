@@ -1,6 +1,7 @@
 //! Shape of friction cones: round, or a polygon.
 
-/// Shape of the friction cones $\lVert\lambda_t\rVert \le \mu\lambda_n$ of contacts in space.
+/// Shape of the friction cones of contacts in space: the round cone $\lVert\lambda_t\rVert \le \mu\lambda_n$ of normal
+/// impulse $\lambda_n$, tangential impulse $\lambda_t$ and friction coefficient $\mu$, or a polygon in place of the circle.
 ///
 /// In the plane both shapes give the same exact cone.
 ///
@@ -25,7 +26,7 @@ pub enum FrictionCone {
 }
 
 impl FrictionCone {
-    /// Number of directions of the polygon; `None` for round cones.
+    /// Number of directions of the friction polygon; `None` for round cones.
     pub fn directions(self) -> Option<usize> {
         match self {
             Self::Round => None,

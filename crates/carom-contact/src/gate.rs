@@ -48,7 +48,8 @@ const HUGE: f64 = 1e8;
 /// Rounding of the velocities that rules 2 and 5 allow: two units in the last place.
 pub(crate) const ROUNDING: f64 = 2.0 * f64::EPSILON;
 
-/// Selection of the rules that the answers of a law must obey.
+/// Selection of the checks that the answers of a law must pass to be accepted: which of friction, pulling, approach and
+/// energy are tested.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules<'r> {
     /// True if tangential impulses must stay in the friction cone of their contact.
@@ -65,7 +66,7 @@ pub struct Rules<'r> {
     pub wall_rates: &'r [f64],
 }
 
-/// Bound on the energy that the impulses of a law may add.
+/// Bound on the kinetic energy that the impulses of a law may add.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Work<'r> {
@@ -115,7 +116,7 @@ impl Moved {
 }
 
 impl Rules<'_> {
-    /// Rules of frictionless laws whose answers are feasible.
+    /// Checks for the answers of frictionless laws: no contact may pull or approach afterwards, and no energy may be gained.
     pub const FRICTIONLESS: Self = Self {
         friction: false,
         may_pull: false,
@@ -125,14 +126,15 @@ impl Rules<'_> {
         wall_rates: &[],
     };
 
-    /// Rules of frictional laws whose answers are feasible.
+    /// Checks for the answers of laws with friction: no contact may pull or approach afterwards, tangential impulses must lie
+    /// in the friction cones, and no energy may be gained.
     pub const FRICTIONAL: Self = Self {
         friction: true,
         ..Self::FRICTIONLESS
     };
 }
 
-/// Rule that an answer must obey to be accepted as an outcome.
+/// Check that an answer of a law must pass to be accepted as an outcome of the impact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum GateRule {
@@ -178,7 +180,7 @@ impl fmt::Display for GateRule {
     }
 }
 
-/// Violation of a rule by an answer.
+/// Failed check of an answer: the rule that the answer violates, and by how much.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Breach {

@@ -4,7 +4,8 @@ use crate::{ContactSet, ImpactError};
 use carom_metric::{Tangent, kernel, orthonormal_span};
 use nalgebra::{DMatrix, DVector};
 
-/// Energy, and momentum orthogonal to all contact normals, of a run of elastic impacts at one set of contacts.
+/// Conserved quantities of a run of elastic impacts at one set of contacts: the momentum orthogonal to all contact normals,
+/// and the energy of the remaining motion.
 ///
 /// Each reflection is exact to the last digit, but over a billion reflections rounding errors add up to a random walk
 /// and a bias. The part of the momentum orthogonal to all contact normals, and the energy of the rest, are known from
@@ -41,7 +42,8 @@ pub struct Invariants<'a> {
 }
 
 impl<'a> Invariants<'a> {
-    /// Records the invariants of a velocity (n entries) under impacts on `contacts`.
+    /// Records the quantities that elastic impacts on `contacts` conserve, for the velocity at the start of a run (n
+    /// entries): the momentum orthogonal to all contact normals, and the energy of the remaining motion.
     ///
     /// # Errors
     ///
@@ -64,7 +66,8 @@ impl<'a> Invariants<'a> {
         })
     }
 
-    /// Moves a velocity (n entries, changed in place) to the nearest velocity with the recorded invariants.
+    /// Replaces a velocity (n entries, changed in place) by the nearest velocity with the recorded conserved quantities, and
+    /// so removes accumulated rounding errors.
     ///
     /// Allocates nothing. If the velocity has no momentum inside the span, that part stays zero.
     pub fn restore(&mut self, velocity: &mut [f64]) {
@@ -86,8 +89,8 @@ impl<'a> Invariants<'a> {
 }
 
 impl ContactSet<'_> {
-    /// Reflects a velocity (n entries, changed in place) at contact `i` if the contact approaches. Returns the
-    /// impulse on the caller's normal row, or 0 if the contact does not approach or does not exist.
+    /// Reflects a velocity (n entries, changed in place) elastically at contact `i` if the contact approaches. Returns the
+    /// impulse on the caller's normal row (N·s), or 0 if the contact does not approach or does not exist.
     ///
     /// This is a single elastic impact without allocation, audit or options:
     /// $v^+ = v^- - 2 b_i M^{-1} u_i^T$ for $b_i < 0$, where $u_i$ is the unit normal and $b_i = u_iv^-$.

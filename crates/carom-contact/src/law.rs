@@ -3,12 +3,12 @@
 use crate::{ImpactError, ImpactOutcome, ImpactProblem, OutcomeSet};
 use std::fmt;
 
-/// Maps the velocity before an impact to the velocity after it.
+/// An impact law: maps the velocity before an impact to the velocity after it.
 ///
 /// A law is pure: the same problem gives the same outcome, whatever ran before. It never
 /// integrates time and never moves the configuration. Implementations promise a *feasible*
-/// outcome, $\langle p^+, u_i\rangle \ge 0$ for every contact, and say in their own docs whether
-/// they conserve energy.
+/// outcome, $\langle p^+, u_i\rangle \ge 0$ for the momentum $p^+$ after the impact and the unit normal $u_i$ of every
+/// contact, and say in their own docs whether they conserve energy.
 pub trait ImpactLaw: fmt::Debug + Send + Sync {
     /// Stable identifier used in records and on the command line, for example `"propagative"`.
     fn name(&self) -> &'static str;
@@ -21,7 +21,7 @@ pub trait ImpactLaw: fmt::Debug + Send + Sync {
     fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError>;
 }
 
-/// A law whose answer is a set: every outcome that its physics allows.
+/// An impact law whose answer is a set: every outcome that its physics allows for one impact.
 pub trait SetValuedLaw: ImpactLaw {
     /// Computes all outcomes of one impact, in an order that depends on the problem alone.
     ///

@@ -6,10 +6,12 @@ use crate::{ContactSet, ImpactError};
 use carom_metric::kernel;
 use nalgebra::{DMatrix, DVector};
 
-/// Distance of the hull of the unit normals from the origin below which the feasible cone counts as having no interior.
+/// Largest distance of the convex hull of the unit normals from the origin at which contacts count as jammed: the cone of
+/// velocities that open all contacts then has no interior.
 pub const JAM_MARGIN: f64 = 1e-7;
 
-/// Distance of the convex hull of the unit normals from the origin.
+/// Distance of the convex hull of the unit normals of a contact set from the origin: a measure of how far all contacts can
+/// open at once.
 ///
 /// If the distance is positive, some momentum opens every contact, and every chain of elastic impacts ends,
 /// in any order. If it is zero, the normals of some contacts balance each other and these contacts
@@ -23,7 +25,8 @@ pub struct Margin {
 }
 
 impl Margin {
-    /// Contacts that jam each other; empty if all contacts can open together.
+    /// Returns the indices of the contacts that jam each other, because their normals can balance each other; empty if all
+    /// contacts can open together.
     pub fn jammed(&self) -> Vec<usize> {
         if self.distance > JAM_MARGIN {
             return Vec::new();

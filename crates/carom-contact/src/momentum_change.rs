@@ -11,7 +11,8 @@ use smallvec::smallvec;
 /// Ratio of the squared norms of a change and of the momentum below which an elastic change is not rescaled.
 const SMALL: f64 = 1e-2;
 
-/// Impulses on the distinct unit normals and the whitened momentum change that they make.
+/// Impulses on the distinct unit normals of a problem, and the change of momentum that they make in whitened coordinates, in
+/// which the kinetic metric is Euclidean.
 ///
 /// The change is stored next to the impulses because for two nearly opposed normals the change is small and the impulses
 /// are large: a sum of the impulses would lose its significant digits.
@@ -24,7 +25,8 @@ pub struct MomentumChange {
 }
 
 impl MomentumChange {
-    /// Creates the change that impulses on the distinct unit normals make.
+    /// Computes the change of momentum that impulses on the distinct unit normals make. `impulse` has one entry per distinct
+    /// normal and is multiplied by [`ImpactProblem::scale`].
     pub fn from_impulse(problem: &ImpactProblem<'_>, impulse: Numbers) -> Self {
         let mut change: Numbers = smallvec![0.0; problem.momentum().len()];
         for (j, &lambda) in problem.contacts().unit_rows().zip(&impulse) {
@@ -35,8 +37,9 @@ impl MomentumChange {
         Self { impulse, change }
     }
 
-    /// Creates an elastic change $w$, multiplied by a factor $s$ near 1 so that the energy is conserved to the last digit,
-    /// $\lVert p\rVert = \lVert p + s w\rVert \Leftrightarrow s = -2\langle p,w\rangle/\lVert w\rVert^2$.
+    /// Creates an elastic change of the momentum $p$ from the impulses on the distinct unit normals (`impulse`) and their sum
+    /// $w$ (`change`, n entries). Both are multiplied by a factor $s$ near 1 so that the energy is conserved to the last
+    /// digit, $\lVert p\rVert = \lVert p + s w\rVert \Leftrightarrow s = -2\langle p,w\rangle/\lVert w\rVert^2$.
     ///
     /// Rounding of $\langle p,w\rangle$ causes an error of $2^{-52}\lVert p\rVert^2/\lVert w\rVert$ in the change. A small
     /// change, as of a grazing contact, therefore conserves energy better without the factor.
@@ -50,7 +53,8 @@ impl MomentumChange {
         Self { impulse, change }
     }
 
-    /// Interpolates linearly between this change ($\alpha = 0$) and another ($\alpha = 1$).
+    /// Interpolates linearly between this change of momentum ($\alpha = 0$) and another ($\alpha = 1$); impulses are
+    /// interpolated as well.
     pub fn towards(&self, other: &Self, alpha: f64) -> Self {
         let blend = |a: &[f64], b: &[f64]| -> Numbers {
             a.iter().zip(b).map(|(a, b)| a + alpha * (b - a)).collect()
@@ -61,7 +65,8 @@ impl MomentumChange {
         }
     }
 
-    /// Kinetic norm of the difference between two changes, in scaled units.
+    /// Kinetic norm of the difference between two changes of momentum, in the scaled units of their problem
+    /// ([`ImpactProblem::scale`]).
     pub fn distance(&self, other: &Self) -> f64 {
         let squares = self
             .change
@@ -71,7 +76,8 @@ impl MomentumChange {
         squares.sum::<f64>().sqrt()
     }
 
-    /// Contacts at which the change pulls: their impulse is negative by more than the rounding error of their normal velocity.
+    /// Returns the indices of the contacts that pull: their impulse is negative by more than the rounding error of their
+    /// normal velocity.
     pub fn adhesive(&self, problem: &ImpactProblem<'_>) -> Vec<usize> {
         if !self.impulse.iter().any(|l| *l < 0.0) {
             return Vec::new();
@@ -96,7 +102,8 @@ impl MomentumChange {
         (0..contacts.len()).filter(pulled).collect()
     }
 
-    /// Returns the outcome of the change, if it passes the gate.
+    /// Converts this change of momentum to an outcome if it passes the gate, which checks momentum, contacts and energy.
+    /// `rules` selects the checks, and `basis` is the active set with which rounding errors are corrected.
     pub fn outcome(
         self,
         problem: &ImpactProblem<'_>,
@@ -111,7 +118,7 @@ impl MomentumChange {
     }
 }
 
-/// Returns the outcome of a problem without an approaching contact: the velocity does not change.
+/// Returns the outcome of a problem in which no contact approaches: zero impulses and an unchanged velocity.
 pub fn separating(
     problem: &ImpactProblem<'_>,
     diagnostics: Diagnostics,

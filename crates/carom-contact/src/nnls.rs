@@ -5,7 +5,7 @@ use crate::tolerances::DEPENDENT_COLUMN;
 use carom_metric::kernel;
 use nalgebra::{DMatrix, DVector};
 
-/// Minimizes $\lVert z + Yx\rVert$ over $x \ge 0$.
+/// Returns an $x$ that minimizes $\lVert z + Yx\rVert$ over $x \ge 0$, with the matrix $Y$ (`y`) and the vector $z$ (`z`).
 ///
 /// Lawson and Hanson's method. The passive columns stay linearly independent, so $Y$ may have dependent columns; each
 /// inner solve is a QR factorization of the columns themselves, never of their Gram matrix. The residual $z + Yx$ is

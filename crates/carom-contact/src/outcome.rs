@@ -7,7 +7,8 @@ use carom_metric::Tangent;
 use carom_two_body::{ContactImpact, ContactInertia};
 use nalgebra::DVector;
 
-/// Status of the result of an impact.
+/// Status of the outcome of an impact: resolved by impulses, separating (no contact approached), or jammed (no finite force
+/// prevents the approach).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ImpactStatus {
@@ -21,7 +22,7 @@ pub enum ImpactStatus {
 }
 
 impl ImpactStatus {
-    /// Stable identifier, for machine-readable reports.
+    /// Stable identifier of the status in machine-readable reports, for example `resolved`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Resolved => "resolved",
@@ -31,7 +32,7 @@ impl ImpactStatus {
     }
 }
 
-/// One outcome of an impact, with its energy and momentum balance.
+/// One outcome of an impact: velocity after the impact, impulses, and the energy and momentum balance.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ImpactOutcome {
     /// Velocity after the impact (n entries).
@@ -60,7 +61,7 @@ pub enum Warning {
 }
 
 impl Warning {
-    /// Stable identifier, for machine-readable reports.
+    /// Stable identifier of the warning in machine-readable reports, in kebab case.
     pub fn name(self) -> &'static str {
         match self {
             Self::GainsEnergy => "gains-energy",
@@ -70,7 +71,7 @@ impl Warning {
 }
 
 impl ImpactOutcome {
-    /// Warnings about the outcome, in the order of the enum.
+    /// Returns the warnings about this outcome, in the order of the variants of [`Warning`].
     pub fn warnings(&self) -> Vec<Warning> {
         let is_unique = match &self.diagnostics {
             Diagnostics::Cone(cone) => cone.family == 0 && !cone.met_others,
@@ -86,7 +87,8 @@ impl ImpactOutcome {
     }
 }
 
-/// Information that a law reports besides the outcome.
+/// Information about one outcome that a law reports besides velocity and impulses, for example residuals, contact modes and
+/// the order of impacts.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Diagnostics {
@@ -168,7 +170,8 @@ impl Diagnostics {
     }
 }
 
-/// Position of an outcome among the other outcomes of its law.
+/// Description of an outcome as one of several outcomes that its law allows: isolated or in a continuum, and the rule by
+/// which it was chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FamilyMember {
     /// Dimension of the continuum of velocities after the impact that contains this outcome; 0 if the outcome is
@@ -181,7 +184,8 @@ pub struct FamilyMember {
 }
 
 impl FamilyMember {
-    /// Combines the positions of two parts of a system that share no body.
+    /// Combines the descriptions of the outcomes of two parts of a system that share no body. The dimensions of their
+    /// continua add up.
     pub fn beside(self, other: Self) -> Self {
         Self {
             family: self.family + other.family,
@@ -194,7 +198,7 @@ impl FamilyMember {
     }
 }
 
-/// Diagnostics of contacts with round friction cones.
+/// Diagnostics of an outcome that was computed with round friction cones.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConeDiagnostics {
     /// Largest residual of the contact conditions over all contacts, each relative to the rounding scale $S$ of its
@@ -217,7 +221,7 @@ pub struct ConeDiagnostics {
     pub newton_steps: usize,
 }
 
-/// Diagnostics of the two phases, compression and expansion, of Poisson's law.
+/// Diagnostics of an outcome of Poisson's law, which has two phases: compression and expansion.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PoissonDiagnostics {
     /// Impulses of the compression on the caller's contact rows, one per row, N·s.
@@ -245,7 +249,7 @@ pub struct PoissonDiagnostics {
     pub newton_steps: usize,
 }
 
-/// Error made by friction polygons in place of round cones.
+/// Error of an outcome that was computed with friction polygons in place of round friction cones.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PolygonDiagnostics {
     /// The polygon used.
@@ -258,7 +262,8 @@ pub struct PolygonDiagnostics {
 }
 
 impl PolygonDiagnostics {
-    /// Combines the diagnostics of two parts of a system that share no body.
+    /// Combines the polygon errors of two parts of a system that share no body: the larger residual, and the root of the sum
+    /// of the squared errors.
     pub fn beside(self, other: &Self) -> Self {
         let errors = self.cone_error.zip(other.cone_error);
         Self {
@@ -269,7 +274,7 @@ impl PolygonDiagnostics {
     }
 }
 
-/// Diagnostics of a law for one frictional contact.
+/// Diagnostics of the laws that follow one frictional contact through compression and restitution.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FrictionalDiagnostics {
     /// Inverse inertia matrix of the contact, tangents first. Planar and frictionless contacts
@@ -281,7 +286,7 @@ pub struct FrictionalDiagnostics {
     pub impact: Option<ContactImpact>,
 }
 
-/// Diagnostics of the nonholonomic laws.
+/// Diagnostics of the laws for frictionless contacts of systems with nonholonomic velocity constraints.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct NonholonomicDiagnostics {
     /// Ratio $-u(v^+)/u(v^-)$ of the normal velocities $u(v)$ at the contact that was hit first; `None` without an impact.
@@ -292,7 +297,7 @@ pub struct NonholonomicDiagnostics {
     pub sequence: Vec<usize>,
 }
 
-/// Diagnostics of a propagative outcome.
+/// Diagnostics of an outcome of the propagative law, which resolves a simultaneous impact as a sequence of single impacts.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct PropagativeDiagnostics {
     /// Contacts in the order of the elementary impacts (one of the shortest orders if several lead
@@ -311,7 +316,7 @@ pub struct PropagativeDiagnostics {
     pub adhesive: Vec<usize>,
 }
 
-/// Set of outcomes of an impact.
+/// Set of all outcomes that were found for one impact, with their spread.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OutcomeSet {
     /// The outcomes, shortest sequence first. If the set is incomplete or has more than `MAX_OUTCOMES` members, a subset in
@@ -332,7 +337,7 @@ pub struct OutcomeSet {
     pub drawn: Option<DrawnOrders>,
 }
 
-/// Statistics of orders of impacts drawn at random, because there are too many or by request.
+/// Statistics of orders of single impacts that were drawn at random, because there are too many to follow or by request.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DrawnOrders {
     /// Number of orders followed to their end.

@@ -14,7 +14,8 @@
 use carom_metric::{KineticMetric, kernel};
 use nalgebra::DMatrix;
 
-/// Fraction of $\sigma$ (see the head of the module) below which the velocity of a contact counts as grazing.
+/// Largest normal velocity that counts as grazing, as a fraction of $\sigma = \sum_k|n_kv_k|$, the sum of the magnitudes of
+/// the products of contact normal $n$ and velocity $v$.
 ///
 /// Twenty thousand grazing velocities turned by random rotations leave up to $2\cdot10^{-13}\sigma$.
 pub const GRAZING_TOLERANCE: f64 = 1e-12;
@@ -28,7 +29,8 @@ const CONSTRAINT_TOLERANCE: f64 = 1e-9;
 /// Fraction of the momentum $p_c$ around a constraint below which the constraint velocity is a rounding error.
 const CONSTRAINT_ROUNDING: f64 = 1e-12;
 
-/// Returns the sum of products $\sum_k a_kx_k$ and the size of its terms, $\sigma = \sum_k|a_kx_k|$.
+/// Returns the product $\sum_k a_kx_k$ of a row $a$ and a vector $x$, and the sum of the magnitudes of its terms, $\sigma =
+/// \sum_k|a_kx_k|$, from which its rounding error follows.
 #[inline]
 pub fn dot_and_size(a: &[f64], x: &[f64]) -> (f64, f64) {
     let (mut sum, mut size) = (0.0, 0.0);
@@ -40,7 +42,7 @@ pub fn dot_and_size(a: &[f64], x: &[f64]) -> (f64, f64) {
     (sum, size)
 }
 
-/// Returns the largest of the residuals, at least 0; NaN if one of them is NaN.
+/// Returns the largest of the given residuals, at least 0; NaN if one of them is NaN.
 pub fn worst(residuals: impl Iterator<Item = f64>) -> f64 {
     residuals.fold(0.0, |worst, x| if x <= worst { worst } else { x })
 }
@@ -50,7 +52,8 @@ pub fn divisor(size: f64) -> f64 {
     if size == 0.0 { 1.0 } else { size }
 }
 
-/// Velocity of a row and the size of the terms of that sum, both divided by the kinetic length of the row.
+/// Velocity of a contact row, and the size of the terms of that sum (the sum of their magnitudes), both divided by the
+/// kinetic length of the row.
 #[derive(Clone, Copy, Debug)]
 pub struct RowVelocity {
     /// Velocity $a\cdot v$ divided by the kinetic length of the row $a$.
@@ -59,8 +62,9 @@ pub struct RowVelocity {
     pub size: f64,
 }
 
-/// Computes the velocity of a row of kinetic length `norm`, times `scale`. Row and velocity may have any size, since
-/// each is scaled before the products are formed.
+/// Computes the velocity of a contact row: the product of `row` and `velocity` (n entries each), divided by the kinetic
+/// length `norm` of the row and multiplied by `scale`. Row and velocity may have any size, since each is scaled before the
+/// products are formed.
 #[inline]
 pub fn row_velocity(row: &[f64], velocity: &[f64], norm: f64, scale: f64) -> RowVelocity {
     let row_scale = kernel::power_of_two_scale(norm);
@@ -105,8 +109,8 @@ pub(crate) fn momentum_around(metric: &KineticMetric, row: &[f64], momentum: &[f
     momentum_of(&linked(metric, row, std::iter::empty()), momentum)
 }
 
-/// Marks the degrees of freedom connected with a row through nonzero entries of the mass matrix and of the rows `links`
-/// (n entries each).
+/// Marks the degrees of freedom that are connected with `row` (n entries) through nonzero entries of the mass matrix and of
+/// the rows `links` (n entries each). The result has n entries, true for connected ones.
 #[cold]
 pub fn linked<'r>(
     metric: &KineticMetric,
@@ -130,7 +134,8 @@ pub fn linked<'r>(
     }
 }
 
-/// Norm of the part of a whitened momentum (n entries) that belongs to the marked degrees of freedom.
+/// Norm of the part of a momentum that belongs to the degrees of freedom marked true in `touched`. The momentum is whitened
+/// (n entries), that is, in coordinates in which the kinetic metric is Euclidean.
 pub fn momentum_of(touched: &[bool], momentum: &[f64]) -> f64 {
     let own: Vec<f64> = momentum
         .iter()
@@ -157,9 +162,9 @@ fn spread(mass: &DMatrix<f64>, touched: &mut [bool]) {
     }
 }
 
-/// Groups the whitened coordinates that `rows` (whitened) connect: two coordinates are in one group
-/// if a chain of rows with nonzero entries leads from one to the other. Returns the group of each
-/// coordinate (the index of the group's first coordinate) and the group of each row.
+/// Divides `n` whitened coordinates into the groups that `rows` (whitened, n entries each) connect: two coordinates are in
+/// one group if a chain of rows with nonzero entries leads from one to the other. Returns the group of each coordinate (the
+/// index of the group's first coordinate) and the group of each row.
 pub fn groups<'r>(
     n: usize,
     rows: impl Iterator<Item = &'r [f64]> + Clone,

@@ -49,7 +49,7 @@ pub struct ImpactProblem<'a> {
 }
 
 impl<'a> ImpactProblem<'a> {
-    /// Creates the impact of a velocity (n entries) on contacts.
+    /// Creates the problem of an impact: the contacts of a system and its velocity before the impact (n entries).
     ///
     /// # Errors
     ///
@@ -61,9 +61,9 @@ impl<'a> ImpactProblem<'a> {
         problem.framed()
     }
 
-    /// Creates a problem from one that passed the checks of [`new`](Self::new) before: on some of its contacts, in
-    /// another frame or in other units. The check of the constraints is left out, since the velocity satisfies them up
-    /// to the rounding of the original velocity.
+    /// Creates an impact problem derived from one that passed the checks of [`new`](Self::new): on some of its contacts, in
+    /// another frame or in other units. The check of the constraints is left out, since the velocity satisfies them up to the
+    /// rounding of the original velocity.
     ///
     /// # Errors
     ///
@@ -191,8 +191,8 @@ impl<'a> ImpactProblem<'a> {
         Ok(())
     }
 
-    /// The problem that laws solve: without the part of the velocity orthogonal to all contact rows (kinetic metric), if that
-    /// part is most of it.
+    /// Returns the problem that laws solve. If most of the velocity is orthogonal to all contact rows (kinetic metric), that
+    /// is this problem without the orthogonal part; otherwise this problem itself.
     #[inline]
     pub fn event(&self) -> &Self {
         self.event.as_deref().unwrap_or(self)
@@ -210,8 +210,8 @@ impl<'a> ImpactProblem<'a> {
             .transpose()
     }
 
-    /// Rounding error of the full velocity, expressed as a scaled velocity of the contact's unit normal; 0 unless this
-    /// problem has only the part of the velocity in the span of the contact rows.
+    /// Rounding error of the full velocity before the impact, as a scaled velocity of the unit normal of `contact`. It is 0
+    /// unless this problem was reduced to the part of the velocity in the span of the contact rows.
     #[inline]
     pub fn rounding(&self, contact: usize) -> f64 {
         self.given.as_ref().map_or(0.0, |given| {
@@ -220,31 +220,33 @@ impl<'a> ImpactProblem<'a> {
         })
     }
 
-    /// The contact set of the problem.
+    /// Contact set on which the impact acts.
     #[inline]
     pub fn contacts(&self) -> &'a ContactSet<'a> {
         self.contacts
     }
 
-    /// Velocity before the impact (n entries).
+    /// Generalized velocity before the impact (n entries).
     pub fn velocity_minus(&self) -> &Tangent {
         &self.velocity
     }
 
-    /// Kinetic energy before the impact, in joules for SI input.
+    /// Kinetic energy of the system before the impact, in joules for SI input.
     pub fn energy_minus_j(&self) -> f64 {
         self.energy_j
     }
 
-    /// True if at least one contact [approaches](Self::approaches). Otherwise the bodies separate.
+    /// True if at least one contact of the problem [approaches](Self::approaches) before the impact. Otherwise the bodies
+    /// separate.
     pub fn is_approaching(&self) -> bool {
         self.is_approaching
     }
 
-    /// True if the contact approaches faster than rounding explains. The normal velocity must exceed
-    /// $10^{-12}\sum_k|n_kv_k|$ and, divided by the kinetic length of the normal $n$, also $10^{-15}$ of the momentum of the
-    /// bodies connected to the contact. If most of the velocity is orthogonal to all contact rows, the remaining velocity is
-    /// compared, and the rounding of the whole is added to the threshold. False for an index out of range.
+    /// True if the contact with this index approaches faster than rounding explains. The normal velocity $\sum_kn_kv_k$ of
+    /// the contact normal $n$ and the velocity $v$ must exceed $10^{-12}\sum_k|n_kv_k|$ and, divided by the kinetic length of
+    /// the normal, also $10^{-15}$ of the momentum of the bodies connected to the contact. If most of the velocity is
+    /// orthogonal to all contact rows, the remaining velocity is compared, and the rounding of the whole is added to the
+    /// threshold. False for an index out of range.
     pub fn approaches(&self, contact: usize) -> bool {
         let Some(given) = self.contacts.contacts().get(contact) else {
             return false;
@@ -265,19 +267,21 @@ impl<'a> ImpactProblem<'a> {
         own_terms::momentum_around(self.contacts.metric(), normal, &self.momentum)
     }
 
-    /// Whitened momentum (n entries) times [`scale`](Self::scale).
+    /// Momentum before the impact (n entries) in whitened coordinates, in which the kinetic metric is Euclidean, multiplied
+    /// by [`scale`](Self::scale).
     #[inline]
     pub fn momentum(&self) -> &[f64] {
         &self.momentum
     }
 
-    /// Norm $\lVert p\rVert$ of the scaled momentum.
+    /// Kinetic norm $\lVert p\rVert$ of the momentum $p$ before the impact, multiplied by [`scale`](Self::scale).
     #[inline]
     pub fn norm(&self) -> f64 {
         self.norm
     }
 
-    /// Norm of the scaled momentum of the full velocity, including the part orthogonal to all contact rows.
+    /// Kinetic norm of the momentum of the full velocity before the impact, including the part orthogonal to all contact
+    /// rows, multiplied by [`scale`](Self::scale).
     pub fn given_norm(&self) -> f64 {
         self.given.as_ref().map_or(self.norm, |given| {
             let mut momentum: Numbers = smallvec![0.0; self.momentum.len()];
@@ -287,20 +291,22 @@ impl<'a> ImpactProblem<'a> {
         })
     }
 
-    /// Power of two by which physical quantities are multiplied to give scaled ones.
+    /// Power of two by which the problem multiplies velocities, momenta and impulses, so that the momentum has about unit
+    /// norm.
     #[inline]
     pub fn scale(&self) -> f64 {
         self.scale
     }
 
-    /// Scaled velocities of the distinct unit normals, negative for approach.
+    /// Velocities before the impact along the distinct unit normals of the contacts, negative for approach, multiplied by
+    /// [`scale`](Self::scale).
     #[inline]
     pub fn unit_velocity(&self) -> &[f64] {
         &self.unit_velocity
     }
 
-    /// Grazing thresholds of the distinct unit normals: a contact whose scaled normal velocity is smaller in magnitude does
-    /// not approach.
+    /// Thresholds of grazing, one per distinct unit normal: a contact does not count as approaching if the magnitude of its
+    /// entry of [`unit_velocity`](Self::unit_velocity) is smaller.
     #[inline]
     pub fn grazing(&self) -> &[f64] {
         &self.grazing

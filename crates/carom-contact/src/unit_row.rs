@@ -36,19 +36,20 @@
 pub struct UnitRow(usize);
 
 impl UnitRow {
-    /// The unit row at this index of a list with one entry for each.
+    /// Creates the index of the distinct unit normal at place `index` of a list that has one entry for each distinct normal.
     #[inline]
     pub const fn new(index: usize) -> Self {
         Self(index)
     }
 
-    /// Its index in such a list, for example in [`unit_velocity`](crate::ImpactProblem::unit_velocity).
+    /// Returns this index as a number, the place in a list with one entry for each distinct normal, for example in
+    /// [`unit_velocity`](crate::ImpactProblem::unit_velocity).
     #[inline]
     pub const fn index(self) -> usize {
         self.0
     }
 
-    /// The unit rows of lists with `n` entries.
+    /// Iterates over the indices of all distinct normals of a set that has `n` of them.
     #[inline]
     pub fn all(n: usize) -> impl ExactSizeIterator<Item = Self> + DoubleEndedIterator + Clone {
         (0..n).map(Self)

@@ -4,7 +4,8 @@ use super::frame::Frame;
 use super::mode::Rebound;
 use nalgebra::{DMatrix, DVector, DVectorView};
 
-/// Data whose cotangents are wanted in addition to that of the velocity before the impact.
+/// Selection of the data of an impact for which [`Derivative::pull_back_to`](super::Derivative::pull_back_to) computes
+/// cotangents (gradients), in addition to the velocity before the impact.
 ///
 /// # Examples
 ///
@@ -39,14 +40,14 @@ pub struct Gradient {
 }
 
 impl Gradient {
-    /// All data.
+    /// Selects all data: mass matrix, rows and coefficients, besides the velocity.
     pub const ALL: Self = Self {
         mass: true,
         rows: true,
         coefficients: true,
     };
 
-    /// No data except the velocity.
+    /// Selects the velocity before the impact alone.
     pub const VELOCITY: Self = Self {
         mass: false,
         rows: false,
@@ -54,8 +55,9 @@ impl Gradient {
     };
 }
 
-/// Cotangents of the data of an impact. The sum of their products with a [`Direction`](super::Direction) is the product
-/// of the given cotangent with the derivative along that direction.
+/// Cotangents (gradients) of the data of an impact, computed from a cotangent of the velocity after the impact. The sum of
+/// their products with a [`Direction`](super::Direction) is the product of the given cotangent with the derivative along that
+/// direction.
 ///
 /// An entry is NaN if the derivative with respect to it is not known: for entries whose change breaks a dependency of
 /// contacts that push, for restitution if plastic outcomes are nearly tied, and for everything except the velocity at the

@@ -98,7 +98,8 @@ use sliding::Sliding;
 use stage::Stage;
 use std::sync::{Arc, OnceLock};
 
-/// Largest tolerance of ties, relative to the velocity that contacts see: with a larger one most decisions would be ties.
+/// Largest tolerance within which a decision of the law counts as tied, relative to the part of the velocity in the span of
+/// the rows of contacts and constraints: with a larger one most decisions would be ties.
 pub const MAX_TOLERANCE: f64 = 1e-3;
 
 /// Distance, relative to the motion that contacts see, up to which two outcomes count as equal.
@@ -110,7 +111,7 @@ const SAME_JACOBIAN: f64 = 1e-7;
 /// Largest distance between the end of the stages and the law's own outcome, relative to the motion that contacts see.
 const SAME_WAY: f64 = 1e-7;
 
-/// Regularity of an outcome as a function of the velocity before the impact.
+/// Regularity of the outcome of an impact as a function of the velocity before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Differentiability {
     /// The outcome is differentiable: the Jacobian is the derivative.
@@ -122,7 +123,7 @@ pub enum Differentiability {
 }
 
 impl Differentiability {
-    /// Stable identifier of the class.
+    /// Stable identifier of the regularity in records: `smooth`, `kink` or `jump`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Smooth => "smooth",
@@ -132,7 +133,7 @@ impl Differentiability {
     }
 }
 
-/// Data with respect to which derivatives are wanted.
+/// Selection of the data of an impact with respect to which the Jacobians of the outcome are computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wrt {
     /// True for derivatives with respect to the velocity before the impact.
@@ -144,7 +145,7 @@ pub struct Wrt {
 }
 
 impl Wrt {
-    /// All data.
+    /// Selects all data: velocity, friction coefficients and restitutions.
     pub const ALL: Self = Self {
         velocity: true,
         friction: true,
@@ -152,7 +153,8 @@ impl Wrt {
     };
 }
 
-/// A direction in which the data of an impact change. Parts that are `None` do not change.
+/// A direction in which the data of an impact change (velocity, mass matrix, contact rows, coefficients), for derivatives
+/// along it. Parts that are `None` do not change.
 ///
 /// # Examples
 ///
@@ -199,7 +201,7 @@ pub struct Direction {
     pub constraints: Option<DMatrix<f64>>,
 }
 
-/// Derivative of an outcome along a direction.
+/// Derivative of the outcome of an impact along a [`Direction`] in which its data change.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DirectionalDerivative {
     /// Derivative of the velocity after the impact (n entries); `None` if it does not exist, see
@@ -212,7 +214,8 @@ pub struct DirectionalDerivative {
     pub reason: Option<&'static str>,
 }
 
-/// Limit of outcome and Jacobian at a velocity, approached from one of the regions around it.
+/// Limit of an outcome and its Jacobian at a kink or a jump of the law, if the velocity before the impact is approached from
+/// one of the regions around it in which the law is smooth.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Piece {
     /// Velocity after the impact (n entries).
@@ -223,7 +226,7 @@ pub struct Piece {
     pub direction: DVector<f64>,
 }
 
-/// Derivative of an outcome.
+/// Derivative of the outcome of an impact with respect to the data of the impact, with its regularity and its margin.
 #[derive(Clone, Debug)]
 pub struct Derivative<'p> {
     frame: Frame<'p>,
@@ -251,7 +254,8 @@ pub struct Derivative<'p> {
     own_jacobians: Jacobians,
 }
 
-/// Jacobians of one piece. `None` stands for a Jacobian that was not asked for or does not exist.
+/// Jacobian matrices of the outcome of an impact on one smooth piece of the law. `None` stands for a Jacobian that was not
+/// asked for or does not exist.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Jacobians {
     /// Velocity after the impact with respect to the velocity before (n × n).
@@ -265,7 +269,7 @@ pub struct Jacobians {
     pub dimpulses_dv: Option<DMatrix<f64>>,
 }
 
-/// A law whose derivative is known.
+/// An impact law whose outcomes can be differentiated.
 pub trait DifferentiableLaw: ImpactLaw {
     /// Finds the branches that an impact can take near its outcome. `is_member` is true if the outcome is one of a set,
     /// so that no rule has selected its order of impacts.
@@ -288,7 +292,7 @@ pub trait DifferentiableLaw: ImpactLaw {
     }
 }
 
-/// Branches that an impact can take near its outcome, the law's own first.
+/// Sequences of decisions (branches) that an impact law can take near one outcome, the branch of the outcome itself first.
 #[derive(Clone, Debug)]
 pub struct Branches<'p> {
     frame: Frame<'p>,
@@ -464,8 +468,10 @@ fn are_one(a: &DMatrix<f64>, b: &DMatrix<f64>) -> bool {
     (a - b).amax() <= SAME_JACOBIAN * size
 }
 
-/// Resolves an impact and differentiates the outcome. Decisions within `tolerance` of a tie, relative to the velocity
-/// before the impact, are followed on both sides.
+/// Resolves an impact with a law and differentiates the outcome with respect to the data selected by `wrt`. A decision of the
+/// law (for example between sticking and sliding) counts as tied if a small change of the velocity before the impact reverses
+/// it: at most the fraction `tolerance` of the part of the velocity in the span of the rows of contacts and constraints. Tied
+/// decisions are followed on both sides.
 ///
 /// # Errors
 ///
@@ -482,8 +488,10 @@ pub fn differentiate<'p>(
     Ok((outcome, derivative))
 }
 
-/// Differentiates an outcome of a law. If the outcome is one of a set (`is_member`), it is differentiated along the order
-/// of impacts that it records.
+/// Differentiates an outcome that a law has given, with respect to the data selected by `wrt`. `is_member` is true for an
+/// outcome from a set of outcomes, which is differentiated along the order of impacts that it records. `tolerance` is the
+/// relative change of the velocity before the impact up to which a decision of the law that the change reverses counts as
+/// tied, see [`differentiate`].
 ///
 /// # Errors
 ///
@@ -545,22 +553,22 @@ impl Derivative<'_> {
         self.smooth_way().map(|_| &self.own_jacobians)
     }
 
-    /// Returns the Jacobians of the piece that the law itself selects. If the map is smooth these are the Jacobians of
-    /// the map; at a kink or a jump they belong to the first of the [`pieces`](Self::pieces). `None` if there is no
-    /// derivative.
+    /// Returns the Jacobians of the outcome on the smooth piece of the law that contains it. If the law is smooth there,
+    /// these are the Jacobians of the law; at a kink or a jump they belong to the first of the [`pieces`](Self::pieces).
+    /// `None` if there is no derivative.
     pub fn own_piece(&self) -> Option<&Jacobians> {
         self.own.as_ref().map(|_| &self.own_jacobians)
     }
 
-    /// Returns the class of the outcome as a function of the velocity before the impact; `None` if the outcome is a
-    /// member of a continuum of outcomes.
+    /// Returns the regularity of the outcome (smooth, kink or jump) as a function of the velocity before the impact; `None`
+    /// if the outcome is a member of a continuum of outcomes.
     pub fn class(&self) -> Option<Differentiability> {
         self.class
     }
 
-    /// Returns the relative change of the velocity before the impact (kinetic norm) that is possible in any direction
-    /// without changing a decision of the law. Up to there the Jacobian is exact; with round friction cones the map is
-    /// smooth.
+    /// Returns the margin of the outcome: the relative change of the velocity before the impact (kinetic norm) that is
+    /// possible in any direction without changing a decision of the law, for example between sticking and sliding. Up to
+    /// there the Jacobian is exact; with round friction cones the map is smooth.
     ///
     /// At a kink or jump it is the distance of the tied decision. `None` if no decision is made at any distance, if the
     /// outcome is a member of a continuum of outcomes, and if no such distance is proven (see [`is_unique`](Self::is_unique)).
@@ -568,46 +576,50 @@ impl Derivative<'_> {
         self.scope().margin.filter(|margin| margin.is_finite())
     }
 
-    /// Returns the Jacobian $\partial v^+_i/\partial v^-_j$ (n × n), on the velocities that the constraints admit; `None`
-    /// unless the map is smooth and the Jacobian was asked for.
+    /// Returns the Jacobian $\partial v^+_i/\partial v^-_j$ (n × n) of the velocity after the impact with respect to the
+    /// velocity before, on the velocities that the constraints admit; `None` unless the map is smooth and the Jacobian was
+    /// asked for.
     pub fn dv_dv(&self) -> Option<&DMatrix<f64>> {
         self.smooth()?.dv_dv.as_ref()
     }
 
-    /// Returns the Jacobian with respect to the friction coefficients (n × contacts).
+    /// Returns the Jacobian of the velocity after the impact with respect to the friction coefficients (n × contacts); `None`
+    /// if it does not exist or was not asked for.
     pub fn dv_dfriction(&self) -> Option<&DMatrix<f64>> {
         self.smooth()?.dv_dfriction.as_ref()
     }
 
-    /// Returns the Jacobian with respect to the restitutions: n × contacts, or n × 1 if one restitution holds for the
-    /// event.
+    /// Returns the Jacobian of the velocity after the impact with respect to the restitutions: n × contacts, or n × 1 if one
+    /// restitution holds for the event. `None` if it does not exist or was not asked for.
     pub fn dv_drestitution(&self) -> Option<&DMatrix<f64>> {
         self.smooth()?.dv_drestitution.as_ref()
     }
 
-    /// Returns the Jacobian of the impulses for the given contact rows with respect to the velocity before the impact
-    /// (rows × n); `None` if contacts depend on each other.
+    /// Returns the Jacobian of the impulses on the caller's contact rows with respect to the velocity before the impact (rows
+    /// × n); `None` if contacts depend on each other, if the law is not smooth at this impact, or if it was not asked for.
     pub fn dimpulses_dv(&self) -> Option<&DMatrix<f64>> {
         self.smooth()?.dimpulses_dv.as_ref()
     }
 
-    /// Returns the limits of outcome and Jacobian, the law's own first; empty if the map is smooth.
+    /// Returns the limits of outcome and Jacobian from the regions around a kink or a jump of the law, the law's own first;
+    /// empty if the law is smooth at this impact.
     pub fn pieces(&self) -> &[Piece] {
         &self.pieces
     }
 
-    /// Returns the units of work that the search for pieces took. One unit is about one multiply-add; work is counted,
-    /// not timed.
+    /// Returns the units of work that the search for the smooth pieces of the law around this impact took. One unit is about
+    /// one multiply-add; work is counted, not timed.
     pub fn work(&self) -> u64 {
         self.work
     }
 
-    /// True if all pieces were found.
+    /// True if all branches of the law that meet at this impact were followed, so that no [piece](Self::pieces) is missing.
     pub fn is_complete(&self) -> bool {
         self.is_complete
     }
 
-    /// Returns true if the law has only one answer up to the nearest decision of that answer.
+    /// Returns true if the law has only one answer for each velocity before the impact within the distance at which a
+    /// decision of this answer changes first.
     ///
     /// Complementarity problems with friction may have several solutions. Each belongs to a mode of the contacts, which a
     /// few inequalities define. The answer is unique if all velocities of modes with another Jacobian are farther away
@@ -619,12 +631,14 @@ impl Derivative<'_> {
         self.scope().is_unique
     }
 
-    /// Returns the reason why there is no derivative: `"family"` if the outcome is a member of a continuum of outcomes.
+    /// Returns the reason why the outcome has no derivative, as a stable identifier: `"family"` if it is a member of a
+    /// continuum of outcomes; `None` for all other outcomes.
     pub fn reason(&self) -> Option<&'static str> {
         self.reason
     }
 
-    /// Returns the derivative along a direction; `None` unless the map is smooth.
+    /// Returns the derivative of the outcome along a direction in which the data of the impact change; `None` unless the law
+    /// is smooth at this impact.
     ///
     /// # Errors
     ///

@@ -100,8 +100,8 @@ impl Walk {
 }
 
 impl Derivative<'_> {
-    /// Applies the transpose of the derivative: computes the cotangents of all data from one of the velocity after the
-    /// impact (n entries).
+    /// Applies the transpose of the derivative: computes the cotangents (gradients) of all data of the impact from a
+    /// `cotangent` of the velocity after the impact (n entries).
     ///
     /// With the derivative $D$ of [`along`](Self::along) and a cotangent $w$, $\langle w, Dd\rangle = \langle D^Tw,
     /// d\rangle$ for every direction $d$ that has a derivative. No Jacobian is formed. At a kink or a jump the derivative
@@ -134,7 +134,8 @@ impl Derivative<'_> {
         self.pull_back_to(cotangent, Gradient::ALL)
     }
 
-    /// Applies the transpose of the derivative for the velocity and the other data that are `wanted`, see
+    /// Applies the transpose of the derivative: computes the cotangents of the velocity before the impact and of the other
+    /// data that are `wanted` from a `cotangent` of the velocity after the impact (n entries), see
     /// [`pull_back`](Self::pull_back).
     ///
     /// # Errors

@@ -6,7 +6,9 @@ use nalgebra::{DMatrix, DVector};
 /// Crossing speed of a guard, relative to its gradient and the flow, up to which the guard counts as grazed.
 const GRAZING: f64 = 1e-9;
 
-/// Computes the saltation matrix of a transversal crossing,
+/// Computes the saltation matrix of an event in a hybrid system: the linear map from small differences of the state before
+/// the event to those after it. If the flow crosses the guard, the surface in state space that triggers the event,
+/// transversally, the matrix is
 ///
 /// $$ \Xi = R_x + \frac{(F^+ - R_xF^-) g^T}{g\cdot F^- + g_t}, $$
 ///

@@ -7,8 +7,8 @@
 use crate::Differentiability;
 use nalgebra::{DMatrix, DVector};
 
-/// Regularity of a final state as a function of the initial one. The worst impact of a run counts; it is the largest in
-/// this order.
+/// Regularity of the final state of a run (a motion through impacts) as a function of its initial state. The worst impact of
+/// a run counts; it is the largest in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Regularity {
     /// The final state is differentiable: the Jacobian is the derivative.
@@ -22,7 +22,7 @@ pub enum Regularity {
 }
 
 impl Regularity {
-    /// Stable identifier of the regularity.
+    /// Stable identifier of the regularity in records: `smooth`, `kink`, `jump` or `singular`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Smooth => "smooth",
@@ -43,7 +43,8 @@ impl From<Differentiability> for Regularity {
     }
 }
 
-/// Impact of a run, as a linear map of small differences.
+/// One impact of a run (a motion through impacts) whose final state is differentiated, as a linear map of small differences
+/// of the state.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SensitivityEvent {
     /// Time (s).
@@ -58,7 +59,8 @@ pub struct SensitivityEvent {
     pub margin: Option<f64>,
 }
 
-/// Derivative of the final state of a run at its fixed final time.
+/// Derivative of the final state of a run (a motion through impacts) with respect to its initial state and its parameters, at
+/// a fixed final time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sensitivity {
     /// Derivative with respect to the initial state (states × states); `None` if it does not exist, see
@@ -94,8 +96,8 @@ impl Default for Sensitivity {
 }
 
 impl Sensitivity {
-    /// Adds an impact. Class and margin become the worst of all impacts; an impact that is not smooth leaves the run
-    /// without a derivative.
+    /// Adds an impact of the run, in the order of time. Class and margin of the run become the worst of all impacts; an
+    /// impact that is not smooth leaves the run without a derivative.
     pub fn add(&mut self, mut event: SensitivityEvent) {
         let overflows = |saltation: &DMatrix<f64>| !saltation.iter().all(|x| x.is_finite());
         if event.saltation.as_ref().is_some_and(overflows) {
@@ -116,18 +118,19 @@ impl Sensitivity {
         self.events.push(event);
     }
 
-    /// Records the reason why there is no derivative; the first reason is kept.
+    /// Records the reason why the run has no derivative, as a stable identifier; the first reason is kept.
     pub fn refuse(&mut self, reason: &str) {
         self.reason.get_or_insert_with(|| reason.to_owned());
     }
 
-    /// True if nothing found so far leaves the run without a derivative.
+    /// True if the run may still have a derivative, because no reason against it has been recorded.
     pub fn is_open(&self) -> bool {
         self.reason.is_none()
     }
 
-    /// Completes the derivatives with respect to the initial state and to the parameters. If a number is not finite there
-    /// is no derivative, with [`reason`](Self::reason) `"overflow"`.
+    /// Stores the derivatives of the final state of the run: `initial` with respect to the initial state (states × states),
+    /// `parameters` with respect to the named parameters (one entry per state each). If a number is not finite there is no
+    /// derivative, with [`reason`](Self::reason) `"overflow"`; derivatives that another reason excludes are not stored.
     pub fn complete(
         &mut self,
         initial: DMatrix<f64>,

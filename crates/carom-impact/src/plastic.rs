@@ -24,7 +24,8 @@ const RANK_TOLERANCE: f64 = 1e-12;
 /// fraction, less than the gate resolves.
 const ORTHOGONAL: f64 = 1e-10;
 
-/// Rule that decides which contacts close in a perfectly inelastic impact.
+/// Rule that decides which contacts a perfectly inelastic impact brings to rest: those that must push, or all that the impact
+/// reaches.
 ///
 /// # Examples
 ///
@@ -82,8 +83,8 @@ impl PlasticRule {
     }
 }
 
-/// The plastic law (`plastic`): the outcome with the smallest energy that its [`PlasticRule`] allows. It never gains energy,
-/// and a second application changes nothing.
+/// The perfectly inelastic impact law (`plastic`): the outcome with the smallest kinetic energy that its [`PlasticRule`]
+/// allows. It never gains energy, and a second application changes nothing.
 ///
 /// # Examples
 ///
@@ -136,7 +137,7 @@ impl ImpactLaw for Plastic {
     }
 }
 
-/// Computes the momentum change from the velocity before to the plastic outcome.
+/// Computes the change of momentum of a perfectly inelastic impact. `rule` decides which contacts are brought to rest.
 pub fn plastic_change(
     problem: &ImpactProblem<'_>,
     rule: PlasticRule,
@@ -155,7 +156,8 @@ pub fn plastic_change(
     }
 }
 
-/// Groups of distinct normals that change each other's velocities, directly or through others, in any coordinates.
+/// Groups the distinct contact normals that change each other's velocities, directly or through other contacts; normals in
+/// different groups are orthogonal in the kinetic metric. The groups do not depend on the choice of coordinates.
 pub fn meeting(contacts: &ContactSet<'_>) -> Vec<Vec<UnitRow>> {
     let mut is_found = vec![false; contacts.n_distinct()];
     let mut groups = Vec::new();

@@ -26,10 +26,10 @@ use carom_contact::{ImpactError, ImpactProblem};
 pub struct EnergeticRestitution(f64);
 
 impl EnergeticRestitution {
-    /// The coefficient $R = 1$ of a perfectly elastic impact.
+    /// Coefficient $R = 1$ of an impact without loss of energy.
     pub const ELASTIC: Self = Self(1.0);
 
-    /// Creates a coefficient in \[0, 1\].
+    /// Creates an energetic coefficient of restitution from a value in \[0, 1\].
     ///
     /// # Errors
     ///
@@ -47,7 +47,7 @@ impl EnergeticRestitution {
         Self::new(self.0).map(|_| ())
     }
 
-    /// Value of the coefficient.
+    /// Returns the coefficient of restitution as a number in \[0, 1\].
     pub fn value(self) -> f64 {
         self.0
     }

@@ -64,7 +64,7 @@ impl ImpactLaw for Routh {
     }
 }
 
-/// The frictional impact of two rigid bodies in space (`two-body`), Jia & Wang.
+/// The frictional impact of two rigid bodies at one contact in space (`two-body`), Jia & Wang.
 ///
 /// The physics is that of [`Routh`], for one contact with two tangents. The problem of two bodies is
 /// built by [`BodyPair`](carom_two_body::BodyPair).
@@ -116,8 +116,8 @@ impl ImpactLaw for TwoBody {
     }
 }
 
-/// Returns the inverse inertia matrix and the velocity of the one contact, tangents first. Planar and frictionless contacts
-/// are embedded in the matrix of a contact in space.
+/// Returns the inverse inertia matrix of the only contact of a problem, and its velocity before the impact (m/s), both with
+/// the tangents first and the normal last. Planar and frictionless contacts are embedded in the matrix of a contact in space.
 pub fn contact_space(
     problem: &ImpactProblem<'_>,
 ) -> Result<(ContactInertia, Vector3<f64>), ImpactError> {
@@ -212,7 +212,8 @@ fn outcome(
     )
 }
 
-/// Tangential mode of a planar impact, after Wang & Mason (1992): "C" for compression, "R" for restitution.
+/// Tangential mode of a planar impact, after Wang & Mason (1992): sliding, sticking or reversed sliding. "C" says that
+/// sliding stops during compression, "R" that it stops during restitution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ContactMode {
     /// Slides in one direction until the end.
@@ -230,7 +231,7 @@ pub enum ContactMode {
 }
 
 impl ContactMode {
-    /// Mode of an impact. In space "reversed" means "resumed in another direction".
+    /// Returns the tangential mode of a computed impact. In space "reversed" means "resumed in another direction".
     pub fn of(impact: &ContactImpact) -> Self {
         use carom_two_body::Event::{CompressionEnd, SlipZero};
         let at = |event| impact.events.iter().position(|point| point.event == event);
@@ -246,7 +247,7 @@ impl ContactMode {
         }
     }
 
-    /// Stable identifier of the mode, for machine-readable reports.
+    /// Stable identifier of the mode in machine-readable reports, for example `c-sticking`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Sliding => "sliding",

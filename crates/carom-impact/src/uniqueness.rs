@@ -7,7 +7,7 @@ use std::f64::consts::FRAC_PI_2;
 /// Largest distance of $\pi/2\gamma$ from an integer that counts as rounding, relative to $\pi/2\gamma$.
 const INTEGER_TOLERANCE: f64 = 1e-9;
 
-/// Dependence of the outcome of two contacts on the order of their impacts.
+/// Dependence of the elastic outcome at two contacts on the order of their impacts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PairUniqueness {
     /// First contact.
@@ -25,7 +25,7 @@ pub struct PairUniqueness {
     pub worst_indeterminacy: f64,
 }
 
-/// Dependence of the outcome of a contact set on the order of impacts.
+/// Dependence of the elastic outcome at a set of contacts on the order of the impacts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Uniqueness {
     /// All pairs of distinct contacts.
@@ -38,12 +38,15 @@ pub struct Uniqueness {
     pub order_independent: Option<bool>,
 }
 
-/// Exponent $X = \pi/2\gamma$ of a wedge; infinite if the wedge is closed.
+/// Exponent $X = \pi/2\gamma$ of the wedge of two contacts with half angle $\gamma$. The outcome does not depend on the order
+/// of impacts exactly if $X$ is an integer of at least 2. Infinite if the wedge is closed.
 pub fn exponent(wedge: Wedge) -> f64 {
     FRAC_PI_2 / wedge.half_angle()
 }
 
-/// Largest indeterminacy of two contacts over all momenta, $\xi_{\max} = 2|\sin 2K\gamma|$ with $K = \lceil X - 1/2\rceil$.
+/// Largest difference of the outcomes of the two orders of impacts at two contacts, relative to the momentum before and over
+/// all momenta: $\xi_{\max} = 2|\sin 2K\gamma|$ with $K = \lceil \pi/2\gamma - 1/2\rceil$ and the half angle $\gamma$ of
+/// their wedge.
 pub fn worst_indeterminacy(wedge: Wedge) -> f64 {
     let impacts = (exponent(wedge) - 0.5).ceil();
     let angle = 2.0 * impacts * wedge.half_angle();
@@ -54,8 +57,8 @@ pub fn worst_indeterminacy(wedge: Wedge) -> f64 {
     }
 }
 
-/// Tests if the outcome depends on the order of impacts (Seghete & Murphey, Theorems 2 and 3, and their
-/// extension to every $m$ and any number of contacts).
+/// Tests if the elastic outcome at a set of contacts depends on the order of the impacts (Seghete & Murphey, Theorems 2 and
+/// 3, and their extension to any angle and any number of contacts).
 pub fn uniqueness(contacts: &ContactSet<'_>) -> Uniqueness {
     let m = contacts.n_distinct();
     let mut pairs = Vec::with_capacity(m * m.saturating_sub(1) / 2);

@@ -6,7 +6,7 @@ use super::{Case, TIE};
 use carom_contact::{Contact, ContactSet, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem};
 use carom_metric::Tangent;
 
-/// Coefficient of restitution of an answer, given or fitted.
+/// Coefficient of restitution with which a law comes nearest to a judged outcome, given by the problem or fitted.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RestitutionFit {
     /// Value of the coefficient.

@@ -17,7 +17,7 @@ use carom_metric::Tangent;
 use carom_two_body::{ImpactOptions, RestitutionLaw};
 use nalgebra::DVector;
 
-/// Verdict about one law: does it give the outcome?
+/// Verdict about one impact law: does one of its answers equal the judged velocity?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LawVerdict {
     /// One answer of the law equals the outcome, within the tolerance.
@@ -29,7 +29,7 @@ pub enum LawVerdict {
 }
 
 impl LawVerdict {
-    /// Stable identifier of the verdict.
+    /// Stable identifier of the verdict in records: `match`, `no-match` or `unknown`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Match => "match",
@@ -39,7 +39,7 @@ impl LawVerdict {
     }
 }
 
-/// Nearest answer of one law.
+/// Answer of one impact law that is nearest to the judged velocity, with its distance.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LawMatch {
     /// Name of the law, as in [`LAWS`](carom_impact::LAWS).
@@ -66,7 +66,7 @@ pub struct LawMatch {
     pub is_limited: bool,
 }
 
-/// A law that has no answer to the problem.
+/// An impact law that has no answer to the judged problem, with the reason.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Refusal {
     /// Name of the law.

@@ -21,7 +21,8 @@ const LEVEL: f64 = 1e-9;
 /// Largest number of steps of the projection onto round cones; the directions converge quadratically.
 const MAX_STEPS: usize = 100;
 
-/// Impulses that explain a change of momentum, and the residuals they leave. Residuals are relative.
+/// Impulses that explain the change of momentum in a judged impact, and the parts of the change that no impulses can make
+/// (residuals, relative to the motion of the contacts).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explanation {
     /// Best impulses of any sign for the given contact rows. If several fit equally well, those of least norm on rows of

@@ -90,7 +90,7 @@ const COARSE: f64 = 0.1;
 /// coordinates and machine; it must not decide which of several answers is named.
 const TIE: f64 = 1e-9;
 
-/// Numeric options of [`judge`].
+/// Options of [`judge`]: tolerance, limits of the searches, laws to compare with.
 ///
 /// # Examples
 ///
@@ -150,7 +150,7 @@ impl Default for JudgeOptions {
     }
 }
 
-/// Change of the kinetic energy.
+/// Change of the kinetic energy in a judged impact: lost, kept within the tolerance, or gained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EnergyChange {
     /// The energy is smaller after the impact.
@@ -162,7 +162,7 @@ pub enum EnergyChange {
 }
 
 impl EnergyChange {
-    /// Stable identifier of the change.
+    /// Stable identifier of the energy change in records: `lost`, `kept` or `gained`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Lost => "lost",
@@ -172,7 +172,7 @@ impl EnergyChange {
     }
 }
 
-/// One contact before and after the impact.
+/// Normal velocities of one contact before and after a judged impact.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ContactReport {
     /// Gap rate (m/s) before the impact, along the given normal; negative: approaching.
@@ -183,7 +183,8 @@ pub struct ContactReport {
     pub restitution: Option<f64>,
 }
 
-/// Judgement of an outcome: energies, impulses, contacts, laws and membership in the set of outcomes.
+/// Judgement of a velocity after an impact: energies, impulses, contacts, nearest laws, and membership in the set of
+/// inelastic frictional outcomes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judgement {
     /// Options with which the outcome was judged.
@@ -223,7 +224,8 @@ struct Excess {
 }
 
 impl Judgement {
-    /// Returns the change of the energy: gained if the energy of any part grew, otherwise lost if that of any part fell.
+    /// Returns the change of the kinetic energy in the judged impact: gained if the energy of any part of the system grew,
+    /// otherwise lost if that of any part fell.
     pub fn energy_change(&self) -> EnergyChange {
         let slack = self.energy_slack();
         let ratio = self.telling_ratio();
@@ -236,7 +238,8 @@ impl Judgement {
         }
     }
 
-    /// True if the rounding of the given velocities exceeds one tenth of the tolerance.
+    /// True if the velocities of the judged impact are given too coarsely for the tolerance: their rounding exceeds one tenth
+    /// of it.
     pub fn has_coarse_data(&self) -> bool {
         self.rounding > COARSE * self.options.tolerance
     }
@@ -265,25 +268,27 @@ impl Judgement {
         }
     }
 
-    /// Returns the laws that give this outcome within the tolerance.
+    /// Iterates over the impact laws that give the judged velocity within the tolerance.
     pub fn matches(&self) -> impl Iterator<Item = &LawMatch> {
         self.laws.iter().filter(|law| law.matches)
     }
 
-    /// Returns the law whose answer is nearest. If distances differ only by rounding, the first of these laws counts.
+    /// Returns the impact law whose answer is nearest to the judged velocity; `None` if no law has an answer. If distances
+    /// differ only by rounding, the first of these laws counts.
     pub fn nearest(&self) -> Option<&LawMatch> {
         let distances = self.laws.iter().map(|law| law.distance);
         let least = distances.fold(f64::INFINITY, f64::min);
         self.laws.iter().find(|law| law.distance <= least + TIE)
     }
 
-    /// Describes the judgement in a few plain sentences.
+    /// Describes the judgement of the velocity after the impact in a few plain sentences.
     pub fn verdict(&self) -> String {
         verdict::words(self)
     }
 }
 
-/// Judges a velocity after an impact (n entries) from any source.
+/// Judges a velocity after an impact (n entries) from any source, for example an engine or an experiment: its energy, the
+/// impulses that explain it, the laws that give it, and its membership in the set of inelastic frictional outcomes.
 ///
 /// # Errors
 ///

@@ -14,8 +14,8 @@ const AT_ONCE: usize = 4;
 /// Divisor of the work budget of a judgement: the proofs in all directions together may take this part.
 const PROOF_PART: u64 = 4;
 
-/// Bound of all outcomes that a judged velocity violates. It proves, checked by [`BoundCertificate::verify`], that the
-/// velocity is not a member of the set of outcomes.
+/// Bound on a component of the velocity that all outcomes of an impact satisfy and a judged velocity violates. It proves,
+/// checked by [`BoundCertificate::verify`], that the velocity is not a member of the set of outcomes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PassedBound {
     /// Direction $c$ (n entries).
@@ -28,8 +28,9 @@ pub struct PassedBound {
     pub certificates: Vec<BoundCertificate>,
 }
 
-/// Returns a bound of Theorem 1 that the judged velocity $v^+$ (n entries) violates by more than the tolerance, if $v^+$
-/// lies outside the set of outcomes; see [`OuterBounds`].
+/// Returns a bound on a component of the velocity that all outcomes of an impact satisfy, but the judged velocity $v^+$ (n
+/// entries) violates by more than the tolerance. Such a bound follows from Theorem 1, see [`OuterBounds`]. `None` if $v^+$
+/// may be a member of the set of outcomes or no such bound is found.
 ///
 /// A velocity that violates such a bound leaves a contact approaching, has a momentum that no admissible impulses can
 /// make, gains energy, or opens every contact: the theorem uses no other facts. So no proof is tried for a velocity that

@@ -9,9 +9,13 @@ use carom_metric::{Tangent, kernel};
 use nalgebra::{DMatrix, DVector};
 use std::f64::consts::PI;
 
-/// Bounds on the length of an impact, measured by its normal impulse and by its number of steps.
+/// Upper bounds on the length of a frictional impact: on its total normal impulse $s$ (N·s), and on the number of random
+/// steps of the set-valued law.
 ///
-/// Let $\mathrm{FC}$ be the friction cones. The norm of the smallest admissible contact force with normal impulses of sum 1,
+/// Notation: velocity $v_0$ before the impact, mass matrix $M$, contact Jacobian $J$, contact impulses $\lambda$ with normal
+/// parts $\lambda_n$, contact forces $F = J^T\lambda$, and friction cones $\mathrm{FC}$.
+///
+/// The norm of the smallest admissible contact force with normal impulses of sum 1,
 /// $\rho = \min\lbrace\lVert J^T\lambda\rVert_{M^{-1}} : \lambda \in \mathrm{FC},\ \lVert\lambda_n\rVert_1 = 1\rbrace$,
 /// is positive if and only if no admissible impulses balance each other. Its minimizer $F^\ast$
 /// gives $y = M^{-1}F^\ast/\rho^2$ with $y\cdot F \ge \lVert\lambda_n\rVert_1$ for all admissible
@@ -65,7 +69,9 @@ pub struct TerminationBounds {
 }
 
 impl TerminationBounds {
-    /// Computes the bounds for a problem and an impulse step $h$, N·s.
+    /// Computes bounds on the total normal impulse and on the number of steps of an impact, if every step has random caps of
+    /// at most `impulse_step` ($h$, N·s) on the normal impulses. `friction_directions` is the number of directions of the
+    /// friction polygon in space; 4 if `None`.
     ///
     /// # Errors
     ///
@@ -121,7 +127,11 @@ impl TerminationBounds {
         })
     }
 
-    /// Computes $\psi$ alone, which does not need a pointed cone.
+    /// Computes only the constant $\psi = \sigma_{\max}(M^{-1}\bar J^T) m (1+\max\mu) + 1$ of $m$ contacts, with the largest
+    /// singular value $\sigma_{\max}$, the mass matrix $M$, the matrix $\bar J$ of the normals and all friction directions,
+    /// and the friction coefficients $\mu$. The caps of the closing step follow from it, the last step of a sample that has
+    /// not ended. It exists also if impulses can balance each other. `friction_directions` is the number of directions of the
+    /// friction polygon in space; 4 if `None`.
     ///
     /// # Errors
     ///
@@ -156,9 +166,10 @@ impl TerminationBounds {
         Ok(largest * space.n_contacts as f64 * (1.0 + friction) + 1.0)
     }
 
-    /// Number of steps within which all samples end except for the fraction `tail`, by Theorem 8 with
-    /// [`kinetic_c`](Self::kinetic_c): $P(Z > c_M\lceil\lVert v_0\rVert_M\rceil + k) \le
-    /// \exp(-k/(m+1)^2)$, where $Z$ is the number of steps. Very loose in practice.
+    /// Number of steps within which all samples end except for the fraction `tail`. It follows from Theorem 8 of Halm & Posa
+    /// with the constant $c_M$ ([`kinetic_c`](Self::kinetic_c)), $P(Z > c_M\lceil\lVert v_0\rVert_M\rceil + k) \le
+    /// \exp(-k/(m+1)^2)$, where $Z$ is the number of steps, $v_0$ the velocity before the impact, $m$ the number of contacts
+    /// and $k$ any number of further steps. Very loose in practice.
     pub fn steps(&self, tail: f64) -> f64 {
         let per = ((self.contacts + 1) * (self.contacts + 1)) as f64;
         self.kinetic_c * self.speed.ceil() + (-libm::log(tail) * per).ceil().max(0.0)
@@ -225,7 +236,8 @@ fn least_force(space: &ContactSpace, n_directions: usize) -> Result<DVector<f64>
     Ok(DVector::from_vec(impulse))
 }
 
-/// Covering of an image by independent samples: Lemma 1 of Halm & Posa.
+/// Number of random samples that cover the set of outcomes to within $\varepsilon$ (an $\varepsilon$-net), by Lemma 1 of Halm
+/// & Posa: the outcomes are the image of a box of caps under a map with a known Lipschitz constant.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NetBound {
     /// Dimension $n$ of the box $[0, h]^n$ from which samples are drawn.
@@ -246,16 +258,18 @@ impl NetBound {
         -n * libm::log(cells.max(1.0))
     }
 
-    /// Lower bound $1 - (1-\Omega)^N/\Omega$ of the probability that $N$ = `samples` uniform samples are an
-    /// $\varepsilon$-net of the image; 0 if the lemma gives no bound.
+    /// Lower bound $1 - (1-\Omega)^N/\Omega$ of the probability that the outcomes of $N$ = `samples` uniform samples are an
+    /// $\varepsilon$-net of the set of outcomes (every outcome is within $\varepsilon$ of one of them). $\Omega$ is the
+    /// volume fraction of one cell of the sampled box. 0 if the lemma gives no bound.
     pub fn probability(&self, samples: f64) -> f64 {
         let log_cell = self.log_cell();
         let log_failure = samples * libm::log1p(-libm::exp(log_cell)) - log_cell;
         (-libm::expm1(log_failure)).max(0.0)
     }
 
-    /// Returns $\log_{10}$ of the number of samples that are an $\varepsilon$-net except with probability $\delta$ = `failure`,
-    /// $\ln(\delta\Omega)/\ln(1-\Omega)$, Eq. (171).
+    /// Returns $\log_{10}$ of the number of samples whose outcomes are an $\varepsilon$-net of the set of outcomes, except
+    /// with probability $\delta$ = `failure`: the number is $\ln(\delta\Omega)/\ln(1-\Omega)$, Eq. (171) of Halm & Posa, with
+    /// the volume fraction $\Omega$ of one cell of the sampled box.
     pub fn log10_samples(&self, failure: f64) -> f64 {
         let log_cell = self.log_cell();
         let log_failure = -(libm::log(failure) + log_cell);

@@ -164,13 +164,15 @@ impl Canonical {
     }
 }
 
-/// Contacts of an impact with one of its outcomes, without duplicates, in an order that does not depend on coordinates, units,
-/// row lengths or tangent axes.
+/// Order of the contacts of an impact that does not depend on coordinates, units, row lengths or tangent axes; duplicates are
+/// left out. It is computed from the velocities of the contacts before and after the impact.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ContactOrder(Canonical);
 
 impl ContactOrder {
-    /// Sorts contacts of a space by their slot velocities before and after the impact, then by how they act on each other.
+    /// Sorts the contacts with the indices `contacts` by their normal and tangential velocities `before` and `after` the
+    /// impact, then by the entries of the Delassus matrix that couple them. The velocities have one entry per normalized
+    /// contact row, as from [`ContactSpace::velocity`]. Duplicates are left out.
     pub fn new(
         space: &ContactSpace,
         contacts: &[usize],
@@ -186,13 +188,14 @@ impl ContactOrder {
         Self(keys.canonical(contacts, friction_cone == FrictionCone::Round))
     }
 
-    /// Contacts in canonical order, without duplicates.
+    /// Returns the indices of the contacts, sorted so that the order does not depend on coordinates, units or row lengths. Of
+    /// contacts with equal rows only one appears.
     pub fn contacts(&self) -> &[usize] {
         &self.0.contacts
     }
 
-    /// Contact that stands for a given contact: itself unless it is a duplicate; `None` if it was not among the sorted
-    /// contacts.
+    /// Returns the index of the contact that represents `contact` in this order: of contacts with equal rows one represents
+    /// all. `None` if `contact` was not among the sorted contacts.
     pub fn stands_for(&self, contact: usize) -> Option<usize> {
         let mut copies = self.0.copies();
         let of = copies.find(|(copy, _)| *copy == contact);
@@ -200,7 +203,8 @@ impl ContactOrder {
             .or_else(|| self.0.contacts.contains(&contact).then_some(contact))
     }
 
-    /// Adds the impulses on the slots of duplicates to those of the contacts that stand for them.
+    /// Adds the impulses of duplicate contacts to those of the contacts that represent them. `impulse` has one entry per
+    /// normalized contact row of `space` and is changed in place.
     pub fn gather(&self, space: &ContactSpace, impulse: &mut [f64]) {
         self.0.gather(space.width(), impulse);
     }

@@ -11,7 +11,8 @@ const ALL_OF_CAP: f64 = 0.1;
 /// Probability that a fraction of an offspring differs from its parent's.
 const MUTATION: f64 = 0.25;
 
-/// Choices that determine one sample of a set-valued impact, for [`Sampler::replay`](super::Sampler::replay).
+/// Random choices that determine one sample of the set-valued law (a sequence of steps with capped impulses), so that
+/// [`Sampler::replay`](super::Sampler::replay) can repeat the sample.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SampleChoice {
     /// Fractions of the caps in \[0, 1\]: one per contact for the first step, then for the second, and so on.
@@ -21,7 +22,7 @@ pub struct SampleChoice {
 }
 
 impl SampleChoice {
-    /// Creates a choice of `n` random fractions.
+    /// Draws the choices of a sample at random: `n` fractions of the caps on the normal impulses, and a seed.
     pub fn random(n: usize, rng: &mut CounterRng) -> Self {
         Self {
             fractions: (0..n).map(|_| fraction(rng)).collect(),
@@ -29,7 +30,8 @@ impl SampleChoice {
         }
     }
 
-    /// Creates an offspring: some fractions are drawn anew, or changed by at most `width`.
+    /// Returns a random variation of these choices, for an evolutionary search: about a quarter of the fractions of the caps
+    /// are drawn anew or changed by at most `width`.
     pub fn mutated(&self, rng: &mut CounterRng, width: f64) -> Self {
         let mut child = self.clone();
         for x in &mut child.fractions {

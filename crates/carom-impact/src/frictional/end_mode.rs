@@ -1,6 +1,7 @@
 //! Modes in which contacts end a step or an impact.
 
-/// Mode in which a contact ends a step or an impact.
+/// Mode in which a planar contact ends a step or an impact: open, sticking or sliding, with its normal impulse below or at
+/// the cap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EndMode {
     /// No impulse; the contact does not approach.

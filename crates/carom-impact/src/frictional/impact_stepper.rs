@@ -11,7 +11,8 @@ use carom_contact::{ContactSet, FrictionCone, ImpactError};
 use carom_metric::Tangent;
 use nalgebra::DVector;
 
-/// Result of one step (velocity and impulses) in physical units, with the internal scaling removed.
+/// Result of one step of the set-valued law, in which the normal impulses are capped: velocity and impulses in physical
+/// units.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
     /// Velocity after the step (n entries).
@@ -30,8 +31,8 @@ pub struct Step {
     pub n_pivots: usize,
 }
 
-/// Solver of one step of the set-valued law, Halm & Posa, Eqs. (72)-(75): the simultaneous problem with a
-/// cap on every normal impulse.
+/// Solver of one step of the set-valued law, Halm & Posa, Eqs. (72)-(75): the simultaneous frictional impact of all contacts,
+/// with an upper limit (cap) on every normal impulse.
 ///
 /// Everything that depends on the configuration alone is computed once.
 ///
@@ -68,7 +69,8 @@ pub struct ImpactStepper<'a> {
 }
 
 impl<'a> ImpactStepper<'a> {
-    /// Prepares steps for contacts. `friction_directions` is the number of directions of the polygon in space (4 if `None`).
+    /// Prepares the solver of steps for a set of contacts. `friction_directions` is the number of directions of the friction
+    /// polygon in space; 4 if `None`.
     ///
     /// # Errors
     ///
@@ -142,13 +144,13 @@ impl<'a> ImpactStepper<'a> {
         workspace.solve_round(round, velocity, caps)
     }
 
-    /// Contact set of the steps.
+    /// Contact set on which the steps act.
     pub fn contacts(&self) -> &'a ContactSet<'a> {
         self.contacts
     }
 
-    /// Number of unknowns of the complementarity problem, and length of `cover`: m(k + 3) for m contacts with k directions of
-    /// friction.
+    /// Number of unknowns of the complementarity problem of a step, and length of the covering vector of
+    /// [`step`](Self::step): $m(k + 3)$ for $m$ contacts with $k$ directions of friction.
     pub fn dim(&self) -> usize {
         self.problem.dim()
     }

@@ -13,7 +13,7 @@ const ZERO: f64 = 1e-10;
 /// Largest number of events of one solution.
 const MAX_EVENTS: usize = 10_000;
 
-/// Caps on the rates of the normal impulses that act for a given length of the impulse path.
+/// Piece of an impulse path: upper limits on the rates of the normal impulses, and the length over which they apply.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RatePiece {
     /// Cap on the rate of the normal impulse, one per contact, for the caller's normal rows.
@@ -22,7 +22,8 @@ pub struct RatePiece {
     pub length: f64,
 }
 
-/// Solution of the differential inclusion.
+/// Solution of the differential inclusion of a frictional impact: velocities along the path of the impulse, and the outcome
+/// at the end.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InclusionPath {
     /// Audited outcome at the end of the path.
@@ -38,7 +39,8 @@ pub struct InclusionPath {
     pub restitution_work: Vec<f64>,
 }
 
-/// Solves the inclusion for given rates of the normal impulses, Halm & Posa, Eqs. (39)-(40), in the plane.
+/// Solves the differential inclusion of a planar frictional impact, Halm & Posa, Eqs. (39)-(40). `pieces` are limits on the
+/// rates of the normal impulses; `cover` is the seed of a random choice among several solutions, fixed if `None`.
 ///
 /// An approaching contact pushes at its rate. A contact at rest pushes just enough to stay closed, at most at its rate. A
 /// separating contact does not push. Sliding friction opposes the tangential velocity; at zero tangential velocity friction is
@@ -63,7 +65,9 @@ pub fn integrate_inclusion(
     follow(problem, pieces, cover, |_| 0.0)
 }
 
-/// Solves the inclusion with Stronge's energetic restitution, with the coefficients of the contacts.
+/// Solves the differential inclusion of a planar frictional impact with Stronge's energetic restitution. `pieces` are limits
+/// on the rates of the normal impulses; `cover` is the seed of a random choice among several solutions, fixed if `None`. The
+/// coefficients $e_i$ are those of the contacts.
 ///
 /// An approaching contact stores the work of its normal impulse, $W_c = -\int_{b_n<0} b_n\lambda_n$. It may continue to
 /// push while it separates, until it has given back $W_r = e^2W_c$. The impact ends when no contact approaches and no

@@ -20,8 +20,9 @@ const SAME: f64 = 1e-9;
 /// Ratio of the smallest to the largest pivot below which a basis counts as singular.
 const SINGULAR: f64 = 1e-12;
 
-/// Lipschitz constant of the step map $(v, \lambda_{\max}) \mapsto v'$ of
-/// [`ImpactStepper`](super::ImpactStepper), computed from its linear pieces.
+/// Lipschitz constant of one step of the set-valued law: of the map $(v, \lambda_{\max}) \mapsto v'$ of
+/// [`ImpactStepper`](super::ImpactStepper) from the velocity before the step and the caps on the normal impulses to the
+/// velocity after it. It is computed from the linear pieces of the map.
 ///
 /// The map is linear on each complementary cone of the step's problem. If every step has one solution,
 /// the full-dimensional cones tile the space, and the largest spectral norm of their Jacobians is exactly
@@ -48,7 +49,8 @@ struct Cone {
 }
 
 impl StepLipschitz {
-    /// Computes the constant by visiting all complementary cones of the step problem.
+    /// Computes the Lipschitz constant of a step for a set of contacts, by visiting all complementary cones of the step
+    /// problem. `friction_directions` is the number of directions of the friction polygon in space; 4 if `None`.
     ///
     /// # Errors
     ///
@@ -113,9 +115,10 @@ impl StepLipschitz {
         })
     }
 
-    /// Bound on the number of samples that form an $\varepsilon$-net of the outcomes, by Lemma 1. Samples have `steps`
-    /// steps with caps up to `impulse_step` (N·s); the map from all $Nm$ caps ($N$ steps, $m$ contacts) to the outcome
-    /// has a Lipschitz constant of at most $L^N$, Eq. (171).
+    /// Bounds the number of samples whose outcomes come within `epsilon` of every outcome (an $\varepsilon$-net), by Lemma 1
+    /// of Halm & Posa. Samples have `steps` steps with caps up to `impulse_step` (N·s); the map from all $Nm$ caps ($N$
+    /// steps, $m$ contacts) to the outcome has a Lipschitz constant of at most $L^N$, Eq. (171), with the constant $L$ of one
+    /// step.
     pub fn net(&self, steps: usize, impulse_step: f64, epsilon: f64) -> NetBound {
         NetBound {
             dimension: steps * self.contacts,

@@ -9,7 +9,8 @@ use carom_contact::nnls::nonnegative_least_squares;
 use carom_contact::{Diagnostics, ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus};
 use nalgebra::{DMatrix, DVector};
 
-/// Largest number of contacts whose modes are enumerated: $4^5$ combinations, $7^5$ with caps.
+/// Largest number of contacts for which all combinations of contact modes are enumerated: $4^5$ combinations, or $7^5$ with
+/// caps on the impulses.
 pub const MAX_MODE_CONTACTS: usize = 5;
 
 /// Largest violation of the conditions of a mode that counts as rounding, as a fraction of $\lVert p\rVert$.
@@ -22,7 +23,7 @@ const SAME: f64 = 1e-6;
 /// cancel, so a larger value would be wrong.
 const ROUNDING: f64 = 1e-16;
 
-/// An outcome and the contact modes that lead to it.
+/// One outcome of an enumeration of contact modes, with the combinations of modes (open, stick, slide) that lead to it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModeSolution {
     /// The outcome.
@@ -45,8 +46,8 @@ pub fn all_simultaneous(problem: &ImpactProblem<'_>) -> Result<Vec<ModeSolution>
     enumerate(problem, None)
 }
 
-/// Finds every outcome of one step of [`ImpactStepper`](super::ImpactStepper) for planar contacts, with `caps` on the normal
-/// impulses (N·s, one per contact).
+/// Finds every outcome of one step of [`ImpactStepper`](super::ImpactStepper) for planar contacts. `caps` are upper limits on
+/// the normal impulses (N·s, one per contact).
 ///
 /// # Errors
 ///

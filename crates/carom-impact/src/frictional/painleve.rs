@@ -1,6 +1,7 @@
 //! Impact without collision, as in Painlevé's rod: friction forces an impact although the contact does not approach.
 
-/// Planar impact of a contact that does not approach before it.
+/// Planar impact of a sliding contact that does not approach: friction alone drives the bodies into each other (Painlevé's
+/// paradox).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ImpactWithoutCollision {
     /// Most negative normal velocity during the impact, m/s.
@@ -11,13 +12,13 @@ pub struct ImpactWithoutCollision {
     pub tangential_impulse: f64,
 }
 
-/// Computes the impact of a sliding contact that neither approaches nor separates, but whose friction drives
-/// it into the other body: $\mu > g_{nn}/|g_{nt}|$, with a tangential velocity `u` whose friction decreases the normal
-/// velocity.
+/// Computes the impact of a sliding planar contact that neither approaches nor separates, but whose friction drives it into
+/// the other body: the friction coefficient $\mu$ (`friction`) exceeds $g_{nn}/|g_{nt}|$, and the friction at the tangential
+/// velocity `u` (m/s) decreases the normal velocity.
 ///
 /// Sliding stops while the normal velocity is below zero; then the contact sticks until that velocity is
 /// zero again. `None` if friction does not drive the contact inwards, so that nothing forces an impact.
-/// `g` is $(g_{nn}, g_{nt}, g_{tt})$, the entries of the positive definite Delassus matrix of the contact.
+/// The first argument holds $(g_{nn}, g_{nt}, g_{tt})$, the entries of the positive definite Delassus matrix of the contact.
 ///
 /// Halm & Posa, Section 2.2.3.
 ///

@@ -35,7 +35,7 @@ const STICKS: f64 = 1e-9;
 ///
 /// *Compression* is the simultaneous law without restitution: impulses $\lambda_c$, velocity $v_c$, row velocities $u_c$.
 /// *Expansion* gives back at least the fraction $e_i$ of every normal impulse of the compression,
-/// $p_i = s e_i\lambda_{c,n,i}$. Its impulses $\lambda$ satisfy $u = u_c + G\lambda$ and
+/// $p_i = s e_i\lambda_{c,n,i}$. Its impulses $\lambda$ satisfy $u = u_c + G\lambda$ with the Delassus matrix $G$, and
 ///
 /// $$ 0 \le \lambda_n - p \perp u_n \ge 0, \qquad \lVert\lambda_t\rVert \le \mu\lambda_n, \qquad
 /// \lambda_t = -\mu\lambda_n \frac{u_t}{\lVert u_t\rVert} \text{ where } u_t \ne 0. $$

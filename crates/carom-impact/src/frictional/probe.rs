@@ -34,7 +34,7 @@ const MOST_STEPS: usize = 24;
 /// Fraction of the largest row velocity before the impact below which an extent counts as zero.
 const NO_EXTENT: f64 = 1e-6;
 
-/// Estimate of the part of the set of outcomes that a sampler may have missed.
+/// Estimate of the part of an impact's outcomes that random samples of the set-valued law may have missed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SamplingProbe {
     /// Fraction of ambiguous steps among the first 256 steps of the samples: random covering vectors lead to another
@@ -49,11 +49,11 @@ pub struct SamplingProbe {
 }
 
 impl SamplingProbe {
-    /// Probes a sampler, given the summary of its samples. The search for extreme outcomes makes at most half as many pivots as
-    /// the samples did, and at most $10^7$.
+    /// Estimates the outcomes that a sampler may have missed, given the summary of its samples. The search for extreme
+    /// outcomes makes at most half as many pivots as the samples did, and at most $10^7$.
     ///
     /// It is an evolutionary search over 200 generations, with caps and covering vectors of its own. Like
-    /// the samples, its outcomes belong to the set, so the gap is a lower bound.
+    /// the samples, its outcomes belong to the set, so the reported gap is a lower bound.
     ///
     /// # Errors
     ///
@@ -68,8 +68,8 @@ impl SamplingProbe {
     }
 }
 
-/// Fraction of steps, among the first 256 steps of the samples, for which random covering vectors lead to
-/// another solution.
+/// Returns the fraction of ambiguous steps among the first 256 steps of the samples: steps for which random covering vectors
+/// of Lemke's method lead to another solution.
 ///
 /// # Errors
 ///

@@ -45,7 +45,8 @@ impl SetValued {
         Ok(settled)
     }
 
-    /// Error for the case that no sample of a summary has ended.
+    /// Returns the error for the case that no sample of the law has ended: [`ImpactError::WorkLimit`] if the work budget
+    /// ended the sampling (see `summary`), else [`ImpactError::SampleLimit`].
     pub fn none_of(&self, summary: &SampleSummary) -> ImpactError {
         if summary.is_limited {
             return ImpactError::WorkLimit {

@@ -27,7 +27,8 @@ const USUAL_STEPS: f64 = 16.0;
 /// Largest number of times that the default size is multiplied by [`USUAL_STEPS`].
 const WEDGED: usize = 12;
 
-/// Draws random samples of the outcomes of one impact.
+/// Generator of random outcomes of one impact under the set-valued law. A sample is a sequence of steps with random caps on
+/// the normal impulses.
 ///
 /// A sampler can be shared by threads; each thread uses its own [`Draw`].
 #[derive(Clone, Debug)]
@@ -64,7 +65,8 @@ pub struct Sampler<'a> {
     rows_from_slots: DMatrix<f64>,
 }
 
-/// One random sample, with its work buffers. Buffers are reused: after the first sample nothing is allocated.
+/// State of one random sample of an impact (a sequence of steps with capped impulses), with its work buffers. Buffers are
+/// reused: after the first sample nothing is allocated.
 #[derive(Clone, Debug, Default)]
 pub struct Draw {
     /// Index of the sample.
@@ -86,12 +88,14 @@ pub struct Draw {
 }
 
 impl Draw {
-    /// Scaled velocities of the slots after the steps made so far.
+    /// Velocities of the normalized contact rows after the steps made so far, one per row of [`ContactSpace`], multiplied by
+    /// [`ImpactProblem::scale`].
     pub fn velocity(&self) -> &[f64] {
         &self.velocity
     }
 
-    /// Scaled impulses on the slots, summed over the steps made so far.
+    /// Impulses on the normalized contact rows, summed over the steps made so far, one per row of [`ContactSpace`],
+    /// multiplied by [`ImpactProblem::scale`].
     pub fn impulse(&self) -> &[f64] {
         &self.impulse
     }
@@ -102,7 +106,7 @@ impl Draw {
     }
 }
 
-/// One step of a sample.
+/// One step of a random sample of an impact, with its caps on the normal impulses, its impulses and the momentum after it.
 pub struct RecordedStep {
     /// Impulses of the step on the caller's contact rows (N s).
     pub impulses: DVector<f64>,
@@ -113,7 +117,7 @@ pub struct RecordedStep {
 }
 
 impl<'a> Sampler<'a> {
-    /// Prepares the sampling of a problem.
+    /// Creates a sampler of the outcomes of an impact problem under the set-valued law with the given options.
     ///
     /// # Errors
     ///
@@ -207,31 +211,32 @@ impl<'a> Sampler<'a> {
         })
     }
 
-    /// Multiplies the size of all steps by `size`.
+    /// Multiplies the caps on the normal impulses of all random steps by `size`.
     pub fn resized(mut self, size: f64) -> Self {
         self.caps.iter_mut().for_each(|cap| *cap *= size);
         self.impulse_step *= size;
         self
     }
 
-    /// Largest cap in use, N·s. The default cap is one number for rows of unit kinetic length; this is its largest value on the
-    /// caller's normal rows.
+    /// Largest cap on a normal impulse in a random step, N·s. The default cap is one number for rows of unit kinetic length;
+    /// this is its largest value on the caller's normal rows.
     pub fn impulse_step(&self) -> f64 {
         self.impulse_step
     }
 
-    /// Options in use, after choices that depend on the problem.
+    /// Options of the set-valued law that the sampler uses, with automatic choices replaced by the ones made for the problem.
     pub fn options(&self) -> &SetValued {
         &self.options
     }
 
-    /// Problem that is sampled.
+    /// Impact problem whose outcomes are sampled.
     pub fn problem(&self) -> &'a ImpactProblem<'a> {
         self.problem
     }
 
-    /// Contacts that the impact reaches: those that share bodies, directly or through other contacts, with
-    /// one that approaches; all contacts if none approaches. The other contacts do not change, and no caps are drawn for them.
+    /// Indices of the contacts that the impact reaches: those that share bodies, directly or through other contacts, with one
+    /// that approaches; all contacts if none approaches. The velocities of the other contacts do not change, and no caps are
+    /// drawn for them.
     pub fn reached(&self) -> &[usize] {
         &self.reached
     }
@@ -248,7 +253,8 @@ impl<'a> Sampler<'a> {
         self.norm
     }
 
-    /// Largest magnitude of the velocity before the impact of a row of a reached contact.
+    /// Largest magnitude of the velocities of the caller's contact rows (normal and tangential) before the impact, among the
+    /// contacts that the impact [reaches](Self::reached).
     pub fn speed(&self) -> f64 {
         let rows = self.reached_rows().map(|row| self.rows_before[row].abs());
         rows.fold(0.0, f64::max)
@@ -269,7 +275,7 @@ impl<'a> Sampler<'a> {
         })
     }
 
-    /// Draws the sample with index `sample` into `draw`.
+    /// Makes all steps of the random sample with index `sample`; the result is left in `draw`.
     ///
     /// # Errors
     ///
@@ -278,7 +284,8 @@ impl<'a> Sampler<'a> {
         self.draw_observed(sample, draw, |_| {})
     }
 
-    /// Draws a sample and passes it to `observe` before the first step and after every step.
+    /// Makes all steps of the random sample with index `sample` and calls `observe` with the state before the first step and
+    /// after every step.
     ///
     /// # Errors
     ///
@@ -317,8 +324,8 @@ impl<'a> Sampler<'a> {
         Ok(())
     }
 
-    /// Draws a sample and returns its steps: caps and impulses on the caller's contact rows, and the scaled whitened
-    /// momentum after each step.
+    /// Makes all steps of the random sample with index `sample` and returns them: caps and impulses on the caller's contact
+    /// rows (N·s), and the scaled whitened momentum after each step.
     pub fn steps(&self, sample: u64) -> Result<Vec<RecordedStep>, ImpactError> {
         let (space, scale) = (&self.space, self.problem.scale());
         let contacts = self.problem.contacts();
@@ -350,9 +357,10 @@ impl<'a> Sampler<'a> {
         Ok(steps)
     }
 
-    /// Draws a sample whose caps are given. `fractions` of the largest cap, in \[0, 1\], hold one entry per contact that the
-    /// impact [reaches](Self::reached) for the first step, then for the second, and so on; after the last step they start
-    /// again. `choice` is the seed of the remaining random choice, that among several solutions of a step.
+    /// Makes all steps of a sample whose caps on the normal impulses are given instead of random. `fractions` of the largest
+    /// cap, in \[0, 1\], hold one entry per contact that the impact [reaches](Self::reached) for the first step, then for the
+    /// second, and so on; after the last step they start again. `choice` is the seed of the remaining random choice, that
+    /// among several solutions of a step.
     ///
     /// With it extreme outcomes can be searched for and reproduced.
     ///
@@ -573,7 +581,8 @@ impl<'a> Sampler<'a> {
         Ok(())
     }
 
-    /// Writes the velocities of all contact rows (the caller's, not normalized) after a sample to `rows`.
+    /// Writes the velocities of all contact rows (the caller's, not normalized) at the current state `draw` of a sample to
+    /// `rows`.
     pub fn contact_velocity(&self, draw: &Draw, rows: &mut Vec<f64>) {
         rows.clear();
         rows.extend_from_slice(&self.rows_before);
@@ -582,7 +591,7 @@ impl<'a> Sampler<'a> {
         }
     }
 
-    /// Converts a sample to an audited outcome.
+    /// Converts the final state of a sample to an outcome with its energy and momentum balance.
     ///
     /// # Errors
     ///

@@ -36,7 +36,7 @@ const NO_EXTENT: f64 = 1e-6;
 /// Largest number of samples in each half when the two halves are compared.
 const HALF: usize = 1024;
 
-/// Statistics of the samples of one impact.
+/// Statistics of the random samples of one impact under the set-valued law.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SampleSummary {
     /// Number of samples drawn.
@@ -64,7 +64,7 @@ pub struct SampleSummary {
     pub velocities: Vec<Vec<f64>>,
 }
 
-/// Coverage of the set of outcomes by samples, measured on the first 16384 of them.
+/// Measures of the part of the set of outcomes that random samples cover, computed from the first 16384 samples.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Coverage {
     /// Number of cells that contain samples; the bounding box of the samples is divided into 32 cells along every row.
@@ -107,8 +107,8 @@ impl Share {
     }
 }
 
-/// Draws all samples of a sampler and summarizes them. `progress` is called from time to time with
-/// the number of samples drawn so far and the total number.
+/// Draws all random samples of a sampler and returns their statistics. `progress` is called from time to time with the number
+/// of samples drawn so far and the total number.
 ///
 /// # Errors
 ///
@@ -120,7 +120,8 @@ pub fn summarize(
     Ok(run(sampler, false, progress)?.0)
 }
 
-/// Draws and summarizes all samples; also returns the outcomes of those that ended, in the order of the samples.
+/// Draws all random samples of a sampler; returns their statistics and the outcomes of those that ended, in the order of the
+/// samples.
 ///
 /// # Errors
 ///

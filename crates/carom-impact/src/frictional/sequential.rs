@@ -16,7 +16,7 @@ use nalgebra::DVector;
 /// Number of cycles of impacts after which all contacts that have pushed are closed simultaneously.
 const PATIENCE: u64 = 1000;
 
-/// Resolves contacts one at a time, without restitution, in a cycle (`sequential`).
+/// Frictional impact law that resolves the contacts one at a time, in a fixed cycle and without restitution (`sequential`).
 ///
 /// Each impact is that of [`AnitescuPotra`](super::AnitescuPotra) on the contact alone; a contact
 /// that does not approach is skipped. The impact ends when no contact approaches.
@@ -77,7 +77,8 @@ impl Default for Sequential {
 }
 
 impl Sequential {
-    /// Cycle of all contacts: those listed in `order`, then the others by index.
+    /// Returns the order in which the law visits `n_contacts` contacts in each cycle: first the contacts listed in `order`,
+    /// then the others by index. An error if `order` is not valid for that number of contacts.
     pub fn cycle(&self, n_contacts: usize) -> Result<Vec<usize>, ImpactError> {
         let mut cycle = self.order.clone();
         if let Some(&contact) = cycle.iter().find(|contact| **contact >= n_contacts) {
@@ -182,7 +183,7 @@ pub struct SingleImpacts<'p> {
     singles: Vec<Closing>,
 }
 
-/// Result of a sequence of single-contact impacts.
+/// Result of a sequence of single-contact impacts: the total impulses and the order of the impacts.
 #[derive(Default)]
 pub struct InOrder {
     /// Scaled impulses on the slots, summed over the sequence.
@@ -196,7 +197,7 @@ pub struct InOrder {
 }
 
 impl<'p> SingleImpacts<'p> {
-    /// Prepares the solvers for every contact of a problem.
+    /// Prepares a solver of the single-contact impact for every contact of a problem.
     ///
     /// # Errors
     ///
@@ -221,8 +222,9 @@ impl<'p> SingleImpacts<'p> {
         })
     }
 
-    /// Resolves the impact of one contact from a scaled whitened momentum. Returns impulses on all of the caller's
-    /// contact rows, and the change of the momentum.
+    /// Resolves the impact of the contact with index `contact` alone, from the scaled whitened momentum `momentum` (n
+    /// entries). Returns the impulses on all of the caller's contact rows (N·s), and the change of the scaled whitened
+    /// momentum.
     pub fn strike(
         &self,
         contact: usize,
@@ -241,13 +243,15 @@ impl<'p> SingleImpacts<'p> {
         Ok((given, space.change(&impulse)))
     }
 
-    /// Scaled grazing thresholds of the contacts' normal velocities before the impact, one per contact.
+    /// Returns the velocities below which contacts count as grazing, one per contact: thresholds for the scaled normal
+    /// velocity before the impact.
     pub fn grazing(&self) -> Vec<f64> {
         self.space.grazing(self.problem)
     }
 
-    /// Makes impacts in the order of a cycle until no contact approaches. `left` is the remaining budget of units of
-    /// work: it is reduced by the work done, and the impacts fail when it is used up.
+    /// Resolves single-contact impacts one after the other, in the order of `cycle`, until no contact approaches; at most
+    /// `max_impacts`. `left` is the remaining budget of units of work (about a multiply-add each): it is reduced by the work
+    /// done, and the impacts fail when it is used up.
     pub fn run(
         &self,
         cycle: &[usize],

@@ -2,17 +2,17 @@
 
 use carom_contact::{FrictionCone, ImpactError};
 
-/// Default budget for all samples of a problem, in units of work of about a multiply-add each: about five seconds in
+/// Default budget for all samples of an impact problem, in units of work of about a multiply-add each: about five seconds in
 /// all. Work is counted, not timed, so that sampling ends at the same point on every machine.
 pub const DEFAULT_SAMPLING_WORK: u64 = 5_000_000_000;
 
-/// Recommended spread of the exponents of random covering vectors.
+/// Recommended spread $a$ of random covering vectors of Lemke's method, whose entries are $\exp(U(-a, a))$ with uniform $U$.
 pub const COVERING_SPREAD: f64 = 6.0;
 
-/// Recommended probability that a contact is switched off in a step.
+/// Recommended probability that a contact may not push in a random step of the set-valued law.
 pub const CAP_OFF: f64 = 0.25;
 
-/// Choice among several solutions of a step.
+/// Rule by which the set-valued law chooses among several solutions of one step.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub enum BranchPolicy {
     /// The solution that Lemke's method finds with a covering vector of ones.
@@ -33,7 +33,7 @@ pub enum BranchPolicy {
     Auto,
 }
 
-/// Distribution of the caps of a step.
+/// Probability distribution of the caps (upper limits on the normal impulses) in a step of the set-valued law.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub enum CapDistribution {
     /// Independent and uniform between 0 and the impulse step.
@@ -50,7 +50,8 @@ pub enum CapDistribution {
     Auto,
 }
 
-/// Random samples of the outcomes that friction and simultaneity allow (`set-valued`).
+/// Set-valued frictional impact law (`set-valued`): draws random samples of the outcomes that friction and any order or
+/// overlap of the contact impulses allow.
 ///
 /// Algorithms 1 and 2 of Halm & Posa. A sample is a sequence of steps with random caps until no
 /// contact approaches; it depends on the problem, the options and its index alone. Kinetic energy
@@ -175,7 +176,7 @@ impl SetValued {
         }
     }
 
-    /// Error for the case that no sample has ended within its steps.
+    /// Returns the error for the case that no random sample has ended within the largest number of steps.
     pub fn none_ended(&self) -> ImpactError {
         ImpactError::SampleLimit {
             samples: self.samples,

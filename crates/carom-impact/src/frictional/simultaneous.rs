@@ -26,7 +26,7 @@ use std::cell::Cell;
 /// Units of work of an outcome in addition to its complementarity problem: the gate, its exact sums, refinement.
 const OUTCOME_WORK: u64 = 20_000;
 
-/// The simultaneous law of Anitescu and Potra (`anitescu-potra`): all contacts at once, without
+/// The simultaneous frictional impact law of Anitescu and Potra (`anitescu-potra`): all contacts at once, without
 /// restitution, in one complementarity problem.
 ///
 /// Kinetic energy never grows. There may be several outcomes. In the plane this law returns the one that Lemke's method
@@ -82,9 +82,9 @@ impl ImpactLaw for AnitescuPotra {
     }
 }
 
-/// Moreau's law with Newton's restitution (`moreau-newton`):
-/// $0 \le b_n^+ - e\max(-b_n^-, 0) \perp \lambda_n \ge 0$ for every contact, with friction that opposes the
-/// tangential velocity after the impact.
+/// Moreau's law with Newton's restitution (`moreau-newton`): $0 \le b_n^+ - e\max(-b_n^-, 0) \perp \lambda_n \ge 0$ for every
+/// contact, with its normal velocities $b_n^\pm$ after and before the impact, normal impulse $\lambda_n$ and coefficient of
+/// restitution $e$. Friction opposes the tangential velocity after the impact.
 ///
 /// Restitution acts at contacts that approached; a contact that rested or separated must only not approach afterwards. No
 /// answer penetrates. An answer exists unless impulses at the contacts can balance each other (facing walls).
@@ -128,8 +128,10 @@ pub struct MoreauNewton {
 }
 
 impl MoreauNewton {
-    /// Resolves a time step whose restitution refers to the velocity $\hat v$ at the start of the step (`approach`, n entries):
-    /// $0 \le b_n^+ - e\max(-\hat b_n, 0) \perp \lambda_n \ge 0$ with $\hat b = J\hat v$.
+    /// Resolves a time step whose restitution refers to the velocity $\hat v$ at the start of the step (`approach`, n
+    /// entries): $0 \le b_n^+ - e\max(-\hat b_n, 0) \perp \lambda_n \ge 0$ for every contact with the normal impulse
+    /// $\lambda_n$, the normal velocity $b_n^+$ after the step, the coefficient of restitution $e$ and the row velocities
+    /// $\hat b = J\hat v$ at the start.
     ///
     /// A time step applies external impulses and impacts together. The velocity of the problem is then the one
     /// at the end of the step without contact forces, but restitution refers to the velocity at the start.
@@ -181,8 +183,8 @@ impl MoreauNewton {
         self.resolve_with(problem, closing, work)
     }
 
-    /// Resolves an impact or, if `approach` is given, a time step that started with that velocity. Adds the units of work used
-    /// (about a multiply-add each) to `work`.
+    /// Resolves an impact or, if `approach` is given, a time step that started with the velocity `approach` (n entries), to
+    /// which restitution then refers. Adds the units of work used (about a multiply-add each) to `work`.
     pub fn resolve_counted(
         &self,
         problem: &ImpactProblem<'_>,

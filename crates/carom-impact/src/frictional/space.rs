@@ -35,7 +35,7 @@ impl Slot {
     }
 }
 
-/// Contact rows in units of the metric, with equally many tangents at every contact.
+/// Contact rows of a set, normalized in the kinetic metric, with equally many tangents at every contact.
 ///
 /// A *slot* is the place of one row. Slot `i * width` belongs to the normal of contact `i`, the following slots to its
 /// tangents. Normals have unit length. The tangents of a contact are divided by the length of the longer one, so that the
@@ -63,7 +63,8 @@ pub struct ContactSpace {
 }
 
 impl ContactSpace {
-    /// Creates the slots of a set of contacts.
+    /// Normalizes the rows of a set of contacts and assigns each to its slot, its place in lists with equally many rows for
+    /// every contact.
     pub fn new(contacts: &ContactSet<'_>) -> Self {
         let m = contacts.len();
         let given = contacts.contacts();
@@ -125,12 +126,12 @@ impl ContactSpace {
         }
     }
 
-    /// Number of slots per contact: the normal and the tangents.
+    /// Number of normalized rows (slots) per contact: one for the normal plus the number of tangents, 1 to 3.
     pub fn width(&self) -> usize {
         1 + self.n_tangents
     }
 
-    /// Number of slots of all contacts.
+    /// Number of normalized rows (slots) of all contacts together.
     pub fn n_slots(&self) -> usize {
         self.rows.len()
     }
@@ -193,7 +194,7 @@ impl ContactSpace {
         primal
     }
 
-    /// Scaled velocities of the slots for a scaled whitened momentum.
+    /// Velocities of the normalized contact rows, one per row (slot), for a scaled whitened `momentum` (n entries).
     pub fn velocity(&self, momentum: &[f64]) -> DVector<f64> {
         let slots = self.columns.column_iter();
         DVector::from_iterator(
@@ -297,7 +298,8 @@ impl ContactSpace {
         self
     }
 
-    /// Change of the scaled whitened momentum that scaled impulses on the slots make.
+    /// Computes the change of the scaled whitened momentum (n entries) that scaled impulses make; `impulse` has one entry per
+    /// normalized contact row (slot).
     pub fn change(&self, impulse: &[f64]) -> Numbers {
         let mut change: Numbers = smallvec![0.0; self.columns.nrows()];
         for (column, l) in self.columns.column_iter().zip(impulse) {
@@ -308,7 +310,8 @@ impl ContactSpace {
         change
     }
 
-    /// Converts scaled impulses on the slots to physical impulses on the caller's rows.
+    /// Converts scaled impulses on the normalized contact rows (one per slot) to physical impulses on the caller's rows
+    /// (N·s). `scale` is [`ImpactProblem::scale`](carom_contact::ImpactProblem::scale).
     pub fn on_rows(&self, impulse: &[f64], scale: f64, contacts: &ContactSet<'_>) -> DVector<f64> {
         let mut impulses = DVector::zeros(contacts.row(contacts.len()));
         for ((row, factor), l) in self.rows.iter().zip(&self.factors).zip(impulse) {
@@ -319,7 +322,8 @@ impl ContactSpace {
         impulses
     }
 
-    /// Converts physical impulses on the caller's rows to scaled impulses on the slots.
+    /// Converts physical impulses on the caller's contact rows (N·s, one per row) to scaled impulses on the normalized rows
+    /// (one per slot). `scale` is [`ImpactProblem::scale`](carom_contact::ImpactProblem::scale).
     pub fn of_rows(&self, impulses: &[f64], scale: f64) -> Vec<f64> {
         let of = |(row, factor): (&Option<usize>, &f64)| match row.and_then(|r| impulses.get(r)) {
             Some(l) => l / factor * scale,

@@ -432,7 +432,8 @@ impl StepProblem {
 /// Units of work of an attempt in addition to its pivots.
 const ATTEMPT_WORK: u64 = 1000;
 
-/// Work buffers of steps, and the covering vector of Lemke's method, which decides among several solutions.
+/// Work buffers for the steps of [`ImpactStepper`](super::ImpactStepper), reused from step to step, with the covering vector
+/// of Lemke's method, which decides among several solutions.
 #[derive(Clone, Debug)]
 pub struct StepWorkspace {
     pub(super) lemke: Lemke,
@@ -465,7 +466,7 @@ impl Default for StepWorkspace {
 }
 
 impl StepWorkspace {
-    /// Creates an empty workspace.
+    /// Creates empty work buffers for the steps of an [`ImpactStepper`](super::ImpactStepper).
     pub fn new() -> Self {
         Self {
             lemke: Lemke {

@@ -1,6 +1,6 @@
 //! Static descriptions of laws.
 
-/// Description of a law, as tables and messages print it.
+/// Description of an impact law, as tables and messages print it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LawInfo {
     /// Identifier of the law, see [`name`](carom_contact::ImpactLaw::name).
@@ -25,7 +25,7 @@ pub struct LawInfo {
     pub example: &'static str,
 }
 
-/// Properties of a contact, besides the normal, that a law uses.
+/// Properties of a contact, besides the normal, that an impact law uses: tangents, friction coefficient, restitution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ContactKeys {
     /// True if tangential rows are used.
@@ -37,39 +37,41 @@ pub struct ContactKeys {
 }
 
 impl ContactKeys {
-    /// Only the normal is used.
+    /// For laws that use only the normal of a contact.
     pub const NORMAL: Self = Self {
         tangents: false,
         friction: false,
         restitution: false,
     };
 
-    /// Tangents are used, but no friction coefficient: the contacts stick.
+    /// For laws that use normal and tangents, but no friction coefficient: the contacts stick.
     pub const TANGENTS: Self = Self {
         tangents: true,
         ..Self::NORMAL
     };
 
-    /// Tangents and friction are used, but no restitution.
+    /// For laws that use normal, tangents and friction coefficient, but not the contact's coefficient of restitution.
     pub const FRICTION: Self = Self {
         friction: true,
         ..Self::TANGENTS
     };
 
-    /// All properties are used.
+    /// For laws that use normal, tangents, friction coefficient and coefficient of restitution.
     pub const ALL: Self = Self {
         restitution: true,
         ..Self::FRICTION
     };
 
-    /// Names of the properties used, in alphabetical order.
+    /// Iterates over the names of the contact properties that the law uses, in alphabetical order: `friction`, `restitution`,
+    /// `tangents`.
     pub fn names(self) -> impl Iterator<Item = &'static str> {
         self.each()
             .into_iter()
             .filter_map(|(name, is_used)| is_used.then_some(name))
     }
 
-    /// Names of the properties not used, in alphabetical order.
+    /// Iterates over the names of the contact properties that the law does not use, in alphabetical order: `friction`,
+    /// `restitution`, `tangents`.
     pub fn unused(self) -> impl Iterator<Item = &'static str> {
         self.each()
             .into_iter()
@@ -85,7 +87,7 @@ impl ContactKeys {
     }
 }
 
-/// Number of contacts that a law accepts.
+/// Number of contacts that an impact law accepts: any number, or exactly one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ContactCount {
     /// Any number of contacts.
@@ -94,7 +96,7 @@ pub enum ContactCount {
     One,
 }
 
-/// Number of outcomes that a law has for one impact, and number of those that are reported by default.
+/// Number of outcomes that an impact law has for one impact, and number of those that are reported by default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcomes {
     /// Always one outcome.
@@ -105,7 +107,7 @@ pub enum Outcomes {
     Many,
 }
 
-/// Description of an option of a law.
+/// Description of one option of an impact law: key, default, unit and meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OptionInfo {
     /// Key of the option.

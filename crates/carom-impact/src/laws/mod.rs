@@ -41,10 +41,10 @@ pub(crate) trait BuiltIn: ImpactLaw + Default {
 
 macro_rules! laws {
     ($($Variant:ident($Type:ident)),* $(,)?) => {
-        /// Descriptions of all laws of this crate, in the order of the list.
+        /// Descriptions of all impact laws of this crate, in the order of the variants of [`Law`].
         pub const LAWS: &[LawInfo] = &[$(<$Type as BuiltIn>::INFO),*];
 
-        /// A law of this crate with its options.
+        /// An impact law of this crate with its options.
         ///
         /// The enum is closed: a `match` on it is complete, and a new law causes a compile error
         /// in every `match` without an arm for it. A law of your own implements [`ImpactLaw`] instead.
@@ -67,7 +67,8 @@ macro_rules! laws {
         }
 
         impl Law {
-            /// Returns the law with this name and its default options; `None` for an unknown name.
+            /// Returns the impact law with the identifier `name`, for example `plastic`, and its default options; `None` for
+            /// an unknown name.
             pub fn named(name: &str) -> Option<Self> {
                 $(if name == <$Type as BuiltIn>::INFO.name {
                     return Some(Self::$Variant($Type::default()));
@@ -75,26 +76,27 @@ macro_rules! laws {
                 None
             }
 
-            /// Iterates over all laws with their default options, in the order of [`LAWS`].
+            /// Iterates over all impact laws of this crate with their default options, in the order of [`LAWS`].
             pub fn all() -> impl Iterator<Item = Self> {
                 [$(Self::$Variant($Type::default())),*].into_iter()
             }
 
-            /// Description of the law.
+            /// Returns the static description of this law: name, source, options and properties.
             pub fn info(&self) -> LawInfo {
                 match self {
                     $(Self::$Variant(_) => <$Type as BuiltIn>::INFO,)*
                 }
             }
 
-            /// The law as a trait object.
+            /// Returns this law as a trait object, for functions that accept any impact law.
             pub fn as_law(&self) -> &dyn ImpactLaw {
                 match self {
                     $(Self::$Variant(law) => law,)*
                 }
             }
 
-            /// Returns the law with options read from `options`, by their keys.
+            /// Returns a law of this kind whose options are read from `options` by their keys; those of `self` are not
+            /// used.
             ///
             /// # Errors
             ///

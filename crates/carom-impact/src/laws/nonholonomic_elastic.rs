@@ -4,8 +4,8 @@ use super::{BuiltIn, ContactCount, ContactKeys, LawInfo, Outcomes};
 use crate::{Nonholonomic, Restitution};
 use carom_contact::{ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem};
 
-/// Elastic reflection inside the velocities that the constraints admit (`nonholonomic-elastic`): the law with
-/// [`Restitution::Elastic`].
+/// Impact law for a frictionless contact of a system with nonholonomic velocity constraints (`nonholonomic-elastic`): elastic
+/// reflection within the velocities that the constraints admit, [`Restitution::Elastic`].
 ///
 /// # Examples
 ///

@@ -4,8 +4,8 @@ use super::{BuiltIn, ContactCount, ContactKeys, LawInfo, OptionInfo, Outcomes};
 use crate::{Nonholonomic, Restitution};
 use carom_contact::{ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem};
 
-/// Newton's restitution inside the velocities that the constraints admit (`nonholonomic-newton`): the law with
-/// [`Restitution::Newton`].
+/// Impact law for a frictionless contact of a system with nonholonomic velocity constraints (`nonholonomic-newton`): Newton's
+/// restitution within the velocities that the constraints admit, [`Restitution::Newton`].
 ///
 /// # Examples
 ///

@@ -4,8 +4,8 @@ use super::{BuiltIn, ContactCount, ContactKeys, LawInfo, Outcomes};
 use crate::{Nonholonomic, Restitution};
 use carom_contact::{ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem};
 
-/// Elastic reflection as if there were no constraints, then projection onto the constraints
-/// (`nonholonomic-projected`): the law with [`Restitution::Projected`].
+/// Impact law for a frictionless contact of a system with nonholonomic velocity constraints (`nonholonomic-projected`):
+/// elastic reflection as if there were no constraints, then projection onto the constraints, [`Restitution::Projected`].
 ///
 /// # Examples
 ///

@@ -4,8 +4,9 @@ use super::{BuiltIn, ContactCount, ContactKeys, LawInfo, OptionInfo, Outcomes};
 use crate::{Nonholonomic, Restitution};
 use carom_contact::{ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem};
 
-/// Newton's restitution as if there were no constraints, then projection onto the constraints
-/// (`nonholonomic-projected-newton`): the law with [`Restitution::ProjectedNewton`].
+/// Impact law for a frictionless contact of a system with nonholonomic velocity constraints
+/// (`nonholonomic-projected-newton`): Newton's restitution as if there were no constraints, then projection onto the
+/// constraints, [`Restitution::ProjectedNewton`].
 ///
 /// # Examples
 ///

@@ -66,7 +66,11 @@ const PATIENCE: usize = 1000;
 /// dependent. The gate also treats a contact that approaches with this fraction of its speed as closed.
 const NO_RESTITUTION: f64 = 1e-9;
 
-/// The law of nonholonomic impact with one of its restitutions.
+/// Impact law for frictionless contacts of systems with nonholonomic velocity constraints, with one of the restitutions of
+/// [`Restitution`].
+///
+/// Notation below: normal velocity $b$ before the impact, contact normal $u$, projection $\pi$ onto the velocities that the
+/// constraints admit, and the factor $\kappa$ of the impulse.
 ///
 /// Without constraints it is the law of one frictionless contact. It never gains energy: the energy change
 /// is $-(1 - e^2)b^2/2\lVert\pi u\rVert^2$ with the effective restitution $e = \kappa - 1$.
@@ -104,7 +108,7 @@ struct Strike {
 }
 
 impl Nonholonomic {
-    /// Creates the law with a restitution.
+    /// Creates the nonholonomic impact law with a restitution.
     ///
     /// # Errors
     ///
@@ -122,7 +126,7 @@ impl Nonholonomic {
         }
     }
 
-    /// Restitution of the law.
+    /// Returns the restitution with which the law was created.
     pub fn restitution(&self) -> Restitution {
         self.restitution
     }

@@ -6,7 +6,8 @@ use crate::{
 };
 use carom_contact::ImpactError;
 
-/// Restitution of an impact under constraints: the fraction of the normal velocity that is reversed.
+/// Rule of restitution for the impact of a system under velocity constraints: the fraction of the normal velocity that is
+/// reversed.
 ///
 /// Some variants depend on $\cos^2\beta$, where $\beta$ is the angle between the contact normal and
 /// the admissible velocities; it is 1 without constraints.
@@ -25,7 +26,8 @@ pub enum Restitution {
 }
 
 impl Restitution {
-    /// Effective restitution $\kappa - 1$: minus the ratio of the normal velocities after and before the impact.
+    /// Effective restitution: minus the ratio of the normal velocities after and before the impact. `cos2_beta` is
+    /// $\cos^2\beta$ of the angle $\beta$ between the contact normal and the admissible velocities.
     ///
     /// A negative value means that the contact still approaches after the impact, which is inadmissible.
     #[inline]
@@ -38,7 +40,7 @@ impl Restitution {
         }
     }
 
-    /// Checks the coefficient of the variant.
+    /// Checks that the coefficient of this restitution, if it has one, lies in \[0, 1\].
     ///
     /// # Errors
     ///
@@ -53,7 +55,7 @@ impl Restitution {
         }
     }
 
-    /// Name of the law with this restitution.
+    /// Identifier of the nonholonomic law that has this restitution, as in records, for example `nonholonomic-elastic`.
     pub fn law_name(self) -> &'static str {
         match self {
             Self::Elastic => NonholonomicElastic::INFO.name,

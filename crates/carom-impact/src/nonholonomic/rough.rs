@@ -68,7 +68,7 @@ pub struct Rough {
 }
 
 impl Rough {
-    /// Creates the law with one coefficient of restitution for all rows.
+    /// Creates the law of rough contacts with one coefficient of restitution, in \[0, 1\], for the normal and all tangents.
     ///
     /// # Errors
     ///
@@ -79,7 +79,7 @@ impl Rough {
         Ok(law)
     }
 
-    /// Coefficient of restitution of all rows.
+    /// Returns the coefficient of restitution that the law of rough contacts applies to the normal and all tangents.
     pub fn restitution(&self) -> f64 {
         self.restitution
     }

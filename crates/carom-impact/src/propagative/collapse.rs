@@ -1,7 +1,8 @@
 //! Restitution below which a chain of inelastic impacts never ends.
 
-/// Largest Newton restitution of single impacts for which two contacts, whose unit normals have the given
-/// cosine $c$, collide without end: $e^\ast = \tan^2(\tfrac12\arcsin(-c))$, 0 for $c \ge 0$.
+/// Returns the largest coefficient of Newton's restitution for which two contacts can collide alternately without end,
+/// $e^\ast = \tan^2(\tfrac12\arcsin(-c))$, with the `cosine` $c$ of the angle between their unit normals in the kinetic
+/// metric; 0 for $c \ge 0$.
 ///
 /// Alternating impacts that reverse each velocity $b_i$ with the factor $e$ map the two contact velocities
 /// linearly. The map has a real eigenvalue, and so a velocity that shrinks for ever instead of

@@ -6,7 +6,7 @@ use super::{DEFAULT_MAX_IMPACTS, Propagative, SEQUENCE_LIMIT, SequenceFilter, mi
 use carom_contact::{DrawnOrders, ImpactError, ImpactProblem, UnitRow};
 use carom_numeric::random::CounterRng;
 
-/// Number of random orders of impacts, and their seed.
+/// Number of orders of impacts that the propagative law draws at random, and the seed of the random numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OrderSample {
     /// Number of orders to draw, at most [`MAX_ORDERS`].
@@ -20,7 +20,7 @@ const IMPACTS_AN_ORDER: u64 = 1000;
 /// Contribution of each state of `max_nodes` to the total budget of impacts.
 const IMPACTS_A_NODE: u64 = 100;
 
-/// Largest number of orders that can be requested.
+/// Largest number of random orders of impacts that can be requested.
 pub const MAX_ORDERS: u64 = 1_000_000;
 
 impl Default for OrderSample {

@@ -3,10 +3,11 @@
 use super::chain::reflect;
 use carom_contact::{ImpactError, ImpactProblem, Numbers, UnitRow};
 
-/// Longest sequence whose minimality is tested: it has $2^{16}$ subsequences.
+/// Largest number of impacts in a sequence whose minimality is tested: 16, with $2^{16}$ subsequences.
 pub const MINIMALITY_LIMIT: usize = 16;
 
-/// True if a sequence of contacts is minimal for a problem (Seghete & Murphey, Definition 1).
+/// True if a sequence of single impacts, given by their contact indices, is minimal for a problem (Seghete & Murphey,
+/// Definition 1).
 ///
 /// A sequence is minimal if reflecting the momentum at each contact in turn, approaching or not, gives a feasible
 /// momentum and no proper subsequence does.

@@ -38,16 +38,17 @@ use carom_contact::{
 use spread::{farthest_first, farthest_pair};
 use tree::merge_tolerances;
 
-/// Largest number of impacts up to which a sequence of contacts is reported.
+/// Largest number of impacts for which an outcome reports its sequence of contacts; longer sequences are only counted.
 pub const SEQUENCE_LIMIT: u64 = 10_000;
 
-/// Largest number of outcomes of a set that are listed; the others are only counted.
+/// Largest number of outcomes of one impact that are listed; the others are only counted.
 pub const MAX_OUTCOMES: usize = 1000;
 
-/// Default of the largest number of impacts in a chain that is computed impact by impact.
+/// Default limit on the number of single impacts in a chain that the propagative law computes impact by impact.
 pub const DEFAULT_MAX_IMPACTS: u64 = 10_000_000;
 
-/// The propagative law (`propagative`).
+/// The propagative law (`propagative`): resolves a simultaneous impact as a sequence of single-contact impacts, until no
+/// contact approaches (Seghete & Murphey).
 ///
 /// Elastic by default. With a [`restitution`](Self::restitution) below 1 the outcome lies between
 /// the plastic and the elastic one, such that the whole impact loses the energy that the coefficient
@@ -254,8 +255,9 @@ impl SetValuedLaw for Propagative {
 }
 
 impl Propagative {
-    /// Returns the outcomes of random orders of impacts alone: in each state one of the approaching contacts is drawn
-    /// with equal probability. The set is incomplete; equal outcomes are merged.
+    /// Follows random orders of impacts to their ends and returns their outcomes: in each state one of the approaching
+    /// contacts is drawn with equal probability. `sample` gives the number of orders and the seed. The set is incomplete;
+    /// equal outcomes are merged.
     ///
     /// # Errors
     ///

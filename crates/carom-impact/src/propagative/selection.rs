@@ -6,7 +6,7 @@ use carom_numeric::random::CounterRng;
 /// Relative difference of two contact velocities below which they count as equal.
 const TIE_TOLERANCE: f64 = 1e-9;
 
-/// Rule that chooses the next contact among those that approach.
+/// Rule by which the propagative law chooses the contact of the next single impact among those that approach.
 ///
 /// Ties are broken by the lowest contact index, so that symmetric problems have the same answer
 /// on every machine.
@@ -56,7 +56,8 @@ impl Selection {
     }
 }
 
-/// The distinct normals in the order of the contacts that are named, then of the others.
+/// Returns the distinct contact normals in order of priority: first those of the contacts listed in `order`, then the others
+/// by index of their first contact.
 pub fn by_priority(order: &[usize], contacts: &ContactSet<'_>) -> Vec<UnitRow> {
     let mut places = Vec::with_capacity(contacts.n_distinct());
     for contact in order.iter().copied().chain(0..contacts.len()) {

@@ -19,7 +19,10 @@ const CLOSED_WEDGE: f64 = 1e-8;
 /// The two distinct normals.
 const PAIR: [UnitRow; 2] = [UnitRow::new(0), UnitRow::new(1)];
 
-/// Two contacts and a momentum, unfolded.
+/// Closed form of the elastic impacts of two contacts that alternate: the momentum before the impact relative to the wedge of
+/// the two contact normals.
+///
+/// Notation: unit normals $u$ and $v$ of the contacts, half angle $\gamma$ of their wedge.
 ///
 /// Unfolding replaces a chain of reflections in a wedge by a straight line through mirrored copies of the wedge. The
 /// momentum has the polar angle $\theta$ from the middle direction $r = (u+v)/\lVert u+v\rVert$ (positive towards $u$).
@@ -37,7 +40,8 @@ pub struct TwoContacts {
     grazing: [f64; 2],
 }
 
-/// End of an alternating chain of impacts at two contacts.
+/// End of an alternating chain of elastic impacts at two contacts: the number of impacts and the direction of the final
+/// momentum.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Unfolding {
     /// Number of impacts.
@@ -47,7 +51,7 @@ pub struct Unfolding {
 }
 
 impl TwoContacts {
-    /// Prepares a problem with exactly two distinct normals; `None` for any other number.
+    /// Prepares the closed form for a problem with exactly two distinct normals; `None` for any other number.
     pub fn new(problem: &ImpactProblem<'_>) -> Option<Self> {
         let contacts: &ContactSet<'_> = problem.contacts();
         let ([bu, bv], [gu, gv]) = (problem.unit_velocity(), problem.grazing()) else {
@@ -89,7 +93,8 @@ impl TwoContacts {
         }
     }
 
-    /// Computes the end of the chain that starts at contact `first` (0 or 1); `None` if that contact does not approach.
+    /// Computes the end of the alternating chain of impacts that starts at contact `first` (0 or 1); `None` if that contact
+    /// does not approach or the wedge of the two normals is closed.
     pub fn unfold(&self, first: usize) -> Option<Unfolding> {
         let mut velocities = self.b.iter().zip(&self.grazing);
         let approaches = velocities
@@ -115,9 +120,10 @@ impl TwoContacts {
         })
     }
 
-    /// Indeterminacy of this momentum, $\xi = 2\rho|\sin((\varphi_u - \varphi_v)/2)|/\lVert p\rVert$, with the final polar
-    /// angles $\varphi_u$, $\varphi_v$ of the two orders and $\rho$ the norm of the momentum in the plane;
-    /// 0 unless both contacts approach.
+    /// Difference of the outcomes of the two orders of impacts, relative to the momentum $p$ before: $\xi =
+    /// 2\rho|\sin((\varphi_u - \varphi_v)/2)|/\lVert p\rVert$. Here $\varphi_u$, $\varphi_v$ are the final polar angles of
+    /// the momentum if the contact with the normal $u$ or $v$ is first, and $\rho$ is the norm of the momentum in the plane
+    /// of the normals. 0 unless both contacts approach.
     pub fn indeterminacy(&self, problem: &ImpactProblem<'_>) -> f64 {
         match (self.unfold(0), self.unfold(1)) {
             (Some(u), Some(v)) => {

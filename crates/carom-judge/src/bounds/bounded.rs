@@ -4,7 +4,8 @@ use super::given::Given;
 use super::interval::Interval;
 use std::ops::Add;
 
-/// Set of velocities after an impact over which a bound is valid.
+/// Set of velocities after an impact for which a bound on a velocity component is valid: outcomes of finite steps, or of
+/// paths of infinitesimal steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum BoundedSet {
     /// Ends of finite chains of steps: the set of outcomes of `carom-judge`. It contains the answers of all inelastic

@@ -6,7 +6,8 @@ use super::interval::{Interval, dot, exact};
 use super::moment::Moment;
 use carom_contact::{ImpactError, ImpactProblem};
 
-/// Proof of an upper bound of $c\cdot v^+$ over all outcomes in which a given contact closes last.
+/// Proof of an upper bound of $c\cdot v^+$, the component of the velocity $v^+$ after an impact along a direction $c$. The
+/// bound is valid for all outcomes in which a given contact is the one that pushes in the last step.
 ///
 /// It can be checked without the program that found it. The largest bound over all contacts is valid for every outcome of
 /// a problem in which a contact approaches.
@@ -19,10 +20,11 @@ pub enum BoundCertificate {
     Moment(Box<Moment>),
 }
 
-/// Certificate of Theorem 1: multipliers $w$ with $J_{n,i}w \ge \mu_i\lVert J_{t,i}w\rVert$ for every contact $i$, and
-/// $\nu$ with $\nu_i \ge 0$ for every contact except the last one. $J_{n,i}$ and $J_{t,i}$ are the normal and tangential
-/// rows of a contact, $\mu_i$ is its friction coefficient, $J_n$ has all normal rows, $M$ is the mass matrix. The
-/// multipliers prove
+/// Proof of an upper bound of $c\cdot v^+$ from momentum, friction cones and energy (Theorem 1). It consists of multipliers
+/// $w$ with $J_{n,i}w \ge \mu_i\lVert J_{t,i}w\rVert$ for every contact $i$, and $\nu$ with $\nu_i \ge 0$ for every contact
+/// except the one that pushes in the last step. $c$ is the direction of the bound, $v^\pm$ are the velocities after and
+/// before the impact, $J_{n,i}$ and $J_{t,i}$ are the normal and tangential rows of a contact, $\mu_i$ is its friction
+/// coefficient, $J_n$ has all normal rows, $M$ is the mass matrix. The multipliers prove
 ///
 /// $$ c\cdot v^+ \le -w\cdot Mv^- + \lVert c + J_n^T\nu + Mw\rVert_{M^{-1}}\lVert v^-\rVert_M, $$
 ///
@@ -39,7 +41,8 @@ pub struct ConeCertificate {
 }
 
 impl BoundCertificate {
-    /// Returns the index of the contact that closes last.
+    /// Returns the index of the contact that pushes in the last step of the outcomes for which this certificate proves a
+    /// bound.
     pub fn last(&self) -> usize {
         match self {
             Self::Cone(cone) => cone.last,
@@ -47,8 +50,9 @@ impl BoundCertificate {
         }
     }
 
-    /// Returns the upper bound of `direction` $\cdot v^+$ over [`BoundedSet::Steps`] that this certificate proves,
-    /// rounded up; `None` if the certificate is invalid.
+    /// Checks this certificate and returns the upper bound of `direction` $\cdot v^+$ that it proves for the outcomes of
+    /// finite chains of steps ([`BoundedSet::Steps`]), rounded up; $v^+$ is the velocity after the impact. `None` if the
+    /// certificate is invalid.
     ///
     /// # Errors
     ///
@@ -62,8 +66,8 @@ impl BoundCertificate {
         self.verify_for(problem, direction, BoundedSet::Steps)
     }
 
-    /// Returns the upper bound of `direction` $\cdot v^+$ over `set` that this certificate proves, rounded up; `None` if
-    /// the certificate is invalid for this set.
+    /// Checks this certificate and returns the upper bound of `direction` $\cdot v^+$ that it proves for the outcomes in
+    /// `set`, rounded up; $v^+$ is the velocity after the impact. `None` if the certificate is invalid for this set.
     ///
     /// # Errors
     ///

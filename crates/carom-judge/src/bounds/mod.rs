@@ -62,7 +62,7 @@ use program::Whitened;
 /// one eight times the one before.
 const MAX_SHIFTS: i32 = 14;
 
-/// Method that searches for bounds.
+/// Method that searches for bounds on the velocity after an impact: the conditions of the impact that it uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Relaxation {
     /// Theorem 1: momentum, friction cones, energy and the last contact.
@@ -72,7 +72,7 @@ pub enum Relaxation {
     Moment,
 }
 
-/// Method that proved a bound.
+/// Method that proved a bound on the velocity after an impact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum BoundMethod {
@@ -88,7 +88,7 @@ pub enum BoundMethod {
 }
 
 impl BoundMethod {
-    /// Stable identifier of the method.
+    /// Stable identifier of the method in records, for example `cone`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Exact => "exact",
@@ -99,7 +99,8 @@ impl BoundMethod {
     }
 }
 
-/// Bounds of $c\cdot v^+$ over all outcomes.
+/// Lower and upper bound of $c\cdot v^+$, the component of the velocity $v^+$ after an impact along a direction $c$, over all
+/// inelastic frictional outcomes; with their proofs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OuterBound {
     /// Lower and upper bound.
@@ -185,7 +186,8 @@ fn along(direction: &[f64], velocity: &[f64]) -> f64 {
     direction.iter().zip(velocity).map(|(c, v)| c * v).sum()
 }
 
-/// Computes bounds of `direction` $\cdot v^+$ (n entries) over all outcomes of an impact.
+/// Computes a lower and an upper bound of `direction` $\cdot v^+$ (n entries) over all velocities $v^+$ that inelastic
+/// frictional impacts can lead to. `relaxation` is the method of the search.
 ///
 /// # Errors
 ///
@@ -223,7 +225,8 @@ pub fn outer_bound(
     OuterBounds::new(problem)?.bound(direction, relaxation)
 }
 
-/// Bounds in several directions of one problem; common factorizations are computed once.
+/// Solver for bounds on the velocity after one impact, along any number of directions; factorizations are shared between the
+/// directions.
 pub struct OuterBounds {
     given: Given,
     whitened: Option<Whitened>,
@@ -245,7 +248,7 @@ impl std::fmt::Debug for OuterBounds {
 }
 
 impl OuterBounds {
-    /// Prepares the bounds of a problem.
+    /// Prepares the solver for bounds on the velocity after the impact of `problem`.
     ///
     /// # Errors
     ///
@@ -279,7 +282,8 @@ impl OuterBounds {
         })
     }
 
-    /// Computes the bounds in a direction (n entries).
+    /// Computes a lower and an upper bound of `direction` $\cdot v^+$ (n entries) over all velocities $v^+$ after the impact.
+    /// `relaxation` is the method of the search.
     ///
     /// # Errors
     ///
@@ -293,10 +297,10 @@ impl OuterBounds {
         self.within(direction, relaxation, &mut budget)
     }
 
-    /// Computes the bounds in several directions (n entries each), which share `max_work` units of work. One unit is
-    /// about one multiply-add; work is counted, not timed. [`OuterBound::is_limited`] marks bounds that more work might
-    /// narrow. With zero work the bounds follow from the loss of energy. Each direction has its own result; the errors
-    /// are those of [`outer_bound`].
+    /// Computes lower and upper bounds of the velocity after the impact along several directions (n entries each), which
+    /// share `max_work` units of work. One unit is about one multiply-add; work is counted, not timed.
+    /// [`OuterBound::is_limited`] marks bounds that more work might narrow. With zero work the bounds follow from the loss of
+    /// energy. Each direction has its own result; the errors are those of [`outer_bound`].
     pub fn bound_all(
         &self,
         directions: &[&[f64]],
@@ -351,9 +355,10 @@ impl OuterBounds {
         bound
     }
 
-    /// Returns the upper bound of Theorem 1 in a direction (n entries), if it is below `limit`, with one proof for each
-    /// contact that may close last. If the bound is not below the limit, this is cheaper than [`bound`](Self::bound): the
-    /// search ends at the first contact whose bound reaches the limit. Closed forms of known sets are not used.
+    /// Returns an upper bound of `direction` $\cdot v^+$ (n entries) over all velocities $v^+$ after the impact, by Theorem 1
+    /// (momentum, friction cones and energy), with one proof for each contact that may push in the last step. `None` if the
+    /// bound is not below `limit`; this is found at less cost than with [`bound`](Self::bound), because the search ends at
+    /// the first contact whose bound reaches the limit. Closed forms of known sets are not used.
     ///
     /// # Errors
     ///
@@ -366,7 +371,8 @@ impl OuterBounds {
         self.below_within(direction, limit, DEFAULT_SAMPLING_WORK)
     }
 
-    /// Computes [`below`](Self::below) with a work budget; the result is `None` if the budget ends first.
+    /// Computes the upper bound of [`below`](Self::below) with at most `max_work` units of work, about a multiply-add each;
+    /// the result is `None` also if the work ends first.
     pub fn below_within(
         &self,
         direction: &[f64],

@@ -23,8 +23,10 @@ const MARGIN: f64 = 1e-9;
 /// Largest absolute value of every unknown of the conic program.
 const LARGEST: f64 = 1e3;
 
-/// Proof of an upper bound of $c\cdot v^+$ for planar contacts by a quadratic function of the velocity, $W(v) =
-/// \tfrac12v^TPv + a\cdot v$.
+/// Proof of an upper bound of $c\cdot v^+$ for planar contacts, by a quadratic function of the velocity that no step
+/// increases (Theorem 2), $W(v) = \tfrac12v^TPv + a\cdot v$. Here $c$ is the direction of the bound, $v^\pm$ are the
+/// velocities after and before the impact, $M$ is the mass matrix, and $J_{n,i}$, $J_{t,i}$, $\mu_i$ are normal row, tangent
+/// row and friction coefficient of contact $i$.
 ///
 /// With $f_{i\sigma} = M^{-1}(J_{n,i} - \mu_i\sigma J_{t,i})^T$, the acceleration by a contact that
 /// slides in direction $\sigma = \pm1$, and $\alpha, \beta \ge 0$,

@@ -46,7 +46,7 @@ pub(super) const SAME: f64 = 1e-9;
 /// whatever the tolerance.
 pub(super) const PROVABLE: f64 = 1e-6;
 
-/// Membership of a velocity in the set of inelastic frictional outcomes.
+/// Answer to the question if a velocity belongs to the set of inelastic frictional outcomes of an impact.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Membership {
     /// The velocity is a member; the witness proves it.
@@ -66,7 +66,7 @@ pub enum Membership {
 }
 
 impl Membership {
-    /// Stable identifier: `"inside"`, `"near"`, `"outside"` or `"unknown"`.
+    /// Stable identifier of the answer in records: `"inside"`, `"near"`, `"outside"` or `"unknown"`.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Inside(_) => "inside",
@@ -76,7 +76,8 @@ impl Membership {
         }
     }
 
-    /// Returns true if the set contains the velocity, false if not, `None` if that is unknown.
+    /// Returns true if the velocity belongs to the set of outcomes, false if not, `None` if that is unknown, also if a member
+    /// is only within the tolerance.
     pub fn contains(&self) -> Option<bool> {
         match self {
             Self::Inside(_) => Some(true),
@@ -86,7 +87,8 @@ impl Membership {
     }
 }
 
-/// Position of a velocity relative to the set of inelastic frictional outcomes.
+/// Position of a judged velocity relative to the set of inelastic frictional outcomes: membership, distance and nearest known
+/// member.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SetVerdict {
     /// Membership: inside, near, outside or unknown.

@@ -3,7 +3,8 @@
 use crate::{Case, Explanation, parts};
 use carom_metric::kernel;
 
-/// Necessary condition of inelastic frictional outcomes that a velocity violates.
+/// Condition that every inelastic frictional outcome satisfies and a judged velocity violates, so that the velocity is not in
+/// the set of outcomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OutsideReason {
     /// No contact approaches after the impact.
@@ -24,7 +25,7 @@ pub enum OutsideReason {
 }
 
 impl OutsideReason {
-    /// Stable identifier of the reason.
+    /// Stable identifier of the violated condition in records, for example `penetrates`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Penetrates => "penetrates",

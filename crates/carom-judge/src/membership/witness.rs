@@ -18,7 +18,8 @@ const ROUNDED_SLIDING: f64 = 10.0;
 /// Largest distance of the last velocity from the judged one, relative to the motion in each part that contacts touch.
 const END: f64 = 1e-9;
 
-/// Friction cone in which a chain of steps was found.
+/// Friction cone that contains the impulses of a chain of steps, the witness of a velocity's membership in the set of
+/// outcomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WitnessCone {
     /// Regular polygon with this number of corners, the first along the first tangent; 2 in the plane, where it is exact;
@@ -28,7 +29,7 @@ pub enum WitnessCone {
     Round,
 }
 
-/// Reason why a velocity is known to be an inelastic frictional outcome.
+/// Proof that a velocity is an inelastic frictional outcome of an impact, for example a chain of steps that leads to it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Witness {
     /// No contact approaches, and the velocity does not change.
@@ -44,7 +45,8 @@ pub enum Witness {
     Sequential(Sequential),
 }
 
-/// Condition that a witness violates.
+/// Reason why a [`Witness`] does not prove that a velocity is an outcome: the condition that one of its steps or its end
+/// violates.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WitnessFault {
@@ -90,7 +92,8 @@ pub enum WitnessFault {
 }
 
 impl Witness {
-    /// Checks the witness against the definition of the set: every step from $v$ to
+    /// Checks that this witness proves `velocity_plus` (n entries) to be an outcome, by the definition of the set of
+    /// outcomes: every step from $v$ to
     ///
     /// $$ v' = v + M^{-1}\sum_i (n_i^T\lambda_i + T_i^T\tau_i) $$
     ///
@@ -117,11 +120,11 @@ impl Witness {
         Ok(())
     }
 
-    /// Returns the largest violation of a condition by any contact in any step; `None` unless the witness is a chain of
-    /// steps. Pulling impulses, pushes of an open contact and friction beyond the cone are relative to the sums of
-    /// absolute terms from which they are computed, as are contacts that approach at the end. In planes and round cones
-    /// the angle (rad) between friction and the direction against the sliding counts as well, divided by $1 + 10 S/\lvert
-    /// u_t\rvert$ with the sum $S$ of absolute terms of the sliding velocity $u_t$.
+    /// Returns the largest violation of a condition on contact forces by any contact in any step of this witness; `None`
+    /// unless the witness is a chain of steps. Pulling impulses, pushes of an open contact and friction beyond the cone are
+    /// relative to the sums of absolute terms from which they are computed, as are contacts that approach at the end. In
+    /// planes and round cones the angle (rad) between friction and the direction against the sliding counts as well, divided
+    /// by $1 + 10 S/\lvert u_t\rvert$ with the sum $S$ of absolute terms of the sliding velocity $u_t$.
     ///
     /// # Errors
     ///
@@ -151,8 +154,9 @@ impl Witness {
         ))
     }
 
-    /// Returns the distance between the end of the witness and `velocity_plus` (n entries), relative to the motion that
-    /// contacts see in each part, if the steps satisfy the conditions of [`check`](Self::check).
+    /// Returns the distance between the velocity to which this witness leads and `velocity_plus` (n entries), if the steps
+    /// satisfy the conditions of [`check`](Self::check). In each part of the system it is relative to the part of the motion
+    /// in the span of the rows of contacts and constraints.
     ///
     /// # Errors
     ///
