@@ -1,6 +1,6 @@
 //! Errors of shapes, meshes and mass properties.
 
-/// Reason why a shape, a mesh or mass properties could not be created.
+/// Reason why a shape, a mesh, its mass properties or its contact geometry could not be created.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GeometryError {
@@ -136,7 +136,8 @@ pub enum GeometryError {
 }
 
 impl GeometryError {
-    /// Returns the variant as a stable kebab-case identifier, for machine-readable reports.
+    /// Returns the identifier of the error variant in machine-readable reports, in kebab case, for example
+    /// `open-mesh`.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::NonFinite { .. } => "non-finite",

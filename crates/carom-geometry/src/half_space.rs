@@ -14,7 +14,7 @@ pub struct HalfSpace {
     offset: f64,
 }
 
-/// Gap between a body and a [`HalfSpace`], with the contact geometry that an impact needs.
+/// Gap between a body and a [`HalfSpace`], with the lowest point of the body and the normal of the plane.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gap {
     /// Gap $\Phi$, negative in penetration (m).
@@ -26,7 +26,8 @@ pub struct Gap {
 }
 
 impl Gap {
-    /// Returns the rotational part of the gap's derivative, $\chi = \rho_C\times d$ (m).
+    /// Returns the derivative of the gap with respect to a rotation of the body, $\chi = \rho_C\times d$ (m, in
+    /// the body frame): the cross product of the body's lowest point $\rho_C$ and the plane's normal $d$.
     #[inline]
     pub fn moment_b(&self) -> Vector3<f64> {
         self.point_b.cross(&self.normal_b)
@@ -34,8 +35,9 @@ impl Gap {
 }
 
 impl HalfSpace {
-    /// Creates a half space from a normal that points out of the solid, of any length, and an offset. Both are
-    /// divided by the length of the normal unless that is 1 up to rounding errors.
+    /// Creates a half space $n\cdot z + D \le 0$ from a normal $n$ of any length, which points out of the
+    /// solid, and an offset $D$. Both are divided by the length of the normal unless that is 1 up to rounding
+    /// errors.
     ///
     /// # Errors
     ///
@@ -55,25 +57,27 @@ impl HalfSpace {
         Ok(Self { normal, offset })
     }
 
-    /// Returns the unit normal, which points out of the solid.
+    /// Returns the unit normal of the half space's plane, which points out of the solid.
     #[inline]
     pub fn normal(&self) -> &Vector3<f64> {
         &self.normal
     }
 
-    /// Returns the offset $D$ (m).
+    /// Returns the offset $D$ (m) of the half space $n\cdot z + D \le 0$ with the unit normal $n$.
     #[inline]
     pub fn offset(&self) -> f64 {
         self.offset
     }
 
-    /// Returns the height of a point above the plane, $n\cdot z + D$ (m); `point_w` is in the world frame.
+    /// Returns the height of a point above the plane of the half space (m), negative inside the solid.
+    /// `point_w` is in the world frame.
     #[inline]
     pub fn height(&self, point_w: &Vector3<f64>) -> f64 {
         self.normal.dot(point_w) + self.offset
     }
 
-    /// Computes the gap of a body at a configuration.
+    /// Computes the gap between a body and this half space, with the lowest point of the body. `configuration`
+    /// is the position and rotation of the body.
     ///
     /// # Examples
     ///
@@ -100,7 +104,8 @@ impl HalfSpace {
         }
     }
 
-    /// Returns all lowest points of a body: those at most `tolerance` (m) above the lowest one.
+    /// Returns the contact patch of a body on this half space: all lowest points of the body, that is those at
+    /// most `tolerance` (m) above the lowest one. `configuration` is the position and rotation of the body.
     pub fn contact_patch<S: SupportMap + ?Sized>(
         &self,
         shape: &S,
@@ -111,9 +116,9 @@ impl HalfSpace {
         patch::patch(shape, normal_b, tolerance)
     }
 
-    /// Returns the scale of the rounding errors of a gap (m):
-    /// $\lvert n\cdot x\rvert + \lvert D\rvert + r_{max}$, with the position $x$ and the bounding radius
-    /// $r_{max}$ of the body.
+    /// Returns the magnitude of the terms of a gap to this half space (m), to which its rounding errors are
+    /// proportional: $\lvert n\cdot x\rvert + \lvert D\rvert + r$ with the unit normal $n$ and the offset $D$
+    /// of the plane. `position` is the position $x$ of the body (m), `radius` its bounding radius $r$ (m).
     #[inline]
     pub fn gap_scale(&self, position: &Vector3<f64>, radius: f64) -> f64 {
         self.normal.dot(position).abs() + self.offset.abs() + radius

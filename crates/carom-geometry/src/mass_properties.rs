@@ -16,12 +16,12 @@ const PHYSICAL_TOLERANCE: f64 = 1e-12;
 /// Number of Gauss points per smooth piece of a union's cross-sections.
 const CROSS_SECTIONS: usize = 60;
 
-/// Mass, center of mass, and inertia about the center of mass.
+/// Mass properties of a rigid body: mass, center of mass, and inertia about the center of mass.
 ///
-/// The *standard* inertia is $J = \int S(\rho)^TS(\rho)\mathrm{d}m$ with the cross-product matrix $S(\rho)$.
-/// The *nonstandard* inertia is $J_d = \int\rho\rho^T\mathrm{d}m = \tfrac12\mathrm{tr}(J)I - J$. A matrix $J$
-/// is the inertia of a body if and only if $J_d$ is positive semidefinite: no principal moment exceeds the sum
-/// of the other two.
+/// With $\rho$ the position relative to the center of mass and $S(\rho)$ its cross-product matrix, the
+/// *standard* inertia is $J = \int S(\rho)^TS(\rho)\mathrm{d}m$. The *nonstandard* inertia is
+/// $J_d = \int\rho\rho^T\mathrm{d}m = \tfrac12\mathrm{tr}(J)I - J$. A matrix $J$ is the inertia of a body if
+/// and only if $J_d$ is positive semidefinite: no principal moment exceeds the sum of the other two.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MassProperties {
     mass: f64,
@@ -80,28 +80,29 @@ impl MassProperties {
         self
     }
 
-    /// Returns the mass (kg).
+    /// Returns the mass of the body (kg).
     pub fn mass(&self) -> f64 {
         self.mass
     }
 
-    /// Returns the center of mass in the frame of the shape (m).
+    /// Returns the center of mass of the body in the frame of its shape (m).
     pub fn center(&self) -> &Vector3<f64> {
         &self.center
     }
 
-    /// Returns the inertia about the center of mass (kg·m²).
+    /// Returns the standard inertia matrix of the body about its center of mass (kg·m²).
     pub fn inertia(&self) -> &Matrix3<f64> {
         &self.inertia
     }
 
-    /// Returns the nonstandard inertia $J_d = \tfrac12\mathrm{tr}(J)I - J$ (kg·m²).
+    /// Returns the nonstandard inertia matrix of the body, $J_d = \tfrac12\mathrm{tr}(J)I - J$ (kg·m²) with the
+    /// standard inertia $J$ about the center of mass.
     pub fn nonstandard(&self) -> Matrix3<f64> {
         Matrix3::identity() * (0.5 * self.inertia.trace()) - self.inertia
     }
 
-    /// Computes the properties of a uniform ellipsoid with semi-axes $a$, $b$, $c$:
-    /// $J = \tfrac m5\mathrm{diag}(b^2+c^2, a^2+c^2, a^2+b^2)$.
+    /// Computes the mass properties of an ellipsoid of uniform density with the given mass (kg). With semi-axes
+    /// $a$, $b$, $c$ the inertia is $J = \tfrac m5\mathrm{diag}(b^2+c^2, a^2+c^2, a^2+b^2)$.
     ///
     /// # Errors
     ///
@@ -111,8 +112,8 @@ impl MassProperties {
         Ok(Self::diagonal(mass, squares, 5.0)?.with_center(*ellipsoid.center()))
     }
 
-    /// Computes the properties of a uniform box with half extents $h$:
-    /// $J = \tfrac m3\mathrm{diag}(h_y^2+h_z^2, \ldots)$.
+    /// Computes the mass properties of a box of uniform density with the given mass (kg). With half extents $h$
+    /// the inertia is $J = \tfrac m3\mathrm{diag}(h_y^2+h_z^2, \ldots)$.
     ///
     /// # Errors
     ///
@@ -128,7 +129,8 @@ impl MassProperties {
         Self::new(mass, Matrix3::from_diagonal(&moments))
     }
 
-    /// Computes the properties of a uniform body that is bounded by a closed mesh, with exact formulas.
+    /// Computes the mass properties of a body of uniform density that is bounded by a closed mesh, with the
+    /// given mass (kg), by exact formulas.
     ///
     /// # Errors
     ///
@@ -138,8 +140,8 @@ impl MassProperties {
         Moments::mesh(&mesh.translated(&-origin)).properties(mass, origin)
     }
 
-    /// Computes the properties of the uniform union of two ellipsoids whose centers differ along at most one
-    /// body axis.
+    /// Computes the mass properties of the union of two ellipsoids, of uniform density and with the given mass
+    /// (kg). Their centers may differ along at most one body axis.
     ///
     /// The cross-sections are unions of concentric ellipses, for which there are closed forms. They are
     /// integrated by Gauss quadrature between the positions on the axis at which the shape of the cross-section

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 #[cfg(feature = "meshes")]
 use std::io::Cursor;
 
-/// Closed triangle mesh with outward orientation.
+/// Closed triangle mesh that bounds a solid body; its triangles are oriented outward.
 ///
 /// # Examples
 ///
@@ -29,8 +29,8 @@ pub struct TriangleMesh {
 }
 
 impl TriangleMesh {
-    /// Creates a mesh from vertices (m) and triangles. A triangle is three vertex indices, counterclockwise
-    /// when seen from outside.
+    /// Creates a closed mesh from vertices (m) and triangles. A triangle is three vertex indices,
+    /// counterclockwise when seen from outside.
     ///
     /// # Errors
     ///
@@ -80,7 +80,8 @@ impl TriangleMesh {
         }
     }
 
-    /// Computes the convex hull of points (m). Points that are not a corner of a triangle are removed.
+    /// Computes the convex hull of points (m) as a triangle mesh. Points that are not a corner of a triangle
+    /// are removed.
     ///
     /// # Errors
     ///
@@ -107,8 +108,8 @@ impl TriangleMesh {
         })
     }
 
-    /// Reads a mesh from the bytes of an STL file, binary or ASCII. The vertices have the single precision of
-    /// the file; equal vertices are merged.
+    /// Reads a closed triangle mesh from the bytes of an STL file, binary or ASCII. The vertices have the
+    /// single precision of the file; equal vertices are merged.
     ///
     /// # Errors
     ///
@@ -125,8 +126,8 @@ impl TriangleMesh {
         Self::new(vertices, triangles)
     }
 
-    /// Reads a mesh from the bytes of an OBJ file. All objects of the file form one mesh, polygons are divided
-    /// into triangles, and materials are ignored.
+    /// Reads a closed triangle mesh from the bytes of an OBJ file. All objects of the file form one mesh,
+    /// polygons are divided into triangles, and materials are ignored.
     ///
     /// # Errors
     ///
@@ -154,12 +155,12 @@ impl TriangleMesh {
         Self::new(vertices, triangles)
     }
 
-    /// Returns the vertices (m).
+    /// Returns the vertices of the mesh (m).
     pub fn vertices(&self) -> &[Vector3<f64>] {
         &self.vertices
     }
 
-    /// Returns the triangles, as indices into the vertices.
+    /// Returns the triangles of the mesh, each as three indices into [`vertices`](Self::vertices).
     pub fn triangles(&self) -> &[[usize; 3]] {
         &self.triangles
     }
@@ -174,7 +175,7 @@ impl TriangleMesh {
         self.vertices.iter().sum::<Vector3<f64>>() / self.vertices.len() as f64
     }
 
-    /// Returns the enclosed volume (m³), positive for outward triangles.
+    /// Returns the volume that the mesh encloses (m³), positive for outward triangles.
     pub fn volume(&self) -> f64 {
         let o = self.middle();
         let parts = self

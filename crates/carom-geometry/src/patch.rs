@@ -4,7 +4,8 @@ use crate::SupportMap;
 use crate::tolerances::PARALLEL;
 use nalgebra::Vector3;
 
-/// Kind of a contact patch: the dimension that the lowest points of a body span.
+/// Kind of a contact patch between a body and a plane: point, edge or face, by the dimension that the touching
+/// points span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PatchKind {
     /// A single point.
@@ -16,7 +17,7 @@ pub enum PatchKind {
 }
 
 impl PatchKind {
-    /// Returns the stable identifier: `point`, `edge` or `face`.
+    /// Returns the identifier of the kind of contact patch in records: `point`, `edge` or `face`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Point => "point",
@@ -26,7 +27,7 @@ impl PatchKind {
     }
 }
 
-/// Lowest points of a body along a direction.
+/// Contact patch of a body on a plane: all its lowest points along the normal of the plane.
 ///
 /// For a polytope these are the vertices of the touching face. A smooth strictly convex body always touches at
 /// a single point.

@@ -15,7 +15,7 @@
 use crate::{Cuboid, Ellipsoid, HalfSpace};
 use nalgebra::Vector3;
 
-/// Signed distance and its gradient.
+/// Signed distance of a point to the surface of a body (negative inside) and its gradient.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Distance {
     /// Signed distance (m).
@@ -25,19 +25,20 @@ pub struct Distance {
 }
 
 impl Distance {
-    /// Returns the distance to the union of two bodies.
+    /// Returns the signed distance of a point to the union of two bodies, from its distances to each of them.
     #[must_use]
     pub fn union(self, other: Self) -> Self {
         self.select(other, self.value < other.value)
     }
 
-    /// Returns the distance to the intersection of two bodies.
+    /// Returns the signed distance of a point to the intersection of two bodies, from its distances to each of
+    /// them.
     #[must_use]
     pub fn intersection(self, other: Self) -> Self {
         self.select(other, self.value > other.value)
     }
 
-    /// Returns the distance to the complement of the body.
+    /// Returns the signed distance of a point to the complement of the body, with inside and outside exchanged.
     #[must_use]
     pub fn complement(self) -> Self {
         Self {
@@ -46,7 +47,7 @@ impl Distance {
         }
     }
 
-    /// Returns the distance to the body grown by a ball of the given radius (m).
+    /// Returns the signed distance of a point to the body grown by a ball of the given radius (m).
     #[must_use]
     pub fn rounded(self, radius: f64) -> Self {
         Self {

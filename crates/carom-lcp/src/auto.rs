@@ -6,7 +6,8 @@ use crate::{
     pivoting,
 };
 
-/// Method chosen by [`auto`], with the reason.
+/// Name of the method with which [`auto`] solved a linear complementarity problem, and the reason for the
+/// choice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AutoChoice {
     /// Name of the method that gave the answer.
@@ -15,7 +16,8 @@ pub struct AutoChoice {
     pub reason: String,
 }
 
-/// Solves a problem, choosing the method automatically, and returns the reason for the choice.
+/// Solves a linear complementarity problem with an automatically chosen method. Returns the solution, the name
+/// of the method and the reason for the choice.
 ///
 /// Lemke's method comes first: it processes the matrices of impact laws, and the check of its answer tells
 /// whether it succeeded. If it fails, principal pivoting is tried, which cannot end on a secondary ray. If that

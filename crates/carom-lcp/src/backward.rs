@@ -5,7 +5,8 @@ use crate::exact::ProductSum;
 use crate::size::max_abs;
 use carom_numeric::sums::{two_product, two_sum};
 
-/// Largest backward error with which an answer counts as a solution (relative, without unit).
+/// Largest componentwise backward error (relative, dimensionless) with which an answer counts as a solution of
+/// a linear complementarity problem.
 pub const SOLVED_ERROR: f64 = 1e-12;
 
 /// Number of rows that are evaluated together.

@@ -32,7 +32,8 @@ pub struct BoxedLcp {
     upper: DVector<f64>,
 }
 
-/// Answer to a [`BoxedLcp`].
+/// Answer to a [`BoxedLcp`], a linear complementarity problem with bounds: the variables, their residual and
+/// the outcome.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BoxedSolution {
     /// Outcome of the attempt.
@@ -50,7 +51,8 @@ pub struct BoxedSolution {
 }
 
 impl BoxedLcp {
-    /// Creates a problem from $M$ (n × n), $q$, $l$ and $u$ (n entries each). Bounds may be infinite.
+    /// Creates a mixed linear complementarity problem from the matrix $M$ (n × n), the vector $q$, the lower
+    /// bounds $l$ and the upper bounds $u$ of the variables (n entries each). Bounds may be infinite.
     ///
     /// # Errors
     ///
@@ -112,7 +114,8 @@ impl BoxedLcp {
         })
     }
 
-    /// Solves the problem as an equivalent [`Lcp`].
+    /// Solves the mixed problem (lower and upper bounds on the variables) as an equivalent [`Lcp`], by Lemke's
+    /// method.
     ///
     /// Unbounded variables are eliminated with their own rows. A variable with a finite bound is replaced by
     /// its distance from that bound. A variable with two finite bounds adds an unknown, the multiplier $v$ of

@@ -4,13 +4,14 @@ use crate::LcpError;
 use crate::problem::check_finite;
 use nalgebra::DMatrix;
 
-/// Largest dimension of the tests that examine all principal submatrices.
+/// Largest dimension of a matrix for the class tests that examine all principal submatrices, such as that for P
+/// matrices.
 pub const MAX_CLASS_DIM: usize = 14;
 
 /// A sign is not decided if the value is below this fraction of the magnitude of its terms.
 const MARGIN: f64 = 1e-12;
 
-/// Answer to a yes-no question in floating point.
+/// Answer of a floating-point test of a matrix property, such as positive definiteness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Verdict {
     /// The property holds, with a margin over rounding errors.
@@ -35,7 +36,8 @@ impl Verdict {
     }
 }
 
-/// Classes to which a matrix belongs.
+/// Classes to which the matrix $M$ of a linear complementarity problem belongs. They determine if a solution
+/// exists and if Lemke's method finds it.
 ///
 /// | class | definition | theorem (Cottle, Pang & Stone 1992) |
 /// | --- | --- | --- |
@@ -66,7 +68,7 @@ pub struct MatrixClass {
 }
 
 impl MatrixClass {
-    /// Determines the classes of a square matrix.
+    /// Determines the classes of a square matrix, such as positive definite, P or copositive.
     ///
     /// # Errors
     ///
@@ -114,7 +116,8 @@ impl MatrixClass {
         })
     }
 
-    /// Explains a secondary ray of Lemke's method for this class of matrix.
+    /// Returns a sentence that explains the meaning of a secondary ray, the failure of Lemke's method, for a
+    /// matrix of this class.
     pub fn explain_ray(&self) -> &'static str {
         match self {
             Self {

@@ -4,17 +4,20 @@ use crate::{Lcp, LcpError};
 use nalgebra::{DMatrix, DVector};
 use std::f64::consts::TAU;
 
-/// Linear complementarity problem of the contacts in a rigid-body impact.
+/// Linear complementarity problem of the contacts in a rigid-body impact, with polygonal friction cones.
 ///
 /// In contact space an impact is $b^+ = b + G\Lambda$, with the relative velocities $b$ and $b^+$ of the
-/// contact rows, the Delassus matrix $G = JM^{-1}J^T$ and the impulses $\Lambda$. Rows are ordered contact by
-/// contact: the normal first, then `n_tangents` tangents (0, 1 in the plane, 2 in space).
+/// contact rows before and after the impact, the Delassus matrix $G = JM^{-1}J^T$ of the contact rows $J$ and
+/// the mass matrix $M$, and the impulses $\Lambda$. Rows are ordered contact by contact: the normal first, then
+/// `n_tangents` tangents (0, 1 in the plane, 2 in space).
 ///
-/// The friction cone is replaced by a polygon with k = `directions` generators. Generator j encloses the angle
+/// The friction cone is replaced by a polygonal cone with k generators. Generator j encloses the angle
 /// $2\pi j/k$ with the first tangent, measured towards the second tangent. In the plane $k = 2$: the generators
 /// are plus and minus the tangent, and the cone is represented exactly.
 ///
-/// Unknowns and rows, for m contacts and k directions:
+/// Unknowns and rows for m contacts with friction coefficients $\mu$ and restitutions $e$. Indices n and D
+/// denote the normal and the k generators; $E$ is the matrix of zeros and ones that assigns each generator to
+/// its contact:
 ///
 /// | block | unknown | row $\ge 0$ | length |
 /// | --- | --- | --- | --- |
@@ -62,7 +65,7 @@ pub struct ContactLcp {
     is_capped: bool,
 }
 
-/// Data of the contacts: matrix, velocities, friction and restitution.
+/// Input of a contact problem in contact space: Delassus matrix, contact velocities, friction and restitution.
 #[derive(Clone, Copy, Debug)]
 pub struct ContactRows<'a> {
     /// Delassus matrix $G$ of all contact rows (1/kg).
@@ -78,7 +81,9 @@ pub struct ContactRows<'a> {
 }
 
 impl ContactLcp {
-    /// Creates the problem of frictionless contacts: $M = G$ on the normal rows, $q = (1 + e) b_n$.
+    /// Creates the linear complementarity problem of frictionless contacts: matrix $M = G$ on the normal rows
+    /// and vector $q = (1 + e) b_n$, with the Delassus matrix $G$, the normal velocities $b_n$ before the
+    /// impact and the restitutions $e$.
     ///
     /// # Errors
     ///
@@ -87,8 +92,8 @@ impl ContactLcp {
         Self::assemble(rows, Vec::new(), None)
     }
 
-    /// Creates the problem of contacts with friction, with `n_directions` polygon directions per contact (2 in
-    /// the plane, at least 3 in space).
+    /// Creates the linear complementarity problem of contacts with friction. Each friction cone is replaced by
+    /// a polygonal one with `n_directions` generators (2 in the plane, at least 3 in space).
     ///
     /// # Errors
     ///
@@ -101,8 +106,9 @@ impl ContactLcp {
         )
     }
 
-    /// Creates the problem with an upper bound $\lambda_{\max} \ge 0$ on each normal impulse (N·s, one per
-    /// contact): the sub-step of set-valued impact.
+    /// Creates the linear complementarity problem of contacts with friction and an upper bound (cap) on each
+    /// normal impulse, the sub-step of set-valued impact. `n_directions` is the number of generators of each
+    /// polygonal friction cone; `caps` are the bounds $\lambda_{\max} \ge 0$ (N·s, one per contact).
     ///
     /// # Errors
     ///
@@ -175,13 +181,13 @@ impl ContactLcp {
         })
     }
 
-    /// Returns the linear complementarity problem.
+    /// Returns the linear complementarity problem that represents the contacts.
     pub fn lcp(&self) -> &Lcp {
         &self.lcp
     }
 
-    /// Converts a solution `z` of the problem to impulses on the contact rows (contact by contact, normal
-    /// first).
+    /// Converts a solution vector `z` of the linear complementarity problem to impulses on the contact rows
+    /// (N·s; contact by contact, the normal first, then the tangents).
     ///
     /// # Errors
     ///
@@ -209,9 +215,10 @@ impl ContactLcp {
     }
 }
 
-/// Returns the directions of the friction polygon in the tangent frame: `n_directions` vectors with
-/// `n_tangents` entries. They are exact at multiples of a right angle. Without tangents the list is empty; in
-/// the plane the directions are plus and minus the tangent.
+/// Returns the generators of a polygonal friction cone as unit vectors in the tangent plane: `n_directions`
+/// vectors with `n_tangents` entries each. They are exact at multiples of a right angle. Without tangents
+/// (`n_tangents` = 0) the list is empty; with one tangent, in the plane, the directions are plus and minus the
+/// tangent.
 ///
 /// # Errors
 ///

@@ -12,7 +12,8 @@ use crate::{LcpError, LcpRef, LcpSolution, LcpStatus, LemkeWorkspace, Proof};
 use nalgebra::{DMatrix, DVector};
 use std::collections::HashMap;
 
-/// Largest dimension that is enumerated: 65 536 bases.
+/// Largest dimension of a linear complementarity problem whose complementary bases are all enumerated; there
+/// are then 65 536 of them ($2^{16}$).
 pub const MAX_ENUMERATE_DIM: usize = 16;
 
 /// A pivot below this fraction of the largest may be zero: exact arithmetic decides.
@@ -24,7 +25,8 @@ const NOISE: f64 = 1e-14;
 /// Two solutions are equal if their entries differ by less than this, relative to each entry.
 const SAME: f64 = 1e-9;
 
-/// All basic solutions of a problem, and the segments and rays of solutions that connect them.
+/// All basic solutions of a linear complementarity problem, and the segments and rays of solutions that connect
+/// them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Enumeration {
     /// Distinct basic solutions, in the order of their bases: the basis of all $w$ first, $z_0$ exchanged
@@ -52,7 +54,8 @@ pub struct Enumeration {
     pub n_bases: usize,
 }
 
-/// Tries all $2^n$ complementary bases, with default budgets.
+/// Finds all basic solutions of a linear complementarity problem: tries all $2^n$ complementary bases (for each
+/// index, $z_i$ or $w_i$ is basic), with the default budgets of [`Enumerate`].
 ///
 /// If the matrix is nondegenerate (no singular basis), the problem has no other solutions.
 ///
@@ -77,7 +80,8 @@ pub fn enumerate(problem: LcpRef<'_>) -> Result<Enumeration, LcpError> {
     Enumerate::default().solve(problem)
 }
 
-/// Options of [`enumerate`](fn@enumerate): the budgets.
+/// Options of the [enumeration](fn@enumerate) of all complementary bases: largest number of solutions and of
+/// operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Enumerate {
     /// Largest number of solutions that are listed, at least 1.
@@ -96,7 +100,8 @@ impl Default for Enumerate {
 }
 
 impl Enumerate {
-    /// Tries all complementary bases until a budget is reached.
+    /// Finds basic solutions of a linear complementarity problem: tries all complementary bases (for each
+    /// index, $z_i$ or $w_i$ is basic) until a budget of these options is exhausted.
     ///
     /// # Errors
     ///

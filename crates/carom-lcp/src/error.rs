@@ -1,6 +1,6 @@
 //! Errors in the data of a problem, found before a method starts.
 
-/// Reason why a linear complementarity problem could not be created or attempted.
+/// Reason why a linear complementarity problem could not be created, or its solution not be attempted.
 ///
 /// The outcome of a solution attempt is not an error; it is an [`LcpStatus`](crate::LcpStatus).
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -87,7 +87,8 @@ pub enum LcpError {
 }
 
 impl LcpError {
-    /// Returns the variant as a stable kebab-case identifier, for machine-readable reports.
+    /// Returns the identifier of the error variant in machine-readable reports, in kebab case, for example
+    /// `not-square`.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::NotSquare { .. } => "not-square",

@@ -9,9 +9,10 @@ use nalgebra::DVector;
 /// Number of sweeps between two evaluations of the residual.
 const SWEEPS_PER_CHECK: usize = 8;
 
-/// Projected Gauss-Seidel method with relaxation.
+/// Projected Gauss-Seidel method with relaxation for linear complementarity problems: find $z \ge 0$ with
+/// $w = Mz + q \ge 0$ and $z^Tw = 0$.
 ///
-/// Each sweep replaces every variable in turn, with $w = Mz + q$, by
+/// Each sweep replaces every variable in turn, with $w = Mz + q$ and the relaxation factor $\omega$, by
 ///
 /// $$ z_i \leftarrow \max\left(0, z_i - \omega \frac{w_i}{M_{ii}}\right). $$
 ///
@@ -54,7 +55,8 @@ impl Default for GaussSeidel {
 }
 
 impl GaussSeidel {
-    /// Solves a problem from `start` (n entries), or from zero.
+    /// Solves a linear complementarity problem by projected Gauss-Seidel sweeps, starting from the variables
+    /// `start` (n entries), or from zero if `start` is `None`.
     ///
     /// # Errors
     ///

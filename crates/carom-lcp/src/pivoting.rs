@@ -15,12 +15,13 @@ const ZERO: f64 = 1e-12;
 /// end.
 const NEGLIGIBLE: f64 = 1e-11;
 
-/// Solves a problem by the principal pivoting method of Cottle and Dantzig, with 2 × 2 block pivots of Keller
-/// if a diagonal entry is zero.
+/// Solves a linear complementarity problem by the principal pivoting method of Cottle and Dantzig, with 2 × 2
+/// block pivots of Keller if a diagonal entry is zero. `max_pivots` is the largest number of pivots; `None`
+/// means $50n + 1000$ for n variables.
 ///
 /// The method is intended for P matrices, where every diagonal entry met is positive, and for positive
-/// semidefinite matrices, where a ray means that the problem is infeasible. It may work for other matrices; the
-/// certificate of the answer tells. The default of `max_pivots` is $50n + 1000$.
+/// semidefinite matrices, where a ray (a partner that nothing stops) means that the problem is infeasible. It
+/// may work for other matrices; the certificate of the answer tells.
 ///
 /// In each major cycle a variable $w_r < 0$ is increased to zero by increasing its partner, while nonnegative
 /// variables stay nonnegative. If nothing stops the partner, the next negative variable is tried. The solution

@@ -4,7 +4,7 @@ use crate::certificate::{Certificate, certify};
 use crate::{Attempt, LcpError, LcpStatus, Limit, Proof};
 use nalgebra::{DMatrix, DVector};
 
-/// Largest dimension of a dense problem; its matrix then takes 800 MB.
+/// Largest dimension n of a linear complementarity problem with a dense matrix, which then takes 800 MB.
 pub const MAX_DIM: usize = 10_000;
 
 /// Linear complementarity problem: find $z \ge 0$ with $w = Mz + q \ge 0$ and $z^T w = 0$.
@@ -31,7 +31,7 @@ pub struct Lcp {
 }
 
 impl Lcp {
-    /// Creates a problem with the matrix $M$ (n × n) and the vector $q$ (n entries).
+    /// Creates a linear complementarity problem with the matrix $M$ (n × n) and the vector $q$ (n entries).
     ///
     /// # Errors
     ///
@@ -52,7 +52,8 @@ impl Lcp {
         })
     }
 
-    /// Creates a problem from the rows of $M$; nothing is allocated before the shape is checked.
+    /// Creates a linear complementarity problem from the rows of the matrix $M$ (n rows of n entries) and the
+    /// vector $q$ (n entries). Nothing is allocated before the shape is checked.
     ///
     /// # Errors
     ///
@@ -75,22 +76,22 @@ impl Lcp {
         Self::new(matrix, DVector::from_vec(vector))
     }
 
-    /// Returns the dimension n.
+    /// Returns the dimension n of the linear complementarity problem, its number of variables.
     pub fn dim(&self) -> usize {
         self.vector.len()
     }
 
-    /// Returns the matrix $M$ (n × n).
+    /// Returns the matrix $M$ (n × n) of the linear complementarity problem.
     pub fn matrix(&self) -> &DMatrix<f64> {
         &self.matrix
     }
 
-    /// Returns the vector $q$ (n entries).
+    /// Returns the vector $q$ (n entries) of the linear complementarity problem.
     pub fn vector(&self) -> &DVector<f64> {
         &self.vector
     }
 
-    /// Returns the problem as slices, for the methods that reuse a workspace.
+    /// Returns the linear complementarity problem as borrowed slices, for the methods that reuse a workspace.
     pub fn view(&self) -> LcpRef<'_> {
         LcpRef {
             matrix: self.matrix.as_slice(),
@@ -100,7 +101,8 @@ impl Lcp {
         }
     }
 
-    /// Computes the residuals of `z` (n entries) in the problem, and $w = Mz + q$.
+    /// Checks an answer `z` (n entries) to the linear complementarity problem. Returns its dimensionless
+    /// residuals and the vector $w = Mz + q$.
     ///
     /// # Errors
     ///
@@ -131,7 +133,8 @@ pub struct LcpRef<'a> {
 }
 
 impl<'a> LcpRef<'a> {
-    /// Borrows $M$ (n × n, column after column) and $q$ (n entries).
+    /// Creates a linear complementarity problem that borrows the matrix $M$ (n × n, column after column) and
+    /// the vector $q$ (n entries).
     ///
     /// # Errors
     ///
@@ -154,19 +157,19 @@ impl<'a> LcpRef<'a> {
         })
     }
 
-    /// Returns the dimension n.
+    /// Returns the dimension n of the linear complementarity problem, its number of variables.
     #[inline]
     pub fn dim(&self) -> usize {
         self.vector.len()
     }
 
-    /// Returns the matrix, column after column (n² entries).
+    /// Returns the matrix $M$ of the linear complementarity problem, column after column (n² entries).
     #[inline]
     pub fn matrix(&self) -> &'a [f64] {
         self.matrix
     }
 
-    /// Returns the vector $q$ (n entries).
+    /// Returns the vector $q$ (n entries) of the linear complementarity problem.
     #[inline]
     pub fn vector(&self) -> &'a [f64] {
         self.vector
@@ -238,7 +241,8 @@ fn scan<const N: usize>(chunks: &[[f64; N]]) -> (f64, f64) {
     (most.into_iter().fold(0.0, larger), sums.iter().sum())
 }
 
-/// Answer with its residuals and proof.
+/// Answer to a linear complementarity problem: the variables $z$ and $w = Mz + q$, their residuals, and the
+/// proof behind the status.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LcpSolution {
     /// Outcome of the attempt. Unless it is [`Solved`](LcpStatus::Solved), `z` is the best answer found.

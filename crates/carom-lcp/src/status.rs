@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Outcome of one attempt at a linear complementarity problem.
+/// Outcome of one attempt to solve a linear complementarity problem.
 ///
 /// The status is determined from the original problem after a method has finished, not by the method itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -25,7 +25,8 @@ pub enum LcpStatus {
 }
 
 impl LcpStatus {
-    /// Returns the stable kebab-case identifier.
+    /// Returns the identifier of the status in records, in kebab case, for example `solved` or
+    /// `iteration-limit`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Solved => "solved",
@@ -43,7 +44,7 @@ impl fmt::Display for LcpStatus {
     }
 }
 
-/// Kind of proof behind a status.
+/// Kind of proof that a linear complementarity problem is solved, or that it has no solution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Proof {
@@ -59,7 +60,7 @@ pub enum Proof {
 }
 
 impl Proof {
-    /// Returns the stable kebab-case identifier.
+    /// Returns the identifier of the kind of proof in records: `residual`, `exact`, `farkas` or `bases`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Residual => "residual",

@@ -1,6 +1,7 @@
 //! Budget of elementary operations. Operations are counted rather than timed, so that answers are reproducible.
 
-/// Default number of multiply-adds that all attempts at one problem may use together: about ten seconds.
+/// Default budget of multiply-adds for all attempts at one linear complementarity problem together: about ten
+/// seconds.
 pub const DEFAULT_MAX_WORK: u64 = 20_000_000_000;
 
 /// Cost of an operation in twice the precision, relative to a plain one.
@@ -75,7 +76,8 @@ impl Work {
     }
 }
 
-/// Kind of budget that ended a search.
+/// Kind of budget (operations or pivots) whose exhaustion ended the search for a solution of a linear
+/// complementarity problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Limit {
     /// Multiply-adds: [`LemkeOptions::max_work`](crate::LemkeOptions::max_work).
@@ -85,7 +87,7 @@ pub enum Limit {
 }
 
 impl Limit {
-    /// Returns the stable kebab-case identifier.
+    /// Returns the identifier of the budget in records: `work` or `pivots`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Work => "work",

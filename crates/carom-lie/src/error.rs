@@ -1,6 +1,7 @@
 //! Errors of rotations and rigid motions.
 
-/// Reason why a group element could not be created or converted to coordinates.
+/// Reason why an element of a rotation or rigid-motion group could not be created, or could not be converted to
+/// coordinates.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LieError {
@@ -30,7 +31,8 @@ pub enum LieError {
 }
 
 impl LieError {
-    /// Stable kebab-case identifier of the variant, for machine-readable reports.
+    /// Returns the identifier of the error variant in machine-readable reports, in kebab case, for example
+    /// `half-turn`.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::NonFinite { .. } => "non-finite",

@@ -2,7 +2,7 @@
 
 use nalgebra::{SMatrix, SVector};
 
-/// A matrix Lie group with an `N`-dimensional tangent space, in the conventions of the [crate](crate).
+/// Matrix Lie group with an `N`-dimensional tangent space, such as the rotations or the rigid motions.
 ///
 /// It contains what is needed to interpolate, differentiate and test on a group.
 pub trait LieGroup<const N: usize>: Copy {

@@ -2,7 +2,7 @@
 
 use nalgebra::{Matrix3, Vector3};
 
-/// Skew-symmetric matrix of a vector, $S(a)b = a \times b$.
+/// Returns the cross-product matrix $S(a)$ of a vector, the skew-symmetric matrix with $S(a)b = a \times b$.
 ///
 /// ```
 /// use carom_lie::{hat, vee};
@@ -16,7 +16,8 @@ pub fn hat(a: &Vector3<f64>) -> Matrix3<f64> {
     Matrix3::new(0.0, -a.z, a.y, a.z, 0.0, -a.x, -a.y, a.x, 0.0)
 }
 
-/// Vector of a skew-symmetric matrix, $(W_{32}, W_{13}, W_{21})$: the inverse of [`hat`].
+/// Returns the vector $(W_{32}, W_{13}, W_{21})$ of a skew-symmetric matrix $W$. This is the inverse of
+/// [`hat`].
 ///
 /// Only these three entries are used.
 #[inline]
@@ -24,13 +25,13 @@ pub fn vee(w: &Matrix3<f64>) -> Vector3<f64> {
     Vector3::new(w.m32, w.m13, w.m21)
 }
 
-/// Antisymmetric part without the factor ½, $A - A^T$.
+/// Returns twice the antisymmetric part of a matrix, $A - A^T$.
 #[inline]
 pub fn asym(a: &Matrix3<f64>) -> Matrix3<f64> {
     a - a.transpose()
 }
 
-/// Symmetric part without the factor ½, $A + A^T$.
+/// Returns twice the symmetric part of a matrix, $A + A^T$.
 #[inline]
 pub fn sym(a: &Matrix3<f64>) -> Matrix3<f64> {
     a + a.transpose()

@@ -4,7 +4,8 @@ use crate::coefficients::{cosine_defect, mixed_defect, sine_defect};
 use crate::{LieError, LieGroup, So3, hat};
 use nalgebra::{Matrix3, Matrix6, Vector3, Vector6};
 
-/// Rigid motion $\rho \mapsto R\rho + x$: the configuration of a rigid body.
+/// Rigid motion $\rho \mapsto R\rho + x$ with rotation $R$ and translation $x$: the configuration of a rigid
+/// body.
 ///
 /// # Examples
 ///
@@ -59,18 +60,19 @@ impl Se3 {
         }
     }
 
-    /// Identity motion.
+    /// Returns the identity motion: no rotation and no translation.
     pub fn identity() -> Self {
         Self::new(So3::identity(), Vector3::zeros())
     }
 
-    /// Maps a point from the body frame to the space frame, $R\rho + x$.
+    /// Maps a point $\rho$ from the body frame to the space frame, $R\rho + x$ with rotation $R$ and
+    /// translation $x$.
     #[inline]
     pub fn act(&self, point: &Vector3<f64>) -> Vector3<f64> {
         self.rotation.rotate(point) + self.translation
     }
 
-    /// Product of two motions: `other` is applied first, then `self`.
+    /// Returns the product of two rigid motions: `other` is applied first, then `self`.
     #[must_use]
     pub fn compose(&self, other: &Self) -> Self {
         Self::new(
@@ -79,7 +81,7 @@ impl Se3 {
         )
     }
 
-    /// Inverse motion.
+    /// Returns the inverse rigid motion.
     #[must_use]
     pub fn inverse(&self) -> Self {
         Self::new(
@@ -88,13 +90,17 @@ impl Se3 {
         )
     }
 
-    /// Screw motion of a twist $(u, \phi)$: $R = \exp\phi$, $x = J_l(\phi)u$.
+    /// Returns the rigid motion that is the exponential of a twist $(u, \phi)$, a screw motion. Its rotation is
+    /// $R = \exp\phi$ and its translation $x = J_l(\phi)u$, with the translational part $u$ and the rotation
+    /// vector $\phi$ (rad) of the twist and the left Jacobian $J_l$ of the rotation group
+    /// ([`So3::left_jacobian`]).
     pub fn exp(twist: &Vector6<f64>) -> Self {
         let (u, phi) = split(twist);
         Self::new(So3::exp(&phi), So3::left_jacobian(&phi) * u)
     }
 
-    /// Twist whose exponential is this motion, with a rotation angle of at most π.
+    /// Returns the twist (translational part, rotation vector in rad) whose exponential is this motion. The
+    /// rotation angle is at most π.
     pub fn log(&self) -> Vector6<f64> {
         let phi = self.rotation.log();
         let s = hat(&phi);
@@ -105,15 +111,18 @@ impl Se3 {
         join(&u, &phi)
     }
 
-    /// Cayley transform of a twist $(u, f)$ in 4 × 4 matrices: $R = \mathrm{cay}(f)$,
-    /// $x = 2(I - S(f))^{-1}u$. Near the identity it approximates the exponential of $2(u, f)$.
+    /// Returns the rigid motion that is the Cayley transform of a twist $(u, f)$ in 4 × 4 matrices. Its
+    /// rotation is the Cayley transform of $f$ ([`So3::cayley`]), its translation $x = 2(I - S(f))^{-1}u$ with
+    /// the cross-product matrix $S(f)$. Near the identity it approximates the exponential of $2(u, f)$.
     pub fn cayley(twist: &Vector6<f64>) -> Self {
         let (u, f) = split(twist);
         let x = (u + f.cross(&u) + f * f.dot(&u)) * (2.0 / (1.0 + f.norm_squared()));
         Self::new(So3::cayley(&f), x)
     }
 
-    /// Twist $(u, f)$ whose Cayley transform is this motion: $f$ as for [`So3`], $u = \tfrac12(I - S(f))x$.
+    /// Returns the twist $(u, f)$ whose Cayley transform is this motion. $f$ is the inverse Cayley transform of
+    /// the rotation ([`So3::inverse_cayley`]) and $u = \tfrac12(I - S(f))x$, with the translation $x$ and the
+    /// cross-product matrix $S(f)$.
     ///
     /// # Errors
     ///
@@ -124,25 +133,29 @@ impl Se3 {
         Ok(join(&u, &f))
     }
 
-    /// Adjoint matrix $\mathrm{Ad} = (R, S(x)R; 0, R)$, which acts on twists $(u, \phi)$.
+    /// Returns the adjoint matrix of this motion, $\mathrm{Ad} = (R, S(x)R; 0, R)$, which maps twists
+    /// $(u, \phi)$ from the body frame to the space frame. $R$ is the rotation, $x$ the translation and $S(x)$
+    /// its cross-product matrix.
     pub fn adjoint(&self) -> Matrix6<f64> {
         let r = self.rotation.matrix();
         block(&r, &(hat(&self.translation) * r))
     }
 
-    /// Left Jacobian of the exponential: the left Jacobian of the rotation in both diagonal blocks, and the coupling
-    /// block $Q$ of Barfoot & Furgale (2014), Eq. (102).
+    /// Returns the left Jacobian of the exponential of rigid motions at a twist (6 × 6). Its diagonal blocks
+    /// are the left Jacobian of the rotation, its upper right block is the coupling block $Q$ of Barfoot &
+    /// Furgale (2014), Eq. (102).
     pub fn left_jacobian(twist: &Vector6<f64>) -> Matrix6<f64> {
         let (u, phi) = split(twist);
         block(&So3::left_jacobian(&phi), &coupling(&u, &phi))
     }
 
-    /// Right Jacobian of the exponential, $J_r(\xi) = J_l(-\xi)$.
+    /// Returns the right Jacobian of the exponential of rigid motions at a twist $\xi$ (6 × 6): the left
+    /// Jacobian at $-\xi$.
     pub fn right_jacobian(twist: &Vector6<f64>) -> Matrix6<f64> {
         Self::left_jacobian(&-twist)
     }
 
-    /// Inverse of the left Jacobian.
+    /// Returns the inverse of the left Jacobian of the exponential of rigid motions at a twist (6 × 6).
     ///
     /// # Errors
     ///
@@ -153,7 +166,7 @@ impl Se3 {
         Ok(block(&inverse, &-(inverse * coupling(&u, &phi) * inverse)))
     }
 
-    /// Inverse of the right Jacobian.
+    /// Returns the inverse of the right Jacobian of the exponential of rigid motions at a twist (6 × 6).
     ///
     /// # Errors
     ///

@@ -6,7 +6,8 @@ use crate::{LieError, LieGroup, hat};
 use nalgebra::{Matrix3, Vector3};
 use std::f64::consts::TAU;
 
-/// Largest $\lVert R^TR - I\rVert_F$ at which a matrix counts as a rotation with errors, and is replaced by the nearest
+/// Largest deviation $\lVert R^TR - I\rVert_F$ from orthogonality (Frobenius norm, dimensionless) with which a
+/// matrix $R$ is still accepted as a rotation with rounding errors. It is then replaced by the nearest
 /// rotation.
 pub const ROTATION_TOLERANCE: f64 = 1e-6;
 
@@ -39,7 +40,7 @@ impl PartialEq for So3 {
 }
 
 impl So3 {
-    /// Identity rotation.
+    /// Returns the identity rotation.
     #[inline]
     pub fn identity() -> Self {
         Self {
@@ -48,7 +49,8 @@ impl So3 {
         }
     }
 
-    /// Normalizes a quaternion (scalar part, vector part) to unit length; `None` if it is zero or not finite.
+    /// Creates a rotation from a quaternion with scalar part `w` and vector part `v`, which is normalized to
+    /// unit length. Returns `None` if the quaternion is zero or not finite.
     #[inline]
     pub fn from_quaternion(w: f64, v: &Vector3<f64>) -> Option<Self> {
         let scale = v.amax().max(w.abs());
@@ -59,7 +61,7 @@ impl So3 {
         Some(Self::normalized(w, v))
     }
 
-    /// Returns the unit quaternion: scalar part and vector part.
+    /// Returns the unit quaternion of the rotation: scalar part and vector part.
     #[inline]
     pub fn quaternion(&self) -> (f64, Vector3<f64>) {
         (self.w, self.v)
@@ -75,13 +77,13 @@ impl So3 {
         }
     }
 
-    /// Rotation with the rotation vector `phi` (rad).
+    /// Creates the rotation with the rotation vector `phi`: the rotation axis times the angle (rad).
     pub fn exp(phi: &Vector3<f64>) -> Self {
         let half = 0.5 * phi.norm();
         Self::normalized(libm::cos(half), phi * (0.5 * sinc(half)))
     }
 
-    /// Rotation vector (rad), of length at most π.
+    /// Returns the rotation vector: the rotation axis times the angle (rad), of length at most π.
     pub fn log(&self) -> Vector3<f64> {
         let (w, v) = if self.w < 0.0 {
             (-self.w, -self.v)
@@ -96,13 +98,14 @@ impl So3 {
         v * (2.0 * libm::atan2(sine, w) / sine)
     }
 
-    /// Rotation angle (rad) in \[0, π\].
+    /// Returns the rotation angle (rad) in \[0, π\].
     pub fn angle(&self) -> f64 {
         2.0 * libm::atan2(self.v.norm(), self.w.abs())
     }
 
-    /// Cayley transform $(I - S(f))^{-1}(I + S(f))$ of a vector $f = \tan(\theta/2)e$: the rotation by $\theta$ about the unit
-    /// axis $e$.
+    /// Creates a rotation by the Cayley transform $(I - S(f))^{-1}(I + S(f))$ of a vector
+    /// $f = \tan(\theta/2)e$, with the cross-product matrix $S(f)$. This is the rotation by the angle $\theta$
+    /// about the unit axis $e$.
     #[inline]
     pub fn cayley(f: &Vector3<f64>) -> Self {
         let scale = 1.0 / (1.0 + f.norm_squared()).sqrt();
@@ -112,7 +115,8 @@ impl So3 {
         }
     }
 
-    /// Cayley vector $f = \tan(\theta/2)e$ of the rotation.
+    /// Returns the Cayley vector $f = \tan(\theta/2)e$ of the rotation, with the rotation angle $\theta$ and
+    /// the unit axis $e$.
     ///
     /// # Errors
     ///
@@ -126,7 +130,7 @@ impl So3 {
         }
     }
 
-    /// Rotates a vector back by the Cayley rotation $F$ of `f`:
+    /// Rotates a vector $a$ by the inverse of a rotation $F$, the Cayley transform of the vector `f`:
     /// $F^Ta = a - \tfrac{2}{1+\lvert f\rvert^2}f\times(a - f\times a)$.
     ///
     /// Unlike [`rotate_back`](Self::rotate_back) the function needs no unit quaternion, and a vector parallel to
@@ -137,7 +141,7 @@ impl So3 {
         a - f.cross(&(a - f.cross(a))) * scale
     }
 
-    /// Product of two rotations: `other` is applied first, then `self`.
+    /// Returns the product of two rotations: `other` is applied first, then `self`.
     #[inline]
     #[must_use]
     pub fn compose(&self, other: &Self) -> Self {
@@ -146,8 +150,9 @@ impl So3 {
         Self::normalized(w, v)
     }
 
-    /// Product of `self` and the Cayley rotation of `f`, which is applied first. Equal to [`compose`](Self::compose) with
-    /// [`cayley`](Self::cayley), with one normalization instead of two.
+    /// Returns the product of `self` and the rotation [`cayley`](Self::cayley)`(f)`, which is applied first.
+    /// The result is that of [`compose`](Self::compose), with one normalization of the quaternion instead of
+    /// two.
     #[inline]
     #[must_use]
     pub fn compose_cayley(&self, f: &Vector3<f64>) -> Self {
@@ -155,7 +160,7 @@ impl So3 {
         Self::normalized(w, self.v + f * self.w + self.v.cross(f))
     }
 
-    /// Inverse rotation.
+    /// Returns the inverse rotation.
     #[inline]
     #[must_use]
     pub fn inverse(&self) -> Self {
@@ -165,21 +170,21 @@ impl So3 {
         }
     }
 
-    /// Rotates a vector from the body frame to the space frame, $Ra$.
+    /// Rotates a vector $a$ from the body frame to the space frame, $Ra$ with the rotation matrix $R$.
     #[inline]
     pub fn rotate(&self, a: &Vector3<f64>) -> Vector3<f64> {
         let t = self.v.cross(a) * 2.0;
         a + t * self.w + self.v.cross(&t)
     }
 
-    /// Rotates a vector from the space frame to the body frame, $R^Ta$.
+    /// Rotates a vector $a$ from the space frame to the body frame, $R^Ta$ with the rotation matrix $R$.
     #[inline]
     pub fn rotate_back(&self, a: &Vector3<f64>) -> Vector3<f64> {
         let t = a.cross(&self.v) * 2.0;
         a + t * self.w + t.cross(&self.v)
     }
 
-    /// Rotation matrix, from the body frame to the space frame.
+    /// Returns the rotation matrix, which maps vectors from the body frame to the space frame.
     #[rustfmt::skip]
     pub fn matrix(&self) -> Matrix3<f64> {
         let (w, x, y, z) = (self.w, self.v.x, self.v.y, self.v.z);
@@ -190,8 +195,8 @@ impl So3 {
         )
     }
 
-    /// Converts a matrix to the nearest rotation. The matrix must be a rotation up to errors of at most
-    /// [`ROTATION_TOLERANCE`].
+    /// Creates a rotation from a matrix: the rotation nearest to it. The matrix must be a rotation up to errors
+    /// of at most [`ROTATION_TOLERANCE`].
     ///
     /// # Errors
     ///
@@ -275,19 +280,23 @@ impl So3 {
         Self::normalized(w, v)
     }
 
-    /// Left Jacobian of the exponential, $I + \tfrac{1-\cos\theta}{\theta^2}S + \tfrac{\theta-\sin\theta}{\theta^3}S^2$ with
-    /// $S = S(\phi)$ and $\theta = \lvert\phi\rvert$.
+    /// Returns the left Jacobian of the exponential of rotations,
+    /// $J_l = I + \tfrac{1-\cos\theta}{\theta^2}S + \tfrac{\theta-\sin\theta}{\theta^3}S^2$, at the rotation
+    /// vector $\phi$ (rad), with its cross-product matrix $S$ and its length $\theta$.
     pub fn left_jacobian(phi: &Vector3<f64>) -> Matrix3<f64> {
         let (theta, s) = (phi.norm(), hat(phi));
         Matrix3::identity() + s * versine(theta) + s * s * sine_defect(theta)
     }
 
-    /// Right Jacobian of the exponential, $J_r(\phi) = J_l(-\phi) = J_l(\phi)^T$.
+    /// Returns the right Jacobian of the exponential of rotations at the rotation vector $\phi$ (rad): the left
+    /// Jacobian at $-\phi$, which is the transpose of that at $\phi$.
     pub fn right_jacobian(phi: &Vector3<f64>) -> Matrix3<f64> {
         Self::left_jacobian(phi).transpose()
     }
 
-    /// Inverse of the left Jacobian, $I - \tfrac12S + \theta^{-2}(1 - \tfrac\theta2\cot\tfrac\theta2)S^2$.
+    /// Returns the inverse of the left Jacobian of the exponential of rotations,
+    /// $I - \tfrac12S + \theta^{-2}(1 - \tfrac\theta2\cot\tfrac\theta2)S^2$, at the rotation vector $\phi$
+    /// (rad), with its cross-product matrix $S$ and its length $\theta$.
     ///
     /// # Errors
     ///
@@ -302,7 +311,8 @@ impl So3 {
         Ok(Matrix3::identity() - s * 0.5 + s * s * cotangent_defect(theta))
     }
 
-    /// Inverse of the right Jacobian: the transpose of the inverse left Jacobian.
+    /// Returns the inverse of the right Jacobian of the exponential of rotations at the rotation vector $\phi$
+    /// (rad). It is the transpose of the inverse left Jacobian.
     ///
     /// # Errors
     ///

@@ -1,6 +1,7 @@
 //! Errors of mass matrices, vectors and normals.
 
-/// Reason why a metric could not be built or applied.
+/// Reason why a kinetic-energy metric could not be created from a mass matrix, or could not be applied to a
+/// vector.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MetricError {
@@ -65,7 +66,8 @@ pub enum MetricError {
 }
 
 impl MetricError {
-    /// Stable kebab-case identifier of the variant, for machine-readable reports.
+    /// Returns the identifier of the error variant in machine-readable reports, in kebab case, for example
+    /// `not-symmetric`.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Empty => "empty",

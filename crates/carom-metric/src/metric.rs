@@ -4,8 +4,9 @@ use crate::{Covector, MetricError, Tangent};
 use carom_numeric::{dense, kernel};
 use nalgebra::{DMatrix, DVector};
 
-/// Smallest dimension at which, with the feature `faer`, factorizations and the whitening of many columns use faer. Below it,
-/// and without the feature, they use plain loops over columns.
+/// Smallest dimension of a mass matrix at which, with the feature `faer`, factorizations and the whitening of
+/// many columns ($L^{-1}A$ with the Cholesky factor $L$) use the library faer. For smaller matrices, and
+/// without the feature, they use plain loops over columns.
 ///
 /// The two methods differ only by rounding. For dimension 128 the loop takes about 1.8 times as long; building faer
 /// takes two minutes of processor time.
@@ -16,7 +17,7 @@ pub const FAER_MIN_DIM: usize = 48;
 /// Largest accepted difference of two mirror entries, as a fraction of the largest entry.
 const SYMMETRY_TOLERANCE: f64 = 1e-12;
 
-/// The kinetic-energy metric of a mechanical system at one configuration.
+/// Kinetic-energy metric of a mechanical system at one configuration, given by the mass matrix.
 ///
 /// The mass matrix $M$ (n × n, symmetric positive definite) maps velocities to momenta, [`flat`](Self::flat) $p = Mv$,
 /// with the inverse [`sharp`](Self::sharp), and defines the inner product of covectors
@@ -41,7 +42,8 @@ pub struct KineticMetric {
 }
 
 impl KineticMetric {
-    /// Validates and factors a mass matrix (n × n, in the units of the caller's coordinates).
+    /// Creates the kinetic metric: checks and factors a mass matrix (n × n, in the units of the caller's
+    /// coordinates).
     ///
     /// # Errors
     ///
@@ -69,18 +71,18 @@ impl KineticMetric {
         Ok(Self { mass, lower, reach })
     }
 
-    /// Dimension n of the configuration space.
+    /// Returns the dimension n of the configuration space, the number of rows of the mass matrix.
     #[inline]
     pub fn dim(&self) -> usize {
         self.mass.nrows()
     }
 
-    /// The mass matrix $M$ (n × n).
+    /// Returns the mass matrix $M$ (n × n) of this metric.
     pub fn mass_matrix(&self) -> &DMatrix<f64> {
         &self.mass
     }
 
-    /// Momentum $p = M v$ of a velocity.
+    /// Computes the momentum $p = M v$ of a velocity, with the mass matrix $M$.
     ///
     /// # Errors
     ///
@@ -90,7 +92,7 @@ impl KineticMetric {
         Ok(Covector(&self.mass * &velocity.0))
     }
 
-    /// Velocity $v = M^{-1} p$ of a momentum, by two triangular solves.
+    /// Computes the velocity $v = M^{-1} p$ of a momentum by two triangular solves, with the mass matrix $M$.
     ///
     /// # Errors
     ///
@@ -101,7 +103,8 @@ impl KineticMetric {
         Ok(Tangent(x))
     }
 
-    /// Inner product $\langle a, b\rangle = a M^{-1} b^T$ of two covectors.
+    /// Computes the inner product $\langle a, b\rangle = a M^{-1} b^T$ of two covectors (row vectors such as
+    /// momenta or gap gradients), with the mass matrix $M$.
     ///
     /// # Errors
     ///
@@ -113,7 +116,8 @@ impl KineticMetric {
         ))
     }
 
-    /// Norm $\lVert a\rVert = \sqrt{\langle a, a\rangle}$ of a covector.
+    /// Computes the kinetic norm $\lVert a\rVert = \sqrt{a M^{-1} a^T}$ of a covector, with the mass matrix
+    /// $M$.
     ///
     /// # Errors
     ///
@@ -122,7 +126,8 @@ impl KineticMetric {
         Ok(kernel::norm(self.whiten(a)?.as_slice()))
     }
 
-    /// Kinetic energy $\tfrac12 v^T M v$, in joules for SI input.
+    /// Computes the kinetic energy $\tfrac12 v^T M v$ of a velocity, in joules for SI input, with the mass
+    /// matrix $M$.
     ///
     /// # Errors
     ///
@@ -132,7 +137,8 @@ impl KineticMetric {
         Ok(0.5 * norm * norm)
     }
 
-    /// Whitened coordinates $L^{-1} a$ of a covector.
+    /// Converts a covector to whitened coordinates $L^{-1} a$, in which the metric is Euclidean. $L$ is the
+    /// Cholesky factor of the mass matrix, $M = LL^T$.
     ///
     /// # Errors
     ///
@@ -144,7 +150,8 @@ impl KineticMetric {
         Ok(x)
     }
 
-    /// Whitened coordinates $L^T v$ of a velocity.
+    /// Converts a velocity to whitened coordinates $L^T v$, in which the metric is Euclidean. $L$ is the
+    /// Cholesky factor of the mass matrix, $M = LL^T$.
     ///
     /// # Errors
     ///
@@ -156,7 +163,8 @@ impl KineticMetric {
         Ok(z)
     }
 
-    /// Replaces a covector by its whitened coordinates, $a \leftarrow L^{-1}a$.
+    /// Replaces a covector (n entries) by its whitened coordinates, $a \leftarrow L^{-1}a$, with the Cholesky
+    /// factor $L$ of the mass matrix, $M = LL^T$.
     ///
     /// Entries beyond [`dim`](Self::dim) do not change. A slice with fewer entries does not change at all.
     pub fn whiten_in_place(&self, a: &mut [f64]) {
@@ -168,14 +176,16 @@ impl KineticMetric {
         }
     }
 
-    /// Writes the whitened coordinates $L^T v$ of a velocity to `out`.
+    /// Writes the whitened coordinates $L^T v$ of a velocity (n entries) to `out`, with the Cholesky factor $L$
+    /// of the mass matrix, $M = LL^T$.
     pub fn whiten_velocity_into(&self, velocity: &[f64], out: &mut [f64]) {
         for (j, out) in out.iter_mut().enumerate().take(self.dim()) {
             *out = kernel::dot(self.column(j), &velocity[j.min(velocity.len())..]);
         }
     }
 
-    /// Replaces whitened coordinates by the velocity that they belong to, $z \leftarrow L^{-T}z$.
+    /// Converts whitened coordinates (n entries) back to a velocity, $z \leftarrow L^{-T}z$, with the Cholesky
+    /// factor $L$ of the mass matrix, $M = LL^T$.
     ///
     /// Entries beyond [`dim`](Self::dim) do not change. A slice with fewer entries does not change at all.
     pub fn unwhiten_velocity_in_place(&self, z: &mut [f64]) {
@@ -187,7 +197,8 @@ impl KineticMetric {
         }
     }
 
-    /// Replaces whitened coordinates by the covector that they belong to, $z \leftarrow Lz$.
+    /// Converts whitened coordinates (n entries) back to a covector, $z \leftarrow Lz$, with the Cholesky
+    /// factor $L$ of the mass matrix, $M = LL^T$.
     ///
     /// Entries beyond [`dim`](Self::dim) do not change. A slice with fewer entries does not change at all.
     pub fn unwhiten_in_place(&self, z: &mut [f64]) {
@@ -202,9 +213,9 @@ impl KineticMetric {
         }
     }
 
-    /// Replaces every row of a k × n matrix, a covector in whitened coordinates, by the covector
-    /// itself, $Z \leftarrow ZL^T$. So derivatives with respect to a whitened velocity become derivatives with respect to the
-    /// velocity.
+    /// Converts the rows of a k × n matrix from whitened coordinates back to covectors, $Z \leftarrow ZL^T$,
+    /// with the Cholesky factor $L$ of the mass matrix, $M = LL^T$. Derivatives with respect to a whitened
+    /// velocity become derivatives with respect to the velocity.
     ///
     /// Columns beyond [`dim`](Self::dim) do not change.
     pub fn unwhiten_rows(&self, rows: &mut DMatrix<f64>) {
@@ -244,7 +255,8 @@ impl KineticMetric {
         );
     }
 
-    /// Checks that a vector has n entries and that all are finite; `what` names it in error messages.
+    /// Checks that a vector has n entries, the dimension of the metric, and that all are finite. `what` names
+    /// the vector in error messages.
     ///
     /// # Errors
     ///

@@ -11,11 +11,13 @@ const DEPENDENT_NORMAL: f64 = 1e-10;
 /// Norm below which a gradient counts as zero.
 const ZERO_NORMAL: f64 = 1e-300;
 
-/// Covectors normalized to unit length in the kinetic metric, $u_i = D\phi_i/\lVert D\phi_i\rVert$.
+/// Gap gradients of contacts, normalized to unit length in the kinetic metric:
+/// $u_i = D\phi_i/\lVert D\phi_i\rVert$ with the gap $\phi_i$ of contact i. They are stored in whitened
+/// coordinates.
 ///
-/// Columns are whitened, $y_i = L^{-1}u_i$, so that $\langle u_i, u_j\rangle = y_i \cdot y_j$. The columns are kept because
-/// they determine small angles accurately: for two nearly opposite normals the Gram matrix loses half the
-/// digits of the angle.
+/// The whitened column of a normal is $y_i = L^{-1}u_i$ with the Cholesky factor $L$ of the mass matrix, so
+/// that $\langle u_i, u_j\rangle = y_i \cdot y_j$. The columns are kept because they determine small angles
+/// accurately: for two nearly opposite normals the Gram matrix loses half the digits of the angle.
 #[derive(Clone, Debug)]
 pub struct UnitNormals {
     columns: DMatrix<f64>,
@@ -23,7 +25,8 @@ pub struct UnitNormals {
 }
 
 impl UnitNormals {
-    /// Normalizes covectors (n entries each); an empty list is allowed.
+    /// Normalizes covectors, such as the gap gradients of contacts, to unit length in the kinetic metric. Each
+    /// has n entries, the dimension of the metric; an empty list is allowed.
     ///
     /// # Errors
     ///
@@ -36,7 +39,9 @@ impl UnitNormals {
         Self::new_or_zero(metric, covectors, |_| false)
     }
 
-    /// Normalizes covectors. Those for whose index `may_be_zero` is true may be zero: they stay zero, with the recorded norm 1.
+    /// Normalizes covectors to unit length in the kinetic metric, where some may be zero. `may_be_zero` tells
+    /// for the index of a covector if it may be zero. A zero covector stays zero, and [`norm`](Self::norm)
+    /// returns 1 for it.
     ///
     /// # Errors
     ///
@@ -72,7 +77,7 @@ impl UnitNormals {
         Ok(Self { columns, norms })
     }
 
-    /// Number of normals.
+    /// Returns the number of unit normals.
     pub fn len(&self) -> usize {
         self.norms.len()
     }
@@ -82,26 +87,28 @@ impl UnitNormals {
         self.norms.is_empty()
     }
 
-    /// Unit normal `i` in whitened coordinates (n entries).
+    /// Returns unit normal `i` in whitened coordinates (n entries), in which the kinetic metric is Euclidean.
     #[inline]
     pub fn column(&self, i: usize) -> &[f64] {
         let n = self.columns.nrows();
         &self.columns.as_slice()[i * n..(i + 1) * n]
     }
 
-    /// All unit normals in whitened coordinates (n × number of normals).
+    /// Returns all unit normals in whitened coordinates, in which the kinetic metric is Euclidean, as columns
+    /// of a matrix (n × number of normals).
     pub fn columns(&self) -> &DMatrix<f64> {
         &self.columns
     }
 
-    /// Kinetic norm of covector `i` before normalization.
+    /// Returns the kinetic norm of covector `i` before its normalization.
     #[inline]
     pub fn norm(&self, i: usize) -> f64 {
         self.norms[i]
     }
 
-    /// Removes from every unit normal its part in the span of orthonormal whitened `directions`
-    /// (n × m), and normalizes again. [`norm`](Self::norm) then returns the norm of the remaining covector.
+    /// Projects every unit normal onto the orthogonal complement of given directions, and normalizes it again.
+    /// `directions` are orthonormal columns in whitened coordinates (n × m). [`norm`](Self::norm) then returns
+    /// the norm of the projected covector.
     ///
     /// # Errors
     ///
@@ -130,7 +137,8 @@ impl UnitNormals {
         Ok(())
     }
 
-    /// Gram matrix $\langle u_i, u_j\rangle$ of the unit normals (number of normals squared; 1 on the diagonal).
+    /// Computes the Gram matrix of the unit normals: the inner products $\langle u_i, u_j\rangle$ of all pairs
+    /// in the kinetic metric (square, one row per normal, 1 on the diagonal).
     pub fn gram(&self) -> DMatrix<f64> {
         let m = self.len();
         let mut gram = DMatrix::identity(m, m);
@@ -144,12 +152,14 @@ impl UnitNormals {
         gram
     }
 
-    /// Cosine $c = \langle u_i, u_j\rangle$ in $[-1, 1]$, with an absolute error of about one unit in the last place of 1.
+    /// Computes the cosine of the angle between unit normals `i` and `j` in the kinetic metric,
+    /// $c = \langle u_i, u_j\rangle$ in $[-1, 1]$. The absolute error is about one unit in the last place of 1.
     pub fn cosine(&self, i: usize, j: usize) -> f64 {
         kernel::dot(self.column(i), self.column(j)).clamp(-1.0, 1.0)
     }
 
-    /// Wedge of the momenta that are feasible for the contacts `i` and `j`.
+    /// Returns the feasible wedge of contacts `i` and `j`: the set of momenta with which neither contact
+    /// approaches.
     pub fn wedge(&self, i: usize, j: usize) -> Wedge {
         let (u, v) = (self.column(i), self.column(j));
         let (mut sum, mut difference) = (0.0, 0.0);
@@ -164,13 +174,14 @@ impl UnitNormals {
     }
 }
 
-/// Feasible wedge of two contacts with unit normals $u$ and $v$: momenta with $\langle p,u\rangle \ge 0$ and
-/// $\langle p,v\rangle \ge 0$.
+/// Feasible wedge of two contacts with unit normals $u$ and $v$: the momenta $p$ with
+/// $\langle p,u\rangle \ge 0$ and $\langle p,v\rangle \ge 0$ in the kinetic inner product, with which neither
+/// contact approaches.
 ///
 /// The half angle $\gamma \in [0, \pi/2]$ of the wedge satisfies $\sin\gamma = \lVert u+v\rVert/2$,
-/// $\cos\gamma = \lVert u-v\rVert/2$ and $c = -\cos 2\gamma$. Both are stored, so the angle
-/// is accurate to the last digits also for nearly opposite ($\gamma \to 0$) and nearly equal
-/// ($\gamma \to \pi/2$) normals, for which $\arccos c$ is not.
+/// $\cos\gamma = \lVert u-v\rVert/2$ and $c = -\cos 2\gamma$ with $c = \langle u,v\rangle$. Sine and cosine are
+/// stored, so that the angle is accurate to the last digits also for nearly opposite ($\gamma \to 0$) and
+/// nearly equal ($\gamma \to \pi/2$) normals, for which $\arccos c$ is not.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Wedge {
     /// Sine of the half angle, $\sin\gamma$.
@@ -180,7 +191,7 @@ pub struct Wedge {
 }
 
 impl Wedge {
-    /// Half opening angle $\gamma$ in radians.
+    /// Returns half the opening angle $\gamma$ of the wedge, in radians.
     pub fn half_angle(&self) -> f64 {
         libm::atan2(self.sin, self.cos)
     }

@@ -45,7 +45,9 @@ impl KineticMetric {
         Ok(Covector(&p.0 - &u.0 / unit.norm(0) * (2.0 * along)))
     }
 
-    /// Reset map $\Gamma(u) = I - 2 M^{-1}u^T u/\langle u,u\rangle$ (n × n) of an elastic impact.
+    /// Computes the matrix that maps a momentum before an elastic frictionless impact to that after it,
+    /// $\Gamma(u) = I - 2 M^{-1}u^T u/\langle u,u\rangle$ (n × n). $u$ is the contact normal (the gap gradient,
+    /// a row), $M$ the mass matrix and $\langle u,u\rangle = uM^{-1}u^T$.
     ///
     /// It acts on momenta written as rows, $p^+ = p^-\Gamma(u)$, and is its own inverse.
     ///
@@ -60,7 +62,8 @@ impl KineticMetric {
         Ok(DMatrix::identity(n, n) - velocity * u.0.transpose() * (2.0 / unit.norm(0)))
     }
 
-    /// Projects a momentum orthogonally onto the span of contact normals.
+    /// Projects a momentum orthogonally, in the kinetic metric, onto the span of contact normals (gap
+    /// gradients).
     ///
     /// Linearly dependent normals are allowed; an empty list gives zero.
     ///
@@ -79,8 +82,9 @@ impl KineticMetric {
         Ok(Covector(self.unwhiten_covector(&inside)))
     }
 
-    /// Projects a momentum orthogonally onto the null space of contact normals. The result is the part that
-    /// no frictionless impact at these contacts can change (Seghete & Murphey, Lemma 2).
+    /// Projects a momentum orthogonally, in the kinetic metric, onto the complement of the span of contact
+    /// normals (gap gradients). The result is the part that no frictionless impact at these contacts can change
+    /// (Seghete & Murphey, Lemma 2).
     ///
     /// # Errors
     ///
@@ -101,7 +105,7 @@ impl KineticMetric {
     }
 }
 
-/// Orthonormal basis (n × rank) of the span of the columns.
+/// Computes an orthonormal basis (n × rank) of the span of the columns of a matrix.
 ///
 /// Singular values below $10^{-12}$ of the largest count as zero. They are computed by one-sided Jacobi rotations: for some
 /// matrices of six unit columns with one linearly dependent, the bidiagonalizing decomposition of nalgebra has errors of up

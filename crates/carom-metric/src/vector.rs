@@ -41,14 +41,14 @@ pub struct Tangent(pub DVector<f64>);
 pub struct Covector(pub DVector<f64>);
 
 impl Tangent {
-    /// Creates a tangent vector with the given entries.
+    /// Creates a tangent vector (generalized velocity) with the given entries.
     pub fn from_slice(entries: &[f64]) -> Self {
         Self(DVector::from_column_slice(entries))
     }
 }
 
 impl Covector {
-    /// Creates a covector with the given entries.
+    /// Creates a covector (generalized momentum or gap gradient) with the given entries.
     pub fn from_slice(entries: &[f64]) -> Self {
         Self(DVector::from_column_slice(entries))
     }

@@ -7,15 +7,16 @@ use crate::kernel;
 /// A pivot below this fraction of the original diagonal entry, times the dimension, counts as rounding error.
 const LOST_PIVOT: f64 = 4.0 * f64::EPSILON;
 
-/// True if a pivot of a matrix of dimension `n` is larger than the rounding error of `given`, the original
-/// diagonal entry. NaN and infinities give false.
+/// True if a pivot of a Cholesky factorization is larger than its rounding error, so that the matrix counts as
+/// positive definite. `pivot` is the diagonal entry after elimination, `given` the diagonal entry of the
+/// original matrix and `n` its dimension. NaN and infinities give false.
 #[inline]
 pub fn is_regular(pivot: f64, given: f64, n: usize) -> bool {
     pivot > LOST_PIVOT * n as f64 * given.abs() && pivot.is_finite()
 }
 
-/// Overwrites the lower triangle of a symmetric matrix (n × n) by its Cholesky factor $L$. The entries above
-/// the diagonal are neither read nor changed.
+/// Overwrites the lower triangle of a symmetric matrix $A$ (n × n, column-major) by its Cholesky factor $L$,
+/// $A = LL^T$. The entries above the diagonal are neither read nor changed.
 ///
 /// # Errors
 ///
@@ -47,7 +48,8 @@ pub fn cholesky(matrix: &mut [f64], n: usize) -> Result<(), usize> {
     Ok(())
 }
 
-/// Replaces $x$ by $L^{-1}x$, with the factor $L$ of [`cholesky`] (n × n, n the length of `x`).
+/// Solves a triangular system by forward substitution: replaces $x$ by $L^{-1}x$. `lower` is the Cholesky
+/// factor $L$ from [`cholesky`] (n × n, n the length of `x`).
 pub fn whiten(lower: &[f64], x: &mut [f64]) {
     let n = x.len();
     for j in 0..n {
@@ -55,9 +57,9 @@ pub fn whiten(lower: &[f64], x: &mut [f64]) {
     }
 }
 
-/// Makes one step of forward substitution: divides the first entry of `x` by the diagonal entry of a column of
-/// the factor, and subtracts its multiples from the entries below. `column` begins at the diagonal and may end
-/// after its last nonzero entry.
+/// Makes one step of forward substitution with a lower triangular matrix: divides the first entry of `x` by the
+/// diagonal entry of a matrix column, and subtracts multiples of the quotient from the entries below. `column`
+/// is the part of the column from the diagonal down; it may end after its last nonzero entry.
 #[inline]
 pub fn whiten_column(column: &[f64], x: &mut [f64]) {
     if let ([diagonal, below @ ..], [first, rest @ ..]) = (column, x) {
@@ -66,7 +68,8 @@ pub fn whiten_column(column: &[f64], x: &mut [f64]) {
     }
 }
 
-/// Replaces $z$ by $L^{-T}z$, with the factor $L$ of [`cholesky`].
+/// Solves a transposed triangular system by backward substitution: replaces $z$ by $L^{-T}z$. `lower` is the
+/// Cholesky factor $L$ from [`cholesky`] (n × n, n the length of `z`).
 pub fn unwhiten(lower: &[f64], z: &mut [f64]) {
     let n = z.len();
     for j in (0..n).rev() {
@@ -74,8 +77,9 @@ pub fn unwhiten(lower: &[f64], z: &mut [f64]) {
     }
 }
 
-/// Makes one step of backward substitution: subtracts the terms of the entries below from the first entry and
-/// divides by the diagonal entry. `column` is as in [`whiten_column`].
+/// Makes one step of backward substitution with the transpose of a lower triangular matrix: subtracts the terms
+/// of the entries below from the first entry of `z`, and divides it by the diagonal entry. `column` is the part
+/// of a matrix column from the diagonal down; it may end after its last nonzero entry.
 #[inline]
 pub fn unwhiten_column(column: &[f64], z: &mut [f64]) {
     if let ([diagonal, below @ ..], [first, rest @ ..]) = (column, z) {
@@ -83,9 +87,9 @@ pub fn unwhiten_column(column: &[f64], z: &mut [f64]) {
     }
 }
 
-/// Overwrites a matrix (n × n) by its LU factors and `pivots` (n entries) by the row exchanges. Returns false
-/// if the matrix is singular to working precision: a pivot vanishes against the largest entry of its column, or
-/// is not finite.
+/// Overwrites a matrix (n × n, column-major) by its LU factors with partial pivoting, and `pivots` (n entries)
+/// by the row exchanges. Returns false if the matrix is singular to working precision: a pivot is not finite,
+/// or is negligible compared with the largest entry of its column.
 pub fn lu(matrix: &mut [f64], n: usize, pivots: &mut [usize]) -> bool {
     for j in 0..n {
         let column = &matrix[j * n..(j + 1) * n];
@@ -125,7 +129,8 @@ pub fn lu(matrix: &mut [f64], n: usize, pivots: &mut [usize]) -> bool {
     true
 }
 
-/// Replaces `x` by the solution of the linear system with right-hand side `x`, using the factors of [`lu`].
+/// Solves a linear system with the LU factors of [`lu`]. `x` holds the right-hand side on entry and the
+/// solution on return.
 pub fn lu_solve(factors: &[f64], pivots: &[usize], x: &mut [f64]) {
     let n = x.len();
     for (j, &pivot) in pivots.iter().enumerate().take(n) {

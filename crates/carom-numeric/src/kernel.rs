@@ -3,7 +3,7 @@
 /// A sum of squares between this and its inverse is not affected by overflow or underflow.
 const SAFE_SQUARE: f64 = 1e-250;
 
-/// True if every entry is finite.
+/// True if every entry of a vector is finite, that is neither NaN nor infinite.
 #[inline]
 pub fn is_finite(x: &[f64]) -> bool {
     // Evaluated without branches: an infinity or a NaN makes the sum NaN.
@@ -23,19 +23,19 @@ pub fn power_of_two_scale(magnitude: f64) -> f64 {
     f64::from_bits(((1023 - exponent.clamp(-1000, 1000)) as u64) << 52)
 }
 
-/// Returns the largest absolute entry; 0 for an empty slice.
+/// Returns the largest absolute entry of a vector (its maximum norm); 0 for an empty slice.
 #[inline]
 pub fn max_abs(x: &[f64]) -> f64 {
     x.iter().fold(0.0, |m, v| f64::max(m, v.abs()))
 }
 
-/// Returns the Euclidean inner product.
+/// Returns the Euclidean inner product of two vectors.
 #[inline]
 pub fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(x, y)| x * y).sum()
 }
 
-/// Returns the Euclidean norm, without overflow or underflow.
+/// Returns the Euclidean norm of a vector, computed without overflow or underflow of the squares.
 #[inline]
 pub fn norm(x: &[f64]) -> f64 {
     let square = dot(x, x);
@@ -50,7 +50,7 @@ pub fn norm(x: &[f64]) -> f64 {
         / scale
 }
 
-/// Adds a multiple of a vector: `y += a x`.
+/// Adds a multiple of the vector `x` to the vector `y`: `y += a x`.
 #[inline]
 pub fn add_scaled(y: &mut [f64], a: f64, x: &[f64]) {
     for (y, x) in y.iter_mut().zip(x) {

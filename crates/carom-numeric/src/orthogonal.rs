@@ -5,10 +5,10 @@ use crate::kernel;
 /// Largest number of corrections of a solution by its residual.
 const MAX_CORRECTIONS: usize = 2;
 
-/// Complete orthogonal decomposition $AP = Q_r L Z_r^T$ of a matrix of rank r (rows × n, column-major). $P$ is
-/// a permutation, $L$ a lower triangle, and $Q_r$, $Z_r$ have orthonormal columns. Householder reflections with
-/// the longest remaining column first are followed by reflections of the trapezoid from the right (Golub & Van
-/// Loan, *Matrix Computations*, 5.4).
+/// Complete orthogonal decomposition $AP = Q_r L Z_r^T$ of a matrix $A$ of rank r (rows × n, column-major), for
+/// least-squares solutions of shortest length. $P$ is a permutation, $L$ a lower triangle, and $Q_r$, $Z_r$
+/// have orthonormal columns. Householder reflections with the longest remaining column first are followed by
+/// reflections of the trapezoid from the right (Golub & Van Loan, *Matrix Computations*, 5.4).
 ///
 /// The decomposition needs one pass, while [`Svd`](crate::svd::Svd) needs several sweeps over all pairs of
 /// columns. The rank is meaningful only if there is a gap between the lengths of the remaining columns that are
@@ -42,9 +42,10 @@ pub struct Orthogonal {
 }
 
 impl Orthogonal {
-    /// Decomposes a matrix (rows × n, column-major). Each column is reduced by its components along the columns
-    /// chosen before; if the rest is shorter than `cutoff` times the longest column, it counts as dependent.
-    /// Entries that are not finite give results that are not finite.
+    /// Computes the complete orthogonal decomposition of a matrix (rows × n, column-major). Each column is
+    /// reduced by its components along the columns chosen before. If the remainder is shorter than `cutoff`
+    /// times the longest column of the matrix, the column counts as linearly dependent. Entries that are not
+    /// finite give results that are not finite.
     pub fn new(matrix: &[f64], rows: usize, cutoff: f64) -> Self {
         let n = matrix.len().checked_div(rows).unwrap_or(0);
         let mut order: Vec<usize> = (0..n).collect();
@@ -89,12 +90,13 @@ impl Orthogonal {
         }
     }
 
-    /// Returns the number of independent columns.
+    /// Returns the rank of the decomposed matrix: the number of its columns that count as linearly independent.
     pub fn rank(&self) -> usize {
         self.rank
     }
 
-    /// Returns the $x$ (n entries) of least norm among those that minimize $\lVert Ax-b\rVert$.
+    /// Solves a least-squares problem with the decomposed matrix $A$: returns the shortest $x$ (n entries, one
+    /// per column) among those that minimize $\lVert Ax-b\rVert$.
     pub fn least_norm(&self, b: &[f64]) -> Vec<f64> {
         let mut x = self.solve(b);
         let mut left = self.misses(b, &x);

@@ -11,7 +11,7 @@ const MAX_DEPTH: u32 = 52;
 /// Number of steps after which bisection has reached the smallest positive number.
 const MAX_STEPS: usize = 1200;
 
-/// Order in which roots are reported.
+/// Order in which the roots of a polynomial are reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// The smallest root is reported first.
@@ -20,7 +20,7 @@ pub enum Direction {
     Descending,
 }
 
-/// Answer of the caller after each root.
+/// Decision of the caller after a reported root of a polynomial: search for the next root, or stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Search {
     /// Search for the next root.
@@ -29,12 +29,12 @@ pub enum Search {
     Stop,
 }
 
-/// Reports the simple roots in [0, 1] of a polynomial in the order of `direction`. `a` are the coefficients of
-/// ascending powers.
+/// Finds the simple roots of a polynomial in [0, 1] and calls `found` with each of them, in the order of
+/// `direction`, until `found` returns [`Search::Stop`]. `a` are the coefficients of ascending powers.
 ///
-/// `last` is the value of the polynomial at 1. The caller computes it, so that adjacent pieces agree on the
-/// sign at their common end. Zero counts as positive. A double root, where the polynomial does not change its
-/// sign, is not reported.
+/// `last` is the value of the polynomial at 1. The caller computes it, so that adjacent pieces of a piecewise
+/// polynomial agree on the sign at their common end. Zero counts as positive. A double root, where the
+/// polynomial does not change its sign, is not reported.
 ///
 /// # Examples
 ///

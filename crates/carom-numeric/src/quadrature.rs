@@ -5,9 +5,9 @@ use std::sync::OnceLock;
 /// The Newton iteration for a node on $[-1, 1]$ ends with a step of at most this size, which is rounding error.
 const NODE_ROUNDING: f64 = 1e-16;
 
-/// Computes nodes and weights of the Gauss-Legendre rule on \[-1, 1\], from the largest node to the smallest.
-/// The nodes are found by Newton's method on the Legendre polynomial. The rule is exact for polynomials of
-/// degree 2N - 1.
+/// Computes the N nodes and weights of the Gauss-Legendre rule on \[-1, 1\]. Each pair is a node and its
+/// weight, from the largest node to the smallest. The nodes are found by Newton's method on the Legendre
+/// polynomial. The rule is exact for polynomials of degree 2N - 1.
 ///
 /// # Examples
 ///
@@ -47,8 +47,9 @@ const PANEL_NODES: usize = 20;
 /// Largest number of panels of [`panels`].
 const MOST_PANELS: f64 = 1e6;
 
-/// Integrates functions over \[0, `t`\] whose phase changes by at most `phase` radians. Each radian gets one
-/// panel with 20 nodes, with at most a million panels.
+/// Integrates N oscillating functions over \[0, `t`\] by composite Gauss quadrature. `phase` bounds the phase
+/// change of the functions over the interval (rad). The interval is divided into one panel of 20 nodes per
+/// radian, into at most a million panels.
 ///
 /// # Examples
 ///
@@ -95,8 +96,9 @@ impl Default for Adaptive {
 }
 
 impl Adaptive {
-    /// Integrates functions over an interval. Each interval is halved until the sum over its halves differs
-    /// from the whole by no more than the tolerance. This difference overestimates the error by far.
+    /// Integrates several functions over the interval from `from` to `to`. Each subinterval is halved until the
+    /// sum of the integrals over its halves differs from the integral over the whole by at most `tolerance`
+    /// (absolute). This difference is much larger than the actual error.
     pub fn integrate<const N: usize>(
         &self,
         function: &dyn Fn(f64) -> [f64; N],

@@ -15,7 +15,7 @@ fn mix(mut x: u64) -> u64 {
     x ^ (x >> 31)
 }
 
-/// Returns word number `position` (from 0) of the SplitMix64 stream with this seed.
+/// Returns 64 random bits: word number `position` (from 0) of the SplitMix64 random stream with the given seed.
 ///
 /// # Examples
 ///
@@ -28,7 +28,8 @@ pub fn bits(seed: u64, position: u64) -> u64 {
     mix(seed.wrapping_add(position.wrapping_add(1).wrapping_mul(INCREMENT)))
 }
 
-/// Returns number `position` of the stream with this seed, uniform in \[`low`, `high`), with 53 random bits.
+/// Returns a random number, uniform in \[`low`, `high`), with 53 random bits: number `position` (from 0) of the
+/// SplitMix64 random stream with the given seed.
 ///
 /// # Examples
 ///
@@ -41,15 +42,15 @@ pub fn uniform(seed: u64, position: u64, low: f64, high: f64) -> f64 {
     low + (high - low) * ((bits(seed, position) >> 11) as f64 * crate::power(2.0, -53))
 }
 
-/// Returns a number in \[1, 2) with 52 random bits that depends only on the seed (below $2^{32}$) and the
-/// position.
+/// Returns a pseudo-random number in \[1, 2) with 52 random bits, which depends only on the seed (below
+/// $2^{32}$) and the position in the stream.
 #[inline]
 pub fn generic(seed: u64, position: u64) -> f64 {
     let state = position.wrapping_add(seed << 32).wrapping_mul(INCREMENT);
     1.0 + (mix(state) >> 12) as f64 * crate::power(2.0, -52)
 }
 
-/// Random generator for one step of one sample of a seeded ensemble.
+/// Random number generator for one time step of one sample of a random ensemble.
 ///
 /// The initial state is mixed from seed, sample and step, so that generators that differ in any of these give
 /// unrelated numbers.
@@ -59,7 +60,8 @@ pub struct CounterRng {
 }
 
 impl CounterRng {
-    /// Creates the generator of one step of one sample.
+    /// Creates the random generator for one time step of one sample of an ensemble. `seed` is the seed of the
+    /// ensemble; `sample` and `step` are the indices of the sample and of the time step.
     pub fn new(seed: u64, sample: u64, step: u64) -> Self {
         let seeded = mix(seed.wrapping_add(INCREMENT));
         let sampled = mix(seeded ^ sample.wrapping_mul(INCREMENT).wrapping_add(1));
@@ -68,13 +70,13 @@ impl CounterRng {
         }
     }
 
-    /// Returns the next 64 random bits.
+    /// Returns the next 64 random bits of the generator.
     pub fn next_bits(&mut self) -> u64 {
         self.state = self.state.wrapping_add(INCREMENT);
         mix(self.state)
     }
 
-    /// Returns the next number, uniform in the open interval (0, 1).
+    /// Returns the next random number of the generator, uniform in the open interval (0, 1).
     pub fn next_uniform(&mut self) -> f64 {
         ((self.next_bits() >> 12) as f64 + 0.5) * crate::power(2.0, -52)
     }

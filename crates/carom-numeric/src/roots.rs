@@ -4,8 +4,9 @@
 /// of similar size.
 const MAX_STEPS: usize = 100;
 
-/// Finds by bisection the number at which a property is lost that holds at `low` and not at `high`. The bracket
-/// shrinks to two neighboring numbers; returns the upper one.
+/// Finds the point between `low` and `high` at which a condition stops to be true, by bisection. `holds` is the
+/// condition: true at `low`, false at `high`. The bracket shrinks to two neighboring floating-point numbers;
+/// the upper one is returned.
 ///
 /// # Examples
 ///
@@ -29,14 +30,17 @@ pub fn bisect(mut low: f64, mut high: f64, mut holds: impl FnMut(f64) -> bool) -
 }
 
 /// Finds the root of a function with one sign change on an interval, by Newton's method inside a shrinking
-/// bracket. `function` returns the value and the derivative; `values` are the function values at the ends.
+/// bracket. `ends` are the ends of the interval and `values` the function values there; `function` returns the
+/// value and the derivative at a point.
 #[inline]
 pub fn newton(ends: [f64; 2], values: [f64; 2], function: impl Fn(f64) -> (f64, f64)) -> f64 {
     let guess = ends[0] + (ends[1] - ends[0]) * (values[0] / (values[0] - values[1]));
     newton_from(guess, ends, values, function)
 }
 
-/// Finds the root like [`newton`], starting from a guess inside the interval.
+/// Finds the root of a function with one sign change on an interval, as [`newton`] does, but starting from
+/// `guess` inside the interval. The second argument holds the ends of the interval and `values` the function
+/// values there; `function` returns the value and the derivative at a point.
 #[inline]
 pub fn newton_from(
     guess: f64,

@@ -2,7 +2,8 @@
 
 use std::cmp::Ordering;
 
-/// Returns the rounded sum and its rounding error: `a + b` is exactly the sum of both results. Knuth's two-sum.
+/// Adds two numbers without loss (Knuth's two-sum): returns the rounded sum and its rounding error. Together
+/// the two results are exactly `a + b`.
 ///
 /// # Examples
 ///
@@ -16,7 +17,8 @@ pub fn two_sum(a: f64, b: f64) -> (f64, f64) {
     (s, (a - (s - t)) + (b - t))
 }
 
-/// Returns the rounded product and its rounding error, without a fused multiply-add. Dekker's product.
+/// Multiplies two numbers without loss (Dekker's product): returns the rounded product and its rounding error.
+/// Together the two results are exactly `a b`. No fused multiply-add is used.
 #[inline]
 pub fn two_product(a: f64, b: f64) -> (f64, f64) {
     let split = |x: f64| {
@@ -29,7 +31,7 @@ pub fn two_product(a: f64, b: f64) -> (f64, f64) {
     (p, ((ah * bh - p) + ah * bl + al * bh) + al * bl)
 }
 
-/// Exact sum of numbers.
+/// Accumulator that adds floating-point numbers exactly, without rounding errors.
 ///
 /// The sum is stored as a nonoverlapping expansion (Shewchuk, *Adaptive precision floating-point arithmetic and
 /// fast robust geometric predicates*, 1997): a list of parts with growing magnitude. The last part has the sign
@@ -52,7 +54,7 @@ pub struct ExactSum {
 }
 
 impl ExactSum {
-    /// Adds a number to the sum.
+    /// Adds a number to the exact sum.
     pub fn add(&mut self, mut x: f64) {
         let mut kept = 0;
         for k in 0..self.parts.len() {
@@ -69,15 +71,16 @@ impl ExactSum {
         }
     }
 
-    /// Adds a product of two numbers. The product and its rounding error must be in the range of normal
-    /// numbers.
+    /// Adds the product of two numbers to the exact sum. The product and its rounding error must be in the
+    /// range of normal numbers.
     pub fn add_product(&mut self, a: f64, b: f64) {
         let (high, low) = two_product(a, b);
         self.add(low);
         self.add(high);
     }
 
-    /// Returns the sign of the sum: `Less` for a negative sum.
+    /// Returns the exact sign of the sum: `Less` for a negative sum, `Equal` for zero, `Greater` for a positive
+    /// one.
     pub fn sign(&self) -> Ordering {
         let last = self.parts.last().copied().unwrap_or(0.0);
         last.partial_cmp(&0.0).unwrap_or(Ordering::Equal)

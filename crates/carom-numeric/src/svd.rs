@@ -14,7 +14,8 @@ const VANISHING: f64 = f64::EPSILON / 64.0;
 /// Largest number of corrections of a solution by its residual.
 const MAX_CORRECTIONS: usize = 2;
 
-/// Singular value decomposition $A = U\Sigma V^T$ of a matrix (rows × n, column-major).
+/// Singular value decomposition $A = U\Sigma V^T$ of a matrix $A$ (rows × n, column-major), with orthonormal
+/// columns of $U$ and $V$ and the diagonal matrix $\Sigma$ of singular values.
 ///
 /// One-sided Jacobi rotations make the columns of $AV$ orthogonal (Hestenes, *J. SIAM* 6, 1958; de Rijk, *SIAM
 /// J. Sci. Stat. Comput.* 10, 1989). Unlike methods that reduce to bidiagonal form, they find small singular
@@ -44,8 +45,8 @@ pub struct Svd {
 }
 
 impl Svd {
-    /// Decomposes a matrix (rows × n, column-major) of any rank and shape. Entries that are not finite give
-    /// results that are not finite.
+    /// Computes the singular value decomposition of a matrix (rows × n, column-major) of any rank and shape.
+    /// Entries that are not finite give results that are not finite.
     pub fn new(matrix: &[f64], rows: usize) -> Self {
         let n = matrix.len().checked_div(rows).unwrap_or(0);
         // The scaling keeps squares of entries from overflow and underflow.
@@ -89,30 +90,33 @@ impl Svd {
         }
     }
 
-    /// Returns the singular values (n entries) in no particular order; entry i belongs to the
-    /// [`right`](Self::right) vector i.
+    /// Returns the singular values of the matrix (n entries, one per column) in no particular order; entry i
+    /// belongs to the [`right`](Self::right) singular vector i.
     pub fn singular_values(&self) -> &[f64] {
         &self.sizes
     }
 
-    /// Returns the largest singular value; 0 for a matrix without columns.
+    /// Returns the largest singular value of the matrix, its spectral norm; 0 for a matrix without columns.
     pub fn largest(&self) -> f64 {
         self.sizes.iter().copied().fold(0.0, f64::max)
     }
 
-    /// Returns the left singular vector of a nonzero singular value (one entry per row).
+    /// Returns the left singular vector (one entry per row) of the nonzero singular value with the given index
+    /// in [`singular_values`](Self::singular_values).
     pub fn left(&self, index: usize) -> &[f64] {
         &self.left[index * self.rows..(index + 1) * self.rows]
     }
 
-    /// Returns the right singular vector of a singular value (n entries).
+    /// Returns the right singular vector (n entries) of the singular value with the given index in
+    /// [`singular_values`](Self::singular_values).
     pub fn right(&self, index: usize) -> &[f64] {
         let n = self.sizes.len();
         &self.right[index * n..(index + 1) * n]
     }
 
-    /// Returns the $x$ (n entries) of least norm among those that minimize $\lVert Ax-b\rVert$. Singular values
-    /// below `cutoff` times the largest count as zero.
+    /// Solves a least-squares problem with the decomposed matrix $A$: returns the shortest $x$ (n entries, one
+    /// per column) among those that minimize $\lVert Ax-b\rVert$. Singular values below `cutoff` times the
+    /// largest count as zero.
     pub fn least_norm(&self, b: &[f64], cutoff: f64) -> Vec<f64> {
         let solve = |b: &[f64]| {
             let mut x = vec![0.0; self.sizes.len()];

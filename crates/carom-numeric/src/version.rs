@@ -1,6 +1,6 @@
 //! Version of the numbers that carom computes.
 
-/// Version of carom's numerical results.
+/// Version number of the numerical results of carom.
 ///
 /// The version changes if and only if a number in `golden/` changes. Two results with equal version (key
 /// `numerics` in records and JSON answers) were computed by equal arithmetic up to the last digits.

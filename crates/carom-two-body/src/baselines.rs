@@ -11,8 +11,9 @@ use super::state::State;
 use crate::TwoBodyError;
 use nalgebra::Vector3;
 
-/// Sine of the angle between $\gamma$ and $\gamma'$ below which Algorithm 1 of the paper counts sliding as straight. The
-/// paper does not state the value; this one reproduces its iteration counts.
+/// Tolerance with which Algorithm 1 of Jia & Wang counts sliding as straight: the sine of the angle between the
+/// sliding velocity $\gamma$ and its derivative $\gamma'$ with respect to the normal impulse. The paper does
+/// not state the value; this one reproduces its iteration counts.
 pub const PAPER_LINE_TOLERANCE: f64 = 0.08;
 
 /// Fraction of the initial sliding speed below which Algorithm 1 counts the contact as at rest.
@@ -21,7 +22,8 @@ const REST_TOLERANCE: f64 = 1e-3;
 /// Largest number of Euler steps.
 const MAX_ITERATIONS: usize = 20_000_000;
 
-/// Step control of the explicit Euler steps of Algorithm 1, and the condition for their end.
+/// Integration scheme of Algorithm 1 of Jia & Wang for a frictional impact: the step size of its explicit Euler
+/// steps, and the condition for their end.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum EulerScheme {
     /// NI: a fixed step of normal impulse until the end of the impact, without closed forms.
@@ -48,7 +50,8 @@ pub enum EulerScheme {
     },
 }
 
-/// Impact computed by an Euler scheme.
+/// Result of an impact that was integrated by explicit Euler steps ([`euler_impact`]): impulse, number of steps
+/// and events.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EulerImpact {
     /// Impulse on body 1, N·s.
@@ -59,7 +62,9 @@ pub struct EulerImpact {
     pub events: Events,
 }
 
-/// Computes an impact by Algorithm 1 of the paper with one of its step controls and energetic restitution.
+/// Computes a frictional impact with energetic restitution by Algorithm 1 of Jia & Wang, with the step control
+/// `scheme`. `w` is the inverse inertia matrix of the contact, `velocity` the contact velocity before the
+/// impact (two tangents, normal).
 ///
 /// The error is of first order in the step, also for the energy. The function is meant for comparison with
 /// [`solve_impact`](super::solve_impact), not for use.

@@ -6,7 +6,8 @@ use crate::tolerances::{INERTIA_ASYMMETRY, PIVOT_ROUNDINGS};
 use carom_metric::{Covector, Tangent};
 use nalgebra::{DMatrix, Matrix3, Vector3};
 
-/// A rigid body at the instant of an impact. All vectors and matrices are in world axes.
+/// State of a rigid body at the instant of an impact: mass, inertia, center of mass and velocities. All vectors
+/// and matrices are in world axes.
 ///
 /// # Examples
 ///
@@ -37,9 +38,9 @@ pub struct RigidBody {
     pub angular_velocity: Vector3<f64>,
 }
 
-/// One or two rigid bodies and their contact. Without a second body the first one hits a fixed half-space. The
-/// generalized velocity consists of the velocities of the centres of mass and the angular velocities, $(V_1, \omega_1,
-/// V_2, \omega_2)$, in world axes, with 6 or 12 entries.
+/// Two rigid bodies in contact at one point, or one body in contact with a fixed half-space. The generalized
+/// velocity consists of the velocities of the centers of mass and the angular velocities,
+/// $(V_1, \omega_1, V_2, \omega_2)$, in world axes, with 12 entries for two bodies and 6 for one.
 ///
 /// # Examples
 ///
@@ -71,7 +72,8 @@ pub struct BodyPair {
 }
 
 impl BodyPair {
-    /// Creates a pair of bodies in contact; `normal` points from body 2 to body 1 and may have any length.
+    /// Creates a pair of bodies in contact. Without `body2` the first body hits a fixed half-space. `point` is
+    /// the contact point in world axes (m); `normal` points from body 2 to body 1 and may have any length.
     ///
     /// # Errors
     ///
@@ -101,8 +103,8 @@ impl BodyPair {
         })
     }
 
-    /// Returns the contact frame: its columns are two tangents and the normal in world axes, right-handed. The tangents
-    /// are the $x$ and $y$ axes of the world if the normal is the $z$ axis.
+    /// Returns the contact frame as a rotation matrix: its columns are two tangents and the normal in world
+    /// axes, right-handed. The tangents are the $x$ and $y$ axes of the world if the normal is the $z$ axis.
     pub fn frame(&self) -> Matrix3<f64> {
         let n = self.normal;
         // The shortest rotation from z to n, or a half turn about x.
@@ -130,7 +132,8 @@ impl BodyPair {
         6 * self.bodies().count()
     }
 
-    /// Returns the mass matrix (6 × 6 or 12 × 12).
+    /// Returns the mass matrix of the pair: 12 × 12 for two bodies, 6 × 6 for one, in the order of
+    /// [`velocity`](Self::velocity).
     pub fn mass_matrix(&self) -> DMatrix<f64> {
         let mut mass = DMatrix::zeros(self.dim(), self.dim());
         for (k, (_, body)) in self.bodies().enumerate() {
@@ -144,7 +147,9 @@ impl BodyPair {
         mass
     }
 
-    /// Returns the generalized velocity before the impact (6 or 12 entries).
+    /// Returns the generalized velocity of the pair before the impact, $(V_1, \omega_1, V_2, \omega_2)$:
+    /// velocity of the center of mass and angular velocity of each body, in world axes (12 entries for two
+    /// bodies, 6 for one).
     pub fn velocity(&self) -> Tangent {
         let entries: Vec<f64> = self
             .bodies()
@@ -168,13 +173,15 @@ impl BodyPair {
         Covector::from_slice(&entries)
     }
 
-    /// Returns the rows of the contact velocity along the columns of [`frame`](Self::frame): two tangents and the normal.
+    /// Returns the contact rows: the covectors that map the generalized velocity to the contact velocity along
+    /// the two tangents and the normal of [`frame`](Self::frame).
     pub fn rows(&self) -> [Covector; 3] {
         let frame = self.frame();
         [0, 1, 2].map(|k| self.row(&frame.column(k).into_owned()))
     }
 
-    /// Returns the contact velocity of body 1 relative to body 2 in the contact frame, Jia & Wang, Eq. (2).
+    /// Returns the velocity of body 1 relative to body 2 at the contact point before the impact (m/s): two
+    /// tangential components and the normal one. Jia & Wang, Eq. (2).
     pub fn contact_velocity(&self) -> Vector3<f64> {
         let world: Vector3<f64> = self
             .bodies()
@@ -186,8 +193,9 @@ impl BodyPair {
         self.frame().tr_mul(&world)
     }
 
-    /// Returns the inverse inertia matrix in the contact frame, Jia & Wang, Eqs. (3)-(5). It is computed as a sum of
-    /// squares, so that it is symmetric to the last bit.
+    /// Returns the inverse inertia matrix of the contact, which maps an impulse to the change of the contact
+    /// velocity, in the contact frame. Jia & Wang, Eqs. (3)-(5). It is computed as a sum of squares, so that it
+    /// is symmetric to the last bit.
     ///
     /// # Errors
     ///

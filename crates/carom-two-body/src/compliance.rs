@@ -18,7 +18,7 @@ const SPENT: f64 = 1e-9;
 /// Number of parts of a step in each of which an event is searched.
 const PARTS: u32 = 16;
 
-/// Tangential state of a compliant contact.
+/// Tangential state of a contact with a tangential spring: sliding or sticking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CompliantPhase {
     /// The surfaces slide; the deformation of the tangential spring is at the friction limit.
@@ -27,7 +27,7 @@ pub enum CompliantPhase {
     Stick,
 }
 
-/// Impact of a contact with a tangential spring.
+/// Result of an impact whose contact has a tangential spring ([`compliant_impact`]).
 #[derive(Clone, Debug, PartialEq)]
 pub struct CompliantImpact {
     /// Impulse on body 1, N·s.
@@ -40,13 +40,16 @@ pub struct CompliantImpact {
     pub compression_energy: f64,
 }
 
-/// Resolves an impact with lumped springs at the contact, normal ($k_n$) and tangential ($k_t$).
+/// Solves an impact with friction and lumped springs at the contact, a normal one (stiffness $k_n$) and a
+/// tangential one (stiffness $k_t$).
 ///
-/// Only the ratio $\kappa = k_t/k_n$ (`stiffness_ratio`) matters. The contact force is
-/// $F = (-k_tu, F_n)$ with the tangential deformation $u$, and the contact velocity follows
-/// $\dot v = WF$. The normal force obeys $\dot F_n = -k_nv_z$ in compression and
-/// $-(k_n/e^2)v_z$ in restitution, so that it is continuous and restitution returns $e^2$ of the
-/// energy; the impact is over when $F_n = 0$. In *stick* $\dot u = \gamma$, as long as
+/// Arguments are those of [`solve_impact`]; only the ratio $\kappa = k_t/k_n$ (`stiffness_ratio`) of the
+/// stiffnesses matters. Let $W$ be the inverse inertia matrix, $\mu$ the friction coefficient, $e$ the
+/// restitution, $v$ the contact velocity, $\gamma$ its tangential part and $v_z$ its normal part; a superscript
+/// − denotes values before the impact. The contact force is $F = (-k_tu, F_n)$ with the tangential deformation
+/// $u$, and the contact velocity follows $\dot v = WF$. The normal force obeys $\dot F_n = -k_nv_z$ in
+/// compression and $-(k_n/e^2)v_z$ in restitution, so that it is continuous and restitution returns $e^2$ of
+/// the energy; the impact is over when $F_n = 0$. In *stick* $\dot u = \gamma$, as long as
 /// $k_t|u| \le \mu F_n$. In *slip* $k_t|u| = \mu F_n$,
 ///
 /// $$ \dot u = \gamma - \beta\frac{u}{|u|}, \qquad
@@ -60,7 +63,7 @@ pub struct CompliantImpact {
 /// velocity, as a rubber ball does. Stronge, *Impact mechanics* (2000), chapter 5; Jia, *Three-dimensional impact*
 /// (2013).
 ///
-/// The result is `None` if the contact does not close. Arguments are those of [`solve_impact`].
+/// The result is `None` if the contact does not close.
 ///
 /// # Errors
 ///

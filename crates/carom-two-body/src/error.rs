@@ -1,6 +1,6 @@
 //! Errors of an impact of two bodies.
 
-/// Reasons for which the impact of two bodies cannot be set up or computed.
+/// Reason why the impact of two bodies could not be set up or computed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TwoBodyError {
@@ -74,7 +74,8 @@ pub enum TwoBodyError {
 }
 
 impl TwoBodyError {
-    /// Returns the variant as a stable kebab-case identifier, for machine-readable reports.
+    /// Returns the identifier of the error variant in machine-readable reports, in kebab case, for example
+    /// `invalid-friction`.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::InvalidBody { .. } => "invalid-body",

@@ -7,8 +7,8 @@ use std::ops::Deref;
 /// between them, an end of sliding, the end of the impact; with some reserve.
 const MAX_EVENTS: usize = 8;
 
-/// Event during an impact. The one-letter codes follow Jia & Wang, section 6; the codes `k` and `C` are additions of this
-/// crate.
+/// Event during a frictional impact, such as the end of compression or the stop of sliding. The one-letter
+/// codes follow Jia & Wang, section 6; the codes `k` and `C` are additions of this crate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Event {
     /// `c`: the first compression ends; the normal velocity $v_z$ increases through zero.
@@ -27,7 +27,7 @@ pub enum Event {
 }
 
 impl Event {
-    /// Returns the one-letter code of the event.
+    /// Returns the one-letter code of the event, for example `c` for the end of compression.
     pub fn letter(self) -> char {
         match self {
             Self::CompressionEnd => 'c',
@@ -40,7 +40,7 @@ impl Event {
     }
 }
 
-/// State of the contact at an event.
+/// State of a contact (impulse, velocity, energy) at the instant of an event during the impact.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct EventPoint {
     /// The event.
@@ -53,7 +53,7 @@ pub struct EventPoint {
     pub energy: f64,
 }
 
-/// Events of an impact in order; dereferences to a slice.
+/// List of the events during an impact, in order. It dereferences to a slice.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Events {
     points: [EventPoint; MAX_EVENTS],
@@ -68,12 +68,14 @@ impl Events {
         }
     }
 
-    /// Returns the one-letter codes in order, for example `"csr"`: Jia & Wang, Fig. 9.
+    /// Returns the one-letter codes of all events of the impact, in order, for example `"csr"`: compression
+    /// ends, sliding stops, restitution ends. Jia & Wang, Fig. 9.
     pub fn sequence(&self) -> String {
         self.iter().map(|point| point.event.letter()).collect()
     }
 
-    /// Returns the first occurrence of an event.
+    /// Returns the state of the contact at the first event of the given kind; `None` if there is no such event
+    /// during the impact.
     pub fn first(&self, event: Event) -> Option<&EventPoint> {
         self.iter().find(|point| point.event == event)
     }

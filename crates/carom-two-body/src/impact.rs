@@ -13,7 +13,7 @@ use nalgebra::Vector3;
 /// Closing speed, as a fraction of the velocity, below which velocities are scaled up further: 2^-400.
 const SLOW_CLOSING: f64 = f64::from_bits((1023 - 400) << 52);
 
-/// Response of a contact to its velocity.
+/// Response of a contact to its velocity: separation, an impact, or a jam.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[allow(clippy::large_enum_variant)] // By value: the kernel allocates nothing.
 pub enum ContactResponse {
@@ -26,7 +26,8 @@ pub enum ContactResponse {
     Impact(ContactImpact),
 }
 
-/// Impact of one contact. Axes are those of the inverse inertia matrix, with the normal last.
+/// Result of the impact of a single contact: impulse, velocity after the impact, energies and events. Vectors
+/// are in the axes of the inverse inertia matrix: two tangents, then the normal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ContactImpact {
     /// Impulse on body 1, N·s.
@@ -52,22 +53,25 @@ pub struct ContactImpact {
 }
 
 impl ContactImpact {
-    /// Returns the change of the kinetic energy, J: the work of the normal impulse and of friction.
+    /// Returns the change of the kinetic energy by the impact, J: the work of the normal impulse and of
+    /// friction.
     pub fn energy_change(&self) -> f64 {
         self.normal_work + self.friction_work
     }
 
-    /// Returns the kinetic energy that the restitution law creates, J. Stronge's law creates no energy; with friction
-    /// Newton's law can.
+    /// Returns the kinetic energy that the restitution law creates in the impact, J. Stronge's law creates no
+    /// energy; with friction Newton's law can.
     pub fn energy_gain(&self) -> f64 {
         self.energy_change().max(0.0)
     }
 }
 
-/// Solves the impact of a contact that closes, with Coulomb friction and restitution.
+/// Solves the impact of a contact that closes, with Coulomb friction (coefficient `friction`) and restitution
+/// (coefficient `restitution`). `w` is the inverse inertia matrix of the contact.
 ///
-/// `velocity` is $(\gamma_x, \gamma_y, v_z)$, the velocity of body 1 relative to body 2. The normal points into body 1,
-/// so that $v_z < 0$ closes the contact. Any coherent units may be used.
+/// `velocity` is the velocity of body 1 relative to body 2 at the contact before the impact,
+/// $(\gamma_x, \gamma_y, v_z)$: two tangential components and the normal one. The normal points into body 1, so
+/// that $v_z < 0$ closes the contact. Any coherent units may be used.
 ///
 /// # Errors
 ///

@@ -10,7 +10,8 @@ const SYMMETRY_TOLERANCE: f64 = 1e-9;
 /// make dependent leave pivots of up to a dozen units in the last place, whose sign changes if the tangents are rotated.
 const PIVOT_TOLERANCE: f64 = 256.0 * f64::EPSILON;
 
-/// Inverse inertia matrix $W$ of a contact: it maps an impulse to a velocity change, $\Delta v = W I$.
+/// Inverse inertia matrix $W$ of a contact between two bodies: it maps an impulse $I$ at the contact to the
+/// change of the contact velocity, $\Delta v = W I$.
 ///
 /// Axes are those of the contact: $x$ and $y$ are tangential, $z$ is the normal. The matrix is split as
 ///
@@ -39,7 +40,8 @@ pub struct ContactInertia {
 }
 
 impl ContactInertia {
-    /// Creates the inverse inertia from a symmetric positive definite matrix.
+    /// Creates the inverse inertia of a contact from a symmetric positive definite matrix (two tangents, then
+    /// the normal).
     ///
     /// # Errors
     ///
@@ -62,8 +64,10 @@ impl ContactInertia {
         Self::from_rounded(w, 1.0)
     }
 
-    /// Creates the inverse inertia from rows that were projected onto constraints. `amplified` is the largest ratio of a
-    /// row's kinetic length before the projection to that after it, by which rounding errors grow.
+    /// Creates the inverse inertia of a contact whose contact rows were projected onto constraints, such as
+    /// joints. `amplified` is the factor by which the projection can amplify rounding errors: the largest ratio
+    /// of a row's kinetic norm before the projection to that after it. The tolerance of the test for positive
+    /// definiteness is multiplied by it.
     ///
     /// # Errors
     ///
@@ -93,8 +97,9 @@ impl ContactInertia {
         )
     }
 
-    /// Creates a planar contact with inverse inertia $\begin{pmatrix} b & d \cr d & w \end{pmatrix}$ (tangent first),
-    /// embedded in a spatial contact with an equal $b$ perpendicular to the plane. Sliding never leaves the plane.
+    /// Creates the inverse inertia of a planar contact from the 2 × 2 matrix
+    /// $\begin{pmatrix} b & d \cr d & w \end{pmatrix}$ (tangent, normal). It is embedded in a spatial contact
+    /// with an equal entry $b$ for the tangent perpendicular to the plane. Sliding never leaves the plane.
     ///
     /// # Errors
     ///
@@ -103,7 +108,8 @@ impl ContactInertia {
         Self::from_matrix(&Self::of_plane(w))
     }
 
-    /// Returns the spatial matrix of a planar contact.
+    /// Returns the 3 × 3 inverse inertia matrix (two tangents, normal) of a spatial contact that contains a
+    /// planar contact with the 2 × 2 matrix `w` (tangent, normal).
     pub fn of_plane(w: &Matrix2<f64>) -> Matrix3<f64> {
         let (b, wzz) = (w[(0, 0)], w[(1, 1)]);
         Matrix3::new(b, 0.0, w[(0, 1)], 0.0, b, 0.0, w[(1, 0)], 0.0, wzz)
@@ -147,44 +153,51 @@ impl ContactInertia {
         })
     }
 
-    /// Returns the matrix $W$ (3 × 3).
+    /// Returns the inverse inertia matrix $W$ of the contact (3 × 3; two tangents, then the normal), which maps
+    /// an impulse to a change of the contact velocity.
     pub fn matrix(&self) -> Matrix3<f64> {
         Matrix3::new(
             self.b11, self.b12, self.d1, self.b12, self.b22, self.d2, self.d1, self.d2, self.wzz,
         )
     }
 
-    /// Returns the tangential block $B$ (2 × 2).
+    /// Returns the tangential block of the inverse inertia matrix of the contact (2 × 2).
     pub fn tangential(&self) -> Matrix2<f64> {
         Matrix2::new(self.b11, self.b12, self.b12, self.b22)
     }
 
-    /// Returns the coupling $d$ of sliding and closing (2 entries).
+    /// Returns the two entries of the inverse inertia matrix that couple the tangents with the normal: the
+    /// change of the tangential velocity by a unit normal impulse. They are zero for a central impact.
     pub fn coupling(&self) -> Vector2<f64> {
         Vector2::new(self.d1, self.d2)
     }
 
-    /// Returns the velocity change $W I$ by an impulse.
+    /// Returns the change of the contact velocity by an impulse: the inverse inertia matrix times `impulse`
+    /// (two tangents, normal).
     #[inline]
     pub fn delta_velocity(&self, impulse: &Vector3<f64>) -> Vector3<f64> {
         let [x, y, z] = self.apply([impulse.x, impulse.y, impulse.z]);
         Vector3::new(x, y, z)
     }
 
-    /// Returns the normal inverse inertia $k_s$ of a contact that sticks.
+    /// Returns the normal inverse inertia of the contact while it sticks, that is with friction impulses that
+    /// prevent sliding: $k_s = 1/(W^{-1})_{zz}$ with the inverse inertia matrix $W$.
     #[inline]
     pub fn schur(&self) -> f64 {
         self.schur
     }
 
-    /// Returns $\lvert B^{-1}d\rvert$, the smallest friction coefficient with which the contact can stick, Jia & Wang,
-    /// Eq. (34).
+    /// Returns the smallest friction coefficient with which the contact can stick, $\lvert B^{-1}d\rvert$ with
+    /// the tangential block $B$ of the inverse inertia matrix and its coupling $d$ of tangents and normal. Jia
+    /// & Wang, Eq. (34).
     pub fn stick_demand(&self) -> f64 {
         libm::hypot(self.demand[0], self.demand[1])
     }
 
-    /// Returns $w_{zz} - \mu\lvert d\rvert$ with the friction coefficient $\mu$. If it is positive, the normal velocity
-    /// never decreases during the impact, Jia & Wang, Eq. (18).
+    /// Returns the lower bound $w_{zz} - \mu\lvert d\rvert$ on the rate at which the normal velocity increases
+    /// with the normal impulse, for the friction coefficient $\mu$ = `friction`. $w_{zz}$ is the normal entry
+    /// of the inverse inertia matrix and $d$ its coupling of tangents and normal. If the bound is positive, the
+    /// normal velocity never decreases during the impact, Jia & Wang, Eq. (18).
     pub fn normal_margin(&self, friction: f64) -> f64 {
         self.wzz - friction * libm::hypot(self.d1, self.d2)
     }

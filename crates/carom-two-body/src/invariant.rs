@@ -12,7 +12,10 @@ const ISOTROPIC: f64 = 1e-14;
 /// Component, as a fraction of the largest term, below which it counts as zero.
 const ZERO: f64 = 4e-16;
 
-/// Invariant direction of sliding: once sliding has this direction it keeps it, $d - \mu B s = \lambda s$.
+/// Invariant direction of sliding $s$ (unit vector): once a contact slides in this direction, it keeps the
+/// direction, $d - \mu B s = \lambda s$. $B$ is the tangential block of the inverse inertia matrix, $d$ its
+/// coupling of tangents and normal, $\mu$ the friction coefficient and $\lambda$ the rate of the sliding speed
+/// per normal impulse.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct InvariantDirection {
     /// Polar angle $\theta$ in $(-\pi, \pi]$.
@@ -25,19 +28,20 @@ pub struct InvariantDirection {
 }
 
 impl InvariantDirection {
-    /// True if sliding in this direction accelerates, $\lambda > 0$.
+    /// True if sliding in this invariant direction accelerates during the impact ($\lambda > 0$, the rate of
+    /// the sliding speed per normal impulse).
     pub fn is_centrifugal(&self) -> bool {
         self.lambda > 0.0
     }
 
-    /// Returns the unit vector in the tangent plane.
+    /// Returns the invariant sliding direction as a unit vector in the tangent plane.
     pub fn direction(&self) -> [f64; 2] {
         let (s, c) = libm::sincos(self.angle);
         [c, s]
     }
 }
 
-/// All invariant directions of a contact.
+/// All invariant directions of sliding of a contact, in which sliding stays straight during the impact.
 #[derive(Clone, Debug, PartialEq)]
 pub enum InvariantDirections {
     /// Every direction is invariant: central impact with isotropic $B$, or neither friction nor coupling.
@@ -46,10 +50,14 @@ pub enum InvariantDirections {
     Discrete(Vec<InvariantDirection>),
 }
 
-/// Finds all invariant directions, Jia & Wang, section 4.2.
+/// Finds all invariant directions of sliding of a contact, in which sliding stays straight during the impact.
+/// `w` is the inverse inertia matrix of the contact, `friction` the friction coefficient. Jia & Wang, section
+/// 4.2.
 ///
-/// In the eigenframe of $B$, with the components $(p, q)$ of $d$, the eigenvalues $l_1 \ge l_2$ of $B$ and $D = \mu(l_1 -
-/// l_2)$, they are the zeros of
+/// Let $B$ be the tangential block of the inverse inertia matrix, $d$ its coupling of tangents and normal and
+/// $\mu$ the friction coefficient. In the eigenframe of $B$, with the components $(p, q)$ of $d$, the
+/// eigenvalues $l_1 \ge l_2$ of $B$ and $D = \mu(l_1 - l_2)$, the polar angles $u$ of the invariant directions
+/// are the zeros of
 ///
 /// $$ G(u) = D\sin u\cos u + q\cos u - p\sin u . $$
 ///

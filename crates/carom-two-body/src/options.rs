@@ -1,6 +1,7 @@
 //! Options of a two-body impact.
 
-/// Law that determines the end of restitution. The hodograph does not depend on it.
+/// Law of restitution that determines the end of an impact: Stronge's energetic law, Poisson's or Newton's. The
+/// hodograph (the curve of the contact velocity) does not depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
@@ -17,7 +18,7 @@ pub enum RestitutionLaw {
 }
 
 impl RestitutionLaw {
-    /// Stable identifier of the law.
+    /// Returns the identifier of the restitution law in records: `energetic`, `poisson` or `newton`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Energetic => "energetic",
@@ -27,11 +28,11 @@ impl RestitutionLaw {
     }
 }
 
-/// Treatment of the energy if a compression interrupts restitution.
+/// Treatment of the stored energy if a second compression of the contact interrupts restitution.
 ///
-/// With strong friction and coupling the normal velocity can decrease through zero again while energy is left, so that a
-/// second compression follows. Jia & Wang exclude this case (their footnote 4), but the configuration of their own Fig.
-/// 4(d) shows it for slower closing.
+/// With strong friction and strong coupling of sliding and closing, the normal velocity can decrease through
+/// zero again while elastic energy is left, so that a second compression follows. Jia & Wang exclude this case
+/// (their footnote 4), but the configuration of their own Fig. 4(d) shows it for slower closing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
@@ -45,7 +46,7 @@ pub enum Recompression {
     Single,
 }
 
-/// Options of a two-body impact.
+/// Options of the solution of a two-body impact: restitution law and treatment of a second compression.
 ///
 /// # Examples
 ///

@@ -10,7 +10,7 @@ use crate::TwoBodyError;
 use nalgebra::{Vector2, Vector3};
 use std::f64::consts::TAU;
 
-/// Forecast of the end of sliding, provided that the impact lasts long enough.
+/// Forecast of the end of sliding during an impact, provided that the impact lasts long enough.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SlipForecast {
     /// Invariant direction to which sliding turns, or in which it already is.
@@ -21,13 +21,15 @@ pub struct SlipForecast {
     pub impulse_at_zero: Option<f64>,
 }
 
-/// Forecasts sliding from a sliding velocity $\gamma^-$ (tangential components); `None` if it is zero or there is no
-/// friction.
+/// Predicts if and when a contact stops sliding during an impact, without computing the impact. `w` is the
+/// inverse inertia matrix of the contact, `sliding` the tangential contact velocity $\gamma^-$ before the
+/// impact and `friction` the friction coefficient. Returns `None` without sliding or without friction.
 ///
-/// The sliding direction $\theta$ turns monotonically, with the sign of $g(\theta^-)$, to the next invariant direction.
-/// If that direction is centripetal, sliding stops at the normal impulse $\rho^-\tau(\theta^-)$, with the initial sliding
-/// speed $\rho^-$ and a function $\tau$ of the configuration alone; if it is centrifugal, sliding never stops. Jia &
-/// Wang, section 7, ask for such a prediction.
+/// The sliding direction (polar angle $\theta$) turns monotonically to the next invariant direction, in which
+/// sliding stays straight. If sliding slows down in that direction (centripetal), it stops at the normal
+/// impulse $\rho^-\tau(\theta^-)$, with the initial sliding speed $\rho^-$ and direction $\theta^-$ and a
+/// function $\tau$ that depends on inertia and friction alone. If sliding accelerates in that direction
+/// (centrifugal), it never stops. Jia & Wang, section 7, ask for such a prediction.
 ///
 /// # Errors
 ///

@@ -8,12 +8,17 @@ use super::recorder::Blind;
 use crate::TwoBodyError;
 use nalgebra::Vector3;
 
-/// A contact with its inverse inertia and friction, prepared for many velocities.
+/// Contact whose frictional impact is prepared for many different velocities, with fixed inverse inertia and
+/// friction coefficient.
 ///
-/// All hodographs between two neighboring invariant directions are one curve up to scale, because $\gamma' = \rho d - \mu
-/// B\gamma$ is homogeneous. One hodograph of each such sector is expanded once into Taylor arcs. An impact then enters
-/// the curve at its own direction and scales it, and only its events remain to be computed. The tails at the attracting
-/// directions and the direction of resumed sliding are stored as well.
+/// A hodograph is the curve of the sliding velocity $\gamma$ as the normal impulse grows. It obeys
+/// $\gamma' = \rho d - \mu B\gamma$ with the sliding speed $\rho$, the tangential block $B$ and the coupling
+/// $d$ of the inverse inertia matrix and the friction coefficient $\mu$. Since this equation is homogeneous,
+/// all hodographs between two neighboring invariant directions (in which sliding stays straight) are one curve
+/// up to scale. One hodograph of each such sector is expanded once into Taylor arcs. An impact then enters the
+/// curve at its own sliding direction and scales it, and only its events remain to be computed. The hodographs
+/// near attracting invariant directions, which are series, and the direction of resumed sliding are stored as
+/// well.
 ///
 /// # Examples
 ///
@@ -45,7 +50,8 @@ pub struct PreparedContact {
 }
 
 impl PreparedContact {
-    /// Expands the hodographs of a contact.
+    /// Prepares a contact for fast impact solutions: computes its hodographs (curves of the sliding velocity)
+    /// once. `w` is the inverse inertia matrix of the contact, `friction` the friction coefficient.
     ///
     /// # Errors
     ///
@@ -67,7 +73,9 @@ impl PreparedContact {
         })
     }
 
-    /// Solves an impact of this contact, as [`solve_impact`](super::solve_impact) does.
+    /// Solves an impact of this prepared contact, as [`solve_impact`](super::solve_impact) does. `velocity` is
+    /// the contact velocity before the impact (two tangents, normal), `restitution` the coefficient of
+    /// restitution.
     ///
     /// # Errors
     ///

@@ -30,7 +30,7 @@ const MAX_STEPS: usize = 2000;
 /// Number of parts into which a dense trace divides an arc or a line.
 const SAMPLES: u32 = 12;
 
-/// Mode in which sliding ended.
+/// Tangential mode of a contact at the end of an impact: sliding, sticking, or sliding again after a stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum FinalMode {
     /// The contact slides throughout.
@@ -43,7 +43,7 @@ pub enum FinalMode {
 }
 
 impl FinalMode {
-    /// Stable identifier of the mode.
+    /// Returns the identifier of the final mode in records: `slip`, `stick` or `resumed-slip`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Slip => "slip",

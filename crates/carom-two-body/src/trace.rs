@@ -8,7 +8,7 @@ use super::state::State;
 use crate::TwoBodyError;
 use nalgebra::Vector3;
 
-/// Point of the hodograph and of the impulse curve.
+/// Impulse, contact velocity and stored energy at one point of an impact, for plots.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TracePoint {
     /// Impulse up to this point, N·s; the normal impulse, its last entry, is the independent variable.
@@ -19,7 +19,8 @@ pub struct TracePoint {
     pub energy: f64,
 }
 
-/// An impact with the curves of its impulse and velocity.
+/// Result of an impact together with the curves of impulse, contact velocity and stored energy during it, for
+/// plots.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trace {
     /// Impulse, velocity after the impact and events.
@@ -53,7 +54,9 @@ impl Recorder for Keep {
     }
 }
 
-/// Solves an impact and records its curves; `None` if there is no impact.
+/// Solves an impact and records impulse, contact velocity and stored energy as functions of the normal impulse.
+/// `w` is the inverse inertia matrix of the contact, `velocity` the contact velocity before the impact (two
+/// tangents, normal). Returns `None` if there is no impact because the contact does not close.
 ///
 /// # Errors
 ///

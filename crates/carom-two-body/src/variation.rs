@@ -35,7 +35,9 @@ use crate::TwoBodyError;
 use crate::tolerances::NO_SLIDING;
 use nalgebra::{Matrix3, SMatrix, Vector3};
 
-/// Number of parameters: $b_{11}, b_{12}, b_{22}, d_1, d_2, w_{zz}$, the contact velocity, $\mu$ and $e$.
+/// Number of parameters by which the impulse of a two-body impact is differentiated: six entries of the inverse
+/// inertia matrix $W$ ($b_{11}, b_{12}, b_{22}$ of its tangential block, $d_1, d_2$ of its coupling, $w_{zz}$),
+/// three components of the contact velocity, the friction coefficient $\mu$ and the restitution $e$.
 pub const PARAMETERS: usize = 11;
 
 /// Number of parameters without $e$, on which sliding does not depend.
@@ -46,7 +48,8 @@ const MU: usize = 9;
 /// Index of the restitution among the parameters.
 const E: usize = 10;
 
-/// Impact with the derivatives of its impulse.
+/// Result of a two-body impact with the derivatives of its impulse by inertia, velocity, friction and
+/// restitution.
 #[derive(Clone, Debug)]
 pub struct VariedImpact {
     /// Impulse, velocity after the impact and events.
@@ -524,8 +527,10 @@ impl Recorder for Varied<'_> {
     }
 }
 
-/// Solves an impact with the derivatives of the impulse; `None` if there is no impact. A planar contact (`is_planar`)
-/// stays in the plane of its first axis.
+/// Solves a two-body impact and computes the derivatives of its impulse by inertia, velocity, friction and
+/// restitution. `w` is the inverse inertia matrix of the contact, `velocity` the contact velocity before the
+/// impact (two tangents, normal). If `is_planar` is true, the contact stays in the plane of its first tangent
+/// and the normal. Returns `None` if there is no impact because the contact does not close.
 ///
 /// # Errors
 ///
@@ -628,7 +633,9 @@ pub fn vary_impact(
     }))
 }
 
-/// Converts the change of a symmetric matrix to changes of $b_{11}, b_{12}, b_{22}, d_1, d_2, w_{zz}$.
+/// Lists the six independent entries of a symmetric change of the inverse inertia matrix (3 × 3; two tangents,
+/// normal) in the order of the derivative parameters: $b_{11}, b_{12}, b_{22}$ (tangential block), $d_1, d_2$
+/// (coupling), $w_{zz}$ (normal).
 pub fn inertia_entries(change: &Matrix3<f64>) -> [f64; 6] {
     [
         change[(0, 0)],

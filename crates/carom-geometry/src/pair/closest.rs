@@ -22,7 +22,8 @@ const MAX_EXCHANGES: usize = 20;
 /// Largest number of attempts to move overlapping bodies apart.
 const MAX_SHIFTS: usize = 40;
 
-/// Starting point for the search of a pair, kept from one call to the next.
+/// Starting point of the search for the closest points of two bodies ([`closest`]). It is kept from one call to
+/// the next, so that the search begins at the last result.
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
     normal: Option<Vector3<f64>>,
@@ -31,7 +32,8 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Creates a starting point with a normal.
+    /// Creates a starting point for the search of [`closest`] points from an estimate of the contact normal
+    /// (unit vector from the second body into the first).
     pub fn starting(normal: Vector3<f64>) -> Self {
         Self {
             normal: Some(normal),
@@ -40,7 +42,8 @@ impl Memory {
     }
 }
 
-/// Closest points of two bodies, or the points of least overlap.
+/// Closest points of two bodies with their gap and normal. If the bodies overlap, these are the points of least
+/// overlap.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Closest {
     /// Gap $\Phi$, negative if the bodies overlap (m).
@@ -54,13 +57,14 @@ pub struct Closest {
 }
 
 impl Closest {
-    /// Returns the contact point: the middle between the two closest points (m).
+    /// Returns the contact point of the two bodies: the midpoint of their closest points (m).
     pub fn middle(&self) -> Vector3<f64> {
         (self.point_a + self.point_b) * 0.5
     }
 }
 
-/// Computes the gap of two convex parts, starting from the result of the last call in `memory`.
+/// Computes the gap between two convex parts of bodies and their closest points. The search starts from the
+/// result of the last call, which is kept in `memory`.
 pub fn closest(a: &Placed<'_>, b: &Placed<'_>, memory: &mut Memory) -> Closest {
     let margin = a.part.margin + b.part.margin;
     let is_cold = memory.normal.is_none() && memory.points.is_empty();

@@ -24,8 +24,8 @@ pub use touching::{TouchingPoint, touching};
 
 use nalgebra::Vector3;
 
-/// Returns two unit vectors that form a right-handed frame with a unit normal; the $x$ and $y$ axes if the
-/// normal is $z$.
+/// Returns two unit tangents to a unit normal `n`; tangents and normal form a right-handed frame. The tangents
+/// are the $x$ and $y$ axes if the normal is $z$.
 pub fn tangents(n: &Vector3<f64>) -> [Vector3<f64>; 2] {
     if n.z > -0.5 {
         let q = 1.0 / (1.0 + n.z);

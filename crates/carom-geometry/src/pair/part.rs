@@ -23,7 +23,8 @@ pub(super) enum Core {
     Smooth(Box<EllipsoidIntersection>),
 }
 
-/// Convex part of a body: a core grown by a ball.
+/// Convex part of a body for contact detection: a convex core, for example a polytope, grown by a ball
+/// (rounded).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
     pub(super) core: Core,
@@ -32,7 +33,7 @@ pub struct Part {
 }
 
 impl Part {
-    /// Returns the convex parts of a shape: one part, or the parts of a union.
+    /// Divides a shape into convex parts for contact detection: one part, or the parts of a union.
     ///
     /// # Errors
     ///
@@ -81,7 +82,7 @@ impl Part {
         }
     }
 
-    /// Returns center and radius if the part is a sphere; otherwise `None`.
+    /// Returns center (in the body frame, m) and radius (m) if the convex part is a sphere; otherwise `None`.
     pub fn sphere(&self) -> Option<(Vector3<f64>, f64)> {
         match &self.core {
             Core::Point(center) => Some((*center, self.margin)),
@@ -89,17 +90,19 @@ impl Part {
         }
     }
 
-    /// Returns the radius of a ball around the body's origin that contains the part (m).
+    /// Returns the radius of a ball around the body's origin that contains this convex part (m).
     pub fn bounding_radius(&self) -> f64 {
         self.radius
     }
 
-    /// Returns the radius of the ball by which the core is grown (m).
+    /// Returns the rounding radius of the convex part (m): the radius of the ball by which its core is grown.
     pub fn margin(&self) -> f64 {
         self.margin
     }
 
-    /// Returns the lowest point of the core along a direction in the body frame, of any length.
+    /// Returns the lowest point of the part's core (the part without its rounding) along a direction: the point
+    /// $\rho$ with the least $d\cdot\rho$. The direction $d$ is in the body frame and may have any length; the
+    /// point is in the body frame (m).
     pub fn lowest(&self, direction: &Vector3<f64>) -> Vector3<f64> {
         match &self.core {
             Core::Point(point) => *point,
@@ -128,19 +131,21 @@ impl Part {
         )
     }
 
-    /// True if the core is a polytope, which has corners, edges and faces.
+    /// True if the core of the convex part (the part without its rounding) is a polytope, which has corners,
+    /// edges and faces.
     pub fn has_corners(&self) -> bool {
         matches!(self.core, Core::Vertices(_))
     }
 
-    /// True if the core is a cylinder. Its contacts are implemented for planes only: along its sides and on its
-    /// ends the lowest point is not unique, which the search for the gap of two bodies cannot handle.
+    /// True if the core of the convex part (the part without its rounding) is a cylinder. Its contacts are
+    /// implemented for planes only: along its sides and on its ends the lowest point is not unique, which the
+    /// search for the gap of two bodies cannot handle.
     pub fn is_cylinder(&self) -> bool {
         matches!(self.core, Core::Cylinder(_))
     }
 
-    /// Returns the end of a cylinder's axis, −1 or 1, that is nearer to a point of the core; `None` for other
-    /// parts.
+    /// Returns the end of a cylindrical part that is nearer to `point` (in the body frame, m): −1 or 1, the
+    /// sign of the end along the cylinder's axis. Returns `None` if the core of the part is not a cylinder.
     pub fn end_of_rim(&self, point: &Vector3<f64>) -> Option<f64> {
         match &self.core {
             Core::Cylinder(cylinder) => {
@@ -151,8 +156,9 @@ impl Part {
         }
     }
 
-    /// Returns the lowest point of the rim at an end of a cylinder's axis, −1 or 1, along a direction in the
-    /// body frame. For other parts, and for a rim parallel to the plane, it is a lowest point.
+    /// Returns the lowest point of a rim of a cylindrical part along a direction in the body frame. `end`
+    /// selects the rim: −1 or 1, the sign of the end along the cylinder's axis. For parts that are not
+    /// cylinders, and for a rim parallel to the plane, it is a lowest point.
     pub fn lowest_of_rim(&self, end: f64, direction: &Vector3<f64>) -> Vector3<f64> {
         let lowest = self.lowest(direction);
         match &self.core {
@@ -164,18 +170,21 @@ impl Part {
         }
     }
 
-    /// Returns the support function $\sigma$ of the part along a direction in the body frame.
+    /// Returns the support function of the convex part: the least value $\sigma(d)$ of $d\cdot\rho$ over its
+    /// points $\rho$, for a direction $d$ in the body frame.
     pub fn support_value(&self, direction: &Vector3<f64>) -> f64 {
         self.lowest(direction).dot(direction) - self.margin * direction.norm()
     }
 
-    /// Returns the support function of the core without the rounding.
+    /// Returns the support function of the part's core (the part without its rounding): the least value of
+    /// $d\cdot\rho$ over its points $\rho$, for a direction $d$ in the body frame.
     pub fn core_support_value(&self, direction: &Vector3<f64>) -> f64 {
         self.lowest(direction).dot(direction)
     }
 
-    /// Reports the touching features along a unit direction: the vertices with $d\cdot\rho \le \sigma(d) +$
-    /// `tolerance`, moved to the surface of the part.
+    /// Calls `report` with the lowest points of the part along a unit direction $d$ in the body frame: for a
+    /// polytope the vertices at most `tolerance` (m) above the lowest one, for a smooth core its lowest point.
+    /// The points are moved from the core to the surface of the rounded part.
     pub fn lowest_features(
         &self,
         direction: &Vector3<f64>,
@@ -201,7 +210,7 @@ impl Part {
     }
 }
 
-/// Part with its position and rotation in space.
+/// Convex part of a body with its position and rotation in space.
 ///
 /// # Examples
 ///
@@ -227,7 +236,7 @@ pub struct Placed<'a> {
 }
 
 impl<'a> Placed<'a> {
-    /// Places a part of a body at a configuration.
+    /// Places a convex part of a body in space. `configuration` is the position and rotation of the body.
     pub fn new(part: &'a Part, configuration: &Se3) -> Self {
         Self {
             part,
@@ -236,17 +245,20 @@ impl<'a> Placed<'a> {
         }
     }
 
-    /// True if the core is a polytope.
+    /// True if the core of the placed part (the part without its rounding) is a polytope, which has corners,
+    /// edges and faces.
     pub fn has_corners(&self) -> bool {
         self.part.has_corners()
     }
 
-    /// Returns the radius of the ball by which the core is grown (m).
+    /// Returns the rounding radius of the placed part (m): the radius of the ball by which its core is grown.
     pub fn margin(&self) -> f64 {
         self.part.margin
     }
 
-    /// Reports [`Part::lowest_features`] along a unit direction in space. The points are in the body frame.
+    /// Calls `report` with the lowest points of the placed part along a unit direction in space, those at most
+    /// `tolerance` (m) above the lowest one ([`Part::lowest_features`]). The reported points are in the body
+    /// frame (m).
     pub fn features(
         &self,
         direction: &Vector3<f64>,

@@ -6,7 +6,7 @@ use super::tangents;
 use crate::tolerances::{PARALLEL, SAME_POINT};
 use nalgebra::{Vector2, Vector3};
 
-/// Point at which two bodies touch.
+/// Point at which two bodies touch, with their distance there.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TouchingPoint {
     /// Midpoint between the two bodies, in space (m).
@@ -178,8 +178,10 @@ fn cross(a: &[Vector2<f64>], b: &[Vector2<f64>]) -> Polygon {
     vec![a0 + unit * low, a0 + unit * high]
 }
 
-/// Reports every point at which two parts touch within a tolerance (m), given their closest points. At least
-/// one point is reported.
+/// Calls `report` with every point at which two convex parts touch, for example the corners of the common part
+/// of two touching faces. `closest` holds the closest points of the parts. A vertex counts as touching if it is
+/// at most `tolerance` (m) farther along the contact normal than the touching vertex of its part. At least one
+/// point is reported.
 pub fn touching(
     a: &Placed<'_>,
     b: &Placed<'_>,

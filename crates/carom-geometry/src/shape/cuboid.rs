@@ -36,12 +36,12 @@ impl Cuboid {
         })
     }
 
-    /// Returns the half extents (m).
+    /// Returns the half extents of the box along the body axes (m).
     pub fn half_extents(&self) -> &Vector3<f64> {
         &self.half_extents
     }
 
-    /// Returns the center in the body frame (m).
+    /// Returns the center of the box in the body frame (m).
     pub fn center(&self) -> &Vector3<f64> {
         &self.center
     }
@@ -60,7 +60,7 @@ impl Cuboid {
         self.center + self.half_extents.component_mul(&signs)
     }
 
-    /// Returns the surface as triangles.
+    /// Returns the surface of the box as a triangle mesh.
     pub fn mesh(&self) -> TriangleMesh {
         const FACES: [[usize; 4]; 6] = [
             [0, 4, 6, 2],

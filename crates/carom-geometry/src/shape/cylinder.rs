@@ -3,10 +3,11 @@
 use crate::{GeometryError, Support, SupportMap};
 use nalgebra::{Matrix3, UnitVector3, Vector3};
 
-/// Circular cylinder with flat ends.
+/// Circular cylinder with flat ends, a shape in the body frame.
 ///
-/// Its support function is $\sigma(d) = c\cdot d - r\lvert d_\perp\rvert - l\lvert a\cdot d\rvert$, with the
-/// center $c$, the unit axis $a$, the radius $r$, the half length $l$ and $d_\perp = d - (a\cdot d)a$.
+/// The support function of the cylinder, the least value of $d\cdot\rho$ over its points $\rho$, is
+/// $\sigma(d) = c\cdot d - r\lvert d_\perp\rvert - l\lvert a\cdot d\rvert$, with the center $c$, the unit axis
+/// $a$, the radius $r$, the half length $l$ and $d_\perp = d - (a\cdot d)a$.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cylinder {
     radius: f64,
@@ -40,22 +41,22 @@ impl Cylinder {
         })
     }
 
-    /// Returns the radius (m).
+    /// Returns the radius of the cylinder (m).
     pub fn radius(&self) -> f64 {
         self.radius
     }
 
-    /// Returns half the distance between the ends (m).
+    /// Returns half the length of the cylinder, that is half the distance between its ends (m).
     pub fn half_length(&self) -> f64 {
         self.half_length
     }
 
-    /// Returns the unit axis in the body frame.
+    /// Returns the axis of the cylinder, a unit vector in the body frame.
     pub fn axis(&self) -> &Vector3<f64> {
         &self.axis
     }
 
-    /// Returns the center in the body frame (m).
+    /// Returns the center of the cylinder in the body frame (m).
     pub fn center(&self) -> &Vector3<f64> {
         &self.center
     }

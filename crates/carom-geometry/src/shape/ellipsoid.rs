@@ -43,7 +43,7 @@ impl Ellipsoid {
         })
     }
 
-    /// Creates a ball.
+    /// Creates a ball from its radius (m) and its center in the body frame (m).
     ///
     /// # Errors
     ///
@@ -52,17 +52,19 @@ impl Ellipsoid {
         Self::new([radius; 3], center)
     }
 
-    /// Returns the semi-axes (m).
+    /// Returns the lengths of the semi-axes of the ellipsoid along the body axes (m).
     pub fn semi_axes(&self) -> &Vector3<f64> {
         &self.semi_axes
     }
 
-    /// Returns the center in the body frame (m).
+    /// Returns the center of the ellipsoid in the body frame (m).
     pub fn center(&self) -> &Vector3<f64> {
         &self.center
     }
 
-    /// Returns the level $\sum_i ((\rho_i - c_i)/a_i)^2$ of a point: below 1 inside, above 1 outside.
+    /// Evaluates the quadratic form of the ellipsoid at a point $\rho$ in the body frame (m):
+    /// $\sum_i ((\rho_i - c_i)/a_i)^2$ with center $c$ and semi-axes $a$. The value is below 1 inside and above
+    /// 1 outside.
     pub fn level(&self, point: &Vector3<f64>) -> f64 {
         (point - self.center)
             .component_div(&self.semi_axes)

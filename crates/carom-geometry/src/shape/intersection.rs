@@ -4,7 +4,7 @@ use crate::convex::Convex;
 use crate::{Ellipsoid, GeometryError, Support, SupportMap};
 use nalgebra::{Matrix3, Vector3};
 
-/// Intersection of ellipsoids whose interiors overlap.
+/// Convex body that is the intersection of ellipsoids whose interiors overlap.
 ///
 /// If the lowest point of one ellipsoid lies in all others, it is the lowest point of the intersection.
 /// Otherwise the lowest point lies on two or three surfaces at once: a logarithmic barrier leads near it, and
@@ -29,7 +29,7 @@ pub struct EllipsoidIntersection {
 }
 
 impl EllipsoidIntersection {
-    /// Creates the intersection of ellipsoids.
+    /// Creates the body that is the intersection of the given ellipsoids. There must be at least one.
     ///
     /// # Errors
     ///
@@ -44,7 +44,7 @@ impl EllipsoidIntersection {
         Ok(Self { parts, body })
     }
 
-    /// Returns the ellipsoids.
+    /// Returns the ellipsoids whose intersection is the body.
     pub fn parts(&self) -> &[Ellipsoid] {
         &self.parts
     }

@@ -24,7 +24,8 @@ use crate::{GeometryError, MassProperties, uniform};
 use nalgebra::{Matrix3, Vector3};
 use std::fmt;
 
-/// Lowest point of a body along a direction.
+/// Lowest point of a body along a direction $d$: the point $\rho$ with the least $d\cdot\rho$, and this least
+/// value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Support {
     /// Minimizer $\rho_C(d)$ of $d\cdot\rho$ over the body, in the body frame (m).
@@ -35,8 +36,9 @@ pub struct Support {
 
 /// Body that can touch a plane, described by its support map: the lowest point along any direction.
 ///
-/// The support function $\sigma$ is concave and positively homogeneous: $\sigma(kd) = k\sigma(d)$ for $k > 0$.
-/// Directions need not have unit length.
+/// The support function $\sigma(d)$, the least value of $d\cdot\rho$ over the points $\rho$ of the body, is
+/// concave and positively homogeneous: $\sigma(kd) = k\sigma(d)$ for $k > 0$. Directions $d$ need not have unit
+/// length.
 pub trait SupportMap: fmt::Debug {
     /// Returns a lowest point along `direction` (in the body frame, any length). If there are several, it is
     /// the first one found.
@@ -65,7 +67,7 @@ pub trait SupportMap: fmt::Debug {
     }
 }
 
-/// Any shape of this crate.
+/// Shape of a rigid body: one of the geometric shapes of this crate.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Shape {
@@ -90,7 +92,8 @@ pub enum Shape {
 }
 
 impl Shape {
-    /// Computes mass, center and inertia at uniform density.
+    /// Computes mass, center of mass and inertia of a body of this shape with uniform density and the given
+    /// mass (kg).
     ///
     /// Ellipsoids, boxes, cylinders, capsules, meshes, rounded boxes and rounded convex polyhedra have closed
     /// forms. Rounded ellipsoids and intersections are integrated numerically with a relative error below
@@ -107,7 +110,7 @@ impl Shape {
         uniform::mass_properties(self, mass)
     }
 
-    /// Returns the shape translated by `by` in the body frame (m).
+    /// Returns the shape translated by the vector `by` in the body frame (m).
     #[must_use]
     pub fn translated(&self, by: &Vector3<f64>) -> Self {
         match self {

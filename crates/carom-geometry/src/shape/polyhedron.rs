@@ -32,7 +32,7 @@ pub struct Polyhedron {
 }
 
 impl Polyhedron {
-    /// Creates the convex hull of points in the body frame (m).
+    /// Creates a convex polyhedron: the convex hull of points in the body frame (m).
     ///
     /// # Errors
     ///
@@ -42,7 +42,7 @@ impl Polyhedron {
         Ok(Self::assemble(hull.vertices().to_vec(), hull, true))
     }
 
-    /// Creates a body bounded by a closed mesh, convex or not.
+    /// Creates a polyhedron that is bounded by a closed mesh, convex or not.
     ///
     /// # Errors
     ///
@@ -64,17 +64,17 @@ impl Polyhedron {
         }
     }
 
-    /// Returns the surface as triangles.
+    /// Returns the surface of the polyhedron as a triangle mesh.
     pub fn mesh(&self) -> &TriangleMesh {
         &self.surface
     }
 
-    /// Returns the vertices of the convex hull, in the body frame (m).
+    /// Returns the vertices of the convex hull of the polyhedron, in the body frame (m).
     pub fn vertices(&self) -> &[Vector3<f64>] {
         &self.vertices
     }
 
-    /// True if the body equals its convex hull.
+    /// True if the polyhedron is convex, that is equal to its convex hull.
     pub fn is_convex(&self) -> bool {
         self.convex
     }

@@ -3,7 +3,7 @@
 use crate::{GeometryError, Support, SupportMap};
 use nalgebra::{Matrix3, Vector3};
 
-/// Body grown by a ball of radius ε: the Minkowski sum of both.
+/// Rounded body: a body grown by a ball of radius ε (the Minkowski sum of both).
 ///
 /// # Examples
 ///
@@ -24,7 +24,7 @@ pub struct Rounded<S> {
 }
 
 impl<S> Rounded<S> {
-    /// Creates a body grown by a ball of radius ε = `radius` ≥ 0 (m).
+    /// Creates a rounded body: the body `base` grown by a ball of radius `radius` ≥ 0 (m).
     ///
     /// # Errors
     ///
@@ -37,12 +37,12 @@ impl<S> Rounded<S> {
         }
     }
 
-    /// Returns the body without rounding.
+    /// Returns the body to which the rounding was applied.
     pub fn base(&self) -> &S {
         &self.base
     }
 
-    /// Returns the rounding radius ε (m).
+    /// Returns the rounding radius (m): the radius of the ball by which the body is grown.
     pub fn radius(&self) -> f64 {
         self.radius
     }

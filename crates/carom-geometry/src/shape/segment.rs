@@ -3,14 +3,16 @@
 use crate::{GeometryError, Support, SupportMap};
 use nalgebra::{Matrix3, UnitVector3, Vector3};
 
-/// Segment between two points. Grown by a ball it is a *capsule*: a cylinder with two hemispheres.
+/// Line segment between two points of a body. Grown by a ball it is a *capsule*: a cylinder with two
+/// hemispheres.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Segment {
     ends: [Vector3<f64>; 2],
 }
 
 impl Segment {
-    /// Creates a segment along a unit `axis` around a `center` in the body frame (m), with half its length (m).
+    /// Creates a line segment from half its length (m), its direction `axis` and its midpoint `center`, in the
+    /// body frame (m).
     ///
     /// # Errors
     ///
@@ -29,17 +31,17 @@ impl Segment {
         })
     }
 
-    /// Returns both ends, in the body frame (m).
+    /// Returns both end points of the segment, in the body frame (m).
     pub fn ends(&self) -> &[Vector3<f64>; 2] {
         &self.ends
     }
 
-    /// Returns the midpoint, in the body frame (m).
+    /// Returns the midpoint of the segment, in the body frame (m).
     pub fn center(&self) -> Vector3<f64> {
         (self.ends[0] + self.ends[1]) * 0.5
     }
 
-    /// Returns half of the vector from the first end to the second (m).
+    /// Returns half of the vector from the first end of the segment to the second (m).
     pub fn half(&self) -> Vector3<f64> {
         (self.ends[1] - self.ends[0]) * 0.5
     }

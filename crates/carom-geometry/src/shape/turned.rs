@@ -4,7 +4,7 @@ use crate::{Ellipsoid, Support, SupportMap};
 use carom_lie::So3;
 use nalgebra::{Matrix3, Vector3};
 
-/// Ellipsoid whose axes are not parallel to the body axes.
+/// Ellipsoid that is rotated in its body: its axes are not parallel to the body axes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TurnedEllipsoid {
     /// Ellipsoid in its own axes, centered at the origin.
@@ -14,7 +14,8 @@ pub struct TurnedEllipsoid {
 }
 
 impl TurnedEllipsoid {
-    /// Creates an ellipsoid that is turned about its center; `rotation` maps its own axes to the body frame.
+    /// Creates an ellipsoid that is rotated about its center. `rotation` maps the axes of the ellipsoid to the
+    /// body frame.
     pub fn new(ellipsoid: &Ellipsoid, rotation: &So3) -> Self {
         Self {
             base: ellipsoid.translated(&-ellipsoid.center()),
@@ -23,17 +24,18 @@ impl TurnedEllipsoid {
         }
     }
 
-    /// Returns the ellipsoid in its own axes, centered at the origin.
+    /// Returns the ellipsoid without its rotation and centered at the origin.
     pub fn base(&self) -> &Ellipsoid {
         &self.base
     }
 
-    /// Returns the directions of the semi-axes in the body frame, as columns.
+    /// Returns the directions of the semi-axes of the ellipsoid in the body frame, as the columns of a rotation
+    /// matrix.
     pub fn axes(&self) -> &Matrix3<f64> {
         &self.axes
     }
 
-    /// Returns the center in the body frame (m).
+    /// Returns the center of the rotated ellipsoid in the body frame (m).
     pub fn center(&self) -> &Vector3<f64> {
         &self.center
     }

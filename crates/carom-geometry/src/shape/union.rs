@@ -3,7 +3,7 @@
 use crate::{GeometryError, Support, SupportMap};
 use nalgebra::{Matrix3, Vector3};
 
-/// Union of several bodies that move as one. They may overlap or be apart.
+/// Union of several shapes that form one rigid body. They may overlap or be apart.
 ///
 /// A plane contact sees the convex hull of the union: its lowest point is the lowest point of one of the parts.
 ///
@@ -24,7 +24,7 @@ pub struct Union<S> {
 }
 
 impl<S> Union<S> {
-    /// Creates the union of parts. There must be at least one.
+    /// Creates the union of shapes, the parts of one rigid body. There must be at least one.
     ///
     /// # Errors
     ///
@@ -36,7 +36,7 @@ impl<S> Union<S> {
         Ok(Self { parts })
     }
 
-    /// Returns the parts.
+    /// Returns the shapes that form the union.
     pub fn parts(&self) -> &[S] {
         &self.parts
     }

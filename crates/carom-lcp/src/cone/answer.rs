@@ -2,7 +2,7 @@
 
 use crate::LcpStatus;
 
-/// Mode of a contact after the impact.
+/// Mode of a frictional contact after the impact: open, sticking or sliding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum ConeMode {
     /// Open contact: no impulse.
@@ -15,7 +15,7 @@ pub enum ConeMode {
 }
 
 impl ConeMode {
-    /// Returns the stable identifier of the mode.
+    /// Returns the identifier of the contact mode in records: `open`, `stick` or `slide`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Open => "open",
@@ -25,7 +25,7 @@ impl ConeMode {
     }
 }
 
-/// Rule that selects one of several solutions.
+/// Rule that selects one solution if a contact problem with circular friction cones has several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
@@ -41,7 +41,7 @@ pub enum ConeSelection {
 }
 
 impl ConeSelection {
-    /// Returns the stable identifier of the rule.
+    /// Returns the identifier of the selection rule in records: `even` or `first`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Even => "even",
@@ -50,7 +50,8 @@ impl ConeSelection {
     }
 }
 
-/// Starting point that led to an answer. The variants are in the order in which they are tried.
+/// Starting point from which the solver of a frictional contact problem found its answer. The variants are in
+/// the order in which they are tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum ConeStart {
@@ -77,7 +78,8 @@ pub enum ConeStart {
     SubdividedPolygon,
 }
 
-/// Outcome of a solve. Impulses and velocities are in the workspace.
+/// Outcome of the solution of a contact problem with circular friction cones: status, residual and work. The
+/// impulses and velocities are in the [`ConeWorkspace`](super::ConeWorkspace).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ConeAnswer {
     /// [`LcpStatus::Solved`] if the residual is at most [`CONE_RESIDUAL`](super::CONE_RESIDUAL), else

@@ -10,8 +10,9 @@ use super::workspace::{ConeWorkspace, GOOD_RESIDUAL};
 use crate::{LcpError, LcpStatus};
 
 impl ConeWorkspace {
-    /// Solves a problem by Newton's method from the given impulses (unscaled rows). No other starting point is
-    /// tried.
+    /// Solves a frictional contact problem by Newton's method from a given starting point. `impulse` holds the
+    /// initial impulses (three per contact: normal and two tangents, for the rows of `problem` without
+    /// normalization). No other starting point is tried.
     ///
     /// # Errors
     ///
@@ -27,9 +28,11 @@ impl ConeWorkspace {
         Ok(self.finish(answer))
     }
 
-    /// Accepts impulses (unscaled rows, three per contact) found by another method: computes their residual and
-    /// the dimension of their continuum of solutions, and moves to the limit of compliant contacts if
-    /// `selection` asks for it.
+    /// Accepts contact impulses found by another method as a solution of `problem`: computes their residual and
+    /// the dimension of the continuum of solutions that contains them. If `selection` is
+    /// [`ConeSelection::Even`] and there is such a continuum, moves to the limit of the solutions for equally
+    /// compliant contacts. `impulse` holds three impulses per contact, for the rows of `problem` without
+    /// normalization.
     ///
     /// # Errors
     ///
@@ -44,8 +47,9 @@ impl ConeWorkspace {
         self.take_by(problem, impulse, selection, is_isolated, Self::try_branch)
     }
 
-    /// Accepts a solution like [`take`](Self::take), and also selects among different impulses with equal
-    /// velocities: it moves to the limit of the impulses of equally compliant contacts.
+    /// Accepts contact impulses found by another method like [`take`](Self::take), and also selects among
+    /// different impulses that give equal velocities, as in a statically indeterminate contact. If `selection`
+    /// is [`ConeSelection::Even`], moves to the limit of the impulses of equally compliant contacts.
     ///
     /// # Errors
     ///
@@ -67,10 +71,10 @@ impl ConeWorkspace {
         )
     }
 
-    /// Applies [`settle`](Self::settle) to the answer that the last solve left in this workspace. If that solve
-    /// followed the solution branch of compliant contacts, this one continues from the compliance reached,
-    /// which takes a fraction of the work. `problem` and `answer` must be those of the last solve; its Newton
-    /// steps are included in the count.
+    /// Applies [`settle`](Self::settle), the selection among solutions, to the answer that the last solve left
+    /// in this workspace. If that solve followed the solutions for compliant contacts, this call continues from
+    /// the compliance reached, which takes a fraction of the work. `problem` and `answer` must be those of the
+    /// last solve; its Newton steps are included in the count.
     ///
     /// # Errors
     ///
@@ -147,9 +151,10 @@ impl ConeWorkspace {
         Ok(self.counted(answer))
     }
 
-    /// Computes the dimension of the continuum of solution velocities that contains the given solution
-    /// (impulses for unscaled rows, three per contact). 0 if the velocities are isolated. Touching contacts
-    /// stay closed.
+    /// Computes the dimension of the continuum of solutions that contains a given solution, counted in
+    /// velocities after the impact: 0 if these velocities are isolated. `impulse` is the solution (three
+    /// impulses per contact, for the rows of `problem` without normalization). Only solutions in which touching
+    /// contacts stay closed are counted.
     ///
     /// # Errors
     ///

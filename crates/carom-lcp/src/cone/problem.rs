@@ -9,7 +9,8 @@ pub(super) const WIDTH: usize = 3;
 /// Largest number of contacts: the polygon problem takes ten rows per contact, or eleven with caps.
 const MAX_CONTACTS: usize = MAX_DIM / 12;
 
-/// Contact problem with circular friction cones; $b$ are the velocities of the rows before the impact.
+/// Impact problem of contacts with circular friction cones, in contact space: a dense Delassus matrix, the
+/// contact velocities before the impact, friction and restitution.
 ///
 /// Rows are ordered contact by contact: the normal, then two orthogonal tangents of equal scale. A
 /// tangent row may be zero, or parallel to the other.
@@ -24,9 +25,11 @@ pub struct ConeProblem<'a> {
 }
 
 impl<'a> ConeProblem<'a> {
-    /// Creates a problem with m contacts from the symmetric Delassus matrix $G$ (3m × 3m, 1/kg), the velocities
-    /// $b$ of the rows (m/s, three per contact), friction coefficients $\mu \ge 0$ (one per contact) and Newton
-    /// restitutions $e \in [0, 1]$ (one per contact, or empty for 0).
+    /// Creates a frictional contact problem from the Delassus matrix $G$, which maps impulses to velocity
+    /// changes, and the contact data. With m contacts, `delassus` is symmetric (3m × 3m, 1/kg), `velocity`
+    /// holds the contact velocities before the impact (m/s; normal and two tangents per contact), `friction`
+    /// the coefficients $\mu \ge 0$ (one per contact) and `restitution` Newton's coefficients $e \in [0, 1]$
+    /// (one per contact, or empty for 0).
     ///
     /// # Errors
     ///
@@ -86,8 +89,8 @@ impl<'a> ConeProblem<'a> {
         })
     }
 
-    /// Adds an upper bound to each normal impulse (N·s, one per contact). While its impulse is at the bound, a
-    /// contact may still approach: this is a sub-step of set-valued impact.
+    /// Adds an upper bound (cap) to each normal impulse (N·s, one per contact). A contact whose impulse is at
+    /// its cap may still approach: this is a sub-step of set-valued impact.
     ///
     /// # Errors
     ///
@@ -98,9 +101,9 @@ impl<'a> ConeProblem<'a> {
         Ok(Self { caps, ..self })
     }
 
-    /// Adds a lower bound, 0 or more, to each normal impulse (N·s, one per contact). While its impulse is at
-    /// the bound, a contact may open: this is the expansion phase of Poisson's hypothesis. The friction limit
-    /// uses the whole normal impulse. Such a problem is solved by a
+    /// Adds a lower bound (floor), 0 or more, to each normal impulse (N·s, one per contact). A contact whose
+    /// impulse is at its floor may open: this is the expansion phase of Poisson's hypothesis. The friction
+    /// limit uses the whole normal impulse. Such a problem is solved by a
     /// [`SparseConeWorkspace`](super::SparseConeWorkspace).
     ///
     /// # Errors
@@ -112,37 +115,39 @@ impl<'a> ConeProblem<'a> {
         Ok(Self { floors, ..self })
     }
 
-    /// Returns the number of contacts m.
+    /// Returns the number of contacts of the problem.
     pub fn n_contacts(&self) -> usize {
         self.friction.len()
     }
 
-    /// Returns the number of rows, 3m.
+    /// Returns the number of rows of the problem: three per contact (normal and two tangents).
     pub fn dim(&self) -> usize {
         self.velocity.len()
     }
 
-    /// Returns the velocities of the rows before the impact, three per contact.
+    /// Returns the contact velocities before the impact (m/s): normal and two tangents per contact.
     pub fn velocity(&self) -> &'a [f64] {
         self.velocity
     }
 
-    /// Returns the friction coefficient of a contact.
+    /// Returns the friction coefficient of the contact with index `contact`.
     pub fn friction(&self, contact: usize) -> f64 {
         self.friction.get(contact).copied().unwrap_or(0.0)
     }
 
-    /// Returns the restitution of a contact.
+    /// Returns Newton's coefficient of restitution of the contact with index `contact`.
     pub fn restitution(&self, contact: usize) -> f64 {
         self.restitution.get(contact).copied().unwrap_or(0.0)
     }
 
-    /// Returns the upper bound on the normal impulse of a contact; infinite if there is no bound.
+    /// Returns the cap, the upper bound on the normal impulse, of the contact with index `contact` (N·s);
+    /// infinite if there is no bound.
     pub fn cap(&self, contact: usize) -> f64 {
         self.caps.get(contact).copied().unwrap_or(f64::INFINITY)
     }
 
-    /// Returns the lower bound on the normal impulse of a contact; 0 if there is no bound.
+    /// Returns the floor, the lower bound on the normal impulse, of the contact with index `contact` (N·s); 0
+    /// if there is no bound.
     pub fn floor(&self, contact: usize) -> f64 {
         self.floors.get(contact).copied().unwrap_or(0.0)
     }

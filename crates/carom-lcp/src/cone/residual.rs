@@ -4,7 +4,8 @@ use super::problem::{ConeProblem, WIDTH};
 use crate::LcpError;
 use carom_numeric::kernel::norm;
 
-/// Largest [`contact_residual`] with which an answer counts as solved.
+/// Largest [`contact_residual`] (dimensionless) with which the impulses of a frictional contact problem count
+/// as a solution.
 pub const CONE_RESIDUAL: f64 = 1e-9;
 
 /// The error of a sliding direction may be up to this many times the relative error of the tangential velocity.
@@ -17,19 +18,21 @@ const NO_FRICTION: f64 = 1e-12;
 /// A normal impulse below this fraction of the terms of the normal velocity is rounding error.
 const NO_PUSH: f64 = 1e-15;
 
-/// Computes the residual of impulses (three per contact) in one scale for all contacts: dimensionless, 0 for a
-/// solution.
+/// Computes the residual of impulses in a contact problem with circular friction cones, relative to one scale
+/// for all contacts: dimensionless, 0 for a solution. `impulse` holds three impulses per contact (normal and
+/// two tangents).
 ///
-/// With $g_i$ the largest diagonal entry of block $G_{ii}$, $u = b + G\lambda$ and
-/// $\hat u_i = (u_n + e b_n + \mu\lVert u_t\rVert, u_t)_i$,
+/// With the Delassus matrix $G$, the velocities $b$ of the rows before the impact, the impulses $\lambda$, the
+/// friction coefficients $\mu$ and the restitutions $e$, let $g_i$ be the largest diagonal entry of block
+/// $G_{ii}$ of contact i, $u = b + G\lambda$ and $\hat u_i = (u_n + e b_n + \mu\lVert u_t\rVert, u_t)_i$. Then
 ///
 /// $$ r = \frac{\max_i \sqrt{g_i} \lVert \lambda_i - P_K(\lambda_i - \hat u_i/g_i)\rVert}
 /// {\max_i \max(\lVert b_i\rVert/\sqrt{g_i}, \sqrt{g_i}\lVert\lambda_i\rVert)} $$
 ///
-/// with $P_K$ the Euclidean projection onto the friction cone and $\hat u$ the modified velocity of De Saxcé
+/// with the Euclidean projection $P_K$ onto the friction cone and the modified velocity $\hat u$ of De Saxcé
 /// and Feng: $\lambda$ solves the problem exactly if $\lambda_i = P_K(\lambda_i - \hat u_i/g_i)$ for all
-/// contacts. With caps, the normal impulse is projected first, then the tangential impulse onto the disc of
-/// radius $\mu\lambda_n$.
+/// contacts. With caps (upper bounds on normal impulses), the normal impulse is projected first, then the
+/// tangential impulse onto the disc of radius $\mu\lambda_n$.
 ///
 /// # Errors
 ///
@@ -47,11 +50,14 @@ pub fn cone_residual(problem: &ConeProblem<'_>, impulse: &[f64]) -> Result<f64, 
     Ok(residual_of(problem, impulse, &after))
 }
 
-/// Computes the residual of impulses (three per contact), each contact in its own scale: dimensionless, 0 for a
-/// solution.
+/// Computes the residual of impulses in a contact problem with circular friction cones, each contact relative
+/// to its own scale: dimensionless, 0 for a solution. `impulse` holds three impulses per contact (normal and
+/// two tangents).
 ///
-/// Let $S_r = |b_r| + \sum_s |G_{rs}\lambda_s|$ be the sum of the magnitudes of the terms of the velocity
-/// $u_r$. The residual is the largest of
+/// With the Delassus matrix $G$, the velocities $b$ of the rows before the impact, the impulses $\lambda$, the
+/// friction coefficients $\mu$ and the restitutions $e$, let $u = b + G\lambda$ be the velocities after the
+/// impact and $S_r = |b_r| + \sum_s |G_{rs}\lambda_s|$ the sum of the magnitudes of the terms of $u_r$. Indices
+/// n and t denote the normal and the tangents. The residual is the largest of
 ///
 /// - $|\min(G_{nn}\lambda_n, u_n + e b_n)|/S_n$: a contact with an impulse does not move along its normal,
 ///   other contacts do not approach, and no contact pulls;
@@ -62,8 +68,8 @@ pub fn cone_residual(problem: &ConeProblem<'_>, impulse: &[f64]) -> Result<f64, 
 ///   divided by $1 + 10 S_t/\lVert u_t\rVert$.
 ///
 /// Unlike [`cone_residual`] it also measures a weak contact next to contacts a million times as strong, and
-/// contacts with very small or very large friction coefficients. With caps, a contact at its cap may approach.
-/// With floors, the first term uses $\lambda_n$ minus the floor.
+/// contacts with very small or very large friction coefficients. A contact whose normal impulse is at its upper
+/// bound (cap) may approach. With lower bounds (floors), the first term uses $\lambda_n$ minus the floor.
 ///
 /// # Errors
 ///

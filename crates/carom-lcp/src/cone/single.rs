@@ -15,7 +15,7 @@ const FLAT: f64 = 1e-14;
 /// Largest number of steps towards the least root; a handful is usual.
 const MAX_STEPS: usize = 200;
 
-/// Impulse of a single contact.
+/// Solution of a frictional contact problem with a single contact: impulse and contact mode.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SingleContact {
     /// Impulses of the normal and the two tangents (N·s).
@@ -27,12 +27,14 @@ pub struct SingleContact {
     pub slip: f64,
 }
 
-/// Solves a problem of one contact with a positive definite block. The solution is explicit except for one
-/// scalar root.
+/// Solves a frictional problem with a single contact whose Delassus matrix (3 × 3) is positive definite. The
+/// solution is explicit except for one scalar root.
 ///
-/// With $g = G_{tn}$, $S = G_{tt} - gg^T/G_{nn}$, $\bar b_n = (1 + e) b_n < 0$ and
-/// $w = b_t - g\bar b_n/G_{nn}$, the tangential impulse of a contact that slides with
-/// $u_t = -a\lambda_t$ is $\lambda_t(a) = -(S + a)^{-1}w$, and
+/// Let $G$ be the Delassus matrix with normal n and tangents t, $b$ the velocities before the impact, $\mu$ the
+/// friction coefficient and $e$ the restitution. With $g = G_{tn}$, $S = G_{tt} - gg^T/G_{nn}$,
+/// $\bar b_n = (1 + e) b_n < 0$ and $w = b_t - g\bar b_n/G_{nn}$, the tangential impulse of a contact that
+/// slides with the velocity $u_t = -a\lambda_t$ is $\lambda_t(a) = -(S + a)^{-1}w$, where $a > 0$ is the
+/// unknown root at which
 ///
 /// $$ f(a) = \lVert\lambda_t(a)\rVert + \frac{\mu}{G_{nn}}(\bar b_n + g\cdot\lambda_t(a)) $$
 ///

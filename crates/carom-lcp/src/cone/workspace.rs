@@ -60,7 +60,8 @@ enum Polygonal {
     Unsolved,
 }
 
-/// Solver for dense contact problems with reusable memory.
+/// Solver for dense contact problems with circular friction cones, which reuses its memory from one problem to
+/// the next.
 ///
 /// No memory is allocated for a problem that is not larger than an earlier one and needs the same methods.
 /// Exceptions: Newton's method fails from zero impulses, compliant contacts and sweeps, or weak contacts are
@@ -113,7 +114,7 @@ pub struct ConeWorkspace {
 }
 
 impl ConeWorkspace {
-    /// Creates an empty workspace.
+    /// Creates a workspace for frictional contact problems, without any memory allocated.
     pub fn new() -> Self {
         Self::default()
     }
@@ -126,23 +127,26 @@ impl ConeWorkspace {
         }
     }
 
-    /// Returns the impulses of the last solve (N·s, three per contact, for the unscaled rows).
+    /// Returns the contact impulses found by the last solve (N·s, three per contact: normal and two tangents,
+    /// for the rows of the problem without normalization).
     pub fn impulse(&self) -> &[f64] {
         &self.impulse
     }
 
-    /// Returns the velocities $b + G\lambda$ of the rows after the last solve (m/s, three per contact).
+    /// Returns the contact velocities after the impulses of the last solve (m/s, three per contact: normal and
+    /// two tangents).
     pub fn velocity(&self) -> &[f64] {
         &self.after
     }
 
-    /// Returns the modes of the contacts.
+    /// Returns the mode of each contact after the last solve: open, sticking or sliding.
     pub fn modes(&self) -> &[ConeMode] {
         &self.modes
     }
 
-    /// Solves a problem without floors. The result is in [`impulse`](Self::impulse),
-    /// [`velocity`](Self::velocity) and [`modes`](Self::modes).
+    /// Solves a contact problem with circular friction cones that has no floors (lower bounds on normal
+    /// impulses). `selection` is the rule for problems with several solutions. The result is in
+    /// [`impulse`](Self::impulse), [`velocity`](Self::velocity) and [`modes`](Self::modes).
     ///
     /// # Errors
     ///
@@ -182,10 +186,11 @@ impl ConeWorkspace {
         Ok(self.finish(answer))
     }
 
-    /// Solves a problem, with or without floors, only by methods that do not depend on axes, units and order of
-    /// contacts. These are, one after the other: the limit of equally compliant contacts; the first solution
-    /// next to their branch, if the limit cannot be determined; Newton's method from zero impulses and from
-    /// compliant contacts. Returns `None` if all fail.
+    /// Solves a contact problem with circular friction cones, with or without floors (lower bounds on normal
+    /// impulses), only by methods whose result does not depend on tangent axes, units and order of the
+    /// contacts. These methods are, one after the other: the limit of the solutions for equally compliant
+    /// contacts; the first solution close to the path of these solutions, if the limit cannot be determined;
+    /// Newton's method from zero impulses and from compliant contacts. Returns `None` if all fail.
     ///
     /// # Errors
     ///

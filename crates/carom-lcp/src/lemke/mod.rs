@@ -24,7 +24,7 @@ use tableau::Tableau;
 
 pub(crate) use search::{basic_solution, signed_solution};
 
-/// Options of [`Lemke`].
+/// Options of [`Lemke`]'s method for linear complementarity problems: budgets, accuracy and number of attempts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LemkeOptions {
     /// Largest number of pivots of all attempts together; the search ends when it is reached. Independently,
@@ -62,7 +62,8 @@ impl Default for LemkeOptions {
     }
 }
 
-/// Attempt that gave the answer. The variants are in the order in which they are tried.
+/// Attempt of Lemke's method that gave the answer to a linear complementarity problem. The variants are in the
+/// order in which they are tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Attempt {
@@ -90,7 +91,8 @@ impl Attempt {
         }
     }
 
-    /// Returns the stable kebab-case identifier.
+    /// Returns the identifier of the attempt in records, in kebab case, for example `first` or
+    /// `double-precision`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Immediate => "immediate",
@@ -104,7 +106,8 @@ impl Attempt {
     }
 }
 
-/// Outcome of a solve. The variables are in the workspace.
+/// Outcome of the solution of a linear complementarity problem by Lemke's method: status, residuals and work.
+/// The variables $z$ and $w$ are in the [`LemkeWorkspace`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LemkeReport {
     /// Outcome of the solve.
@@ -124,10 +127,11 @@ pub struct LemkeReport {
     pub limit: Option<Limit>,
 }
 
-/// Reusable memory of solves.
+/// Reusable memory of Lemke's method, which also holds the variables of the last solve.
 ///
-/// No memory is allocated for a problem that is not larger than an earlier one. Exceptions: the path is
-/// followed in twice the precision, a ray is checked with exact sums, or (n above 512) the path is very long.
+/// No memory is allocated for a problem that is not larger than an earlier one. Exceptions: the search is
+/// repeated in twice the precision, a secondary ray is checked with exact sums, or (n above 512 variables) the
+/// number of pivots is very large.
 #[derive(Clone, Debug)]
 pub struct LemkeWorkspace {
     /// Dimension up to which nothing has to be allocated.
@@ -162,7 +166,7 @@ impl Default for LemkeWorkspace {
 }
 
 impl LemkeWorkspace {
-    /// Creates an empty workspace.
+    /// Creates a workspace for Lemke's method, without any memory allocated.
     pub fn new() -> Self {
         Self {
             room: 0,
@@ -219,34 +223,36 @@ impl LemkeWorkspace {
         answers.balance.reserve(n);
     }
 
-    /// Returns the variables $z$ of the last solve (n entries).
+    /// Returns the variables $z$ of the linear complementarity problem solved last (n entries).
     #[inline]
     pub fn z(&self) -> &[f64] {
         &self.answers.z
     }
 
-    /// Returns $w = Mz + q$ of the last solve (n entries), evaluated with the original problem.
+    /// Returns the complementary variables $w = Mz + q$ of the linear complementarity problem solved last (n
+    /// entries), evaluated with the original matrix $M$ and vector $q$.
     #[inline]
     pub fn w(&self) -> &[f64] {
         &self.answers.w
     }
 
-    /// Returns the basis at the end of the last solve (n entries): `true` for each basic $z_i$. It can start
-    /// the solve of a similar problem.
+    /// Returns the complementary basis at the end of the last solve (n entries): `true` if $z_i$ is basic,
+    /// `false` if $w_i$ is. The solve of a similar problem can start from it ([`Lemke::solve_from`]).
     #[inline]
     pub fn basis(&self) -> &[bool] {
         &self.answers.basis
     }
 
-    /// Returns the certificate $u$ of the last solve (n entries) if that ended with [`Proof::Farkas`];
-    /// otherwise an empty slice.
+    /// Returns the proof that the problem solved last has no solution: a vector $u \ge 0$ (n entries) with
+    /// $M^Tu \le 0$ and $q^Tu < 0$. The slice is empty unless that solve ended with [`Proof::Farkas`].
     #[inline]
     pub fn farkas(&self) -> &[f64] {
         &self.answers.farkas
     }
 }
 
-/// Lemke's method with a lexicographic ratio test, a final check and further attempts.
+/// Lemke's method for linear complementarity problems, with a lexicographic ratio test, a final check of the
+/// answer, and further attempts if the check fails.
 ///
 /// # Examples
 ///
@@ -273,7 +279,8 @@ pub struct Lemke {
 }
 
 impl Lemke {
-    /// Solves a problem. With at most eight rows it also decides whether a solution exists.
+    /// Solves a linear complementarity problem by Lemke's method. With at most eight rows it also decides if a
+    /// solution exists.
     ///
     /// # Errors
     ///
@@ -307,7 +314,8 @@ impl Lemke {
         })
     }
 
-    /// Solves a problem in a workspace, which holds $z$ and $w$ afterwards.
+    /// Solves a linear complementarity problem by Lemke's method with the memory of `workspace`, which holds
+    /// the variables $z$ and $w$ afterwards.
     ///
     /// # Errors
     ///
@@ -322,9 +330,9 @@ impl Lemke {
         Ok(self.search(problem, None, workspace, &mut work))
     }
 
-    /// Solves a problem, starting from a complementary basis (n entries), `true` where $z_i$ is basic. If this
-    /// is the basis of the solution, the solve costs one factorization and no pivot. A singular basis is
-    /// ignored.
+    /// Solves a linear complementarity problem by Lemke's method, starting from a complementary basis. `basis`
+    /// has n entries, `true` where $z_i$ is basic. If it is the basis of the solution, the solve costs one
+    /// factorization and no pivot. A singular basis is ignored.
     ///
     /// # Errors
     ///
@@ -347,11 +355,11 @@ impl Lemke {
         Ok(self.search(problem, Some(basis), workspace, &mut work))
     }
 
-    /// Solves a problem with a symmetric positive semidefinite matrix, such as that of frictionless contacts,
-    /// by principal pivoting. The pair with the most negative variable exchanges its basic and nonbasic members
-    /// by a sweep of a symmetric tableau (Cottle, Pang & Stone 1992, Section 4.1), until no variable is
-    /// negative. If this does not end, if the matrix is of another class, and always for small problems (n up
-    /// to 10), Lemke's method is used.
+    /// Solves a linear complementarity problem with a symmetric positive semidefinite matrix, such as that of
+    /// frictionless contacts, by principal pivoting. The pair with the most negative variable exchanges its
+    /// basic and nonbasic members by a sweep of a symmetric tableau (Cottle, Pang & Stone 1992, Section 4.1),
+    /// until no variable is negative. Lemke's method is used instead if this does not end, if the matrix is of
+    /// another class, and always for small problems (n up to 10).
     ///
     /// The matrix may be singular. Then $w$ is unique, and $z$ is one of several solutions, determined by
     /// independent rows.

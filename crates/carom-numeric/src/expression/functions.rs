@@ -1,6 +1,6 @@
 //! Functions of expressions, computed with `libm` so that results are identical on every machine.
 
-/// Names of the functions that expressions may call.
+/// Names of the functions that a parsed expression may call, for example `sin(x)` or `min(a, b)`.
 pub const FUNCTIONS: [&str; 14] = [
     "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sqrt", "exp", "ln", "abs", "min", "max",
     "floor",

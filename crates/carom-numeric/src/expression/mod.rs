@@ -20,13 +20,14 @@ pub use functions::FUNCTIONS;
 
 use functions::Function;
 
-/// Largest length of an expression, in bytes.
+/// Largest length of the text of an arithmetic expression, in bytes. Longer texts are a syntax error.
 pub const MAX_LENGTH: usize = 4096;
 
-/// Largest depth of nested parentheses, calls, signs and exponents.
+/// Largest depth of nested parentheses, function calls, signs and exponents in an arithmetic expression. Deeper
+/// nesting is a syntax error.
 pub const MAX_DEPTH: usize = 64;
 
-/// Type of a variable.
+/// Type of a variable in an arithmetic expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Type {
     /// Integer.
@@ -39,7 +40,7 @@ pub enum Type {
     Bool,
 }
 
-/// Value of a variable.
+/// Value of a variable in an arithmetic expression.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Scalar {
     /// Integer.
@@ -63,10 +64,12 @@ impl Scalar {
     }
 }
 
-/// Function that returns the known name nearest to an unknown one, if one is near enough.
+/// Function that suggests a correction of a misspelled variable name: from an unknown name and the list of
+/// known names it returns the most similar known name, or `None` if no name is similar enough.
 pub type Nearest = for<'n> fn(&str, &[&'n str]) -> Option<&'n str>;
 
-/// Variable names of an expression; entry i names entry i of the slice of values.
+/// Names and types of the variables that an arithmetic expression may use. Name i belongs to entry i of the
+/// slice of values with which the expression is evaluated.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
     known: Vec<(String, Type)>,
@@ -74,7 +77,8 @@ pub struct Names {
 }
 
 impl Names {
-    /// Creates an empty list of names. Error messages suggest the name that `nearest` returns.
+    /// Creates an empty list of variable names. If an expression contains an unknown name, the error message
+    /// suggests the name that `nearest` returns.
     pub fn with_hints(nearest: Nearest) -> Self {
         Self {
             known: Vec::new(),
@@ -82,18 +86,18 @@ impl Names {
         }
     }
 
-    /// Adds a variable name with its type.
+    /// Appends a variable with its name and type to the list. The variable gets the next index, counted from 0.
     pub fn add(&mut self, name: &str, kind: Type) {
         self.known.push((name.to_owned(), kind));
     }
 
-    /// Returns the index and the type of a name.
+    /// Returns the index and the type of the variable with the given name; `None` if there is no such variable.
     pub fn find(&self, name: &str) -> Option<(usize, Type)> {
         let index = self.known.iter().position(|(known, _)| known == name)?;
         self.known.get(index).map(|(_, kind)| (index, *kind))
     }
 
-    /// Returns all names.
+    /// Returns the names of all variables, in the order of their indices.
     pub fn all(&self) -> impl Iterator<Item = &str> {
         self.known.iter().map(|(name, _)| name.as_str())
     }
@@ -114,7 +118,7 @@ enum Step {
     Call(Function, usize),
 }
 
-/// Parsed expression with known variable names.
+/// Arithmetic expression, parsed from text, whose variables are numbered by a list of [`Names`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expression {
     text: String,
@@ -123,7 +127,7 @@ pub struct Expression {
 }
 
 impl Expression {
-    /// Parses an expression.
+    /// Parses an arithmetic expression from text. `names` lists the variables that the expression may use.
     ///
     /// # Errors
     ///
@@ -137,24 +141,26 @@ impl Expression {
         })
     }
 
-    /// Returns the type of the value: that of the variable if the expression is a single name, otherwise a
-    /// number.
+    /// Returns the type of the expression's value. An expression that is a single variable name has the type of
+    /// this variable, every other expression is a number.
     pub fn kind(&self) -> Type {
         self.kind
     }
 
-    /// Returns the text without surrounding blanks.
+    /// Returns the text of the expression without surrounding blanks.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// True if the expression contains the variable with index `name`.
+    /// True if the expression contains a variable. `name` is the index of the variable in the list of
+    /// [`Names`].
     pub fn uses(&self, name: usize) -> bool {
         self.steps.contains(&Step::Name(name))
     }
 
-    /// Evaluates the expression: the variable's value if it is a single name, otherwise a number. `names` holds
-    /// the values of the variables. Returns `None` if the number is not finite. `stack` is work space.
+    /// Evaluates the expression. `names` holds the values of the variables, in the order of the list of
+    /// [`Names`]; `stack` is work space. An expression that is a single variable name returns the value of this
+    /// variable, every other expression a number. Returns `None` if the number is not finite.
     pub fn value(&self, names: &[Scalar], stack: &mut Vec<f64>) -> Option<Scalar> {
         if let [Step::Name(index)] = self.steps.as_slice() {
             return names.get(*index).cloned();

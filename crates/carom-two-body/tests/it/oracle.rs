@@ -5,6 +5,8 @@
 use carom_two_body::{Recompression, RestitutionLaw};
 use nalgebra::{Matrix2, Matrix3, Vector2, Vector3};
 
+/// Independent reference solver for the impact of a contact, with inverse inertia matrix `w`, friction
+/// coefficient `mu` and restitution `e`.
 pub struct Oracle {
     pub w: Matrix3<f64>,
     pub mu: f64,
@@ -94,7 +96,8 @@ impl Oracle {
         self.left(normal, closing, impulse, 0.0, *energy) <= 0.0
     }
 
-    /// Impulse of the impact and the letters of its events.
+    /// Solves an impact with the contact velocity `v` before it. Returns the impulse and the one-letter codes
+    /// of the events in order.
     pub fn solve(&self, v: &Vector3<f64>, fineness: f64) -> (Vector3<f64>, String) {
         let mut letters = String::new();
         let mut normal = Normal {

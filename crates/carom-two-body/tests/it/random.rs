@@ -3,10 +3,11 @@
 use carom_two_body::{ContactImpact, ContactInertia, ContactResponse, ImpactOptions, solve_impact};
 use nalgebra::{Matrix3, Vector3};
 
-/// SplitMix64 (Steele, Lea & Flood, 2014).
+/// Stream of random numbers with a seed (SplitMix64; Steele, Lea & Flood 2014).
 pub struct Stream(pub u64);
 
 impl Stream {
+    /// Returns the next random number of the stream, uniform in \[`low`, `high`).
     pub fn uniform(&mut self, low: f64, high: f64) -> f64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -16,11 +17,14 @@ impl Stream {
         low + (high - low) * (z >> 11) as f64 * 2f64.powi(-53)
     }
 
+    /// Returns a random vector with entries uniform in \[-1, 1).
     pub fn vector(&mut self) -> Vector3<f64> {
         Vector3::from_fn(|_, _| self.uniform(-1.0, 1.0))
     }
 }
 
+/// Data of a random impact: inverse inertia, contact velocity before the impact, friction coefficient and
+/// restitution.
 pub struct Random {
     pub number: u64,
     pub w: ContactInertia,
@@ -29,8 +33,9 @@ pub struct Random {
     pub e: f64,
 }
 
-/// Inverse inertia $AA^T + 0.02$; every third impact is slow to close, so that sliding stops early,
-/// and every ninth slower still and rough, which brings recompression.
+/// Creates random impact number `number`, with the inverse inertia $AA^T + 0.02$ of a random matrix $A$. Every
+/// third impact closes slowly, so that sliding stops early. Every ninth closes more slowly still and has strong
+/// friction, which leads to recompression.
 pub fn impact(number: u64) -> Random {
     let mut stream = Stream(number);
     let a = Matrix3::from_fn(|_, _| stream.uniform(-1.0, 1.0));
@@ -51,10 +56,12 @@ pub fn impact(number: u64) -> Random {
     }
 }
 
+/// Returns the first `count` random impacts.
 pub fn impacts(count: u64) -> impl Iterator<Item = Random> {
     (0..count).map(impact)
 }
 
+/// Solves an impact and panics if the contact does not close.
 pub fn solve(
     w: &ContactInertia,
     v: &Vector3<f64>,
@@ -68,8 +75,8 @@ pub fn solve(
     }
 }
 
-/// A random impact with one principal direction of the inverse inertia up to a thousand times (squared)
-/// smaller.
+/// Creates a random impact whose inverse inertia is smaller in one random direction: there its square root is
+/// multiplied by a factor between 0.001 and 1.
 pub fn stiff(number: u64) -> Random {
     let mut impact = impact(number);
     let mut stream = Stream(!number);

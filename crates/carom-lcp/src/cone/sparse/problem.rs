@@ -11,7 +11,8 @@ pub(super) const BODY: usize = 6;
 /// Largest number of contacts of one problem; block indices then stay far below 32 bits.
 const MAX_SPARSE_CONTACTS: usize = 1 << 20;
 
-/// Rows that map the velocity of one body to the normal and the two tangential velocities of a contact.
+/// Contact rows of one body in a sparse contact problem: they map the velocity of the body (six coordinates) to
+/// its normal and two tangential velocities at a contact.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BodyRows {
     /// Index of the body, returned by [`push_body`](SparseConeProblem::push_body).
@@ -20,7 +21,7 @@ pub struct BodyRows {
     pub rows: [[f64; 6]; 3],
 }
 
-/// One contact between two bodies, or between a body and a fixed object.
+/// One frictional contact of a [`SparseConeProblem`], between two bodies or between a body and a fixed object.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SparseContact {
     /// Rows of the first body.
@@ -47,12 +48,14 @@ pub(super) struct Sides {
 /// Index that marks a fixed object.
 pub(super) const FIXED: u32 = u32::MAX;
 
-/// Contact problem with circular friction cones and a sparse Delassus matrix $G$.
+/// Impact problem of contacts with circular friction cones and a sparse Delassus matrix $G$, which maps contact
+/// impulses to changes of the contact velocities.
 ///
-/// With $b$ the velocities of the rows before the impulses and $u = b + G\lambda$ those after, find impulses
-/// with $0 \le \lambda_n - p \perp u_n \ge 0$, $\lVert\lambda_t\rVert \le \mu\lambda_n$ and
-/// $\lambda_t = -\mu\lambda_n u_t/\lVert u_t\rVert$ where $u_t \ne 0$. The floors $p$ are lower bounds of the
-/// normal impulses; by default they are 0.
+/// With the velocities $b$ of the contact rows before the impulses and $u = b + G\lambda$ after them, find
+/// impulses $\lambda$ with $0 \le \lambda_n - p \perp u_n \ge 0$, $\lVert\lambda_t\rVert \le \mu\lambda_n$ and
+/// $\lambda_t = -\mu\lambda_n u_t/\lVert u_t\rVert$ where $u_t \ne 0$. Indices n and t denote the normal and
+/// the tangents of a contact, $\mu$ is its friction coefficient. The floors $p$ are lower bounds of the normal
+/// impulses; by default they are 0.
 ///
 /// The matrix is defined by bodies with six coordinates, their mass matrices and contacts on one or two of them
 /// ([`of_bodies`](Self::of_bodies)), $G = JM^{-1}J^T$, or by its 3 × 3 blocks ([`of_blocks`](Self::of_blocks)).
@@ -100,15 +103,17 @@ pub struct SparseConeProblem {
 }
 
 impl SparseConeProblem {
-    /// Creates an empty problem to which bodies and contacts are added.
+    /// Creates a sparse contact problem without bodies and contacts, which are added by
+    /// [`push_body`](Self::push_body) and [`push_contact`](Self::push_contact).
     pub fn of_bodies() -> Self {
         Self::empty(true)
     }
 
-    /// Creates a problem of m contacts from the blocks of its Delassus matrix. An entry of `blocks` is the
-    /// index i of the first contact, the index j of the second, $i \le j$, and the block $G_{ij}$. Blocks that
-    /// are not listed are zero, and $G_{ji} = G_{ij}^T$. `velocity` holds the velocities of the rows before the
-    /// impulses (m/s, three per contact).
+    /// Creates a sparse contact problem from the nonzero 3 × 3 blocks of its Delassus matrix $G$, which maps
+    /// contact impulses to velocity changes. An entry of `blocks` is the index i of one contact, the index j of
+    /// another, $i \le j$, and the block $G_{ij}$ (1/kg). Blocks that are not listed are zero, and
+    /// $G_{ji} = G_{ij}^T$. `velocity` holds the contact velocities before the impulses (m/s, three per
+    /// contact), `friction` the friction coefficients (one per contact).
     ///
     /// # Errors
     ///
@@ -141,8 +146,9 @@ impl SparseConeProblem {
         Ok(problem)
     }
 
-    /// Creates a sparse problem from the nonzero blocks of a dense problem without caps. The restitution $e$ is
-    /// included in the normal velocities, $(1 + e) b_n$.
+    /// Creates a sparse contact problem from the nonzero blocks of a dense one, which must have no upper bounds
+    /// on the normal impulses (caps). The restitution $e$ is included in the normal velocities: $(1 + e) b_n$
+    /// replaces the normal velocity $b_n$.
     ///
     /// # Errors
     ///
@@ -189,7 +195,7 @@ impl SparseConeProblem {
         }
     }
 
-    /// Removes all bodies, contacts and blocks. The allocated memory is kept.
+    /// Removes all bodies, contacts and matrix blocks from the problem. The allocated memory is kept.
     pub fn clear(&mut self) {
         self.factors.clear();
         self.sides.clear();
@@ -199,7 +205,8 @@ impl SparseConeProblem {
         self.floors.clear();
     }
 
-    /// Adds a body with its mass matrix; only the lower triangle is read. Returns the index of the body.
+    /// Adds a body to the sparse contact problem and returns its index. `mass` is the mass matrix of the body
+    /// (six coordinates); only the lower triangle is read.
     ///
     /// # Errors
     ///
@@ -228,7 +235,7 @@ impl SparseConeProblem {
         Ok(self.factors.len() - 1)
     }
 
-    /// Adds a contact. Returns the index of the contact.
+    /// Adds a frictional contact to the sparse problem and returns its index.
     ///
     /// # Errors
     ///
@@ -285,7 +292,7 @@ impl SparseConeProblem {
         Ok(self.friction.len() - 1)
     }
 
-    /// Sets the lower bounds of the normal impulses (N·s, one per contact).
+    /// Sets the floors, the lower bounds of the normal impulses (N·s, one per contact).
     ///
     /// # Errors
     ///
@@ -299,7 +306,7 @@ impl SparseConeProblem {
         Ok(())
     }
 
-    /// Sets the velocities of the rows before the impulses (m/s, three per contact).
+    /// Sets the contact velocities before the impulses (m/s; normal and two tangents per contact).
     ///
     /// # Errors
     ///
@@ -311,32 +318,35 @@ impl SparseConeProblem {
         Ok(())
     }
 
-    /// Returns the number of contacts m.
+    /// Returns the number of contacts of the sparse problem.
     pub fn n_contacts(&self) -> usize {
         self.friction.len()
     }
 
-    /// Returns the number of bodies; 0 if the matrix is given by blocks.
+    /// Returns the number of bodies of the sparse problem; 0 if it was created from blocks of the Delassus
+    /// matrix.
     pub fn n_bodies(&self) -> usize {
         self.factors.len()
     }
 
-    /// Returns the velocities of the rows before the impulses (m/s, three per contact).
+    /// Returns the contact velocities before the impulses (m/s; normal and two tangents per contact).
     pub fn velocity(&self) -> &[f64] {
         self.velocity.as_flattened()
     }
 
-    /// Returns the friction coefficients, one per contact.
+    /// Returns the friction coefficients of the contacts, one per contact.
     pub fn friction(&self) -> &[f64] {
         &self.friction
     }
 
-    /// Returns the lower bounds of the normal impulses (N·s, one per contact).
+    /// Returns the floors, the lower bounds of the normal impulses (N·s, one per contact; 0 by default).
     pub fn floors(&self) -> &[f64] {
         &self.floors
     }
 
-    /// Writes the velocities $u = b + G\lambda$ of the rows after the given impulses (three per contact).
+    /// Computes the contact velocities after given impulses, $u = b + G\lambda$, with the velocities $b$
+    /// before, the Delassus matrix $G$ and the impulses $\lambda$ (N·s; three per contact: normal and two
+    /// tangents), and writes them to `out` (m/s).
     ///
     /// # Errors
     ///
@@ -370,8 +380,10 @@ impl SparseConeProblem {
         Ok(())
     }
 
-    /// Writes the changes $M^{-1}J^T\lambda$ of the velocities of the bodies. The list is empty if the matrix
-    /// is given by blocks.
+    /// Computes the velocity changes of the bodies by given contact impulses and writes them to `out`:
+    /// $M^{-1}J^T\lambda$ with the mass matrices $M$, the contact rows $J$ and the impulses $\lambda$ (N·s,
+    /// three per contact). There is one entry of six coordinates per body. The list is empty if the problem was
+    /// created from blocks of the Delassus matrix.
     ///
     /// # Errors
     ///

@@ -18,7 +18,7 @@ use crate::cone::{CONE_RESIDUAL, ConeMode};
 use crate::{LcpError, LcpStatus};
 use carom_numeric::kernel::norm;
 
-/// Tolerances of a sparse solve.
+/// Tolerances of the solver for sparse contact problems with friction.
 ///
 /// # Examples
 ///
@@ -69,7 +69,10 @@ impl Default for SparseConeOptions {
 }
 
 impl SparseConeOptions {
-    /// Creates options and checks their range.
+    /// Creates the options of a sparse contact solve and checks their range. The solver stops at a residual of
+    /// at most `tolerance`. After Newton's method and the interior-point method have been tried, a residual of
+    /// at most `acceptable` ends the search, too. Both are dimensionless residuals like
+    /// [`sparse_cone_residual`].
     ///
     /// # Errors
     ///
@@ -93,8 +96,8 @@ impl SparseConeOptions {
     }
 }
 
-/// Stage that found an answer. The variants are in the order in which they are tried, each from the best point
-/// so far.
+/// Stage of the solver for sparse contact problems with friction. The variants are in the order in which they
+/// are tried, each from the best point so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum SparseConeStage {
@@ -118,7 +121,8 @@ pub enum SparseConeStage {
     Sweeps,
 }
 
-/// Outcome of a sparse solve. Impulses and velocities are in the workspace.
+/// Outcome of the solution of a sparse contact problem with friction: status, residual and work. The impulses
+/// and velocities are in the [`SparseConeWorkspace`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct SparseConeAnswer {
@@ -141,7 +145,8 @@ pub struct SparseConeAnswer {
     pub n_sweeps: usize,
 }
 
-/// Solver for sparse contact problems with reusable memory and the symbolic factors of the last problem.
+/// Solver for sparse contact problems with friction. It keeps its memory and the symbolic factors of the last
+/// problem for the next one.
 ///
 /// # Examples
 ///
@@ -200,28 +205,31 @@ pub struct SparseConeWorkspace {
 }
 
 impl SparseConeWorkspace {
-    /// Creates an empty workspace.
+    /// Creates a workspace for sparse contact problems, without any memory allocated.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Returns the impulses of the last solve (N·s, three per contact, for the unscaled rows).
+    /// Returns the contact impulses found by the last solve (N·s, three per contact: normal and two tangents,
+    /// for the rows of the problem without normalization).
     pub fn impulse(&self) -> &[f64] {
         &self.impulse
     }
 
-    /// Returns the velocities $b + G\lambda$ of the rows after the last solve (m/s, three per contact).
+    /// Returns the contact velocities after the impulses of the last solve (m/s, three per contact: normal and
+    /// two tangents).
     pub fn velocity(&self) -> &[f64] {
         &self.velocity
     }
 
-    /// Returns the modes of the contacts. A contact whose impulse is at a positive floor is not
-    /// [`Open`](ConeMode::Open).
+    /// Returns the mode of each contact after the last solve: open, sticking or sliding. A contact whose
+    /// impulse is at a positive floor (lower bound) is not [`Open`](ConeMode::Open).
     pub fn modes(&self) -> &[ConeMode] {
         &self.modes
     }
 
-    /// Solves a problem from zero impulses with the default tolerance, a residual of 1e-12.
+    /// Solves a sparse contact problem with friction, starting from zero impulses, with the default tolerance
+    /// (a residual of 1e-12).
     ///
     /// # Errors
     ///
@@ -232,7 +240,8 @@ impl SparseConeWorkspace {
         self.solve_from(problem, &[], &SparseConeOptions::default())
     }
 
-    /// Solves a problem from the given impulses (unscaled rows, three per contact; empty for zero).
+    /// Solves a sparse contact problem with friction, starting from the impulses `start` (N·s, three per
+    /// contact, for the rows of the problem without normalization; an empty slice means zero).
     ///
     /// # Errors
     ///
@@ -447,10 +456,12 @@ impl SparseConeWorkspace {
     }
 }
 
-/// Computes the residual of impulses (three per contact) in a sparse problem: dimensionless, 0 for a solution.
+/// Computes the residual of contact impulses in a sparse problem with circular friction cones: dimensionless, 0
+/// for a solution. `impulse` holds three impulses per contact (normal and two tangents).
 ///
-/// It is the [`cone_residual`](super::super::cone_residual) with the cones restricted to $\lambda_n \ge p$, $p$
-/// the floors. It is computed from the problem and the impulses alone.
+/// This residual is the [`cone_residual`](super::super::cone_residual) with the normal impulses restricted to
+/// $\lambda_n \ge p$, where $p$ are the floors (lower bounds). It is computed from the problem and the impulses
+/// alone.
 ///
 /// # Errors
 ///

@@ -4,10 +4,11 @@
 use carom_lcp::Lcp;
 use nalgebra::{DMatrix, DVector};
 
-/// SplitMix64 (Steele, Lea & Flood 2014).
+/// Stream of random numbers with a seed (SplitMix64; Steele, Lea & Flood 2014).
 pub struct Stream(pub u64);
 
 impl Stream {
+    /// Returns the next 64 random bits of the stream.
     pub fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -16,23 +17,28 @@ impl Stream {
         z ^ (z >> 31)
     }
 
+    /// Returns the next random number of the stream, uniform in \[`low`, `high`).
     pub fn uniform(&mut self, low: f64, high: f64) -> f64 {
         low + (high - low) * (self.bits() >> 11) as f64 * 2f64.powi(-53)
     }
 
+    /// Returns the next random number of the stream, normally distributed with mean 0 and variance 1.
     pub fn normal(&mut self) -> f64 {
         let radius = (-2.0 * self.uniform(1e-300, 1.0).ln()).sqrt();
         radius * self.uniform(0.0, std::f64::consts::TAU).cos()
     }
 
+    /// Returns a random integer from 0 to `n` - 1.
     pub fn below(&mut self, n: usize) -> usize {
         (self.bits() % n as u64) as usize
     }
 
+    /// Returns a random matrix with normally distributed entries.
     pub fn matrix(&mut self, rows: usize, columns: usize) -> DMatrix<f64> {
         DMatrix::from_fn(rows, columns, |_, _| self.normal())
     }
 
+    /// Returns a random vector with normally distributed entries.
     pub fn vector(&mut self, n: usize) -> DVector<f64> {
         DVector::from_fn(n, |_, _| self.normal())
     }
@@ -42,7 +48,8 @@ fn lcp(matrix: DMatrix<f64>, vector: DVector<f64>) -> Lcp {
     Lcp::new(matrix, vector).unwrap()
 }
 
-/// Positive definite plus skew, about half the variables basic.
+/// Creates a random linear complementarity problem with a positive definite, nonsymmetric matrix. About half of
+/// its variables are basic.
 pub fn pd_skew(seed: u64, n: usize) -> Lcp {
     let mut stream = Stream(seed);
     let a = stream.matrix(n, n);
@@ -53,13 +60,14 @@ pub fn pd_skew(seed: u64, n: usize) -> Lcp {
     lcp(matrix, stream.vector(n))
 }
 
-/// Any matrix, any vector: often without solution.
+/// Creates a linear complementarity problem with a random matrix and a random vector, often without a solution.
 pub fn dense(seed: u64, n: usize) -> Lcp {
     let mut stream = Stream(seed);
     lcp(stream.matrix(n, n), stream.vector(n))
 }
 
-/// A P matrix that is not positive definite: a triangular one with positive diagonal, scaled.
+/// Creates a random problem with a P matrix that is not positive definite: a triangular matrix with positive
+/// diagonal, scaled.
 pub fn p_matrix(seed: u64, n: usize) -> Lcp {
     let mut stream = Stream(seed);
     let matrix = DMatrix::from_fn(n, n, |i, j| match i.cmp(&j) {
@@ -70,7 +78,8 @@ pub fn p_matrix(seed: u64, n: usize) -> Lcp {
     lcp(matrix, stream.vector(n))
 }
 
-/// Strictly copositive: positive entries plus a positive semidefinite part.
+/// Creates a random problem with a strictly copositive matrix: positive entries plus a positive semidefinite
+/// part.
 pub fn strictly_copositive(seed: u64, n: usize) -> Lcp {
     let mut stream = Stream(seed);
     let a = stream.matrix(n, n);
@@ -78,7 +87,8 @@ pub fn strictly_copositive(seed: u64, n: usize) -> Lcp {
     lcp(&a * a.transpose() / n as f64 + positive, stream.vector(n))
 }
 
-/// Z matrices, some of them singular or indefinite.
+/// Creates a random problem with a Z matrix (no positive entry off the diagonal), which can be singular or
+/// indefinite.
 pub fn z_matrix(seed: u64, n: usize) -> Lcp {
     let mut stream = Stream(seed);
     let mut matrix = DMatrix::from_fn(n, n, |_, _| -stream.uniform(0.0, 1.0));
@@ -88,7 +98,8 @@ pub fn z_matrix(seed: u64, n: usize) -> Lcp {
     lcp(matrix, stream.vector(n))
 }
 
-/// Degenerate by integers: $M = AA^T$ with $A$ (n × rank) and $q = Ax - w$-like, solvable.
+/// Creates a solvable random problem with small integer entries, so that ties are frequent: the matrix
+/// $M = AA^T$ with $A$ (n × rank) and the vector $q = Av + s$ with a random $v$ and $s \ge 0$.
 pub fn integer_psd(seed: u64, n: usize, rank: usize) -> Lcp {
     let mut stream = Stream(seed);
     let mut small =
@@ -100,7 +111,8 @@ pub fn integer_psd(seed: u64, n: usize, rank: usize) -> Lcp {
     lcp(&a * a.transpose(), vector.column(0).into_owned())
 }
 
-/// Integer entries in small range, no class at all: ties everywhere.
+/// Creates a random problem with small integer entries and a matrix of no special class. Ties in the ratio test
+/// occur everywhere.
 pub fn integer_dense(seed: u64, n: usize) -> Lcp {
     let mut stream = Stream(seed);
     let matrix = DMatrix::from_fn(n, n, |_, _| stream.below(5) as f64 - 2.0);
@@ -108,7 +120,8 @@ pub fn integer_dense(seed: u64, n: usize) -> Lcp {
     lcp(matrix, vector)
 }
 
-/// A row of touching bodies: tridiagonal Delassus matrix, inelastic or elastic.
+/// Creates the impact problem of a row of touching bodies, with a tridiagonal Delassus matrix, inelastic or
+/// elastic.
 pub fn delassus_chain(seed: u64, contacts: usize) -> Lcp {
     let mut stream = Stream(seed);
     let inverse: Vec<f64> = (0..=contacts)
@@ -124,7 +137,8 @@ pub fn delassus_chain(seed: u64, contacts: usize) -> Lcp {
     lcp(matrix, vector)
 }
 
-/// Rows of contact space: Delassus matrix, velocities, friction; see [`pile`].
+/// Contact data in contact space: Delassus matrix, velocities and friction coefficients, for example from
+/// [`pile`].
 pub struct Contacts {
     pub delassus: DMatrix<f64>,
     pub velocity: DVector<f64>,
@@ -132,6 +146,7 @@ pub struct Contacts {
 }
 
 impl Contacts {
+    /// Returns the contact data as input of a contact problem.
     pub fn rows(&self) -> carom_lcp::ContactRows<'_> {
         const REST: [f64; 64] = [0.0; 64];
         carom_lcp::ContactRows {
@@ -143,7 +158,7 @@ impl Contacts {
         }
     }
 
-    /// The first of the contacts alone.
+    /// Returns the problem that contains only the first `contacts` contacts.
     pub fn first(&self, contacts: usize) -> Self {
         Self {
             delassus: self
@@ -156,9 +171,9 @@ impl Contacts {
     }
 }
 
-/// A stack of plates, four corners each on the one below: with four contacts and three rigid
-/// directions per plate the normals are dependent. `mass_decades` spreads the masses, `speed`
-/// scales the velocities.
+/// Creates a random stack of plates, each touching the plate below at four corners. With four contacts and
+/// three rigid directions per plate the contact normals are linearly dependent. The masses spread over
+/// `mass_decades` powers of ten; `speed` multiplies the velocities.
 pub fn pile(seed: u64, plates: usize, mass_decades: f64, speed: f64) -> Contacts {
     let mut stream = Stream(seed);
     let contacts = 4 * plates;
@@ -219,7 +234,8 @@ pub fn pile(seed: u64, plates: usize, mass_decades: f64, speed: f64) -> Contacts
     }
 }
 
-/// Murty 1978: ones on the diagonal, twos below, $2^n$ pivots from q = (-1, ..., -1)-like vectors.
+/// Creates Murty's problem (1978), for which Lemke's method needs exponentially many pivots ($2^n$ for some
+/// vectors): ones on the diagonal, twos below, and the vector of all −1.
 pub fn murty(n: usize) -> Lcp {
     let matrix = DMatrix::from_fn(n, n, |i, j| match i.cmp(&j) {
         std::cmp::Ordering::Greater => 2.0,
@@ -229,14 +245,16 @@ pub fn murty(n: usize) -> Lcp {
     lcp(matrix, DVector::from_element(n, -1.0))
 }
 
-/// Fathi 1979: Murty's matrix times its transpose, symmetric positive definite.
+/// Creates Fathi's problem (1979): Murty's matrix times its transpose, which is symmetric positive definite,
+/// and the vector of all −1.
 pub fn fathi(n: usize) -> Lcp {
     let murty = murty(n);
     let matrix = murty.matrix() * murty.matrix().transpose();
     lcp(matrix, DVector::from_element(n, -1.0))
 }
 
-/// Rows and columns multiplied by powers of ten: same signs, same complementary bases.
+/// Multiplies the rows and columns of a problem by random powers of ten, over `decades` decades. Signs and
+/// complementary bases stay equal.
 pub fn rescaled(problem: &Lcp, seed: u64, decades: f64) -> Lcp {
     let mut stream = Stream(seed);
     let n = problem.dim();

@@ -4,9 +4,10 @@ use super::scene::{Scene, upright};
 use crate::common::Stream;
 use nalgebra::{DVector, Matrix3, Vector3};
 
+/// Names of the kinds of random heaps of bodies that [`heap`] creates.
 pub const HEAPS: [&str; 5] = ["balls", "stack", "jam", "wall of boxes", "mixed masses"];
 
-/// A random heap of a kind with about `n` contacts.
+/// Creates a random heap of bodies of the given kind (one of [`HEAPS`]) with about `n` contacts.
 pub fn heap(kind: &str, n: usize, seed: u64) -> Scene {
     let mut stream = Stream(seed);
     let s = &mut stream;
@@ -89,8 +90,9 @@ fn stack(s: &mut Stream, n_boxes: usize) -> Scene {
     scene
 }
 
-/// A tower of five boxes at rest, or moved by rounding, whose middle box a heavy ball strikes from the side at a height
-/// above its center, or below, and takes along upwards.
+/// Creates a tower of five boxes whose middle box is struck by a heavy ball from the side, at a height above or
+/// below its center, and taken along upwards. The other boxes are at rest up to velocities of the size
+/// `rounding`.
 pub fn struck_tower(seed: u64, height: f64, rounding: f64) -> Scene {
     let mut stream = Stream(seed);
     let mut scene = stack(&mut stream, 5);

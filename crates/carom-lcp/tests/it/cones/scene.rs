@@ -4,7 +4,7 @@ use crate::common::Stream;
 use carom_lcp::cone::{BodyRows, ConeProblem, SparseConeProblem, SparseContact};
 use nalgebra::{DMatrix, DVector, Matrix3, Vector3};
 
-/// Velocities are (v, ω) body after body.
+/// Rigid bodies with contacts, as contact rows and masses. Velocities are (v, ω), body after body.
 #[derive(Default)]
 pub struct Scene {
     masses: Vec<f64>,
@@ -15,7 +15,7 @@ pub struct Scene {
     pub velocity: DVector<f64>,
 }
 
-/// The problem in contact space.
+/// Contact problem of a [`Scene`] in contact space, with a dense Delassus matrix.
 pub struct Posed {
     pub delassus: DMatrix<f64>,
     pub before: DVector<f64>,
@@ -28,7 +28,7 @@ pub struct Posed {
 }
 
 impl Scene {
-    /// A box of half extents and unit density per kilogram.
+    /// Adds a box with half extents `half` (m), a mass (kg) and uniform density. Returns the index of the body.
     pub fn body(&mut self, mass: f64, half: [f64; 3]) -> usize {
         let [x, y, z] = half.map(|h| h * h / 3.0);
         self.masses.push(mass);
@@ -36,8 +36,9 @@ impl Scene {
         self.masses.len() - 1
     }
 
-    /// A contact at offsets from two centers (or one and the world), the normal pointing into the
-    /// first body.
+    /// Adds a contact between two bodies, or between a body and the fixed world (`second` = `None`). Each body
+    /// is given by its index and the contact point relative to its center. The columns of `axes` are two
+    /// tangents and the normal, which points into the first body.
     pub fn contact(
         &mut self,
         first: (usize, [f64; 3]),
@@ -65,11 +66,13 @@ impl Scene {
         self.restitution.push(0.0);
     }
 
+    /// Returns the number of bodies.
     pub fn n_bodies(&self) -> usize {
         self.masses.len()
     }
 
-    /// The scene as a sparse problem of bodies, with floors under the normal impulses.
+    /// Returns the contact problem of the scene in sparse form, with lower bounds `floors` on the normal
+    /// impulses.
     pub fn sparse(&self, floors: &[f64]) -> SparseConeProblem {
         let mut problem = SparseConeProblem::of_bodies();
         for (mass, inertia) in self.masses.iter().zip(&self.inertias) {
@@ -103,6 +106,7 @@ impl Scene {
         problem
     }
 
+    /// Returns the contact problem of the scene in contact space, with a dense Delassus matrix.
     pub fn pose(&self) -> Posed {
         let n = 6 * self.masses.len();
         let mass = DVector::from_fn(n, |i, _| match i % 6 {
@@ -126,6 +130,7 @@ impl Scene {
 }
 
 impl Posed {
+    /// Returns the frictional contact problem as input of the solver.
     pub fn problem(&self) -> ConeProblem<'_> {
         ConeProblem::new(
             self.delassus.as_slice(),
@@ -136,21 +141,23 @@ impl Posed {
         .unwrap()
     }
 
+    /// Returns the velocities of the bodies after the given contact impulses.
     pub fn velocity_plus(&self, impulse: &[f64]) -> DVector<f64> {
         &self.velocity + &self.inverse_rows * DVector::from_column_slice(impulse)
     }
 
-    /// Kinetic norm.
+    /// Returns the kinetic norm of velocities of the bodies.
     pub fn norm(&self, velocity: &DVector<f64>) -> f64 {
         velocity.component_mul(velocity).dot(&self.mass).sqrt()
     }
 }
 
+/// Returns the contact frame with the $z$ axis as the normal.
 pub fn upright() -> Matrix3<f64> {
     Matrix3::identity()
 }
 
-/// The box of 1 × 1.5 × 2 m and 1 kg on four corners.
+/// Creates a box of 1 × 1.5 × 2 m and 1 kg that touches the ground with four corners.
 pub fn four_corners(velocity: [f64; 6], friction: f64) -> Scene {
     let mut scene = Scene::default();
     let body = scene.body(1.0, [0.5, 0.75, 1.0]);
@@ -161,6 +168,7 @@ pub fn four_corners(velocity: [f64; 6], friction: f64) -> Scene {
     scene
 }
 
+/// Names of the families of random contact problems that [`random`] creates.
 pub const FAMILIES: [&str; 8] = [
     "one contact",
     "box",
@@ -172,7 +180,7 @@ pub const FAMILIES: [&str; 8] = [
     "generic",
 ];
 
-/// A random pile of two whose upper body has this many times the mass of the lower.
+/// Creates a random pile of two bodies, the upper one with `ratio` times the mass of the lower one.
 pub fn heavy_on_light(seed: u64, ratio: f64) -> Scene {
     let mut scene = random("pile of two", seed);
     let factor = ratio * scene.masses[0] / scene.masses[1];
@@ -181,7 +189,7 @@ pub fn heavy_on_light(seed: u64, ratio: f64) -> Scene {
     scene
 }
 
-/// A random problem of a family.
+/// Creates a random contact problem of the given family (one of [`FAMILIES`]).
 pub fn random(family: &str, seed: u64) -> Scene {
     let mut stream = Stream(seed);
     let s = &mut stream;
@@ -277,7 +285,7 @@ fn corners(scene: &mut Scene, body: usize, half: [f64; 3], friction: f64) {
     }
 }
 
-/// A random frame.
+/// Returns a random rotation matrix, used as a contact frame.
 pub fn frame(s: &mut Stream) -> Matrix3<f64> {
     Matrix3::from_fn(|_, _| s.normal()).qr().q()
 }

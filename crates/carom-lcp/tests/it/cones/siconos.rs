@@ -8,7 +8,7 @@ use nalgebra::DMatrix;
 /// Coordinates of a global problem whose matrix is inverted as a dense one.
 const MAX_DENSE: usize = 1000;
 
-/// A problem read from a file, in three rows a contact.
+/// Friction-contact problem read from a Siconos file, with three rows per contact.
 pub struct FrictionContact {
     /// Nonzero 3 × 3 blocks on and above the diagonal, of the symmetric part.
     pub blocks: Vec<(usize, usize, [[f64; 3]; 3])>,
@@ -19,13 +19,13 @@ pub struct FrictionContact {
 }
 
 impl FrictionContact {
-    /// The problem for the solver.
+    /// Returns the friction-contact problem as input of the solver.
     pub fn problem(&self) -> Result<SparseConeProblem, LcpError> {
         SparseConeProblem::of_blocks(&self.blocks, &self.velocity, &self.friction)
     }
 }
 
-/// Reads a problem; what is wrong with the text otherwise.
+/// Reads a friction-contact problem from the text of a Siconos file. The error describes the fault of the text.
 pub fn read(text: &str) -> Result<FrictionContact, String> {
     let mut words = Words(text.split_whitespace());
     let dimension = words.index("dimension")?;
