@@ -106,8 +106,8 @@ impl From<std::io::Error> for Failure {
     }
 }
 
-/// Runs the command line and returns its exit status: 0 all solved,
-/// 1 something could not be solved, 2 bad usage or unreadable input. The first of `args` is the name of the program.
+/// Runs the `carom` command line and returns its exit status: 0 if all was solved, 1 if something could not be solved, 2 for
+/// bad usage or unreadable input. The first of `args` is the name of the program.
 ///
 /// Reads standard input, writes standard output and standard error. During commands that compute, SIGINT and SIGTERM
 /// end the process within half a second, with status 130 and 143: an answer or a folder is written whole or not at all.
@@ -115,13 +115,14 @@ pub fn main_from(args: impl IntoIterator<Item = impl Into<OsString> + Clone>) ->
     main_within(&[], args)
 }
 
-/// Returns the command line as data: commands and flags with their descriptions.
+/// Returns the definition of the `carom` command line for help texts and completions: commands and flags with their
+/// descriptions.
 pub fn command() -> clap::Command {
     help::with_keys(Cli::command())
 }
 
-/// Runs the command line within another program, as [`main_from`] does. `program` are the words that start this
-/// program again, for the scripts of `carom sweep launch`; empty if the executable of this process is the program.
+/// Runs the `carom` command line within another program, as [`main_from`] does. `program` holds the words that start this other
+/// program again, for the scripts of `carom sweep launch`; empty if the executable of this process is that program.
 pub fn main_within(
     program: &[OsString],
     args: impl IntoIterator<Item = impl Into<OsString> + Clone>,
@@ -167,8 +168,9 @@ pub fn main_within(
     }
 }
 
-/// Answers JSON Lines with exactly the bytes of `carom resolve`, `carom judge` and `carom lcp`, on a pool of
-/// `threads` threads (0: one per core). Returns true if every line was solved.
+/// Answers problems in JSON Lines, one per line of `input`, on a pool of `threads` threads (0: one per core). The output has
+/// exactly the bytes of `carom resolve`, `carom judge` or `carom lcp`, as `command` says. Returns true if every line was
+/// solved.
 ///
 /// # Errors
 ///

@@ -127,7 +127,8 @@ impl BodyTable {
 }
 
 impl Setup {
-    /// Reads a setup from the TOML tables `[body]`, `[plane]`, `[flight]`, `[detect]` and `[published]`.
+    /// Reads the setup of an experiment (body, plane, flight, detection thresholds) from the TOML tables `[body]`, `[plane]`,
+    /// `[flight]`, `[detect]` and `[published]`.
     ///
     /// # Errors
     ///

@@ -2,7 +2,7 @@
 
 use carom_contact::ImpactError;
 
-/// Reason why a table of poses was refused. Lines count from 1, including the header.
+/// Reason why a table of tracked poses was refused. Lines count from 1, including the header.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PoseError {
@@ -104,7 +104,7 @@ pub enum PoseError {
     },
 }
 
-/// Reason why a setup, an estimate or a fit failed.
+/// Reason why a setup of an experiment, an estimate of its noise or a fit of an impact law failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FitError {

@@ -10,7 +10,8 @@ use nalgebra::{Matrix3, Vector3};
 /// Smallest number of second differences for an estimate of the noise.
 const FEWEST_TRIPLES: usize = 12;
 
-/// Estimates noise and gravity from second differences in flight, and the plane from the last poses.
+/// Estimates the noise of the tracker, gravity and the plane from tracked poses: noise and gravity from second differences of
+/// the poses in flight, the plane from the last poses of each toss.
 ///
 /// Let $h$ be the median time step of a toss, $p_k$ and $R_k$ its positions and attitudes, and
 /// $a_k = (p_{k+1} - 2p_k + p_{k-1})/h^2$ in flight. The noise of a position is the spread of $a_kh^2$ divided

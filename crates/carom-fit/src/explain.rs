@@ -10,7 +10,8 @@ pub(crate) const UNEXPLAINED: f64 = 0.1;
 /// An energy ratio above this cannot result from an impact.
 pub(crate) const ENERGY_RATIO: f64 = 1.02;
 
-/// Bounds that are valid for every law with impulses at the touching vertices.
+/// Checks of a measured impact that hold for every rigid-body impact law with impulses at the touching vertices: the
+/// unexplained part of its velocity change, and its energy ratio.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct OuterBound {
     /// Distance (kinetic norm) of the velocity change from those that impulses with nonnegative normal parts
@@ -21,7 +22,8 @@ pub struct OuterBound {
 }
 
 impl OuterBound {
-    /// True if no rigid-body law explains the impact.
+    /// True if no rigid-body impact law explains the measured impact: its unexplained velocity change or its energy ratio is
+    /// too large.
     #[must_use]
     pub fn is_outside(&self) -> bool {
         self.unexplained > UNEXPLAINED || self.energy_ratio > ENERGY_RATIO

@@ -17,7 +17,7 @@ const IDENTIFIABLE_FALL: f64 = 1.92;
 /// Smallest number of impacts of a toss that is fitted separately.
 const FEWEST_OF_A_TOSS: usize = 3;
 
-/// Options of a fit.
+/// Options for fitting an impact law to measured impacts: number and seed of the resamples for the intervals, and details.
 ///
 /// # Examples
 ///
@@ -49,7 +49,8 @@ impl Default for FitOptions {
 }
 
 impl FitOptions {
-    /// Creates options from the number of resamples and their seed.
+    /// Creates options for a fit. `bootstrap` is the number of resamples of the tosses from which intervals are computed,
+    /// `seed` the seed of the resampling.
     #[must_use]
     pub fn new(bootstrap: u64, seed: u64) -> Self {
         Self {
@@ -60,7 +61,7 @@ impl FitOptions {
     }
 }
 
-/// Agreement of a law's predictions with the measured impacts, for given parameters.
+/// Agreement of an impact law, with given parameters, with the measured impacts: likelihood and misfits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Score {
     /// Scale $s$ of the distribution of misfits, see [`log_density`].
@@ -89,7 +90,7 @@ impl Score {
     }
 }
 
-/// Free parameter with its 95 % interval.
+/// Parameter of an impact law that was fitted, with its 95 % interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
     /// Parameter that was fitted.
@@ -103,7 +104,8 @@ pub struct Estimate {
     pub is_identifiable: bool,
 }
 
-/// Law fitted to one kind of impacts, with the inertia fitted to all impacts.
+/// Fit of an impact law to the impacts of one kind only (one, two, or more vertices touch). The inertia is the one fitted to
+/// all impacts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct KindFit {
     /// Kind of impacts.
@@ -116,7 +118,7 @@ pub struct KindFit {
     pub parameters: Parameters,
 }
 
-/// Variation of one parameter between tosses.
+/// Mean and standard deviation of one fitted parameter over single tosses.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct Variation {
     /// Mean over the tosses.
@@ -125,7 +127,8 @@ pub struct Variation {
     pub spread: f64,
 }
 
-/// Fits of single tosses with at least three impacts. They show the variation between tosses, not an estimate.
+/// Fits of an impact law to single tosses, each with at least three impacts. They show the variation between tosses, not an
+/// estimate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TossFits {
     /// Variation of the restitution.
@@ -136,7 +139,7 @@ pub struct TossFits {
     pub tosses: usize,
 }
 
-/// Result of fitting one law.
+/// Result of fitting one impact law to the measured impacts: parameters, intervals and scores.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LawFit {
     /// Law that was fitted.
@@ -156,7 +159,7 @@ pub struct LawFit {
     pub per_toss: Option<TossFits>,
 }
 
-/// Measured impacts, prepared for repeated prediction.
+/// Measured impacts, prepared so that impact laws can predict them repeatedly.
 #[derive(Clone, Debug)]
 pub struct Cases {
     pub(crate) cases: Vec<Case>,
@@ -166,7 +169,7 @@ pub struct Cases {
 }
 
 impl Cases {
-    /// Prepares measured impacts on the plane of `noise`, with its gravity.
+    /// Prepares measured impacts for predictions, with the body of `setup` and with the plane and gravity of `noise`.
     #[must_use]
     pub fn new(impacts: &[Impact], setup: &Setup, noise: &NoiseModel) -> Self {
         let case = |impact| Case::new(impact, setup, &noise.plane);
@@ -182,8 +185,8 @@ impl Cases {
         kept.map(|(_, case)| case.clone()).collect()
     }
 
-    /// Scores a law's predictions with given parameters. The scale of the distribution is `scale` or, without
-    /// it, the most probable one.
+    /// Scores the predictions of an impact law with given parameters against the measured impacts. `scale` is the scale of the
+    /// distribution of misfits (see [`log_density`]); with `None` the most probable scale is used.
     ///
     /// # Errors
     ///
@@ -207,7 +210,7 @@ impl Cases {
         Score::new(misfits, scale.unwrap_or(likelihood.scale))
     }
 
-    /// Fits the free parameters of a law. The other parameters have the values of `fixed`.
+    /// Fits the free parameters of an impact law to the measured impacts. The other parameters have the values of `fixed`.
     ///
     /// Maximizes the sum of [`log_density`] over restitution in [0, 1], friction in [0, 2] and inertia in [0.3,
     /// 3], with the most probable scale. Intervals are percentiles over resampled tosses.

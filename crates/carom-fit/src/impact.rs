@@ -17,7 +17,7 @@ const LARGEST_RMS_OVER_NOISE: [f64; 2] = [4.0, 8.0];
 /// If the lowest vertex is higher above the plane than this (m), nothing can have hit the plane.
 const FARTHEST: f64 = 6e-3;
 
-/// Kind of an impact: the number of vertices that touch.
+/// Kind of an impact of a polyhedral body on a plane, by the number of vertices that touch: corner, edge or face.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
@@ -30,10 +30,10 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// All kinds, in the order of records.
+    /// All kinds of impacts (corner, edge, face), in the order in which records list them.
     pub const ALL: [Self; 3] = [Self::Corner, Self::Edge, Self::Face];
 
-    /// Returns the name of the kind in records.
+    /// Returns the name of this kind of impact in records, for example `edge`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -44,8 +44,8 @@ impl Kind {
     }
 }
 
-/// Measured impact between two flights. Six-vectors are the velocity of the center of mass (m/s) and the
-/// angular velocity (rad/s), both in world axes.
+/// Measured impact of a body on a plane between two flights. Vectors of six entries hold the velocity of the center of mass
+/// (m/s) and the angular velocity (rad/s), both in world axes.
 #[derive(Clone, Debug)]
 pub struct Impact {
     /// Number of the toss.
@@ -81,7 +81,7 @@ pub struct Impact {
     pub kind: Kind,
 }
 
-/// Numbers of episodes that are not usable impacts, by reason.
+/// Numbers of episodes (sequences of poses that are not free flight) that could not be used as impacts, by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Excluded {
     /// The episode is longer than one impact.
@@ -94,7 +94,8 @@ pub struct Excluded {
     pub far: usize,
 }
 
-/// All episodes of all tosses, classified.
+/// All episodes (sequences of poses that are not free flight) of all tosses: the isolated impacts among them, and numbers of
+/// the others.
 #[derive(Clone, Debug)]
 pub struct Census {
     /// Number of episodes.
@@ -114,7 +115,7 @@ enum Found {
     Far,
 }
 
-/// Finds the isolated impacts of all tosses, and the states before and after each impact.
+/// Finds the isolated impacts in the tracked poses of all tosses, and the states before and after each impact.
 ///
 /// A sample is flagged if its second difference is not that of gravity. Flagged samples with at most one
 /// unflagged sample between them form an episode. An episode of at most `width` samples, with at least `least`

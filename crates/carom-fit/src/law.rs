@@ -6,7 +6,7 @@ use carom_impact::frictional::{AnitescuPotra, MoreauNewton, Sequential, SetValue
 use carom_impact::two_body::RestitutionLaw;
 use carom_impact::{Plastic, Routh};
 
-/// Law that predicts the velocity after an impact.
+/// Impact law that predicts the velocity of a body after an impact on a plane and can be fitted to measured impacts.
 ///
 /// # Examples
 ///
@@ -39,7 +39,7 @@ pub enum FitLaw {
 }
 
 impl FitLaw {
-    /// All laws; the baselines are last.
+    /// All impact laws that can be fitted. The last two, `stick` and `no-impact`, are baselines for comparison.
     pub const ALL: [Self; 10] = [
         Self::MoreauNewton,
         Self::AnitescuPotra,
@@ -53,7 +53,7 @@ impl FitLaw {
         Self::NoImpact,
     ];
 
-    /// Returns the name of the law on the command line and in records.
+    /// Returns the name of the impact law on the command line and in records, for example `routh-poisson`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -70,13 +70,14 @@ impl FitLaw {
         }
     }
 
-    /// Returns the law with a given name.
+    /// Returns the impact law with this name, as [`name`](Self::name) gives it; `None` if there is no such law.
     #[must_use]
     pub fn by_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|law| law.name() == name)
     }
 
-    /// Returns the parameters on which the law depends.
+    /// Returns the parameters on which the predictions of the impact law depend: restitution, friction and inertia, or some of
+    /// them.
     #[must_use]
     pub fn uses(self) -> &'static [Parameter] {
         use Parameter::{Friction, Inertia, Restitution};
@@ -89,7 +90,7 @@ impl FitLaw {
     }
 }
 
-/// Parameter of a prediction.
+/// Parameter of an impact law that can be fitted: restitution, friction, or a factor of the inertia.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Parameter {
     /// Coefficient of restitution, in [0, 1].
@@ -101,10 +102,10 @@ pub enum Parameter {
 }
 
 impl Parameter {
-    /// All parameters, in the order of records.
+    /// All parameters that can be fitted (restitution, friction, inertia), in the order in which records list them.
     pub const ALL: [Self; 3] = [Self::Restitution, Self::Friction, Self::Inertia];
 
-    /// Returns the name of the parameter.
+    /// Returns the name of the parameter on the command line and in records, for example `restitution`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -114,13 +115,13 @@ impl Parameter {
         }
     }
 
-    /// Returns the parameter with a given name.
+    /// Returns the parameter with this name (`restitution`, `friction` or `inertia`); `None` if there is no such parameter.
     #[must_use]
     pub fn by_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|p| p.name() == name)
     }
 
-    /// Returns the smallest and the largest allowed value.
+    /// Returns the smallest and the largest allowed value of the parameter.
     #[must_use]
     pub fn range(self) -> [f64; 2] {
         match self {
@@ -131,7 +132,7 @@ impl Parameter {
     }
 }
 
-/// Values of all parameters of a prediction.
+/// Values of restitution, friction and inertia factor with which an impact law predicts an impact.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Parameters {
@@ -144,15 +145,15 @@ pub struct Parameters {
 }
 
 impl Parameters {
-    /// Values of parameters that are neither free nor fixed: no restitution, no friction, the configured
-    /// inertia.
+    /// Default values of the parameters of an impact law: no restitution, no friction, the configured inertia. They are used
+    /// for parameters that are neither fitted nor given.
     pub const NONE: Self = Self {
         restitution: 0.0,
         friction: 0.0,
         inertia: 1.0,
     };
 
-    /// Returns the value of a parameter.
+    /// Returns the value of one parameter of the impact law.
     #[must_use]
     pub fn get(&self, parameter: Parameter) -> f64 {
         match parameter {
@@ -162,7 +163,7 @@ impl Parameters {
         }
     }
 
-    /// Returns a copy with another value of one parameter.
+    /// Returns a copy of the parameter values in which one parameter has another value.
     #[must_use]
     pub fn with(mut self, parameter: Parameter, value: f64) -> Self {
         match parameter {
@@ -173,7 +174,7 @@ impl Parameters {
         self
     }
 
-    /// Checks that every value is within its range.
+    /// Returns an error if a parameter of the impact law has a value outside its allowed range.
     ///
     /// # Errors
     ///

@@ -4,7 +4,7 @@ use crate::Poses;
 use crate::setup::Plane;
 use nalgebra::Vector3;
 
-/// Estimate of gravity from one flight.
+/// Estimate of the acceleration of gravity from the poses of one flight.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlightGravity {
     /// Number of the toss.
@@ -15,7 +15,7 @@ pub struct FlightGravity {
     pub variance: f64,
 }
 
-/// Noise of the tracker, gravity and plane, estimated from poses or given.
+/// Noise of the tracker, gravity and plane of an experiment, estimated from tracked poses or given.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NoiseModel {
     /// Standard deviation of a position along each axis in space (m).
@@ -43,7 +43,7 @@ pub struct NoiseModel {
     pub samples: usize,
 }
 
-/// Returns two unit vectors that form a right-handed frame with a unit normal.
+/// Returns two unit vectors perpendicular to a unit normal and to each other. They form a right-handed frame with the normal.
 #[must_use]
 pub fn tangents(normal: &Vector3<f64>) -> [Vector3<f64>; 2] {
     let axis = if normal.x.abs() <= 0.5 {

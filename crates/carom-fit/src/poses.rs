@@ -19,7 +19,7 @@ const RATE_FACTOR: f64 = 1.5;
 /// Smallest number of poses for an estimate.
 const FEWEST_POSES: usize = 12;
 
-/// Poses of one toss, in time order.
+/// Tracked poses (position and attitude) of the body during one toss, in time order.
 #[derive(Clone, Debug)]
 pub struct Poses {
     /// Number of the toss in the file.
@@ -33,7 +33,7 @@ pub struct Poses {
 }
 
 impl Poses {
-    /// Returns the median time between two samples (s); 0 for a toss with one sample.
+    /// Returns the median time between two consecutive poses of the toss (s); 0 for a toss with one pose.
     #[must_use]
     pub fn time_step(&self) -> f64 {
         let mut steps: Vec<f64> = self.time.windows(2).map(|t| t[1] - t[0]).collect();
@@ -41,7 +41,7 @@ impl Poses {
     }
 }
 
-/// Contents of a table of poses.
+/// Contents of a table of tracked poses, as read by [`read_poses`].
 #[derive(Clone, Debug)]
 pub struct PoseTable {
     /// Tosses in the order of the file.
@@ -50,7 +50,7 @@ pub struct PoseTable {
     pub ignored: Vec<String>,
 }
 
-/// Reads poses from comma-separated text with the columns `toss,t,x,y,z,qw,qx,qy,qz` in any order.
+/// Reads the tracked poses of a body from comma-separated text with the columns `toss,t,x,y,z,qw,qx,qy,qz` in any order.
 ///
 /// `t` is in s, `x,y,z` are in m, and the unit quaternion rotates from the body frame to space, with the real
 /// part first. The rows of a toss are consecutive, in time order and evenly spaced in time. A row has at most 1

@@ -320,7 +320,8 @@ pub(crate) fn orthonormal(
     basis
 }
 
-/// Predicts the velocities after an impact with a law: velocity and angular velocity in world axes.
+/// Predicts the velocities of the body after a measured impact by an impact law. Returns the velocity of the center of mass
+/// (m/s) and the angular velocity (rad/s), both in world axes.
 ///
 /// The touching vertices become contacts with the normal of the plane, the friction and the restitution (0 for
 /// a vertex that does not approach). The impact law of [`carom_impact`] solves the problem.

@@ -23,7 +23,7 @@ const SET_SAMPLES: u64 = 256;
 /// at most this.
 const SET_DISTANCE: f64 = 0.05;
 
-/// Request to fit or to score a law.
+/// Request to fit the parameters of one impact law to measured impacts, or to score the law with given parameters.
 ///
 /// # Examples
 ///
@@ -47,7 +47,7 @@ pub struct Request {
     pub scale: Option<f64>,
 }
 
-/// Finds the impacts of poses, and fits or scores the requested laws.
+/// Finds the impacts in tracked poses, and fits or scores the requested impact laws.
 ///
 /// # Errors
 ///
@@ -115,7 +115,8 @@ pub fn analyze(
 }
 
 impl Request {
-    /// Creates a request to fit those free parameters that the law has. The others keep their fixed values.
+    /// Creates a request to fit an impact law. Those of the parameters `free` on which the law depends are fitted; the others
+    /// have their values in `fixed`.
     #[must_use]
     pub fn new(law: FitLaw, free: &[Parameter], fixed: Parameters) -> Self {
         let has = |p: &Parameter| law.uses().contains(p);
@@ -163,16 +164,16 @@ fn three(mut values: Vec<f64>) -> [f64; 3] {
 }
 
 impl Analysis {
-    /// Smallest number of isolated impacts for which a law is fitted.
+    /// Smallest number of isolated impacts with which an impact law is fitted or scored.
     pub const FEWEST_IMPACTS: usize = 10;
 
-    /// True if there were enough impacts to fit or to score a law.
+    /// True if enough isolated impacts were found to fit or to score an impact law.
     #[must_use]
     pub fn has_enough_impacts(&self) -> bool {
         self.census.impacts.len() >= Self::FEWEST_IMPACTS
     }
 
-    /// Returns the fits ordered by Akaike's criterion, the best first.
+    /// Returns the fits of the impact laws in ascending order of Akaike's information criterion, the best first.
     #[must_use]
     pub fn ranking(&self) -> Vec<&LawFit> {
         let mut fits: Vec<&LawFit> = self.fits.iter().collect();
@@ -180,7 +181,8 @@ impl Analysis {
         fits
     }
 
-    /// Returns the status of the analysis: `fitted`, `evaluated` or `too-few-impacts`.
+    /// Returns the status of the analysis in records: `fitted`; `evaluated` if laws were scored without a fit; or
+    /// `too-few-impacts`.
     #[must_use]
     pub fn status(&self) -> &'static str {
         if !self.has_enough_impacts() {
@@ -192,7 +194,8 @@ impl Analysis {
         }
     }
 
-    /// Creates the record of a run: quantities, tables, figures, and the results under their own keys.
+    /// Creates the record of the analysis for export: quantities, tables, figures, and the results under their own keys.
+    /// `parameters` are the parameters of the run, which the record repeats.
     #[must_use]
     pub fn record(&self, parameters: Value) -> Record {
         let mut record = Record::new(

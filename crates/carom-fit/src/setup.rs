@@ -7,7 +7,7 @@ use carom_lie::So3;
 use carom_variational::{ExactFlight, Flight, RigidBody, State};
 use nalgebra::{Matrix3, Vector3};
 
-/// Tracked body: mass, inertia and the vertices of its convex hull.
+/// Tracked rigid body: mass, inertia and the vertices of its convex hull.
 ///
 /// # Examples
 ///
@@ -35,8 +35,8 @@ pub struct Body {
 }
 
 impl Body {
-    /// Creates a body from its mass (kg), its inertia matrix about the center of mass (kg·m², body axes) and
-    /// its vertices relative to the center of mass (m, body axes).
+    /// Creates a tracked rigid body from its mass (kg), its inertia matrix about the center of mass (kg·m², body axes) and its
+    /// vertices relative to the center of mass (m, body axes).
     ///
     /// # Errors
     ///
@@ -140,7 +140,7 @@ const FLIGHT_HEIGHT: f64 = 0.010;
 /// Largest number of vertices of a body.
 const MAX_VERTICES: usize = 10_000;
 
-/// Fixed plane. The side with `normal · x + offset > 0` is free.
+/// Fixed plane on which the body falls. Points $x$ with `normal · x + offset > 0` are on the free side.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Plane {
     /// Unit normal in space, which points out of the solid.
@@ -149,7 +149,7 @@ pub struct Plane {
     pub offset: f64,
 }
 
-/// Known properties of the plane.
+/// Known properties of the plane on which the body falls: its normal and, if known, its offset.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PlaneSetup {
     /// Unit normal in space, which points out of the solid.
@@ -158,7 +158,7 @@ pub struct PlaneSetup {
     pub offset: Option<f64>,
 }
 
-/// Thresholds for the detection of isolated impacts.
+/// Thresholds for the detection of isolated impacts in tracked poses.
 ///
 /// # Examples
 ///
@@ -196,7 +196,9 @@ impl Default for DetectOptions {
 }
 
 impl DetectOptions {
-    /// Creates options and checks their values.
+    /// Creates thresholds for the detection of impacts and checks their values. `band` (m): a vertex touches if it is at most
+    /// this far above the lowest one. `least` and `most`: smallest and largest number of poses in flight that are used on each
+    /// side of an impact. `width`: largest number of poses of one impact.
     ///
     /// # Errors
     ///
@@ -230,7 +232,7 @@ impl DetectOptions {
     }
 }
 
-/// Known data of an experiment, except for the poses.
+/// Known data of an experiment with a tracked body that falls on a plane, except for the poses.
 #[derive(Clone, Debug)]
 pub struct Setup {
     /// Tracked body.

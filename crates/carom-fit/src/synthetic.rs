@@ -21,7 +21,8 @@ const BANDS: f64 = 4.0;
 /// Largest number of random attitudes and velocities that are tried for one toss.
 const ATTEMPTS: usize = 10_000;
 
-/// Parameters of synthetic tosses.
+/// Parameters for computing synthetic tosses of a body, with the noise of a tracker: impact law, number of tosses, noise and
+/// seed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Recipe {
     /// Law of the impacts.
@@ -38,7 +39,7 @@ pub struct Recipe {
     pub seed: u64,
 }
 
-/// Toss with its true impact.
+/// Synthetic toss of a body: its poses with noise, and its true impact without noise.
 #[derive(Clone, Debug)]
 pub struct Toss {
     /// Poses with noise.
@@ -47,9 +48,9 @@ pub struct Toss {
     pub truth: Impact,
 }
 
-/// Creates tosses of a body on a plane. Attitudes are random with one lowest vertex, which hits the plane at a
-/// random time between the middle two of 32 samples at 148 Hz. If the offset of the plane is to be estimated,
-/// it is 0; if gravity is to be estimated, it is 9.81 m/s² against the normal.
+/// Computes synthetic tosses of a body on a plane, for tests of the fit. Attitudes are random with one lowest vertex, which
+/// hits the plane at a random time between the middle two of 32 samples at 148 Hz. If the offset of the plane is to be
+/// estimated, it is 0; if gravity is to be estimated, it is 9.81 m/s² against the normal.
 ///
 /// # Errors
 ///

@@ -21,9 +21,9 @@ const UNITS: [(&str, f64); 3] = [
     ("inches", 1.0 / 0.0254),
 ];
 
-/// Returns one sentence for every length that seems to have another unit than metres: positions whose
-/// acceleration in flight is gravity in another unit, and vertices far larger than the space in which the body
-/// moves.
+/// Returns one sentence for every length in the data that does not seem to be in metres. Checked are positions, whose
+/// acceleration in flight is then gravity in another unit, and vertices, which are then far larger than the space in which the
+/// body moves.
 #[must_use]
 pub fn unit_warnings(poses: &[Poses], setup: &Setup) -> Vec<String> {
     let mut warnings = Vec::new();

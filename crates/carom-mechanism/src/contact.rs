@@ -1,7 +1,7 @@
 //! Coefficients of a contact of a mechanism.
 
-/// Coefficients of a point contact of a mechanism. Its gap and its slide coordinate are functions of the
-/// [`MechanicalSystem`](crate::MechanicalSystem).
+/// Name, friction and restitution of a point contact of a mechanism. The [`MechanicalSystem`](crate::MechanicalSystem) computes
+/// its gap and its slide coordinate (tangential displacement) from the configuration.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PointContact {
     /// Name of the contact, for reports.
@@ -15,7 +15,8 @@ pub struct PointContact {
 }
 
 impl PointContact {
-    /// Creates a frictionless contact with restitution 1 and without a slide coordinate.
+    /// Creates a frictionless point contact with restitution 1 and without a slide coordinate (tangential displacement). `name`
+    /// is used in reports.
     pub fn elastic(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -25,7 +26,8 @@ impl PointContact {
         }
     }
 
-    /// Creates a planar contact with Coulomb friction and restitution 1. The system must define a slide coordinate for it.
+    /// Creates a point contact of a planar mechanism with the Coulomb coefficient `friction` and restitution 1. The system must
+    /// define its slide coordinate, the tangential displacement. `name` is used in reports.
     pub fn frictional(name: impl Into<String>, friction: f64) -> Self {
         Self {
             name: name.into(),

@@ -2,7 +2,8 @@
 
 use nalgebra::{DMatrix, DVector};
 
-/// Fields of [`Dynamics`] that an evaluation must fill.
+/// Order of derivatives that a [`MechanicalSystem`](crate::MechanicalSystem) must compute: it selects the fields of
+/// [`Dynamics`] to fill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Derivatives {
     /// All fields that a residual needs: all except those listed under [`Second`](Self::Second).
@@ -13,7 +14,8 @@ pub enum Derivatives {
     Second,
 }
 
-/// Values and derivatives of the Lagrangian and the forces of a system, at one time, configuration and velocity $(t, q, v)$.
+/// Mass matrix, energies and forces of a mechanical system with their derivatives, at one time $t$, configuration $q$ and
+/// velocity $v$.
 ///
 /// Created once per system and reused. The caller clears it before every evaluation, so a system writes only entries that are not
 /// zero. Below, n is the number of coordinates.
@@ -57,7 +59,8 @@ pub struct Dynamics {
 }
 
 impl Dynamics {
-    /// Creates a cleared workspace for a system with `dimension` coordinates.
+    /// Creates the workspace for the mass matrix, energies and forces of a system with `dimension` coordinates; all entries are
+    /// zero.
     pub fn new(dimension: usize) -> Self {
         let (matrix, vector) = (
             DMatrix::zeros(dimension, dimension),
@@ -77,7 +80,7 @@ impl Dynamics {
         }
     }
 
-    /// Sets all entries to zero.
+    /// Sets all entries of the dynamics (mass matrix, energies, forces and derivatives) to zero.
     pub fn clear(&mut self) {
         self.potential = 0.0;
         for matrix in [

@@ -2,7 +2,7 @@
 
 use carom_metric::MetricError;
 
-/// Error of a mechanism that could not be built.
+/// Reason why a mechanism could not be built from its parts.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MechanismError {
@@ -80,7 +80,7 @@ pub enum MechanismError {
 }
 
 impl MechanismError {
-    /// Returns the variant as a stable kebab-case identifier, for machine-readable reports.
+    /// Returns the stable kebab-case identifier of the error variant for machine-readable reports, for example `invalid-link`.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::InvalidParameter { .. } => "invalid-parameter",
@@ -128,7 +128,7 @@ impl MechanismError {
     }
 }
 
-/// Error of a design that could not be found.
+/// Reason why no design was found: the design equations could not be evaluated, or the search for a root failed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DesignError {

@@ -4,7 +4,7 @@ use crate::{Derivatives, Dynamics, PointContact};
 use nalgebra::DMatrix;
 use std::fmt;
 
-/// Time, configuration and velocity of a system.
+/// Time, configuration and velocity of a mechanical system, at which a quantity is evaluated.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Motion<'a> {
     /// Time $t$ (s).
@@ -15,7 +15,8 @@ pub struct Motion<'a> {
     pub velocity: &'a [f64],
 }
 
-/// Mechanical system in generalized coordinates, with point contacts.
+/// Mechanical system in generalized coordinates, with point contacts: its mass matrix, energies and forces, and the gaps of its
+/// contacts.
 ///
 /// All functions are pure, and smooth near every configuration with nonnegative gaps. Callers pass slices of length
 /// [`dimension`](Self::dimension) with finite entries, and contact indices below the number of [`contacts`](Self::contacts). For

@@ -22,10 +22,10 @@ use serde::{Deserialize, Serialize};
 use crate::record::figure::Color;
 use crate::record::table::Column;
 
-/// Largest number of frames of an animation.
+/// Largest number of frames (pictures with a time each) that an animation may have.
 pub const MOST_FRAMES: usize = 600;
 
-/// Motion of bodies, in the plane or in space, as a list of frames.
+/// Animation of moving bodies, in the plane or in space, as a list of frames with times and captions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Animation {
     /// Name, unique in its record.
@@ -47,7 +47,7 @@ pub struct Animation {
     pub scene: Scene,
 }
 
-/// Bodies in the plane or in space.
+/// Contents of an animation: bodies in the plane, or bodies in space.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "space", rename_all = "kebab-case")]
 pub enum Scene {
@@ -82,7 +82,8 @@ pub enum Scene {
     },
 }
 
-/// A shape in the plane, in coordinates of its body or, if fixed, of the picture.
+/// Shape drawn in a plane animation, in coordinates of the body that carries it or, for a shape that does not move, of the
+/// picture.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outline {
     /// Shape to draw.
@@ -92,7 +93,7 @@ pub struct Outline {
     pub color: Color,
 }
 
-/// A shape in the plane.
+/// Geometry of a shape drawn in a plane animation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "kebab-case")]
 pub enum PlaneShape {
@@ -118,19 +119,19 @@ pub enum PlaneShape {
 }
 
 impl Outline {
-    /// Creates a disk.
+    /// Creates the shape of a filled disk for a plane animation, in coordinates of its body.
     pub fn disk(center: [f64; 2], radius: f64, color: Color) -> Self {
         let [x, y] = center;
         let shape = PlaneShape::Disk { x, y, radius };
         Self { shape, color }
     }
 
-    /// Creates an open polyline, such as a link, a wall or a floor.
+    /// Creates the shape of an open polyline for a plane animation, such as a link, a wall or a floor.
     pub fn line(points: impl IntoIterator<Item = [f64; 2]>, color: Color) -> Self {
         Self::polyline(points, false, color)
     }
 
-    /// Creates a closed, filled polygon.
+    /// Creates the shape of a closed, filled polygon for a plane animation.
     pub fn polygon(points: impl IntoIterator<Item = [f64; 2]>, color: Color) -> Self {
         Self::polyline(points, true, color)
     }
@@ -142,7 +143,7 @@ impl Outline {
     }
 }
 
-/// A rigid outline in the plane and its pose in every frame.
+/// Rigid body in a plane animation: its shapes and its pose in every frame.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PlaneBody {
     /// Name drawn beside the body; may be empty.
@@ -163,7 +164,7 @@ pub struct PlaneBody {
 }
 
 impl PlaneBody {
-    /// Creates a body with a pose `[x, y, angle]` for every frame.
+    /// Creates a body of a plane animation from its shapes and a pose `[x, y, angle]` (angle in rad) for every frame.
     pub fn new(outlines: Vec<Outline>, poses: impl IntoIterator<Item = [f64; 3]>) -> Self {
         let mut body = Self {
             label: String::new(),
@@ -184,14 +185,14 @@ impl PlaneBody {
         body
     }
 
-    /// Draws the path of the body's origin behind it.
+    /// Requests that the animation draws the path of the body's origin behind the body.
     #[must_use]
     pub fn trail(mut self) -> Self {
         self.trail = true;
         self
     }
 
-    /// Writes a name beside the body.
+    /// Requests that the animation writes the name `label` beside the body.
     #[must_use]
     pub fn label(mut self, label: impl Into<String>) -> Self {
         self.label = label.into();
@@ -199,7 +200,7 @@ impl PlaneBody {
     }
 }
 
-/// An arrow whose tail and length change with time, such as a velocity or an impulse.
+/// Arrow in a plane animation whose tail and length change with time, such as a velocity or an impulse.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MovingArrow {
     /// Name drawn beside the tip; may be empty.
@@ -218,7 +219,8 @@ pub struct MovingArrow {
 }
 
 impl MovingArrow {
-    /// Creates an arrow; `[x, y, dx, dy]` for every frame holds the tail and the vector from tail to tip.
+    /// Creates an arrow of a plane animation. An entry `[x, y, dx, dy]` for every frame holds the tail and the vector from tail
+    /// to tip, in lengths of the picture.
     pub fn new(color: Color, frames: impl IntoIterator<Item = [f64; 4]>) -> Self {
         let mut arrow = Self {
             label: String::new(),
@@ -239,7 +241,7 @@ impl MovingArrow {
 }
 
 impl Animation {
-    /// Creates an animation in the plane, without bodies so far; the clock is time in seconds.
+    /// Creates an animation in the plane, without bodies so far. Its clock shows time in seconds.
     ///
     /// # Examples
     ///
@@ -287,7 +289,8 @@ impl Animation {
         }
     }
 
-    /// Creates an animation of solids above the plane `normal . z + offset = 0`; the clock is time in seconds.
+    /// Creates an animation of solid bodies in space, above the ground plane `normal . z + offset = 0`. The pair `times` and
+    /// `impacts` holds the times of the frames and of the impacts (s), which the clock shows.
     pub fn space(
         name: impl Into<String>,
         title: impl Into<String>,
@@ -308,14 +311,15 @@ impl Animation {
         }
     }
 
-    /// Replaces the clock by a quantity with this name and unit.
+    /// Shows a quantity with this name and unit as the clock of the animation, instead of time in seconds.
     #[must_use]
     pub fn clock(mut self, name: impl Into<String>, unit: impl Into<String>) -> Self {
         self.clock = Column::new(name, unit);
         self
     }
 
-    /// Adds an outline that does not move; without effect in space, where only the ground is fixed.
+    /// Adds a shape that does not move to a plane animation. An animation in space is left unchanged; there only the ground is
+    /// fixed.
     #[must_use]
     pub fn fixed(mut self, outline: Outline) -> Self {
         if let Scene::Plane { fixed, .. } = &mut self.scene {
@@ -324,7 +328,7 @@ impl Animation {
         self
     }
 
-    /// Adds a wall to an animation in space, in addition to the ground; without effect in the plane.
+    /// Adds a wall to an animation in space, in addition to the ground. An animation in the plane is left unchanged.
     #[must_use]
     pub fn wall(mut self, wall: Wall) -> Self {
         if let Scene::Space { walls, .. } = &mut self.scene {
@@ -342,7 +346,7 @@ impl Animation {
         self
     }
 
-    /// Shows impulses at contact points; the list is sorted by time.
+    /// Shows impulses at contact points in the animation, each at its time. The list is sorted by time.
     #[must_use]
     pub fn impulses(mut self, mut impulses: Vec<PointImpulse>) -> Self {
         impulses.sort_by(|a, b| a.time.total_cmp(&b.time));
@@ -350,7 +354,7 @@ impl Animation {
         self
     }
 
-    /// Adds a body in the plane.
+    /// Adds a body to a plane animation.
     #[must_use]
     pub fn body(mut self, body: PlaneBody) -> Self {
         if let Scene::Plane { bodies, .. } = &mut self.scene {
@@ -359,7 +363,7 @@ impl Animation {
         self
     }
 
-    /// Adds an arrow in the plane.
+    /// Adds an arrow, such as a velocity or an impulse, to a plane animation.
     #[must_use]
     pub fn arrow(mut self, arrow: MovingArrow) -> Self {
         if let Scene::Plane { arrows, .. } = &mut self.scene {
@@ -368,7 +372,7 @@ impl Animation {
         self
     }
 
-    /// Draws axes through the origin of the plane.
+    /// Draws axes through the origin of a plane animation, with the labels `x` and `y`.
     #[must_use]
     pub fn axes(mut self, x: impl Into<String>, y: impl Into<String>) -> Self {
         if let Scene::Plane { axes, .. } = &mut self.scene {
@@ -377,7 +381,8 @@ impl Animation {
         self
     }
 
-    /// Returns times of frames: the ends of `n` equal intervals from `start` to `end`, and the given instants between them.
+    /// Returns the times of the frames of an animation: the ends of `n` equal intervals from `start` to `end`, and the times
+    /// `instants` between them, such as impacts.
     ///
     /// Instants that would exceed [`MOST_FRAMES`] are left out, the last ones in the list first.
     #[must_use]
@@ -392,7 +397,7 @@ impl Animation {
         times
     }
 
-    /// Returns the name of the list that holds a NaN or infinity; `None` if all numbers are finite.
+    /// Returns the name of the first list of the animation that holds a NaN or infinity; `None` if all numbers are finite.
     pub fn non_finite(&self) -> Option<String> {
         let mut lists = vec![("times", &self.times), ("impacts", &self.impacts)];
         self.scene.series(&mut lists);
@@ -407,8 +412,8 @@ impl Animation {
             .or_else(|| self.scene.non_finite().map(str::to_owned))
     }
 
-    /// Describes the first fault of the animation: lengths, order, indices, or a number that is
-    /// not finite; `None` if there is no fault.
+    /// Describes the first fault of the animation: lengths of lists, order of times, indices, or a number that is not finite.
+    /// Returns `None` if the animation has no fault.
     #[must_use]
     pub fn problem(&self) -> Option<String> {
         let n = self.times.len();
@@ -439,7 +444,7 @@ impl Animation {
         self.scene.problem()
     }
 
-    /// Rounds every number to the decimals stated in the [module](self) documentation.
+    /// Rounds every number of the animation to the decimals stated in the [module](self) documentation.
     pub fn round(&mut self) {
         let duration = extent(&[&self.times]);
         let decimals = decimals(duration, 1e-6);

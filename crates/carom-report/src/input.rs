@@ -87,7 +87,7 @@ pub fn read_line(reader: &mut impl BufRead, limit: u64, line: &mut Vec<u8>) -> R
     Ok(read)
 }
 
-/// Writes a number of bytes in the largest binary unit that divides it.
+/// Formats a number of bytes in the largest binary unit (such as MiB) that divides it.
 #[must_use]
 pub fn size(bytes: u64) -> String {
     let units = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];

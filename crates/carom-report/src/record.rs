@@ -17,7 +17,7 @@ use carom_numeric::NUMERICS_VERSION;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Everything one run of a scenario reports.
+/// Results of one run of a scenario: quantities, tables, figures and animations.
 ///
 /// # Examples
 ///
@@ -65,7 +65,8 @@ pub struct Record {
 }
 
 impl Record {
-    /// Creates an empty record with status `"completed"`.
+    /// Creates an empty record of a run with the status `"completed"`. `scenario` is the name of the scenario, `summary`
+    /// describes the run in words.
     pub fn new(scenario: impl Into<String>, summary: impl Into<String>) -> Self {
         Self {
             scenario: scenario.into(),

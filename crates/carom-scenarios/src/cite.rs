@@ -23,8 +23,8 @@ const SOURCES: [(&str, &str); 16] = [
     ("Kong, Payne, Zhu & Johnson", "kong2024"),
 ];
 
-/// Returns BibTeX entries: carom's first, then those of the papers named in `source`, which is the `reference` of a law or
-/// the `paper` of a scenario.
+/// Returns the BibTeX entries for a citation: carom's first, then those of the papers named in `source`, which is the
+/// `reference` of an impact law or the `paper` of a scenario.
 #[must_use]
 pub fn citations(source: &str) -> Vec<String> {
     let mut rest = source.to_owned();

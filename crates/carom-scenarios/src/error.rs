@@ -8,7 +8,7 @@ use carom_motion::flying::CollisionError;
 use carom_motion::generalized::IntegratorError;
 use carom_variational::VariationalError;
 
-/// Reason why a scenario could not run.
+/// Reason why a scenario (a named, configurable run) could not run.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ScenarioError {
@@ -67,7 +67,8 @@ impl ScenarioError {
         }
     }
 
-    /// True if the input is invalid; false if the input is valid but the computation failed.
+    /// True if the error is due to an invalid configuration of the scenario; false if the configuration is valid but the
+    /// computation failed.
     pub fn is_configuration(&self) -> bool {
         let solvable = |error: &ImpactError| {
             !matches!(

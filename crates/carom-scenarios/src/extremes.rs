@@ -43,10 +43,11 @@ struct Direction {
     best: Vec<(f64, SampleChoice)>,
 }
 
-/// Searches the least and largest velocity of every contact row.
+/// Searches the least and the largest velocity of every contact row (normal or tangential direction of a contact) after a
+/// set-valued impact, among outcomes of the sampler. Returns one pair for every row.
 ///
-/// Every outcome is compared in all rows, whichever direction it was bred for. There is no search towards normal
-/// velocities below zero, which no outcome has.
+/// The search for each extreme varies the best outcomes found so far; each new outcome is compared with the extremes of all rows.
+/// Normal velocities below zero are not searched, because no outcome has them.
 ///
 /// The result depends on the sampler alone, not on the number of threads.
 ///

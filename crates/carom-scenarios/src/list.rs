@@ -9,7 +9,7 @@ macro_rules! scenarios {
     ($($paper:literal {
         $($name:literal $folder:ident $(::$path:ident)+, $summary:literal, $reproduces:literal;)+
     })+) => {
-        /// All scenarios, in the order of the papers.
+        /// All scenarios (named, configurable runs), in the order of the papers that they reproduce.
         pub const SCENARIOS: &[Scenario] = &[$($(Scenario {
             name: $name,
             summary: $summary,

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-/// Progress of a long run at one moment.
+/// Progress of a long run at one moment, as reported to an observer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Advance<'a> {
@@ -29,7 +29,7 @@ pub enum Advance<'a> {
 
 type Observer = dyn Fn(Advance<'_>) + Send + Sync;
 
-/// Observer of a long run; by default there is no observer.
+/// Observer of a long run of a scenario: a function that is called with the progress. By default there is no observer.
 ///
 /// Observation never changes a result.
 ///
@@ -56,7 +56,8 @@ type Observer = dyn Fn(Advance<'_>) + Send + Sync;
 pub struct Progress(Option<Arc<Observer>>);
 
 impl Progress {
-    /// Creates a progress that calls `observer` repeatedly during the run. A panic of the observer ends the run.
+    /// Creates an observer of a run: the function `observer` is called repeatedly during the run. A panic of the function ends
+    /// the run.
     pub fn new(observer: impl Fn(Advance<'_>) + Send + Sync + 'static) -> Self {
         Self(Some(Arc::new(observer)))
     }

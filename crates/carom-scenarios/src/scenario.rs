@@ -22,7 +22,7 @@ fn collect(value: &Value, path: &str, keys: &mut Vec<String>) {
     }
 }
 
-/// A named, configurable run that reproduces a published or known result.
+/// Named, configurable run that reproduces a published or known result.
 #[derive(Clone, Copy, Debug)]
 pub struct Scenario {
     /// Name of the scenario on the command line and of its golden record.
@@ -39,8 +39,8 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    /// Returns the keys of the default configuration that have a single value, as in `shape.radius`, in the order of the
-    /// text. Items of lists are left out.
+    /// Returns the paths of the keys of the scenario's default configuration that have a single value, as in `shape.radius`, in
+    /// the order of the text. Items of lists are left out.
     pub fn keys(&self) -> Vec<String> {
         let mut keys = Vec::new();
         // The defaults are valid TOML: tests run every scenario.
@@ -50,7 +50,7 @@ impl Scenario {
         keys
     }
 
-    /// Runs the scenario with its default configuration, changed by `overrides`.
+    /// Runs the scenario with its default configuration, changed by `overrides`, and returns the record of its results.
     ///
     /// # Errors
     ///

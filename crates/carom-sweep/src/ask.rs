@@ -20,7 +20,8 @@ const JOURNAL: &str = "asked.jsonl";
 /// letters.
 const MAX_ANSWER_BYTES: u64 = 64 << 20;
 
-/// Evaluates points of a plan's axes, one after the other, and keeps a journal of the answers in a folder.
+/// Evaluator of single points of a sweep for an optimizer: one value for each axis of the plan at a time. It keeps a journal of
+/// the answers in a folder.
 ///
 /// If the same points are asked again from the start, equal bit for bit, they are answered from the journal. A
 /// deterministic optimizer that was interrupted therefore returns quickly to the point where it stopped.
@@ -35,7 +36,7 @@ pub struct Asked<'p> {
     next: u64,
 }
 
-/// Answer to a point.
+/// Answer to one point of a sweep, as returned by [`Asked`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Told {
     /// Answer as one JSON object, without a line feed.
@@ -45,7 +46,7 @@ pub struct Told {
 }
 
 impl<'p> Asked<'p> {
-    /// Opens the journal in a folder and creates it if necessary.
+    /// Opens the journal of answers to single points of the plan in a folder, and creates it if necessary.
     ///
     /// # Errors
     ///
@@ -85,7 +86,8 @@ impl<'p> Asked<'p> {
         })
     }
 
-    /// Answers a line of JSON with a value for every axis. `line` is the line number for messages, counted from 1.
+    /// Evaluates the point of the sweep that a line of JSON gives by a value for every axis. `line` is the line number for
+    /// messages, counted from 1.
     ///
     /// # Errors
     ///

@@ -5,7 +5,7 @@ use crate::{Plan, SweepError};
 use carom_wire::WireError;
 use serde_json::Value;
 
-/// Cell of a plan: one line of input.
+/// Cell of a sweep: one combination of axis values, as one line of input for a command such as `carom resolve`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cell {
     /// Index of the cell.
@@ -15,8 +15,8 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// Returns the input as a line of text, as `carom resolve` and similar commands read it, or
-    /// `{"id", "error"}`.
+    /// Returns the input of the cell as a line of JSON, as `carom resolve` and similar commands read it. If the input could not
+    /// be made, the line is `{"id", "error"}`.
     pub fn line(&self) -> String {
         match &self.input {
             Ok(value) => value.to_string(),
@@ -29,7 +29,7 @@ impl Cell {
 }
 
 impl Plan {
-    /// Returns a cell of the plan.
+    /// Returns the cell of the plan (one combination of axis values) with the given index, counted from 0.
     ///
     /// # Errors
     ///

@@ -3,8 +3,8 @@
 use crate::ShardSet;
 use std::path::{Path, PathBuf};
 
-/// Reason why a sweep could not be planned, run or merged. A cell without an answer is not such an error; it is
-/// a row of the table.
+/// Reason why a sweep could not be planned, run or merged. A cell (one combination of axis values) without an answer is not
+/// such an error; it is a row of the table.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SweepError {
@@ -114,7 +114,7 @@ pub enum SweepError {
 }
 
 impl SweepError {
-    /// Returns the variant as a stable kebab-case identifier, for machine-readable reports.
+    /// Returns the stable kebab-case identifier of the error variant for machine-readable reports, for example `other-sweep`.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Plan { .. } => "plan",
@@ -132,7 +132,7 @@ impl SweepError {
         }
     }
 
-    /// True if the result is not available yet, although the request is valid.
+    /// True if the request is valid but shards (files of answers) of the sweep are still missing or damaged.
     pub fn is_incomplete(&self) -> bool {
         matches!(self, Self::Gaps { .. })
     }

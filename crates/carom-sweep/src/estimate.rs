@@ -13,7 +13,7 @@ use std::time::Instant;
 /// Largest number of cells that are tried.
 const TRIED: u64 = 64;
 
-/// Estimated duration and size of a sweep.
+/// Estimated computing time and size of a sweep, extrapolated from a few of its cells.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Estimate {
     /// Number of cells that were tried, evenly spaced in the plan.
@@ -30,7 +30,8 @@ pub struct Estimate {
     pub bytes: u64,
 }
 
-/// Evaluates a few cells of a plan and estimates the whole sweep. Writes no files.
+/// Evaluates a few cells (combinations of axis values) of a plan and estimates time and size of the whole sweep. Writes no
+/// files.
 ///
 /// # Errors
 ///

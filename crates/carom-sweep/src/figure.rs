@@ -17,8 +17,8 @@ const GROWING: f64 = 1.01;
 /// Largest number of values of an axis that are drawn; more would be smaller than a dot.
 const MAX_SHOWN: usize = 256;
 
-/// Creates a heat map from three numeric columns of a merged Parquet table. The columns `x` and `y` must span a
-/// grid; `color` gives the colors. An axis whose values form a geometric sequence is logarithmic.
+/// Creates a heat map from three numeric columns of the merged Parquet table of a sweep. The values of the columns `x` and `y`
+/// must form a grid; the column `color` gives the colors. An axis whose values form a geometric sequence is logarithmic.
 ///
 /// # Errors
 ///

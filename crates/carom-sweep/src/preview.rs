@@ -20,7 +20,7 @@ const RUNS: u64 = 1;
 const MAX_PATHS: usize = 10_000;
 
 impl Plan {
-    /// Answers a few cells and looks up the path of every column in their answers.
+    /// Checks the columns of the plan: computes the answers of a few cells and looks up the path of every column in them.
     ///
     /// Paths of optional columns are not checked. If no cell has an answer, nothing is checked.
     ///

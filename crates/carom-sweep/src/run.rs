@@ -18,7 +18,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// Options of a run.
+/// Options for running a sweep: shards to compute, threads, time limit and monitor.
 #[derive(Clone, Debug, Default)]
 pub struct RunOptions {
     /// Shards to compute. With `None` all shards are computed, and each process starts at another shard.
@@ -31,7 +31,7 @@ pub struct RunOptions {
     pub monitor: Arc<Monitor>,
 }
 
-/// Progress of a run, and a flag to stop it.
+/// Progress of a running sweep, shared with another thread, and a flag to stop it.
 #[derive(Debug, Default)]
 pub struct Monitor {
     /// Set this to stop the run. Shards in progress are abandoned.
@@ -46,7 +46,7 @@ pub struct Monitor {
     pub errors: AtomicU64,
 }
 
-/// Summary of a run.
+/// Summary of a run of a sweep: numbers of shards and cells, errors and duration.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Summary {
     /// Number of shards that were computed.
@@ -64,7 +64,7 @@ pub struct Summary {
     pub is_stopped: bool,
 }
 
-/// Shard that exists in a folder.
+/// Shard of a sweep that exists in a folder: a file with the answers of consecutive cells.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shard {
     /// Path of the shard file.
@@ -75,7 +75,8 @@ pub struct Shard {
     pub errors: u64,
 }
 
-/// Computes the shards that are missing in a folder or whose files are damaged.
+/// Runs a sweep: computes the shards (files with the answers of consecutive cells) that are missing in a folder or whose files
+/// are damaged.
 ///
 /// Valid files are never changed. Every file under its final name is complete at any time: it is written under
 /// a temporary name, synced and renamed.
@@ -156,7 +157,8 @@ pub fn run(plan: &Plan, folder: &Path, options: &RunOptions) -> Result<Summary, 
     Ok(summary)
 }
 
-/// Computes one shard into a folder unless it exists. This is for runners that schedule shards themselves.
+/// Computes one shard of a sweep (the file with the answers of consecutive cells) into a folder unless it exists. This is for
+/// programs that schedule shards themselves. `shard` is its index, counted from 0.
 ///
 /// # Errors
 ///
@@ -166,7 +168,8 @@ pub fn run_shard(plan: &Plan, shard: u64, folder: &Path) -> Result<Shard, SweepE
     done.ok_or_else(|| SweepError::Unsuitable("the shard was given up".to_owned()))
 }
 
-/// Computes one shard like [`run_shard`], but can be stopped by the monitor. Returns `None` if it was stopped.
+/// Computes one shard of a sweep like [`run_shard`], but can be stopped by the flag of `monitor`. Returns `None` if it was
+/// stopped.
 ///
 /// # Errors
 ///
@@ -192,9 +195,8 @@ pub fn run_shard_until(
     crew.shard(&mut Evaluator::new(plan)?, shard)
 }
 
-/// Prepares a folder for a plan and returns the state of its shards. Runners that schedule shards themselves
-/// call it before the first shard and after the last one. Files that dead processes of this machine left behind
-/// are removed.
+/// Prepares a folder for the files of a sweep and returns the state of its shards. Programs that schedule shards themselves
+/// call it before the first shard and after the last one. Files that dead processes of this machine left behind are removed.
 ///
 /// # Errors
 ///

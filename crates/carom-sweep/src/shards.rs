@@ -3,14 +3,14 @@
 use crate::SweepError;
 use std::fmt;
 
-/// Set of shards, stored as ascending ranges that do not touch; both ends of a range are included.
+/// Set of shard indices of a sweep, stored as ascending ranges that do not touch; both ends of a range are included.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ShardSet {
     ranges: Vec<(u64, u64)>,
 }
 
 impl ShardSet {
-    /// Returns the set of shards 0 to `n` − 1.
+    /// Returns the set of all shards of a sweep with `n` shards: 0 to `n` − 1.
     pub fn all(n: u64) -> Self {
         let ranges = n.checked_sub(1).map(|last| (0, last));
         Self {
@@ -18,7 +18,7 @@ impl ShardSet {
         }
     }
 
-    /// Parses a list of shards like `3,5-9`. All indices must be below `n`.
+    /// Parses a list of shard indices like `3,5-9`. All indices must be below `n`, the number of shards of the sweep.
     ///
     /// # Errors
     ///
@@ -57,7 +57,8 @@ impl ShardSet {
         Ok(set)
     }
 
-    /// Returns the shards below `n` that leave the remainder `i` when divided by `parts`.
+    /// Returns part `i` of `parts` parts of a sweep with `n` shards: the shards whose index leaves the remainder `i` when
+    /// divided by `parts`.
     pub fn every(parts: u64, i: u64, n: u64) -> Self {
         let step = usize::try_from(parts.max(1)).unwrap_or(usize::MAX);
         (i..n).step_by(step).collect()
@@ -71,17 +72,17 @@ impl ShardSet {
         }
     }
 
-    /// Returns the number of shards.
+    /// Returns the number of shards in the set.
     pub fn len(&self) -> u64 {
         self.ranges.iter().map(|(low, high)| high - low + 1).sum()
     }
 
-    /// True if the set is empty.
+    /// True if the set has no shards.
     pub fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }
 
-    /// Iterates over the shards in ascending order.
+    /// Iterates over the indices of the shards in the set, in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = u64> + '_ {
         self.ranges.iter().flat_map(|&(low, high)| low..=high)
     }

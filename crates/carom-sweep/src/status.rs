@@ -4,7 +4,7 @@ use crate::folder::{Condition, Manifest, inspect, shards};
 use crate::{ShardSet, SweepError};
 use std::path::{Path, PathBuf};
 
-/// State of the shards that a folder contains.
+/// State of a sweep in a folder: its plan, and the shards (files of answers) that are valid, missing or damaged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Status {
     /// Name of the plan.
@@ -24,13 +24,13 @@ pub struct Status {
 }
 
 impl Status {
-    /// True if every shard has a valid file and no shard is damaged.
+    /// True if every shard of the sweep has a valid file and no shard is damaged.
     pub fn is_complete(&self) -> bool {
         self.missing.is_empty() && self.damaged.is_empty()
     }
 }
 
-/// Checks every shard file of a folder.
+/// Checks every shard file of a sweep in a folder, and returns which shards are valid, missing or damaged.
 ///
 /// # Errors
 ///

@@ -33,8 +33,8 @@ pub struct RigidBody {
 }
 
 impl RigidBody {
-    /// Creates a body from validated mass properties. The origin of the body is its center of mass, whatever
-    /// [`MassProperties::center`] is in the frame of the shape.
+    /// Creates a rigid body from validated mass properties. The origin of the body is its center of mass; the value of
+    /// [`MassProperties::center`] in the frame of the shape is not used.
     pub fn new(properties: &MassProperties) -> Self {
         let inertia = *properties.inertia();
         let mut moments = inertia.symmetric_eigenvalues();
@@ -47,52 +47,55 @@ impl RigidBody {
         }
     }
 
-    /// Returns the mass $m$ (kg).
+    /// Returns the mass $m$ of the body (kg).
     #[inline]
     pub fn mass(&self) -> f64 {
         self.mass
     }
 
-    /// Returns the inertia matrix $J$ (kg·m²).
+    /// Returns the inertia matrix $J$ of the body about its center of mass, in body axes (kg·m²).
     #[inline]
     pub fn inertia(&self) -> &Matrix3<f64> {
         &self.inertia
     }
 
-    /// Returns the nonstandard inertia $J_d = \tfrac12\mathrm{tr}(J)I - J$ (kg·m²).
+    /// Returns the nonstandard inertia matrix $J_d = \tfrac12\mathrm{tr}(J)I - J$ of the body (kg·m²), with the inertia matrix
+    /// $J$ and the identity $I$. Lie group variational integrators are written with $J_d$.
     pub fn nonstandard_inertia(&self) -> Matrix3<f64> {
         Matrix3::identity() * (0.5 * self.inertia.trace()) - self.inertia
     }
 
-    /// Returns the principal moments of inertia, ascending (kg·m²).
+    /// Returns the three principal moments of inertia of the body about its center of mass, in ascending order (kg·m²).
     pub fn moments(&self) -> &Vector3<f64> {
         &self.moments
     }
 
-    /// Returns the angular velocity $\Omega = J^{-1}\Pi$ of an angular momentum, in body axes (rad/s).
+    /// Returns the angular velocity $\Omega = J^{-1}\Pi$ in body axes (rad/s) that belongs to the angular momentum $\Pi$ in
+    /// body axes (N·m·s), with the inertia matrix $J$ of the body.
     #[inline]
     pub fn angular_velocity(&self, angular_momentum: &Vector3<f64>) -> Vector3<f64> {
         self.inverse_inertia * angular_momentum
     }
 
-    /// Returns the rotational energy $\tfrac12\Pi^TJ^{-1}\Pi$ (J).
+    /// Returns the rotational kinetic energy $\tfrac12\Pi^TJ^{-1}\Pi$ of the body in a state (J), with the angular momentum
+    /// $\Pi$ and the inertia matrix $J$.
     #[inline]
     pub fn rotational_energy(&self, state: &State) -> f64 {
         let momentum = &state.angular_momentum;
         0.5 * momentum.dot(&self.angular_velocity(momentum))
     }
 
-    /// Returns the translational kinetic energy (J).
+    /// Returns the translational kinetic energy of the body in a state (J).
     #[inline]
     pub fn translational_energy(&self, state: &State) -> f64 {
         state.linear_momentum.norm_squared() / (2.0 * self.mass)
     }
 
-    /// Returns upper bounds of $\Omega_k^2$ about the principal axes, in the order of [`moments`](Self::moments), for the whole
-    /// free motion (rad²/s²).
+    /// Returns upper bounds of the squared angular velocities $\Omega_k^2$ about the principal axes (rad²/s²), valid during the
+    /// whole torque-free motion from the state. The order is that of [`moments`](Self::moments).
     ///
-    /// With principal moments $J_k$ and both $2T$ and $\lvert\Pi\rvert^2$ conserved, the largest
-    /// $\Omega_k^2$ are attained at vertices of
+    /// The rotational energy $T$ and the norm of the angular momentum $\Pi$ are conserved. With the principal moments $J_k$, the
+    /// largest $\Omega_k^2$ are attained at vertices of
     /// $\lbrace y\ge 0, \sum J_iy_i = 2T, \sum J_i^2y_i = \lvert\Pi\rvert^2\rbrace$.
     pub fn rate_squares(&self, state: &State) -> Vector3<f64> {
         let energy = 2.0 * self.rotational_energy(state);
@@ -128,7 +131,8 @@ impl RigidBody {
         self.moments.x < SLENDER * SLENDER * self.moments.y
     }
 
-    /// Returns an upper bound of the angular velocity for the rotational energy of the state, $\sqrt{2T/J_1}$ (rad/s).
+    /// Returns an upper bound of the norm of the angular velocity of the body (rad/s) for the rotational energy $T$ of the
+    /// state: $\sqrt{2T/J_1}$ with the smallest principal moment $J_1$.
     #[inline]
     pub fn angular_velocity_bound(&self, state: &State) -> f64 {
         (2.0 * self.rotational_energy(state) / self.moments.x)
@@ -145,7 +149,7 @@ fn inverse(a: &Matrix3<f64>) -> Matrix3<f64> {
     (adjugate + adjugate.transpose()) * (0.5 / x.dot(&p))
 }
 
-/// Configuration and momenta of a rigid body.
+/// Configuration (position and attitude) and momenta of a rigid body at one time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct State {
     /// Position $x$ of the center of mass, in world axes (m).
@@ -159,13 +163,13 @@ pub struct State {
 }
 
 impl State {
-    /// Returns the configuration as a rigid motion.
+    /// Returns the position and the attitude of the state as a rigid motion.
     #[inline]
     pub fn configuration(&self) -> Se3 {
         Se3::new(self.rotation, self.position)
     }
 
-    /// Returns the state with the same configuration and reversed momenta.
+    /// Returns the state with equal position and attitude, and with linear and angular momentum of the opposite sign.
     #[must_use]
     pub fn reversed(&self) -> Self {
         Self {
@@ -175,12 +179,13 @@ impl State {
         }
     }
 
-    /// Returns the angular momentum in world axes, $\pi = R\Pi$ (N·m·s).
+    /// Returns the angular momentum in world axes, $\pi = R\Pi$ (N·m·s), with the attitude $R$ and the angular momentum $\Pi$
+    /// in body axes.
     pub fn angular_momentum_w(&self) -> Vector3<f64> {
         self.rotation.rotate(&self.angular_momentum)
     }
 
-    /// Checks that all numbers are finite.
+    /// Returns an error if the position, the linear momentum or the angular momentum of the state has a NaN or infinite entry.
     ///
     /// # Errors
     ///

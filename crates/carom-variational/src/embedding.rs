@@ -25,7 +25,7 @@ pub trait Motion: fmt::Debug + Send + Sync {
     }
 }
 
-/// Point of the curve.
+/// State at one point of a [`TimeEmbedding`], the curve that describes a motion with impacts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EmbeddedState {
     /// Time $t$, s.
@@ -38,15 +38,16 @@ pub struct EmbeddedState {
     pub clock: f64,
 }
 
-/// Motion with impacts as a function of the parameter $s$,
+/// Motion with impacts as a continuous curve: configuration, velocity and time $t$ are functions of a parameter $s$, with
 ///
 /// $$ \mathrm{d}s = \mathrm{d}t + \sigma \lVert\lambda_n\rVert_1 \mathrm{d}t $$
 ///
-/// in which configuration, velocity and time are continuous. An impact has the length of its normal impulse, while time and
-/// configuration are constant. Sustained contact slows time down, $\mathrm{d}t/\mathrm{d}s = 1/(1 +
-/// \sigma\lVert\lambda_n\rVert_1)$. These curves are the solutions of the differential inclusion of Halm & Posa, Eqs. (43)-(55),
-/// segment by segment: $t$ never decreases (Theorem 5), configuration and velocity are continuous in $s$. This type integrates
-/// nothing: the caller provides the motion as a [`Motion`], and an impact by its impulses and velocities.
+/// and with the total normal force $\lVert\lambda_n\rVert_1$. Configuration, velocity and time are continuous in $s$. During an
+/// impact $s$ increases by $\sigma$ times the normal impulse, while time and configuration are constant. Sustained contact slows
+/// time down, $\mathrm{d}t/\mathrm{d}s = 1/(1 + \sigma\lVert\lambda_n\rVert_1)$. These curves are the solutions of the
+/// differential inclusion of Halm & Posa, Eqs. (43)-(55), segment by segment: $t$ never decreases (Theorem 5), configuration
+/// and velocity are continuous in $s$. This type integrates nothing: the caller provides the motion as a [`Motion`], and an
+/// impact by its impulses and velocities.
 ///
 /// The scale $\sigma$ (1/N) converts an impulse to a length. The paper adds N to 1, which means $\sigma$ = 1/N.
 ///
@@ -124,7 +125,8 @@ enum Kind {
 }
 
 impl TimeEmbedding {
-    /// Starts a curve at $t = s = 0$ with this configuration and velocity. `impulse_scale` is $\sigma$, 1/N.
+    /// Starts the curve of a motion at time $t = 0$ and curve parameter $s = 0$ with this configuration and velocity.
+    /// `impulse_scale` is $\sigma$ (1/N), the increase of $s$ (in s) per unit of normal impulse (N·s).
     ///
     /// # Errors
     ///
@@ -156,17 +158,17 @@ impl TimeEmbedding {
         })
     }
 
-    /// Returns the length of the curve so far, in $s$.
+    /// Returns the largest value of the curve parameter $s$ so far: the duration (s) plus the scaled normal impulses.
     pub fn length(&self) -> f64 {
         self.end.s
     }
 
-    /// Returns the duration of the motion so far, s.
+    /// Returns the duration of the motion appended so far (s).
     pub fn duration(&self) -> f64 {
         self.end.time
     }
 
-    /// Appends a motion for `duration` (s).
+    /// Appends a piece of motion without impacts to the curve. The piece lasts `duration` (s).
     ///
     /// # Errors
     ///
@@ -217,8 +219,9 @@ impl TimeEmbedding {
         Ok(())
     }
 
-    /// Appends an impact: normal impulses (N·s, summed over the contacts) and the velocity after each of them, in order. Between
-    /// these points the velocity changes in proportion to the impulse, which is exact if every event of the impact is given.
+    /// Appends an impact to the curve. Each entry of `events` is a normal impulse (N·s, summed over the contacts) and the
+    /// velocity after it, in order. Between these points the velocity changes in proportion to the impulse, which is exact if
+    /// every event of the impact is given.
     ///
     /// # Errors
     ///
@@ -274,7 +277,8 @@ impl TimeEmbedding {
         }
     }
 
-    /// Returns the state at $s$. Values outside the curve by rounding error are moved to its ends.
+    /// Returns time, configuration and velocity at the value `s` of the curve parameter. A value outside the curve by rounding
+    /// error only is replaced by the end of the curve.
     ///
     /// # Errors
     ///
@@ -330,7 +334,8 @@ impl TimeEmbedding {
         })
     }
 
-    /// Returns the smallest and the largest $s$ at which the time is `time` (s); they differ for the time of an impact.
+    /// Returns the smallest and the largest value of the curve parameter $s$ at which the time is `time` (s). The two values
+    /// differ only at the time of an impact, during which time stands still.
     ///
     /// # Errors
     ///

@@ -1,6 +1,6 @@
 //! Errors of motion between impacts.
 
-/// Error of a flight or a step.
+/// Error of a variational integrator: a flight, a time step, a time grid or a time embedding could not be computed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum VariationalError {
@@ -69,7 +69,8 @@ pub enum VariationalError {
 }
 
 impl VariationalError {
-    /// Returns the variant as a stable kebab-case identifier, for machine-readable reports.
+    /// Returns the stable kebab-case identifier of the error variant for machine-readable reports, for example
+    /// `step-too-large`.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::NonFinite { .. } => "non-finite",

@@ -12,7 +12,7 @@ pub struct TimeGrid {
 }
 
 impl TimeGrid {
-    /// Creates a grid of `n_steps` steps of the given length (s).
+    /// Creates a uniform time grid of `n_steps` steps of the length `step` (s).
     ///
     /// # Errors
     ///
@@ -28,7 +28,8 @@ impl TimeGrid {
         })
     }
 
-    /// Creates a grid of steps of the given length up to a duration (s).
+    /// Creates a uniform time grid with steps of the length `step` (s) from 0 to `duration` (s). The last step is shorter if
+    /// the duration is not a multiple of the step length.
     ///
     /// # Errors
     ///
@@ -53,12 +54,12 @@ impl TimeGrid {
         })
     }
 
-    /// Returns the length of a full step (s).
+    /// Returns the length of a full step of the time grid (s).
     pub fn step(&self) -> f64 {
         self.step
     }
 
-    /// Returns the number of steps.
+    /// Returns the number of steps of the time grid, including a shorter last one.
     pub fn n_steps(&self) -> usize {
         self.n_full + usize::from(self.rest > 0.0)
     }

@@ -90,7 +90,9 @@ fn size(v: &Vector3<f64>) -> f64 {
     v.x.abs() + v.y.abs() + v.z.abs()
 }
 
-/// Computes the Cayley vector of the increment $F$ for $a = t\Pi$, on the branch of the identity.
+/// Computes the Cayley vector (axis times $\tan(\theta/2)$ of the angle $\theta$) of the rotation $F$ of a body in one
+/// variational step. `a` is $t\Pi$, the step length times the angular momentum in body axes. Among several solutions the one
+/// connected to the identity is returned.
 ///
 /// # Errors
 ///

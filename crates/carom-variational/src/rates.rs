@@ -39,7 +39,8 @@ const MAX_SINE_SQUARE: f64 = 0.95;
 /// Relative rounding error of the invariants along a flight, and of the bounds themselves.
 const ROUNDING: f64 = 1e-9;
 
-/// Bounds of the rates about the principal axes, in the order of [`RigidBody::moments`].
+/// Upper bounds of the angular rates of a rigid body about its principal axes, and of their derivatives, along a flight. The
+/// order is that of [`RigidBody::moments`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AxisRates {
     /// Bounds of the absolute angular rate $w$ of the path, $\mathrm dR/\mathrm d\alpha = RS(w)$ (rad/s).
@@ -49,8 +50,10 @@ pub struct AxisRates {
 }
 
 impl AxisRates {
-    /// Returns a bound of the acceleration, without gravity, of every point within the half extents (m) along the principal axes
-    /// (m/s²): $\ddot r = R(S(w)^2 + S(\dot w))\rho$ for the body point $\rho$, column by column.
+    /// Returns an upper bound of the acceleration relative to the center of mass (m/s²) of every body point whose coordinates
+    /// along the principal axes are within `extents` (m). The bound is that of $\ddot r = R(S(w)^2 + S(\dot w))\rho$ for the
+    /// body point $\rho$, with the attitude $R$, the angular rate $w$ and the cross-product matrix $S$, summed column by
+    /// column.
     pub fn point_acceleration(&self, extents: &Vector3<f64>) -> f64 {
         let (w, d) = (&self.rate, &self.acceleration);
         let column = |k: usize| {

@@ -22,7 +22,8 @@ use crate::{AxisRates, RigidBody};
 /// Largest $q$ for which bounds are computed: beyond it the proof's range $q < 1$ is nearly exhausted.
 const MAX_Q: f64 = 0.98;
 
-/// Bounds of the angular rate of a path and of its derivative; infinite if no bound is known.
+/// Upper bounds of the angular rate $w$ of a rigid body along a flight, and of its derivative $\dot w$; infinite if no bound is
+/// known.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Turning {
     /// Bound of $\lvert w\rvert$ (rad/s).
@@ -53,14 +54,14 @@ impl From<AxisRates> for Turning {
 }
 
 impl Turning {
-    /// Value for unknown bounds.
+    /// Infinite bounds of the angular rate and its derivative, for a flight without known bounds.
     pub const UNKNOWN: Self = Self {
         rate: f64::INFINITY,
         acceleration: f64::INFINITY,
     };
 
-    /// Returns a bound of the second derivative of the height of a point at the distance `radius` (m) from the center of mass
-    /// (m/s²).
+    /// Returns an upper bound of the second time derivative, caused by rotation, of the height of a body point above a plane
+    /// (m/s²). `radius` (m) is the distance of the point from the center of mass.
     #[inline]
     pub fn curvature(&self, radius: f64) -> f64 {
         // The factor covers the rounding error of invariants along a flight.

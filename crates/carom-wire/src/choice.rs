@@ -2,7 +2,7 @@
 
 use carom_impact::{Law, LawInfo};
 
-/// One row of the table: a situation and the properties of the law that suits it.
+/// One row of the table for choosing an impact law: a situation of the bodies and the properties of the law that suits it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Choice {
@@ -211,7 +211,8 @@ const NONHOLONOMIC_ROUGH: Choice = row(
     ],
 );
 
-/// Returns the row of the table for a law: the situation in which to choose it.
+/// Returns the row about an impact law in the table for choosing laws: the situation in which to choose this law, and its
+/// properties.
 ///
 /// # Examples
 ///
@@ -240,7 +241,7 @@ pub fn choice(law: &Law) -> Choice {
     }
 }
 
-/// Returns all laws with their rows of the table, in the order of the table.
+/// Returns all impact laws with their rows in the table for choosing a law, in the order of the table.
 #[must_use]
 pub fn choices() -> Vec<(LawInfo, Choice)> {
     let mut rows: Vec<_> = Law::all().map(|law| (law.info(), choice(&law))).collect();

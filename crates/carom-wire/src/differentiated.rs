@@ -8,11 +8,12 @@ use carom_contact::ImpactProblem;
 use carom_derivative::{Derivative, DifferentiableLaw, Wrt, of_outcome};
 use carom_impact::Law;
 
-/// An outcome, and its derivative or the reason that it has no derivative.
+/// Outcome of an impact, with its derivative or the reason why the derivative does not exist.
 pub type Differentiated<'p> = (Box<Single>, Result<Derivative<'p>, WireError>);
 
 impl Request {
-    /// Returns an error if the law has several answers, which have several derivatives.
+    /// Checks that the impact law with these options has a single outcome, so that the derivative of the outcome is defined.
+    /// Returns an error if it has several.
     ///
     /// # Errors
     ///
@@ -32,7 +33,8 @@ impl Request {
         Err(WireError::new("invalid-option", message))
     }
 
-    /// True if the law has a single restitution for the whole event instead of one for each contact.
+    /// True if the impact law has a single coefficient of restitution for the whole impact instead of one for each contact;
+    /// false if the options cannot be read.
     pub fn has_event_restitution(&self) -> bool {
         match self.asked() {
             Ok(asked) => asked.law.has_event_restitution(),
@@ -40,7 +42,9 @@ impl Request {
         }
     }
 
-    /// Resolves a problem by the law and differentiates the outcome.
+    /// Resolves an impact problem by the law of the request and differentiates the outcome with respect to the data that `wrt`
+    /// selects. Decisions within `tolerance` of a tie are followed on both sides; the tolerance is relative to the part of the
+    /// velocity before the impact that the contacts see.
     ///
     /// # Errors
     ///

@@ -6,7 +6,7 @@ use carom_lcp::LcpError;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-/// Reason why a problem has no answer.
+/// Reason why a problem given as JSON has no answer, with a stable kind and a message.
 ///
 /// # Examples
 ///
@@ -30,7 +30,7 @@ pub struct WireError {
 }
 
 impl WireError {
-    /// Creates an error from its kind and message.
+    /// Creates an error from its kind, a stable kebab-case identifier such as `invalid-value`, and a message for people.
     pub fn new(kind: &str, message: impl ToString) -> Self {
         Self {
             kind: kind.to_owned(),

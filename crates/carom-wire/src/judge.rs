@@ -92,7 +92,8 @@ fn of_problem(input: &AlgebraicInput) -> Result<Map<String, Value>, WireError> {
     fields_of_claim(&contacts, &claim, &input.options, input.law.as_deref())
 }
 
-/// Claim of an engine about an impact; all lists have length n.
+/// Velocities before and after an impact that a physics engine claims, to be judged; all lists have one entry per generalized
+/// velocity.
 #[derive(Clone, Copy, Debug)]
 pub struct Claim<'c> {
     /// Velocity before the impact.
@@ -105,7 +106,7 @@ pub struct Claim<'c> {
     pub external_impulse: Option<&'c [f64]>,
 }
 
-/// Parsed options of a judgement, reusable for any number of claims.
+/// Parsed options for judging claimed impact outcomes, reusable for any number of claims.
 ///
 /// Answers and errors are those of the command [`Judge`](crate::Command::Judge).
 ///
@@ -139,7 +140,8 @@ pub struct JudgeRequest {
 }
 
 impl JudgeRequest {
-    /// Parses the options, given by key; `law` is the law that outcomes are claimed to follow, if any.
+    /// Parses the options for judging claimed impact outcomes, given by key. `law` is the name of the impact law that outcomes
+    /// are claimed to follow; with `None` no particular law is claimed.
     ///
     /// # Errors
     ///
@@ -155,7 +157,7 @@ impl JudgeRequest {
         })
     }
 
-    /// Judges one claim.
+    /// Judges one claimed outcome of an impact at these contacts.
     ///
     /// # Errors
     ///

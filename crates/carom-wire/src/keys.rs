@@ -2,7 +2,7 @@
 
 use crate::Command;
 
-/// Key of a problem in JSON.
+/// Key that a problem in JSON may have, with the meaning of its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyInfo {
     /// Name of the key.
@@ -111,7 +111,7 @@ const LCP: &[KeyInfo] = &[
     ),
 ];
 
-/// Returns the keys that a problem of a command may have.
+/// Returns the keys that a JSON problem for the given command may have, for help texts.
 pub fn keys(command: Command) -> &'static [KeyInfo] {
     match command {
         Command::Resolve => RESOLVE,
@@ -120,7 +120,7 @@ pub fn keys(command: Command) -> &'static [KeyInfo] {
     }
 }
 
-/// Returns an example problem of a command, which has an answer.
+/// Returns an example problem for the given command as a line of JSON. The problem has an answer.
 pub fn example(command: Command) -> &'static str {
     match command {
         Command::Resolve => {

@@ -68,7 +68,7 @@ pub use solved::{Single, Solved};
 
 use serde_json::{Map, Value};
 
-/// Command that answers a problem.
+/// Kind of problem that a line of JSON states: resolve an impact, judge an outcome, or solve a linear complementarity problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Command {
     /// Resolve an impact by a law.
@@ -79,7 +79,7 @@ pub enum Command {
     Lcp,
 }
 
-/// Fields of an answer except the `id`.
+/// Answer to a problem as JSON fields, without the `id` of the problem.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
     /// Keys and values in output order.
@@ -88,7 +88,7 @@ pub struct Answer {
     pub is_solved: bool,
 }
 
-/// Answer to one line, as text.
+/// Answer to one line of JSON Lines, as text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
     /// True if the problem in that line was solved; false for an error.
@@ -97,10 +97,11 @@ pub struct Line {
     pub text: String,
 }
 
-/// Callback for progress: the number of samples of a set-valued impact drawn so far, and the number in all.
+/// Callback for the progress of a set-valued impact: its arguments are the number of samples drawn so far, and the total number
+/// of samples.
 pub type Progress<'a> = &'a dyn Fn(u64, u64);
 
-/// Solves a problem given as a JSON value.
+/// Solves a problem given as a JSON value: an impact, a judgement or a linear complementarity problem, as `command` says.
 ///
 /// # Errors
 ///

@@ -3,25 +3,25 @@
 use crate::error::WireError;
 use serde_json::{Map, Value};
 
-/// Largest number of bytes in one line.
+/// Largest number of bytes in one line of input, which holds one problem as JSON.
 pub const MAX_LINE_BYTES: usize = 64 << 20;
 
-/// Largest depth of nested brackets in one line.
+/// Largest depth of nested brackets in one line of JSON input.
 pub const MAX_NESTING: usize = 128;
 
-/// Largest number of generalized velocities, or of unknowns of a complementarity problem.
+/// Largest number of generalized velocities of an impact problem, or of unknowns of a linear complementarity problem.
 pub const MAX_DIMENSION: usize = 10_000;
 
-/// Largest number of contacts of one problem.
+/// Largest number of contacts of one impact problem.
 pub const MAX_CONTACTS: usize = 4096;
 
-/// Largest number of samples of one set-valued impact.
+/// Largest number of outcomes that may be sampled for one set-valued impact.
 pub const MAX_SAMPLES: u64 = 10_000_000;
 
-/// Largest count of numbers written for all samples of one set-valued impact.
+/// Largest total count of numbers that the answer may hold for all samples of one set-valued impact.
 pub const MAX_WRITTEN: u64 = 100_000_000;
 
-/// Largest number of steps in one sample.
+/// Largest number of impulse steps in one sampled outcome of a set-valued impact.
 pub const MAX_STEPS: u64 = 1_000_000;
 
 /// Creates the error for a value above its limit.

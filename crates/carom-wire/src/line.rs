@@ -5,12 +5,13 @@ use crate::limits::{MAX_LINE_BYTES, MAX_NESTING, too_large};
 use crate::{Command, Line, Progress, solve_with_progress};
 use serde_json::{Value, json};
 
-/// Answers one line; error messages call it line `line_number`.
+/// Answers one line of JSON, which holds one problem. `line_number` is used in error messages.
 pub fn answer_line(command: Command, line_number: usize, line: &str) -> Line {
     answer_line_with_progress(command, line_number, line, &|_, _| {})
 }
 
-/// Answers one line and reports progress during long computations.
+/// Answers one line of JSON, which holds one problem, and reports progress to a callback during long computations.
+/// `line_number` is used in error messages.
 pub fn answer_line_with_progress(
     command: Command,
     line_number: usize,
@@ -41,13 +42,14 @@ pub fn answer_line_with_progress(
     }
 }
 
-/// Answers a line of more than [`MAX_LINE_BYTES`] bytes with an error; `start` is the beginning of the line.
+/// Returns the error answer for a line of more than [`MAX_LINE_BYTES`] bytes. `start` is the beginning of the line, `length`
+/// its number of bytes.
 pub fn refuse_long_line(line_number: usize, start: &str, length: usize) -> Line {
     let key = format!("line {line_number}");
     refuse(start, &too_large(&key, length, "bytes", MAX_LINE_BYTES))
 }
 
-/// Answers a line with an error, and with the `id` of the line if it can be found.
+/// Returns the answer that reports `error` for a line of JSON, with the `id` of the line if it can be found.
 pub fn refuse(line: &str, error: &WireError) -> Line {
     refusal(find_id(line), error)
 }

@@ -1,7 +1,8 @@
 //! Suggestion of a known name for a misspelled one.
 
-/// Returns the known name nearest to an unknown one, in edits of letters. A name qualifies if it contains the
-/// unknown name or is contained in it, or differs from it in less than a third of the letters.
+/// Returns the known name that is most similar to a misspelled one, by the number of changed letters; `None` if no name is
+/// similar. A name qualifies if it contains the unknown name or is contained in it, or differs from it in less than a third of
+/// the letters.
 ///
 /// # Examples
 ///

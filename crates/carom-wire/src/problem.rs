@@ -8,7 +8,7 @@ use carom_metric::{Covector, KineticMetric, Tangent};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-/// An impact problem in generalized velocities, in its JSON form.
+/// Impact problem in generalized velocities, in its JSON form: law, mass matrix, velocity and contacts.
 ///
 /// # Examples
 ///
@@ -48,7 +48,8 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// Creates a problem without contacts, constraints and options.
+    /// Creates an impact problem without contacts, constraints and options. `law` is the name of an impact law, for example
+    /// `plastic`; `mass_matrix` holds the rows of the mass matrix, `velocity` the generalized velocity before the impact.
     pub fn new(law: impl Into<String>, mass_matrix: Vec<Vec<f64>>, velocity: Vec<f64>) -> Self {
         Self {
             _id: Value::Null,
@@ -63,7 +64,7 @@ impl Problem {
     }
 }
 
-/// A contact in its JSON form.
+/// Contact of an impact problem in its JSON form: normal, tangents and coefficients.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ContactInput {
@@ -81,7 +82,7 @@ pub struct ContactInput {
     pub restitution: f64,
 }
 
-/// Builds the metric of a mass matrix, given as a list of n rows.
+/// Builds the kinetic metric of a mass matrix, which is given as a list of its rows.
 ///
 /// # Errors
 ///
@@ -91,7 +92,8 @@ pub fn metric(mass_matrix: &[Vec<f64>]) -> Result<KineticMetric, WireError> {
     KineticMetric::new(square(mass_matrix)?).map_err(|e| WireError::at("mass_matrix", &e.into()))
 }
 
-/// Builds the contact set of contacts and constraint one-forms on a metric.
+/// Builds a set of contacts with nonholonomic constraints on a kinetic metric. `constraints` holds one one-form (n entries, n
+/// generalized velocities) for each constraint.
 ///
 /// # Errors
 ///
@@ -118,7 +120,7 @@ pub fn contact_set<'m>(
     )
 }
 
-/// Builds an impact problem of contacts and a velocity before the impact (n entries).
+/// Builds an impact problem from a set of contacts and the velocity before the impact (one entry per generalized velocity).
 ///
 /// # Errors
 ///

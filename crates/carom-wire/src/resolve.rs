@@ -15,19 +15,19 @@ use carom_contact::{ContactSet, ImpactLaw, ImpactProblem};
 use carom_impact::Law;
 use serde_json::{Map, Value, json};
 
-/// Answer to a [`Problem`].
+/// Answer to an impact [`Problem`]: the outcome or the set of outcomes, as JSON fields.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Resolved {
     fields: Map<String, Value>,
 }
 
 impl Resolved {
-    /// Returns the answer as JSON, without an `id`.
+    /// Returns the answer to the impact problem as a JSON object, without an `id`.
     pub fn to_value(&self) -> Value {
         Value::Object(self.fields.clone())
     }
 
-    /// Returns the keys and values of the answer in output order.
+    /// Returns the keys and values of the answer to the impact problem, in output order.
     pub fn into_fields(self) -> Map<String, Value> {
         self.fields
     }
@@ -47,7 +47,7 @@ pub(crate) fn answer(value: Value, progress: Progress<'_>) -> Result<Answer, Wir
     })
 }
 
-/// Resolves an impact.
+/// Resolves the impact that `problem` describes by the law that it names, and returns the outcome.
 ///
 /// # Errors
 ///
@@ -65,7 +65,7 @@ fn fields(input: &Problem, progress: Progress<'_>) -> Result<Map<String, Value>,
     request.fields(&problem, progress)
 }
 
-/// A law with parsed options, reusable for any number of problems.
+/// Impact law with parsed options, reusable for any number of impact problems.
 ///
 /// Answers, errors, and the order in which errors are detected are those of [`resolve`].
 ///
@@ -99,7 +99,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// Creates a request from the name of a law and its options by key.
+    /// Parses the options of an impact law. `law` is the name of the law, for example `plastic`; `options` are given by key.
     ///
     /// # Errors
     ///
@@ -116,7 +116,8 @@ impl Request {
         })
     }
 
-    /// Adds the derivatives that the value of the key `derivative` requests.
+    /// Requests derivatives of the outcome in every answer. `derivative` is the value of the key `derivative` of a JSON
+    /// problem.
     ///
     /// # Errors
     ///
@@ -126,7 +127,7 @@ impl Request {
         Ok(self)
     }
 
-    /// Returns the answer to a problem as JSON fields.
+    /// Resolves an impact problem by the law of the request and returns the answer as JSON fields.
     ///
     /// # Errors
     ///
@@ -142,8 +143,8 @@ impl Request {
         })
     }
 
-    /// Resolves a problem by the law. A single outcome is not yet converted to JSON, because the conversion costs more than
-    /// many laws: [`write`](Self::write) converts it.
+    /// Resolves an impact problem by the law of the request. A single outcome is not yet converted to JSON, because the
+    /// conversion costs more than many laws: [`write`](Self::write) converts it.
     ///
     /// # Errors
     ///
@@ -156,7 +157,7 @@ impl Request {
         by_law(problem, self.asked()?, self.wanted.as_ref(), progress)
     }
 
-    /// Returns the JSON fields of one outcome that [`solve`](Self::solve) found at these contacts.
+    /// Converts one outcome, which [`solve`](Self::solve) found at these contacts, to the JSON fields of the answer.
     pub fn write_one(&self, contacts: &ContactSet<'_>, single: &Single) -> Map<String, Value> {
         let mut fields = outcome_fields(contacts, &single.outcome);
         if let Some(jacobian) = &single.jacobian {
@@ -183,7 +184,7 @@ impl Request {
         Ok(self.write(problem.contacts(), self.solve(problem, progress)?))
     }
 
-    /// Returns the JSON fields of a result that [`solve`](Self::solve) found at these contacts.
+    /// Converts a result, which [`solve`](Self::solve) found at these contacts, to the JSON fields of the answer.
     pub fn write(&self, contacts: &ContactSet<'_>, solved: Solved) -> Map<String, Value> {
         match solved {
             Solved::One(single) => self.write_one(contacts, &single),

@@ -7,7 +7,7 @@ use carom_contact::{ImpactOutcome, ImpactProblem};
 use carom_impact::Law;
 use serde_json::{Map, Value};
 
-/// Result of a law.
+/// Result of resolving an impact by a law: one outcome, or a set of outcomes.
 #[derive(Clone, Debug)]
 pub enum Solved {
     /// One outcome, not yet converted to JSON.
@@ -16,7 +16,7 @@ pub enum Solved {
     Set(Map<String, Value>),
 }
 
-/// One outcome, with its derivative and indeterminacy.
+/// One outcome of an impact, with its derivative and its indeterminacy if they were computed.
 #[derive(Clone, Debug)]
 pub struct Single {
     pub(crate) outcome: ImpactOutcome,
@@ -26,7 +26,7 @@ pub struct Single {
 }
 
 impl Single {
-    /// Returns the outcome.
+    /// Returns the outcome of the impact: impulses and velocity.
     pub fn outcome(&self) -> &ImpactOutcome {
         &self.outcome
     }

@@ -13,26 +13,26 @@ pub fn data(name: &str) -> Vec<u8> {
     std::fs::read(folder.join(name)).unwrap()
 }
 
-/// The measured cube: plane and gravity from the poses.
+/// Returns the setup of the experiment with the measured cube; plane offset and gravity are estimated from the poses.
 pub fn cube() -> Setup {
     Setup::from_toml(&String::from_utf8(data("cube.toml")).unwrap()).unwrap()
 }
 
-/// The cube above a plane that is known: synthetic tosses do not come to rest.
+/// Returns the setup of the cube with a given plane offset (m). Synthetic tosses need one, because they do not come to rest.
 pub fn cube_above(plane_offset: f64) -> Setup {
     let mut setup = cube();
     setup.plane.offset = Some(plane_offset);
     setup
 }
 
-/// The cube above a known plane and under a known gravity.
+/// Returns the setup of the cube with a known plane and a known gravity.
 pub fn cube_in_a_known_world() -> Setup {
     let mut setup = cube_above(0.0);
     setup.gravity = Some(Vector3::new(0.0, 0.0, -9.81));
     setup
 }
 
-/// Twenty measured tosses.
+/// Reads the poses of twenty measured tosses of the cube.
 pub fn sample() -> Vec<Poses> {
     read_poses(&data("tosses-sample.csv")[..]).unwrap().tosses
 }
@@ -45,7 +45,7 @@ pub fn parameters(restitution: f64, friction: f64) -> Parameters {
     }
 }
 
-/// Tosses with the noise of a good tracker: 0.05 mm and 0.4 mrad.
+/// Returns the parameters of `count` synthetic tosses with the noise of a good tracker: 0.05 mm and 0.4 mrad.
 pub fn recipe(law: FitLaw, parameters: Parameters, count: u64, seed: u64) -> Recipe {
     Recipe {
         law,
@@ -68,7 +68,7 @@ pub fn cases(poses: &[Poses], setup: &Setup) -> Cases {
     Cases::new(&census.impacts, setup, &noise)
 }
 
-/// Restitution and friction as far as the law has them, without kinds and single tosses.
+/// Fits restitution and friction, if the law has them, without separate fits of kinds of impacts and single tosses.
 pub fn plain_fit(cases: &Cases, law: FitLaw, bootstrap: u64) -> LawFit {
     let mut free = vec![Parameter::Restitution, Parameter::Friction];
     free.retain(|p| law.uses().contains(p));

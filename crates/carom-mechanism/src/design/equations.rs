@@ -3,7 +3,7 @@
 use crate::DesignError;
 use nalgebra::{DMatrix, DVector};
 
-/// Linear bound $\sum_j a_jz_j \ge l$ on the unknowns, satisfied up to rounding error.
+/// Linear inequality $\sum_j a_jz_j \ge l$ on the unknowns $z_j$ of a design problem, satisfied up to rounding error.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bound {
     /// Indices $j$ of unknowns, each with its coefficient $a_j$.
@@ -13,7 +13,8 @@ pub struct Bound {
 }
 
 impl Bound {
-    /// Creates the bound $z_j \ge l$ on one unknown.
+    /// Creates the inequality $z_j \ge l$ for one unknown $z_j$ of a design problem. `unknown` is its index $j$, `lower` is
+    /// $l$.
     pub fn above(unknown: usize, lower: f64) -> Self {
         Self {
             coefficients: vec![(unknown, 1.0)],
@@ -45,7 +46,8 @@ impl Bound {
     }
 }
 
-/// Equations $F(z) = 0$ with at least as many unknowns as equations, and with bounds.
+/// Nonlinear equations $F(z) = 0$ for the unknowns $z$ of a design problem: at least as many unknowns as equations, with linear
+/// bounds on the unknowns.
 pub trait Equations {
     /// Returns the number of equations.
     fn count(&self) -> usize;

@@ -6,7 +6,8 @@ use crate::{Derivatives, DesignError, Dynamics, MechanicalSystem, MechanismError
 use carom_metric::{Covector, KineticMetric, UnitNormals};
 use nalgebra::{DMatrix, DVector};
 
-/// Quantity on which an unknown of a design acts.
+/// Effect of one unknown of a design problem: it is a coordinate of the mechanism's configuration, or it changes constants of
+/// the mechanism such as lengths.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Influence {
     /// A coordinate of the stance, by its index.
@@ -15,7 +16,7 @@ pub enum Influence {
     Constants(Variation),
 }
 
-/// Mechanism of a family, in a given stance (configuration).
+/// One mechanism of a [`DesignFamily`], in a given configuration (its stance), with the effect of each unknown.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DesignPoint {
     /// Mechanism.
@@ -26,7 +27,8 @@ pub struct DesignPoint {
     pub influences: Vec<Influence>,
 }
 
-/// Family of mechanisms that depends on a list of unknowns $z$, with one stance for each mechanism.
+/// Family of mechanisms that depends on a list of unknowns $z$, such as lengths and coordinates. Each $z$ gives one mechanism
+/// and one configuration of it, called its stance.
 pub trait DesignFamily {
     /// Returns the number of unknowns $z$.
     fn unknowns(&self) -> usize;
@@ -44,7 +46,8 @@ pub trait DesignFamily {
     }
 }
 
-/// Gaps of two contacts, cosine of the angle between their normals, and the gradients of these three numbers.
+/// Gaps of two contacts of a mechanism, the cosine of the angle between their normals in the kinetic metric, and the gradients
+/// of these three numbers with respect to the unknowns of a design problem.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PairAngle {
     /// Gaps of the two contacts (m).
@@ -61,7 +64,8 @@ pub struct PairAngle {
 }
 
 impl PairAngle {
-    /// Evaluates two contacts of a mechanism in its stance, given by their indices.
+    /// Computes the gaps and the angle between the normals of two contacts of a mechanism, with their gradients. `contacts` are
+    /// the indices of the two contacts.
     ///
     /// # Errors
     ///
@@ -197,8 +201,9 @@ impl<'a> Changes<'a> {
     }
 }
 
-/// Equations of two closed contacts, with a given angle if `cosine` is set: $(\phi_1, \phi_2) = 0$ or $(\phi_1, \phi_2, c -
-/// c^\ast) = 0$.
+/// Design equations of a mechanism in which two contacts are closed: the gaps $\phi_1$ and $\phi_2$ are zero. If `cosine` is
+/// set, the cosine $c$ of the angle between the contact normals also equals the given value $c^\ast$. The residual is $(\phi_1,
+/// \phi_2)$ or $(\phi_1, \phi_2, c - c^\ast)$.
 #[derive(Clone, Copy, Debug)]
 pub struct ClosedPair<'a, F> {
     /// Family of mechanisms and stances.

@@ -7,7 +7,7 @@ use nalgebra::{DMatrix, DVector};
 /// Length of the part of a normalized row that is independent of the rows before it, below which the rows count as singular.
 const RANK_TOLERANCE: f64 = 1e-10;
 
-/// Stopping criteria of the search for a root: tolerances, and the number of steps.
+/// Stopping criteria of a search for a root of design equations: tolerances, and the largest number of steps.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RootOptions {
     /// Largest residual of a root, in the units of the equations.
@@ -29,7 +29,8 @@ impl Default for RootOptions {
     }
 }
 
-/// Root of the equations, as found by a solver.
+/// Root of design equations found by [`min_norm_newton`] or [`nearest_root`], with its residual and its distance from the
+/// start.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Root {
     /// Unknowns at the root.
@@ -43,7 +44,8 @@ pub struct Root {
     pub distance: f64,
 }
 
-/// Finds a root near `start` (one entry per unknown) by Newton steps of minimum length
+/// Finds a root $z$ of underdetermined equations $F(z) = 0$ near `start` (one entry per unknown). Each step is the Newton step
+/// of minimum length, with the Jacobian $J$ of $F$:
 ///
 /// $$ z \leftarrow z - WJ^T(JWJ^T)^{-1}F, \qquad W = \mathrm{diag}(s_j^2) . $$
 ///
@@ -108,7 +110,9 @@ pub fn min_norm_newton(
     Err(search.not_converged(options))
 }
 
-/// Finds the root nearest to `start`: minimizes $\lVert z - z_0\rVert$, measured with `scales`, under $F(z) = 0$, by the steps
+/// Finds the root of underdetermined equations $F(z) = 0$ nearest to `start` ($z_0$): minimizes $\lVert z - z_0\rVert$, in
+/// which the difference of each unknown is divided by its entry of `scales`. With the Jacobian $J$ of $F$ and the diagonal
+/// matrix $W$ of the squared scales, the steps are
 ///
 /// $$ z \leftarrow z_0 - WJ^T(JWJ^T)^{-1}\bigl(F - J(z - z_0)\bigr) . $$
 ///

@@ -10,16 +10,16 @@ use nalgebra::Vector2;
 pub struct Link(usize);
 
 impl Link {
-    /// The ground (fixed world), as a parent.
+    /// Identifier of the ground, which is fixed in the world, for use as the parent of a link.
     pub const GROUND: Self = Self(usize::MAX);
 
-    /// Returns the index of the link's coordinate.
+    /// Returns the index of the generalized coordinate that moves the link relative to its parent.
     pub fn coordinate(self) -> usize {
         self.0
     }
 }
 
-/// Contact of a link with a fixed line, by a point or a small wheel.
+/// Contact between a link of a planar mechanism and a fixed line. A point or a small wheel of the link touches the line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LineContact {
     /// Name of the contact, for reports.
@@ -37,7 +37,8 @@ pub struct LineContact {
 }
 
 impl LineContact {
-    /// Creates a frictionless, elastic point contact.
+    /// Creates a frictionless contact with restitution 1 between a point of a link and a fixed line. `point` is given in the
+    /// frame of the link; `name` is used in reports.
     pub fn point(name: impl Into<String>, point: [f64; 2], line: Line) -> Self {
         Self {
             name: name.into(),
@@ -73,7 +74,7 @@ pub(super) struct LinkSpec {
     pub(super) actuator: Option<Actuator>,
 }
 
-/// Builds a [`PlanarMechanism`] link by link.
+/// Builder of a [`PlanarMechanism`], which is put together link by link.
 ///
 /// The methods only collect the parts; [`build`](Self::build) checks them. A second spring or actuator at a joint replaces the
 /// first one; bodies add up.
@@ -108,7 +109,8 @@ pub struct PlanarBuilder {
 }
 
 impl PlanarBuilder {
-    /// Creates a builder with an acceleration of gravity, for example `[0.0, -9.81]`.
+    /// Creates a builder of a planar mechanism without links. `gravity` is an acceleration in world axes, for example `[0.0,
+    /// -9.81]` (m/s²).
     pub fn new(gravity: [f64; 2]) -> Self {
         Self {
             gravity: gravity.into(),
@@ -119,13 +121,14 @@ impl PlanarBuilder {
     }
 
     /// Adds a link that rotates about a point of its parent. Its frame has its origin at `anchor` in the parent's frame, and is
-    /// rotated by `angle` + $q$ (rad, counterclockwise).
+    /// rotated by `angle` + $q$ (rad, counterclockwise). Returns the identifier of the link.
     pub fn hinge(&mut self, parent: Link, anchor: [f64; 2], angle: f64) -> Link {
         self.add(Joint::Hinge, parent, anchor.into(), angle)
     }
 
     /// Adds a link that slides along a direction of its parent. Its frame has its origin at `anchor` + $q$ `direction` in the
-    /// parent's frame and is parallel to that frame. `direction` is normalized, so that $q$ is a length.
+    /// parent's frame and is parallel to that frame. `direction` is normalized, so that $q$ is a length. Returns the identifier
+    /// of the link.
     pub fn slider(&mut self, parent: Link, anchor: [f64; 2], direction: [f64; 2]) -> Link {
         let direction = Vector2::from(direction);
         // A zero direction becomes NaN, which `build` rejects.
@@ -133,14 +136,15 @@ impl PlanarBuilder {
         self.add(Joint::Slider(unit), parent, anchor.into(), 0.0)
     }
 
-    /// Adds a free body: three links with the coordinates x, y and angle. The last link, which is returned, carries the body.
+    /// Adds a body that moves freely in the plane: three links with the coordinates x, y and angle. Returns the last link,
+    /// which carries the body.
     pub fn floating(&mut self) -> Link {
         let x = self.slider(Link::GROUND, [0.0, 0.0], [1.0, 0.0]);
         let y = self.slider(x, [0.0, 0.0], [0.0, 1.0]);
         self.hinge(y, [0.0, 0.0], 0.0)
     }
 
-    /// Attaches a body, given in the frame of the link, rigidly to a link.
+    /// Attaches a rigid body to a link. `inertia` holds mass and moments of the body in the frame of the link.
     pub fn body(&mut self, link: Link, inertia: Inertia) -> &mut Self {
         if let Some(spec) = self.link("body", link) {
             spec.inertia += inertia;
@@ -148,7 +152,7 @@ impl PlanarBuilder {
         self
     }
 
-    /// Adds a spring and damper to the joint of a link.
+    /// Adds a linear spring and damper to the joint between a link and its parent.
     pub fn spring(&mut self, link: Link, spring: Spring) -> &mut Self {
         if let Some(spec) = self.link("spring", link) {
             spec.spring = Some(spring);
@@ -156,7 +160,7 @@ impl PlanarBuilder {
         self
     }
 
-    /// Adds an actuator to the joint of a link.
+    /// Adds an actuator, which follows a prescribed motion, to the joint between a link and its parent.
     pub fn actuator(&mut self, link: Link, actuator: Actuator) -> &mut Self {
         if let Some(spec) = self.link("actuator", link) {
             spec.actuator = Some(actuator);
@@ -164,7 +168,7 @@ impl PlanarBuilder {
         self
     }
 
-    /// Adds a contact of a link with a fixed line.
+    /// Adds a contact between a link and a fixed line, such as the floor.
     pub fn contact(&mut self, link: Link, contact: LineContact) -> &mut Self {
         if self.link("contact", link).is_some() {
             self.contacts.push((link, contact));
@@ -172,7 +176,7 @@ impl PlanarBuilder {
         self
     }
 
-    /// Checks all parts and builds the mechanism.
+    /// Checks all parts that were added and builds the planar mechanism.
     ///
     /// # Errors
     ///

@@ -1,6 +1,7 @@
 //! Springs, dampers and actuators at the joints.
 
-/// Linear spring and damper at a joint, with the generalized force $-k(q - q_0) - cv$.
+/// Linear spring and damper at a joint. Its generalized force is $-k(q - q_0) - cv$ with stiffness $k$, damping $c$, joint
+/// coordinate $q$, its value $q_0$ without spring force, and joint rate $v$.
 ///
 /// Units: N/m and N·s/m at a slider, N·m/rad and N·m·s/rad at a hinge.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -13,8 +14,8 @@ pub struct Spring {
     pub rest: f64,
 }
 
-/// Actuator that tracks a [`Reference`] $r$ with proportional and derivative gains, by the generalized force $-K_p(q - r(t)) -
-/// K_v(v - \dot r(t))$.
+/// Actuator of a joint that follows a prescribed [`Reference`] $r(t)$. Its generalized force is $-K_p(q - r(t)) - K_v(v - \dot
+/// r(t))$ with the proportional gain $K_p$, the derivative gain $K_v$, joint coordinate $q$ and joint rate $v$.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Actuator {
     /// Gain $K_p \ge 0$.
@@ -25,7 +26,8 @@ pub struct Actuator {
     pub reference: Reference,
 }
 
-/// Reference that is constant and then changes at a constant rate, $r(t) = r_0 + \dot r\max(0, t - t_0)$.
+/// Prescribed value of a joint coordinate: constant at $r_0$ until the time $t_0$, then changing at the constant rate $\dot r$,
+/// $r(t) = r_0 + \dot r\max(0, t - t_0)$.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reference {
     /// Value $r_0$ until the start.
@@ -37,7 +39,7 @@ pub struct Reference {
 }
 
 impl Reference {
-    /// Creates a constant reference.
+    /// Creates a prescribed joint coordinate that keeps the value `value` (m or rad).
     pub fn fixed(value: f64) -> Self {
         Self {
             hold: value,
@@ -46,7 +48,7 @@ impl Reference {
         }
     }
 
-    /// Returns value and rate at a time (s).
+    /// Returns the prescribed joint coordinate and its rate at a time (s).
     pub fn at(&self, time: f64) -> (f64, f64) {
         if time < self.start {
             (self.hold, 0.0)

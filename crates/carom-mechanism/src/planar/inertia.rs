@@ -3,7 +3,7 @@
 use nalgebra::{Rotation2, Vector2};
 use std::ops::{Add, AddAssign};
 
-/// Mass, first moment and second moment about the origin of a frame.
+/// Inertia of a planar body: mass, first moment and second moment about the origin of a frame.
 ///
 /// The kinetic energy is linear in these four numbers, so they add up for bodies that are rigidly connected, and so do their
 /// derivatives with respect to a design parameter. Any consistent units: kg, kg·m, kg·m² in SI.
@@ -30,14 +30,15 @@ pub struct Inertia {
 }
 
 impl Inertia {
-    /// Zero inertia.
+    /// Inertia of a body without mass: all moments are zero.
     pub const ZERO: Self = Self {
         mass: 0.0,
         first_moment: Vector2::new(0.0, 0.0),
         second_moment: 0.0,
     };
 
-    /// Creates a body of any shape from its mass, its center of mass and its moment of inertia about the center of mass.
+    /// Creates the inertia of a planar body of any shape from its mass, its center of mass in the frame, and its moment of
+    /// inertia about the center of mass.
     pub fn new(mass: f64, center: [f64; 2], moment_about_center: f64) -> Self {
         let center = Vector2::from(center);
         Self {
@@ -47,22 +48,23 @@ impl Inertia {
         }
     }
 
-    /// Creates a point mass.
+    /// Creates the inertia of a point mass at the point `at` of the frame.
     pub fn point(mass: f64, at: [f64; 2]) -> Self {
         Self::new(mass, at, 0.0)
     }
 
-    /// Creates a solid ball, $\tfrac25mr^2$ about its center.
+    /// Creates the inertia of a solid ball of mass $m$ and radius $r$, whose moment about its center is $\tfrac25mr^2$.
     pub fn ball(mass: f64, radius: f64, center: [f64; 2]) -> Self {
         Self::new(mass, center, 0.4 * mass * radius * radius)
     }
 
-    /// Creates a solid disk, $\tfrac12mr^2$ about its center.
+    /// Creates the inertia of a solid disk of mass $m$ and radius $r$, whose moment about its center is $\tfrac12mr^2$.
     pub fn disk(mass: f64, radius: f64, center: [f64; 2]) -> Self {
         Self::new(mass, center, 0.5 * mass * radius * radius)
     }
 
-    /// Creates a thin uniform rod between two points, $\tfrac1{12}ml^2$ about its middle.
+    /// Creates the inertia of a thin uniform rod of mass $m$ between two points, whose moment about its middle is
+    /// $\tfrac1{12}ml^2$ with the length $l$.
     pub fn rod(mass: f64, from: [f64; 2], to: [f64; 2]) -> Self {
         let (from, to) = (Vector2::from(from), Vector2::from(to));
         let middle = 0.5 * (from + to);
@@ -70,15 +72,15 @@ impl Inertia {
         Self::new(mass, middle.into(), moment)
     }
 
-    /// Creates a solid rectangle with sides along the frame's axes, $\tfrac13m(a^2 + b^2)$ about its center, with the half sides
-    /// a and b.
+    /// Creates the inertia of a solid rectangle of mass $m$ with sides along the axes of the frame. Its moment about its center
+    /// is $\tfrac13m(a^2 + b^2)$ with half the lengths of its sides, $a$ and $b$ (`half_sides`).
     pub fn rectangle(mass: f64, half_sides: [f64; 2], center: [f64; 2]) -> Self {
         let moment = mass * Vector2::from(half_sides).norm_squared() / 3.0;
         Self::new(mass, center, moment)
     }
 
-    /// Returns the inertia of the body after a rotation about the frame's origin by `angle` (rad), followed by a displacement.
-    /// Use it to attach a body that is described in its own frame to a link.
+    /// Returns the inertia of the body after a rotation about the origin of the frame by `angle` (rad, counterclockwise),
+    /// followed by the translation `displacement`. Use it to attach a body that is described in its own frame to a link.
     #[must_use]
     pub fn placed(&self, displacement: [f64; 2], angle: f64) -> Self {
         let displacement = Vector2::from(displacement);

@@ -5,7 +5,7 @@ use crate::MechanismError;
 use crate::error::{finite, positive};
 use nalgebra::Vector2;
 
-/// Fixed line, such as the floor or a wall.
+/// Fixed straight line that links can touch, such as the floor or a wall, with a normal towards its free side.
 ///
 /// # Examples
 ///
@@ -25,7 +25,7 @@ pub struct Line {
 }
 
 impl Line {
-    /// Creates the line through a point, with a normal of any length that points to the free side.
+    /// Creates the fixed line through `point`. `normal` points to the free side and may have any length.
     ///
     /// # Errors
     ///
@@ -42,7 +42,7 @@ impl Line {
         })
     }
 
-    /// Creates the floor $y = 0$, with the free side above.
+    /// Creates the horizontal line $y = 0$ as a floor, with the free side above.
     pub fn floor() -> Self {
         Self {
             point: Vector2::zeros(),
@@ -50,17 +50,17 @@ impl Line {
         }
     }
 
-    /// Returns the unit normal, which points to the free side.
+    /// Returns the unit normal of the line, which points to its free side.
     pub fn normal(&self) -> Vector2<f64> {
         self.normal
     }
 
-    /// Returns the unit tangent, to the right of the normal: $+x$ for a floor.
+    /// Returns the unit tangent of the line. It points to the right of the normal: to $+x$ for a floor.
     pub fn tangent(&self) -> Vector2<f64> {
         -perpendicular(self.normal)
     }
 
-    /// Returns the distance of a point from the line, negative behind it.
+    /// Returns the signed distance of the point `x` from the line: positive on the free side, negative behind the line.
     pub fn distance(&self, x: Vector2<f64>) -> f64 {
         self.normal.dot(&(x - self.point))
     }

@@ -17,8 +17,8 @@ pub(super) struct ContactSpec {
     pub(super) line: Line,
 }
 
-/// Planar tree of rigid links. See the [module](super) for its equations, and [`PlanarBuilder`](super::PlanarBuilder) to build
-/// one.
+/// Mechanism of rigid links in a plane, connected as a tree by hinges and sliders. See the [module](super) for its equations,
+/// and [`PlanarBuilder`](super::PlanarBuilder) to build one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlanarMechanism {
     gravity: Vector2<f64>,
@@ -99,7 +99,7 @@ impl PlanarMechanism {
         frames.get(link.coordinate()).map(|frame| frame.angle)
     }
 
-    /// Returns kinetic and potential energy $(T, V)$ (J).
+    /// Returns the kinetic energy and the potential energy of the mechanism (J), in this order.
     pub fn energy(&self, configuration: &[f64], velocity: &[f64]) -> (f64, f64) {
         let frames = frames(&self.links, configuration, self.links.len());
         let mut energy = (0.0, 0.0);
@@ -120,10 +120,12 @@ impl PlanarMechanism {
         energy
     }
 
-    /// Computes the Hessian $\mathrm{D}^2\phi_i(q)$ of a gap (n × n, n coordinates), symmetric; every entry is written.
+    /// Computes the Hessian $\mathrm{D}^2\phi_i(q)$ of the gap $\phi_i$ of the contact with index `contact`, with respect to
+    /// the coordinates $q$ (n × n, n coordinates). The matrix is symmetric, and every entry of `out` is written.
     ///
-    /// For a link $k$ on the path from $l$ to the ground, $l$ included, $\partial^2x/\partial q_k\partial q_l = S\partial
-    /// x/\partial q_l$ if $k$ is a hinge, and zero if it is a slider.
+    /// Let $x$ be the contact point and $S$ the rotation by a quarter turn. For a link $k$ on the path from $l$ to the ground,
+    /// $l$ included, $\partial^2x/\partial q_k\partial q_l = S\partial x/\partial q_l$ if $k$ is a hinge, and zero if it is a
+    /// slider.
     pub fn gap_hessian(&self, contact: usize, configuration: &[f64], out: &mut DMatrix<f64>) {
         out.fill(0.0);
         let normal = self.places[contact].line.normal();

@@ -6,7 +6,8 @@ use super::{Inertia, Link, PlanarMechanism};
 use crate::MechanicalSystem;
 use nalgebra::Vector2;
 
-/// Derivative of the constants of a mechanism with respect to one design parameter, such as a length.
+/// Derivative of the constants of a planar mechanism (inertias, joint positions, contact points) with respect to one design
+/// parameter, such as a length.
 ///
 /// All derivatives are zero at first. The derivative of an inertia has the type [`Inertia`], because its four numbers are
 /// independent constants.
@@ -18,7 +19,8 @@ pub struct Variation {
 }
 
 impl Variation {
-    /// Creates a variation of a mechanism with all derivatives zero.
+    /// Creates the derivative of the constants of a mechanism with respect to a parameter on which they do not depend: all
+    /// entries are zero.
     pub fn none(mechanism: &PlanarMechanism) -> Self {
         let (n, contacts) = (mechanism.dimension(), mechanism.contacts().len());
         Self {
@@ -28,7 +30,8 @@ impl Variation {
         }
     }
 
-    /// Adds the derivative of a link's inertia; a link that does not exist is ignored.
+    /// Adds `derivative` to the derivative of a link's inertia with respect to the design parameter. A link that does not exist
+    /// is ignored.
     #[must_use]
     pub fn inertia(mut self, link: Link, derivative: Inertia) -> Self {
         if let Some(inertia) = self.inertias.get_mut(link.coordinate()) {
@@ -37,7 +40,8 @@ impl Variation {
         self
     }
 
-    /// Adds the derivative of a link's anchor in the parent's frame.
+    /// Adds `derivative` to the derivative of a link's anchor with respect to the design parameter. The anchor is the position
+    /// of the joint in the parent's frame. A link that does not exist is ignored.
     #[must_use]
     pub fn anchor(mut self, link: Link, derivative: [f64; 2]) -> Self {
         if let Some(anchor) = self.anchors.get_mut(link.coordinate()) {
@@ -46,7 +50,8 @@ impl Variation {
         self
     }
 
-    /// Adds the derivative of a contact point in the link's frame.
+    /// Adds `derivative` to the derivative of a contact point, given in the link's frame, with respect to the design parameter.
+    /// `contact` is the index of the contact; an index that does not exist is ignored.
     #[must_use]
     pub fn contact_point(mut self, contact: usize, derivative: [f64; 2]) -> Self {
         if let Some(point) = self.points.get_mut(contact) {
@@ -57,12 +62,13 @@ impl Variation {
 }
 
 impl PlanarMechanism {
-    /// Returns the derivative of $a^TM(q)b$ with respect to a design parameter, at fixed $q$, $a$, $b$ (one entry per coordinate
-    /// each).
+    /// Returns the derivative of $a^TM(q)b$ with respect to a design parameter, with the mass matrix $M$ at the configuration
+    /// $q$. The configuration and the velocities $a$ and $b$ (one entry per coordinate each) are constant.
     ///
-    /// A link with the moments $(m, s, J)$ and the twists $(\dot o, \omega)$ of $a$ and $b$ contributes $m\dot o_a\cdot\dot o_b +
-    /// (\omega_a\dot o_b + \omega_b\dot o_a)\cdot Ss + J\omega_a\omega_b$; a design parameter changes the moments and, through
-    /// the anchors, $\dot o$.
+    /// Let a link have the mass $m$, the first moment $s$ and the second moment $J$ about the origin of its frame. Let $\dot o$
+    /// be the velocity of this origin and $\omega$ the angular velocity, for $a$ and for $b$, and $S$ the rotation by a quarter
+    /// turn. The link contributes $m\dot o_a\cdot\dot o_b + (\omega_a\dot o_b + \omega_b\dot o_a)\cdot Ss + J\omega_a\omega_b$
+    /// to $a^TM(q)b$. A design parameter changes the moments and, through the anchors (joint positions), $\dot o$.
     pub fn mass_variation(&self, q: &[f64], a: &[f64], b: &[f64], variation: &Variation) -> f64 {
         let frames = frames(&self.links, q, self.links.len());
         let (of_a, of_b) = (
@@ -91,8 +97,8 @@ impl PlanarMechanism {
         change
     }
 
-    /// Returns the derivatives of a gap $\phi_i(q)$ and of its rate $\mathrm{D}\phi_i(q)v$ with respect to a design parameter, at
-    /// fixed $q$ and $v$ (one entry per coordinate each).
+    /// Returns the derivatives of the gap $\phi_i(q)$ of a contact and of its rate $\mathrm{D}\phi_i(q)v$ with respect to a
+    /// design parameter. The configuration $q$ and the velocity $v$ (one entry per coordinate each) are constant.
     pub fn gap_variation(
         &self,
         contact: usize,

@@ -28,7 +28,7 @@ pub struct BallsOnLine {
 }
 
 impl BallsOnLine {
-    /// Creates balls with these masses (kg) and one common radius (m).
+    /// Creates a row of balls that move along a line, with these masses (kg) and one common radius (m).
     ///
     /// # Errors
     ///

@@ -35,8 +35,9 @@ pub struct Block {
 }
 
 impl Block {
-    /// Creates a block from half its width and half its height (m), its mass (kg) and gravity (m/s²). All corners are contacts
-    /// (for a rod: both ends), elastic and frictionless.
+    /// Creates a rectangular block that can hit a floor, from half its width and half its height (m), its mass (kg) and gravity
+    /// (m/s²). All corners are contacts (for a rod, a block without height: both ends), with restitution 1 and without
+    /// friction.
     ///
     /// # Errors
     ///
@@ -59,8 +60,8 @@ impl Block {
         Self::with_points(mass, mass * (a * a + b * b) / 3.0, gravity, corners)
     }
 
-    /// Creates a ball that hits with its lowest point only. The coordinate y is the height of the lowest point, so that the
-    /// radius does not matter, and the ball does not rotate.
+    /// Creates a ball that hits the floor with its lowest point only. `mass` is in kg, `gravity` in m/s². The coordinate y is
+    /// the height of the lowest point, so that the radius does not matter, and the ball does not rotate.
     ///
     /// # Errors
     ///
@@ -98,7 +99,7 @@ impl Block {
         })
     }
 
-    /// Keeps the two lower corners as the only contacts.
+    /// Removes the contacts of the upper corners of the block, so that only the two lower corners can touch the floor.
     #[must_use]
     pub fn with_lower_corners(mut self) -> Self {
         self.corners.truncate(2);
@@ -106,7 +107,7 @@ impl Block {
         self
     }
 
-    /// Sets the Coulomb friction coefficient of every contact.
+    /// Sets the Coulomb friction coefficient of every contact of the block.
     ///
     /// # Errors
     ///

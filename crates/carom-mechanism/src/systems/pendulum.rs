@@ -35,7 +35,8 @@ pub struct Pendulum {
 }
 
 impl Pendulum {
-    /// Creates a pendulum with its length (m), mass (kg), gravity (m/s²) and wall angle (rad).
+    /// Creates a pendulum that swings against a wall, with its length (m), mass (kg), gravity (m/s²) and the angle of the wall
+    /// from the vertical (rad).
     ///
     /// # Errors
     ///

@@ -33,7 +33,8 @@ pub struct PendulumCradle {
 }
 
 impl PendulumCradle {
-    /// Creates a cradle of `count` balls with the length of the rods (m), radius (m) and mass (kg) of a ball, and gravity (m/s²).
+    /// Creates a cradle of `count` equal balls that hang side by side on massless rods. `length` (m) is the length of a rod,
+    /// `radius` (m) and `mass` (kg) are those of a ball, `gravity` is in m/s².
     ///
     /// # Errors
     ///

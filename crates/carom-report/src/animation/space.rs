@@ -10,7 +10,7 @@ pub(super) const FIXED: &str = "a fixed body's pose";
 /// Significant digits of an impulse in an animation.
 const IMPULSE_DIGITS: i32 = 4;
 
-/// A plane in addition to the ground, drawn as the edges of a rectangle around the motion.
+/// Plane in an animation in space, in addition to the ground. It is drawn as the edges of a rectangle around the motion.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Wall {
     /// Name; may be empty.
@@ -28,7 +28,7 @@ impl Wall {
     }
 }
 
-/// An impulse at a contact point, shown as a flash and an arrow at its time.
+/// Impulse at a contact point in an animation in space, shown at its time as a flash and an arrow.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PointImpulse {
     /// Clock value of the impact.
@@ -40,7 +40,7 @@ pub struct PointImpulse {
 }
 
 impl PointImpulse {
-    /// Returns the magnitude of the impulse (N s).
+    /// Returns the magnitude of the impulse at the contact point (N s).
     #[must_use]
     pub fn size(&self) -> f64 {
         self.impulse.iter().fold(0.0, |size: f64, x| size.hypot(*x))
@@ -66,7 +66,7 @@ impl PointImpulse {
     }
 }
 
-/// A rigid body in space and its pose in every frame.
+/// Rigid body in an animation in space: its solids and its pose in every frame.
 ///
 /// # Examples
 ///
@@ -100,7 +100,8 @@ pub struct SpaceBody {
 }
 
 impl SpaceBody {
-    /// Creates a body with a position and a unit quaternion `[x, y, z, w]` for every frame.
+    /// Creates a body of an animation in space from its solids and, for every frame, a position and a unit quaternion `[x, y,
+    /// z, w]` (body to world).
     ///
     /// The sign of each quaternion is chosen nearest to the previous one.
     pub fn new(
@@ -126,7 +127,7 @@ impl SpaceBody {
         body
     }
 
-    /// Creates a body that never moves, from its position and unit quaternion `[x, y, z, w]`.
+    /// Creates a body of an animation in space that never moves, from its position and unit quaternion `[x, y, z, w]`.
     pub fn fixed(solids: Vec<Solid>, color: Color, position: [f64; 3], rotation: [f64; 4]) -> Self {
         Self {
             fixed: true,
@@ -134,7 +135,7 @@ impl SpaceBody {
         }
     }
 
-    /// Names the body.
+    /// Gives the body a name, which the animation shows.
     #[must_use]
     pub fn label(mut self, label: impl Into<String>) -> Self {
         self.label = label.into();
@@ -162,7 +163,7 @@ fn push<const N: usize>(columns: &mut [Vec<f64>; N], values: [f64; N]) {
     }
 }
 
-/// A solid in space, in the axes of its body.
+/// Solid of a body in an animation in space, in the axes of the body.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "kebab-case")]
 pub enum Solid {

@@ -3,7 +3,8 @@
 use super::ExportError;
 use crate::record::{Column, Table};
 
-/// Writes a table as CSV: a header of `name [unit]`, then one line per row. Names of rows form the first column.
+/// Converts a table of a record to CSV text: a header of `name [unit]`, then one line per row. Names of rows form the first
+/// column.
 ///
 /// Each number is the shortest text that reads back as the same `f64`.
 ///

@@ -35,7 +35,7 @@ const BROWSERS: [&str; 5] = [
     "chrome",
 ];
 
-/// A file format of films.
+/// File format of films, which are made from the animations of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Film {
     /// H.264 in MP4.
@@ -45,10 +45,10 @@ pub enum Film {
 }
 
 impl Film {
-    /// All formats.
+    /// All file formats of films: MP4 and GIF.
     pub const ALL: [Self; 2] = [Self::Mp4, Self::Gif];
 
-    /// Returns the extension of the file name.
+    /// Returns the file name extension of the film format, for example `mp4`.
     #[must_use]
     pub fn extension(self) -> &'static str {
         match self {
@@ -90,7 +90,7 @@ impl FromStr for Film {
     }
 }
 
-/// The two programs that make films: a browser and ffmpeg.
+/// Paths of the two programs that turn animations into films: a browser and ffmpeg.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Studio {
     browser: PathBuf,
@@ -98,8 +98,8 @@ pub struct Studio {
 }
 
 impl Studio {
-    /// Finds a browser and ffmpeg in the folders of `PATH`. The environment variable `CHROMIUM` replaces the
-    /// browser.
+    /// Finds the two programs that make films, a browser and ffmpeg, in the folders of `PATH`. The environment variable
+    /// `CHROMIUM` replaces the browser.
     ///
     /// # Errors
     ///
@@ -127,7 +127,7 @@ impl Studio {
         })
     }
 
-    /// Makes a film of each animation of a record in each format; returns file names and contents.
+    /// Makes a film of each animation of a record in each format. Returns the file names and contents.
     ///
     /// # Errors
     ///

@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
-/// Writes `record.json`, every table, every figure in every format, and `index.html` to `dir`.
+/// Writes a record to the folder `dir`: `record.json`, every table, every figure in every format, and `index.html`.
 ///
 /// All files are first written to a new folder beside `dir`, so that a faulty record or a full disk changes
 /// nothing. If `dir` is missing, empty, or holds only files of an earlier run, the new folder replaces
@@ -26,7 +26,8 @@ pub fn write_all(
     write_with(record, dir, formats, Vec::new())
 }
 
-/// Writes a record as [`write_all`] does, and further files, such as [films](super::Studio::films), given by name and content.
+/// Writes a record to a folder as [`write_all`] does, together with additional files, such as [films](super::Studio::films).
+/// `more` holds their names and contents.
 ///
 /// # Errors
 ///

@@ -16,7 +16,7 @@ use std::path::PathBuf;
 
 use crate::record::{Quantity, Record};
 
-/// Reason why a record could not be written.
+/// Reason why a record of a run could not be written to files.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExportError {
@@ -77,7 +77,7 @@ pub enum ExportError {
     },
 }
 
-/// Writes the text of `record.json`: indented, with a newline at the end.
+/// Converts a record to the text of `record.json`: indented JSON with a newline at the end.
 ///
 /// # Errors
 ///
@@ -91,7 +91,8 @@ pub fn json(record: &Record) -> Result<String, ExportError> {
     Ok(text)
 }
 
-/// Returns a file name of the characters `[a-z0-9-_]` only, which every file system and URL accepts.
+/// Converts a name to a file name with this extension. The result has only the characters `[a-z0-9-_]`, which every file system
+/// and URL accepts.
 ///
 /// # Errors
 ///
@@ -109,7 +110,7 @@ pub fn file_name(name: &str, extension: &str) -> Result<String, ExportError> {
     Ok(format!("{stem}.{extension}"))
 }
 
-/// Writes the record's quantities as an aligned table for the terminal.
+/// Writes the quantities (scalar results) of a record as an aligned text table for the terminal.
 ///
 /// Every expected value has its own line with its kind: `printed` in a paper, `closed form`, or
 /// `independent`. Without any expected value these columns are omitted.
@@ -184,7 +185,7 @@ fn align(rows: &[Vec<String>]) -> String {
 /// Significant digits of numbers in text and HTML; `record.json` has all digits.
 const DIGITS: usize = 7;
 
-/// Formats a number as text and HTML pages show it.
+/// Formats a number with the number of significant digits that the text and HTML pages of records use.
 #[must_use]
 pub fn shown(value: f64) -> String {
     significant(value, DIGITS)
@@ -230,8 +231,7 @@ fn trim_zeros(text: &str) -> &str {
 /// Relative difference below which a percentage would have too many leading zeros to read.
 const SMALLEST_PERCENTAGE: f64 = 1e-4;
 
-/// Formats the difference of a value from a published one: relative, or absolute if the published value
-/// is 0.
+/// Formats the difference between a computed value and a published one: relative, or absolute if the published value is 0.
 #[must_use]
 pub fn difference(value: f64, published: f64) -> String {
     let absolute = value - published;

@@ -4,7 +4,7 @@ use super::{ExportError, svg};
 use crate::record::Figure;
 use std::str::FromStr;
 
-/// A file format of figures.
+/// File format of figures: SVG, PNG or PDF.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Format {
     /// SVG: vector graphics for web pages.
@@ -16,10 +16,10 @@ pub enum Format {
 }
 
 impl Format {
-    /// All formats.
+    /// All file formats of figures: SVG, PNG and PDF.
     pub const ALL: [Self; 3] = [Self::Svg, Self::Png, Self::Pdf];
 
-    /// Returns the extension of the file name.
+    /// Returns the file name extension of the figure format, for example `svg`.
     #[must_use]
     pub fn extension(self) -> &'static str {
         match self {
@@ -29,7 +29,7 @@ impl Format {
         }
     }
 
-    /// Draws a figure.
+    /// Draws a figure in this file format. Returns the contents of the file.
     ///
     /// # Errors
     ///

@@ -3,7 +3,7 @@
 use super::table::{bad_cell, bad_number};
 use serde::{Deserialize, Serialize};
 
-/// A figure: two axes and the marks drawn on them.
+/// Figure of a record: two axes and the marks (lines, points and similar) drawn on them.
 ///
 /// # Examples
 ///
@@ -37,7 +37,7 @@ pub struct Figure {
 }
 
 impl Figure {
-    /// Creates a figure without marks.
+    /// Creates a figure with two axes and without marks. `name` is the name of its files.
     pub fn new(
         name: impl Into<String>,
         title: impl Into<String>,
@@ -56,14 +56,14 @@ impl Figure {
         }
     }
 
-    /// Gives one unit equal length on both axes.
+    /// Draws the figure such that one unit has equal length on both axes.
     #[must_use]
     pub fn equal_aspect(mut self) -> Self {
         self.equal_aspect = true;
         self
     }
 
-    /// Adds a mark.
+    /// Adds a mark, such as a line or points, to the figure.
     #[must_use]
     pub fn mark(mut self, mark: Mark) -> Self {
         self.marks.push(mark);
@@ -83,7 +83,7 @@ impl Figure {
     }
 }
 
-/// One axis of a figure.
+/// Axis of a figure: label, unit, scale and range.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Axis {
     /// Label, without its unit.
@@ -102,7 +102,7 @@ pub struct Axis {
 }
 
 impl Axis {
-    /// Creates a linear axis whose range fits the marks.
+    /// Creates a linear axis of a figure. Its range is chosen to show all marks.
     pub fn linear(label: impl Into<String>, unit: impl Into<String>) -> Self {
         Self {
             label: label.into(),
@@ -113,7 +113,7 @@ impl Axis {
         }
     }
 
-    /// Creates a logarithmic axis whose range fits the marks.
+    /// Creates a logarithmic axis of a figure. Its range is chosen to show all marks.
     pub fn log(label: impl Into<String>, unit: impl Into<String>) -> Self {
         Self {
             scale: Scale::Log,
@@ -121,7 +121,7 @@ impl Axis {
         }
     }
 
-    /// Creates an axis of named items: the first at value 1, the second at 2, and so on.
+    /// Creates an axis of a figure with named items: the first name is at the value 1, the second at 2, and so on.
     pub fn named(label: impl Into<String>, names: Vec<String>) -> Self {
         Self {
             range: Some([0.0, names.len() as f64 + 1.0]),
@@ -130,7 +130,7 @@ impl Axis {
         }
     }
 
-    /// Sets the values at the two ends, the lower one first.
+    /// Sets the values at the two ends of the axis, the lower one first.
     #[must_use]
     pub fn range(mut self, low: f64, high: f64) -> Self {
         self.range = Some([low, high]);
@@ -138,7 +138,7 @@ impl Axis {
     }
 }
 
-/// Scale of an axis: its map from values to length.
+/// Scale of a figure's axis: the map from values to positions, linear or logarithmic.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scale {
@@ -149,7 +149,7 @@ pub enum Scale {
     Log,
 }
 
-/// A mark: an item drawn on a figure's axes.
+/// Item drawn on the axes of a figure, such as a line, points or a heat map.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "kebab-case")]
 pub enum Mark {
@@ -248,7 +248,7 @@ pub enum Mark {
 }
 
 impl Mark {
-    /// Creates a solid line with a legend entry.
+    /// Creates a solid line through the points (`x`, `y`) of a figure. `label` is its legend entry.
     pub fn line(label: impl Into<String>, x: Vec<f64>, y: Vec<f64>, color: Color) -> Self {
         Self::Line {
             label: Some(label.into()),
@@ -259,7 +259,7 @@ impl Mark {
         }
     }
 
-    /// Creates round points with a legend entry.
+    /// Creates round points at (`x`, `y`) in a figure. `label` is their legend entry.
     pub fn points(label: impl Into<String>, x: Vec<f64>, y: Vec<f64>, color: Color) -> Self {
         Self::Points {
             label: Some(label.into()),
@@ -287,7 +287,7 @@ impl Mark {
     }
 }
 
-/// Dash pattern of a line.
+/// Dash pattern of a line in a figure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LineStyle {
@@ -300,7 +300,7 @@ pub enum LineStyle {
     Dotted,
 }
 
-/// Symbol of a point.
+/// Symbol with which a point of a figure is drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PointShape {
@@ -315,7 +315,7 @@ pub enum PointShape {
     Triangle,
 }
 
-/// The Okabe-Ito palette, which color-blind readers can tell apart.
+/// Colors of figures and animations: the Okabe-Ito palette, which color-blind readers can tell apart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Color {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// One scalar result, with its expected values, if any.
+/// Scalar result of a run, with its unit and its expected values, if any.
 ///
 /// # Examples
 ///
@@ -44,7 +44,7 @@ pub struct Quantity {
 }
 
 impl Quantity {
-    /// Creates a quantity without expected values.
+    /// Creates a scalar result of a run without expected values.
     pub fn new(name: impl Into<String>, value: f64, unit: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -59,7 +59,8 @@ impl Quantity {
         }
     }
 
-    /// Adds the value printed in a paper, half a unit of its last digit, and its place in the paper.
+    /// Adds the value of this quantity that a paper prints. `within` is half a unit of its last digit, `source` its place in
+    /// the paper.
     #[must_use]
     pub fn printed(mut self, value: f64, within: f64, source: impl Into<String>) -> Self {
         self.paper = Some(value);
@@ -68,7 +69,7 @@ impl Quantity {
         self
     }
 
-    /// Removes the printed value, which is valid for the parameters of the paper only.
+    /// Removes the value printed in a paper from this quantity. It is valid for the parameters of the paper only.
     pub fn forget_printed(&mut self) {
         self.paper = None;
         self.within = None;
@@ -76,7 +77,7 @@ impl Quantity {
         self.differs = None;
     }
 
-    /// True if the value equals the printed one up to the printed digits, or if no value is printed.
+    /// True if the computed value equals the value printed in a paper up to the printed digits, or if no value is printed.
     #[must_use]
     pub fn agrees_with_print(&self) -> bool {
         let Some(paper) = self.paper else {
@@ -87,26 +88,27 @@ impl Quantity {
         (self.value - paper).abs() <= self.within.unwrap_or(0.0) + rounding
     }
 
-    /// States the reason why the value differs from the printed one.
+    /// Adds the reason why the computed value differs from the value printed in a paper.
     #[must_use]
     pub fn differs(mut self, reason: impl Into<String>) -> Self {
         self.differs = Some(reason.into());
         self
     }
 
-    /// Adds the value of a closed form; `source` is the formula.
+    /// Adds the expected value of this quantity by a closed-form expression; `source` is the formula.
     #[must_use]
     pub fn closed_form(self, value: f64, source: impl Into<String>) -> Self {
         self.reference(ReferenceKind::ClosedForm, value, source)
     }
 
-    /// Adds the value of an independent computation; `source` names the computation.
+    /// Adds the expected value of this quantity by an independent computation; `source` names the computation.
     #[must_use]
     pub fn independent(self, value: f64, source: impl Into<String>) -> Self {
         self.reference(ReferenceKind::Independent, value, source)
     }
 
-    /// Adds an expected value from a source other than the paper and this run.
+    /// Adds an expected value of this quantity that is neither printed in the paper nor computed by this run. `kind` tells its
+    /// origin, `source` describes it.
     #[must_use]
     pub fn reference(mut self, kind: ReferenceKind, value: f64, source: impl Into<String>) -> Self {
         self.reference = Some(Reference {
@@ -117,7 +119,8 @@ impl Quantity {
         self
     }
 
-    /// Iterates over the expected values: kind in words, value, and source.
+    /// Iterates over the expected values of this quantity. Each item is the kind of expected value in words, the value, and its
+    /// source.
     pub fn expected(&self) -> impl Iterator<Item = (&'static str, f64, &str)> {
         let source = self.source.as_deref().unwrap_or_default();
         let printed = self.paper.map(|value| ("printed", value, source));
@@ -126,7 +129,7 @@ impl Quantity {
         printed.into_iter().chain(reference)
     }
 
-    /// Adds a note.
+    /// Adds a note to this quantity, which is shown beside it.
     #[must_use]
     pub fn note(mut self, note: impl Into<String>) -> Self {
         self.note = Some(note.into());
@@ -149,7 +152,7 @@ impl Quantity {
     }
 }
 
-/// Expected value that is not printed in a paper.
+/// Expected value of a quantity that is not printed in a paper: a closed form or an independent computation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reference {
     /// Origin of the value.
@@ -160,7 +163,7 @@ pub struct Reference {
     pub source: String,
 }
 
-/// Origin of an expected value.
+/// Origin of an expected value of a quantity: a closed form or an independent computation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReferenceKind {
@@ -171,7 +174,7 @@ pub enum ReferenceKind {
 }
 
 impl ReferenceKind {
-    /// Returns the kind in words.
+    /// Returns the origin of the expected value in words, for example "closed form".
     #[must_use]
     pub fn words(self) -> &'static str {
         match self {

@@ -15,7 +15,7 @@ pub(super) fn bad_cell(field: &str, rows: &[Vec<f64>]) -> Option<String> {
         .find_map(|(i, row)| bad_number(&format!("{field}[{i}]"), row))
 }
 
-/// Names of a table's rows.
+/// Names of the rows of a table, with the header of their column.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RowLabels {
     /// Header of the column of names.
@@ -24,7 +24,7 @@ pub struct RowLabels {
     pub names: Vec<String>,
 }
 
-/// Heading of a table's column.
+/// Heading of one column of a table: name and unit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Column {
     /// Name.
@@ -33,7 +33,7 @@ pub struct Column {
     pub unit: String,
 }
 
-/// A table of numbers; also holds time series, one row per sample.
+/// Table of numbers in a record. A time series is a table with one row per sample.
 ///
 /// # Examples
 ///
@@ -62,7 +62,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// Creates a table without rows.
+    /// Creates a table of a record without rows. `name` is the name of its file.
     pub fn new(name: impl Into<String>, caption: impl Into<String>, columns: Vec<Column>) -> Self {
         Self {
             name: name.into(),
@@ -73,7 +73,7 @@ impl Table {
         }
     }
 
-    /// Adds a row that begins with a name. `heading` is the header of the column of names; the first call sets it.
+    /// Adds a row of numbers that begins with a name. `heading` is the header of the column of names; the first call sets it.
     pub fn push_named(&mut self, heading: &str, name: impl Into<String>, row: Vec<f64>) {
         let labels = self.labels.get_or_insert_with(|| RowLabels {
             heading: heading.to_owned(),
@@ -97,7 +97,7 @@ impl Table {
 }
 
 impl Column {
-    /// Creates a column heading.
+    /// Creates the heading of one column of a table from its name and unit.
     pub fn new(name: impl Into<String>, unit: impl Into<String>) -> Self {
         Self {
             name: name.into(),

@@ -20,7 +20,8 @@ use merge::{ASSIGNMENTS, DEFAULTS, FILE, is_default};
 use serde::de::DeserializeOwned;
 use std::path::PathBuf;
 
-/// Changes that a user makes to a scenario's default configuration.
+/// Changes that a user makes to the default configuration of a scenario: the text of a file, single assignments, and options of
+/// the run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Overrides {
     /// TOML text of a file; omitted keys keep their defaults. The key `title` replaces the summary of the record.
@@ -185,8 +186,8 @@ fn take_title(file: &mut Value) -> Result<Option<String>, Fault> {
     take(file, "title", accept)
 }
 
-/// Returns the name of the scenario to which a configuration belongs: the value of its key `scenario`; otherwise `world`
-/// if it has `[[bodies]]`, `[[fill]]`, `[[joints]]` or `[urdf]`, and `mechanism` if it has `[[links]]`.
+/// Returns the name of the scenario to which a configuration in TOML belongs: the value of its key `scenario`; otherwise
+/// `world` if it has `[[bodies]]`, `[[fill]]`, `[[joints]]` or `[urdf]`, and `mechanism` if it has `[[links]]`.
 ///
 /// # Errors
 ///

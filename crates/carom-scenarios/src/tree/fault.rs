@@ -4,7 +4,8 @@ use super::{Place, spelled};
 use serde::de;
 use std::fmt;
 
-/// Error about a value; key and place are added on the way from the value to the root.
+/// Error about a value in a TOML text, with the key and the place of the value. Both are added on the way from the value to the
+/// root of the text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fault {
     /// Text of the error.
@@ -16,7 +17,7 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// Creates an error without key and place.
+    /// Creates an error about a TOML value, without key and place so far.
     pub fn new(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
@@ -25,13 +26,13 @@ impl Fault {
         }
     }
 
-    /// Adds the key of the table entry that holds the faulty value; `place` is used if no place is known so far.
+    /// Adds the key of the table entry that holds the faulty TOML value; `place` is used if no place is known so far.
     #[must_use]
     pub fn within_key(self, key: &str, place: Place) -> Self {
         self.within(spelled(key), place)
     }
 
-    /// Adds the index of the list item that holds the faulty value; `place` is used if no place is known so far.
+    /// Adds the index of the list item that holds the faulty TOML value; `place` is used if no place is known so far.
     #[must_use]
     pub fn within_item(self, index: usize, place: Place) -> Self {
         self.within(format!("[{index}]"), place)
@@ -43,7 +44,7 @@ impl Fault {
         self
     }
 
-    /// Returns the key from the outermost table on, as in `parts[1].radius`.
+    /// Returns the full path of the key of the faulty value, from the outermost table on, as in `parts[1].radius`.
     #[must_use]
     pub fn key(&self) -> String {
         let mut key = String::new();

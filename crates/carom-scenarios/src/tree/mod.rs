@@ -26,7 +26,7 @@ mod parse;
 pub use fault::Fault;
 pub use parse::{parse, parse_value};
 
-/// Byte offset in one of several texts.
+/// Position of a value in one of several TOML texts, as a byte offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// Number of the text, chosen by the caller of the parser.
@@ -36,7 +36,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// Returns line and column of the place in its text, both from 1.
+    /// Returns the line and the column of this place in its text, both counted from 1.
     #[must_use]
     pub fn line_and_column(self, text: &str) -> (usize, usize) {
         let before = text.get(..self.byte).unwrap_or(text);
@@ -46,7 +46,7 @@ impl Place {
     }
 }
 
-/// A value with its place.
+/// Value in a TOML text, with its place in the text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Value {
     /// The value itself.
@@ -55,7 +55,7 @@ pub struct Value {
     pub place: Place,
 }
 
-/// Value of a TOML type; dates are not supported.
+/// Content of a TOML value, by its type; dates are not supported.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kind {
     /// A boolean.
@@ -72,10 +72,10 @@ pub enum Kind {
     Table(Table),
 }
 
-/// Entries of a table in the order of the text.
+/// Entries (keys with values) of a TOML table, in the order of the text.
 pub type Table = Vec<Entry>;
 
-/// A key of a table with its value.
+/// Key of a TOML table with its value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
     /// The key, without quotation marks.
@@ -87,7 +87,7 @@ pub struct Entry {
 }
 
 impl Value {
-    /// Returns a string.
+    /// Returns the string that this TOML value holds.
     ///
     /// # Errors
     ///
@@ -99,7 +99,7 @@ impl Value {
         }
     }
 
-    /// Returns an integer or a floating-point number, as a floating-point number.
+    /// Returns the number that this TOML value holds, an integer or a floating-point number, as a floating-point number.
     ///
     /// # Errors
     ///
@@ -112,7 +112,7 @@ impl Value {
         }
     }
 
-    /// Returns an integer.
+    /// Returns the integer that this TOML value holds.
     ///
     /// # Errors
     ///
@@ -124,7 +124,7 @@ impl Value {
         }
     }
 
-    /// Returns a boolean.
+    /// Returns the boolean that this TOML value holds.
     ///
     /// # Errors
     ///
@@ -136,7 +136,7 @@ impl Value {
         }
     }
 
-    /// Returns the items of a list.
+    /// Returns the items of the list that this TOML value holds.
     ///
     /// # Errors
     ///
@@ -148,7 +148,7 @@ impl Value {
         }
     }
 
-    /// Returns the entries of a table.
+    /// Returns the entries of the table that this TOML value holds.
     ///
     /// # Errors
     ///
@@ -171,7 +171,7 @@ impl Value {
         format!("expected {wanted}, found {found}")
     }
 
-    /// Converts the value to JSON; infinity and NaN become `null`.
+    /// Converts the TOML value to JSON; infinity and NaN become `null`.
     #[must_use]
     pub fn json(&self) -> serde_json::Value {
         match &self.kind {
@@ -188,7 +188,7 @@ impl Value {
     }
 }
 
-/// Writes a key in TOML: with quotation marks unless it consists of letters, digits, `_` and `-` only.
+/// Writes a key as TOML text: with quotation marks unless it consists of letters, digits, `_` and `-` only.
 #[must_use]
 pub fn spelled(key: &str) -> String {
     let is_bare = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';

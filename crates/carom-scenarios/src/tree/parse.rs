@@ -4,7 +4,7 @@ use super::{Entry, Fault, Kind, Place, Value};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// Parses a whole file; `source` is the number of the text in every [`Place`].
+/// Parses the text of a whole TOML file. `source` is a number for this text, which every [`Place`] in the result repeats.
 ///
 /// # Errors
 ///
@@ -28,7 +28,8 @@ pub fn parse(text: &str, source: usize) -> Result<Value, Fault> {
     })
 }
 
-/// Parses one value, such as the right side of an assignment.
+/// Parses one TOML value, such as the right side of an assignment. `source` is a number for this text, which every [`Place`] in
+/// the result repeats.
 ///
 /// # Errors
 ///

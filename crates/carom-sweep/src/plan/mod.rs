@@ -29,7 +29,8 @@ pub(crate) const MAX_CELLS: u64 = 1 << 40;
 /// Largest number of shards of a plan.
 pub(crate) const MAX_SHARDS: u64 = 1_000_000;
 
-/// Plan of a sweep: it defines every cell, and the table made of the answers.
+/// Plan of a sweep, that is, of one computation for many parameter values. It defines every cell (one combination of axis
+/// values), and the table made of the answers.
 ///
 /// # Examples
 ///
@@ -89,7 +90,7 @@ pub(crate) enum CellKind {
 }
 
 impl Plan {
-    /// Reads a plan from text. Paths in the plan are relative to the folder `base`.
+    /// Reads the plan of a sweep from TOML text. Paths in the plan are relative to the folder `base`.
     ///
     /// # Errors
     ///
@@ -99,7 +100,7 @@ impl Plan {
         read::plan(text, base)
     }
 
-    /// Reads a plan from a file. Paths in the plan are relative to the folder of the file.
+    /// Reads the plan of a sweep from a TOML file. Paths in the plan are relative to the folder of the file.
     ///
     /// # Errors
     ///
@@ -115,27 +116,27 @@ impl Plan {
         })
     }
 
-    /// Returns the name of the plan.
+    /// Returns the name of the sweep that the plan describes.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Returns the SHA-256 of the complete plan, in lower-case hexadecimal digits.
+    /// Returns the SHA-256 of the complete plan, in lower-case hexadecimal digits. It identifies the sweep.
     pub fn digest(&self) -> &str {
         &self.digest
     }
 
-    /// Returns the complete plan as in `plan.json`.
+    /// Returns the complete plan as JSON, as in the file `plan.json`.
     pub fn manifest(&self) -> &Map<String, Value> {
         &self.manifest
     }
 
-    /// Returns the number of cells.
+    /// Returns the number of cells of the sweep. Each cell is one combination of axis values.
     pub fn n_cells(&self) -> u64 {
         self.n_cells
     }
 
-    /// Returns the number of shards.
+    /// Returns the number of shards of the sweep. A shard is a file with the answers of consecutive cells.
     pub fn n_shards(&self) -> u64 {
         self.n_cells.div_ceil(self.cells_per_shard)
     }
@@ -150,12 +151,12 @@ impl Plan {
         )
     }
 
-    /// Returns the columns of the table.
+    /// Returns the columns of the table of answers that the sweep produces.
     pub fn columns(&self) -> &[Field] {
         &self.schema.fields
     }
 
-    /// Returns the range of cells of a shard.
+    /// Returns the range of cell indices whose answers one shard file holds. `shard` is the index of the shard, counted from 0.
     ///
     /// # Errors
     ///

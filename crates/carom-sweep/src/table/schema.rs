@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-/// Type of a column.
+/// Data type of a column of the table that a sweep produces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum ColumnType {
     /// Unsigned 64-bit integer, used for the cell index.
@@ -26,7 +26,7 @@ pub enum ColumnType {
 }
 
 impl ColumnType {
-    /// Returns the name of the type in a plan.
+    /// Returns the name of the column type in the plan of a sweep, for example `f64`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Unsigned => "u64",
@@ -52,7 +52,7 @@ impl ColumnType {
     }
 }
 
-/// Column of a table.
+/// Column of the table that a sweep produces: name and type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field {
     /// Name of the column.

@@ -12,7 +12,8 @@ use super::Flight;
 use crate::{RigidBody, State, VariationalError};
 use nalgebra::{Matrix3, Vector3};
 
-/// Flight in uniform gravity with a known derivative.
+/// Motion of a rigid body between impacts in uniform gravity, with the derivative of the state at its end with respect to the
+/// state at its start.
 pub trait DifferentiableFlight: Flight {
     /// True if two consecutive flights equal one flight of their total duration. The steps of a run then need not be
     /// differentiated one by one.
@@ -47,7 +48,8 @@ pub trait DifferentiableFlight: Flight {
     }
 }
 
-/// Derivative of attitude and angular momentum at the end of a flight with respect to those at its start.
+/// Derivative of attitude and angular momentum at the end of a flight (the motion between impacts) with respect to those at its
+/// start. Changes of attitude are small rotation vectors $\zeta$ in body axes, changes of angular momentum are $\Pi$.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TurningDerivative {
     /// $Z = \partial\zeta'/\partial\zeta$, the rotation from the body axes at the start to those at the end.
@@ -59,7 +61,8 @@ pub struct TurningDerivative {
 }
 
 impl TurningDerivative {
-    /// Returns the derivative of a flight of zero duration.
+    /// Returns the derivative of a flight of zero duration: identity matrices for attitude and angular momentum, zero between
+    /// them.
     pub fn identity() -> Self {
         Self {
             turn: Matrix3::identity(),

@@ -17,7 +17,8 @@ const MAX_PIECES: f64 = 1e6;
 /// Largest number of Taylor terms: enough for full accuracy at [`MAX_RATIO`].
 const MAX_TERMS: usize = 30;
 
-/// Exact flow: free fall, and Euler's equations by Taylor series to rounding error.
+/// Exact motion of a rigid body between impacts: free fall of the center of mass, and rotation by Euler's equations, solved
+/// with Taylor series to rounding error.
 ///
 /// Euler's equations $\dot\Pi = \Pi\times J^{-1}\Pi$ have the majorant $\dot y = y^2/\sqrt3$, because no difference of two
 /// principal moments exceeds the third moment. So the series converges at least for $\lvert t\rvert < \sqrt3/\Omega$, $\Omega =
@@ -59,7 +60,7 @@ pub struct ExactFlight {
 }
 
 impl ExactFlight {
-    /// Creates the exact flow with the acceleration of gravity (m/s²).
+    /// Creates the exact motion between impacts in uniform gravity, given as an acceleration in world axes (m/s²).
     pub fn new(gravity: Vector3<f64>) -> Self {
         Self { gravity }
     }

@@ -36,11 +36,12 @@ const LEAST_TURN: f64 = 1e-8;
 
 /// Lie group variational integrator for the motion between impacts, in uniform gravity.
 ///
-/// The center of mass falls exactly. The attitude moves by $R' = RF$, $\Pi' = F^T\Pi$ with the increment $F$ from $(FJ_d -
-/// J_dF^T)^\vee = t\Pi$: second order, symmetric, symplectic. The step conserves $R\Pi$, $\lvert\Pi\rvert$ and the rotational
-/// energy exactly, for every step length for which the equation can be solved: it conserves $\lvert\Pi\rvert$ and
-/// $\Pi^TJ_d^2\Pi$, and $J^{-1}$ is a linear combination of $I$ and $J_d^2$. Higher orders compose such steps with fractions of
-/// the time that add up to 1, and have equal invariants.
+/// The center of mass falls exactly. A step of length $t$ changes the attitude $R$ and the angular momentum $\Pi$ (body axes)
+/// to $R' = RF$, $\Pi' = F^T\Pi$. The rotation $F$ solves $(FJ_d - J_dF^T)^\vee = t\Pi$ with the nonstandard inertia $J_d$
+/// ([`RigidBody::nonstandard_inertia`]). The step is of second order, symmetric and symplectic. The step conserves $R\Pi$,
+/// $\lvert\Pi\rvert$ and the rotational energy exactly, for every step length for which the equation can be solved: it
+/// conserves $\lvert\Pi\rvert$ and $\Pi^TJ_d^2\Pi$, and $J^{-1}$ is a linear combination of $I$ and $J_d^2$. Higher orders
+/// compose such steps with fractions of the time that add up to 1, and have equal invariants.
 ///
 /// Tran & Leok, Sections 3 and 4.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -50,7 +51,8 @@ pub struct FreeFlight {
 }
 
 impl FreeFlight {
-    /// Creates the variational integrator of second order, with the acceleration of gravity (m/s²).
+    /// Creates the Lie group variational integrator of second order. `gravity` is the acceleration of gravity in world axes
+    /// (m/s²).
     pub fn lgvi(gravity: Vector3<f64>) -> Self {
         Self {
             gravity,
@@ -58,7 +60,8 @@ impl FreeFlight {
         }
     }
 
-    /// Creates Suzuki's composition of five steps, fourth order.
+    /// Creates the variational integrator of fourth order: Suzuki's composition of five steps of second order. `gravity` is an
+    /// acceleration in world axes (m/s²).
     pub fn suzuki4(gravity: Vector3<f64>) -> Self {
         Self {
             gravity,
@@ -66,8 +69,8 @@ impl FreeFlight {
         }
     }
 
-    /// Creates Yoshida's composition of three steps, fourth order. Its errors are some 100 times larger than those of
-    /// [`suzuki4`](Self::suzuki4).
+    /// Creates the variational integrator of fourth order by Yoshida's composition of three steps of second order. Its errors
+    /// are some 100 times larger than those of [`suzuki4`](Self::suzuki4). `gravity` is an acceleration in world axes (m/s²).
     pub fn yoshida4(gravity: Vector3<f64>) -> Self {
         Self {
             gravity,
@@ -75,7 +78,8 @@ impl FreeFlight {
         }
     }
 
-    /// Creates Yoshida's composition of seven steps, sixth order.
+    /// Creates the variational integrator of sixth order: Yoshida's composition of seven steps of second order. `gravity` is an
+    /// acceleration in world axes (m/s²).
     pub fn yoshida6(gravity: Vector3<f64>) -> Self {
         Self {
             gravity,
@@ -83,8 +87,9 @@ impl FreeFlight {
         }
     }
 
-    /// Returns bounds of the rates about the principal axes along the path from a state, for the duration `time` (s). Returns
-    /// `None` if a stage could turn the body by more than 77°.
+    /// Returns upper bounds of the angular rates of a body about its principal axes, and of their derivatives, along the flight
+    /// from a state for the duration `time` (s). Returns `None` if one of the composed second-order steps could turn the body
+    /// by more than 77°.
     pub fn axis_rates(&self, body: &RigidBody, from: &State, time: f64) -> Option<AxisRates> {
         axis_rates(body, from, time, self.fractions)
     }

@@ -15,7 +15,8 @@ use crate::{RigidBody, State, VariationalError};
 use nalgebra::Vector3;
 use std::fmt;
 
-/// Velocity of the path $\alpha\mapsto\mathrm{flight}(s, \alpha)$, from a state $s$ after the time $\alpha$.
+/// Linear and angular velocity along a flight, as the derivative of the state $\mathrm{flight}(s, \alpha)$ with respect to the
+/// time $\alpha$ since the initial state $s$.
 ///
 /// For a discrete flight it differs from the velocity that belongs to the momenta.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,7 +27,7 @@ pub struct PathRate {
     pub angular: Vector3<f64>,
 }
 
-/// Flow between impacts: states as functions of a signed time.
+/// Motion of a rigid body between impacts: the state after a signed time, computed exactly or by a discrete integrator.
 ///
 /// Implementations promise that `advance(s, -t)` undoes `advance(s, t)` to rounding error, that the center of mass has the
 /// constant acceleration [`acceleration`](Self::acceleration) along the path $\alpha\mapsto$ `advance(s, α)`, and that

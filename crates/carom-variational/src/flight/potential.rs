@@ -8,7 +8,7 @@ use carom_lie::So3;
 use nalgebra::Vector3;
 use std::fmt;
 
-/// Potential energy $U(x, R)$ as a function of the configuration.
+/// Potential energy $U(x, R)$ of a rigid body as a function of its position $x$ and attitude $R$, with its force and moment.
 pub trait Potential: fmt::Debug {
     /// Returns $U$ (J).
     fn energy(&self, position: &Vector3<f64>, rotation: &So3) -> f64;
@@ -20,7 +20,9 @@ pub trait Potential: fmt::Debug {
     fn moment(&self, position: &Vector3<f64>, rotation: &So3) -> Vector3<f64>;
 }
 
-/// Lie group variational integrator in a potential: second order, symmetric, symplectic.
+/// Lie group variational integrator for a rigid body in a potential: second order, symmetric, symplectic. The step of length
+/// $t$ takes position $x$, linear momentum $\gamma$ and angular momentum $\Pi$ to the values with a prime. $F$ is the force,
+/// $M$ the moment in body axes, $F_k$ the rotation during the step, $J_d$ the nonstandard inertia:
 ///
 /// $$ x' = x + \tfrac tm\gamma + \tfrac{t^2}{2m}F, \quad (F_kJ_d - J_dF_k^T)^\vee = t\Pi +
 ///    \tfrac{t^2}{2}M, \quad \gamma' = \gamma + \tfrac t2(F + F'), \quad
@@ -81,7 +83,7 @@ struct Increment {
 }
 
 impl<P: Potential> PotentialFlight<P> {
-    /// Creates the integrator for a potential.
+    /// Creates the variational integrator for the motion of a body in the given potential energy.
     pub fn new(potential: P) -> Self {
         Self { potential }
     }

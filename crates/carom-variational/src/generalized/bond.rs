@@ -1,6 +1,7 @@
 //! Lasting contacts.
 
-/// Mode of the friction force at a lasting contact.
+/// Friction mode of a lasting contact (a contact that stays closed during time steps): frictionless, sticking, or sliding in
+/// one of two directions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ContactMode {
     /// The contact has no friction.
@@ -14,7 +15,7 @@ pub enum ContactMode {
 }
 
 impl ContactMode {
-    /// Returns the stable identifier, for machine-readable reports.
+    /// Returns the stable identifier of the friction mode in machine-readable reports, for example `slip-forward`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Frictionless => "frictionless",
@@ -24,7 +25,8 @@ impl ContactMode {
         }
     }
 
-    /// Returns the sign of the friction force along the slide coordinate; 0 for modes without sliding.
+    /// Returns the sign (1 or −1) of the friction force along the slide coordinate, which is the tangential displacement of the
+    /// contact. Returns 0 for a sticking or frictionless contact.
     pub fn sign(self) -> f64 {
         match self {
             Self::Frictionless | Self::Stick => 0.0,
@@ -34,7 +36,7 @@ impl ContactMode {
     }
 }
 
-/// Lasting (active) contact: its gap is kept constant by an impulse that must not be negative.
+/// Lasting (active) contact during time steps. A nonnegative normal impulse keeps its gap constant.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bond {
     /// Index of the contact.
@@ -49,7 +51,8 @@ pub struct Bond {
 }
 
 impl Bond {
-    /// Creates a lasting contact with the gap `gap` (m), in the mode `Stick` if it has friction.
+    /// Creates a lasting contact. `contact` is the index of the contact in the system, `gap` its constant gap (m), `friction`
+    /// its Coulomb coefficient. With friction it starts in the mode `Stick`.
     pub fn new(contact: usize, gap: f64, friction: f64) -> Self {
         let mode = if friction > 0.0 {
             ContactMode::Stick
@@ -64,12 +67,12 @@ impl Bond {
         }
     }
 
-    /// True if the contact has friction.
+    /// True if the friction coefficient of the lasting contact is positive.
     pub fn is_frictional(&self) -> bool {
         self.friction > 0.0
     }
 
-    /// Returns the number of unknown impulses: the normal one, and the tangential one if the contact sticks.
+    /// Returns the number of unknown impulses of the lasting contact: 2 (normal and tangential) if it sticks, otherwise 1.
     pub fn n_unknowns(&self) -> usize {
         if self.mode == ContactMode::Stick {
             2

@@ -19,7 +19,7 @@ const SLOW: f64 = 0.02;
 /// Relative size of a residual, against the sum of its terms, that is rounding error and cannot be improved.
 const FLOOR: f64 = 8.0 * f64::EPSILON;
 
-/// Reason for which a step was not solved.
+/// Reason why a time step of the variational integrator could not be solved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StepFailure {
     /// Newton's method did not converge, or a number is not finite: the step is too long.
@@ -30,7 +30,7 @@ pub enum StepFailure {
     MassNotPositiveDefinite,
 }
 
-/// State of the motion with the quantities that steps from it and to it need.
+/// State of a system at one grid time: configuration, momentum and velocity, with gaps, gap rates and the factored mass matrix.
 #[derive(Clone, Debug)]
 pub struct Point {
     /// Time (s).
@@ -50,7 +50,7 @@ pub struct Point {
 }
 
 impl Point {
-    /// Creates a point of zeros for a system with `dimension` coordinates and `n_contacts` contacts.
+    /// Creates a state in which all numbers are zero, for a system with `dimension` coordinates and `n_contacts` contacts.
     pub fn new(dimension: usize, n_contacts: usize) -> Self {
         Self {
             time: 0.0,
@@ -63,19 +63,20 @@ impl Point {
         }
     }
 
-    /// Returns the kinetic norm of a covector, which is overwritten.
+    /// Returns the kinetic norm $\sqrt{c^TM^{-1}c}$ of a covector $c$, such as a momentum, with the mass matrix $M$ of this
+    /// state. The covector is overwritten.
     pub fn norm_of(&self, covector: &mut [f64]) -> f64 {
         dense::whiten(self.mass.as_slice(), covector);
         kernel::norm(covector)
     }
 
-    /// Computes the velocity $v = M^{-1}p$ from the momentum.
+    /// Sets the velocity $v = M^{-1}p$ of this state from its momentum $p$ and its mass matrix $M$.
     pub fn velocity_from_momentum(&mut self) {
         self.velocity.copy_from_slice(&self.momentum);
         sharpen(&self.mass, &mut self.velocity);
     }
 
-    /// Multiplies a vector by $M^{-1}$, in place.
+    /// Multiplies a vector by the inverse of the mass matrix of this state, in place. This converts a momentum to a velocity.
     pub fn sharpen(&self, x: &mut [f64]) {
         sharpen(&self.mass, x);
     }
@@ -86,8 +87,8 @@ fn sharpen(factor: &DMatrix<f64>, x: &mut [f64]) {
     dense::unwhiten(factor.as_slice(), x);
 }
 
-/// Jacobian rows of active contacts at one configuration: for each contact the gradients of gap and slide (one entry per
-/// coordinate each).
+/// Jacobian rows of the active contacts of a system at one configuration: for each contact the gradients of its gap and of its
+/// slide coordinate (tangential displacement), one entry per coordinate each.
 #[derive(Clone, Debug, Default)]
 pub struct Rows {
     entries: Vec<f64>,
@@ -95,7 +96,8 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// Computes the rows of the active contacts at a configuration `q` (one entry per coordinate).
+    /// Computes the gradients of gap and slide coordinate of the active contacts `bonds` at a configuration `q` (one entry per
+    /// coordinate).
     pub fn fill<S: MechanicalSystem + ?Sized>(&mut self, system: &S, q: &[f64], bonds: &[Bond]) {
         self.n = q.len();
         self.entries.resize(2 * bonds.len() * q.len(), 0.0);
@@ -121,7 +123,7 @@ impl Rows {
     }
 }
 
-/// Solver of the time steps of one system, with its buffers.
+/// Solver of the time steps of one mechanical system by a variational integrator, with its buffers.
 #[derive(Debug)]
 pub struct Stepper<'s, S: ?Sized> {
     system: &'s S,
@@ -152,7 +154,8 @@ pub struct Stepper<'s, S: ?Sized> {
 }
 
 impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
-    /// Creates the solver of a system. The gaps of active contacts are kept to the accuracy `gap_floor` (m).
+    /// Creates the solver of the time steps of a mechanical system. Active contacts keep their gaps at constant values, and
+    /// sticking contacts their slide coordinates; `gap_floor` (m) is the largest accepted error of both.
     pub fn new(system: &'s S, gap_floor: f64) -> Self {
         let (n, contacts) = (system.dimension(), system.contacts().len());
         let most = n + 2 * contacts;
@@ -177,12 +180,12 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
         }
     }
 
-    /// Returns the system.
+    /// Returns the mechanical system that this solver steps in time.
     pub fn system(&self) -> &'s S {
         self.system
     }
 
-    /// Returns the kinetic and the potential energy at a point (J).
+    /// Returns the kinetic and the potential energy of the system in a state (J).
     pub fn energy(&mut self, point: &Point) -> (f64, f64) {
         self.dynamics.clear();
         let motion = Motion {
@@ -196,14 +199,17 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
         (kinetic, self.dynamics.potential)
     }
 
-    /// Solves the step of length `h` (s) from `start` for the mean velocity, with the active contacts `bonds`. The initial guess
-    /// is [`mean`](Self::mean). The residual
+    /// Solves the time step of length `h` (s) from `start` for the mean velocity $w$ and the impulses $\lambda_i$ of the active
+    /// contacts `bonds`. The initial guess is [`mean`](Self::mean). With configuration $q_0$ and momentum $p_0$ at the start,
+    /// kinetic energy $T$, potential energy $V$, force $f$, mass matrix $M$ and the gaps and slide coordinates $\phi_i$, the
+    /// residual
     ///
     /// $$ p_0 + \tfrac h2\left(\frac{\partial T}{\partial q} - \frac{\partial V}{\partial q} +
     ///    f\right) - M(\bar q)w + \sum_i\lambda_i\mathrm{D}\phi_i(q_0), \qquad
     ///    \bar q = q_0 + \tfrac h2w, $$
     ///
-    /// has the Jacobian $-M - \tfrac h2(B - B^T) + \tfrac{h^2}4(T_{qq} - V_{qq} + f_q) + \tfrac h2f_v$.
+    /// has the Jacobian $-M - \tfrac h2(B - B^T) + \tfrac{h^2}4(T_{qq} - V_{qq} + f_q) + \tfrac h2f_v$ with respect to $w$, with
+    /// $B = \partial(Mw)/\partial q$ at constant $w$; indices denote partial derivatives.
     ///
     /// # Errors
     ///
@@ -360,7 +366,8 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
         }
     }
 
-    /// Returns the normal and the tangential impulse of active contact `i` in the first half of the step.
+    /// Returns the normal and the tangential impulse (N s) of an active contact in the first half of the step solved last. `i`
+    /// is the index of the contact in the list of active contacts, `bond` its entry there.
     pub fn half_impulse(&self, i: usize, bond: &Bond) -> (f64, f64) {
         let normal = self.impulses[2 * i];
         let tangential = match bond.mode {
@@ -427,8 +434,8 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
         }
     }
 
-    /// Evaluates the dynamics at the solution `mean` of a step without active contacts, and factors the Jacobian of its residual.
-    /// Returns false if the Jacobian is singular.
+    /// Evaluates the dynamics of a time step of length `h` (s) from `start` without active contacts at its solution `mean` (the
+    /// mean velocity), and factors the Jacobian of its residual. Returns false if the Jacobian is singular.
     pub fn linearize(&mut self, start: &Point, h: f64, mean: &[f64]) -> bool {
         let n = self.n;
         self.mean.copy_from_slice(mean);
@@ -437,18 +444,21 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
         dense::lu(&mut self.jacobian[..n * n], n, &mut self.pivots[..n])
     }
 
-    /// Solves a linear system with the Jacobian of [`linearize`](Self::linearize), in place.
+    /// Solves a linear system with the Jacobian of the time step that [`linearize`](Self::linearize) factored. `rhs` is
+    /// overwritten by the solution.
     pub fn solve_linearized(&self, rhs: &mut [f64]) {
         let n = self.n;
         dense::lu_solve(&self.jacobian[..n * n], &self.pivots[..n], rhs);
     }
 
-    /// Returns the dynamics and the generalized force $\partial T/\partial q - \partial V/\partial q + f$ of the last evaluation.
+    /// Returns the dynamics that were evaluated last, and the sum of the generalized forces: $\partial T/\partial q - \partial
+    /// V/\partial q + f$ with kinetic energy $T$, potential energy $V$, configuration $q$ and applied force $f$.
     pub fn linearized(&self) -> (&Dynamics, &[f64]) {
         (&self.dynamics, &self.drive)
     }
 
-    /// Returns the derivative of the momentum $M(q)v$ with respect to the configuration, at a point.
+    /// Returns the derivative of the momentum $M(q)v$ with respect to the configuration $q$ (n × n, n coordinates), in the
+    /// state `point` and at a constant velocity $v$.
     pub fn momentum_derivative(&mut self, point: &Point, velocity: &[f64]) -> DMatrix<f64> {
         self.dynamics.clear();
         let motion = Motion {
@@ -468,9 +478,12 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
         )
     }
 
-    /// Completes the step solved last: computes configuration and momentum at its end, $p_1 = p_0 + h(\partial T/\partial q -
-    /// \partial V/\partial q + f) + \sum_i\lambda_i\mathrm{D}\phi_i(q_0)$, which is the second discrete Legendre transform of the
-    /// solution. The momentum of a coordinate on which neither the Lagrangian nor a force depends is conserved to the last bit.
+    /// Completes the time step solved last, of length $h$ from `start`: computes configuration and momentum $p_1$ at its end.
+    /// With the momentum $p_0$ at the start, kinetic energy $T$, potential energy $V$, force $f$, and the impulses $\lambda_i$
+    /// along the gradients of the gaps and slide coordinates $\phi_i$ at the initial configuration $q_0$, $p_1 = p_0 +
+    /// h(\partial T/\partial q - \partial V/\partial q + f) + \sum_i\lambda_i\mathrm{D}\phi_i(q_0)$. This is the second
+    /// discrete Legendre transform of the solution. The momentum of a coordinate on which neither the Lagrangian nor a force
+    /// depends is conserved to the last bit.
     ///
     /// # Errors
     ///
@@ -490,13 +503,13 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
         self.set_velocity(out)
     }
 
-    /// Returns the work of the forces without a potential in the step solved last (J).
+    /// Returns the work (J) of the forces without a potential during the step solved last. `h` is the length of the step (s).
     pub fn force_work(&self, h: f64) -> f64 {
         h * kernel::dot(self.dynamics.force.as_slice(), &self.mean)
     }
 
-    /// Returns the work of friction in the first half of the step solved last (J): each tangential impulse times the mean of the
-    /// slide rates before and after all impulses.
+    /// Returns the work of friction at the active contacts `bonds` in the first half of the step solved last (J): each
+    /// tangential impulse times the mean of the sliding velocities before and after all impulses.
     pub fn friction_work(&mut self, start: &Point, bonds: &[Bond]) -> f64 {
         if !bonds.iter().any(Bond::is_frictional) {
             return 0.0;
@@ -533,7 +546,7 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
         }
     }
 
-    /// Computes the Cholesky factor of the mass matrix of a point, and its velocity from its momentum.
+    /// Sets the Cholesky factor of the mass matrix of a state, and its velocity, from its configuration and momentum.
     ///
     /// # Errors
     ///
@@ -553,7 +566,7 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
         }
     }
 
-    /// Computes the gaps of a point and their rates.
+    /// Sets the gaps of all contacts of a state and their rates, from its configuration and velocity.
     ///
     /// # Errors
     ///
@@ -578,8 +591,9 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
         self.system.gap(contact, &self.end)
     }
 
-    /// Returns $\lVert p_0\rVert + h\lVert\partial L/\partial q + f\rVert$ in the kinetic norm: the scale of the momenta in the
-    /// step solved last, with which impulses are compared.
+    /// Returns the scale with which impulses in the step solved last are compared: $\lVert p_0\rVert + h\lVert\partial
+    /// L/\partial q + f\rVert$ in the kinetic norm, with the momentum $p_0$ at the start, the step length $h$ (s), the
+    /// Lagrangian $L$ and the force $f$.
     pub fn momentum_scale(&mut self, start: &Point, h: f64) -> f64 {
         let drive = &mut self.residual[..self.n];
         drive.copy_from_slice(&self.drive);
@@ -590,7 +604,8 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
             + h * drive
     }
 
-    /// Returns the kinetic norms of the gap gradient and of the slide gradient of active contact `i` at the start of the step.
+    /// Returns the kinetic norms of the gradients of the gap and of the slide coordinate of active contact `i`, at the start of
+    /// the step solved last.
     pub fn start_norms(&mut self, start: &Point, i: usize) -> (f64, f64) {
         let row = &mut self.residual[..self.n];
         row.copy_from_slice(self.start_rows.normal(i));
@@ -599,7 +614,7 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
         (normal, start.norm_of(row))
     }
 
-    /// Returns the rate of the slide coordinate of active contact `i` over the step solved last.
+    /// Returns the mean sliding velocity of active contact `i` during the step solved last (m/s), along its slide coordinate.
     pub fn mean_slide_rate(&self, i: usize) -> f64 {
         // The gradient at the start replaces a difference quotient: only the sign is used, and the gradient has less rounding
         // error.

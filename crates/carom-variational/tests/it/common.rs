@@ -38,7 +38,7 @@ pub fn paper_start() -> State {
     }
 }
 
-/// Case I.
+/// Returns body and initial state of case I of Tran & Leok, Section 7.
 pub fn case_i() -> System {
     System {
         body: diagonal(5.0, 4.0, 2.6),
@@ -46,8 +46,9 @@ pub fn case_i() -> System {
     }
 }
 
-/// The 12 × 12 derivative of a map in the chart $(\delta x, \zeta, \delta\gamma, \delta\Pi)$ by central
-/// differences keeps $\mathrm{d}x\wedge\mathrm{d}\gamma + \zeta\wedge\mathrm{d}\Pi$ and its curvature term.
+/// Returns the largest error with which `map` conserves the symplectic form $\mathrm{d}x\wedge\mathrm{d}\gamma +
+/// \zeta\wedge\mathrm{d}\Pi$ with its curvature term. The 12 × 12 derivative of the map in the chart $(\delta x, \zeta,
+/// \delta\gamma, \delta\Pi)$ is computed by central differences of the width `step`.
 pub fn symplectic_defect(at: &State, map: &dyn Fn(&State) -> State, step: f64) -> f64 {
     type Chart = nalgebra::SVector<f64, 12>;
     let move_by = |s: &State, u: &Chart| State {

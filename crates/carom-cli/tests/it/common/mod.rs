@@ -4,7 +4,7 @@ use serde_json::Value;
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
 
-/// Runs `carom` with arguments and a standard input.
+/// Runs the program `carom` with arguments and the standard input `input`, and returns its output.
 pub fn carom(args: &[&str], input: &str) -> Output {
     let mut child = Command::new(env!("CARGO_BIN_EXE_carom"))
         .args(args)
@@ -23,7 +23,7 @@ pub fn carom(args: &[&str], input: &str) -> Output {
     output
 }
 
-/// The lines of the output, as JSON.
+/// Parses the lines of a program's output as JSON values.
 pub fn answers(output: &Output) -> Vec<Value> {
     let text = String::from_utf8(output.stdout.clone()).unwrap();
     text.lines()

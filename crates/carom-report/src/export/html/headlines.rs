@@ -14,7 +14,7 @@ const ENDINGS: [&str; 16] = [
     "_hz", "_j", "_s", "_m", "_w",
 ];
 
-/// Lists the most important quantities as HTML; an empty text for an empty list.
+/// Lists the most important quantities of a record as HTML; returns an empty text for an empty list.
 ///
 /// Quantities with a value printed in a paper come first, then those with another reference value, then the
 /// first ones of the record.
@@ -60,7 +60,7 @@ fn item(quantity: &Quantity) -> String {
     format!("<li>{line}.</li>\n")
 }
 
-/// Turns the name of a quantity into words without the unit: `energy_max_error_j` becomes "Energy max error".
+/// Converts the name of a quantity to words without the unit: `energy_max_error_j` becomes "Energy max error".
 #[must_use]
 pub fn in_words(name: &str) -> String {
     let lower = name.to_lowercase();

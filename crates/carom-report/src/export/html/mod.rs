@@ -18,7 +18,7 @@ use crate::record::{Figure, Record, Table};
 use parts::MAX_ROWS;
 use std::fmt::Write as _;
 
-/// The style sheet of every page: colors, text, tables, dark scheme.
+/// CSS style sheet of every HTML page of a record: colors, text, tables, dark scheme.
 pub const STYLE: &str = include_str!("style.css");
 
 /// Script of the player; its parts are concatenated in the order in which they depend on each other.
@@ -36,7 +36,7 @@ const PLAYER: &str = concat!(
     "})();\n",
 );
 
-/// Writes a record as an HTML page, with links to the files of each figure in `formats`.
+/// Writes a record as an HTML page. The page links to the files of each figure in the file formats `formats`.
 ///
 /// # Errors
 ///
@@ -76,7 +76,7 @@ pub fn html(record: &Record, formats: &[Format]) -> Result<String, ExportError> 
     Ok(page(&sentence(&record.summary), "", &body, plays))
 }
 
-/// Changes the first letter of a text to a capital.
+/// Capitalizes the first letter of a text.
 #[must_use]
 pub fn sentence(text: &str) -> String {
     let mut letters = text.chars();
@@ -113,8 +113,8 @@ fn placed(animation: &Animation) -> Result<String, ExportError> {
     ))
 }
 
-/// Writes a whole page from a title, additional style rules, and a body; includes the player's script if
-/// `plays`.
+/// Writes a complete HTML page from a title, additional style rules and a body. The page includes the script that plays
+/// animations if `plays` is true.
 ///
 /// `title` is plain text, which is escaped; `style` and `body` are inserted unchanged.
 #[must_use]

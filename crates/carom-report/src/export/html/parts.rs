@@ -5,7 +5,8 @@ use crate::animation::Animation;
 use crate::export::{ExportError, csv, difference, shown};
 use crate::record::{Quantity, Record, Table};
 
-/// Shows the record's parameters, folded; an empty text if it has no parameters.
+/// Writes the parameters of a record as a folded section of an HTML page; returns an empty text if the record has no
+/// parameters.
 ///
 /// # Errors
 ///
@@ -21,7 +22,7 @@ pub fn parameters(record: &Record) -> Result<String, ExportError> {
     ))
 }
 
-/// Shows scalar results with their expected values; an empty text for an empty list.
+/// Writes quantities (scalar results) as an HTML table with their expected values; returns an empty text for an empty list.
 #[must_use]
 pub fn quantities(quantities: &[Quantity]) -> String {
     if quantities.is_empty() {
@@ -114,13 +115,13 @@ fn label(name: &str, value: &str) -> String {
     format!(" data-label=\"{name}\"")
 }
 
-/// Replaces the hyphen of a negative number by a minus sign.
+/// Replaces the hyphen of a negative number in a text by the minus sign (U+2212).
 #[must_use]
 pub fn minus(number: &str) -> String {
     number.replace('-', "\u{2212}")
 }
 
-/// Writes a player with its data and caption; the page must include the player's script.
+/// Writes the HTML of an animation: the player with its data and its caption. The page must include the player's script.
 ///
 /// # Errors
 ///
@@ -155,7 +156,7 @@ const ROUNDING: f64 = 4.0 * f64::EPSILON;
 /// Largest number of table rows on a page; the CSV file has all rows.
 pub(super) const MAX_ROWS: usize = 200;
 
-/// Shows the first rows of a table.
+/// Writes the first rows of a table of a record as HTML.
 #[must_use]
 pub fn table(table: &Table) -> String {
     let names = table

@@ -49,9 +49,9 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     Ok(record)
 }
 
-/// Runs a world with joints under a control. At every grid time the control is called with time (s), coordinates and rates, in
-/// the order of the columns `t:` of `joint_trajectory`. It returns a force (N, N m) for each coordinate, which is constant until
-/// the next grid time and acts in addition to the actuators.
+/// Simulates a world with joints under a control. The control is called at every grid time with time (s), coordinates and
+/// rates, in the order of the columns `t:` of the table `joint_trajectory`. It returns a force (N, N m) for each coordinate,
+/// which is constant until the next grid time and acts in addition to the actuators.
 ///
 /// # Errors
 ///
@@ -83,7 +83,7 @@ fn time_of(event: &Event<'_>) -> f64 {
     }
 }
 
-/// World of rigid bodies from the text that `carom run world` accepts, with its laws, limits and sample times.
+/// World of rigid bodies with impact laws, limits and sample times, read from the text that `carom run world` accepts.
 ///
 /// # Examples
 ///
@@ -126,14 +126,14 @@ pub struct World {
 }
 
 impl World {
-    /// Names of the columns of a [`row`](Self::row), as in the record's `trajectory`: SI units, the quaternion from body to
-    /// world, velocities and angular velocities in world axes.
+    /// Names of the columns of the trajectory of a world, for the entries of a [`row`](Self::row): SI units, the quaternion
+    /// from body to world, velocities and angular velocities in world axes.
     pub const COLUMNS: [&str; 15] = [
         "time", "body", "x", "y", "z", "qw", "qx", "qy", "qz", "vx", "vy", "vz", "wx", "wy", "wz",
     ];
 
-    /// Reads a world from text; `carom show world` lists all keys. Missing keys have their defaults, but bodies and planes are
-    /// only those of the text, with at least one body.
+    /// Reads a world of rigid bodies from TOML text; `carom show world` lists all keys. Missing keys have their defaults, but
+    /// bodies and planes are only those of the text, with at least one body.
     ///
     /// # Errors
     ///
@@ -156,7 +156,8 @@ impl World {
         made.map(|(world, _)| world)
     }
 
-    /// Reads a robot from the text of its URDF, with the keys of a world in `toml`. Mesh files are searched in the folder `base`.
+    /// Reads a robot from the text of its URDF model. `toml` holds the keys of a world, such as `duration`. Mesh files are
+    /// searched in the folder `base`.
     ///
     /// # Errors
     ///
@@ -230,19 +231,19 @@ impl World {
         Ok((made, record))
     }
 
-    /// Returns the world of bodies and planes, with their names, shapes and energies.
+    /// Returns the bodies and planes of this world, with their names, shapes and energies.
     pub fn world(&self) -> &carom_motion::world::World {
         &self.world
     }
 
-    /// Returns the scheme of the motion.
+    /// Returns the scheme with which the motion of this world is integrated: event-driven integration or time stepping.
     pub fn scheme(&self) -> Scheme {
         self.scheme
     }
 
-    /// Runs from the start, and reports samples and events to `observe` in order of time. If the motion stops early,
-    /// [`RunEnd::ending`] has the reason. If event-driven integration switched to time stepping, [`RunEnd::handed_over`] has the
-    /// time of the switch.
+    /// Simulates the world from its initial state, and reports samples and events to `observe` in order of time. If the motion
+    /// stops early, [`RunEnd::ending`] has the reason. If event-driven integration switched to time stepping,
+    /// [`RunEnd::handed_over`] has the time of the switch.
     pub fn run<'o>(&self, observe: &'o mut (dyn FnMut(Event<'_>) + 'o)) -> RunEnd {
         let Setup {
             stepping,
@@ -268,8 +269,8 @@ impl World {
         world.run(&laws, limits, samples, observe)
     }
 
-    /// Returns the state of a body at a time (s) as a row with the [`COLUMNS`](Self::COLUMNS). The sign of the quaternion is
-    /// chosen so that `qw` ≥ 0.
+    /// Returns the state of one body at a time (s) as a row of the trajectory with the [`COLUMNS`](Self::COLUMNS). `body` is
+    /// the index of the body. The sign of the quaternion is chosen so that `qw` ≥ 0.
     pub fn row(&self, time: f64, body: usize, state: &State) -> [f64; 15] {
         let (velocity, spin) = self.world.velocity(body, state);
         let [qw, qx, qy, qz] = report::quaternion(state);

@@ -4,10 +4,11 @@ use super::robot::{GRAVITY, LEFT_FOOT, Layout, Lengths, Stance, TAIL, TailRunner
 use carom_mechanism::MechanismError;
 use carom_mechanism::design::{Bound, ClosedPair, DesignFamily, DesignPoint, Influence};
 
-/// Number of unknowns: all coordinates of the stance except $x$, and the four lengths.
+/// Number of unknowns of the design of a robot with a tail: all coordinates of its stance (configuration) except the position
+/// $x$, and its four lengths.
 pub const UNKNOWNS: usize = 11;
 
-/// Names of the unknowns, with their units.
+/// Names of the unknowns of the design of a robot with a tail, with their units.
 pub const UNKNOWN_NAMES: [(&str, &str); UNKNOWNS] = [
     ("y", "cm"),
     ("theta", "rad"),
@@ -25,8 +26,9 @@ pub const UNKNOWN_NAMES: [(&str, &str); UNKNOWNS] = [
 /// Least length allowed in a design, and least difference of the two radii (cm).
 const MARGIN: f64 = 0.1;
 
-/// Family of robots with all lengths and stances, parametrized by
-/// $z = (y, \theta, \varphi_L, \gamma_L, \varphi_R, \gamma_R, \varphi_T, r_1, r_2, l_u, l_l)$.
+/// Family of running robots with a tail: all lengths and stances (configurations), parametrized by the unknowns $z = (y,
+/// \theta, \varphi_L, \gamma_L, \varphi_R, \gamma_R, \varphi_T, r_1, r_2, l_u, l_l)$. The first seven are coordinates of the
+/// [`Stance`], the last four the [`Lengths`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TailRunners {
     /// Modeling choices that the paper leaves open.
@@ -34,7 +36,7 @@ pub struct TailRunners {
 }
 
 impl TailRunners {
-    /// Returns the unknowns of a robot in a stance.
+    /// Returns the design unknowns of a robot with these lengths in a stance (configuration).
     pub fn unknowns_of(lengths: Lengths, stance: &Stance) -> [f64; UNKNOWNS] {
         let [_, y, theta, hip_l, knee_l, hip_r, knee_r, tail] = *stance;
         let [r1, r2, thigh, shank] = lengths.to_table();
@@ -43,7 +45,7 @@ impl TailRunners {
         ]
     }
 
-    /// Splits the unknowns into lengths and stance; the hips are at $x = 0$.
+    /// Splits the design unknowns `z` of a robot into its lengths and its stance (configuration). The hips are at $x = 0$.
     pub fn split(z: &[f64; UNKNOWNS]) -> (Lengths, Stance) {
         let [
             y,
@@ -62,8 +64,8 @@ impl TailRunners {
         (Lengths::from_table([r1, r2, thigh, shank]), stance)
     }
 
-    /// Returns the design equations: tail and left foot touch the floor and, if `cosine` is given, the normals of both
-    /// contacts have this cosine.
+    /// Returns the design equations of the robot: the tail and the left foot touch the floor and, if `cosine` is given, the
+    /// normals of both contacts have an angle with this cosine in the kinetic metric.
     pub fn closed(&self, cosine: Option<f64>) -> ClosedPair<'_, Self> {
         ClosedPair {
             family: self,

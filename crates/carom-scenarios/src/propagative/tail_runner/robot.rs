@@ -14,24 +14,23 @@ const BODY_DENSITY: f64 = 1.0;
 /// Mass of a limb per length (g/cm): 2 g/cm³ with a cross-section of 1.25 cm², as in the paper.
 const LIMB_MASS: f64 = 2.5;
 
-/// Acceleration of gravity (cm/s²).
+/// Acceleration of gravity (cm/s²) for the running robot with a tail, whose units are cm, g and s.
 pub const GRAVITY: f64 = 981.0;
 
-/// Index of the contact between the tip of the tail and the floor.
+/// Index of the robot's contact between the tip of the tail and the floor.
 pub const TAIL: usize = 0;
-/// Index of the contact between the left foot and the floor.
+/// Index of the robot's contact between the left foot and the floor.
 pub const LEFT_FOOT: usize = 1;
-/// Index of the contact between the right foot and the floor.
+/// Index of the robot's contact between the right foot and the floor.
 pub const RIGHT_FOOT: usize = 2;
 
-/// The stance $(x, y, \theta, \varphi_L, \gamma_L, \varphi_R, \gamma_R, \varphi_T)$ in cm and rad: the
-/// center of the anterior ball, the direction of the body axis towards the tail, the hip angle and
-/// the knee angle of either leg, and the angle of the tail. A thigh points along $\theta + \varphi$,
-/// a shank along $\theta + \varphi + \gamma$, the tail along $\theta + \varphi_T$, all
-/// counterclockwise from $+x$.
+/// Configuration $(x, y, \theta, \varphi_L, \gamma_L, \varphi_R, \gamma_R, \varphi_T)$ of the running robot with a tail, in cm
+/// and rad: the center of the anterior ball, the direction of the body axis towards the tail, the hip angle and the knee angle
+/// of either leg, and the angle of the tail. A thigh points along $\theta + \varphi$, a shank along $\theta + \varphi +
+/// \gamma$, the tail along $\theta + \varphi_T$, all counterclockwise from $+x$.
 pub type Stance = [f64; 8];
 
-/// The four lengths that the paper leaves to the designer, in cm.
+/// Lengths of the running robot with a tail (cm): the two radii and the two leg lengths that the paper leaves to the designer.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Lengths {
@@ -46,7 +45,8 @@ pub struct Lengths {
 }
 
 impl Lengths {
-    /// Creates lengths from $(r_1, r_2, l_u, l_l)$, the order of Table I.
+    /// Creates the lengths of the robot (cm) from $(r_1, r_2, l_u, l_l)$, the order of Table I: anterior radius, posterior
+    /// radius, thigh, shank.
     pub fn from_table([anterior_radius, posterior_radius, thigh, shank]: [f64; 4]) -> Self {
         Self {
             anterior_radius,
@@ -56,7 +56,8 @@ impl Lengths {
         }
     }
 
-    /// Returns the lengths $(r_1, r_2, l_u, l_l)$, the order of Table I.
+    /// Returns the lengths of the robot (cm) as $(r_1, r_2, l_u, l_l)$, the order of Table I: anterior radius, posterior
+    /// radius, thigh, shank.
     pub fn to_table(self) -> [f64; 4] {
         [
             self.anterior_radius,
@@ -67,7 +68,7 @@ impl Lengths {
     }
 }
 
-/// Position of the joint between the posterior and the anterior part.
+/// Position of the joint between the posterior and the anterior part of the running robot with a tail.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SpineJoint {
@@ -78,7 +79,7 @@ pub enum SpineJoint {
     Tangency,
 }
 
-/// Rule for the length of the tail.
+/// Rule from which the length of the robot's tail is computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TailRule {
@@ -121,7 +122,7 @@ impl TailRule {
     }
 }
 
-/// Geometry that the paper leaves open.
+/// Choices about the geometry of the running robot that the paper leaves open: the spine joint and the length of the tail.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Layout {
@@ -131,7 +132,7 @@ pub struct Layout {
     pub tail: TailRule,
 }
 
-/// Springs, dampers and control gains of the joints, in dyn·cm/rad and dyn·cm·s/rad.
+/// Springs, dampers and control gains at the joints of the running robot, in dyn·cm/rad and dyn·cm·s/rad.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Drive {
@@ -165,7 +166,7 @@ impl Default for Drive {
     }
 }
 
-/// The robot as a mechanism, with its links.
+/// Running robot with a tail, as a planar mechanism with its links.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TailRunner {
     /// The mechanism: coordinates as in [`Stance`], contacts [`TAIL`], [`LEFT_FOOT`],
@@ -210,7 +211,7 @@ fn ball_mass(radius: f64) -> f64 {
 }
 
 impl TailRunner {
-    /// Builds the robot without springs, dampers and actuators, in free fall with gravity `gravity` (cm/s²).
+    /// Builds the running robot without springs, dampers and actuators. `gravity` is the acceleration of gravity (cm/s²).
     ///
     /// # Errors
     ///
@@ -220,8 +221,8 @@ impl TailRunner {
         Self::build(lengths, layout, gravity, |_, _| ())
     }
 
-    /// Builds the robot with springs unstretched in `stance`. The hips hold the stance until `start` (s) and then
-    /// turn.
+    /// Builds the running robot with springs, dampers and actuated hips. The springs are unstretched in the configuration
+    /// `stance`. The hips hold their angles until the time `start` (s) and then turn.
     ///
     /// # Errors
     ///
@@ -387,7 +388,7 @@ impl TailRunner {
         [by_r1, by_r2, by_thigh, by_shank]
     }
 
-    /// Returns points of the robot in a stance, for drawing.
+    /// Returns the positions of hips, knees, feet and other points of the robot in a stance (configuration), for drawing.
     pub fn outline(&self, stance: &Stance) -> Outline {
         let at = |link: Link, local: [f64; 2]| {
             // Every link belongs to this mechanism, so the point exists.
@@ -410,9 +411,8 @@ impl TailRunner {
         }
     }
 
-    /// Returns the stance with straight knees, hips half a turn apart and a vertical left leg, in which
-    /// the tail and the left foot touch the floor; `None` if the legs are longer than the tail can
-    /// reach.
+    /// Returns the configuration of the robot with straight knees, hips half a turn apart and a vertical left leg, in which the
+    /// tail and the left foot touch the floor; `None` if the legs are longer than the tail can reach.
     pub fn straight_stance(&self) -> Option<Stance> {
         let height = self.lengths.thigh + self.lengths.shank;
         let spine = self.lengths.anterior_radius + self.lengths.posterior_radius;
@@ -426,7 +426,7 @@ impl TailRunner {
     }
 }
 
-/// Points of the robot in the plane of motion (cm).
+/// Positions of points of the running robot in the plane of motion (cm), for drawing.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outline {
     /// Hips, at the center of the anterior ball.

@@ -6,7 +6,8 @@ use crate::motion::world::config::Config;
 use carom_motion::jointed::{Control, JointEvent, JointedEnd, JointedWorld};
 use carom_motion::world::Laws;
 
-/// Robot in its world, with impact laws, limits and sample times. Created by [`World::from_urdf`](crate::World::from_urdf).
+/// Robot of jointed links in a world, with impact laws, limits and sample times. Created by
+/// [`World::from_urdf`](crate::World::from_urdf).
 #[derive(Debug)]
 pub struct Robot {
     jointed: Jointed,
@@ -24,23 +25,24 @@ impl Robot {
         Ok(Self { jointed, ignored })
     }
 
-    /// Returns the world of bodies and joints, with their names, start and energies.
+    /// Returns the world of the robot: bodies and joints with their names, initial state and energies.
     pub fn world(&self) -> &JointedWorld {
         &self.jointed.world
     }
 
-    /// Returns the names of the coordinates, in the order of forces, rates and [`JointedEnd::rates`].
+    /// Returns the names of the joint coordinates of the robot. Forces, rates and [`JointedEnd::rates`] have this order.
     pub fn coordinates(&self) -> &[String] {
         &self.jointed.coordinates
     }
 
-    /// Returns the parts of the model that the world does not support, each with the reason.
+    /// Returns the parts of the robot's model that the simulation does not support, each with the reason.
     pub fn ignored(&self) -> &[String] {
         &self.ignored
     }
 
-    /// Runs from the start, and reports samples and events in order of time. A control is called at every grid time with time
-    /// (s), coordinates and rates, and returns the forces along the coordinates until the next grid time.
+    /// Simulates the robot from its initial state, and reports samples and events to `observe` in order of time. If there is a
+    /// `control`, it is called at every grid time with time (s), coordinates and rates, and returns the forces along the
+    /// coordinates until the next grid time.
     pub fn run<'c>(
         &self,
         control: Option<&'c mut Control<'c>>,
