@@ -91,7 +91,7 @@ pub struct Table {
 
 impl Table {
     /// Creates a piecewise linear function of time from breakpoints: `times` in s, and the value at each. Returns `None`
-    /// unless both lists are nonempty and of equal length, all numbers are finite, and the times increase.
+    /// unless both lists have entries and are of equal length, all numbers are finite, and the times increase.
     pub fn new(times: Vec<f64>, values: Vec<f64>) -> Option<Self> {
         let increase = times.windows(2).all(|pair| pair[0] < pair[1]);
         let finite = times.iter().chain(&values).all(|x| x.is_finite());
