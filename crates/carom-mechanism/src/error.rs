@@ -93,7 +93,7 @@ impl MechanismError {
         }
     }
 
-    /// Adds the index of the link to an error of an invalid parameter.
+    /// Adds the index of a link to an error about an invalid parameter; other errors are returned unchanged.
     pub(crate) fn at_link(self, link: usize) -> Self {
         match self {
             Self::InvalidParameter {
@@ -110,7 +110,7 @@ impl MechanismError {
         }
     }
 
-    /// Adds the name of the contact to an error of an invalid parameter.
+    /// Adds the name of a contact to an error about an invalid parameter; other errors are returned unchanged.
     pub(crate) fn at_contact(self, contact: &str) -> Self {
         match self {
             Self::InvalidParameter {
@@ -198,7 +198,7 @@ pub(crate) fn positive(what: &'static str, value: f64) -> Result<f64, MechanismE
     )
 }
 
-/// Returns the value if it is finite and not negative, else an error.
+/// Returns the value if it is finite and not negative, else an error that names the parameter `what`.
 pub(crate) fn not_negative(what: &'static str, value: f64) -> Result<f64, MechanismError> {
     accept(
         what,
@@ -208,12 +208,12 @@ pub(crate) fn not_negative(what: &'static str, value: f64) -> Result<f64, Mechan
     )
 }
 
-/// Returns the value if it is finite, else an error.
+/// Returns the value if it is finite, else an error that names the parameter `what`.
 pub(crate) fn finite(what: &'static str, value: f64) -> Result<f64, MechanismError> {
     accept(what, value, value.is_finite(), "finite")
 }
 
-/// Returns the value if it is between 0 and 1, else an error.
+/// Returns the value if it is between 0 and 1, else an error that names the parameter `what`.
 pub(crate) fn fraction(what: &'static str, value: f64) -> Result<f64, MechanismError> {
     accept(what, value, (0.0..=1.0).contains(&value), "between 0 and 1")
 }

@@ -67,32 +67,36 @@ pub struct Motion<'a> {
 /// assert_eq!(dynamics.force[0], -1.0);
 /// ```
 pub trait MechanicalSystem: fmt::Debug + Send + Sync {
-    /// Returns the dimension n of the configuration space, at least 1.
+    /// Returns the number $n$ of generalized coordinates, at least 1.
     fn dimension(&self) -> usize;
 
-    /// Computes the mass matrix $M(q)$ (n × n), both triangles. The caller passes a zero matrix.
+    /// Computes the mass matrix $M(q)$ (n × n, n coordinates) at the configuration $q$, both triangles. The caller passes a zero
+    /// matrix.
     fn mass_matrix(&self, configuration: &[f64], out: &mut DMatrix<f64>);
 
-    /// Computes Lagrangian, forces and their derivatives. The caller passes a cleared workspace. The system may fill more than
-    /// `wanted`.
+    /// Computes the Lagrangian and the applied forces in the motion `at`, with the derivatives that `wanted` asks for; more
+    /// derivatives may be filled. The caller passes a cleared workspace `out`.
     fn dynamics(&self, at: &Motion<'_>, wanted: Derivatives, out: &mut Dynamics);
 
-    /// Returns the contacts; their number and order never change. By default there are no contacts.
+    /// Returns the contacts of the system; their number and order never change. By default there are no contacts.
     fn contacts(&self) -> &[PointContact] {
         &[]
     }
 
-    /// Returns the gap $\phi_i(q)$ of a contact (m): positive for separation, zero for contact.
+    /// Returns the gap $\phi_i(q)$ of the contact with the index $i$ (`contact`) at the configuration $q$ (m): positive for
+    /// separation, zero for contact.
     fn gap(&self, contact: usize, configuration: &[f64]) -> f64;
 
-    /// Computes the gaps of all contacts. Override it if computing them together is cheaper.
+    /// Computes the gaps of all contacts at a configuration (m). Override this function if computing the gaps together is
+    /// cheaper.
     fn gaps(&self, configuration: &[f64], out: &mut [f64]) {
         for (contact, gap) in out.iter_mut().enumerate() {
             *gap = self.gap(contact, configuration);
         }
     }
 
-    /// Computes the gradient $\mathrm{D}\phi_i(q)$ (n entries); every entry is written.
+    /// Computes the gradient $\mathrm{D}\phi_i(q)$ of the gap of the contact with the index $i$ (one entry per coordinate). The
+    /// implementation writes every entry.
     fn gap_gradient(&self, contact: usize, configuration: &[f64], out: &mut [f64]);
 
     /// Returns the slide coordinate $s_i(q)$ of a planar contact (m): a function whose rate is the sliding velocity, for example
@@ -101,14 +105,15 @@ pub trait MechanicalSystem: fmt::Debug + Send + Sync {
         0.0
     }
 
-    /// Computes the gradient $\mathrm{D}s_i(q)$ (n entries), the tangential contact row; every entry is written.
+    /// Computes the gradient $\mathrm{D}s_i(q)$ of the slide coordinate of the contact with the index $i$ (one entry per
+    /// coordinate); it is the contact's tangential row. The implementation writes every entry.
     fn slide_gradient(&self, _contact: usize, _configuration: &[f64], out: &mut [f64]) {
         out.fill(0.0);
     }
 
-    /// Computes the Hessians $\mathrm{D}^2\phi_i(q)$ and $\mathrm{D}^2s_i(q)$ (n × n) of gap and slide coordinate of a contact;
-    /// the caller passes zero matrices. Returns false, which is the default, if the system does not provide them; derivatives of
-    /// a run then do not exist after an impact.
+    /// Computes the Hessians (second derivatives, n × n for n coordinates) $\mathrm{D}^2\phi_i(q)$ of the gap and
+    /// $\mathrm{D}^2s_i(q)$ of the slide coordinate of a contact. The caller passes zero matrices. Returns false, which is the
+    /// default, if the system does not provide them; derivatives of a run then do not exist after an impact.
     fn contact_hessians(
         &self,
         _contact: usize,

@@ -177,12 +177,12 @@ pub trait Hybrid {
     /// Error for which the motion can end early.
     type Error;
 
-    /// Returns the number of impacts since the start.
+    /// Returns the number of impacts since the start of the motion.
     fn n_impacts(&self) -> usize;
 
-    /// Continues to the next event or sample time, and reports it, never beyond the duration of the limits. Returns `None` if the
-    /// motion continues from there. The driver checks the number of impacts; an implementation may use the limit to recognize the
-    /// last impact.
+    /// Advances the motion to its next event or sample time, and reports it; never beyond the duration in `limits`. Returns
+    /// `None` if the motion continues from there, else its ending. The caller checks the number of impacts; an implementation may
+    /// use the limit to recognize the last impact.
     ///
     /// # Errors
     ///

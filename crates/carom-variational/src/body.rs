@@ -124,8 +124,9 @@ impl RigidBody {
         y.inf(&(most + rounding))
     }
 
-    /// True if the smallest moment is less than a sixteenth of the others. Bounds of the rates about each principal axis are then
-    /// much smaller than the bound from the energy, which justifies their higher cost.
+    /// True if the smallest principal moment of inertia is much smaller than the others: less than a sixteenth of the middle one.
+    /// Bounds of the angular rates about each principal axis are then much smaller than the bound from the energy, and worth
+    /// their higher cost.
     #[inline]
     pub(crate) fn is_slender(&self) -> bool {
         self.moments.x < SLENDER * SLENDER * self.moments.y
@@ -141,7 +142,7 @@ impl RigidBody {
     }
 }
 
-/// Inverts a symmetric positive definite matrix by cofactors; the result is symmetric to the last bit.
+/// Returns the inverse of a symmetric positive definite matrix, computed by cofactors; the result is symmetric to the last bit.
 fn inverse(a: &Matrix3<f64>) -> Matrix3<f64> {
     let (x, y, z) = (a.column(0), a.column(1), a.column(2));
     let (p, q, r) = (y.cross(&z), z.cross(&x), x.cross(&y));

@@ -10,16 +10,18 @@ const CONTINUOUS: f64 = 1e-9;
 
 /// Piece of motion between impacts: a flight, or a sustained contact with known force.
 pub trait Motion: fmt::Debug + Send + Sync {
-    /// Returns configuration and velocity `time` (s) after the start of the piece.
+    /// Returns configuration and velocity of the motion, `time` (s) after the start of this piece of the motion.
     fn state(&self, time: f64) -> (DVector<f64>, DVector<f64>);
 
-    /// Returns the total normal impulse $\int\lVert\lambda_n\rVert_1\mathrm{d}t$ since the start of the piece, N·s; 0 in free
+    /// Returns the total normal impulse $\int\lVert\lambda_n\rVert_1\mathrm{d}t$ of all contacts (N·s) from the start of this
+    /// piece of the motion to the time `_time` (s) after it. Here $\lambda_n$ are the normal forces. The default is 0, for free
     /// flight.
     fn normal_impulse(&self, _time: f64) -> f64 {
         0.0
     }
 
-    /// Returns the total normal force $\lVert\lambda_n\rVert_1$, N; 0 in free flight.
+    /// Returns the sum of all normal contact forces, $\lVert\lambda_n\rVert_1$ (N), at the time `_time` (s) after the start of
+    /// this piece of the motion. The default is 0, for free flight.
     fn normal_force(&self, _time: f64) -> f64 {
         0.0
     }
@@ -317,8 +319,9 @@ impl TimeEmbedding {
         })
     }
 
-    /// Solves $t + \sigma\Lambda(t) = s$ for $t$, with $\Lambda$ the normal impulse, by Newton's method in a bracket. The left
-    /// side grows at least as fast as t.
+    /// Returns the time $t$ (s) from the start of a piece of the motion at which the curve parameter, counted from that start, is
+    /// $s$ = `along`. The parameter is $s = t + \sigma\Lambda(t)$, with the total normal impulse $\Lambda$ and its scale
+    /// $\sigma$. The equation is solved by Newton's method in a bracket. `duration` is the length of the piece (s).
     fn time_along(&self, motion: &dyn Motion, duration: f64, along: f64) -> f64 {
         let length = |t: f64| t + self.impulse_scale * motion.normal_impulse(t);
         let high = duration.min(along);

@@ -89,7 +89,7 @@ impl Size {
     }
 }
 
-/// Returns bounds of the components of a cross product.
+/// Returns bounds of the absolute components of $u \times v$, where `a` and `b` bound the absolute components of $u$ and $v$.
 fn cross(a: &Vector3<f64>, b: &Vector3<f64>) -> Vector3<f64> {
     Vector3::new(
         a.y * b.z + a.z * b.y,
@@ -144,7 +144,8 @@ struct Pace {
 }
 
 impl Pace {
-    /// Computes the bounds for a stage angle with this cosine, of a body whose rates are at most `speed` (rad/s).
+    /// Computes the bounds of $\kappa$, the factor between the motion of one step and Euler's motion. `cosine` is the cosine of
+    /// the largest angle by which the step turns the body, `speed` a bound of its angular rate (rad/s).
     fn of(cosine: f64, speed: f64) -> Self {
         let m = (1.0 - cosine) / (1.0 + cosine);
         let most = (1.0 + m) * (1.0 + m) / (1.0 - m);
@@ -157,8 +158,9 @@ impl Pace {
     }
 }
 
-/// Returns bounds of $\Omega$, of its derivative $\lvert\dot\Omega_k\rvert = r_k\lvert\Omega_i\Omega_l\rvert$, and of the
-/// derivative of the latter, along the exact motion.
+/// Returns bounds along the exact rotation of the body, for each principal axis: the angular rate $\lvert\Omega_k\rvert$, its
+/// derivative $\lvert\dot\Omega_k\rvert = r_k\lvert\Omega_i\Omega_l\rvert$, and the derivative of that product. Here $r_k =
+/// \lvert J_i - J_l\rvert/J_k$, with the principal moments $J$.
 fn exact(body: &RigidBody, from: &State) -> [Vector3<f64>; 3] {
     let extent = body.rate_squares(from).map(|y| y.max(0.0).sqrt());
     let j = body.moments();
@@ -173,14 +175,16 @@ fn exact(body: &RigidBody, from: &State) -> [Vector3<f64>; 3] {
     [extent, field, field_rate]
 }
 
-/// Returns the bounds along the exact motion.
+/// Returns upper bounds of the angular rates about the principal axes, and of their derivatives, along the exact rotation of the
+/// body from a state.
 pub(crate) fn exact_rates(body: &RigidBody, from: &State) -> AxisRates {
     let [rate, acceleration, _] = exact(body, from);
     AxisRates { rate, acceleration }
 }
 
-/// Returns the bounds along a composition of steps with the given fractions of any time up to `time` (s). Returns `None` if a
-/// stage could turn the body too far.
+/// Returns upper bounds of the angular rates about the principal axes, and of their derivatives, along a flight composed of
+/// several steps. Each entry of `fractions` is the length of a step divided by the duration of the flight, which is at most
+/// `time` (s). Returns `None` if a step could turn the body too far.
 pub(crate) fn axis_rates(
     body: &RigidBody,
     from: &State,

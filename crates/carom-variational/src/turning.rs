@@ -68,7 +68,8 @@ impl Turning {
         radius * (self.rate * self.rate + self.acceleration) * (1.0 + 1e-9)
     }
 
-    /// Returns the bounds for the increment of one stage.
+    /// Returns upper bounds of the angular rate and its derivative while the length of one variational step grows from zero.
+    /// `drive` bounds the vector that drives the rotation of the step, and its derivatives.
     pub(crate) fn of_increment(body: &RigidBody, drive: &Drive) -> Self {
         let smallest = body.moments().x;
         let q = drive.q;
@@ -87,7 +88,7 @@ impl Turning {
         Self { rate, acceleration }
     }
 
-    /// Returns the bounds for the product of this rotation and another one after it.
+    /// Returns upper bounds of the angular rate and its derivative for this rotation followed by another one, `next`.
     pub(crate) fn then(&self, next: &Self) -> Self {
         Self {
             rate: self.rate + next.rate,

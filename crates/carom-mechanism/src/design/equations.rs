@@ -22,7 +22,8 @@ impl Bound {
         }
     }
 
-    /// Returns $\sum_j a_jx_j$; unknowns that are missing in `x` count as zero.
+    /// Returns the left-hand side $\sum_j a_jx_j$ of the inequality, with its coefficients $a_j$. Unknowns that are missing in
+    /// `x` count as zero.
     fn apply(&self, x: &[f64]) -> f64 {
         let terms = self.coefficients.iter();
         terms
@@ -30,12 +31,14 @@ impl Bound {
             .sum()
     }
 
-    /// Returns the slack $\sum_j a_jz_j - l$ of a point: positive if the bound is satisfied strictly.
+    /// Returns the slack $\sum_j a_jz_j - l$ of the inequality with coefficients $a_j$ and lower bound $l$ at the point $z$. It
+    /// is positive if the inequality is satisfied strictly.
     pub(super) fn slack(&self, z: &[f64]) -> f64 {
         self.apply(z) - self.lower
     }
 
-    /// Returns the largest fraction of a step from `z`, at most 1, after which a tenth of the slack remains.
+    /// Returns the largest fraction, at most 1, of the step `step` from the point `z` that uses at most nine tenths of the
+    /// inequality's slack.
     pub(super) fn clip(&self, z: &[f64], step: &[f64]) -> f64 {
         let (slack, change) = (0.9 * self.slack(z), self.apply(step));
         if change < -slack {
@@ -49,13 +52,14 @@ impl Bound {
 /// Nonlinear equations $F(z) = 0$ for the unknowns $z$ of a design problem: at least as many unknowns as equations, with linear
 /// bounds on the unknowns.
 pub trait Equations {
-    /// Returns the number of equations.
+    /// Returns the number of design equations.
     fn count(&self) -> usize;
 
-    /// Returns the number of unknowns.
+    /// Returns the number of unknowns of the design problem.
     fn unknowns(&self) -> usize;
 
-    /// Computes $F(z)$ (one entry per equation) and its Jacobian (equations × unknowns). Every entry is written.
+    /// Computes the values $F(z)$ of the design equations (one entry per equation) and their Jacobian (equations × unknowns). The
+    /// implementation writes every entry of both.
     ///
     /// # Errors
     ///
@@ -67,7 +71,7 @@ pub trait Equations {
         jacobian: &mut DMatrix<f64>,
     ) -> Result<(), DesignError>;
 
-    /// Returns the bounds that all iterates satisfy; by default there are no bounds.
+    /// Returns the linear inequalities on the unknowns that all iterates satisfy; by default there are no inequalities.
     fn bounds(&self) -> Vec<Bound> {
         Vec::new()
     }

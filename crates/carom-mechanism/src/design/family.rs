@@ -30,17 +30,18 @@ pub struct DesignPoint {
 /// Family of mechanisms that depends on a list of unknowns $z$, such as lengths and coordinates. Each $z$ gives one mechanism
 /// and one configuration of it, called its stance.
 pub trait DesignFamily {
-    /// Returns the number of unknowns $z$.
+    /// Returns the number of unknowns $z$ of the family of mechanisms.
     fn unknowns(&self) -> usize;
 
-    /// Returns the mechanism and its stance at $z$ (one entry per unknown).
+    /// Returns the mechanism of the family for the unknowns $z$, with its stance (configuration). `z` has one entry per unknown.
     ///
     /// # Errors
     ///
     /// [`MechanismError`] if there is no such mechanism.
     fn at(&self, z: &[f64]) -> Result<DesignPoint, MechanismError>;
 
-    /// Returns the bounds within which the family is defined; by default there are no bounds.
+    /// Returns the linear inequalities on the unknowns within which the family of mechanisms is defined; by default there are no
+    /// inequalities.
     fn bounds(&self) -> Vec<Bound> {
         Vec::new()
     }

@@ -212,7 +212,8 @@ impl<'a, E: Equations> Search<'a, E> {
         Ok(())
     }
 
-    /// Returns the shortest $x$ with $JW^{1/2}x = f$, by a QR factorization of the normalized rows.
+    /// Returns the shortest vector $x$ with $JW^{1/2}x = f$, by a QR factorization. $J$ is the Jacobian of the design equations,
+    /// and $W^{1/2}$ the diagonal matrix of the scales of the unknowns.
     fn shortest(&self, f: &DVector<f64>) -> Result<DVector<f64>, DesignError> {
         let mut columns = self.scaled_jacobian.transpose();
         let mut right = f.clone();
@@ -242,7 +243,8 @@ impl<'a, E: Equations> Search<'a, E> {
         Ok(q * right)
     }
 
-    /// Returns $W^{-1/2}(z - z_0)$, with zero for unknowns that are kept constant.
+    /// Returns the change of the unknowns from the start, each divided by its scale: $W^{-1/2}(z - z_0)$. The entry is zero for
+    /// an unknown that is kept constant (scale 0).
     fn away(&self) -> DVector<f64> {
         let moved = &self.z - &self.start;
         moved.zip_map(&self.scales, |dz, s| if s > 0.0 { dz / s } else { 0.0 })

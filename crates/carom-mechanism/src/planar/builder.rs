@@ -211,7 +211,8 @@ impl PlanarBuilder {
         Link(self.links.len() - 1)
     }
 
-    /// Returns the description of a link. The first unknown link is stored as the error of the mechanism.
+    /// Returns the description of a link for changes, or `None` if there is no such link. The first unknown link is stored as the
+    /// error of the mechanism; `what` is its role in this error.
     fn link(&mut self, what: &'static str, link: Link) -> Option<&mut LinkSpec> {
         let links = self.links.len();
         let found = self.links.get_mut(link.0);

@@ -22,8 +22,9 @@ pub(super) struct Frame {
 }
 
 impl Frame {
-    /// Returns $\partial x/\partial q$ for a point $x$ of this link or of a link beyond it: $S(x - o)$ for a hinge at $o$, $a$
-    /// for a slider along $a$, with the quarter turn $S$.
+    /// Returns the derivative $\partial x/\partial q$ of a world position with respect to the coordinate $q$ of this link's
+    /// joint. The point $x$ belongs to this link or to a link farther from the ground. The derivative is $S(x - o)$ for a hinge
+    /// at $o$ and $a$ for a slider along $a$, with the quarter turn $S$.
     #[inline]
     pub(super) fn moves(&self, x: Vector2<f64>) -> Vector2<f64> {
         if self.is_hinge {
@@ -33,8 +34,9 @@ impl Frame {
         }
     }
 
-    /// Returns the derivative, with respect to this link's coordinate, of a vector that this joint moves: rotated by a quarter
-    /// turn for a hinge, zero for a slider.
+    /// Returns the derivative of a vector with respect to the coordinate of this link's joint. The vector is fixed in this link
+    /// or in a link farther from the ground. The derivative is the vector rotated by a quarter turn for a hinge, and zero for a
+    /// slider.
     #[inline]
     pub(super) fn turns(&self, vector: Vector2<f64>) -> Vector2<f64> {
         if self.is_hinge {
@@ -50,7 +52,7 @@ pub(super) type Vectors = SmallVec<[Vector2<f64>; INLINE_LINKS]>;
 
 pub(super) type Frames = SmallVec<[Frame; INLINE_LINKS]>;
 
-/// Computes the frames of the first `count` links.
+/// Computes position, angle and joint direction of the frames of the first `count` links, for the joint coordinates `q`.
 pub(super) fn frames(links: &[LinkSpec], q: &[f64], count: usize) -> Frames {
     let mut frames = Frames::with_capacity(count);
     for (link, &q) in links.iter().zip(q).take(count) {
@@ -105,7 +107,7 @@ impl Twist {
         rate: 0.0,
     };
 
-    /// Returns the velocity of the point of the link at `arm` (world axes) from its origin.
+    /// Returns the velocity of a point of the link. `arm` is the vector from the link's origin to the point, in world axes.
     #[inline]
     pub(super) fn at(&self, arm: Vector2<f64>) -> Vector2<f64> {
         self.velocity + self.rate * perpendicular(arm)
@@ -114,7 +116,7 @@ impl Twist {
 
 pub(super) type Twists = SmallVec<[Twist; INLINE_LINKS]>;
 
-/// Computes the velocities of all frames.
+/// Computes the linear and angular velocities of the frames of all links, for the rates `v` of the joint coordinates.
 pub(super) fn twists(links: &[LinkSpec], frames: &[Frame], v: &[f64]) -> Twists {
     let mut twists = Twists::with_capacity(links.len());
     for ((link, frame), &v) in links.iter().zip(frames).zip(v) {
@@ -153,7 +155,8 @@ pub(super) struct Composite {
 }
 
 impl Composite {
-    /// Returns the derivative of the first moment about a fixed point with respect to the link's coordinate.
+    /// Returns the derivative of the first moment (mass times position, about a fixed point) of this link and all links beyond it
+    /// with respect to the link's joint coordinate.
     #[inline]
     pub(super) fn shift(&self, frame: &Frame) -> Vector2<f64> {
         if frame.is_hinge {
@@ -166,7 +169,8 @@ impl Composite {
 
 pub(super) type Composites = SmallVec<[Composite; INLINE_LINKS]>;
 
-/// Computes the composites of all links; without `twists` the momenta are zero.
+/// Computes for each link the mass, the moments and the momentum of the link together with all links beyond it. Without `twists`,
+/// the velocities of the links, the momenta are zero.
 pub(super) fn composites(
     links: &[LinkSpec],
     frames: &[Frame],

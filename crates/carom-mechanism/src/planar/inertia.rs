@@ -94,7 +94,7 @@ impl Inertia {
         }
     }
 
-    /// True if a mass distribution with these moments exists, up to rounding error.
+    /// True if some distribution of mass has this mass, first moment and second moment, up to rounding error.
     pub(super) fn is_realizable(&self) -> bool {
         let square = self.first_moment.norm_squared();
         let product = self.mass * self.second_moment;

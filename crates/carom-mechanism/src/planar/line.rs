@@ -65,7 +65,7 @@ impl Line {
         self.normal.dot(&(x - self.point))
     }
 
-    /// Returns the coordinate of a point along the line.
+    /// Returns the coordinate of a point along the line's tangent (m), measured from the reference point of the line.
     pub(super) fn along(&self, x: Vector2<f64>) -> f64 {
         self.tangent().dot(&(x - self.point))
     }

@@ -132,7 +132,8 @@ impl PlanarMechanism {
         self.second_derivative(contact, configuration, normal, out);
     }
 
-    /// Computes the second derivative of a contact's point along a direction; the matrix must be zero before.
+    /// Computes the second derivatives, with respect to the joint coordinates, of a contact point's coordinate in the direction
+    /// `along`. `contact` is the index of the contact. The matrix `out` must be zero before.
     fn second_derivative(
         &self,
         contact: usize,
@@ -151,12 +152,13 @@ impl PlanarMechanism {
         }
     }
 
-    /// Returns the links on the path from `link` to the ground, `link` included.
+    /// Returns the indices of the links on the path from `link` to the ground, starting with `link`.
     fn inward(&self, link: usize) -> impl Iterator<Item = usize> {
         std::iter::successors(Some(link), |&link| self.links[link].parent)
     }
 
-    /// Returns the frames, a contact, and the world position of its point (or of the center of its wheel).
+    /// Returns the frames of the links, the description of a contact, and the world position of the contact point (or of the
+    /// center of its wheel). `contact` is the index of the contact, `q` are the joint coordinates.
     fn located(&self, contact: usize, q: &[f64]) -> (Frames, &ContactSpec, Vector2<f64>) {
         let place = &self.places[contact];
         let frames = frames(&self.links, q, place.link + 1);
@@ -173,7 +175,8 @@ impl PlanarMechanism {
         springs.sum()
     }
 
-    /// Adds the forces of springs, dampers and actuators. Each acts on its own coordinate only; actuators depend on time.
+    /// Adds the forces of springs, dampers and actuators at the joints, with their derivatives, to `out`. Each force acts on the
+    /// coordinate of its own joint only. Forces of actuators depend on time.
     fn joints(&self, at: &Motion<'_>, out: &mut Dynamics) {
         out.potential += self.spring_energy(at.configuration);
         for (i, link) in self.links.iter().enumerate() {
@@ -317,7 +320,8 @@ impl MechanicalSystem for PlanarMechanism {
         }
     }
 
-    /// Computes both Hessians. The rolling part of a slide coordinate is linear in the angles, and does not contribute.
+    /// Computes the second derivatives of the gap and of the slide coordinate of a contact. The rolling part of a slide
+    /// coordinate is linear in the joint angles and does not contribute.
     fn contact_hessians(
         &self,
         contact: usize,
@@ -332,7 +336,8 @@ impl MechanicalSystem for PlanarMechanism {
     }
 }
 
-/// Returns the entry of the mass matrix for a link's coordinate and that of a link on the path to the ground, or itself.
+/// Returns the entry of the mass matrix for the joint coordinates of two links. `outer` is the frame of one link, `inner` that of
+/// a link on the path from it to the ground, or its own. `body` is the outer link with all links beyond it, as one rigid body.
 fn inertia_between(inner: &Frame, outer: &Frame, body: &Composite) -> f64 {
     let arm = outer.origin - inner.origin;
     match (inner.is_hinge, outer.is_hinge) {
@@ -366,7 +371,8 @@ fn validate(link: &LinkSpec) -> Result<(), MechanismError> {
     Ok(())
 }
 
-/// Checks that every coordinate moves some inertia; otherwise the mass matrix would be singular everywhere.
+/// Returns an error if the coordinate of some joint moves no mass, because the mass matrix would then be singular in every
+/// configuration.
 fn refuse_massless(links: &[LinkSpec]) -> Result<(), MechanismError> {
     let mut beyond = vec![0.0; links.len()];
     for (i, link) in links.iter().enumerate().rev() {

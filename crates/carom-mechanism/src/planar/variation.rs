@@ -122,7 +122,8 @@ impl PlanarMechanism {
         (normal.dot(&shift), normal.dot(&velocity))
     }
 
-    /// Returns the change of the vector from the origin of the parent to that of link `i`, in world axes.
+    /// Returns the change, per unit of the design parameter, of the vector from the origin of the parent link to that of link
+    /// `i`, in world axes.
     fn arm_variation(&self, frames: &[Frame], i: usize, variation: &Variation) -> Vector2<f64> {
         let anchor = variation.anchors[i];
         match self.links[i].parent {
@@ -131,7 +132,7 @@ impl PlanarMechanism {
         }
     }
 
-    /// Returns the changes of the velocities of all frame origins.
+    /// Returns the changes, per unit of the design parameter, of the velocities of all frame origins, at constant joint rates.
     fn velocity_variations(
         &self,
         frames: &[Frame],

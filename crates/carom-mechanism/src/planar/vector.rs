@@ -2,19 +2,19 @@
 
 use nalgebra::Vector2;
 
-/// Returns $Sx$: the vector rotated by a right angle, counterclockwise.
+/// Returns the vector $x$ rotated counterclockwise by a right angle.
 #[inline]
 pub(super) fn perpendicular(x: Vector2<f64>) -> Vector2<f64> {
     Vector2::new(-x.y, x.x)
 }
 
-/// Returns $x \times y = x^TS^Ty$: the component normal to the plane.
+/// Returns the component of the cross product $x \times y$ normal to the plane.
 #[inline]
 pub(super) fn cross(x: Vector2<f64>, y: Vector2<f64>) -> f64 {
     x.x * y.y - x.y * y.x
 }
 
-/// Rotates a vector from a frame to world axes; `turn` is $(\cos\alpha, \sin\alpha)$ of the frame's angle.
+/// Rotates a vector from the axes of a frame to world axes. `turn` is $(\cos\alpha, \sin\alpha)$ of the frame's angle $\alpha$.
 #[inline]
 pub(super) fn turned(turn: Vector2<f64>, x: Vector2<f64>) -> Vector2<f64> {
     Vector2::new(turn.x * x.x - turn.y * x.y, turn.y * x.x + turn.x * x.y)

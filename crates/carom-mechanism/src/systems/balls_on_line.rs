@@ -77,7 +77,7 @@ impl MechanicalSystem for BallsOnLine {
         out[contact + 1] = 1.0;
     }
 
-    /// All Hessians are zero, because the gaps are linear.
+    /// Returns true and computes nothing: the gaps are linear, so that all Hessians are zero.
     fn contact_hessians(
         &self,
         _contact: usize,

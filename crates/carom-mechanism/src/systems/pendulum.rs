@@ -82,7 +82,7 @@ impl MechanicalSystem for Pendulum {
         out[0] = 1.0;
     }
 
-    /// All Hessians are zero, because the gap is linear.
+    /// Returns true and computes nothing: the gap is linear, so that its Hessian is zero.
     fn contact_hessians(
         &self,
         _contact: usize,

@@ -79,7 +79,7 @@ impl BilliardError {
     }
 }
 
-/// Checks parameters that must be finite and positive.
+/// Checks that all given parameters are finite and positive. Each entry is the name of a parameter, for the error, and its value.
 pub(crate) fn positive(values: &[(&'static str, f64)]) -> Result<(), BilliardError> {
     match values.iter().find(|(_, x)| !(x.is_finite() && *x > 0.0)) {
         Some(&(name, value)) => Err(BilliardError::NotPositive { name, value }),
@@ -87,7 +87,7 @@ pub(crate) fn positive(values: &[(&'static str, f64)]) -> Result<(), BilliardErr
     }
 }
 
-/// Checks that numbers are finite.
+/// Checks that all given numbers are finite. Each entry is the name of a number, for the error, and its value.
 pub(crate) fn finite(values: &[(&'static str, f64)]) -> Result<(), BilliardError> {
     match values.iter().find(|(_, x)| !x.is_finite()) {
         Some(&(name, value)) => Err(BilliardError::NonFinite { name, value }),

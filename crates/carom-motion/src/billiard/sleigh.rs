@@ -111,7 +111,8 @@ impl Sleigh {
         ])
     }
 
-    /// Returns $k^2 = (J + ma^2)/m$ (m²).
+    /// Returns the square of the radius of gyration of the sleigh about its blade, $k^2 = (J + ma^2)/m$ (m²). Here $m$ is the
+    /// mass, $J$ the moment of inertia about the center of mass, and $a$ the distance between blade and center of mass.
     fn gyration2(&self) -> f64 {
         self.inertia / self.mass + self.offset * self.offset
     }
@@ -128,7 +129,8 @@ impl Sleigh {
         Vector2::new(state.x + self.offset * cos, state.y + self.offset * sin)
     }
 
-    /// Advances heading and velocities by the time `t` (s); the position of the blade is not changed.
+    /// Returns the state with heading and velocities advanced by the time `t` (s) without impact. The position of the blade is
+    /// not changed.
     fn turn(&self, state: &SleighState, t: f64) -> SleighState {
         if state.phi_dot == 0.0 {
             return *state;

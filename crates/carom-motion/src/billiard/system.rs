@@ -64,23 +64,25 @@ pub trait Billiard {
     /// State of the system.
     type State: Clone + Debug;
 
-    /// Returns the state after the time `time` (s) without impact.
+    /// Returns the state of the billiard after the time `time` (s), if no wall is hit in between.
     fn flow(&self, state: &Self::State, time: f64) -> Self::State;
 
-    /// Returns the number of wall functions: walls, or parts that can hit a wall.
+    /// Returns the number of wall functions of the billiard: one for each wall, or for each part of the body that can hit a wall.
     fn n_guards(&self) -> usize;
 
-    /// Evaluates the wall function with the index `guard`, and its time derivative.
+    /// Returns the wall function with the index `guard` and its time derivative in a state. A wall function is negative inside
+    /// the table and zero on the wall.
     fn guard(&self, state: &Self::State, guard: usize) -> Guard;
 
-    /// Returns a duration (s) from `state` on, and a bound of the absolute second time derivative of the wall function for this
-    /// duration.
+    /// Returns a duration (s), and a bound of the absolute second time derivative of the wall function with the index `guard`
+    /// during this time from `state` on.
     fn bound(&self, state: &Self::State, guard: usize) -> (f64, f64);
 
-    /// Returns the impact problem at the wall function `guard`: mass matrix, constraints, contact and velocity before.
+    /// Returns the impact problem for a state on the wall: mass matrix, constraints, contact, and velocity before the impact.
+    /// `guard` is the index of the wall function that is zero.
     fn at_impact(&self, state: &Self::State, guard: usize) -> AtImpact;
 
-    /// Returns the state with another velocity, given in the coordinates of [`at_impact`](Self::at_impact).
+    /// Returns the state with its velocity replaced by `velocity`, given in the coordinates of [`at_impact`](Self::at_impact).
     fn with_velocity(&self, state: &Self::State, velocity: &Tangent) -> Self::State;
 }
 
@@ -184,7 +186,9 @@ impl<B: Billiard> Hybrid for Course<'_, B> {
     }
 }
 
-/// Finds the time to the next impact and its wall function. All wall functions are searched in common time windows.
+/// Returns the time to the next impact (s) and the index of its wall function. `last` is the index of the wall function that was
+/// hit at the start, if any; `horizon` is the duration of the search (s). All wall functions are searched in common time windows.
+/// The error is the ending of the run if no impact is found.
 fn next_hit<B: Billiard>(
     billiard: &B,
     start: &B::State,

@@ -12,22 +12,22 @@ use std::fmt;
 /// The function need not be a distance. Its gradient points outwards, to the forbidden side; the
 /// *gap* of the impact laws is minus the function.
 pub trait Table: fmt::Debug + Send + Sync {
-    /// Returns the wall function $h(p)$: negative inside, 0 on the wall.
+    /// Returns the wall function $h$ of the table at the point $p$ (m). It is negative inside the table and zero on the wall.
     fn value(&self, p: Vector2<f64>) -> f64;
-    /// Returns the gradient of the wall function.
+    /// Returns the gradient of the wall function at the point $p$ (m).
     fn gradient(&self, p: Vector2<f64>) -> Vector2<f64>;
-    /// Returns the Hessian of the wall function.
+    /// Returns the Hessian (matrix of second derivatives) of the wall function at the point $p$ (m).
     fn hessian(&self, p: Vector2<f64>) -> Matrix2<f64>;
-    /// Returns a bound of the norm of the gradient on the table.
+    /// Returns an upper bound of the norm of the wall function's gradient on the table.
     fn gradient_bound(&self) -> f64;
-    /// Returns a bound of the spectral norm of the Hessian on the table.
+    /// Returns an upper bound of the spectral norm of the wall function's Hessian on the table.
     fn hessian_bound(&self) -> f64;
-    /// Returns a bound of the distance of two points of the table, m.
+    /// Returns an upper bound of the distance between two points of the table, m.
     fn diameter(&self) -> f64;
     /// Returns the smallest distance of two parallel lines that enclose the table, m, for tables that
     /// are symmetric about the origin.
     fn width(&self) -> f64;
-    /// Returns the table as an ellipse if it is one: impacts are then found as roots of polynomials.
+    /// Returns the table as an ellipse if it is one, else `None`. Impacts with an ellipse are found as roots of polynomials.
     fn ellipse(&self) -> Option<&Ellipse> {
         None
     }
@@ -115,7 +115,7 @@ impl Ellipse {
         self.semi_axes
     }
 
-    /// Returns $u^T Q v$ with the matrix $Q$ of the ellipse.
+    /// Returns $u^T Q v$. $Q$ is the diagonal matrix with the inverse squares of the semi-axes of the ellipse.
     #[inline]
     pub(crate) fn form(&self, u: Vector2<f64>, v: Vector2<f64>) -> f64 {
         self.form.x * u.x * v.x + self.form.y * u.y * v.y
@@ -201,7 +201,9 @@ impl Superellipse {
         })
     }
 
-    /// Returns, for each axis, `factor` times $|x/a|^{p-k}/a^k$, with the sign of x for odd k.
+    /// Returns, for each axis, `factor` times $|x/a|^{p-k}/a^k$, with the sign of $x$ for odd $k$. Here $x$ is the coordinate of
+    /// the point, $a$ the semi-axis and $p$ the exponent of the superellipse. The wall function and its derivatives of order $k$
+    /// are made of these terms.
     fn term(&self, p: Vector2<f64>, k: i32, factor: f64) -> Vector2<f64> {
         let one = |x: f64, a: f64| {
             let u = x / a;
@@ -214,7 +216,7 @@ impl Superellipse {
     }
 }
 
-/// Computes a power; small integer exponents by multiplication, which is faster and rounds less.
+/// Returns $x$ raised to a power. Small integer exponents are computed by multiplication, which is faster and rounds less.
 fn power(x: f64, exponent: f64) -> f64 {
     if exponent.fract() == 0.0 && exponent <= LARGEST_WHOLE_EXPONENT {
         carom_numeric::power(x, exponent as i32)

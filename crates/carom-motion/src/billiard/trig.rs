@@ -2,20 +2,21 @@
 
 use crate::tolerances::{SMALL_ARGUMENT, SMALL_DERIVATIVE_ARGUMENT};
 
-/// Returns $\sin z / z$.
+/// Returns $\sin z / z$, and 1 at $z = 0$.
 #[inline]
 pub(crate) fn sinc(z: f64) -> f64 {
     sinc_of(z, || libm::sin(z))
 }
 
-/// Returns $\sin z$, $\cos z$ and $\sin z / z$, with one reduction of the angle.
+/// Returns $\sin z$, $\cos z$ and $\sin z / z$, in this order. The angle is reduced to a period only once.
 #[inline]
 pub(crate) fn sin_cos_sinc(z: f64) -> [f64; 3] {
     let (sin, cos) = libm::sincos(z);
     [sin, cos, sinc_of(z, || sin)]
 }
 
-/// Returns $\sin z / z$; the function `sin` is not called for small angles.
+/// Returns $\sin z / z$ from a function `sin` that computes $\sin z$. For small angles a power series is used, and `sin` is not
+/// called.
 #[inline]
 fn sinc_of(z: f64, sin: impl FnOnce() -> f64) -> f64 {
     if z.abs() < SMALL_ARGUMENT {
@@ -26,7 +27,7 @@ fn sinc_of(z: f64, sin: impl FnOnce() -> f64) -> f64 {
     }
 }
 
-/// Returns the derivative of $\sin z/z$.
+/// Returns the derivative of $\sin z/z$ with respect to $z$.
 pub(crate) fn sinc_derivative(z: f64) -> f64 {
     if z.abs() < SMALL_DERIVATIVE_ARGUMENT {
         // The relative error is below 1e-19.
@@ -37,7 +38,7 @@ pub(crate) fn sinc_derivative(z: f64) -> f64 {
     }
 }
 
-/// Returns $\arctan(z)/z$.
+/// Returns $\arctan(z)/z$, and 1 at $z = 0$.
 #[inline]
 pub(crate) fn atan_over(z: f64) -> f64 {
     if z.abs() < SMALL_ARGUMENT {

@@ -75,7 +75,7 @@ impl ImpactRule {
         }
     }
 
-    /// True if the rule dissipates energy.
+    /// True if impacts under this rule dissipate energy.
     pub(crate) fn loses_energy(&self) -> bool {
         self.restitution() < 1.0
     }
@@ -141,7 +141,8 @@ impl Impact {
     }
 }
 
-/// Returns the mass matrix $\mathrm{diag}(mI, J)$ for velocities $(\dot x, \Omega)$.
+/// Returns the mass matrix of a free rigid body for its linear and angular velocity: $\mathrm{diag}(mI, J)$ with the mass $m$ and
+/// the inertia matrix $J$ in body axes.
 fn metric(body: &RigidBody) -> Result<KineticMetric, ImpactError> {
     let mut mass = DMatrix::zeros(6, 6);
     for i in 0..3 {
@@ -175,8 +176,9 @@ fn contacts<'m>(
     ContactSet::new(metric, points.iter().map(row).collect())
 }
 
-/// Returns the height rate of a touching point (m/s; zero if it is only rounding error) and $\kappa$, the inverse effective mass
-/// (1/kg). `moment` is $\chi = \rho\times d$, the lever arm of the point crossed with the normal, in body axes.
+/// Returns the velocity of a body point that touches the plane, along the plane's normal (m/s), and $\kappa$, the inverse of the
+/// effective mass at this point (1/kg). The velocity is set to zero if it is only rounding error. `moment` is $\chi = \rho\times
+/// d$, the position $\rho$ of the point crossed with the plane normal $d$, both in body axes.
 fn rate_and_mobility(
     body: &RigidBody,
     state: &State,
@@ -196,7 +198,7 @@ fn rate_and_mobility(
     (rate, 1.0 / body.mass() + moment.dot(&lever))
 }
 
-/// True if every touching point moves away from the plane.
+/// True if every body point that touches the plane moves away from it. `patch` holds the touching points.
 pub(crate) fn leaves(
     body: &RigidBody,
     state: &State,
@@ -209,11 +211,12 @@ pub(crate) fn leaves(
     })
 }
 
-/// Computes the impulses on those points of a patch that approach the plane.
+/// Computes the normal impulses on those touching points of the body that approach the plane.
 ///
-/// One point: $\lambda = -(1+e)u/\kappa$. Several points: $1 + e$ times Moreau's inelastic impulses,
-/// $0 \le p \perp Gp + u \ge 0$, where $G$ is the Delassus matrix of the points. For $e = 1$ this conserves the energy. The
-/// change of the momenta is unique even if the impulses are not.
+/// At a single point the impulse is $\lambda = -(1+e)u/\kappa$, with the restitution $e$, the normal velocity $u$ and the inverse
+/// effective mass $\kappa$. At several points it is $1 + e$ times Moreau's inelastic impulse $p$, with $0 \le p \perp Gp + u \ge
+/// 0$, where $G$ is the Delassus matrix of the points. For $e = 1$ this conserves the energy. The change of the momenta is unique
+/// even if the impulses are not.
 fn impulses(
     body: &RigidBody,
     state: &State,
@@ -253,7 +256,8 @@ pub(crate) struct Split {
     pub(crate) after: f64,
 }
 
-/// Resolves the impact of a state in contact. Returns `None` if no touching point approaches.
+/// Resolves the impact of a body in a state that touches the plane. `split` holds the durations of the step before and after the
+/// impact. Returns `None` if no touching point approaches.
 ///
 /// The fields `time` and `alpha` of the result are zero; the caller sets them.
 pub(crate) fn resolve<F: Flight>(
@@ -327,8 +331,9 @@ impl Jump {
     }
 }
 
-/// Returns the factor of the elastic impulse for which the discrete energies before and after the impact are equal. The secant
-/// method starts from the impulse of the continuous problem, factor 1.
+/// Returns the factor by which the elastic impulse must be multiplied so that the discrete energies of the flights before and
+/// after the impact are equal. `jump` is the change of the momenta by the elastic impulse, and `split` holds the durations of
+/// both flights. The secant method starts from the factor 1.
 fn balance<F: Flight>(
     body: &RigidBody,
     flight: &F,

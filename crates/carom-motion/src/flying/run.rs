@@ -286,8 +286,8 @@ impl<'a, S: SupportMap, F: Flight> Collider<'a, S, F> {
         })
     }
 
-    /// Checks that the rounding error of the coordinates is small enough to follow the body and, if it touches, to resolve its
-    /// contacts.
+    /// Checks that the rounding error of the position is small against the size of the body. If the body touches the plane
+    /// (`touches`), the rounding error must be small against the contact tolerance, too. `time` (s) is used in the error.
     fn check_place(
         &self,
         scene: &Scene<'_, S, F>,
@@ -351,7 +351,7 @@ impl<S: SupportMap, F: Flight> Hybrid for Run<'_, '_, S, F> {
         self.n_impacts
     }
 
-    /// Resolves the contact of the present state, or flies to the next contact or the end of the step.
+    /// Resolves the contact of the current state, or advances the body to the next contact or to the end of the step.
     fn proceed(
         &mut self,
         limits: &Limits,
@@ -444,7 +444,8 @@ impl<S: SupportMap, F: Flight> Run<'_, '_, S, F> {
         }
     }
 
-    /// Resolves the impact of the present state, if any touching point approaches.
+    /// Resolves the impact of the current state, if any touching point approaches the plane. `split` holds the durations of the
+    /// step before and after the impact. Returns the ending if the run ends here.
     fn hit(
         &mut self,
         split: Split,
@@ -509,8 +510,8 @@ impl<S: SupportMap, F: Flight> Run<'_, '_, S, F> {
         }
     }
 
-    /// Ends the run if a body that began at rest on the plane is only pressed against it. Such a body stays at rest whatever
-    /// its restitution: its impacts are caused by the rounding of the gap.
+    /// Ends the run if a body that began at rest on the plane has only an impact that rounding of its gap causes. Such a body
+    /// stays at rest, whatever its restitution. Returns `None` if the impact is a true one.
     fn settle(
         &mut self,
         impact: &Impact,
@@ -524,8 +525,8 @@ impl<S: SupportMap, F: Flight> Run<'_, '_, S, F> {
         Ok(Some(Ending::AtRest))
     }
 
-    /// Returns the height (m) of a fall that ends with the gap rate of the impact, under the second derivative of the gap after
-    /// the impact. Returns infinity if the gap does not accelerate towards the plane.
+    /// Returns the height (m) from which the body would have to fall to reach the gap rate of the impact. The acceleration of the
+    /// fall is that of the gap just after the impact. Returns infinity if the gap does not accelerate towards the plane.
     fn fall(&self, impact: &Impact) -> f64 {
         let (_, acceleration) = self.fastest(impact);
         if acceleration < 0.0 {
@@ -535,8 +536,8 @@ impl<S: SupportMap, F: Flight> Run<'_, '_, S, F> {
         }
     }
 
-    /// True if the contact lasts: the fastest approaching point has no rebound after the impact, and is pressed against the
-    /// plane.
+    /// True if the contact lasts after the impact: the point that approached fastest does not rebound, and it is accelerated
+    /// towards the plane.
     fn lasts(&self, impact: &Impact) -> bool {
         let (point, acceleration) = self.fastest(impact);
         let (body, state) = (self.collider.body, &impact.after);
@@ -548,11 +549,12 @@ impl<S: SupportMap, F: Flight> Run<'_, '_, S, F> {
         acceleration < 0.0 && rate.abs() <= STILL * impact.gap_rate.abs() + ROUNDING * speeds
     }
 
-    /// Returns the fastest approaching point in body axes, and the second derivative of the gap at that point after the impact
-    /// (m/s²), $n\cdot a + d\cdot(\dot\Omega\times\rho + \Omega\times(\Omega\times\rho)) + \dot d\cdot H\dot d$. The terms are
-    /// the acceleration $a$ of the center of mass, the acceleration of the body point $\rho$, and the motion of the lowest point
-    /// along a curved body, with $\dot d = d\times\Omega$ and $H = \partial\rho/\partial d$. For a spinning ball the last two
-    /// terms cancel.
+    /// Returns the point of the impact that approached fastest, in body axes (m), and the second time derivative of the gap at
+    /// that point after the impact (m/s²): $n\cdot a + d\cdot(\dot\Omega\times\rho + \Omega\times(\Omega\times\rho)) + \dot
+    /// d\cdot H\dot d$. Here $n$ and $d$ are the plane normal in space and in body axes, and $\Omega$ is the angular velocity.
+    /// The terms are the acceleration $a$ of the center of mass, the acceleration of the body point $\rho$, and the motion of the
+    /// lowest point along a curved body, with $\dot d = d\times\Omega$ and $H = \partial\rho/\partial d$. For a spinning ball the
+    /// last two terms cancel.
     fn fastest(&self, impact: &Impact) -> (Vector3<f64>, f64) {
         let (body, flight) = (self.collider.body, self.collider.flight);
         let fastest = impact
@@ -576,7 +578,7 @@ impl<S: SupportMap, F: Flight> Run<'_, '_, S, F> {
         (point, acceleration)
     }
 
-    /// Removes the gap rate of the state at an accumulation point, by an inelastic impact.
+    /// Removes the remaining normal velocity at an accumulation point of impacts, by an impact without restitution.
     fn stop(&mut self) -> Result<(), CollisionError> {
         let collider = self.collider;
         let tolerance = collider.options.contact_tolerance * self.scene.radius;

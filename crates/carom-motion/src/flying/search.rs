@@ -47,8 +47,9 @@ const MAX_LIFTS: usize = 8;
 /// Sampling interval, as a fraction of the step, used if no bounds exist.
 const STRIDE: f64 = 1.0 / 4096.0;
 
-/// Returns the factor of the depth tolerance after a number of evaluations beyond the first [`PATIENCE`] ones: 0 for `None`, else
-/// 1, and four times more after each further 512.
+/// Returns a factor for the depth tolerance of a contact search, which grows when the search takes many evaluations. `beyond` is
+/// the number of evaluations beyond the first [`PATIENCE`] ones, or `None` before that. The factor is 0 for `None`, then 1, and
+/// grows fourfold after each further 512 evaluations.
 pub(crate) fn patience(beyond: Option<usize>) -> f64 {
     beyond.map_or(0.0, |evaluations| {
         carom_numeric::power(4.0, (evaluations / PATIENCE) as i32)
@@ -122,13 +123,14 @@ impl<S: SupportMap, F: Flight> Scene<'_, S, F> {
         self.plane.gap(self.shape, &state.configuration())
     }
 
-    /// Returns the largest absolute gap that counts as contact (m).
+    /// Returns the largest absolute gap between body and plane that counts as contact (m): a multiple of its rounding error.
     #[inline]
     pub(crate) fn band(&self, state: &State) -> f64 {
         BAND * self.plane.gap_scale(&state.position, self.radius)
     }
 
-    /// True if a cheap test shows that a whole step from a start without penetration is free of contact.
+    /// True if a cheap test shows that no contact happens in a step of the duration `time` (s) between the states `from` and
+    /// `end`. The body must not penetrate the plane in `from`. False does not imply a contact.
     #[inline]
     pub(crate) fn is_free(&self, from: &State, end: &State, time: f64, bounds: &Bounds) -> bool {
         let (start, stop) = (
@@ -172,7 +174,8 @@ impl<S: SupportMap, F: Flight> Scene<'_, S, F> {
         }
     }
 
-    /// Evaluates the certificate $L(\tau)$ of the module documentation.
+    /// Returns a lower bound of the gap (m) at the time `tau` (s) after the path point `at`: the certificate $L(\tau)$ of the
+    /// module documentation.
     fn certificate(&self, at: &Probe, tau: f64, bounds: &Bounds) -> f64 {
         let normal: &Vector3<f64> = self.plane.normal();
         let turned = at.gap.normal_b + at.gap.normal_b.cross(&at.rate.angular) * tau;
@@ -182,7 +185,8 @@ impl<S: SupportMap, F: Flight> Scene<'_, S, F> {
             - 0.5 * bounds.down * tau * tau
     }
 
-    /// Finds the first contact on the path of duration `time` from `from`; there is no penetration before it.
+    /// Finds the first contact on the path of the duration `time` (s) that starts in the state `from`; the body does not
+    /// penetrate the plane before it. Returns `None` if the path has no contact.
     ///
     /// `from` must not penetrate and, if it is in contact, must not approach.
     pub(crate) fn first_contact(
@@ -244,7 +248,8 @@ impl<S: SupportMap, F: Flight> Scene<'_, S, F> {
         })
     }
 
-    /// Finds the first contact that shows at 4096 sample times of the path.
+    /// Finds the first contact by sampling the path of the duration `time` (s) at 4096 times; a short contact between two samples
+    /// is missed. `at` is the start of the path, and `band` the gap below which the body touches (m).
     fn sample(
         &self,
         from: &State,
@@ -267,7 +272,8 @@ impl<S: SupportMap, F: Flight> Scene<'_, S, F> {
         Ok(None)
     }
 
-    /// Returns the end of the falling interval, and exactly the end of the step if the interval reaches that far.
+    /// Returns the end time of an interval in which the gap falls, but at most the end `time` of the step (s). The interval
+    /// starts at the path point `at` and lasts `falling` (s); `left` is the rest of the step (s).
     fn end_of(&self, falling: f64, left: f64, at: &Probe, time: f64) -> f64 {
         if falling >= left {
             time
@@ -276,8 +282,8 @@ impl<S: SupportMap, F: Flight> Scene<'_, S, F> {
         }
     }
 
-    /// Locates the contact between `low`, where the gap is positive, and `high`, where it is not, on an interval of falling gap.
-    /// Safeguarded Newton iteration; the result lies on the free side.
+    /// Locates the contact between the time `low` (s), at which the gap is positive, and the path point `high`, at which it is
+    /// not. The gap must fall in between. Uses Newton steps safeguarded by bisection; the body does not penetrate in the result.
     fn refine(&self, from: &State, mut low: f64, high: Probe) -> Result<Contact, CollisionError> {
         let tolerance = TARGET * self.plane.gap_scale(&high.state.position, self.radius);
         let mut at = high;
@@ -305,8 +311,8 @@ impl<S: SupportMap, F: Flight> Scene<'_, S, F> {
         Ok(Contact { time, state })
     }
 
-    /// Moves a contact that is deeper than the target accuracy back along the path, by Newton steps. Without this
-    /// every bounce of a body that does not turn would begin lower than the previous one, by the rounding band.
+    /// Moves a contact that lies too deep in the plane back along the path, by Newton steps, but not before the time `low` (s).
+    /// Without this correction each bounce of a body that does not turn would start slightly deeper than the previous one.
     fn lift(&self, from: &State, low: f64, deep: Probe) -> Result<Contact, CollisionError> {
         let tolerance = TARGET * self.plane.gap_scale(&deep.state.position, self.radius);
         let mut at = deep;
@@ -325,8 +331,8 @@ impl<S: SupportMap, F: Flight> Scene<'_, S, F> {
         Ok(Contact { time, state })
     }
 
-    /// Finds a contact by Tran & Leok's rule: if the body penetrates at the end of the step, bisects from the free side,
-    /// without evaluating the gap at the start.
+    /// Finds a contact by the rule of Tran & Leok: if the body penetrates the plane at the end of the step, bisects the step.
+    /// Returns `None` if it does not. The gap at the start is not evaluated.
     pub(crate) fn end_of_step(
         &self,
         from: &State,

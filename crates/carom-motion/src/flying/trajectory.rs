@@ -25,7 +25,7 @@ pub(crate) enum Node<'t> {
 }
 
 impl<'t> Node<'t> {
-    /// Returns the state from which the motion continues.
+    /// Returns the state from which the motion continues: the state of the grid point, or the state just after the impact.
     pub(crate) fn after(&self) -> &'t State {
         match self {
             Self::Grid(state) => state,
@@ -121,7 +121,7 @@ impl<'a, F: Flight> Trajectory<'a, F> {
         self.times.iter().copied().zip(&self.states)
     }
 
-    /// Returns the grid points and the impacts with their times (s), in order of time.
+    /// Returns the points of the time grid and the impacts of the trajectory, each with its time (s), in order of time.
     pub(crate) fn numbered(&self) -> impl Iterator<Item = (f64, Node<'_>)> + Clone {
         let mut grid = self.grid.iter().peekable();
         let mut impacts = self.impacts.iter();

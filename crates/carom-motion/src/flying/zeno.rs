@@ -23,11 +23,12 @@ pub(crate) struct Accumulation {
 }
 
 impl Accumulation {
-    /// Adds an impact that loses energy. `rebound` is the height of its rebound, divided by the height that
-    /// rounding hides. Returns the remaining time to the accumulation point (s), extrapolated as a geometric
-    /// series, if three intervals between four impacts have shrunk, and either the remaining time is less than $10^{-9}$ of
-    /// the step or the rebounds are hidden by rounding. Three consecutive hidden rebounds are a lasting contact:
-    /// the remaining time is then zero.
+    /// Adds an impact at `time` (s) that loses energy to the record from which accumulation of impacts is detected. `rebound` is
+    /// the height of the rebound divided by the height that rounding hides.
+    ///
+    /// Returns the remaining time to the accumulation point (s) if one is found, extrapolated as a geometric series. Three
+    /// intervals between four impacts must have shrunk, and either the remaining time is less than $10^{-9}$ of the step or the
+    /// rebounds are hidden by rounding. Three consecutive hidden rebounds are a lasting contact: the remaining time is then zero.
     pub(crate) fn add(&mut self, time: f64, time_step: f64, rebound: f64) -> Option<f64> {
         let is_lost = rebound <= 1.0;
         self.lost = if is_lost { self.lost + 1 } else { 0 };

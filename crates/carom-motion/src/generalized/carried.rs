@@ -71,7 +71,10 @@ impl fmt::Debug for Carried<'_> {
 }
 
 impl<'r> Carried<'r> {
-    /// Starts at the initial state of a run: $\delta p = M\delta v + B\delta q$.
+    /// Creates the derivatives of the state with respect to the initial state and the parameters, at the start of a run: an
+    /// identity matrix for the initial configuration $q$ and velocity $v$, zero for the parameters. The derivatives are stored
+    /// for configuration and momentum, $\delta p = M\delta v + B\delta q$, with the mass matrix $M$ and the derivative $B$ of the
+    /// momentum with respect to $q$.
     pub(crate) fn new<S: MechanicalSystem + ?Sized>(
         law: &'r dyn DifferentiableLaw,
         parameters: &'r [ForceParameter<'r>],
@@ -104,8 +107,8 @@ impl<'r> Carried<'r> {
         self.columns.ncols() - 1
     }
 
-    /// Propagates the differences over a flight from `start` without active contacts. The length of the flight changes by
-    /// [`longer`](Self::longer).
+    /// Propagates the derivatives of the state over a flight of length `h` (s) from `start` without active contacts. `mean` is
+    /// the mean velocity of the flight. The field `longer` holds the derivatives of its length.
     fn fly<S: MechanicalSystem + ?Sized>(
         &mut self,
         stepper: &mut Stepper<'_, S>,
@@ -169,7 +172,8 @@ impl<'r> Carried<'r> {
         self.parameters.iter().map(force).collect()
     }
 
-    /// Propagates the differences over a flight whose length is a fixed part of the remaining step.
+    /// Propagates the derivatives of the state over a flight of length `h` (s) from `start`. This length is the constant fraction
+    /// `part` of the remaining step. `mean` is the mean velocity of the flight.
     pub(super) fn follow<S: MechanicalSystem + ?Sized>(
         &mut self,
         stepper: &mut Stepper<'_, S>,
@@ -183,7 +187,8 @@ impl<'r> Carried<'r> {
         self.fly(stepper, start, h, mean);
     }
 
-    /// Propagates the differences over a flight that ends at the closing of a gap with the given gradient.
+    /// Propagates the derivatives of the state over a flight of length `h` (s) that ends when a gap closes, and corrects them for
+    /// the change of that time. `mean` is the mean velocity of the flight, `gradient` the gradient of the gap at its end.
     pub(super) fn arrive<S: MechanicalSystem + ?Sized>(
         &mut self,
         stepper: &mut Stepper<'_, S>,
@@ -215,7 +220,8 @@ impl<'r> Carried<'r> {
         }
     }
 
-    /// Propagates the differences through an impact, and adds the impact to the result.
+    /// Propagates the derivatives of the state through the impact `hit` at the point `start`, and appends the classified impact
+    /// to the result.
     pub(super) fn strike<S: MechanicalSystem + ?Sized>(
         &mut self,
         stepper: &mut Stepper<'_, S>,
@@ -264,7 +270,10 @@ impl<'r> Carried<'r> {
         Ok(())
     }
 
-    /// Applies $\delta v = M^{-1}(\delta p - B\delta q)$, the derivative of the reset, and $\delta p = M\delta v + B^+\delta q$.
+    /// Applies the derivative of an impact to the derivatives $\delta q$ and $\delta p$ of configuration and momentum. Three
+    /// steps: $\delta v = M^{-1}(\delta p - B\delta q)$, the matrix `reset` on $(\delta q, \delta v)$, and $\delta p = M\delta v
+    /// + B^+\delta q$. Here $M$ is the mass matrix; $B$ and $B^+$ are the derivatives of the momentum with respect to the
+    /// configuration at the velocities before and after.
     fn jump<S: MechanicalSystem + ?Sized>(
         &mut self,
         stepper: &mut Stepper<'_, S>,
@@ -292,7 +301,8 @@ impl<'r> Carried<'r> {
         }
     }
 
-    /// Completes the result at the end of a run, as derivatives of configuration and velocity.
+    /// Returns the result at the end point of a run: the derivatives of the final configuration and velocity with respect to the
+    /// initial ones and to the parameters.
     pub(crate) fn finish<S: MechanicalSystem + ?Sized>(
         mut self,
         stepper: &mut Stepper<'_, S>,
@@ -320,7 +330,8 @@ impl<'r> Carried<'r> {
     }
 }
 
-/// True if a gap closes transversally: its rate exceeds [`GRAZING`] times gradient and velocity.
+/// True if a gap closes transversally and not as a graze: the time derivative of the gap, `rate`, exceeds [`GRAZING`] times the
+/// norms of its gradient and of the velocity.
 fn is_transversal(rate: f64, gradient: &[f64], velocity: &[f64]) -> bool {
     rate.abs() > GRAZING * kernel::norm(gradient) * kernel::norm(velocity)
 }
@@ -347,8 +358,9 @@ pub(crate) struct Struck<'h, 'p> {
     pub(crate) others_struck: bool,
 }
 
-/// Computes the Jacobian of the reset on $(q, v)$: identity for $q$, and the derivative of the law along every coordinate for
-/// $v$. Returns `None` if the law or the system does not provide the derivative.
+/// Computes the derivative of configuration and velocity after the impact `hit` with respect to those before it. The
+/// configuration does not change. The velocity is differentiated through the impact law, along every coordinate. Returns `None`
+/// if the law or the system does not provide the derivative.
 fn reset<S: MechanicalSystem + ?Sized>(
     stepper: &mut Stepper<'_, S>,
     start: &Point,
@@ -399,8 +411,10 @@ fn reset<S: MechanicalSystem + ?Sized>(
     Ok(Some(reset))
 }
 
-/// Computes the saltation matrix of the continuous flows on $(q, v)$, whose accelerations are
-/// $M^{-1}(D - Bv)$.
+/// Computes the saltation matrix of the impact `hit` on configuration and velocity $(q, v)$ for exact motion before and after it.
+/// This matrix maps a perturbation just before the impact to that just after. The accelerations are $M^{-1}(D - Bv)$ with the
+/// mass matrix $M$, the total generalized force $D$, and the derivative $B$ of the momentum with respect to $q$. Returns `None`
+/// for a graze.
 fn continuous<S: MechanicalSystem + ?Sized>(
     stepper: &mut Stepper<'_, S>,
     start: &Point,

@@ -13,8 +13,8 @@ use carom_variational::generalized::{Bond, StepFailure};
 const SIGN_TOLERANCE: f64 = 1e-10;
 
 impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
-    /// Makes a step of at most `left` (s) from the start, and computes the state at its end. Returns the length of the
-    /// step, which is halved until the step can be solved.
+    /// Computes a step of at most `left` (s) from the start of the flight, with its end state. The length is halved until the
+    /// step can be solved; the length that succeeded is returned.
     pub(crate) fn fly(&mut self, left: f64) -> Result<f64, IntegratorError> {
         let time = self.start.time;
         let found = self
@@ -47,8 +47,8 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
         })
     }
 
-    /// Tries a step of length `h` (s) with all conditions of lasting contacts. Fails with `None` if no combination of
-    /// friction modes is consistent.
+    /// Tries to solve a step of length `h` (s) with all lasting contacts, over all combinations of sticking and slipping. The
+    /// error is `None` if no combination satisfies Coulomb's law.
     fn try_flight(&mut self, h: f64) -> Result<(), Option<StepFailure>> {
         loop {
             let mut combinations = Combinations::new(&self.bonds);
@@ -82,8 +82,8 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
         }
     }
 
-    /// Extrapolates the mean velocity of a step from the velocity at its start and the change of velocity over the previous
-    /// step.
+    /// Sets the initial guess for the mean velocity of a step of length `h` (s), by linear extrapolation from the velocities at
+    /// the start of this step and of the previous one.
     fn guess(&mut self, h: f64) {
         let ratio = if self.last_step > 0.0 {
             0.5 * h / self.last_step
@@ -136,8 +136,9 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
         }
     }
 
-    /// Removes from the momentum at the end of the step the components that the lasting contacts do not allow. These are the
-    /// second half of the contact impulses; modes and releases follow the rules of the first half.
+    /// Applies the second half of the contact impulses of a step of length `h` (s): removes from the final momentum those
+    /// components that the lasting contacts do not allow. Friction modes and releases are found as for the first half. The error
+    /// is `None` if no combination of modes satisfies Coulomb's law.
     fn project(&mut self, h: f64) -> Result<(), Option<StepFailure>> {
         self.lost.clear();
         self.end_bonds.clone_from(&self.bonds);

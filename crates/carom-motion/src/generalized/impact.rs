@@ -33,7 +33,7 @@ const NEAR: f64 = 10.0;
 const SHORT_FLIGHTS: usize = 3;
 
 impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
-    /// Returns the contacts that are closed at the start, in ascending order.
+    /// Returns the indices of the contacts that are closed at the start of the flight, in ascending order.
     fn closed(&self) -> Vec<usize> {
         let tolerance = self.options.simultaneous_tolerance;
         let closed = |i: &usize| self.is_bonded(*i) || self.start.gaps[*i] <= tolerance;
@@ -67,8 +67,8 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
         contacts.iter().map(|i| self.contact_rows(*i)).collect()
     }
 
-    /// Returns the gradient of the slide coordinate of a contact at the start. Returns `None` if the contact has no slide
-    /// coordinate, or if the joints forbid the slide, so that friction cannot act on the system.
+    /// Returns the gradient of a contact's slide coordinate (whose rate is the sliding velocity) at the start of the flight.
+    /// Returns `None` if the contact has no slide coordinate, or if the joints forbid the slide, so that friction cannot act.
     fn slide_row(&self, contact: usize) -> Option<DVector<f64>> {
         let system = self.stepper.system();
         let q = &self.start.configuration;
@@ -86,8 +86,9 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
         (moved > FORBIDDEN * size).then_some(row)
     }
 
-    /// True if the impact at the end of this flight is made plastic: the third consecutive one
-    /// after short flights, if energy is lost. Elastic impacts count only if the options say so.
+    /// True if the impacts of a contact accumulate, so that the impact at the start of this flight is made plastic. This holds
+    /// for the third consecutive impact after flights shorter than `longest` (s), if the impacts lose energy. Elastic impacts
+    /// count only if the options say so.
     fn is_accumulating(&self, contact: usize, longest: f64) -> bool {
         let history = self.history[contact];
         let short = history
@@ -97,8 +98,8 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
         short && counts && history.short + 1 >= SHORT_FLIGHTS
     }
 
-    /// Resolves the impact at the start of a flight. If no contact approaches, the contact `trigger` becomes
-    /// a lasting one.
+    /// Resolves the impact at the start of a flight, which the contact with the index `trigger` caused. If no contact approaches,
+    /// that contact becomes a lasting one.
     pub(crate) fn hit(&mut self, trigger: usize) -> Result<(), IntegratorError> {
         let time = self.start.time;
         let at = |source: ImpactError| IntegratorError::Impact { time, source };
@@ -205,7 +206,9 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
         law.resolve_all(problem).ok().map(|set| set.indeterminacy)
     }
 
-    /// Continues from the outcome of an impact: updates momenta, lasting contacts and impact histories.
+    /// Continues the run from the outcome of an impact: updates momentum, lasting contacts and the records of past impacts. `set`
+    /// holds the contacts of the impact, `size` the kinetic norm of the velocity before it. A flight shorter than `longest` (s)
+    /// counts as short.
     fn go_on_from(
         &mut self,
         impact: &mut Impact,
@@ -251,7 +254,7 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
         Ok(())
     }
 
-    /// Makes a contact that touches without approaching a lasting one.
+    /// Makes a contact that touches without approaching a lasting contact, and reports it. `contact` is its index.
     pub(crate) fn establish(&mut self, contact: usize) {
         self.refuse("established-contact");
         if self.bond(contact) {
@@ -260,7 +263,8 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
         }
     }
 
-    /// Adds an active contact. Returns false, without adding it, if the other active contacts already determine its gap rate.
+    /// Adds a contact to the active contacts, whose gaps are kept closed. Returns false, without adding it, if the other active
+    /// contacts already determine its gap rate. `contact` is its index.
     fn bond(&mut self, contact: usize) -> bool {
         let system = self.stepper.system();
         let friction = match self.slide_row(contact) {
@@ -285,7 +289,7 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
     }
 }
 
-/// True if the last vector is linearly independent of the others, which are independent of each other.
+/// True if the last vector is linearly independent of the other ones, which must be independent of each other.
 fn is_independent(vectors: &[Vec<f64>]) -> bool {
     let mut basis: Vec<DVector<f64>> = Vec::with_capacity(vectors.len());
     let mut left = 1.0;

@@ -17,7 +17,7 @@ pub(crate) struct Hit {
 }
 
 impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
-    /// Finds the first contact that closes within the step of length `h` (s).
+    /// Finds the contact that closes first within the step of length `h` (s), with its time. Returns `None` if no contact closes.
     pub(crate) fn next_hit(&mut self, h: f64) -> Result<Option<Hit>, StepFailure> {
         if self.start.gaps.len() == self.bonds.len() {
             return Ok(None);
@@ -70,7 +70,8 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
         }
     }
 
-    /// Returns the gap on the discrete path `time` seconds after the start of the step.
+    /// Returns the gap of a contact `time` seconds after the start of the step of length `h` (s). A step of length `time` is
+    /// solved for this.
     fn gap_after(&mut self, contact: usize, time: f64, h: f64) -> Result<f64, StepFailure> {
         if time <= 0.0 {
             return Ok(self.start.gaps[contact]);
@@ -84,8 +85,9 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
         Ok(self.stepper.end_gap(contact))
     }
 
-    /// Finds the time at which a gap closes on the discrete path, from the side of positive gap. Returns `None` if the
-    /// interpolated path has a dip that the discrete path does not have.
+    /// Finds the time after the start of the step at which a gap closes (s). The gap at this time is not negative. `dip` is the
+    /// interval in which the gap becomes negative on an interpolated path; the search itself solves a step for each tried time.
+    /// Returns `None` if no such step has a negative gap. `h` is the length of the whole step (s).
     fn locate(&mut self, contact: usize, dip: Dip, h: f64) -> Result<Option<f64>, StepFailure> {
         let tolerance = self.options.gap_tolerance;
         let touching = dip.open.time == 0.0 && self.start.gaps[contact].abs() <= tolerance;
@@ -149,7 +151,8 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
         self.refine(contact, low, high, h).map(Some)
     }
 
-    /// True if a touching contact is pressed together and would rise by at most the gap tolerance.
+    /// True if a touching contact rests: it is accelerated towards contact, and would rise by at most the gap tolerance within
+    /// the step of length `h` (s).
     fn is_resting(&self, contact: usize, h: f64) -> bool {
         let rate = self.start.rates[contact];
         let gaps = self.end.gaps[contact] - self.start.gaps[contact];
@@ -159,7 +162,9 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
         pressing > 0.0 && rate * rate <= 2.0 * pressing * self.options.gap_tolerance
     }
 
-    /// Finds the root on the interpolated path by Newton, secant and bisection steps.
+    /// Finds the time at which a gap becomes zero on the path that interpolates the step of length `h` (s), by Newton, secant and
+    /// bisection steps. `dip` is the interval that contains this time. If `touching` is true, the gap is also zero at the start,
+    /// and the search bisects to avoid that root.
     fn interpolated_root(&mut self, contact: usize, dip: Dip, touching: bool, h: f64) -> Probe {
         let mut path = self.path(h);
         let (mut low, mut high) = (dip.open, dip.violated);
@@ -191,8 +196,9 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
         at
     }
 
-    /// Refines a bracketed root of the discrete path by the Illinois method with bisection. The result is on the
-    /// side of positive gap.
+    /// Refines the time at which a gap closes, between `low` and `high`, by the Illinois method (secant steps that move both
+    /// ends) with bisection. Each end is a time (s) and the gap (m) after a step of this length. The gap at the returned time is
+    /// not negative. `h` is the length of the whole step (s).
     fn refine(
         &mut self,
         contact: usize,

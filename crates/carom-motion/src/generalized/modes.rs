@@ -31,7 +31,8 @@ impl Combinations {
         }
     }
 
-    /// Sets the next combination of modes; returns `false` after the last one.
+    /// Sets the friction modes of the contacts `bonds` (stick, slip backward, slip forward) to the next combination to try.
+    /// Returns `false` after the last one.
     pub(crate) fn advance(&mut self, bonds: &mut [Bond]) -> bool {
         if self.count == self.total {
             return false;

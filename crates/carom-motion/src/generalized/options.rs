@@ -59,7 +59,8 @@ impl Default for IntegratorOptions {
 }
 
 impl IntegratorOptions {
-    /// Returns the accuracy to which the gaps of lasting contacts are kept closed: rounding error, for gaps of moderate size.
+    /// Returns the largest gap that a lasting contact may have after a step (m). For gaps of moderate size this is rounding
+    /// error.
     pub(crate) fn gap_floor(&self) -> f64 {
         1e-3 * self.gap_tolerance
     }

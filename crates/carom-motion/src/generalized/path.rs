@@ -49,7 +49,7 @@ pub(crate) struct Path<'p, S: ?Sized> {
 }
 
 impl<S: MechanicalSystem + ?Sized> Path<'_, S> {
-    /// Sets the buffer `configuration` to the configuration at a time of the step (s).
+    /// Sets the buffer `configuration` to the interpolated configuration at a time (s) after the start of the step.
     fn place(&mut self, time: f64) {
         let h = self.step;
         let x = time / h;
@@ -65,7 +65,7 @@ impl<S: MechanicalSystem + ?Sized> Path<'_, S> {
         }
     }
 
-    /// Computes the gaps of all contacts at the middle of the step.
+    /// Computes the gaps of all contacts at the middle of the step, on the interpolated path.
     pub(crate) fn middle_gaps(&mut self, gaps: &mut [f64]) {
         self.place(0.5 * self.step);
         self.system.gaps(self.configuration, gaps);
@@ -91,7 +91,8 @@ impl<S: MechanicalSystem + ?Sized> Path<'_, S> {
         }
     }
 
-    /// Finds the first segment in which a gap falls below `floor`; `middle` is the gap at the middle of the step.
+    /// Finds the first interval of the step in which the gap of a contact falls below `floor` (m). `middle` is the gap at the
+    /// middle of the step. Returns `None` if the gap stays above.
     pub(crate) fn first_dip(&mut self, contact: usize, middle: f64, floor: f64) -> Option<Dip> {
         let at = |point: &Point, time| Probe {
             time,
@@ -148,9 +149,9 @@ enum Verdict {
     Unclear,
 }
 
-/// Decides from the signs of Bernstein coefficients if a gap stays above `floor`, crosses it once, or is undecided. The
-/// coefficients are those of the cubic through the ends, decreased and increased by a multiple of the bump $x^2(1-x)^2$ that
-/// covers the error at the middle.
+/// Decides if a gap stays above `floor` between the points `a` and `b`, crosses it exactly once, or is undecided; `middle` is the
+/// gap halfway in between. The decision uses signs of Bernstein coefficients. They belong to the cubic through both ends, plus or
+/// minus a multiple of the bump $x^2(1-x)^2$ that covers the error at the middle.
 fn judge(a: &Probe, b: &Probe, middle: f64, floor: f64) -> Verdict {
     let width = b.time - a.time;
     let (ga, gb) = (a.gap - floor, b.gap - floor);

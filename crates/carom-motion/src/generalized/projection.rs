@@ -26,7 +26,9 @@ impl Projection {
         &self.rows[at..at + n]
     }
 
-    /// Solves for the impulses of one combination of modes. Returns false if the linear system is singular.
+    /// Solves for the contact impulses at the end of a step for one choice of friction modes: those that bring the momentum onto
+    /// the velocities that the contacts allow. `bonds` holds the contacts with their modes, `rows` their Jacobian rows. Returns
+    /// false if the linear system is singular.
     pub(super) fn solve(&mut self, end: &Point, rows: &Rows, bonds: &[Bond]) -> bool {
         let n = end.momentum.len();
         let lower = end.mass.as_slice();
@@ -135,8 +137,9 @@ pub(super) enum Trial {
     Inconsistent,
 }
 
-/// True if a contact satisfies Coulomb's law: it sticks within the friction cone, or friction opposes the slide. `slide_rate` and
-/// `small` are in kinetic units (slide row normalized in the kinetic norm); `small_impulse` is for the slide row before this
+/// True if a contact satisfies Coulomb's law: it sticks with a tangential impulse within the friction cone, or friction opposes
+/// its slide. `normal` and `tangential` are its impulses. `slide_rate` and the tolerance `small` refer to the slide row
+/// normalized in the kinetic norm. The tolerance `small_impulse` of the tangential impulse refers to the slide row before this
 /// normalization.
 pub(super) fn is_consistent(
     bond: &Bond,

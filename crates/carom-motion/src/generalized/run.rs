@@ -354,12 +354,12 @@ impl Clock {
         }
     }
 
-    /// Returns the time at which the present step began (s).
+    /// Returns the time at which the current step of the time grid began (s).
     fn begin(&self) -> f64 {
         self.origin + self.grid.time(self.n_steps)
     }
 
-    /// Returns the length of the present step (s).
+    /// Returns the length of the current step of the time grid (s).
     pub(crate) fn length(&self) -> f64 {
         self.grid.length(self.n_steps)
     }
@@ -414,7 +414,8 @@ impl<S: MechanicalSystem + ?Sized> Hybrid for Run<'_, '_, '_, S> {
         self.n_impacts
     }
 
-    /// Continues to the next event, or to the end of the step.
+    /// Continues the run to the next event, or to the end of the current step of the time grid. Returns the ending if the run is
+    /// complete.
     fn proceed(&mut self, _: &Limits) -> Result<Option<Ending<IntegratorError>>, IntegratorError> {
         if self.clock.n_steps == self.clock.grid.n_steps() {
             return Ok(Some(Ending::Completed));
@@ -537,14 +538,15 @@ impl<'r, 's, 'o, S: MechanicalSystem + ?Sized> Run<'r, 's, 'o, S> {
         self.bonds.iter().any(|bond| bond.contact == contact)
     }
 
-    /// Removes an active contact whose impulse would be negative.
+    /// Removes a contact from the active contacts because its impulse would be negative (pulling). `bond` is its place in the
+    /// list.
     pub(crate) fn release(&mut self, bond: usize) {
         let bond = self.bonds.remove(bond);
         self.released.push(bond.contact);
         self.let_go.push(bond.contact);
     }
 
-    /// Copies the present point into the state that is reported.
+    /// Copies time, configuration and momentum at the start of the flight into the state that is reported to the observer.
     fn write(&mut self) {
         let state = &mut self.state;
         state.time = self.start.time;
@@ -553,14 +555,16 @@ impl<'r, 's, 'o, S: MechanicalSystem + ?Sized> Run<'r, 's, 'o, S> {
         state.momentum.0.as_mut_slice().copy_from_slice(p);
     }
 
-    /// Finds a touching contact that approaches, more than by grazing.
+    /// Returns the index of a touching contact that approaches by more than grazing and is not a lasting contact, or `None` if
+    /// there is no such contact.
     fn approaching(&mut self) -> Option<usize> {
         (0..self.start.gaps.len()).find(|&contact| {
             self.start.gaps[contact] <= 0.0 && !self.is_bonded(contact) && self.approaches(contact)
         })
     }
 
-    /// True if a contact approaches by more than grazing, in the sense of the impact laws.
+    /// True if a contact approaches so fast that the impact laws treat it as approaching and not as grazing. `contact` is its
+    /// index.
     pub(crate) fn approaches(&mut self, contact: usize) -> bool {
         let rate = self.start.rates[contact];
         if rate >= 0.0 {
@@ -588,7 +592,8 @@ impl<'r, 's, 'o, S: MechanicalSystem + ?Sized> Run<'r, 's, 'o, S> {
         Ok(h)
     }
 
-    /// Flies to the time of an event (s); a longer step has been solved before.
+    /// Computes a flight that ends at the time `time` of an event (s after the start of the flight), and reports released
+    /// contacts. Fails if the whole flight cannot be solved, although a longer one was solved before.
     fn fly_and_report_to(&mut self, time: f64) -> Result<(), IntegratorError> {
         let h = self.fly_and_report(time)?;
         if h < time {
@@ -600,7 +605,8 @@ impl<'r, 's, 'o, S: MechanicalSystem + ?Sized> Run<'r, 's, 'o, S> {
         Ok(())
     }
 
-    /// Makes the end of a flight the start of the next one.
+    /// Makes the end of the flight the start of the next one, at the time `time` (s), and adds up energies and impulses. `h` is
+    /// the length of the flight (s).
     fn advance(&mut self, time: f64, h: f64) {
         self.last_velocity.copy_from_slice(&self.start.velocity);
         self.last_step = h;

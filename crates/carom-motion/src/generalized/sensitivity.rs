@@ -6,14 +6,15 @@ use carom_contact::{ImpactError, ImpactOutcome, ImpactProblem};
 use carom_mechanism::MechanicalSystem;
 
 impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
-    /// Records the reason for which the run has no derivative.
+    /// Records why the derivative of the run does not exist; `reason` is a short identifier, for example `grazing`.
     pub(crate) fn refuse(&mut self, reason: &str) {
         if let Some(carried) = &mut self.carried {
             carried.sensitivity.refuse(reason);
         }
     }
 
-    /// Propagates the differences over the present flight of length `h`, out of the remaining time `left` of the step (s).
+    /// Propagates the derivatives of the state over the current flight of length `h` (s), if they were requested. `left` is the
+    /// rest of the step of the time grid when the flight begins (s).
     pub(crate) fn follow_flight(&mut self, h: f64, left: f64) {
         if let Some(carried) = &mut self.carried
             && carried.sensitivity.is_open()
@@ -23,7 +24,8 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
         }
     }
 
-    /// Propagates the differences over the present flight to the closing of a contact.
+    /// Propagates the derivatives of the state over the current flight of length `h` (s), which ends when a contact closes, if
+    /// they were requested. `contact` is its index.
     pub(crate) fn follow_arrival(&mut self, h: f64, contact: usize) {
         if let Some(carried) = &mut self.carried
             && carried.sensitivity.is_open()
@@ -39,7 +41,9 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
         }
     }
 
-    /// Propagates the differences through the impact at the start of the next flight.
+    /// Propagates the derivatives of the state through an impact, if they were requested. `contacts` are the indices of the
+    /// closed contacts in the order of the problem, and `trigger` is the index of the one that closed. `others_struck` is true if
+    /// other contacts have impulses, too; the derivative then does not exist.
     pub(crate) fn follow_impact(
         &mut self,
         problem: &ImpactProblem<'_>,

@@ -14,7 +14,7 @@ pub struct LimitContact {
 }
 
 impl LimitContact {
-    /// Sign of the contact's row: 1 at the lower limit, −1 at the upper one.
+    /// Returns the sign of the limit's contact direction along the joint coordinate: 1 at the lower limit, −1 at the upper one.
     pub(super) fn sign(self) -> f64 {
         if self.upper { -1.0 } else { 1.0 }
     }
@@ -159,12 +159,14 @@ impl Posed {
         }
     }
 
-    /// Mobile bodies of the contact, second first; `None` for a body or plane that never moves.
+    /// Returns the indices of the two mobile bodies of the contact, the second one first. An entry is `None` for a body or plane
+    /// that never moves.
     pub(super) fn ends(&self) -> [Option<usize>; 2] {
         self.rows.first().map_or([None, None], |row| row.ends)
     }
 
-    /// Index of the contact's pair; `None` for a limit.
+    /// Returns the index of the touching pair of bodies to which this contact point belongs, or `None` if the contact is a limit
+    /// of a joint coordinate.
     pub(super) fn pair(&self) -> Option<usize> {
         match self.place {
             Place::Point { pair, .. } => Some(pair),
@@ -172,7 +174,8 @@ impl Posed {
         }
     }
 
-    /// Number of rows in the impact problem: a frictionless point has its normal alone.
+    /// Returns the number of contact directions of this contact in the impact problem: one normal, and two tangents at a point
+    /// with friction.
     pub(super) fn n_rows(&self) -> usize {
         if self.friction > 0.0 {
             self.rows.len()

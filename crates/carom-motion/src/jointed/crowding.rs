@@ -23,7 +23,8 @@ const MOST_LINES: u64 = 64;
 const SLOW: f64 = 3.0;
 
 impl Run<'_, '_> {
-    /// Counts an impact if all its contacts are slow. If there are too many, time stepping handles slow contacts from now on.
+    /// Counts an impact since the last grid time if all its contacts (`members`) close slowly. If there are too many of them,
+    /// time stepping handles slow contacts, without single impacts, until a later grid time.
     pub(super) fn note_impact(&mut self, members: &[Posed]) {
         if members.iter().any(|posed| !self.is_slow(posed)) {
             return;
@@ -45,13 +46,14 @@ impl Run<'_, '_> {
         self.hold_lasting();
     }
 
-    /// True if time stepping handles the closing of this contact, without an impact.
+    /// True if time stepping handles the closing of this contact, so that no impact is resolved: many slow impacts came before,
+    /// and this contact of two bodies closes slowly, too.
     pub(super) fn is_left_to_steps(&self, posed: &Posed) -> bool {
         self.crowding.until.is_some() && posed.pair().is_some() && self.is_slow(posed)
     }
 
-    /// True if a pair whose gap decreases by `closer` (m) within a step of `length` (s) is handled by time stepping, without a
-    /// search for the time of contact.
+    /// True if time stepping handles the closing of a pair of bodies, so that the time of contact need not be searched: many slow
+    /// impacts came before, and the gap decreases slowly. `closer` is the decrease of the gap (m) within a step of `length` (s).
     pub(super) fn closes_slowly(&self, closer: f64, length: f64) -> bool {
         self.crowding.until.is_some() && closer <= self.slow() * length
     }
@@ -60,14 +62,14 @@ impl Run<'_, '_> {
         posed.before[0] > -self.slow()
     }
 
-    /// Largest closing speed of a slow contact (m/s).
+    /// Returns the largest closing speed at which a contact counts as slow (m/s).
     fn slow(&self) -> f64 {
         let gravity = self.world.multibody().gravity().norm();
         SLOW * gravity * self.world.time_step()
     }
 
-    /// Called at a grid time. Returns to event detection if the time for it has come; otherwise keeps the pairs that have a
-    /// normal impulse or no restitution.
+    /// Ends the treatment of slow contacts by time stepping if its last grid time has come. Otherwise continues it for those
+    /// pairs of bodies that have a normal impulse or no restitution. Called at every grid time.
     pub(super) fn end_crowding(&mut self) {
         self.crowding.impacts = 0;
         let Some(until) = self.crowding.until else {

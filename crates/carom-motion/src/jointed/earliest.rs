@@ -42,7 +42,9 @@ pub(super) struct Candidate<'c> {
 }
 
 impl Candidate<'_> {
-    /// Creates a candidate with an event function that is zero.
+    /// Creates a candidate for an event, with an event function that is always zero; the caller replaces it. `change` is the kind
+    /// of event, `start` the event function at the start of the step, and `reach` the length of a step that ends after the event
+    /// (s).
     pub(super) fn new(change: Change, start: f64, reach: f64) -> Self {
         Self {
             change,
@@ -55,7 +57,9 @@ impl Candidate<'_> {
         }
     }
 
-    /// Estimates the time of the event from the start of the step (s), by the secant.
+    /// Estimates the time from the start of the step to the event (s): by linear interpolation of the event function between
+    /// start and end of the step `step` of the given length (s). If a shorter step is known to end after the event, its length is
+    /// returned.
     fn estimate(&self, step: &Step, length: f64) -> f64 {
         let start = self.start.max(0.0);
         match self.reach < length {
@@ -66,8 +70,9 @@ impl Candidate<'_> {
 }
 
 impl Run<'_, '_> {
-    /// Returns the first of the candidates and those at that time, each with its time from the start of the step (s). Candidates
-    /// that lie after the first event found so far are not located.
+    /// Returns the earliest of several possible events within a step of `length` (s), each with its time from the start of the
+    /// step (s). The list can also contain later events that were located before an earlier one was found. Candidates that
+    /// certainly lie after the earliest event so far are not located.
     pub(super) fn earliest(
         &mut self,
         candidates: Vec<Candidate<'_>>,
@@ -124,7 +129,8 @@ impl Run<'_, '_> {
         Ok(events)
     }
 
-    /// Returns the length of the step that ends at an event (s): a root in (0, `length`], by bracketed interpolation.
+    /// Returns the length of the step that ends at an event (s): the root of the event function `gauge` in (0, `length`], found
+    /// by bracketed interpolation. `start` is the event function at the start of the step.
     pub(super) fn root(
         &mut self,
         gauge: Gauge<'_>,
@@ -137,7 +143,8 @@ impl Run<'_, '_> {
         })
     }
 
-    /// Brackets the length of the step that ends at an event: between a length with a positive event function and one without.
+    /// Finds two step lengths (s), almost equal, between which the event function `gauge` falls from positive values to zero or
+    /// below. `start` is the event function at the start of the step, and `length` a step length that ends after the event (s).
     fn bracket(
         &mut self,
         gauge: Gauge<'_>,
@@ -205,8 +212,9 @@ impl Run<'_, '_> {
     }
 }
 
-/// Returns the next argument at which a root is looked for, after Chandrupatla (1997): inverse quadratic interpolation through
-/// three points where it is monotonic, else the midpoint; the secant if only two points are known.
+/// Returns the argument at which a root search evaluates its function next, after Chandrupatla (1997). Each pair is an argument
+/// with its function value: the two ends of the bracket, the newer one first, and in `before` the end that was replaced last.
+/// Inverse quadratic interpolation is used where it is monotonic, else bisection; linear interpolation if `before` is `None`.
 fn interpolate([(a, fa), (b, fb)]: [(f64, f64); 2], before: Option<(f64, f64)>) -> f64 {
     let Some((c, fc)) = before else {
         return (a * fb - b * fa) / (fb - fa);

@@ -18,7 +18,7 @@ const ROUNDING: f64 = 1e-9;
 const LEAST_NAMED: f64 = 1e-3;
 
 impl Run<'_, '_> {
-    /// Updates the energy error after a step.
+    /// Computes the energy balance of the run after an accepted step, and updates its largest energy error.
     ///
     /// # Errors
     ///

@@ -24,8 +24,9 @@ pub(super) const AT_ONCE: f64 = 1e-2;
 const SEEN: f64 = 1e-2;
 
 impl<'w> Run<'w, '_> {
-    /// Returns the first events within a step, each with its time from the start of the step (s). If some are at the start of the
-    /// step, only those are returned.
+    /// Finds the first events within the trial step `step` of `length` (s): limits reached, contacts, and starts or ends of
+    /// sliding. Each is returned with its time from the start of the step (s). If some events are at the start of the step, only
+    /// those are returned.
     pub(super) fn events(
         &mut self,
         step: &Step,
@@ -48,7 +49,9 @@ impl<'w> Run<'w, '_> {
         self.earliest(candidates, step, length)
     }
 
-    /// Event candidate: a sliding coordinate stops.
+    /// Returns the possible event that the sliding of joint coordinate `k` against dry friction stops within the trial step
+    /// `step` of `length` (s). Returns `None` if the coordinate does not slide, slides on to the end of the step, or has friction
+    /// that is solved together with the step (implicit).
     fn stop<'c>(&self, k: usize, step: &Step, length: f64) -> Option<Candidate<'c>> {
         let (slides, still) = (self.modes.slides[k], self.still_rate(k));
         if slides == 0.0 || self.modes.implicit[k] || step.rates[k] * slides >= -still {
@@ -62,7 +65,8 @@ impl<'w> Run<'w, '_> {
         })
     }
 
-    /// Event candidate: a coordinate reaches a limit. `sign` is 1 for a lower limit, −1 for an upper one.
+    /// Returns the possible event that joint coordinate `k` reaches its limit `bound` (rad or m) within the trial step `step` of
+    /// `length` (s), or `None` if it does not. `sign` is 1 for a lower limit, −1 for an upper one.
     fn reach_limit<'c>(
         &mut self,
         k: usize,
@@ -92,8 +96,9 @@ impl<'w> Run<'w, '_> {
         }))
     }
 
-    /// Event candidates: coordinates whose sticking ends. Of several that slip at the start of the step, only the one that
-    /// exceeds its friction most: the others may stick once it slips.
+    /// Returns the possible events that joint coordinates held by dry friction begin to slide within the trial step `step` of
+    /// `length` (s). If several must slide from the start of the step, only the one is returned whose friction is exceeded most:
+    /// the others may stick once it slides.
     fn slips<'c>(&mut self, step: &Step, length: f64) -> Result<Vec<Candidate<'c>>, MotionError> {
         let mut candidates = Vec::new();
         let mut farthest: Option<(f64, usize)> = None;
@@ -145,7 +150,8 @@ impl<'w> Run<'w, '_> {
         Ok(candidates)
     }
 
-    /// Adds the contacts of pairs within a step to the candidates.
+    /// Appends to `candidates` the possible events that pairs of bodies touch, or that further points of a lasting contact close,
+    /// within the trial step `step` of `length` (s).
     fn touches(
         &mut self,
         step: &Step,
@@ -227,7 +233,8 @@ impl<'w> Run<'w, '_> {
         Ok(())
     }
 
-    /// Returns the points of a pair that are open and could close within a step of `length` (s).
+    /// Returns those points of a touching pair of bodies whose gap exceeds the contact tolerance now, and that could close within
+    /// a step of `length` (s).
     fn open_points(&self, pair: &TouchPair, length: f64) -> Vec<ContactPoint> {
         let (touch, states) = (self.world.touch(), &self.posture.states);
         let speed = touch.speed(pair, states) + touch.flights.gravity.norm() * length;
@@ -237,8 +244,9 @@ impl<'w> Run<'w, '_> {
         points
     }
 
-    /// Returns the length of a step (s) that ends with the pair `index` deeper than `zero` (m), if there is one. The flight shows
-    /// a contact at the time `at` (s); only the gap at the end of a step decides.
+    /// Checks that a contact found on the free flights of two bodies exists also in the motion with joints. Returns the length of
+    /// a step (s) at the end of which the gap of pair `index` is below `zero` (m), or `None` if no tried step has such a gap.
+    /// `at` is the time of contact on the free flights, from the start of the trial step `step` of `length` (s).
     fn confirm(
         &mut self,
         index: usize,
@@ -265,8 +273,10 @@ impl<'w> Run<'w, '_> {
         Ok(None)
     }
 
-    /// Returns the length (s) of a shorter step after which a coordinate is beyond its limit although at the end of the whole
-    /// step it is back. `None` if the coordinate stays within the limit.
+    /// Finds a shorter step after which joint coordinate `k` is beyond its limit, although it is within the limit again at the
+    /// end of the whole step `step` of `length` (s). Returns the length of the shorter step (s), or `None` if the coordinate
+    /// stays within the limit. `sign` is 1 for a lower limit, −1 for an upper one; `now` and `end` are the distances to the limit
+    /// (rad or m) at both ends of the step. `gap` returns the distance after any step, increased by an allowance for rounding.
     #[allow(clippy::too_many_arguments)]
     fn dip(
         &mut self,

@@ -23,7 +23,8 @@ struct Instant {
 }
 
 impl Run<'_, '_> {
-    /// Resolves one impact of the contacts `posed`, of which at least one approaches, and applies its impulses.
+    /// Resolves one impact: computes the impulses at the contacts `posed`, of which at least one approaches, and applies them to
+    /// the velocities.
     pub(super) fn resolve(&mut self, posed: &[Posed]) -> Result<JointImpact, MotionError> {
         let mb = self.world.multibody();
         let mut rows = Vec::new();
@@ -46,8 +47,9 @@ impl Run<'_, '_> {
         Ok(self.apply(posed, &impulses, &instant, law))
     }
 
-    /// Returns the impulses on all rows, and the name of the law. If the law fails with the contacts that neither approach nor
-    /// separate, it is called again for the approaching contacts alone: contacts that then begin to approach are the next impact.
+    /// Asks the impact law for the impulses in all contact directions; returns them with the name of the law. If the law fails
+    /// for all contacts together, it is asked again without the contacts that neither approach nor separate. A contact that then
+    /// begins to approach is the next impact.
     fn answer(
         &self,
         posed: &[Posed],
@@ -141,7 +143,9 @@ impl Run<'_, '_> {
         Ok((impulses, law.name()))
     }
 
-    /// Applies contact impulses to the velocities, and returns the record of the impact.
+    /// Applies the contact impulses of an impact to the velocities of all bodies, and returns the record of the impact.
+    /// `impulses` has one entry per contact direction, in the order of `posed`; `instant` holds the velocities before the impact
+    /// and the matrices at that time.
     fn apply(
         &mut self,
         posed: &[Posed],
@@ -210,7 +214,9 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Returns the constraint impulses of the joints, and adds them to the impulses of the ground and of fixed bodies.
+    /// Returns the constraint impulse and moment of every joint in an impact, and adds these impulses to the sums of the ground
+    /// and of fixed bodies. `multipliers` holds the constraint impulses, one per joint row; `limits` the impulses of joint
+    /// limits, in the same order.
     fn react(&mut self, rows: &[Row], multipliers: &[f64], limits: &[f64]) -> Vec<Reaction> {
         let mb = self.world.multibody();
         let mut reactions = Vec::new();

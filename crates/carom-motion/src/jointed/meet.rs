@@ -21,20 +21,20 @@ const MOST_TOUCHES: usize = 24;
 const MOST_PLASTIC_TOUCHES: usize = 3;
 
 impl Run<'_, '_> {
-    /// True if a pair is kept as a lasting contact until the next grid time.
+    /// True if the pair of bodies with the index `pair` stays a lasting contact until the next grid time, whatever its gap does.
     pub(super) fn is_held(&self, pair: usize) -> bool {
         self.held_pairs.contains(&pair)
     }
 
-    /// Normal speed below which a contact of a pair counts as at rest (m/s).
+    /// Returns the normal speed below which a contact of the pair of bodies with the index `pair` counts as at rest (m/s).
     pub(super) fn still(&self, pair: usize) -> f64 {
         let touch = self.world.touch();
         let gravity = touch.flights.gravity.norm() * touch.time_step;
         STILL * (touch.speed(&touch.pairs[pair], &self.posture.states) + gravity)
     }
 
-    /// Returns everything that touches at the current time: limits that are reached, and points of pairs. Limits that the
-    /// coordinate leaves are left out.
+    /// Returns all contacts at the current time: joint limits that are reached, and touching points of bodies. A limit that its
+    /// coordinate is leaving is not included.
     fn touching(&mut self) -> Vec<Posed> {
         let world = self.world;
         let (mb, touch) = (world.multibody(), world.touch());
@@ -120,7 +120,8 @@ impl Run<'_, '_> {
         }
     }
 
-    /// True if the run shall resolve every rebound of the pair, however low: restitution in (0, 1), and [`OnZeno::Continue`].
+    /// True if every rebound of a pair of bodies must be resolved, however low it is. This is so under [`OnZeno::Continue`] for a
+    /// pair with a restitution between 0 and 1 that has bounced and is not a lasting contact. `pair` is the index of the pair.
     fn bounces_on(&self, pair: usize) -> bool {
         let e = self.world.touch().pairs[pair].surface.restitution;
         self.laws.on_zeno == OnZeno::Continue
@@ -130,8 +131,8 @@ impl Run<'_, '_> {
             && !self.lasting.contains_key(&pair)
     }
 
-    /// Records the impact of a contact, and sets its restitution to 0 if the contact lasts, separates, or its impacts accumulate.
-    /// `line` is the number of grid times passed.
+    /// Records that a contact takes part in an impact. Sets its restitution to 0 if the contact is a lasting one, if it
+    /// separates, or if its impacts accumulate. `line` is the number of grid times passed.
     fn restitute(&mut self, posed: &mut Posed, line: u64) {
         let approaches = self.approaches(posed);
         let pair = match posed.place {
@@ -172,7 +173,8 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Sets the restitution of a limit to 0 where the coordinate does not approach it or where the impacts accumulate.
+    /// Records that a joint limit takes part in an impact. Sets its restitution in `posed` to 0 if the coordinate does not
+    /// approach the limit (`approaches`), or if its impacts accumulate.
     fn restitute_limit(&mut self, limit: LimitContact, approaches: bool, posed: &mut Posed) {
         if !approaches {
             posed.restitution = 0.0;
@@ -209,14 +211,14 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Keeps a pair as a lasting contact until the next grid time.
+    /// Makes a pair of bodies a lasting contact that cannot open before the next grid time. `pair` is the index of the pair.
     pub(super) fn hold(&mut self, pair: usize) {
         self.held_pairs.insert(pair);
         self.lasting.entry(pair).or_default();
         self.renew_pressing();
     }
 
-    /// Keeps all pairs that last now as lasting contacts until the next grid time.
+    /// Keeps all pairs of bodies that are in lasting contact now in that state until the next grid time.
     pub(super) fn hold_lasting(&mut self) {
         let before = self.held_pairs.len();
         self.held_pairs.extend(self.lasting.keys());
@@ -225,8 +227,8 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Resolves the impacts of all contacts that approach, then updates the list of lasting contacts. `changes` are the events at
-    /// this time.
+    /// Resolves the impacts of all contacts that approach at the current time, then updates the list of lasting contacts.
+    /// `changes` are the events that were located at this time.
     pub(super) fn meet(&mut self, changes: &[Change]) -> Result<(), MotionError> {
         let (mut hit, mut hit_limits) = (Vec::new(), Vec::new());
         for round in 0..=EVENTS_PER_INSTANT {
@@ -286,7 +288,7 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// Holds a coordinate at its limit.
+    /// Fixes a joint coordinate at its limit as a lasting contact, and reports the start of that contact.
     fn hold_limit(&mut self, contact: LimitContact) {
         let k = contact.coordinate;
         if self.at_limit(k) == Some(contact) {
@@ -302,7 +304,8 @@ impl Run<'_, '_> {
         });
     }
 
-    /// Resolves one impact for every group of connected bodies in which a contact approaches.
+    /// Resolves one impact for each group of connected bodies in which a contact approaches. `list` holds all contacts at the
+    /// current time; `approaching` has one entry per contact.
     fn collide(&mut self, list: Vec<Posed>, approaching: &[bool]) -> Result<(), MotionError> {
         let groups = self.groups(&list);
         let line = self.line;
@@ -337,8 +340,8 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// If time stepping may handle all approaching contacts, keeps their pairs as lasting contacts until the next grid time and
-    /// returns true. Returns false otherwise.
+    /// Hands the approaching contacts among `members` to time stepping, if it may handle all of them: their pairs of bodies
+    /// become lasting contacts until the next grid time. Returns true if so, false if an impact must be resolved.
     fn leave_to_steps(&mut self, members: &[Posed]) -> bool {
         let approach = |run: &Self, posed: &Posed| run.approaches(posed);
         if !members
@@ -358,8 +361,8 @@ impl Run<'_, '_> {
         true
     }
 
-    /// Returns a group number for each contact. Contacts whose bodies are connected by joints or other contacts have equal
-    /// numbers.
+    /// Returns a group number for each contact of `list`. Two contacts have equal numbers if their bodies are connected by joints
+    /// or by other contacts.
     fn groups(&self, list: &[Posed]) -> Vec<usize> {
         let mb = self.world.multibody();
         let mut group: Vec<usize> = (0..mb.n_bodies()).collect();
@@ -386,7 +389,8 @@ impl Run<'_, '_> {
         list.iter().map(of).collect()
     }
 
-    /// Adds limits and pairs that neither approach nor separate to the lasting contacts, and removes those that separate.
+    /// Updates the lasting contacts from all contacts at the current time (`list`): adds those that neither approach nor
+    /// separate, and removes those that separate.
     fn establish(&mut self, list: &[Posed]) -> Result<(), MotionError> {
         let time = self.time;
         for posed in list {
@@ -438,7 +442,8 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// Removes a pair from the lasting contacts, and reports the release at `time` (s) if its begin had been reported.
+    /// Removes a pair of bodies from the lasting contacts. Reports its release at `time` (s) if the start of the contact was
+    /// reported earlier.
     pub(super) fn open(&mut self, pair: usize, time: f64) {
         let contact = self.contact_of(pair);
         if let Some(lasting) = self.lasting.remove(&pair)
@@ -456,8 +461,8 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Records the results of a step for the lasting contacts: support impulses, sliding or sticking, releases. `begin` is the
-    /// start time of the step (s).
+    /// Records the results of an accepted step for all lasting contacts of bodies: impulses on supports, changes between sliding
+    /// and sticking, and releases. `begin` is the start time of the step (s).
     pub(super) fn note_lasting(&mut self, begin: f64) {
         let mut opened = Vec::new();
         let results = std::mem::take(&mut self.results);
@@ -500,7 +505,8 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Passes the lasting pairs to the step, each with the distance within which its points count as contacts.
+    /// Passes the pairs of bodies in lasting contact to the solver of contact impulses, each with the distance within which its
+    /// points count as contacts.
     pub(super) fn renew_pressing(&mut self) {
         let touch = self.world.touch();
         let reach = |pair: usize| match self.is_held(pair) {
@@ -516,7 +522,7 @@ impl Run<'_, '_> {
         self.stepper.forget();
     }
 
-    /// Returns the velocities of all bodies.
+    /// Returns the velocities of all bodies, linear and angular.
     pub(super) fn velocities(&self) -> Vec<Vector6<f64>> {
         let mut out = Vec::new();
         let mb = self.world.multibody();

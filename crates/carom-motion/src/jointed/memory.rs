@@ -28,7 +28,7 @@ pub(super) struct PlasticTouches {
 }
 
 impl PlasticTouches {
-    /// Counts an impact; several points of one pair at one time count as one.
+    /// Counts an impact at `time` (s) that has no restitution. Several points of one pair of bodies at one time count once.
     pub(super) fn note(&mut self, time: f64) {
         if self.count == 0 || self.last != time {
             (self.last, self.count) = (time, self.count + 1);

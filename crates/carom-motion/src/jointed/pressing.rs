@@ -115,13 +115,14 @@ impl<'w> Pressing<'w> {
         }
     }
 
-    /// Sets the lasting pairs, each with the distance within which its points count as contacts (m).
+    /// Sets the pairs of bodies in lasting contact: index of the pair, and distance within which its points count as contacts
+    /// (m).
     pub(super) fn set_pairs(&mut self, pairs: Vec<(usize, f64)>) {
         self.pairs = pairs;
         self.forget();
     }
 
-    /// Discards the impulses of earlier steps, so that the next solution starts from zero.
+    /// Discards the contact impulses of earlier steps, so that the next solution starts from impulses of zero.
     pub(super) fn forget(&mut self) {
         self.last = [Vec::new(), Vec::new()];
     }
@@ -130,7 +131,7 @@ impl<'w> Pressing<'w> {
         self.pairs.is_empty()
     }
 
-    /// Stores the impulses of a step of this length as the initial guess of the next.
+    /// Stores the contact impulses of a step of `length` (s), divided by this length, as the initial guess for the next step.
     pub(super) fn remember(&mut self, step: &Step, length: f64) {
         let mut second = vec![0.0; step.touching[0].len()];
         for (place, c) in self.closed.iter().enumerate() {
@@ -143,7 +144,8 @@ impl<'w> Pressing<'w> {
         self.last = [per_time(&step.touching[0]), per_time(&second)];
     }
 
-    /// Returns the contact results of the latest step, by pair.
+    /// Returns the results of the lasting contacts over the latest step, for each pair of bodies: impulse, and whether the
+    /// contact slides or opens. The key is the index of the pair.
     pub(super) fn results(&self, step: &Step) -> BTreeMap<usize, PairStep> {
         let nothing = PairStep {
             open: true,
@@ -177,7 +179,8 @@ impl<'w> Pressing<'w> {
         out
     }
 
-    /// Stores the impulses of the second kick as the initial guess of its next solution.
+    /// Stores the contact impulses at the end of the step as the initial guess for the next solution there. `impulses` has three
+    /// entries per closed contact point.
     fn keep_second(&mut self, impulses: &[f64]) {
         let mut second = vec![0.0; 3 * self.start.len()];
         for (place, c) in self.closed.iter().enumerate() {
@@ -192,7 +195,9 @@ impl<'w> Pressing<'w> {
         &self.touch.pairs[touching.pair]
     }
 
-    /// Sets the scales of velocities, and the friction law of each point from its slip at the start.
+    /// Prepares the solution for the contact impulses at the start of a step, from the contact velocities and the mobility matrix
+    /// in `kick`. Sets the velocity scale, and chooses the friction law of each contact point: friction opposes the initial slip,
+    /// or follows Coulomb's law if there is no slip.
     fn begin(&mut self, kick: &FirstKick<'_>) {
         let rows = kick.before.len();
         let gravity = self.touch.flights.gravity.norm() * kick.length;
@@ -220,13 +225,14 @@ impl<'w> Pressing<'w> {
         (self.begun, self.least, self.stale) = (true, f64::INFINITY, 0);
     }
 
-    /// True if the step is so short that the rounding error of the gaps, divided by `length` (s), would exceed the velocity
-    /// tolerance. Rates then replace differences of gaps.
+    /// True if a step of `length` (s) is so short that differences of gaps, divided by this length, would be dominated by
+    /// rounding error. Contact velocities are then computed from rates instead.
     pub(super) fn is_short(&self, length: f64) -> bool {
         length <= SHORT * self.touch.time_step
     }
 
-    /// Returns the mean contact velocities over the flight, with the effect of the current impulses subtracted.
+    /// Returns the mean contact velocities over the flight (m/s) that would result without contact impulses at its start. There
+    /// are three entries per contact point.
     fn free_rates(&self, kick: &FirstKick<'_>) -> Vec<f64> {
         let (h, rows) = (kick.length, kick.before.len());
         // A penetration at the start is removed over one time step of the grid, so only in part over a shorter step.
@@ -256,9 +262,10 @@ impl<'w> Pressing<'w> {
         velocity
     }
 
-    /// Solves for the impulses of the first kick. Friction along the slip at the start can jam contacts that press each other, or
-    /// reverse a slip; friction then follows the slip that results (Coulomb's law, implicit). Returns false if no impulses are
-    /// found.
+    /// Solves for the contact impulses at the start of a step, and writes them into `next`, which holds the initial guess.
+    /// `mobility` is the matrix from impulses to contact velocities; `velocity` holds the contact velocities without impulses.
+    /// Friction against the initial slip has no solution if contacts jam each other, and it can reverse a slip. In both cases
+    /// friction follows the resulting slip instead (implicit Coulomb's law). Returns false if no impulses are found.
     fn solve_first(&mut self, mobility: &[f64], velocity: &[f64], next: &mut [f64]) -> bool {
         let implicit = |laws: &mut Vec<(f64, Friction)>| {
             for (_, law) in laws {
@@ -314,7 +321,8 @@ impl<'w> Pressing<'w> {
     }
 }
 
-/// Returns the change of the velocity of one row by impulses: row of the mobility matrix times impulses.
+/// Returns the velocity change that `impulses` cause in one contact direction: the product of row `row` of the mobility matrix
+/// (inverse contact inertia) with the impulses.
 fn moved(mobility: &[f64], row: usize, impulses: &[f64]) -> f64 {
     let n = impulses.len();
     let entries = mobility[row * n..(row + 1) * n].iter();

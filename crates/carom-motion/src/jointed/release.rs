@@ -31,8 +31,8 @@ impl Pull {
 }
 
 impl Run<'_, '_> {
-    /// Opens a limit that would pull, at the start of the step or after a shorter step to the time of opening. Returns false if
-    /// no limit pulls.
+    /// Opens a joint limit that would have to pull on its coordinate in the trial step `step` of `length` (s). The limit opens at
+    /// the start of the step, or a shorter step is first taken to the time of opening. Returns false if no limit pulls.
     pub(super) fn release(&mut self, step: &Step, length: f64) -> Result<bool, MotionError> {
         let pulls = self.pulls(step, length);
         if pulls.is_empty() {
@@ -64,7 +64,8 @@ impl Run<'_, '_> {
         Ok(true)
     }
 
-    /// Returns the limits that would pull over a step, the strongest first.
+    /// Returns the joint limits that would have to pull on their coordinates in the trial step `step` of `length` (s), the
+    /// strongest pull first.
     fn pulls(&self, step: &Step, length: f64) -> Vec<Pull> {
         let mut pulls = Vec::new();
         for k in 0..self.rates.len() {
@@ -87,7 +88,8 @@ impl Run<'_, '_> {
         pulls
     }
 
-    /// Returns the time from now at which a limit opens (s): 0 if the limit pulls in a step of length `short` already.
+    /// Returns the time from now at which the force of the joint limit `pull` changes from pressing to pulling (s), within a step
+    /// of `length` (s). Returns 0 if the limit pulls already in a step of the length `short` (s).
     fn opens_at(&mut self, pull: &Pull, short: f64, length: f64) -> Result<f64, MotionError> {
         if short <= INSTANT {
             return Ok(0.0);

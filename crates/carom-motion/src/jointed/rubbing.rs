@@ -15,7 +15,7 @@ const FEWEST_LINES: u64 = 8;
 const MOST_LINES: u64 = 256;
 
 impl Run<'_, '_> {
-    /// Sets for every coordinate with dry friction, from its rate, whether it slides or sticks.
+    /// Decides from the rate of each joint coordinate with dry friction if it slides or sticks.
     pub(super) fn refresh_friction(&mut self) {
         for k in 0..self.rates.len() {
             let (c, _) = self.coordinate(k);
@@ -39,17 +39,19 @@ impl Run<'_, '_> {
         }
     }
 
-    /// True if implicit friction is active and the coordinate has dry friction: it applies unless a limit holds the coordinate.
+    /// True if joint coordinate `k` has dry friction and friction is currently solved implicitly, together with the step, instead
+    /// of by events of sliding and sticking. A limit that holds the coordinate is not considered.
     pub(super) fn is_rubbing(&self, k: usize) -> bool {
         self.rubbing.until.is_some() && self.coordinate(k).0.friction > 0.0
     }
 
-    /// True if dry friction, rather than a limit, holds some coordinate.
+    /// True if at least one joint coordinate is held by dry friction and not by a limit.
     pub(super) fn is_held_by_friction(&self) -> bool {
         (0..self.rates.len()).any(|k| self.modes.held[k].is_some() && self.at_limit(k).is_none())
     }
 
-    /// Makes dry friction implicit until a later grid time.
+    /// Switches dry friction of joint coordinates to its implicit form, solved together with the step, until a later grid time.
+    /// The number of grid intervals until then doubles, up to a maximum, if the last such phase has just ended.
     pub(super) fn rub(&mut self) {
         let again = self.rubbing.lines > 0 && self.line <= self.rubbing.ended + 1;
         let lines = match again {
@@ -72,8 +74,9 @@ impl Run<'_, '_> {
         self.pressing.forget();
     }
 
-    /// Stores the friction of an implicit step for the next one: the mean over both kicks, so that a constant load is balanced
-    /// from the first step on.
+    /// Stores the friction of a step with implicit friction, as a fraction of the largest friction force, for use in the next
+    /// step. It is the mean force over the step, from the impulses at its start and end, so that a constant load is balanced from
+    /// the first step on.
     pub(super) fn note_rubbing(&mut self) {
         for k in 0..self.rates.len() {
             if self.modes.implicit[k] {
@@ -83,7 +86,8 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Called at a grid time. Returns to event detection of friction if the time for it has come.
+    /// Ends implicit friction of joint coordinates, and returns to the detection of sliding and sticking events, if the grid time
+    /// planned for this has come. Called at every grid time.
     pub(super) fn end_rubbing(&mut self) {
         self.rubbing.turns = 0;
         if self.rubbing.until.is_some_and(|until| self.line >= until) {

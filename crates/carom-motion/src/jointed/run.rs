@@ -223,7 +223,8 @@ impl Run<'_, '_> {
         self.meet(&[])
     }
 
-    /// Returns the next time to stop at (s): the next grid time, the next breakpoint of a tabulated input, or the end of the run.
+    /// Returns the time at which the next step must end (s): the next grid time, the next breakpoint of a tabulated input, or the
+    /// end of the run.
     fn target(&self) -> f64 {
         let line = (self.line + 1) as f64 * self.world.time_step;
         let mut target = line;
@@ -250,7 +251,8 @@ impl Run<'_, '_> {
         (&mb.joints()[joint].coordinates[k - first], joint)
     }
 
-    /// Asks the control for its forces until the next grid time.
+    /// Calls the user's control function for the forces on the joint coordinates, which then stay constant until the next grid
+    /// time.
     fn ask_control(&mut self) -> Result<(), MotionError> {
         let Some(control) = &mut self.control else {
             return Ok(());
@@ -271,7 +273,8 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Unit of a coordinate: 1 rad for an angle, the size of the system (m) for a length.
+    /// Returns the length or angle against which joint coordinate `k` is compared in tolerances: 1 rad for an angle, the size of
+    /// the system (m) for a length.
     pub(super) fn unit(&self, k: usize) -> f64 {
         let mb = self.world.multibody();
         let joint = mb.joint_of_row(self.world.rows[k]);
@@ -282,24 +285,24 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Rate below which a coordinate counts as at rest (rad/s or m/s).
+    /// Returns the rate below which joint coordinate `k` counts as at rest (rad/s or m/s).
     pub(super) fn still_rate(&self, k: usize) -> f64 {
         AT_REST * self.fastest * self.unit(k) / self.world.multibody().size()
     }
 
-    /// Distance within which a coordinate counts as being at the limit `bound` (rad or m).
+    /// Returns the distance within which joint coordinate `k` counts as being at its limit `bound` (rad or m).
     pub(super) fn at_bound(&self, k: usize, bound: f64) -> f64 {
         AT_LIMIT * (self.unit(k) + bound.abs())
     }
 
-    /// Rise of a coordinate between two impacts at its limit that is lost in rounding (rad or m).
+    /// Returns the largest rebound of a joint coordinate from its limit that cannot be told from rounding error (rad or m).
     pub(super) fn flat(&self, limit: LimitContact) -> f64 {
         let (c, _) = self.coordinate(limit.coordinate);
         let bound = if limit.upper { c.upper } else { c.lower };
         FLAT * self.unit(limit.coordinate).max(bound.abs())
     }
 
-    /// Returns the limit at which a coordinate is held; `None` if the coordinate is free or held by friction.
+    /// Returns the limit at which joint coordinate `k` is held, or `None` if the coordinate is free or held by friction.
     pub(super) fn at_limit(&self, k: usize) -> Option<LimitContact> {
         let held = self.modes.held[k]?;
         let (c, _) = self.coordinate(k);
@@ -310,12 +313,13 @@ impl Run<'_, '_> {
         })
     }
 
-    /// True if one step of the grid is composed of several substeps (orders 4 and 6).
+    /// True if one step of the time grid is composed of several substeps (methods of orders 4 and 6) and no contact of bodies
+    /// lasts.
     pub(super) fn is_composed(&self) -> bool {
         self.world.fractions.len() > 1 && self.pressing.is_empty()
     }
 
-    /// Computes a trial step of order 2 of this length (s); the state of the run does not change.
+    /// Computes a trial step of order 2 and of the given length (s). The state of the run does not change.
     pub(super) fn plain_step(&mut self, length: f64) -> Result<Step, MotionError> {
         let time = self.time;
         self.stepper
@@ -323,8 +327,8 @@ impl Run<'_, '_> {
             .map_err(MotionError::Joint)
     }
 
-    /// Computes a trial step of this length (s), from the current posture. The posture of the run does not change; the impulses
-    /// of the step are kept as an initial guess.
+    /// Computes a trial step of the given length (s) from the current state. Positions and velocities of the run do not change;
+    /// the impulses of the trial step are kept as the initial guess of later ones.
     pub(super) fn step_for(&mut self, length: f64) -> Result<Step, MotionError> {
         let history = self.stepper.history();
         self.start_from_preview(length);
@@ -341,8 +345,8 @@ impl Run<'_, '_> {
         step
     }
 
-    /// Sets the impulses of the latest trial step from the current posture as initial guess of the next step. Impulses of a much
-    /// shorter step are not used: their residual corrections are large per unit of time.
+    /// Uses the impulses of the latest trial step as the initial guess for a step of `length` (s). They are not used if the trial
+    /// step was much shorter: its corrections of residuals are then large per unit of time.
     fn start_from_preview(&mut self, length: f64) {
         if let Some((of, previewed)) = &self.previewed
             && length <= MOST_STRETCHED * of
@@ -352,7 +356,8 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Computes a step of this length (s), and stores the results of lasting contacts in `results`.
+    /// Computes a step of the given length (s) from the current state without accepting it. Stores the results of lasting
+    /// contacts of that step in the field `results`.
     pub(super) fn make(&mut self, length: f64) -> Result<Step, MotionError> {
         let time = self.time;
         let (stepper, posture, modes) = (&mut self.stepper, &self.posture, &self.modes);
@@ -368,8 +373,8 @@ impl Run<'_, '_> {
         Ok(step)
     }
 
-    /// Takes one step to `target` (s) or to the first event before it. If the contact impulses of the step cannot be found,
-    /// shorter steps are tried, then implicit friction.
+    /// Advances the run by one step to the time `target` (s) or to the first event before it. If no contact impulses are found
+    /// for the step, shorter steps are tried, then implicit friction.
     fn advance(&mut self, target: f64) -> Result<(), MotionError> {
         let begin = self.time;
         let mut made = self.attempt(target);
@@ -394,9 +399,9 @@ impl Run<'_, '_> {
         made
     }
 
-    /// True if the failed step `made` may succeed with a shorter length: no contact impulses were found, or contact and joint
-    /// impulses do not converge together. If joints alone do not converge, the given time step is too large, and false is
-    /// returned.
+    /// True if the failed step `made` may succeed with a shorter length: no contact impulses were found, or contact and
+    /// constraint impulses did not converge together. If constraint impulses alone did not converge, the time step of the user is
+    /// too large, and the result is false.
     fn may_be_shorter(&self, made: &Result<(), MotionError>) -> bool {
         match made {
             Err(MotionError::Joint(JointError::ContactForces { .. })) => true,
@@ -460,7 +465,8 @@ impl Run<'_, '_> {
         self.meet(&touched)
     }
 
-    /// Accepts a step of this length: updates the state of the run to the end of the step at time `end` (s).
+    /// Accepts a computed step of `length` (s): sets the state of the run to the end of the step, at the time `end` (s), and
+    /// updates all sums and records.
     pub(super) fn accept(&mut self, step: Step, length: f64, end: f64) -> Result<(), MotionError> {
         self.samples_within(end)?;
         let mb = self.world.multibody();
@@ -507,7 +513,8 @@ impl Run<'_, '_> {
         self.note_energy()
     }
 
-    /// Adds a contact impulse to the sum of the body or plane `thing`, if that never moves.
+    /// Adds a contact impulse (N s) to the sum of impulses on a body or plane that never moves; does nothing for a mobile body.
+    /// `thing` is the index of the body, or of the plane counted after the bodies.
     pub(super) fn support_thing(&mut self, thing: usize, impulse: &Vector3<f64>) {
         if self.world.multibody().rigid(thing).is_none()
             && let Some(total) = self.supports.get_mut(1 + thing)
@@ -516,7 +523,8 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Adds an impulse on a joint's child to the sum of the ground or of the fixed parent.
+    /// Adds the impulse that a joint applies to its child body (N s) to the sum of the ground or of a fixed parent body. Does
+    /// nothing if the parent is mobile.
     pub(super) fn support(&mut self, joint: usize, impulse: &Vector3<f64>) {
         let mb = self.world.multibody();
         let parent = mb.joints()[joint].parent;
@@ -530,7 +538,7 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Reports the samples that are due at the current time.
+    /// Reports the samples that the user requested for times up to the current time.
     fn due_samples(&mut self) {
         while let Some((sample, rest)) = self.samples.split_first() {
             if *sample > self.time + INSTANT * (1.0 + self.time) {
@@ -552,7 +560,8 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Reports the samples before the time `end` (s) of a step that is not accepted yet: each is the end of a shorter trial step.
+    /// Reports the samples that the user requested for times before `end` (s), the end of a step that is not accepted yet. Each
+    /// sample is the end of a shorter trial step.
     fn samples_within(&mut self, end: f64) -> Result<(), MotionError> {
         let is_due = |sample: &f64| *sample < end - INSTANT * (1.0 + end);
         if !self.samples.first().is_some_and(is_due) {
@@ -580,7 +589,8 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// Returns the force of spring, damper, friction, actuator and control along each coordinate (N or N m).
+    /// Returns the total force along each joint coordinate at the time `time` (s) (N or N m): spring, damper, friction, actuator
+    /// and control. `q` holds the coordinates, `rates` their time derivatives.
     fn forces(&self, time: f64, q: &[f64], rates: &[f64]) -> Vec<f64> {
         let mb = self.world.multibody();
         let one = |(k, c): (usize, &CoordinateSpec)| {

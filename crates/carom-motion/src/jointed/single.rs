@@ -11,9 +11,9 @@ use nalgebra::{Matrix2, Matrix3, SymmetricEigen, Vector2, Vector3};
 /// last place at most.
 const BLOCKED: f64 = 1e-12;
 
-/// Returns the impulse (N s) of a contact with the inverse inertia matrix `w` (tangents first, the normal last) at a velocity
-/// (m/s). Along a tangent that the joints block there is neither slip nor friction; the impact is solved in the remaining
-/// directions.
+/// Computes the impulse (N s) at a single contact point. `w` is the inverse contact inertia (1/kg), with two tangents first and
+/// the normal last; `velocity` is the contact velocity before the impact (m/s), in the same order. If the joints block a tangent,
+/// there is neither slip nor friction along it, and the impact is solved in the remaining directions.
 pub(super) fn impulse(
     w: &Matrix3<f64>,
     velocity: &Vector3<f64>,
@@ -55,8 +55,9 @@ pub(super) fn impulse(
     }
 }
 
-/// Returns the unit tangents along which the contact can move. `None` if a blocked tangent is coupled with the normal, or if the
-/// normal is blocked.
+/// Returns the unit tangents along which the joints allow the contact point to move. `w` is the inverse contact inertia, with two
+/// tangents first and the normal last. Returns `None` if the normal is blocked, or if an impulse along a blocked tangent changes
+/// the normal velocity.
 fn free_tangents(w: &Matrix3<f64>) -> Option<Vec<Vector2<f64>>> {
     let eigen = SymmetricEigen::new(w.fixed_view::<2, 2>(0, 0).into_owned());
     let least = BLOCKED * w.amax();

@@ -116,7 +116,7 @@ impl Touch {
         }
     }
 
-    /// Returns the body and the other body or plane of a pair.
+    /// Returns the first body of a pair, and the other body or plane. Returns `None` if one of the bodies has no shape.
     fn things(&self, pair: &TouchPair) -> Option<(&Body, Other<'_>)> {
         let body = self.bodies.get(pair.first)?.as_ref()?;
         let other = match self.bodies.get(pair.second) {
@@ -131,12 +131,13 @@ impl Touch {
         [first, states.get(pair.second).unwrap_or(first)]
     }
 
-    /// Number of planes.
+    /// Returns the number of fixed planes that bodies can touch.
     pub(super) fn n_planes(&self) -> usize {
         self.planes.len()
     }
 
-    /// Name of a body with a shape, or of a plane.
+    /// Returns the name of a body with a shape, or of a plane. `thing` is the index of the body, or of the plane counted after
+    /// the bodies.
     pub(super) fn name(&self, thing: usize) -> &str {
         match self.bodies.get(thing) {
             Some(body) => body.as_ref().map_or("", |body| &body.name),
@@ -147,7 +148,8 @@ impl Touch {
         }
     }
 
-    /// Gap of a pair (m).
+    /// Returns the smallest distance between the two shapes of a pair (m), negative if they overlap. `states` holds the states of
+    /// all bodies.
     pub(super) fn gap(&self, pair: &TouchPair, states: &[State]) -> f64 {
         let Some((body, other)) = self.things(pair) else {
             return f64::INFINITY;
@@ -159,7 +161,7 @@ impl Touch {
         pair::gap(body, here, &other, there, &mut PairMemory::new()).value
     }
 
-    /// Rounding error of the gap of a pair (m).
+    /// Returns a bound of the rounding error in the gap of a pair of shapes (m). `states` holds the states of all bodies.
     pub(super) fn rounding(&self, pair: &TouchPair, states: &[State]) -> f64 {
         let [here, there] = Self::states_of(pair, states);
         self.things(pair).map_or(0.0, |(body, other)| {
@@ -167,7 +169,8 @@ impl Touch {
         })
     }
 
-    /// Appends all points of a pair whose gap is within `tolerance` (m).
+    /// Appends to `out` all contact points of a pair of shapes whose gap is at most `tolerance` (m). `states` holds the states of
+    /// all bodies.
     pub(super) fn points(
         &self,
         pair: &TouchPair,
@@ -182,7 +185,7 @@ impl Touch {
         }
     }
 
-    /// Returns a contact point of a pair after the bodies moved to `states`.
+    /// Computes a contact point of a pair of shapes again after the bodies have moved to `states`; the point moves with its body.
     pub(super) fn moved(
         &self,
         pair: &TouchPair,
@@ -195,7 +198,8 @@ impl Touch {
         })
     }
 
-    /// Upper bound of the speed of any point of a body (m/s); 0 for a plane.
+    /// Returns an upper bound of the speed of any point of a body (m/s), or 0 for a plane. `thing` is the index of the body, or
+    /// of the plane counted after the bodies.
     fn speed_of(&self, thing: usize, states: &[State]) -> f64 {
         let body = self.bodies.get(thing).and_then(Option::as_ref);
         let (Some(body), Some(state)) = (body, states.get(thing)) else {
@@ -205,21 +209,23 @@ impl Touch {
         velocity.linear.norm() + velocity.angular.norm() * body.radius
     }
 
-    /// Upper bound of the speed of any point of the two bodies of a pair (m/s).
+    /// Returns an upper bound of the speed of any point of the two bodies of a pair (m/s).
     pub(super) fn speed(&self, pair: &TouchPair, states: &[State]) -> f64 {
         let (first, second) = (pair.first, pair.second);
         self.speed_of(first, states)
             .max(self.speed_of(second, states))
     }
 
-    /// Largest absolute coordinate of the centers of a pair, plus the radius of the first body (m).
+    /// Returns the largest absolute coordinate of the positions of both bodies of a pair, plus the radius of the first body (m).
+    /// Rounding errors are proportional to it.
     pub(super) fn extent(&self, pair: &TouchPair, states: &[State]) -> f64 {
         let [here, there] = Self::states_of(pair, states);
         let radius = self.things(pair).map_or(0.0, |(body, _)| body.radius);
         here.position.amax().max(there.position.amax()) + radius
     }
 
-    /// True if the bounding balls of a pair may come within the distance `within` (m) during a free flight of `length` (s).
+    /// True if the bounding balls of two bodies, or of a body and a plane, may come within the distance `within` (m) of each
+    /// other during a free flight of `length` (s).
     pub(super) fn is_near(
         &self,
         pair: &TouchPair,
@@ -249,8 +255,8 @@ impl Touch {
         apart <= moved * (1.0 + 1e-9) + within + pair.tolerance
     }
 
-    /// Searches the first contact of a pair on free flights from `states`. `begin` is the time of `states` (s), `length` the
-    /// duration of the flight (s).
+    /// Searches for the first contact of a pair of bodies that fly freely, without joints, from `states`. `begin` is the time of
+    /// `states` (s), `length` the duration of the flights (s).
     pub(super) fn search(
         &self,
         pair: &TouchPair,
@@ -283,7 +289,8 @@ impl Touch {
         search.first_contact(length, length, &mut PairMemory::new())
     }
 
-    /// Returns the rows of a contact point, normal and two tangents, and their directions in space.
+    /// Returns the Jacobian rows of the relative velocity at a contact point, and their directions in space: the normal, then two
+    /// tangents.
     pub(super) fn rows(
         &self,
         pair: &TouchPair,
@@ -318,8 +325,8 @@ impl Touch {
         ([one(&frame[0]), one(&frame[1]), one(&frame[2])], frame)
     }
 
-    /// Checks that the floating-point spacing of the coordinates resolves the place of every mobile body: to a small part of its
-    /// shape, or of the size of the system for a body without shape.
+    /// Checks that floating-point rounding of positions is small enough for every mobile body: small against its shape, or
+    /// against the size of the system for a body without shape. `time` (s) is used in the error.
     pub(super) fn check_places(
         &self,
         multibody: &Multibody,
@@ -336,8 +343,8 @@ impl Touch {
         Ok(())
     }
 
-    /// Checks that coordinates resolve the contact of a pair: the contact tolerance must be larger than the rounding of both
-    /// places.
+    /// Checks that the contact tolerance of a pair exceeds the floating-point rounding of the positions of both bodies. `time`
+    /// (s) is used in the error.
     pub(super) fn check_contact(
         &self,
         pair: &TouchPair,
@@ -352,7 +359,8 @@ impl Touch {
         check_rounding(self.name(pair.first), far, pair.tolerance, time)
     }
 
-    /// Removes the pairs that overlap at the start, and returns them.
+    /// Removes the pairs of bodies that overlap in the initial state from the list of possible contacts. Returns the removed
+    /// pairs, as sorted indices. `may_overlap` lists the pairs that may overlap at the start.
     ///
     /// # Errors
     ///
@@ -389,7 +397,7 @@ impl Touch {
         Ok(overlapping)
     }
 
-    /// Returns the smaller of `lowest` and the smallest gap of all pairs (m).
+    /// Returns the smallest gap of all pairs of bodies (m), or `lowest` if that is smaller.
     pub(super) fn lowest_gap(&self, states: &[State], mut lowest: f64) -> f64 {
         for pair in &self.pairs {
             if self.is_near(pair, states, 0.0, lowest) {

@@ -261,12 +261,12 @@ impl JointedWorld {
         self.ranks
     }
 
-    /// Time step of the grid (s).
+    /// Returns the time step of the grid (s).
     pub(super) fn time_step(&self) -> f64 {
         self.time_step
     }
 
-    /// All shapes and planes that can touch, and their pairs.
+    /// Returns all shapes and planes that can touch, with the list of their pairs.
     pub(super) fn touch(&self) -> &Touch {
         &self.touch
     }
@@ -279,7 +279,7 @@ impl JointedWorld {
         }
     }
 
-    /// Index of the joint row that gives a coordinate's rate.
+    /// Returns the index of the joint row whose product with the velocities is the rate of a joint coordinate.
     pub(super) fn row_of(&self, coordinate: usize) -> usize {
         self.rows[coordinate]
     }

@@ -15,11 +15,12 @@ use nalgebra::{Matrix3, Vector3};
 /// Motion of a rigid body between impacts in uniform gravity, with the derivative of the state at its end with respect to the
 /// state at its start.
 pub trait DifferentiableFlight: Flight {
-    /// True if two consecutive flights equal one flight of their total duration. The steps of a run then need not be
+    /// True if two consecutive flights of this kind equal one flight of their total duration. The steps of a run then need not be
     /// differentiated one by one.
     fn is_flow(&self) -> bool;
 
-    /// Appends a flight of the duration `time` (s) from the state `from` to the derivative `turning` of the flights before.
+    /// Updates the derivative `turning` of earlier flights to include another flight, of the duration `time` (s) from the state
+    /// `from`. The derivative is that of the final attitude and angular momentum.
     ///
     /// # Errors
     ///
@@ -32,8 +33,8 @@ pub trait DifferentiableFlight: Flight {
         turning: &mut TurningDerivative,
     ) -> Result<(), VariationalError>;
 
-    /// Returns the derivatives of [`discrete_energy`](Flight::discrete_energy) with respect to the angular momentum (rad/s) and
-    /// to the time (W); `None` if there is no discrete energy.
+    /// Returns the derivatives of the [`discrete_energy`](Flight::discrete_energy) with respect to the angular momentum (rad/s)
+    /// and to the duration of the flight (W), or `None` if this kind of flight has no discrete energy.
     ///
     /// # Errors
     ///

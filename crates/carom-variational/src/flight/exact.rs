@@ -80,7 +80,8 @@ impl Series {
         }
     }
 
-    /// Computes attitude and angular momentum after one piece of the flight.
+    /// Computes the attitude and the angular momentum at the end of one piece of the flight, from `rotation` and `momentum` at
+    /// its start. `pieces` holds the duration of a piece and the number of Taylor terms.
     fn turn(
         &mut self,
         body: &RigidBody,
@@ -117,9 +118,10 @@ impl Series {
         (rotation.compose(&turn), momentum)
     }
 
-    /// Computes the variations of attitude and angular momentum after the piece of the last call of [`turn`](Self::turn). Their
-    /// Taylor coefficients follow from the equations $\dot\zeta = \zeta\times\Omega + J^{-1}\delta\Pi$ and
-    /// $\delta\dot\Pi = \delta\Pi\times\Omega + \Pi\times J^{-1}\delta\Pi$.
+    /// Computes the variations of attitude and angular momentum at the end of one piece of the flight from those at its start.
+    /// The piece is that of the last call of [`turn`](Self::turn). The Taylor coefficients follow from the equations $\dot\zeta =
+    /// \zeta\times\Omega + J^{-1}\delta\Pi$ and $\delta\dot\Pi = \delta\Pi\times\Omega + \Pi\times J^{-1}\delta\Pi$. Here $\zeta$
+    /// is the small rotation of the attitude, $\Pi$ the angular momentum, $\Omega$ the angular velocity, and $J$ the inertia.
     fn vary(
         &self,
         body: &RigidBody,
@@ -197,7 +199,8 @@ impl DifferentiableFlight for ExactFlight {
         true
     }
 
-    /// Solves the variational equations of the flow by Taylor series, with the coefficients of the flow.
+    /// Updates the derivative `turning` of earlier flights to include another flight of the duration `time` (s). Solves the
+    /// variational equations of the exact motion by Taylor series.
     fn append_to(
         &self,
         body: &RigidBody,
@@ -263,9 +266,10 @@ impl Flight for ExactFlight {
         self.gravity
     }
 
-    /// Bounds the angular velocity and its derivative. $\lvert\dot\Omega_i\rvert = \lvert(J_j -
-    /// J_k)/J_i\rvert\lvert\Omega_j\Omega_k\rvert$, and the vector of the three products has at most the norm
-    /// $\lvert\Omega\rvert^2/\sqrt3$. For a slender body each axis is bounded separately.
+    /// Returns upper bounds of the angular velocity $\Omega$ and its time derivative along the exact flight from a state. They
+    /// use $\lvert\dot\Omega_i\rvert = \lvert(J_j - J_k)/J_i\rvert\lvert\Omega_j\Omega_k\rvert$ with the principal moments $J_i$;
+    /// the vector of the three products has at most the norm $\lvert\Omega\rvert^2/\sqrt3$. For a slender body each axis is
+    /// bounded separately.
     fn turning(&self, body: &RigidBody, from: &State, _time: f64) -> Turning {
         if body.is_slender() {
             return exact_rates(body, from).into();

@@ -94,7 +94,8 @@ impl FreeFlight {
         axis_rates(body, from, time, self.fractions)
     }
 
-    /// Bounds the rate of the composition by the norm bounds of its stages.
+    /// Returns upper bounds of the angular rate and its derivative along a flight of the duration `time` (s) that is composed of
+    /// several second-order steps. Each step is bounded by norms.
     fn turning_by_norm(&self, body: &RigidBody, from: &State, time: f64) -> Turning {
         let spin = body.angular_velocity_bound(from);
         let momentum = from.angular_momentum.norm();
@@ -118,7 +119,8 @@ impl FreeFlight {
         total
     }
 
-    /// Moves the center of mass exactly; returns its position and momentum.
+    /// Returns the position (m) and the momentum (N s) of the center of mass after a free fall of the duration `time` (s),
+    /// without discretization error.
     #[inline]
     fn fall(&self, body: &RigidBody, from: &State, time: f64) -> (Vector3<f64>, Vector3<f64>) {
         let drop = self.gravity * (0.5 * time * time);
@@ -186,8 +188,9 @@ impl Flight for FreeFlight {
         self.gravity
     }
 
-    /// Bounds the rate by the norm of the inertia, which is fast. For a slender body, and if a stage is too large for the norm
-    /// bound, each axis is bounded separately.
+    /// Returns upper bounds of the angular rate and its derivative along a flight of the duration `time` (s). The bounds use
+    /// norms of the inertia, which is fast. For a slender body, and if a composed step is too large for these bounds, each axis
+    /// is bounded separately.
     fn turning(&self, body: &RigidBody, from: &State, time: f64) -> Turning {
         let plain = match body.is_slender() {
             true => Turning::UNKNOWN,
@@ -235,8 +238,10 @@ impl DifferentiableFlight for FreeFlight {
         false
     }
 
-    /// Appends the derivative of each stage of the composition. With $A = FJ_d$ and $C = (\mathrm{tr}(A)I - A)^{-1}$, $\zeta' =
-    /// F^T(\zeta + tC\delta\Pi)$, the derivative of $(FJ_d - J_dF^T)^\vee = t\Pi$.
+    /// Updates the derivative `turning` of earlier flights to include another flight of the duration `time` (s), step by step of
+    /// the composition. One step rotates the body by $F$, with $(FJ_d - J_dF^T)^\vee = t\Pi$, where $t$ is the step length, $\Pi$
+    /// the angular momentum and $J_d = \mathrm{tr}(J)I/2 - J$. A small rotation $\zeta$ of the attitude becomes $\zeta' =
+    /// F^T(\zeta + tC\delta\Pi)$, with $A = FJ_d$ and $C = (\mathrm{tr}(A)I - A)^{-1}$.
     fn append_to(
         &self,
         body: &RigidBody,
@@ -264,8 +269,10 @@ impl DifferentiableFlight for FreeFlight {
         Ok(())
     }
 
-    /// Differentiates the discrete energy. With $\delta F = FS(w)$, the rotational part is $K/t^2$, $K = \mathrm{tr}\lbrack(I -
-    /// F)J_d\rbrack$, and $\delta K = t w\cdot F^T\Pi$.
+    /// Returns the derivatives of the discrete energy of one step with respect to the angular momentum $\Pi$ (rad/s) and to the
+    /// step length $t$ (W). The rotational energy is $K/t^2$ with $K = \mathrm{tr}\lbrack(I - F)J_d\rbrack$. It varies by $\delta
+    /// K = t w\cdot F^T\Pi$ if the rotation $F$ of the step varies by $\delta F = FS(w)$. Returns `None` for a composition of
+    /// several steps.
     fn discrete_energy_derivative(
         &self,
         body: &RigidBody,

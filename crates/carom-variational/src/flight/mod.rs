@@ -33,7 +33,7 @@ pub struct PathRate {
 /// constant acceleration [`acceleration`](Self::acceleration) along the path $\alpha\mapsto$ `advance(s, α)`, and that
 /// [`turning`](Self::turning) bounds the angular rate of the path.
 pub trait Flight: fmt::Debug {
-    /// Returns the state after a time (s), which may be negative.
+    /// Returns the state of a body after a flight from the state `from`. The duration `time` (s) may be negative.
     ///
     /// # Errors
     ///
@@ -41,7 +41,8 @@ pub trait Flight: fmt::Debug {
     fn advance(&self, body: &RigidBody, from: &State, time: f64)
     -> Result<State, VariationalError>;
 
-    /// Returns the state after a time (s), and the velocity of the path at that time.
+    /// Returns the state of a body after a flight of the duration `time` (s) from the state `from`, and the linear and angular
+    /// velocity of the path there.
     ///
     /// # Errors
     ///
@@ -53,21 +54,23 @@ pub trait Flight: fmt::Debug {
         time: f64,
     ) -> Result<(State, PathRate), VariationalError>;
 
-    /// Returns the acceleration of the center of mass along the path from a state (m/s²).
+    /// Returns the acceleration of the center of mass along the flight from the state `from` (m/s²).
     fn acceleration(&self, body: &RigidBody, from: &State) -> Vector3<f64>;
 
-    /// Returns bounds of the angular rate of the path from a state, for the duration `time` (s).
+    /// Returns upper bounds of the angular rate and its derivative along a flight of the duration `time` (s) from the state
+    /// `from`.
     fn turning(&self, body: &RigidBody, from: &State, time: f64) -> Turning;
 
     /// True if [`turning`](Self::turning) and [`acceleration`](Self::acceleration) do not change between impacts, so that they
     /// need not be computed at every step.
     fn is_uniform(&self) -> bool;
 
-    /// Returns the potential energy (J).
+    /// Returns the potential energy of the body in a state (J).
     fn potential_energy(&self, body: &RigidBody, state: &State) -> f64;
 
-    /// Returns the discrete energy $-\partial L_d/\partial t$ (J) of a flight of the duration `time` that begins or ends in
-    /// `state`. Returns `None` if the flight is not one step of a discrete Lagrangian $L_d$.
+    /// Returns the discrete energy $-\partial L_d/\partial t$ (J) of a flight of the duration $t$ (`_time`, s) that begins or
+    /// ends in a state. Here $L_d$ is the discrete Lagrangian, of which the flight is one step. Returns `None`, the default, if
+    /// the flight is not such a step.
     fn discrete_energy(
         &self,
         _body: &RigidBody,
@@ -77,7 +80,7 @@ pub trait Flight: fmt::Debug {
         Ok(None)
     }
 
-    /// Returns the Hamiltonian: kinetic plus potential energy (J).
+    /// Returns the energy of the body in a state (J), the Hamiltonian: kinetic plus potential energy.
     fn energy(&self, body: &RigidBody, state: &State) -> f64 {
         body.translational_energy(state)
             + body.rotational_energy(state)

@@ -10,13 +10,15 @@ use std::fmt;
 
 /// Potential energy $U(x, R)$ of a rigid body as a function of its position $x$ and attitude $R$, with its force and moment.
 pub trait Potential: fmt::Debug {
-    /// Returns $U$ (J).
+    /// Returns the potential energy $U$ (J) of the body at a position and attitude.
     fn energy(&self, position: &Vector3<f64>, rotation: &So3) -> f64;
 
-    /// Returns the force $-\partial U/\partial x$, in world axes (N).
+    /// Returns the force $-\partial U/\partial x$ of the potential energy $U$ on the body, in world axes (N); $x$ is the
+    /// position.
     fn force(&self, position: &Vector3<f64>, rotation: &So3) -> Vector3<f64>;
 
-    /// Returns the moment $M$ in body axes, $\delta U = -M\cdot\zeta$ for $\delta R = RS(\zeta)$ (N·m).
+    /// Returns the moment $M$ of the potential energy $U$ on the body, in body axes (N·m). It satisfies $\delta U = -M\cdot\zeta$
+    /// for a small rotation $\zeta$ of the attitude, $\delta R = RS(\zeta)$, with the cross-product matrix $S$.
     fn moment(&self, position: &Vector3<f64>, rotation: &So3) -> Vector3<f64>;
 }
 
@@ -88,7 +90,8 @@ impl<P: Potential> PotentialFlight<P> {
         Self { potential }
     }
 
-    /// Computes the increment of the attitude in a step of the length `time` (s).
+    /// Computes the rotation of the body in a step of the length `time` (s) from the state `from`, together with the moment of
+    /// the potential at the start.
     fn increment(
         &self,
         body: &RigidBody,

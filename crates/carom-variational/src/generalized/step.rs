@@ -295,7 +295,8 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
         kernel::add_scaled(&mut self.end, h, &self.mean);
     }
 
-    /// Evaluates the system at the midpoint of the step.
+    /// Evaluates the mechanical system at the midpoint of a step of length `h` (s), for the current iterate of the mean velocity.
+    /// `wanted` is the highest order of the derivatives to compute.
     fn evaluate(&mut self, start: &Point, h: f64, wanted: Derivatives) {
         self.middle.copy_from_slice(&start.configuration);
         kernel::add_scaled(&mut self.middle, 0.5 * h, &self.mean);
@@ -377,13 +378,14 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
         (normal, tangential)
     }
 
-    /// True if the gaps of the active contacts, and the slides of the sticking ones, are kept to the accuracy `gap_floor`.
+    /// True if the lasting contacts are satisfied at the end of a step of length `h` (s): their gaps and the slips of sticking
+    /// contacts are within `gap_floor`. `size` is the number of equations of the step.
     fn is_held(&self, h: f64, size: usize) -> bool {
         let mut rows = self.residual[self.n..size].iter();
         rows.all(|residual| h * residual.abs() <= self.gap_floor)
     }
 
-    /// True if the residuals of the momenta are below rounding error, so that no iteration can improve them.
+    /// True if the residuals of the momentum equations are only rounding error, so that no iteration can reduce them.
     fn at_floor(&self) -> bool {
         let floor = FLOOR * self.n as f64;
         let mut rows = self.residual.iter().zip(&self.terms);
@@ -451,8 +453,9 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
         dense::lu_solve(&self.jacobian[..n * n], &self.pivots[..n], rhs);
     }
 
-    /// Returns the dynamics that were evaluated last, and the sum of the generalized forces: $\partial T/\partial q - \partial
-    /// V/\partial q + f$ with kinetic energy $T$, potential energy $V$, configuration $q$ and applied force $f$.
+    /// Returns the dynamics at the midpoint at which [`linearize`](Self::linearize) evaluated them, and the sum of the
+    /// generalized forces there: $\partial T/\partial q - \partial V/\partial q + f$ with kinetic energy $T$, potential energy
+    /// $V$, configuration $q$ and applied force $f$.
     pub fn linearized(&self) -> (&Dynamics, &[f64]) {
         (&self.dynamics, &self.drive)
     }
@@ -535,7 +538,7 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
         work
     }
 
-    /// Adds the contact impulses of the first half of the step to a momentum.
+    /// Adds the contact impulses of the first half of the step to a generalized momentum. `bonds` lists the active contacts.
     fn add_impulses(&self, bonds: &[Bond], momentum: &mut [f64]) {
         for (i, bond) in bonds.iter().enumerate() {
             let (normal, tangential) = self.half_impulse(i, bond);
@@ -622,7 +625,8 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
     }
 }
 
-/// Returns $\sqrt{x^TMx}$; 0 if rounding or an indefinite matrix makes the square negative, NaN for NaN.
+/// Returns the norm $\sqrt{x^TMx}$ of a vector with the mass matrix $M$ (`mass`, by columns). The norm is 0 if rounding or an
+/// indefinite matrix makes the square negative, and NaN for NaN.
 fn metric_norm(mass: &[f64], x: &[f64]) -> f64 {
     let n = x.len();
     let columns = mass.chunks_exact(n).zip(x);

@@ -49,7 +49,9 @@ pub(super) enum Next {
     End(Ending<BilliardError>),
 }
 impl<T: Table> PennyBilliard<T> {
-    /// Returns the velocity of a rim point, $R(\Omega t + \sigma\omega s)$, with $t$ and $s$ along and across the heading.
+    /// Returns the velocity of the front or back rim point of a rolling penny in the plane (m/s). Along the heading it is the
+    /// radius times the rolling rate. Across the heading it is the radius times the turning rate, with the sign of the rim.
+    /// `heading` is the unit vector of the heading.
     #[inline]
     fn rim_velocity(&self, rim: Rim, heading: Vector2<f64>, state: &PennyState) -> Vector2<f64> {
         let r = self.penny.radius();
@@ -59,7 +61,8 @@ impl<T: Table> PennyBilliard<T> {
         )
     }
 
-    /// Finds the first impact of an initial state, which need not be on the wall.
+    /// Finds the first impact of a penny from its initial state, in which it need not touch the wall. Returns the ending of the
+    /// run instead if there is no such impact.
     pub(super) fn first_arrival(&self, state: &PennyState) -> Next {
         if state.theta_dot == 0.0 && state.phi_dot == 0.0 {
             return Next::End(Ending::AtRest);
@@ -123,7 +126,9 @@ impl<T: Table> PennyBilliard<T> {
         first.map_or(Next::End(Ending::NeverHits), Next::Arrival)
     }
 
-    /// Finds the crossing at which a rim inside the wall leaves the table.
+    /// Finds the point and time at which a rim point that starts inside the wall crosses it. The rim point starts at `point` (m)
+    /// with the velocity `w` (m/s), which turns at the rate `omega` (rad/s). `value` and `rate` are the wall function and its
+    /// time derivative there; the wall function is negative inside. Returns `None` if the rim never crosses the wall.
     fn exit(
         &self,
         point: Vector2<f64>,
@@ -138,7 +143,9 @@ impl<T: Table> PennyBilliard<T> {
         }
     }
 
-    /// Finds the crossing at which a rim that leaves the wall inwards hits the wall again.
+    /// Finds the point and time at which a rim point that starts on the wall and moves inwards reaches the wall again. The rim
+    /// point starts at `point` (m) with the velocity `w` (m/s), which turns at the rate `omega` (rad/s). `gradient` and `rate`
+    /// are the gradient and the time derivative of the wall function there. Returns `None` if no such crossing is found.
     fn exit_from_wall(
         &self,
         point: Vector2<f64>,
@@ -156,7 +163,10 @@ impl<T: Table> PennyBilliard<T> {
         }
     }
 
-    /// Finds the next impact on any table within the time `within` (s), by [`march`], whose steps cannot skip one.
+    /// Finds the next crossing of the wall by a rim point on a table of any shape, by [`march`], whose time steps cannot skip a
+    /// crossing. The rim point starts at `point` (m) with the velocity `w` (m/s), which turns at the rate `omega` (rad/s).
+    /// `value` and `rate` are the wall function (negative inside) and its time derivative there. Returns `None` if there is no
+    /// crossing within the time `within` (s).
     fn march(
         &self,
         point: Vector2<f64>,
@@ -206,13 +216,14 @@ impl<T: Table> PennyBilliard<T> {
         Some(at(time))
     }
 
-    /// Moves a point onto the wall by one Newton step.
+    /// Corrects a point near the wall by one Newton step of the wall function, so that it lies on the wall up to rounding.
     fn on_wall(&self, point: Vector2<f64>) -> Vector2<f64> {
         let gradient = self.table.gradient(point);
         point - self.table.value(point) / gradient.norm_squared() * gradient
     }
 
-    /// Finds the next impact after an impact.
+    /// Finds the next impact of a penny that has just hit the wall with one rim, from its contact after that impact. Returns the
+    /// ending of the run instead if there is no such impact or the penny grazes the wall.
     pub(super) fn next_arrival(&self, contact: &Contact) -> Next {
         let state = &contact.state;
         if state.theta_dot == 0.0 && state.phi_dot == 0.0 {
@@ -326,9 +337,11 @@ impl<T: Table> PennyBilliard<T> {
     }
 }
 
-/// Returns the rate of the wall function of an ellipse at a second crossing of a circle, from its rate `rate` at the first
-/// crossing: $u = -g + 2\sin\eta|w|d^TQd_\perp$. Here $g$ is `rate`, $w$ the velocity of the rim, $d$ the chord, $\eta$ half of
-/// its turning angle, $Q$ the matrix of the ellipse (half its Hessian), and $d_\perp$ the unit normal to the chord.
+/// Returns the time derivative of the wall function of an ellipse where a rim point on a circle crosses the wall again. It is
+/// computed from the time derivative `rate` at the start of the arc, which is on the wall, too: $u = -g +
+/// 2\sin\eta|w|d^TQd_\perp$. Here $g$ is `rate`, $w$ the velocity of the rim at the start, $d$ the chord from the start to the
+/// crossing, $\eta$ half of the turning angle in between, $Q$ the matrix of the ellipse (half its Hessian), and $d_\perp$ the
+/// unit normal to the chord.
 pub(super) fn carried_rate(
     table: &Ellipse,
     crossing: &Crossing,
@@ -340,9 +353,10 @@ pub(super) fn carried_rate(
     2.0 * crossing.half_turn.y * table.form(crossing.chord, normal) - rate
 }
 
-/// Returns the place and time at which the other rim leaves the table. That rim is `offset` (s) ahead on the circle. Even entries
-/// of `ahead` leave the table, odd ones enter it. A rim that rounding puts beyond the wall is assigned to the nearer end of that
-/// piece: it is inside, or hits at once.
+/// Returns the crossing at which the rim that was not hit leaves the table, and the time until then (s). Both rims move on one
+/// circle, and that rim is `offset` (s) ahead of the rim that was hit. `ahead` lists the crossings of the circle with the wall in
+/// order: even entries leave the table, odd ones enter it. If rounding places the rim outside the wall, the nearer crossing
+/// decides: the rim is either just inside, or hits at once.
 fn wall_ahead(ahead: &[Crossing], offset: f64) -> (Crossing, f64) {
     let mut k = 0;
     while k + 2 < ahead.len() {
@@ -355,8 +369,9 @@ fn wall_ahead(ahead: &[Crossing], offset: f64) -> (Crossing, f64) {
     (ahead[k], (ahead[k].time - offset).max(0.0))
 }
 
-/// Returns the next exit of a rim behind on the circle: `offset` (s) is negative, and the nearest crossing behind leaves the
-/// table. Returns `None` if there is no such crossing.
+/// Returns the crossing at which the rim that was not hit leaves the table, and the time until then (s). Both rims move on one
+/// circle, and that rim is behind the rim that was hit: `offset` (s) is negative. `behind` lists the crossings of the circle with
+/// the wall backwards in time: even entries leave the table. Returns `None` if `behind` is empty.
 fn wall_behind(behind: &[Crossing], offset: f64) -> Option<(Crossing, f64)> {
     let mut k = 0;
     while k + 2 < behind.len() {

@@ -64,7 +64,7 @@ pub(crate) enum Step {
     End(Ending<BilliardError>),
 }
 impl<T: Table> PennyBilliard<T> {
-    /// Creates an orbit at its start.
+    /// Creates an orbit of the billiard that starts in the state `start`, before any impact.
     pub(crate) fn orbit(&self, start: PennyState) -> Result<Orbit<'_, T>, BilliardError> {
         start.validate()?;
         for (rim, part) in [(Rim::Front, "the front rim"), (Rim::Back, "the back rim")] {
@@ -85,7 +85,8 @@ impl<T: Table> PennyBilliard<T> {
 }
 
 impl<T: Table> Orbit<'_, T> {
-    /// Advances to the next impact, or ends the orbit if that impact is later than `duration` (s).
+    /// Advances the orbit to its next impact and returns that impact, or the ending of the orbit. The orbit is completed if the
+    /// next impact is later than `duration` (s).
     pub(crate) fn step(&mut self, duration: f64) -> Result<Step, BilliardError> {
         let billiard = self.billiard;
         let (next, time, state) = match &self.place {
@@ -163,7 +164,8 @@ impl<T: Table> Orbit<'_, T> {
         }))
     }
 
-    /// Returns the ending if the intervals between impacts vanish or shrink to zero, else `None`.
+    /// Returns the ending of the orbit if the intervals between impacts are zero or shrink to zero, else `None`. `time` (s) and
+    /// `state` are those just after the latest impact (or at the start); `arrival` is the next impact.
     fn accumulation(
         &mut self,
         time: f64,
@@ -192,7 +194,8 @@ impl<T: Table> Orbit<'_, T> {
     }
 }
 
-/// Returns the angle of a unit vector, on the branch nearest to the continuous angle `near`.
+/// Returns the angle of the unit vector `heading` (rad). The multiple of a full turn is chosen so that the angle is nearest to
+/// `near`.
 fn unwrapped(heading: Vector2<f64>, near: f64) -> f64 {
     let angle = libm::atan2(heading.y, heading.x);
     angle + TAU * ((near - angle) / TAU).round()

@@ -81,8 +81,9 @@ pub fn flow_jacobian(penny: &RollingPenny, state: &PennyState, t: f64) -> Matrix
     jacobian
 }
 
-/// Extends a Jacobian from $(x, y, \varphi, \Omega, \omega)$ to
-/// $(x, y, \theta, \varphi, \Omega, \omega)$; the row of $\theta$ is that of the identity.
+/// Extends a Jacobian of the penny's state by the rolling angle $\theta$: from $(x, y, \varphi, \Omega, \omega)$ to $(x, y,
+/// \theta, \varphi, \Omega, \omega)$. Here $(x, y)$ is the position, $\varphi$ the heading, $\Omega$ and $\omega$ the rates of
+/// rolling and turning. The rolling angle is copied unchanged.
 fn with_rolling_angle(jacobian: &Matrix5<f64>) -> DMatrix<f64> {
     let mut all = DMatrix::identity(6, 6);
     for (i, row) in PLACES.into_iter().enumerate() {
@@ -118,18 +119,21 @@ struct Crossing {
 }
 
 impl Crossing {
-    /// Returns $\nabla g\cdot f^-$, the rate of the wall function before the impact.
+    /// Returns the time derivative $\nabla g\cdot f^-$ of the wall function $g$ along the motion before the impact, whose
+    /// velocity field is $f^-$.
     fn rate(&self) -> f64 {
         self.gradient.dot(&self.minus)
     }
 
-    /// Returns the saltation matrix on $(x, y, \varphi, \Omega, \omega)$.
+    /// Returns the saltation matrix of the impact. This matrix maps a perturbation of the penny's state $(x, y, \varphi, \Omega,
+    /// \omega)$ just before the impact to that just after; it accounts for the shift of the time of impact.
     fn saltation(&self) -> Matrix5<f64> {
         let jump = self.plus - self.reset * self.minus;
         self.reset + jump * self.gradient.transpose() / self.rate()
     }
 
-    /// Returns the saltation matrix with the rolling angle, which no wall depends on: $(x, y, \theta, \varphi, \Omega, \omega)$.
+    /// Returns the saltation matrix of the impact for the penny's state with rolling angle, $(x, y, \theta, \varphi, \Omega,
+    /// \omega)$. It maps a perturbation of the state just before the impact to that just after. No wall depends on $\theta$.
     fn whole_saltation(&self) -> DMatrix<f64> {
         let mut saltation = with_rolling_angle(&self.saltation());
         // If the impact is later, θ grows longer with the rolling rate before it, and shorter with the rate after it.
@@ -139,7 +143,8 @@ impl Crossing {
         saltation
     }
 
-    /// True if the rim moves along the wall: its rate is negligible against gradient and velocity.
+    /// True if the impact is a graze, in which the rim moves along the wall. The rate of the wall function is then negligible
+    /// against the product of gradient and speed, or the normal part of the velocity is negligible.
     fn is_grazed(&self) -> bool {
         let rate = self.rate();
         let speed = libm::hypot(self.minus.norm(), self.spin);

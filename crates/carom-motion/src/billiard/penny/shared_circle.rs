@@ -50,15 +50,15 @@ pub(super) struct Arc {
     d2: Vector2<f64>,
 }
 
-/// Multiplies two vectors as complex numbers.
+/// Multiplies two plane vectors as complex numbers: rotates `b` by the angle of `a` if `a` is a unit vector.
 #[inline]
 pub(super) fn rotate(a: Vector2<f64>, b: Vector2<f64>) -> Vector2<f64> {
     Vector2::new(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x)
 }
 
 impl Arc {
-    /// Creates the circle of a rim with velocity `w` (m/s) and turning rate `omega` (rad/s). At least one of them must not
-    /// vanish.
+    /// Creates the circle on which a rim point moves, from its velocity `w` (m/s) and turning rate `omega` (rad/s). At least one
+    /// of the two must not be zero.
     #[inline]
     pub(super) fn new(table: &Ellipse, w: Vector2<f64>, omega: f64) -> Self {
         let crossing_time = CHORD * table.diameter() / w.norm();
@@ -79,13 +79,14 @@ impl Arc {
         }
     }
 
-    /// True if the circle leaves the table before half a turn.
+    /// True if the circle is so large compared with the table that the rim point leaves the table before half a turn.
     pub(super) fn is_wide(&self) -> bool {
         self.wide
     }
 
-    /// Finds the first outward crossing from a point inside the wall. `value` $< 0$ and `rate` are
-    /// the wall function and its time derivative at that point.
+    /// Finds the first crossing at which a rim point on this circle leaves the table, from a start inside the wall. `value` $< 0$
+    /// and `rate` are the wall function and its time derivative at the start. Returns `None` if the circle does not leave the
+    /// table.
     pub(super) fn first_exit(
         &self,
         table: &Ellipse,
@@ -118,8 +119,9 @@ impl Arc {
         first
     }
 
-    /// Finds all crossings ahead of a rim that moves inwards from the wall at `rate` $< 0$: first an outward
-    /// crossing, then inward and outward ones in turn.
+    /// Finds all later crossings of the wall by a rim point that starts on the wall and moves inwards. The entries leave and
+    /// enter the table in turn; the first one leaves. `gradient` and `rate` $< 0$ are the gradient and the time derivative of the
+    /// wall function at the start.
     pub(super) fn crossings_ahead(
         &self,
         table: &Ellipse,
@@ -153,8 +155,10 @@ impl Arc {
         all
     }
 
-    /// Finds the crossings behind a rim on the wall of a wide circle, nearest first: an outward crossing, then an inward
-    /// one, and so on.
+    /// Finds the earlier crossings of the wall by a rim point that is on the wall of a wide circle, the latest first. In this
+    /// backward order the entries leave and enter the table in turn; the first one leaves. A circle is wide if it leaves the
+    /// table before half a turn. `gradient` and `rate` are the gradient and the time derivative of the wall function at the rim
+    /// point.
     pub(super) fn crossings_behind(
         &self,
         table: &Ellipse,
@@ -171,7 +175,9 @@ impl Arc {
         all
     }
 
-    /// Returns the coefficients $c_0 \dots c_4$ of the quartic; `g1` is $\nabla h\cdot D_1$.
+    /// Returns the coefficients $c_0 \dots c_4$ of the polynomial in $z$ that has the sign of the wall function $h$ along the
+    /// circle; $z$ is proportional to the tangent of half the turning angle. `value` and `gradient` are those of $h$ at the start
+    /// of the arc. `g1` is the coefficient $c_1$, the time derivative of $h$ at the start times the time scale of the arc.
     fn coefficients(
         &self,
         table: &Ellipse,
@@ -190,8 +196,10 @@ impl Arc {
         ]
     }
 
-    /// Searches a full turn in four pieces: z from 0 to 1, 1/z from 1 to 0 and on to -1, z from -1 to 0. Each
-    /// polynomial has the sign of the wall function; `ends` are the values at z = 1 and z = -1.
+    /// Searches one full turn of the circle for crossings of the wall, and passes each to `found` until that returns
+    /// `Search::Stop`. With $z$ the tangent of half the turning angle, the four pieces are: $z$ from 0 to 1, $1/z$ from 1 to 0
+    /// and on to −1, $z$ from −1 to 0. `ahead` and `behind` hold the polynomials of these pieces, which have the sign of the wall
+    /// function; `ends` holds its values at $z = 1$ and $z = -1$.
     fn whole_turn<const N: usize>(
         &self,
         ahead: [&[f64; N]; 2],
@@ -225,7 +233,8 @@ impl Arc {
         }
     }
 
-    /// Returns the crossing whose half angle has cosine and sine proportional to `co` and `si`.
+    /// Returns the crossing at which half of the turning angle is `angle` (rad), on a circle that stays inside the table for at
+    /// least half a turn. `co` and `si` are proportional to cosine and sine of `angle`.
     fn narrow_crossing(&self, co: f64, si: f64, angle: f64) -> Crossing {
         let norm2 = co * co + si * si;
         let norm = norm2.sqrt();
@@ -237,7 +246,7 @@ impl Arc {
     }
 }
 
-/// Substitutes $z = \sqrt2 s$ in a polynomial.
+/// Substitutes $z = \sqrt2 s$ in a polynomial in $z$, and returns the coefficients in $s$, lowest power first.
 fn stretch<const N: usize>(mut c: [f64; N]) -> [f64; N] {
     let mut factor = 1.0;
     for c in &mut c {

@@ -30,8 +30,10 @@ pub(super) struct Strike<'a> {
 }
 
 impl<'a> Strike<'a> {
-    /// Creates the contact at a body point. `support_derivative` is $H = \partial\rho/\partial d$, the derivative of the point
-    /// with respect to the normal: $X = (S(\rho) - S(d)H)S(d)$, with $S$ the skew-symmetric matrix of a vector.
+    /// Creates the contact of the impact at one body point, for the propagation of derivatives. `support_derivative` is $H =
+    /// \partial\rho/\partial d$, the derivative of the lowest body point $\rho$ with respect to the plane normal $d$ in body
+    /// axes. It gives the derivative of the moment $\chi = \rho\times d$ for a small rotation of the body: $X = (S(\rho) -
+    /// S(d)H)S(d)$, with the skew-symmetric matrix $S$ of a vector.
     pub(super) fn new(
         body: &'a RigidBody,
         impact: &'a Impact,
@@ -56,7 +58,8 @@ impl<'a> Strike<'a> {
         }
     }
 
-    /// Returns the gradient of the gap, $(n, \chi, 0, 0)$.
+    /// Returns the gradient $(n, \chi, 0, 0)$ of the gap with respect to position, attitude, linear and angular momentum. Here
+    /// $n$ is the plane normal and $\chi$ its moment about the center of mass, in body axes.
     pub(super) fn gradient(&self) -> Difference {
         difference(
             &self.normal,
@@ -66,19 +69,21 @@ impl<'a> Strike<'a> {
         )
     }
 
-    /// Returns the gap rate on a path (m/s).
+    /// Returns the time derivative of the gap (m/s) for a body that moves with the linear and angular velocity `path`.
     pub(super) fn rate(&self, path: &PathRate) -> f64 {
         self.normal.dot(&path.linear) + self.moment.dot(&path.angular)
     }
 
-    /// Returns the normal part of the velocity as a fraction of the velocity, in the kinetic norm; zero for a graze.
+    /// Returns the normal component of the velocity before the impact divided by the whole velocity, both in the kinetic norm
+    /// (the square root of $v\cdot Mv$). It is zero for a graze.
     pub(super) fn margin(&self) -> f64 {
         let energy =
             self.body.translational_energy(self.before) + self.body.rotational_energy(self.before);
         self.gap_rate.abs() / (self.mobility * 2.0 * energy).sqrt()
     }
 
-    /// True if the gap rate `rate` is below `tolerance` times the sizes of gradient and velocity.
+    /// True if the contact grazes: the time derivative of the gap, `rate` (m/s), is at most `tolerance` times the norm of the
+    /// gap's gradient times the speed.
     pub(super) fn is_grazed_at(&self, rate: f64, tolerance: f64) -> bool {
         let spin = self.body.angular_velocity(&self.before.angular_momentum);
         let speed = self.before.linear_momentum.norm() / self.body.mass();
@@ -86,13 +91,14 @@ impl<'a> Strike<'a> {
         !(rate.abs() > tolerance * size)
     }
 
-    /// True if an impulse at this contact changes the gap rate of the other contact.
+    /// True if an impulse at this contact changes the normal velocity at the other contact of the body.
     pub(super) fn acts_on(&self, other: &Self) -> bool {
         let coupling = 1.0 / self.body.mass() + self.lever.dot(&other.moment);
         coupling.abs() > COUPLING * (self.mobility * other.mobility).sqrt()
     }
 
-    /// Returns the time derivative of `state` in the continuous flow.
+    /// Returns the time derivative of `state` in free flight, without discretization error: the derivatives of position,
+    /// attitude, linear and angular momentum.
     pub(super) fn flow(&self, state: &State, gravity: &Vector3<f64>) -> Difference {
         let path = PathRate {
             linear: state.linear_momentum / self.body.mass(),
@@ -105,10 +111,12 @@ impl<'a> Strike<'a> {
         [self.before, self.after].map(|state| self.flow(state, gravity))
     }
 
-    /// Returns the derivative of the reset by Newton's impulse $\lambda = -(1+e)u/\kappa$: with
-    /// $\delta u = \tfrac1mn\cdot\delta\gamma + \delta\chi\cdot\Omega + J^{-1}\chi\cdot\delta\Pi$ and
-    /// $\delta\kappa = 2J^{-1}\chi\cdot\delta\chi$,
-    /// $\delta\lambda = -(1+e)(\delta u/\kappa - u \delta\kappa/\kappa^2) - \delta e u/\kappa$.
+    /// Returns the derivative of the state after the impact for Newton's impulse $\lambda = -(1+e)u/\kappa$, with the restitution
+    /// $e$, the normal velocity $u$ and the inverse effective mass $\kappa$. The impulse varies by $\delta\lambda = -(1+e)(\delta
+    /// u/\kappa - u \delta\kappa/\kappa^2) - \delta e u/\kappa$, where $\delta u = \tfrac1mn\cdot\delta\gamma +
+    /// \delta\chi\cdot\Omega + J^{-1}\chi\cdot\delta\Pi$ and $\delta\kappa = 2J^{-1}\chi\cdot\delta\chi$. Here $m$ and $J$ are
+    /// mass and inertia, $n$ the plane normal, $\chi$ its moment in body axes, $\Omega$ the angular velocity, and $\gamma$ and
+    /// $\Pi$ the linear and angular momentum.
     pub(super) fn newton(&self, restitution: f64) -> Reset {
         let spin = self.body.angular_velocity(&self.before.angular_momentum);
         let by_moment = spin - self.lever * (2.0 * self.gap_rate / self.mobility);
@@ -124,9 +132,10 @@ impl<'a> Strike<'a> {
         }
     }
 
-    /// Returns the derivative of the reset by the impulse that balances the discrete energies of the flights before and after,
-    /// $E_d(s^+, t^+) = E_d(s^-, t^-)$, Tran & Leok, Eq. (22a). With $s^+ = s^- + \lambda(n, \chi)$,
-    /// $\delta\lambda$ follows from the derivatives of both sides.
+    /// Returns the derivative of the state after the impact for the impulse that makes the discrete energies $E_d$ of the flights
+    /// before and after equal: $E_d(s^+, t^+) = E_d(s^-, t^-)$, Tran & Leok, Eq. (22a). Here $s^-$ and $s^+$ are the momenta
+    /// before and after, and $t^-$ and $t^+$ the durations of the flights. With $s^+ = s^- + \lambda(n, \chi)$, the change of the
+    /// impulse $\lambda$ follows from the derivatives of both sides.
     ///
     /// `energies` are the derivatives of $E_d$ with respect to angular momentum and time, before and after the impact; `times`
     /// are the durations of the two flights (s).
@@ -157,7 +166,8 @@ impl<'a> Strike<'a> {
         }
     }
 
-    /// Returns the derivative of a reset whose impulse has the derivative `impulse_by_state` with respect to the state.
+    /// Returns the derivative of the state after the impact if the impulse has the derivative `impulse_by_state` with respect to
+    /// the state before it.
     fn reset(&self, impulse_by_state: &Difference) -> Reset {
         let mut by_state = SMatrix::<f64, STATES, STATES>::identity();
         let mut turned = by_state.fixed_view_mut::<3, 3>(9, 3);
@@ -170,7 +180,8 @@ impl<'a> Strike<'a> {
         }
     }
 
-    /// Returns the change of the state by a unit impulse: $(0, 0, n, \chi)$.
+    /// Returns the change of the state by a unit impulse at the contact: $(0, 0, n, \chi)$. Position and attitude do not change.
+    /// The linear momentum changes by the plane normal $n$, the angular momentum by its moment $\chi$.
     fn push(&self) -> Difference {
         difference(
             &Vector3::zeros(),
@@ -191,7 +202,7 @@ pub(super) struct Reset {
     pub(super) by_gravity: SMatrix<f64, STATES, 3>,
 }
 
-/// Joins the four parts of a difference of states.
+/// Joins the changes of position, attitude, linear and angular momentum into one vector.
 fn difference(
     position: &Vector3<f64>,
     attitude: &Vector3<f64>,
@@ -202,7 +213,8 @@ fn difference(
     Difference::from_fn(|i, _| parts[i / 3][i % 3])
 }
 
-/// Returns the time derivative of a state along a path: gravity acts, and the angular momentum $R\Pi$ in world axes is constant.
+/// Returns the time derivative of a state that moves with the linear and angular velocity `path` under gravity. The angular
+/// momentum is constant in world axes.
 pub(super) fn state_rate(
     body: &RigidBody,
     state: &State,
@@ -218,9 +230,10 @@ pub(super) fn state_rate(
     )
 }
 
-/// Corrects every column for the change of the time of impact: adds `flow` times that change, $-\nabla\Phi\cdot\delta
-/// x/\dot\Phi$, where `gradient` is $\nabla\Phi$, and `rate` is the gap rate $\dot\Phi$ (m/s). Returns the change of the time of
-/// impact for each column.
+/// Corrects the propagated derivatives of the state at an impact for the change of the time of impact. For a column $\delta x$ of
+/// `columns` the time changes by $-\nabla\Phi\cdot\delta x/\dot\Phi$, and the column by `flow` times that. Here `gradient` is
+/// $\nabla\Phi$, the gradient of the gap, `rate` the gap rate $\dot\Phi$ (m/s), and `flow` the time derivative of the state.
+/// Returns the change of the time, one entry per column.
 pub(super) fn retime(
     columns: &mut Columns,
     gradient: &Difference,

@@ -154,8 +154,9 @@ impl<'a, S: SupportMap, F: DifferentiableFlight> Collider<'a, S, F> {
         Ok(sensitivity)
     }
 
-    /// Propagates the differences through an impact at the end of a flight, and classifies the impact.
-    /// The durations are those of the flight and of the rest of the step (s).
+    /// Propagates the derivatives of the state through the impact that ends a flight from the state `from`, and classifies the
+    /// impact as smooth, kink, jump or singular. `length` is the duration of the flight, and `left` the rest of the step after
+    /// the impact (s).
     fn strike(
         &self,
         carried: &mut Carried<'_, F>,
@@ -225,7 +226,8 @@ impl<'a, S: SupportMap, F: DifferentiableFlight> Collider<'a, S, F> {
     }
 }
 
-/// Computes the saltation matrix of the impact between the continuous flows.
+/// Computes the saltation matrix of the impact for exact flights before and after it. This matrix maps a perturbation of the
+/// state just before the impact to that just after. `reset` is the derivative of the state after the impact at fixed time.
 fn continuous(
     strike: &Strike<'_>,
     reset: &SMatrix<f64, STATES, STATES>,
@@ -257,7 +259,8 @@ struct Leg {
 }
 
 impl<F: DifferentiableFlight> Carried<'_, F> {
-    /// Appends a flight over a step or a part of a step.
+    /// Appends a flight of the duration `time` (s) from the state `from` to `to`. Its derivative is applied to the propagated
+    /// derivatives of the state later, together with that of the flights before.
     fn fly(&mut self, from: &State, time: f64, to: &State) -> Result<(), CollisionError> {
         let leg = self.leg.get_or_insert_with(|| Leg {
             from: *from,
@@ -274,7 +277,7 @@ impl<F: DifferentiableFlight> Carried<'_, F> {
         Ok(())
     }
 
-    /// Applies the derivative of the flights since the last impact to the columns.
+    /// Applies the derivative of all flights since the last impact to the propagated derivatives of the state.
     fn land(&mut self) -> Result<(), CollisionError> {
         let Some(mut leg) = self.leg.take() else {
             return Ok(());
@@ -309,8 +312,9 @@ impl<F: DifferentiableFlight> Carried<'_, F> {
         Ok(())
     }
 
-    /// Propagates the differences to an impact that ends a flight. Returns the change of the flight's duration, one entry per
-    /// column.
+    /// Propagates the derivatives of the state to the time of an impact that ends a flight, and corrects them for the change of
+    /// that time. `path` is the velocity before the impact, `rate` the time derivative of the gap (m/s). Returns the derivatives
+    /// of the flight's duration, with respect to the initial state and the parameters.
     fn arrive(
         &mut self,
         strike: &Strike<'_>,
@@ -325,7 +329,8 @@ impl<F: DifferentiableFlight> Carried<'_, F> {
         Ok(change)
     }
 
-    /// Applies the reset of an impact to the differences; `change` is the change of the duration of the flight before it.
+    /// Applies the derivative `reset` of an impact to the propagated derivatives of the state. `change` holds the derivatives of
+    /// the duration of the flight before the impact.
     fn jump(&mut self, reset: &Reset, change: &Row) {
         let [before, after] = &reset.by_times;
         self.columns = reset.by_state * self.columns + before * change - after * self.early;
@@ -335,8 +340,8 @@ impl<F: DifferentiableFlight> Carried<'_, F> {
         columns += reset.by_gravity;
     }
 
-    /// Corrects the differences at the end of a step: its last flight began later by the changes of the times of impact in the
-    /// step.
+    /// Corrects the propagated derivatives of the state at the end of a step: if the impacts in the step happen later, the last
+    /// flight becomes shorter. `from` and `time` (s) are the start and the duration of that flight.
     fn end_step(&mut self, from: &State, time: f64) -> Result<(), CollisionError> {
         if self.early == Row::zeros() {
             return Ok(());
