@@ -88,7 +88,9 @@ pub fn extremes(
         .collect())
 }
 
-/// Computes the velocities for each choice, in order; `None` for impacts that do not terminate.
+/// Computes the impact outcome for each choice of random numbers. Returns the velocities along the contact rows (normal and
+/// tangential directions of the contacts) after the impact, in the order of the choices. The result is `None` for an impact
+/// that does not terminate.
 fn evaluate(
     sampler: &Sampler<'_>,
     choices: &[SampleChoice],
@@ -109,7 +111,8 @@ fn evaluate(
 }
 
 impl Direction {
-    /// Returns both directions of every row, the minimum first.
+    /// Returns two search directions for every contact row (normal or tangential direction of a contact): first the minimum,
+    /// then the maximum of the velocity along the row after the impact.
     fn all(sampler: &Sampler<'_>) -> Vec<Self> {
         let contacts = sampler.problem().contacts();
         let is_normal = |row: usize| (0..contacts.len()).any(|i| contacts.row(i) == row);
@@ -158,7 +161,8 @@ mod tests {
     use carom_metric::{Covector, KineticMetric, Tangent};
     use nalgebra::DMatrix;
 
-    /// The rocking block of Halm & Posa: its extremes are the outcomes of sequential impacts, 0.21 times the speed.
+    /// The rocking block of Halm & Posa: its largest normal velocity after the impact is that of sequential impacts, 0.21
+    /// times the impact speed.
     #[test]
     fn the_block_lifts_no_more_than_one_after_the_other() {
         let mass = DMatrix::from_diagonal(&nalgebra::dvector![1.0, 1.0, 5.0 / 12.0]);

@@ -62,12 +62,13 @@ impl Progress {
         Self(Some(Arc::new(observer)))
     }
 
-    /// Returns a callback that reports the number of samples done and the number in all to the observer.
+    /// Returns a callback for computations that draw samples. It reports the number of samples done and the total number to
+    /// the observer.
     pub(crate) fn samples(&self) -> impl Fn(u64, u64) + '_ {
         |done, total| self.report("samples", done, total)
     }
 
-    /// Reports a count to the observer.
+    /// Reports to the observer that `done` of `total` items are complete. `what`: name of the items.
     pub(crate) fn report(&self, what: &str, done: u64, total: u64) {
         if let Some(observer) = &self.0 {
             observer(Advance::Counted { what, done, total });
@@ -97,7 +98,7 @@ impl fmt::Debug for Progress {
 }
 
 impl PartialEq for Progress {
-    /// True if both have one and the same observer.
+    /// True if both objects report to the identical observer, or both have no observer.
     fn eq(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {
             (None, None) => true,

@@ -8,7 +8,8 @@ use carom_report::Record;
 use carom_report::animation::Animation;
 use carom_report::record::Quantity;
 
-/// Appends the keys of all single values in a table, each with the path of the table.
+/// Appends the keys of all single values in the configuration table `value` to `keys`. Each key has its full path, which
+/// starts with `path`.
 fn collect(value: &Value, path: &str, keys: &mut Vec<String>) {
     for entry in value.entries().unwrap_or_default() {
         let key = match path {
@@ -59,8 +60,8 @@ impl Scenario {
         self.run_with(overrides, self.runner)
     }
 
-    /// Returns the title of a user's scene, if it has no title of its own: the name of its file, with spaces for hyphens and
-    /// underscores. The summary of `world` or `mechanism` would not describe the scene.
+    /// Returns a title for the scene in a user's file: the name of the file, with spaces for hyphens and underscores. `None`
+    /// unless the scenario is `world` or `mechanism`, whose own summaries would not describe the user's scene.
     fn name_of_scene(&self, overrides: &Overrides) -> Option<String> {
         let stem = overrides.file.as_ref()?.file_stem()?.to_str()?;
         let name = stem.replace(['-', '_'], " ");
@@ -68,7 +69,8 @@ impl Scenario {
         (is_own && !name.trim().is_empty()).then(|| name.trim().to_owned())
     }
 
-    /// Runs the scenario by `runner`, a closure that may use more inputs than the configuration.
+    /// Runs the scenario by the closure `runner`, which may use inputs in addition to the configuration, and completes the
+    /// record. `overrides`: settings that replace the scenario's defaults.
     pub(crate) fn run_with(
         &self,
         overrides: &Overrides,

@@ -88,7 +88,9 @@ fn balls(name: &'static str, n: usize) -> Case {
     }
 }
 
-/// Builds a flat drop with the vertical coordinate only: the data have the speed of rotation of the box, but not its axis.
+/// Builds the survey case of a box that drops flat onto the floor. Its only coordinate is the height: the measured data
+/// contain the speed of rotation of the box, but not its axis. `name`: name of the case; `restitution`: coefficient of
+/// restitution of the contact.
 fn flat(name: &'static str, restitution: f64) -> Case {
     Case {
         name,
@@ -103,8 +105,8 @@ fn flat(name: &'static str, restitution: f64) -> Case {
     }
 }
 
-/// Builds the rocking block, which turns about its left corner and lands on the right one. The angular velocity of an
-/// engine is interpreted as rotation about the right corner.
+/// Builds the survey case of a rocking block, which turns about its left corner and lands on the right one. A measured angular
+/// velocity of a physics engine is interpreted as rotation about the right corner.
 fn rocking() -> Case {
     let (x, y) = (0.1, 0.5);
     let corner = |x: f64| Contact {
@@ -233,7 +235,8 @@ fn entry(measured: &Measured<'_>, after: &Tangent, judgement: &Judgement) -> Val
     })
 }
 
-/// Draws the outcomes for three balls: a row for each law and each solver, with the three velocities after the impact.
+/// Draws the outcomes of the impact of three balls: one row for each impact law and for each solver of a physics engine, with
+/// the velocities of the three balls after the impact. `all`: measured outcomes of all survey cases.
 fn figure(all: &[Measured<'_>]) -> Figure {
     let third = 1.0 / 3.0;
     let mut rows: Vec<(String, Vec<f64>)> = vec![
@@ -292,8 +295,8 @@ mod tests {
         record.results["judgements"].as_array().unwrap().clone()
     }
 
-    /// Siconos solves the complementarity problem of Moreau's law. For the other engines only the velocities are
-    /// known.
+    /// Siconos solves the complementarity problem of Moreau's law, so its outcome must match that law in every case. The other
+    /// engines give only velocities.
     #[test]
     fn a_complementarity_solver_is_recognized_in_every_case() {
         let all = judgements();

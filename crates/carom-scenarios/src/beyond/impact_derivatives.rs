@@ -112,7 +112,9 @@ impl Sweep<'_> {
         Ok(curve)
     }
 
-    /// Differentiates at `x`: class, pieces, and the range of the shown velocity over all pieces.
+    /// Differentiates the impact with the value `x` of the varied velocity component before the impact. Returns the
+    /// differentiability class, the number of smooth pieces of the impact map that meet there, the slope of each piece, and
+    /// the difference of the shown velocity component between the pieces.
     fn tie(&self, x: f64) -> Result<Tie, ScenarioError> {
         self.at(x, |_, derivative| {
             let pieces = derivative.pieces();
@@ -148,7 +150,8 @@ impl Tie {
 }
 
 impl Curve {
-    /// Returns the index of the first sample in the upper half of the sweep; the outcome may jump there.
+    /// Returns the index of the first sample in the upper half of the range of the varied velocity. The impact outcome may be
+    /// discontinuous at the center of this range.
     fn middle(&self) -> usize {
         let (Some(first), Some(last)) = (self.before.first(), self.before.last()) else {
             return 0;
@@ -156,7 +159,8 @@ impl Curve {
         self.before.partition_point(|x| *x < 0.5 * (first + last))
     }
 
-    /// Returns the largest difference between slopes and difference quotients, within smooth regions and not across the middle.
+    /// Returns the largest difference between the computed slopes of the curve and its central difference quotients. Samples
+    /// next to a kink, and those next to the center of the range, where the curve may be discontinuous, do not count.
     fn missed(&self) -> f64 {
         let middle = self.middle();
         let mut missed = 0.0f64;

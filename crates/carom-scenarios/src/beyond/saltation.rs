@@ -102,10 +102,11 @@ impl BallConfig {
 }
 
 impl BlockConfig {
-    /// Builds the mechanism of the block. The magnitude $\varphi$ of the block's angle obeys
-    /// $\ddot\varphi = -p^2\sin(\delta - \varphi)$ with $p^2 = 3g/4R$ and the half diagonal $R$, and rebounds at 0 with
-    /// the restitution $1 - \tfrac32\sin^2\delta$ (Housner 1963). This is a pendulum of length $4R/3$ at the angle
-    /// $\varphi + \pi - \delta$ from straight down, with a wall at $\varphi = 0$.
+    /// Builds the rocking block as an equivalent pendulum. The magnitude $\varphi$ of the block's angle obeys
+    /// $\ddot\varphi = -p^2\sin(\delta - \varphi)$ with $p^2 = 3g/4R$, where $R$ is half the diagonal and $\delta$ the angle
+    /// of unstable balance. The angle rebounds at 0 with the restitution $1 - \tfrac32\sin^2\delta$ (Housner 1963). The
+    /// pendulum has the length $4R/3$, and its angle from straight down is $\varphi + \pi - \delta$. `with_floor`: adds a wall
+    /// at $\varphi = 0$.
     fn mechanism(&self, with_floor: bool) -> Result<PlanarMechanism, MechanismError> {
         let length = 4.0 / 3.0 * libm::hypot(*self.half_width, *self.half_height);
         let mut builder = PlanarBuilder::new([0.0, -*self.gravity]);
@@ -119,7 +120,7 @@ impl BlockConfig {
         builder.build()
     }
 
-    /// Returns $\delta$, the angle of the block at which its center of mass is above the pivot edge (unstable balance).
+    /// Returns the angle (rad) of the block at which its center of mass is above the pivot edge, $\delta$ (unstable balance).
     fn balance(&self) -> f64 {
         libm::atan2(*self.half_width, *self.half_height)
     }
@@ -172,7 +173,8 @@ impl System {
         propagative(self.restitution)
     }
 
-    /// Runs the mechanism from `start` and differentiates the run.
+    /// Simulates the mechanism over the times of `grid` and differentiates the final state with respect to the initial one.
+    /// `start`: initial coordinate and its rate; `law`: impact law.
     fn differentiated(
         &self,
         mechanism: &PlanarMechanism,
@@ -204,7 +206,8 @@ impl System {
         ScenarioError::value(&format!("{}.duration", self.name), message)
     }
 
-    /// Returns the end state of a run; an error unless it has exactly one impact.
+    /// Simulates a run over the times of `grid` and returns its final coordinate and rate. `start`: initial coordinate and
+    /// rate. Returns an error unless the run has exactly one impact.
     fn end(
         &self,
         integrator: &CollisionIntegrator<'_, PlanarMechanism>,
@@ -262,7 +265,8 @@ impl System {
     }
 }
 
-/// Returns two independent standard normal numbers, by the method of Box & Muller.
+/// Returns two independent random numbers with the standard normal distribution, by the method of Box & Muller. `seed` and the
+/// number `sample` determine the result.
 fn normal_pair(seed: u64, sample: u64) -> [f64; 2] {
     let mut rng = CounterRng::new(seed, sample, 0);
     // The argument of the logarithm lies in (0, 1].
@@ -281,8 +285,8 @@ fn covariance(points: &[Vector2<f64>]) -> Matrix2<f64> {
     squares.sum::<Matrix2<f64>>() / (count - 1.0)
 }
 
-/// Returns the norm of $L^{-1}PL^{-T} - I$ divided by that of $I$: a dimensionless error of the predicted covariance $P$.
-/// $LL^T$ is the covariance of the samples.
+/// Returns the dimensionless error of the predicted covariance matrix $P$: the norm of $L^{-1}PL^{-T} - I$ divided by that of
+/// the identity $I$. $LL^T$ is the sampled covariance matrix.
 fn relative_error(predicted: &Matrix2<f64>, sampled: &Matrix2<f64>) -> f64 {
     let Some(factor) = sampled.cholesky() else {
         return f64::INFINITY;
@@ -294,7 +298,8 @@ fn relative_error(predicted: &Matrix2<f64>, sampled: &Matrix2<f64>) -> f64 {
     })
 }
 
-/// Returns the fraction of the samples inside the ellipse of [`SIGMAS`] standard deviations.
+/// Returns the fraction of the simulated final states that lie inside the ellipse of [`SIGMAS`] standard deviations about the
+/// center of `pushed`. `covariance` defines the ellipse.
 fn inside(pushed: &Pushed, covariance: &Matrix2<f64>) -> f64 {
     let Some(inverse) = covariance.try_inverse() else {
         return 0.0;
@@ -452,7 +457,8 @@ mod tests {
         found.unwrap().value
     }
 
-    /// Two thousand samples determine a variance to three per cent.
+    /// The saltation matrix, which includes the shift of the impact time, must predict the sampled covariance; the derivative
+    /// of the velocity reset alone must not. Two thousand samples determine a variance to three per cent.
     #[test]
     fn the_saltation_matrix_carries_the_covariance_and_the_reset_does_not() {
         let record = run("");

@@ -10,7 +10,8 @@ pub(crate) struct Camera {
 }
 
 impl Camera {
-    /// Creates a camera that looks across the horizontal direction `travel`, from `elevation` degrees above.
+    /// Creates a camera for motion along the horizontal direction `travel`: it looks across this direction, from `elevation`
+    /// degrees above the horizontal.
     pub(crate) fn beside(travel: Vector3<f64>, elevation: f64) -> Self {
         let level = Vector3::new(travel.x, travel.y, 0.0);
         let right = level.try_normalize(1e-12).unwrap_or_else(Vector3::x);
@@ -22,7 +23,7 @@ impl Camera {
         }
     }
 
-    /// Creates a camera that looks straight down.
+    /// Creates a camera that looks straight down, with the x axis to the right in the picture and the y axis up.
     pub(crate) fn above() -> Self {
         Self {
             right: Vector3::x(),
@@ -30,12 +31,12 @@ impl Camera {
         }
     }
 
-    /// Returns the picture coordinates of a point.
+    /// Projects a point `p` onto the picture and returns its coordinates there: to the right, and up (m).
     pub(crate) fn place(&self, p: &Vector3<f64>) -> [f64; 2] {
         [self.right.dot(p), self.up.dot(p)]
     }
 
-    /// Returns the picture coordinates of several points.
+    /// Projects points onto the picture. Returns two lists: the coordinates to the right, and those up (m).
     pub(crate) fn project<'a>(
         &self,
         points: impl IntoIterator<Item = &'a Vector3<f64>>,
@@ -44,12 +45,13 @@ impl Camera {
         places.map(|[x, y]| (x, y)).unzip()
     }
 
-    /// Returns the direction from the scene towards the viewer.
+    /// Returns the unit vector from the scene towards the viewer.
     pub(crate) fn toward(&self) -> Vector3<f64> {
         self.right.cross(&self.up)
     }
 
-    /// Returns the direction in space that appears at `angle` in the picture, measured counterclockwise from the right.
+    /// Returns the unit vector in space that appears in the picture at `angle` (rad), measured counterclockwise from the
+    /// right.
     pub(crate) fn direction(&self, angle: f64) -> Vector3<f64> {
         let (sin, cos) = libm::sincos(angle);
         self.right * cos + self.up * sin

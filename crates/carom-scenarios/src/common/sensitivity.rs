@@ -4,7 +4,8 @@ use carom_derivative::sensitivity::{Sensitivity, SensitivityEvent};
 use nalgebra::DMatrix;
 use serde_json::{Map, Value, json};
 
-/// Writes the derivatives of a run as the value of the key `sensitivity` in a record.
+/// Converts the derivatives of a run to the JSON value of a record's key `sensitivity`. `states`: names of the components of
+/// the state.
 pub(crate) fn value(states: &[&str], sensitivity: &Sensitivity) -> Value {
     let parameters: Option<Map<String, Value>> = sensitivity.d_final_d_initial.as_ref().map(|_| {
         let columns = sensitivity.d_final_d_parameters.iter();
@@ -55,7 +56,10 @@ mod tests {
         serde_json::to_value(record).unwrap()
     }
 
-    /// Compares one entry of the Jacobian, and a parameter derivative, with difference quotients of the run's `final`.
+    /// Compares reported derivatives of the first component of a run's final state with difference quotients between two runs.
+    /// `name`: scenario; `base`: TOML text of all runs; `key`: key of `final` that contains the component; `at`: index of a
+    /// component of the initial state, the TOML text that sets it (with `VALUE` for the number), and its value. `parameter`:
+    /// name and value of a parameter; `None` compares no parameter derivative.
     fn check(
         name: &str,
         base: &str,

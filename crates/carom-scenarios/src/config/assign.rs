@@ -3,7 +3,8 @@
 use super::merge::insert;
 use crate::tree::{Entry, Fault, Kind, Place, Value, parse_value};
 
-/// Assigns a value to one key, one element of a list, or a whole list or table.
+/// Carries out the assignment `key.path=value` of a user on the configuration `root`. The path leads to one key, one element
+/// of a list, or a whole list or table. `source`: number of the assignment as a source of values, for error messages.
 pub(super) fn assign(root: &mut Value, assignment: &str, source: usize) -> Result<(), Fault> {
     let place = Place { source, byte: 0 };
     let complain = |message: String| Fault {
@@ -37,8 +38,8 @@ pub(super) fn assign(root: &mut Value, assignment: &str, source: usize) -> Resul
     Ok(())
 }
 
-/// Parses the right side of an assignment: a TOML value; any other text counts as a string, because a shell
-/// removes quotation marks.
+/// Parses the right side of an assignment as a TOML value. Any other text counts as a string, because a shell removes
+/// quotation marks. `place`: origin of the text, for error messages.
 fn assigned(text: &str, place: Place) -> Result<Value, Fault> {
     parse_value(text, place.source).unwrap_or_else(|| {
         Ok(Value {
@@ -48,7 +49,8 @@ fn assigned(text: &str, place: Place) -> Result<Value, Fault> {
     })
 }
 
-/// Returns the value under a key or an index; a missing key of a table is added as an empty table.
+/// Returns the value under a key of a table, or under an index of a list. A key that is missing in a table is added, with an
+/// empty table as its value; `place` becomes the origin of this entry.
 fn inner<'v>(value: &'v mut Value, key: &str, place: Place) -> Result<&'v mut Value, String> {
     match &mut value.kind {
         Kind::Table(table) => {

@@ -105,7 +105,7 @@ impl fmt::Display for Outside {
     }
 }
 
-/// Checks that `value`, a count that the key implies, such as the length of its list, lies from `low` to `high`.
+/// Checks that `value` lies from `low` to `high`. It is a count that the key implies, such as the length of its list.
 ///
 /// # Errors
 ///

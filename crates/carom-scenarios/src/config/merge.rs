@@ -11,13 +11,15 @@ pub(super) const FILE: usize = 1;
 /// Source number of the first assignment; the next assignments have the next numbers.
 pub(super) const ASSIGNMENTS: usize = 2;
 
-/// True if a place lies in the scenario's own TOML.
+/// True if a place (source and position of a configuration value) lies in the scenario's default TOML, not in a user's file or
+/// assignment.
 pub(super) fn is_default(place: Place) -> bool {
     place.source == DEFAULTS
 }
 
 impl Value {
-    /// Returns the entry of a table with this key, or the item of a list with this index.
+    /// Returns the entry of a table with the key `segment`, or the item of a list with the index `segment`. `None` if it does
+    /// not exist.
     fn child(&self, segment: &str) -> Option<&Self> {
         match &self.kind {
             Kind::Table(table) => Some(&table.iter().find(|entry| entry.key == segment)?.value),
@@ -26,7 +28,8 @@ impl Value {
         }
     }
 
-    /// Returns the place of a key, or of the innermost existing part of its path; a default's place if no part exists.
+    /// Returns the place (source and position) at which a configuration key was set. If the key does not exist, returns the
+    /// place of the innermost existing part of its path, or a place in the defaults if no part exists.
     pub(super) fn place_of(&self, key: &str) -> Place {
         let start = Place {
             source: DEFAULTS,
@@ -42,7 +45,8 @@ impl Value {
         place
     }
 
-    /// Replaces values of this table by those of another, key by key.
+    /// Replaces the values of this configuration table by those of the table `over`, key by key. Tables inside are merged,
+    /// too; other keys remain.
     pub(super) fn merge(&mut self, over: Self) {
         match (&mut self.kind, over.kind) {
             (Kind::Table(table), Kind::Table(entries)) => {
@@ -60,7 +64,8 @@ impl Value {
         }
     }
 
-    /// Converts an integer to a floating-point number if the default is one.
+    /// Converts an integer to a floating-point number if the value that it replaces, `old`, is one. The items of lists are
+    /// converted according to the first item of the old list.
     fn typed_like(mut self, old: &Kind) -> Self {
         match (&mut self.kind, old) {
             (Kind::Integer(n), Kind::Float(_)) => self.kind = Kind::Float(*n as f64),
@@ -76,8 +81,8 @@ impl Value {
     }
 }
 
-/// Sets one key of a table. If the key is `type` and changes, the defaults in the table are removed, because they
-/// are keys of the old type.
+/// Sets one key of a configuration table. If the key is `type` and its value changes, the default entries of the table are
+/// removed first, because their keys belong to the old type.
 pub(super) fn insert(table: &mut Table, entry: Entry) {
     let known = table.iter_mut().find(|old| old.key == entry.key);
     match known {

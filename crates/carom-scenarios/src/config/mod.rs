@@ -49,7 +49,8 @@ pub(crate) struct Input<'a> {
 }
 
 impl<'a> Input<'a> {
-    /// Merges the user's changes into the TOML of the scenario `name`.
+    /// Reads the configuration of the scenario `name`: the default TOML text `toml`, changed by the user's file and
+    /// assignments.
     ///
     /// # Errors
     ///
@@ -79,7 +80,7 @@ impl<'a> Input<'a> {
         })
     }
 
-    /// Deserializes the configuration, and creates a record with it as parameters.
+    /// Deserializes the merged configuration. Returns it with an empty record whose `parameters` are this configuration.
     ///
     /// # Errors
     ///
@@ -91,7 +92,7 @@ impl<'a> Input<'a> {
         Ok((config, record))
     }
 
-    /// True if the configuration equals the defaults, except for the values of `keys`.
+    /// True if the merged configuration equals the scenario's defaults, apart from the values of the top-level keys in `keys`.
     pub(crate) fn is_default_but_for(&self, keys: &[&str]) -> bool {
         let without = |value: &Value| match value.json() {
             serde_json::Value::Object(mut map) => {
@@ -114,12 +115,13 @@ impl<'a> Input<'a> {
         self.overrides.threads
     }
 
-    /// True if the user sets this key.
+    /// True if the user sets this key, in a file or by an assignment.
     pub(crate) fn is_given(&self, key: &str) -> bool {
         !is_default(self.value.place_of(key))
     }
 
-    /// Adds to an error about a key the place of the key in its source; other errors stay unchanged.
+    /// Adds the place at which a faulty key was set (file and line, or assignment) to an error about that key. Other errors
+    /// stay unchanged.
     pub(crate) fn locate(&self, error: ScenarioError) -> ScenarioError {
         match error {
             ScenarioError::Key { key, message } => {
@@ -139,7 +141,8 @@ impl<'a> Input<'a> {
 /// Longest allowed title of a file (characters).
 const MOST_TITLE: usize = 200;
 
-/// Removes the entry with a key from a file and converts its text by `accept`; `None` if the key is absent.
+/// Removes the entry with a key from the user's configuration file and converts its text by the closure `accept`. Returns
+/// `None` if the key is absent, and an error if the closure rejects the text.
 fn take<T>(
     file: &mut Value,
     key: &str,
@@ -161,7 +164,8 @@ fn take<T>(
     })
 }
 
-/// Removes the key `scenario` from a file; an error if it names another scenario.
+/// Removes the key `scenario` from the user's configuration file. Returns an error if its value is not `name`, the scenario
+/// that runs.
 fn take_name(file: &mut Value, name: &str) -> Result<(), Fault> {
     let accept = |text: &str| match text == name {
         true => Ok(()),
@@ -172,7 +176,8 @@ fn take_name(file: &mut Value, name: &str) -> Result<(), Fault> {
     take(file, "scenario", accept).map(|_| ())
 }
 
-/// Removes the key `title` from a file and returns its text, which replaces the scenario's summary.
+/// Removes the key `title` from the user's configuration file and returns its text, which replaces the scenario's summary.
+/// `None` if the key is absent.
 fn take_title(file: &mut Value) -> Result<Option<String>, Fault> {
     let accept = |text: &str| {
         let n = text.chars().count();
@@ -220,7 +225,8 @@ pub fn scenario_of(toml: &str) -> Result<String, ScenarioError> {
     })
 }
 
-/// Writes an error in words: file, line and column, or assignment; then key and message.
+/// Converts a configuration fault to an error with the place in its message: file, line and column, or the user's assignment.
+/// Key and description follow.
 fn located(overrides: &Overrides, fault: Fault) -> ScenarioError {
     let message = match fault.place {
         Some(place) if place.source == FILE => {

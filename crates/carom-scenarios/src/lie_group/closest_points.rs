@@ -96,7 +96,7 @@ struct Pose<'a> {
 }
 
 impl<'a> Pose<'a> {
-    /// Creates the pose with a given rotation and the height at which the body touches the floor.
+    /// Creates the pose of a shape with the given rotation, at the height at which it touches the floor.
     fn resting(floor: &'a HalfSpace, shape: &'a Shape, rotation: So3) -> Self {
         let lowest = floor
             .gap(shape, &Se3::new(rotation, Vector3::zeros()))
@@ -105,7 +105,8 @@ impl<'a> Pose<'a> {
         Self { floor, shape, at }
     }
 
-    /// Returns points of the outline in the plane of two directions, right and up.
+    /// Returns the outline of the body seen along the normal of a plane, as points [right, up]. `right` and `up`: orthogonal
+    /// unit vectors that span the plane.
     fn outline(&self, right: &Vector3<f64>, up: &Vector3<f64>) -> Vec<[f64; 2]> {
         let point = |k: usize| {
             let (sin, cos) = libm::sincos(TAU * k as f64 / DIRECTIONS as f64);
@@ -118,7 +119,8 @@ impl<'a> Pose<'a> {
         (0..=DIRECTIONS).map(point).collect()
     }
 
-    /// Returns the closest points, in space, ordered around their center.
+    /// Returns the points of the body that are closest to the floor, in world coordinates and in the order of their angle
+    /// about their mean.
     fn patch(&self) -> Vec<Vector3<f64>> {
         let tolerance = TOUCHING * self.shape.bounding_radius();
         let patch = self.floor.contact_patch(self.shape, &self.at, tolerance);
@@ -145,7 +147,9 @@ fn length(points: &[Vector3<f64>]) -> f64 {
     others.fold(0.0, f64::max)
 }
 
-/// Returns the largest errors over all radii of Eq. (65), the gap, and Eq. (66), the closest point.
+/// Returns the largest errors of the closest-point formulas for rounded bodies, over all radii: that of Eq. (65) for the gap,
+/// and that of Eq. (66) for the closest point (m). `bare`: body before rounding; `rounded`: rounding radius (m) with the
+/// rounded body.
 fn offsets(floor: &HalfSpace, bare: &Shape, rounded: &[(f64, Shape)], rotation: So3) -> (f64, f64) {
     let at = Se3::new(rotation, Vector3::new(0.0, 0.0, 3.0));
     let base = floor.gap(bare, &at);
@@ -174,7 +178,7 @@ fn curve(label: &str, points: &[[f64; 2]], style: LineStyle, color: Color) -> Ma
     }
 }
 
-/// Draws the outline of a body and its closest points, seen along the normal.
+/// Draws the outline of a body and its points closest to the floor, projected along the floor's normal.
 fn from_below(name: &str, title: &str, caption: &str, pose: &Pose<'_>) -> Figure {
     let outline = pose.outline(&Vector3::x(), &Vector3::y());
     let patch: Vec<[f64; 2]> = pose.patch().iter().map(|p| [p.x, p.y]).collect();
@@ -194,7 +198,8 @@ fn from_below(name: &str, title: &str, caption: &str, pose: &Pose<'_>) -> Figure
     figure.mark(Mark::points("closest points", x, y, Color::Vermillion))
 }
 
-/// Draws the box and its offsets in the plane through the center: Fig. 3(a).
+/// Draws the sections of a box and of its rounded forms in the plane y = 0 through the center, as in Fig. 3(a). `bare`: box;
+/// `rounded`: rounding radius (m) with the rounded box.
 fn level_sets(bare: &Shape, rounded: &[(f64, Shape)]) -> Figure {
     let section = |shape: &Shape| {
         let point = |k: usize| {
@@ -227,7 +232,9 @@ fn level_sets(bare: &Shape, rounded: &[(f64, Shape)]) -> Figure {
     figure
 }
 
-/// Draws the closest point of the rounded box, on a rounded corner: Fig. 3(b).
+/// Draws the closest points of a box and of its rounded form over the floor, as in Fig. 3(b). The closest point of the rounded
+/// box lies on a rounded corner. `bare`: box; `smooth`: rounded box; `rotation`: attitude of both; `corner`: pose of a box
+/// that stands on a corner, which gives the position of both.
 fn closest(
     floor: &HalfSpace,
     bare: &Shape,

@@ -58,7 +58,8 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     Ok(record)
 }
 
-/// Builds the scene: balls on a randomly displaced grid above the floor of a square pit, in layers.
+/// Builds the scene of the ball pit: balls in layers above the floor of a square pit, each displaced at random from a point of
+/// a grid.
 fn scene(config: &Config) -> Result<Scene, ScenarioError> {
     let (radius, half) = (*config.radius, *config.half_width);
     let row = (2.0 * half / (CELL * radius)).floor();
@@ -93,7 +94,8 @@ fn scene(config: &Config) -> Result<Scene, ScenarioError> {
     Ok(scene)
 }
 
-/// Reports the contacts of the heap: the number of contacts that each ball has with other balls and with the pit.
+/// Reports the contacts in the settled heap: the number of contacts of each ball with other balls and with the pit. `course`:
+/// recorded run.
 fn touching(config: &Config, course: &Course, record: &mut Record) {
     let Some((_, states)) = course.frames.last() else {
         return;
@@ -134,7 +136,8 @@ fn touching(config: &Config, course: &Course, record: &mut Record) {
     );
 }
 
-/// Counts the contacts of each ball, from the positions alone.
+/// Counts the contacts of each ball with other balls, walls and floor. A contact counts if the distance computed from the
+/// positions in `states` is small enough.
 fn contacts(config: &Config, states: &[State]) -> Vec<usize> {
     let (radius, half) = (*config.radius, *config.half_width);
     let mut counts = vec![0; states.len()];

@@ -54,7 +54,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     Ok(record)
 }
 
-/// Builds the scene: boxes above each other, with a gap below each box.
+/// Builds the scene of the box stack: boxes above each other, with a gap below each box.
 fn scene(config: &Config) -> Result<Scene, ScenarioError> {
     let (a, c) = (*config.half_width, *config.half_height);
     let mut scene = Scene::new(*config.friction, *config.restitution, *config.time_step);
@@ -70,7 +70,8 @@ fn scene(config: &Config) -> Result<Scene, ScenarioError> {
     Ok(scene)
 }
 
-/// Reports the heights of the boxes at the end, compared with those of a stack without gaps.
+/// Reports the heights of the boxes at the end of a run, compared with the heights in a stack without gaps. `course`: recorded
+/// run.
 fn standing(config: &Config, course: &Course, record: &mut Record) {
     let c = *config.half_height;
     let mut table = Table::new(

@@ -121,7 +121,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     Ok(record)
 }
 
-/// Returns mass and inertia of one half, a solid ellipsoid along x.
+/// Returns mass and inertia of one half of the cat, a solid ellipsoid along x.
 fn half(config: &Config) -> Result<MassProperties, ScenarioError> {
     let (m, a, r) = (*config.mass, *config.half_length, *config.radius);
     let across = m * (a * a + r * r) / 5.0;
@@ -173,26 +173,29 @@ fn linkage(
     Ok(linkage)
 }
 
-/// Returns the bend (rad) at a time: it grows in the first sixth of the run and vanishes in the last.
+/// Returns the angle (rad) by which the cat's two halves are bent at the time `time` (s). It grows in the first sixth of the
+/// run and decreases to 0 in the last.
 fn target(config: &Config, time: f64) -> f64 {
     let share = time / *config.duration;
     let rise = |x: f64| x * x * (3.0 - 2.0 * x);
     *config.bend * rise((6.0 * share).clamp(0.0, 1.0)) * rise((6.0 * (1.0 - share)).clamp(0.0, 1.0))
 }
 
-/// Returns the direction of the bend (rad) at a time: it rotates between the first and the last sixth of the run.
+/// Returns the direction (rad) in which the cat bends at the time `time` (s). The direction rotates between the first and the
+/// last sixth of the run.
 fn phase(config: &Config, time: f64) -> f64 {
     let share = ((time / *config.duration - 1.0 / 6.0) * 1.5).clamp(0.0, 1.0);
     TAU * config.turns * share * share * (3.0 - 2.0 * share)
 }
 
-/// Returns the rotation angle about the length of a half (rad).
+/// Returns the rotation angle (rad) of one half of the cat about its length, its x axis.
 fn roll(rotation: &So3) -> f64 {
     let (w, v) = rotation.quaternion();
     2.0 * libm::atan2(v.x, w)
 }
 
-/// Returns the turn of the front half about its length in the motion (rad), one value per frame.
+/// Returns the rotation angle (rad) of the cat's front half about its length in a recorded run, one value per frame. The
+/// angles are continuous, without jumps by $2\pi$.
 fn turn(course: &Course) -> Vec<f64> {
     let angles = course.frames.iter();
     let angles: Vec<f64> = angles
@@ -201,12 +204,13 @@ fn turn(course: &Course) -> Vec<f64> {
     continued(&angles)
 }
 
-/// Extrapolates a value of order 2 from its results for a step length and for half of it.
+/// Extrapolates a result to the step length zero. The error must be of second order; `coarse` is the result for a step length,
+/// and `fine` that for half of it.
 fn extrapolated(coarse: f64, fine: f64) -> f64 {
     (4.0 * fine - coarse) / 3.0
 }
 
-/// Returns the angles without jumps by multiples of $2\pi$.
+/// Makes a sequence of angles (rad) continuous: adds multiples of $2\pi$, so that neighboring angles differ by at most $\pi$.
 fn continued(angles: &[f64]) -> Vec<f64> {
     let mut out: Vec<f64> = Vec::with_capacity(angles.len());
     for angle in angles {
@@ -216,9 +220,10 @@ fn continued(angles: &[f64]) -> Vec<f64> {
     out
 }
 
-/// Computes the turn of the front half along the path of the bend from a single condition: zero angular momentum. With the
-/// inertia $J$ of a half, the relative rotation $D$, the relative angular velocity $s$ in the front half's axes, the joint
-/// positions $a_1$ and $a_2$ in both halves and the reduced mass $\mu$, the angular velocity $w$ of the front half satisfies
+/// Computes the rotation angle (rad) of the cat's front half along the recorded path of the bend from a single condition: zero
+/// angular momentum. With the inertia $J$ of a half, the relative rotation $D$, the relative angular velocity $s$ in the front
+/// half's axes, the joint positions $a_1$ and $a_2$ in both halves and the reduced mass $\mu$, the angular velocity $w$ of the
+/// front half satisfies the equation below. `stride`: number of frames per integration step.
 ///
 /// $$ J w + DJD^T(w + s) + \mu r\times(w\times r - s\times Da_2) = 0, \qquad r = a_1 - Da_2. $$
 fn connection(config: &Config, half: &MassProperties, course: &Course, stride: usize) -> Vec<f64> {

@@ -86,8 +86,8 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     Ok(record)
 }
 
-/// Builds a horizontal row of links connected by hinges, each with a ball at its middle, above the upper edge of a beam. Returns
-/// the linkage and the index of the beam.
+/// Builds a horizontal row of links connected by hinges above the upper edge of a beam. Each link has a ball at its middle.
+/// Returns the bodies with their joints, and the index of the beam.
 fn linkage(config: &Config) -> Result<(Linkage, usize), ScenarioError> {
     let mut linkage = Linkage::new(GRAVITY, *config.restitution, *config.time_step);
     linkage.spec.surface.friction = *config.friction;

@@ -31,14 +31,14 @@ pub(crate) struct Config {
     push: Positive,
 }
 
-/// Runs the dominoes by event-driven integration.
+/// Runs the scenario `dominoes` by event-driven integration, which finds the time of every impact.
 pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     played(input, &|scene, duration| {
         scene.run(&moreau, duration, usize::MAX, FRAMES)
     })
 }
 
-/// Runs the dominoes by time stepping, until all have fallen.
+/// Runs the scenario `domino-row` by time stepping, until all dominoes have fallen.
 pub(crate) fn row(input: &Input<'_>) -> Result<Record, ScenarioError> {
     played(input, &|scene, duration| {
         scene.run_in_steps(duration, FRAMES)
@@ -80,8 +80,8 @@ fn played(
     Ok(record)
 }
 
-/// Builds the scene: a row along x whose first domino rotates about its lower front edge at the start. Contacts between dominoes
-/// have another friction and restitution than those with the floor.
+/// Builds a row of dominoes along x. The first domino rotates about its lower front edge at the start. Friction and
+/// restitution between dominoes differ from those between a domino and the floor.
 fn scene(config: &Config) -> Result<Scene, ScenarioError> {
     let (a, h, n) = (
         *config.half_thickness,
@@ -115,7 +115,8 @@ fn scene(config: &Config) -> Result<Scene, ScenarioError> {
     Ok(scene)
 }
 
-/// Returns the time at which each domino, except the first, is hit by the one before it.
+/// Returns the index of each domino with the time (s) at which the domino before it hits it first. The first domino, and
+/// dominoes that are not hit, have no entry. `course`: recorded run; `dominoes`: number of dominoes.
 fn first_hits(course: &Course, dominoes: usize) -> Vec<(usize, f64)> {
     let hit = |k: usize| {
         let of_pair = |c: &ImpactContact| (c.first, c.second) == (k - 1, k);
@@ -128,7 +129,8 @@ fn first_hits(course: &Course, dominoes: usize) -> Vec<(usize, f64)> {
     (1..dominoes).filter_map(hit).collect()
 }
 
-/// Compares the first domino, which falls alone, with an independent integration: time and normal velocity of its hit.
+/// Compares the fall of the first domino, before it hits another one, with an independent integration. Reports time and normal
+/// velocity of its first hit. `course`: recorded run.
 fn first_fall(config: &Config, course: &Course, record: &mut Record) {
     let (a, h) = (*config.half_thickness, *config.half_height);
     let start = Pivot {
@@ -158,7 +160,8 @@ fn first_fall(config: &Config, course: &Course, record: &mut Record) {
     ]);
 }
 
-/// Reports the speed of the wave from hit to hit.
+/// Reports the speed at which the wave of falling dominoes moves from hit to hit. `hits`: index of each domino with the time
+/// (s) of its first hit.
 fn wave(config: &Config, hits: &[(usize, f64)], record: &mut Record) {
     let pitch = 2.0 * *config.half_thickness + *config.spacing;
     let mut table = Table::new(

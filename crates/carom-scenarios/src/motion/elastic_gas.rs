@@ -57,7 +57,8 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     Ok(record)
 }
 
-/// Builds the scene: spheres on a lattice in a box about the origin, with equal speeds in random directions.
+/// Builds the scene of the elastic gas: spheres on a lattice in a box about the origin, with equal speeds in random
+/// directions.
 fn scene(config: &Config) -> Result<Scene, ScenarioError> {
     let mut scene = Scene::new(0.0, 1.0, 1e-3);
     scene.spec.gravity = Vector3::zeros();
@@ -85,8 +86,8 @@ fn scene(config: &Config) -> Result<Scene, ScenarioError> {
     Ok(scene)
 }
 
-/// Returns a random unit vector, from a random point of a cube that lies in the inscribed ball. This needs no function whose last
-/// digit depends on the machine.
+/// Returns a random unit vector: the direction to a random point in the unit ball, which is chosen from the points of a cube.
+/// This method needs no function whose last digit depends on the machine.
 fn direction(rng: &mut CounterRng) -> Vector3<f64> {
     for _ in 0..1000 {
         let point = Vector3::from_fn(|_, _| 2.0 * rng.next_uniform() - 1.0);
@@ -98,7 +99,8 @@ fn direction(rng: &mut CounterRng) -> Vector3<f64> {
     Vector3::x()
 }
 
-/// Reports the collision rate of the spheres, and the virial theorem, which includes every impulse.
+/// Reports the collision rate of the spheres in a gas, and compares their impulses with the virial theorem. `course`: recorded
+/// run.
 fn collisions(config: &Config, course: &Course, record: &mut Record) {
     let (d, m) = (*config.diameter, *config.mass);
     let n = config.per_side.pow(3) as f64;
@@ -159,7 +161,7 @@ fn collisions(config: &Config, course: &Course, record: &mut Record) {
     ]);
 }
 
-/// Compares the speeds with Maxwell's law.
+/// Compares the distribution of the spheres' speeds after the warm-up with Maxwell's law. `course`: recorded run.
 fn speeds(config: &Config, course: &Course, record: &mut Record) {
     let speed = |state: &State| state.linear_momentum.norm() / (*config.mass * *config.speed);
     let n = config.per_side.pow(3) as f64;
@@ -256,7 +258,8 @@ fn speeds(config: &Config, course: &Course, record: &mut Record) {
     );
 }
 
-/// Returns Maxwell's law for speeds with mean square 1: the fraction below a speed, and the density at that speed.
+/// Returns two values of Maxwell's law for speeds whose mean square is 1: the fraction of the speeds below `v`, and the
+/// probability density at `v`.
 fn maxwell(v: f64) -> (f64, f64) {
     let gauss = (6.0 / PI).sqrt() * libm::exp(-1.5 * v * v);
     let share = libm::erf(v * 1.5f64.sqrt()) - v * gauss;

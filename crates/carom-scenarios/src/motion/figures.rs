@@ -38,7 +38,8 @@ impl Series {
         }
     }
 
-    /// Interpolates the value at a time (s) linearly between the two neighboring values.
+    /// Interpolates the values of a series linearly at `time` (s). `times`: times of its values (s). `None` before the first
+    /// time or without values.
     fn at(&self, times: &[f64], time: f64) -> Option<f64> {
         let after = times.partition_point(|t| *t <= time);
         let (a, b) = (after.checked_sub(1)?, after.min(times.len() - 1));
@@ -53,7 +54,8 @@ impl Series {
     }
 }
 
-/// Creates a figure with lines against time. `hits` are impacts to mark: the index of a line, and the time (s).
+/// Creates a figure of several quantities against time, with `times` in s. `label` and `unit` describe the vertical axis.
+/// `hits` are impacts to mark on the lines: the index of a line, and the time (s).
 pub(super) fn against_time(
     [name, title, caption]: [&str; 3],
     (label, unit): (&str, &str),
@@ -100,7 +102,8 @@ pub(super) fn against_time(
     figure
 }
 
-/// Adds dotted vertical lines at the given times of impact, from `low` to `high`.
+/// Adds vertical dotted lines to a figure at the given times of impact (s). The lines extend from the value `low` to the value
+/// `high` of the vertical axis.
 pub(super) fn with_dashes(mut figure: Figure, times: &[f64], (low, high): (f64, f64)) -> Figure {
     for time in times.iter().take(MOST_DOTTED) {
         figure = figure.mark(Mark::Line {
@@ -114,7 +117,7 @@ pub(super) fn with_dashes(mut figure: Figure, times: &[f64], (low, high): (f64, 
     figure
 }
 
-/// Returns the smallest and the largest of all values.
+/// Returns the smallest and the largest value in all series.
 pub(super) fn extent(series: &[Series]) -> (f64, f64) {
     let all = || series.iter().flat_map(|series| &series.values).copied();
     (

@@ -37,18 +37,19 @@ pub(crate) struct Config {
 }
 
 impl Config {
-    /// Returns the height of a row of pegs (m); pegs of neighboring rows form equilateral triangles.
+    /// Returns the height (m) of a row of pegs on the Galton board; the first row is at 0. Pegs of neighboring rows form
+    /// equilateral triangles.
     fn height(&self, row: usize) -> f64 {
         -0.75f64.sqrt() * *self.spacing * row as f64
     }
 
-    /// Returns the height at which bins begin (m): half a row below the last pegs.
+    /// Returns the height (m) at which the bins of the Galton board begin: half a row below the last pegs.
     fn bins(&self) -> f64 {
         0.5 * (self.height(*self.rows - 1) + self.height(*self.rows))
     }
 
-    /// Returns the positions of the pegs. Every row is wide enough for a ball that always falls to one side; a peg of
-    /// the first row is below the balls.
+    /// Returns the positions of all pegs of the Galton board (m). Every row is so wide that a ball which falls to one side at
+    /// each row still hits a peg. One peg of the first row is directly below the balls.
     fn pegs(&self) -> Vec<Vector3<f64>> {
         let half = self.rows.div_ceil(2);
         let row = |k: usize| {
@@ -59,7 +60,8 @@ impl Config {
         (0..*self.rows).flat_map(row).collect()
     }
 
-    /// Returns the bin below the gap through which a ball leaves the pegs, or an outermost bin.
+    /// Returns the index of the bin for a ball that leaves the pegs at the horizontal position `x` (m). A ball beyond the
+    /// outermost bins counts for the nearest one.
     fn bin(&self, x: f64) -> usize {
         let bin = (x / *self.spacing + 0.5 * *self.rows as f64).round();
         (bin.max(0.0) as usize).min(*self.rows)
@@ -72,7 +74,8 @@ impl Config {
         ))
     }
 
-    /// Builds the scene: pegs and balls. The start of each ball is random, determined by the seed and the number of the ball.
+    /// Builds the scene of a Galton board: all pegs, and the balls with the numbers in `balls`. The start of each ball is
+    /// random, determined by the seed and the number of the ball.
     fn scene(&self, balls: std::ops::Range<usize>) -> Result<Scene, ScenarioError> {
         let mut scene = Scene::new(0.0, *self.restitution, TIME_STEP);
         let ball = Self::sphere(*self.ball_radius, "ball_radius")?;
@@ -109,7 +112,9 @@ impl Fall {
     }
 }
 
-/// Follows the final parabola back to the height at which the bins begin. Returns time and position there.
+/// Computes the time (s) and the horizontal position (m) at which a ball falls past the height where the bins begin. Extends
+/// the ball's parabola backwards from its state at the time `end` (s), which is below that height. `None` if the ball has not
+/// passed the height.
 fn landing(config: &Config, end: f64, state: &State) -> Option<(f64, f64)> {
     let below = config.bins() - state.position.z;
     let velocity = state.linear_momentum / *config.mass;
@@ -161,7 +166,8 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     Ok(record)
 }
 
-/// Returns the binomial probabilities of `rows` choices with probability 1/2.
+/// Returns the binomial distribution of `rows` independent choices with probability 1/2: the probability of each number of
+/// choices to the right, from 0 to `rows`.
 fn binomial(rows: usize) -> Vec<f64> {
     let mut row = vec![1.0];
     for _ in 0..rows {
@@ -175,7 +181,7 @@ fn binomial(rows: usize) -> Vec<f64> {
     row
 }
 
-/// Reports the contents of the bins, compared with the binomial law.
+/// Reports the number of balls in each bin, compared with the binomial distribution. `bins`: numbers of balls.
 fn report(config: &Config, bins: &[usize], record: &mut Record) {
     let landed = bins.iter().sum::<usize>() as f64;
     let law = binomial(*config.rows);
@@ -244,7 +250,8 @@ fn report(config: &Config, bins: &[usize], record: &mut Record) {
     record.tables.push(table);
 }
 
-/// Animates some balls together, as if they had started at one time; each stops where it reaches the bins.
+/// Animates some separately simulated balls together, as if they had started at the same time. Each ball stops at the height
+/// where the bins begin.
 fn play(config: &Config, falls: &[Fall], record: &mut Record) -> Result<(), ScenarioError> {
     let Some(first) = falls.first() else {
         return Ok(());

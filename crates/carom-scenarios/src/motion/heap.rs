@@ -18,34 +18,35 @@ pub(super) struct Heap<'c> {
 }
 
 impl Heap<'_> {
-    /// Returns the mass of all mobile bodies (kg).
+    /// Returns the total mass of the mobile bodies in the heap (kg).
     fn mass(&self) -> f64 {
         let masses = self.scene.spec.bodies.iter();
         masses.filter_map(|b| Some(b.mass.as_ref()?.mass())).sum()
     }
 
-    /// Returns the mechanical energy (J).
+    /// Returns the mechanical energy of all bodies in these states (J).
     fn energy(&self, states: &[State]) -> f64 {
         let all = states.iter().enumerate();
         all.map(|(body, state)| self.world.energy(body, state))
             .sum()
     }
 
-    /// Returns the potential energy relative to the height 0 (J).
+    /// Returns the gravitational potential energy of all bodies in these states (J), relative to the height 0.
     fn potential(&self, states: &[State]) -> f64 {
         let all = self.scene.spec.bodies.iter().zip(states);
         all.filter_map(|(b, s)| Some(b.mass.as_ref()?.mass() * GRAVITY * s.position.z))
             .sum()
     }
 
-    /// Returns the first frame of the tail of the run (its last [`TAIL`] part).
+    /// Returns time (s) and states of the first frame in the last part of the run, which has the fraction [`TAIL`] of the
+    /// duration. `None` without frames.
     fn tail(&self) -> Option<&(f64, Vec<State>)> {
         let frames = &self.course.frames;
         let end = frames.last()?.0;
         frames.iter().find(|(time, _)| *time >= (1.0 - TAIL) * end)
     }
 
-    /// Returns the largest displacement of a body in the tail of the run (m).
+    /// Returns the largest displacement (m) of a body during the last part of the run, in which the heap should be at rest.
     pub(super) fn creep(&self) -> f64 {
         let (Some((_, before)), Some((_, after))) = (self.tail(), self.course.frames.last()) else {
             return 0.0;
@@ -56,7 +57,8 @@ impl Heap<'_> {
             .fold(0.0, f64::max)
     }
 
-    /// Adds the balances of energy and momentum, the deepest overlap, and the load on the supports in the tail of the run.
+    /// Adds checks of a settled heap to a record: the balances of energy and momentum, the deepest overlap of two bodies, and
+    /// the force on the supports in the last part of the run.
     pub(super) fn balances(&self, record: &mut Record) {
         let frames = &self.course.frames;
         let (Some((_, first)), Some((end, last))) = (frames.first(), frames.last()) else {
@@ -98,7 +100,7 @@ impl Heap<'_> {
         }
     }
 
-    /// Adds the figure of the energies against time.
+    /// Adds the figure of the heap's total, potential and kinetic energy against time to a record.
     pub(super) fn energies(&self, record: &mut Record) {
         let of_all = |value: &dyn Fn(&[State]) -> f64| -> Vec<f64> {
             let frames = self.course.frames.iter();

@@ -88,10 +88,10 @@ impl Outcome {
 }
 
 impl Case {
-    /// Returns the friction coefficient that the lower edge needs to stick while the box begins to tip. With the angular
-    /// acceleration $k = \tfrac{3g}{4R^2}(h\sin\alpha - b\cos\alpha)$ the force at the edge is $mg\sin\alpha - mhk$ along the
-    /// incline and $mg\cos\alpha + mbk$ normal to it. Here $b$ and $h$ are half width and half height, $R$ is half the diagonal,
-    /// and $\alpha$ the slope.
+    /// Returns the friction coefficient at which the lower edge of the box just sticks when the box begins to tip. With the
+    /// angular acceleration $k = \tfrac{3g}{4R^2}(h\sin\alpha - b\cos\alpha)$ the force at the edge is $mg\sin\alpha - mhk$
+    /// along the incline and $mg\cos\alpha + mbk$ normal to it. Here $b$ and $h$ are half width and half height, $R$ is half
+    /// the diagonal, and $\alpha$ the slope.
     fn needed_to_tip(&self) -> f64 {
         let (sin, cos) = libm::sincos(self.slope);
         let (b, h) = (self.width, self.height);
@@ -99,7 +99,7 @@ impl Case {
         (sin - h * k) / (cos + b * k)
     }
 
-    /// Returns the first motion according to statics.
+    /// Returns how the box starts to move according to statics: it sticks, slides, tips, or tips and slides.
     fn expected(&self) -> Outcome {
         let (steep, stable) = (libm::tan(self.slope), self.width / self.height);
         match (steep > stable, self.friction) {
@@ -110,7 +110,7 @@ impl Case {
         }
     }
 
-    /// Returns the distance that a box slides from rest in the time `time` (m).
+    /// Returns the distance (m) that a box slides down the incline from rest in the time `time` (s).
     fn slides_by(&self, time: f64) -> f64 {
         let along = libm::sin(self.slope) - self.friction * libm::cos(self.slope);
         0.5 * GRAVITY * along * time * time
@@ -126,7 +126,8 @@ impl Case {
         }
     }
 
-    /// True if friction keeps the lower edge in place while the box turns about it.
+    /// True if friction keeps the lower edge of the box in place while the box turns about this edge. `pivot`: current state
+    /// of the rotation.
     fn holds(&self, pivot: &Pivot) -> bool {
         // Acceleration of the center: in the direction of rotation, and from the edge outwards.
         let lean = pivot.angle - pivot.upright;
@@ -171,7 +172,8 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     Ok(record)
 }
 
-/// Builds the scene: boxes side by side on an incline that falls along x. They do not touch each other.
+/// Builds the scene of the incline, which falls along x. The boxes, one for each case, stand side by side and do not touch
+/// each other.
 fn scene(config: &Config, cases: &[Case]) -> Result<Scene, ScenarioError> {
     let slope = cases.first().map_or(0.0, |case| case.slope);
     let attitude = So3::exp(&Vector3::new(0.0, slope, 0.0));
@@ -201,7 +203,8 @@ fn scene(config: &Config, cases: &[Case]) -> Result<Scene, ScenarioError> {
     Ok(scene)
 }
 
-/// Returns the distance that the lower edge of a box has slid down (m), and the angle by which the box has turned (rad).
+/// Returns the distance (m) that the lower edge of a box has slid down the incline, and the angle (rad) by which the box has
+/// turned since the start.
 fn moved(case: &Case, state: &State) -> (f64, f64) {
     let attitude = So3::exp(&Vector3::new(0.0, case.slope, 0.0));
     let down = attitude.rotate(&Vector3::x());
@@ -214,7 +217,8 @@ fn moved(case: &Case, state: &State) -> (f64, f64) {
     )
 }
 
-/// Reports the three boxes: their motions, compared with statics and with a block that turns about its edge.
+/// Reports the motions of the three boxes, compared with statics and with a block that turns about its edge. `cases`:
+/// parameters of the boxes; `course`: recorded run.
 fn boxes(config: &Config, cases: &[Case], course: &Course, record: &mut Record) {
     let times = course.times();
     let (mut slid, mut turned) = (Vec::new(), Vec::new());
@@ -292,8 +296,9 @@ fn boxes(config: &Config, cases: &[Case], course: &Course, record: &mut Record) 
     }
 }
 
-/// Returns the largest difference between the angle of a tipping box and that of a block turning about its edge, as long as the
-/// edge sticks (rad).
+/// Returns the largest difference (rad) between the simulated angle of a tipping box and the angle of an exact solution, a
+/// block that turns about its fixed edge. Times after the edge would slide or the box would lie flat do not count. `ways`:
+/// distance (m) that the box has slid, and angle (rad) by which it has turned, at each of the `times` (s).
 fn tipping_error(case: &Case, times: &[f64], ways: &[(f64, f64)]) -> f64 {
     let (mut pivot, mut worst) = (case.pivot(), 0.0);
     for (time, (_, angle)) in times.iter().zip(ways) {
@@ -321,12 +326,12 @@ struct Map<'a> {
 /// Label, points (friction, slope in deg) and color of a border between two outcomes.
 type Border = (&'static str, Vec<(f64, f64)>, Color);
 
-/// Returns the centers of `n` equal intervals from zero to `most`.
+/// Divides the range from zero to `most` into `n` equal intervals and returns their centers.
 fn middles(most: f64, n: usize) -> Vec<f64> {
     (0..n).map(|k| most * (k as f64 + 0.5) / n as f64).collect()
 }
 
-/// Returns the case of the third box on a slope (deg).
+/// Returns the parameters of the third box for a slope (deg) and a friction coefficient of the map.
 fn map_case(config: &Config, slope: f64, friction: f64) -> Case {
     Case {
         width: *config.half_width,
@@ -336,7 +341,8 @@ fn map_case(config: &Config, slope: f64, friction: f64) -> Case {
     }
 }
 
-/// Runs the third box for every friction and slope of the map, and compares the outcome with statics.
+/// Simulates the third box for every friction coefficient and slope of the map, and compares the observed kind of motion with
+/// statics.
 fn map(config: &Config, record: &mut Record) -> Result<(), ScenarioError> {
     let frictions = middles(*config.map.friction, *config.map.frictions);
     let slopes = middles(*config.map.slope, *config.map.slopes);
@@ -372,7 +378,8 @@ fn map(config: &Config, record: &mut Record) -> Result<(), ScenarioError> {
 }
 
 impl Map<'_> {
-    /// Returns the table of all cells, and the number of cells in which run and statics agree.
+    /// Returns the table of all friction coefficients and slopes, and the number of them for which simulation and statics
+    /// agree.
     fn table(&self) -> (Table, usize) {
         let mut table = Table::new(
             "map",
@@ -428,7 +435,7 @@ impl Map<'_> {
         figure
     }
 
-    /// Returns the borders between the outcomes according to statics.
+    /// Returns the curves in the map of friction and slope that separate the kinds of motion according to statics.
     fn borders(&self) -> [Border; 3] {
         let map = &self.config.map;
         let stable = *self.config.half_width / self.config.half_heights[BOXES - 1];

@@ -57,7 +57,7 @@ impl Linkage {
         }
     }
 
-    /// Adds a body and returns its index. Without a position, its place follows from the joints.
+    /// Adds a mobile body at rest and returns its index. Without a position (m), the joints determine its place.
     pub(super) fn body(
         &mut self,
         name: &str,
@@ -82,7 +82,7 @@ impl Linkage {
         self.placed.len() - 1
     }
 
-    /// Adds a body that never moves, and returns its index.
+    /// Adds a body that never moves, in the pose `place`, and returns its index.
     pub(super) fn fixed(&mut self, name: &str, shape: Shape, place: Se3) -> usize {
         self.spec.bodies.push(BodySpec {
             name: name.to_owned(),
@@ -100,7 +100,8 @@ impl Linkage {
         self.placed.len() - 1
     }
 
-    /// Sets the initial velocity of a body; joints determine the velocities of the others.
+    /// Sets the initial velocity (m/s) of the body with the index `body`. The joints determine the velocities of the other
+    /// bodies.
     pub(super) fn push(&mut self, body: usize, velocity: Vector3<f64>) {
         if let (Some(spec), Some(placed)) =
             (self.spec.bodies.get_mut(body), self.placed.get_mut(body))
@@ -109,12 +110,13 @@ impl Linkage {
         }
     }
 
-    /// Allows contact between two bodies.
+    /// Allows contact between the bodies with the indices `first` and `second`.
     pub(super) fn touch(&mut self, first: usize, second: usize) {
         self.touching.push([first, second]);
     }
 
-    /// Adds a plane with which the bodies of a list can have contact.
+    /// Adds a plane that bodies can touch: the points $x$ with $n\cdot x + D = 0$, where $n$ is `normal` and $D$ is `offset`
+    /// (m). The normal points to the free side. `bodies`: indices of the bodies that may touch it.
     pub(super) fn plane(
         &mut self,
         name: &str,
@@ -134,7 +136,8 @@ impl Linkage {
         Ok(())
     }
 
-    /// Adds a joint.
+    /// Adds a joint of the type `kind` between two bodies. `from` and `to`: joint position (m) in the axes of the parent and
+    /// of the child body; `axes`: joint axes; `coordinates`: initial value and drive of each joint coordinate.
     pub(super) fn join(
         &mut self,
         name: &str,
@@ -166,14 +169,15 @@ impl Linkage {
         Ok(())
     }
 
-    /// Sets the initial rotation of a spherical joint.
+    /// Sets the initial relative rotation of the spherical joint with the index `joint`.
     pub(super) fn turn(&mut self, joint: usize, attitude: So3) {
         if let Some(joint) = self.joints.get_mut(joint) {
             joint.ball.position = Some(attitude);
         }
     }
 
-    /// Runs the bodies, and samples their states at `frames` uniform times from the start on, and at the end.
+    /// Simulates the bodies for `duration` (s) and records their states at `frames` uniform times, from the start on, and at
+    /// the end.
     ///
     /// # Errors
     ///
@@ -182,7 +186,8 @@ impl Linkage {
         self.run_by(&moreau, duration, frames)
     }
 
-    /// Runs the bodies with a given impact law for several contacts.
+    /// Simulates the bodies like [`run`](Self::run), but with the impact law that `several` returns when several contacts hit
+    /// at once. Its argument is the number of the impact.
     ///
     /// # Errors
     ///
@@ -278,7 +283,7 @@ impl Course {
         self.frames.iter().map(|(time, _)| *time).collect()
     }
 
-    /// Returns the impacts in the form that the animation needs.
+    /// Converts the recorded impacts to the form that an animation needs: time, contact points and impulses.
     pub(super) fn hits(&self) -> Vec<Hit> {
         let hit = |impact: &JointImpact| Hit {
             time: impact.time,
@@ -293,7 +298,8 @@ impl Course {
     }
 }
 
-/// Returns the mass properties of a body with this mass (kg) and these principal moments of inertia about its axes (kg m²).
+/// Returns the mass properties of a body with the mass `mass` (kg) and the principal moments of inertia `moments` about its
+/// axes (kg m²).
 pub(super) fn mass(mass: f64, moments: Vector3<f64>) -> Result<MassProperties, ScenarioError> {
     let inertia = nalgebra::Matrix3::from_diagonal(&moments);
     MassProperties::new(mass, inertia).map_err(|source| {
@@ -305,7 +311,7 @@ pub(super) fn mass(mass: f64, moments: Vector3<f64>) -> Result<MassProperties, S
     })
 }
 
-/// Returns the total angular momentum about the origin (N m s).
+/// Returns the total angular momentum of all bodies about the origin (N m s).
 pub(super) fn angular_momentum(states: &[State]) -> Vector3<f64> {
     let one = |s: &State| s.position.cross(&s.linear_momentum) + s.angular_momentum_w();
     states.iter().map(one).sum()

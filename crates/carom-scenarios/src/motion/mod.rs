@@ -31,7 +31,8 @@ use nalgebra::Vector3;
 /// Largest deviation of the length of a quaternion w, x, y, z from 1: rounding of printed digits.
 const UNIT_LENGTH: f64 = 1e-6;
 
-/// Returns a note that a law ignores the restitution of the contacts, if it does: such a law has its own restitution.
+/// Returns a note for the record if an impact law ignores the restitution coefficients of the contacts, because the law has
+/// its own restitution; otherwise `None`. `key`: configuration key of the law.
 fn ignored(key: &str, law: &Law) -> Option<String> {
     let info = law.info();
     (!info.uses.restitution).then(|| {
@@ -42,7 +43,7 @@ fn ignored(key: &str, law: &Law) -> Option<String> {
     })
 }
 
-/// Checks that all entries of a list are finite.
+/// Checks that all numbers of a list are finite. Errors name the configuration key `key`.
 pub(crate) fn finite(key: &str, values: &[f64]) -> Result<(), ScenarioError> {
     match values.iter().find(|x| !x.is_finite()) {
         Some(value) => Err(ScenarioError::value(key, format!("{value} must be finite"))),
@@ -50,7 +51,7 @@ pub(crate) fn finite(key: &str, values: &[f64]) -> Result<(), ScenarioError> {
     }
 }
 
-/// Checks that all entries of a list are finite and positive.
+/// Checks that all numbers of a list are finite and positive. Errors name the configuration key `key`.
 fn positive(key: &str, values: &[f64]) -> Result<(), ScenarioError> {
     match values.iter().find(|x| !(x.is_finite() && **x > 0.0)) {
         Some(value) => {
@@ -61,7 +62,7 @@ fn positive(key: &str, values: &[f64]) -> Result<(), ScenarioError> {
     }
 }
 
-/// Returns the rotation of a quaternion w, x, y, z.
+/// Converts the unit quaternion w, x, y, z to a rotation. Errors, such as a wrong length, name the configuration key `key`.
 pub(crate) fn unit_quaternion(key: &str, [w, x, y, z]: [f64; 4]) -> Result<So3, ScenarioError> {
     finite(key, &[w, x, y, z])?;
     let length = (w * w + x * x + y * y + z * z).sqrt();

@@ -23,7 +23,7 @@ impl Pivot {
         0.75 * GRAVITY / self.radius * libm::sin(angle - self.upright)
     }
 
-    /// Returns the state after the time `dt` (s), by one Runge-Kutta step.
+    /// Computes the rotation of the block after another `dt` (s), by one Runge-Kutta step of fourth order.
     pub(super) fn after(&self, dt: f64) -> Self {
         let (x, u) = (self.angle, self.rate);
         let (a1, v1) = (self.acceleration(x), u);
@@ -38,7 +38,7 @@ impl Pivot {
         }
     }
 
-    /// Advances to a time (s).
+    /// Advances the rotation of the block to the time `time` (s), in small Runge-Kutta steps.
     pub(super) fn at(mut self, time: f64) -> Self {
         let steps = ((time - self.time) / STEP).ceil().clamp(1.0, 1e6);
         let dt = (time - self.time) / steps;
@@ -48,7 +48,8 @@ impl Pivot {
         self
     }
 
-    /// Advances until the block passes an angle (rad); `None` if that does not happen in the next 20 s.
+    /// Advances the rotation of the block until it reaches `angle` (rad), and returns this state. `None` if that does not
+    /// happen in the next 20 s.
     pub(super) fn reach(mut self, angle: f64) -> Option<Self> {
         for _ in 0..MOST_STEPS {
             let next = self.after(STEP);
@@ -72,7 +73,8 @@ impl Pivot {
 mod tests {
     use super::*;
 
-    /// Conservation of energy: $\tfrac12\dot\theta^2 + \tfrac{3g}{4R}\cos(\theta - \delta)$ is constant.
+    /// Energy is conserved: $\tfrac12\dot\theta^2 + \tfrac{3g}{4R}\cos(\theta - \delta)$ is constant for the angle $\theta$ of
+    /// the block. $R$ is half the diagonal, and $\delta$ the angle at which the block is upright on its edge.
     #[test]
     fn a_block_on_an_edge_keeps_its_energy() {
         let start = Pivot {

@@ -27,7 +27,7 @@ const FLOOR: f64 = 0.3;
 
 const COLORS: [Color; 4] = [Color::Blue, Color::Vermillion, Color::Green, Color::Orange];
 
-/// Returns the unit vector against gravity, or the z axis without gravity.
+/// Returns the upward unit vector, opposite to gravity. Without gravity it is the z axis.
 pub(super) fn up(gravity: &Vector3<f64>) -> Vector3<f64> {
     let down = gravity.try_normalize(0.0);
     down.map_or_else(Vector3::z, |g| -g)
@@ -54,7 +54,8 @@ impl From<&Impact> for Hit {
     }
 }
 
-/// Adds an animation of the bodies to a record, with the impacts and their impulses.
+/// Adds an animation of the bodies to a record, with their impacts and impulses. `frames`: times (s) with the states of all
+/// bodies; `hits`: impacts.
 ///
 /// Impacts get frames at their exact times, as far as the limits allow. The other impacts are assigned to the nearest frame, and
 /// the caption says so.
@@ -107,7 +108,8 @@ pub(super) fn playback(
     });
 }
 
-/// Returns the times of the frames, and the number of impacts that have an exact frame.
+/// Returns the times (s) of the animation's frames, and the number of impacts with a frame at their exact time. `frames`:
+/// recorded times with states; `hits`: impacts; `room`: largest number of frames.
 fn times(frames: &[&(f64, Vec<State>)], hits: &[Hit], room: usize) -> (Vec<f64>, usize) {
     let mut times: Vec<f64> = frames.iter().map(|(time, _)| *time).collect();
     let (first, last) = (times.first().copied(), times.last().copied());
@@ -130,7 +132,8 @@ fn times(frames: &[&(f64, Vec<State>)], hits: &[Hit], room: usize) -> (Vec<f64>,
     (times, exact)
 }
 
-/// Returns the impulses with the times of their frames, and the times of frames with impacts.
+/// Assigns each impact to the nearest frame of the animation. Returns the impulses to draw, with the times (s) of their
+/// frames, and the times of all frames with impacts. `times`: times of the frames (s).
 fn shown(hits: &[Hit], times: &[f64]) -> (Vec<PointImpulse>, Vec<f64>) {
     let nearest = |time: f64| {
         let after = times.partition_point(|t| *t < time);
@@ -160,7 +163,8 @@ fn shown(hits: &[Hit], times: &[f64]) -> (Vec<PointImpulse>, Vec<f64>) {
     (impulses, impacts)
 }
 
-/// Returns a body with its pose in every frame; at its own impacts the exact pose.
+/// Returns the drawing of the body with the index `i`, with its pose in every frame. Poses between recorded states are
+/// interpolated; at the body's own impacts they are exact. `times`: times of the animation's frames (s).
 fn body(
     spec: &WorldSpec,
     i: usize,
@@ -192,7 +196,8 @@ fn body(
     SpaceBody::new(drawn, color, poses.collect::<Vec<_>>()).label(body.name.as_str())
 }
 
-/// Interpolates the pose at a time between known states: exact at these states, and on parabolas between them.
+/// Interpolates position and quaternion (x, y, z, w) of a body at `time` (s). `nodes`: times with known states, at which the
+/// result is exact. Positions between them lie on parabolas. `mass`: mass of the body (kg).
 pub(super) fn between(nodes: &[(f64, &State)], time: f64, mass: f64) -> ([f64; 3], [f64; 4]) {
     let after = nodes.partition_point(|(t, _)| *t <= time);
     let Some((t0, left)) = after.checked_sub(1).and_then(|k| nodes.get(k)) else {
@@ -214,7 +219,7 @@ pub(super) fn between(nodes: &[(f64, &State)], time: f64, mass: f64) -> ([f64; 3
     (position.into(), rotation)
 }
 
-/// Interpolates between two quaternions on the shorter arc; `share` is the fraction of the way.
+/// Interpolates between two unit quaternions on the shorter arc. `share`: fraction of the way, from 0 to 1.
 fn turned(from: [f64; 4], to: [f64; 4], share: f64) -> [f64; 4] {
     let along: f64 = from.iter().zip(&to).map(|(a, b)| a * b).sum();
     let sign = if along < 0.0 { -1.0 } else { 1.0 };
@@ -235,7 +240,8 @@ fn pose(state: &State) -> ([f64; 3], [f64; 4]) {
     (state.position.into(), [v.x, v.y, v.z, w])
 }
 
-/// Returns the plane that is most like a floor (`None` if no plane is), and the other planes.
+/// Divides the planes of a world into the floor and walls. The floor is the plane whose normal is closest to the upward
+/// direction; `None` if every plane is too steep.
 fn planes(spec: &WorldSpec) -> (Option<([f64; 3], f64)>, Vec<Wall>) {
     let up = up(&spec.gravity);
     let slope = |k: &usize| spec.planes[*k].half_space.normal().dot(&up);
@@ -271,7 +277,7 @@ mod tests {
         }
     }
 
-    /// A ball of 2 kg under 10 m/s² between samples 0.4 s apart is drawn on its parabola.
+    /// The animation draws a ball of 2 kg in free fall at 10 m/s² on its parabola, between samples 0.4 s apart.
     #[test]
     fn a_flight_between_samples_is_a_parabola() {
         let at = |t: f64| [3.0 * t, 0.0, 2.0 + t - 5.0 * t * t];
@@ -285,7 +291,7 @@ mod tests {
         }
     }
 
-    /// At an impact the body is drawn at its exact position, not on the line between the samples.
+    /// At an impact, the animation draws the body at its exact position, not on the straight line between the samples.
     #[test]
     fn a_bounce_between_samples_touches() {
         let (left, right) = (
@@ -298,7 +304,7 @@ mod tests {
         assert!((position[2] - 0.5).abs() <= 1e-15);
     }
 
-    /// The largest impulses are kept, at frames that are among the impacts.
+    /// The animation shows the largest of many impulses, each at a frame that is marked as an impact.
     #[test]
     fn impulses_stand_at_frames() {
         let hit = |k: usize| Hit {

@@ -178,7 +178,7 @@ impl Spread {
     }
 }
 
-/// Builds a horizontal trunk on four legs of two links above a floor; motors control hips and knees.
+/// Builds the quadruped above the floor: a horizontal trunk on four legs of two links each. Motors control the hips and knees.
 fn linkage(config: &Config) -> Result<Linkage, ScenarioError> {
     let mut linkage = Linkage::new(GRAVITY, *config.restitution, *config.time_step);
     linkage.spec.surface.friction = *config.friction;
@@ -235,7 +235,7 @@ fn linkage(config: &Config) -> Result<Linkage, ScenarioError> {
     Ok(linkage)
 }
 
-/// Creates a motor that controls an angle to the given value (rad).
+/// Creates a joint coordinate that starts at `angle` (rad) and a motor that holds it there by proportional-derivative control.
 fn motor(config: &Config, angle: f64) -> Result<CoordinateSpec, ScenarioError> {
     let target = Targets::new(vec![0.0], vec![angle])
         .ok_or_else(|| ScenarioError::value("bend", "must be finite"))?;
@@ -253,7 +253,8 @@ fn motor(config: &Config, angle: f64) -> Result<CoordinateSpec, ScenarioError> {
     })
 }
 
-/// Returns the smallest and the largest value of entry `k` of the results.
+/// Returns the smallest and the largest value of entry `k` in the list `drawn`. Each item holds the remaining fraction of the
+/// kinetic energy after an impact, and the largest upward speed of a foot (m/s).
 fn range(drawn: &[After], k: usize) -> [f64; 2] {
     let all = || drawn.iter().map(|after| after[k]);
     [
@@ -294,7 +295,8 @@ fn quantities(config: &Config, runs: &[(Course, Landing)]) -> Vec<Quantity> {
     out
 }
 
-/// Returns the difference between the change of momentum and the impulses of gravity and the floor (N s).
+/// Returns the magnitude of the error of the momentum balance (N s): change of the total momentum in the run, minus the
+/// impulses of gravity and the floor. `course`: recorded run.
 fn momentum_error(config: &Config, course: &Course) -> f64 {
     let momentum = |frame: Option<&(f64, Vec<State>)>| -> Vector3<f64> {
         frame.map_or_else(Vector3::zeros, |(_, states)| {

@@ -23,7 +23,8 @@ pub(super) struct Scene {
 }
 
 impl Scene {
-    /// Creates an empty world with gravity downwards, and with one coefficient of friction and of restitution for all pairs.
+    /// Creates a world without bodies, with gravity downwards. All pairs of bodies have the given coefficients of friction and
+    /// restitution. `time_step`: step of the integration (s).
     pub(super) fn new(friction: f64, restitution: f64, time_step: f64) -> Self {
         Self {
             spec: WorldSpec {
@@ -42,7 +43,8 @@ impl Scene {
         }
     }
 
-    /// Adds a body of uniform density at rest; without a mass the body never moves.
+    /// Adds a body of uniform density at rest, with its center at `position` (m). A body without a mass (kg) never moves.
+    /// Returns the body's specification, which the caller can change.
     pub(super) fn body(
         &mut self,
         name: impl Into<String>,
@@ -73,7 +75,8 @@ impl Scene {
         Ok(&mut self.spec.bodies[last])
     }
 
-    /// Adds a plane; its normal points to the free side.
+    /// Adds a plane that bodies can touch: the points $x$ with $n\cdot x + D = 0$, where $n$ is `normal` and $D$ is `offset`
+    /// (m). The normal points to the free side.
     pub(super) fn plane(
         &mut self,
         name: &str,
@@ -89,8 +92,9 @@ impl Scene {
         Ok(())
     }
 
-    /// Runs the world by event-driven integration, and samples it at `frames` uniform times from the start on, and at the
-    /// end.
+    /// Simulates the world for `duration` (s) by event-driven integration, and records its states at `frames` uniform times,
+    /// from the start on, and at the end. `several`: returns the impact law for the impact with a given number, if several
+    /// contacts hit at once; `impacts`: largest number of impacts.
     ///
     /// # Errors
     ///
@@ -123,7 +127,8 @@ impl Scene {
         course.ended(end)
     }
 
-    /// Runs the world by time stepping, and samples it at up to `frames` grid times from the start on, and at the end.
+    /// Simulates the world for `duration` (s) by time stepping, and records its states at up to `frames` grid times, from the
+    /// start on, and at the end.
     ///
     /// # Errors
     ///
@@ -151,7 +156,7 @@ impl Scene {
     }
 }
 
-/// Returns `frames` uniform sample times from the start on, without the end (s).
+/// Returns the times (s) at which states are recorded: `frames` uniform times from the start on, without the end.
 fn samples(duration: f64, frames: usize) -> Vec<f64> {
     let frames = frames.max(1);
     (0..frames)
@@ -189,13 +194,13 @@ impl Course {
         Ok(self)
     }
 
-    /// Returns the impulse of planes and fixed bodies on the other bodies since the start (N s).
+    /// Returns the total impulse (N s) that planes and fixed bodies have exerted on the other bodies since the start.
     pub(super) fn supports(&self) -> Vector3<f64> {
         let end = self.end.as_ref();
         end.map_or_else(Vector3::zeros, |end| end.balance.supports.iter().sum())
     }
 
-    /// Returns a value computed from the end of the run; 0 if there is no end.
+    /// Evaluates the closure `value` for the end of the run; 0 if the run has no recorded end.
     pub(super) fn of_end(&self, value: impl Fn(&RunEnd) -> f64) -> f64 {
         self.end.as_ref().map_or(0.0, value)
     }
@@ -204,7 +209,7 @@ impl Course {
         self.frames.iter().map(|(time, _)| *time).collect()
     }
 
-    /// Returns a value of one body for every frame.
+    /// Evaluates the closure `value` for the state of one body in every recorded frame. `body`: index of the body.
     pub(super) fn of_body(&self, body: usize, value: impl Fn(&State) -> f64) -> Vec<f64> {
         let states = self
             .frames
@@ -213,18 +218,19 @@ impl Course {
         states.map(value).collect()
     }
 
-    /// Returns the state of a body at the end.
+    /// Returns the state of the body with the index `body` at the end of the run; `None` if it was not recorded.
     pub(super) fn last(&self, body: usize) -> Option<&State> {
         self.frames.last()?.1.get(body)
     }
 }
 
-/// Creates the law that solves one complementarity problem for all contacts.
+/// Creates Moreau's impact law, which solves one complementarity problem for all contacts. The number of the impact has no
+/// influence.
 pub(super) fn moreau(_: usize) -> Box<dyn ImpactLaw> {
     Box::new(MoreauNewton::default())
 }
 
-/// Creates the law that resolves one contact after the other.
+/// Creates the propagative impact law, which resolves one contact after the other. The number of the impact has no influence.
 pub(super) fn propagative(_: usize) -> Box<dyn ImpactLaw> {
     Box::new(Propagative::default())
 }

@@ -76,7 +76,8 @@ fn check(config: &Config) -> Result<(), ScenarioError> {
     Ok(())
 }
 
-/// Builds crank, rod and slider. At the start they are aligned, with the slider in the middle of its guide.
+/// Builds the slider crank with the given clearance (m) of the slider in its guide. At the start, crank and rod are aligned,
+/// and the slider is in the middle of the guide.
 fn mechanism(config: &Config, clearance: f64) -> Result<PlanarMechanism, ScenarioError> {
     let [crank_length, rod_length] = config.lengths;
     let [half_width, half_height] = config.half_size;
@@ -116,14 +117,15 @@ fn simulate(config: &Config, mechanism: &PlanarMechanism) -> Result<AuditedRun, 
     AuditedRun::new(mechanism, &MoreauNewton::default(), &start)
 }
 
-/// Returns the largest normal impulse of a contact (N s).
+/// Returns the largest normal impulse of a contact in all impacts of a run (N s).
 fn largest_impulse(run: &AuditedRun) -> f64 {
     let impacts = run.trajectory.impacts();
     let all = impacts.flat_map(|impact| impact.outcome.impulses.iter().copied());
     all.fold(0.0, f64::max)
 }
 
-/// Returns position and angle of the slider.
+/// Returns the position x, y (m) and the angle (rad) of the slider. `q`: angles of the three hinges (rad), each relative to
+/// the link before.
 fn slider(config: &Config, q: &[f64]) -> [f64; 3] {
     let [crank, rod] = config.lengths;
     let (a, b) = (q[0], q[0] + q[1]);

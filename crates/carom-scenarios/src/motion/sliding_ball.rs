@@ -45,7 +45,8 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     Ok(record)
 }
 
-/// Builds the scene: a ball on the floor.
+/// Builds the scene of a ball that starts to slide on the floor. `start`: closed-form solution, which contains the initial
+/// velocities.
 fn scene(config: &Config, start: &ClosedForm) -> Result<Scene, ScenarioError> {
     let mut scene = Scene::new(*config.friction, 0.0, *config.time_step);
     let sphere = Ellipsoid::sphere(start.radius, Vector3::zeros())
@@ -100,7 +101,7 @@ impl ClosedForm {
         }
     }
 
-    /// Returns the position of the center at a time (m).
+    /// Returns the position of the ball's center at the time `time` (s) according to the closed-form solution (m).
     fn path(&self, time: f64) -> Vector3<f64> {
         let s = time.min(self.stop);
         let slid = self.velocity * s + self.push * (0.5 * s * s);
@@ -144,7 +145,7 @@ fn quantities(config: &Config, exact: &ClosedForm, course: &Course) -> Vec<Quant
     quantities
 }
 
-/// Creates a dashed line for the closed-form solution.
+/// Creates the dashed line that shows the closed-form solution in a figure.
 fn expected(label: &str, x: Vec<f64>, y: Vec<f64>) -> Mark {
     Mark::Line {
         label: Some(label.to_owned()),

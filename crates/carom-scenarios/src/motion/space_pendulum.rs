@@ -61,7 +61,8 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     Ok(record)
 }
 
-/// Builds two slender ellipsoids on spherical joints: the first hangs from the origin, the second from the end of the first.
+/// Builds the space pendulum: two slender ellipsoids on spherical joints. The first hangs from the origin, the second from the
+/// lower end of the first.
 fn linkage(config: &Config) -> Result<Linkage, ScenarioError> {
     let mut linkage = Linkage::new(GRAVITY, *config.restitution, *config.time_step);
     let mut end = (None, Vector3::zeros());
@@ -113,8 +114,8 @@ fn quantities(course: &Course) -> Vec<Quantity> {
     ]
 }
 
-/// Returns the table of impacts: the energy loss of each, compared with $\tfrac12(1-e)\lvert u_nP_n\rvert$, where $u_n$ is the
-/// normal velocity before the impact and $P_n$ the normal impulse.
+/// Builds the table of impacts. The energy loss of each impact is compared with $\tfrac12(1-e)\lvert u_nP_n\rvert$, where $e$
+/// is the restitution, $u_n$ the normal velocity before the impact and $P_n$ the normal impulse.
 fn impacts(config: &Config, course: &Course) -> Table {
     let mut table = Table::new(
         "impacts",

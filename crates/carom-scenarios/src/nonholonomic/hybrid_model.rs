@@ -10,12 +10,13 @@ use carom_motion::billiard::system::Hit;
 use carom_report::animation::{Animation, Outline, PlaneBody};
 use carom_report::record::{Column, Quantity, Table};
 
-/// Builds an impact law with its coefficient of restitution.
+/// Creates the impact law of a system with nonholonomic constraints from the kind of law and the coefficient of restitution.
 pub(crate) fn nonholonomic(law: Law, restitution: f64) -> Result<Nonholonomic, ScenarioError> {
     Ok(Nonholonomic::new(law.restitution(restitution)?)?)
 }
 
-/// Returns the status of a run that ended at its last impact or by itself.
+/// Returns the status of a run for its record: `completed` if the requested number of impacts was reached, otherwise the name
+/// of its ending.
 ///
 /// # Errors
 ///
@@ -28,7 +29,8 @@ pub(crate) fn status(ending: Ending<BilliardError>) -> Result<String, ScenarioEr
     .to_owned())
 }
 
-/// Builds the table of impacts: number, time, and the values of `row`, described by `columns`, for the state after each impact.
+/// Builds the table of impacts. Its columns are the number and the time (s) of each impact, and the values that the closure
+/// `row` computes for it. `columns`: names and units of these values.
 pub(crate) fn table<S>(
     hits: &[Hit<S>],
     caption: &str,
@@ -46,7 +48,7 @@ pub(crate) fn table<S>(
     table
 }
 
-/// Returns the quantities reported for every run: number of impacts and energy change.
+/// Returns the quantities reported for every run: the number of impacts and the energy change in all of them (J).
 pub(crate) fn quantities<S>(hits: &[Hit<S>]) -> Vec<Quantity> {
     let lost: f64 = hits.iter().map(|hit| hit.energy_change_j).sum();
     vec![
@@ -61,7 +63,8 @@ const FRAMES: usize = 200;
 /// Largest number of impacts in an animation.
 const PLAYED_IMPACTS: usize = 40;
 
-/// Builds the animation of a run: outlines that move with the pose of each state. The text is name, title and caption.
+/// Builds the animation of a run: outlines that move with the pose of each state. `hits`: impacts with the states after them;
+/// `flow`: advances a state by a time (s) without impact; `pose`: returns position x, y (m) and angle (rad) of a state.
 pub(crate) fn motion<S: Clone>(
     (name, title, caption): (&str, &str, &str),
     start: &S,
@@ -87,7 +90,9 @@ pub(crate) fn motion<S: Clone>(
     Animation::plane(name, title, caption, times, impacts).body(body)
 }
 
-/// Returns the path of a point, with `samples` steps between two impacts.
+/// Returns the path of a point in a run as lists of x and y, with `samples` steps between two impacts. `hits`: impacts with
+/// the states after them; `flow`: advances a state by a time (s) without impact; `place`: returns the point's position in a
+/// state (m).
 pub(crate) fn path<S: Clone>(
     start: &S,
     hits: &[Hit<S>],

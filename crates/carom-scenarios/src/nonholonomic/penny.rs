@@ -112,7 +112,8 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     Ok(record)
 }
 
-/// Returns the status of a run: `completed` at the requested end. With a duration, the number of impacts is only a limit.
+/// Returns the status of a run for its record: `completed` at the requested end. `by_duration`: true if the run should end at
+/// a time, so that the number of impacts is only a limit.
 pub(crate) fn status(run: &Run, by_duration: bool) -> &'static str {
     match &run.ending {
         Ending::MaxImpacts if !by_duration => "completed",
@@ -120,7 +121,8 @@ pub(crate) fn status(run: &Run, by_duration: bool) -> &'static str {
     }
 }
 
-/// Builds a table with a row for every impact; the rim is 1 for the front and -1 for the back.
+/// Builds a table with a row for every impact of a penny. The column `rim` is 1 for the front and -1 for the back of the
+/// penny's edge.
 pub(crate) fn impacts(run: &Run) -> Table {
     let mut table = Table::new(
         "impacts",
@@ -158,7 +160,7 @@ pub(crate) fn impacts(run: &Run) -> Table {
     table
 }
 
-/// Writes the rows of the table as JSON objects.
+/// Converts the rows of the table of impacts to JSON objects, with the rim as a word. `table`: table of impacts of the run.
 fn details(table: &Table, run: &Run) -> Value {
     let object = |(row, event): (&Vec<f64>, &carom_motion::billiard::penny::Event)| {
         let fields = table.columns.iter().zip(row).map(|(column, value)| {
@@ -233,7 +235,8 @@ fn quantities<T: Wall>(billiard: &PennyBilliard<T>, run: &Run, energy: &Energy) 
     quantities
 }
 
-/// Compares the impacts on a circular table with their closed form.
+/// Compares the last impact of a run on a circular table with its closed-form solution. `radius`: radius of the table (m).
+/// Nothing is compared if no closed form applies.
 fn closed_form<T: Wall>(
     billiard: &PennyBilliard<T>,
     radius: f64,

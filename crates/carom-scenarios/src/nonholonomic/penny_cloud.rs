@@ -62,7 +62,8 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     Ok(record)
 }
 
-/// Runs all pennies; returns a list of states for each time, and the number of impacts of all pennies.
+/// Simulates many pennies with slightly different initial velocities. Returns the states of all pennies for each of the
+/// configured times, and the total number of impacts.
 fn clouds(config: &Config) -> Result<(Vec<Vec<PennyState>>, usize), ScenarioError> {
     let penny = config.penny.build()?;
     let start = config.initial.build()?;
@@ -87,7 +88,8 @@ fn clouds(config: &Config) -> Result<(Vec<Vec<PennyState>>, usize), ScenarioErro
     Ok((clouds, impacts))
 }
 
-/// Creates two tables without rows: the spread of the cloud, and its members.
+/// Creates two tables without rows: one for the spread of the cloud of pennies at each time, and one for the states of its
+/// members.
 fn tables() -> [Table; 2] {
     let columns = |list: &[(&str, &str)]| -> Vec<Column> {
         list.iter()
@@ -123,7 +125,7 @@ fn tables() -> [Table; 2] {
     ]
 }
 
-/// Draws the centers of the pennies at a time.
+/// Draws the centers of all pennies at the time `time` (s) on their table. `x` and `y`: coordinates of the centers (m).
 fn cloud_figure(config: &Config, time: f64, x: Vec<f64>, y: Vec<f64>) -> Figure {
     drawing(
         &config.table,
@@ -144,7 +146,7 @@ fn cloud_figure(config: &Config, time: f64, x: Vec<f64>, y: Vec<f64>) -> Figure 
     })
 }
 
-/// Draws the growth of the cloud, from the table of its spread.
+/// Draws the growth of the cloud of pennies against time, from the table of its spread.
 fn spread_figure(summary: &Table) -> Figure {
     let column = |k: usize| summary.rows.iter().map(|row| row[k]).collect::<Vec<f64>>();
     let spread = Figure::new(
@@ -164,7 +166,7 @@ fn spread_figure(summary: &Table) -> Figure {
     })
 }
 
-/// Returns the mean and the population standard deviation.
+/// Returns the mean and the population standard deviation of a list of values.
 fn moments(values: &[f64]) -> (f64, f64) {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;

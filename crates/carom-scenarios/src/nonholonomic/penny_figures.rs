@@ -48,7 +48,7 @@ impl Case {
         })
     }
 
-    /// Returns the name of the law, and its description for captions.
+    /// Returns the name of the impact law for the record, and its description for captions.
     fn words(&self) -> [&'static str; 2] {
         match self.law {
             Law::Elastic => ["elastic", "elastic"],
@@ -56,7 +56,7 @@ impl Case {
         }
     }
 
-    /// Adds the run's animation, its impacts and its paths.
+    /// Adds the animation of a run, its table of impacts and its figures to a record.
     fn draw<T: Wall>(
         &self,
         penny: &RollingPenny,
@@ -101,7 +101,8 @@ impl Case {
         }
     }
 
-    /// Draws the energy after each impact, as a line in the figure of all cases.
+    /// Draws the energy after each impact as a line in the figure that compares all cases. `ratios`: energy after each impact,
+    /// divided by the initial energy.
     fn energy_line(&self, ratios: &[f64]) -> Mark {
         Mark::Line {
             label: Some(self.shape.to_owned()),

@@ -33,7 +33,8 @@ pub(crate) enum Law {
 }
 
 impl Law {
-    /// Builds the law with its coefficient of restitution.
+    /// Creates the restitution law of this kind. `e`: coefficient of restitution, used only by the kinds with Newton's
+    /// restitution.
     pub(crate) fn restitution(self, e: f64) -> Result<Restitution, ScenarioError> {
         let restitution = match self {
             Self::Elastic => Restitution::Elastic,
@@ -115,14 +116,14 @@ impl TableConfig {
         }
     }
 
-    /// Returns the wall as a fixed outline of an animation.
+    /// Returns the wall of the table as a fixed outline for an animation.
     pub(crate) fn wall(&self) -> Outline {
         let (x, y) = self.outline();
         let every = x.iter().zip(&y).step_by(WALL_STRIDE);
         Outline::line(every.map(|(x, y)| [*x, *y]), Color::Gray)
     }
 
-    /// Returns the wall as a polyline.
+    /// Returns the wall of the table as a closed polyline: its x and y coordinates (m).
     pub(crate) fn outline(&self) -> (Vec<f64>, Vec<f64>) {
         let [a, b] = self.semi_axes;
         let exponent = match self.kind {
@@ -162,7 +163,8 @@ impl InitialConfig {
     }
 }
 
-/// Adds to an error of the billiard the name of the faulty key.
+/// Converts an error of the penny billiard to a scenario error that names the faulty configuration key, if one key causes the
+/// error.
 pub(crate) fn named(error: BilliardError) -> ScenarioError {
     match error {
         BilliardError::TableTooSmall { .. } => ScenarioError::value("table.semi_axes", error),
@@ -171,7 +173,7 @@ pub(crate) fn named(error: BilliardError) -> ScenarioError {
     }
 }
 
-/// Returns the run, or the error that stopped it.
+/// Returns the run of a penny. If an error stopped the run, this error is returned instead.
 pub(crate) fn whole(run: Result<Run, BilliardError>) -> Result<Run, ScenarioError> {
     let mut run = run.map_err(named)?;
     run.ending = run.ending.or_error().map_err(named)?;
@@ -182,7 +184,7 @@ pub(crate) fn meters(label: &str) -> Axis {
     Axis::linear(label, "m")
 }
 
-/// Creates a figure with the outline of the table.
+/// Creates a figure with the outline of the billiard table, to which runs can be added.
 pub(crate) fn drawing(table: &TableConfig, name: &str, title: &str, caption: &str) -> Figure {
     let (x, y) = table.outline();
     Figure::new(name, title, caption, meters("x"), meters("y"))
@@ -196,7 +198,8 @@ pub(crate) fn drawing(table: &TableConfig, name: &str, title: &str, caption: &st
         })
 }
 
-/// Returns the path of the center, sampled finely enough to look smooth.
+/// Returns the path of the penny's center as lists of x and y (m), sampled finely enough to look smooth. `size`: diameter of
+/// the table (m), which determines the sampling.
 pub(crate) fn path(penny: &RollingPenny, run: &Run, size: f64) -> (Vec<f64>, Vec<f64>) {
     let (mut x, mut y) = (vec![run.start.x], vec![run.start.y]);
     let ends = run.events.iter().map(|e| e.time).chain([run.time]);
@@ -218,7 +221,8 @@ pub(crate) fn path(penny: &RollingPenny, run: &Run, size: f64) -> (Vec<f64>, Vec
     (x, y)
 }
 
-/// Sets the axis ranges around the part of a run from its first to its last impact, with a margin of half a radius.
+/// Restricts the axes of a figure to the part of a run from its first to its last impact, with a margin of half the penny's
+/// radius.
 pub(crate) fn close_up(mut figure: Figure, penny: &RollingPenny, run: &Run) -> Figure {
     let (Some(first), Some(last)) = (run.events.first(), run.events.last()) else {
         return figure;
@@ -251,7 +255,8 @@ const PLAYED_IMPACTS: usize = 60;
 pub(crate) const FROM_ABOVE: &str =
     "Seen from above: the penny stands on its edge, its front rim is marked.";
 
-/// Draws a penny on its edge from above: a line along its heading, with a dot at the front.
+/// Draws a penny that stands on its edge, seen from above: a line along its heading, with a dot at the front. `radius`: radius
+/// of the penny (m).
 pub(crate) fn from_above(radius: f64) -> Vec<Outline> {
     vec![
         Outline::line([[-radius, 0.0], [radius, 0.0]], Color::Blue),
@@ -259,7 +264,8 @@ pub(crate) fn from_above(radius: f64) -> Vec<Outline> {
     ]
 }
 
-/// Builds the animation of a run, seen from above.
+/// Builds the animation of a penny's run, seen from above. `text`: name and title of the animation; `table`: outline of the
+/// table.
 pub(crate) fn motion<T: Table>(
     text: (&str, &str),
     table: &TableConfig,
@@ -284,7 +290,8 @@ pub(crate) fn motion<T: Table>(
         .body(body)
 }
 
-/// Draws a run on its table: path of the center and impact points of both rims.
+/// Draws a run into the figure of its table: the path of the penny's center, and the impact points of the front and back of
+/// its edge.
 pub(crate) fn trajectory<T: Table>(
     mut figure: Figure,
     billiard: &PennyBilliard<T>,

@@ -87,7 +87,8 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     Ok(record)
 }
 
-/// Returns the laws in the order of the table, with their names in the record and in the figure.
+/// Returns the four restitution laws that the scenario compares. Each entry has the name in the record, the name and the color
+/// in the figure, and the law. `e`: coefficient of restitution.
 fn laws(e: f64) -> [(&'static str, &'static str, Color, Restitution); 4] {
     [
         ("elastic", "elastic", Color::Blue, Restitution::Elastic),
@@ -143,7 +144,8 @@ impl Answer {
         })
     }
 
-    /// Returns the row of the table.
+    /// Returns the row of an impact law in the table: number of the law, 1 if its outcome is feasible (otherwise 0), effective
+    /// restitution, velocities after the impact, and energy change (J).
     fn row(&self, number: u32) -> Vec<f64> {
         let feasible = f64::from(u8::from(self.is_feasible));
         let mut row = vec![f64::from(number), feasible, self.effective_restitution];

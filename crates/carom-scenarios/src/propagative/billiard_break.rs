@@ -54,7 +54,8 @@ fn posed(radii: [f64; 3], angle: f64, direction: f64) -> Result<Break, ScenarioE
     })
 }
 
-/// Returns the smallest angle, at which a and b touch each other (law of cosines).
+/// Returns the angle (rad) between the directions from ball c to the balls a and b at which a and b touch each other. It is
+/// the smallest possible angle, from the law of cosines. The argument contains the radii of the three balls.
 fn smallest_angle([a, b, c]: [f64; 3]) -> f64 {
     let (ca, cb, ab) = (c + a, c + b, a + b);
     libm::acos((ca * ca + cb * cb - ab * ab) / (2.0 * ca * cb))
@@ -83,7 +84,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     Ok(record)
 }
 
-/// Computes one break and the velocities for both orders of impacts: Fig. 4.
+/// Computes one billiard break and draws the velocities after it for both orders of the impacts, as in Fig. 4.
 fn single(config: &Config, record: &mut Record) -> Result<(), ScenarioError> {
     let posed = posed(*config.radii, config.angle, config.direction)?;
     let set = posed
@@ -174,7 +175,8 @@ fn single(config: &Config, record: &mut Record) -> Result<(), ScenarioError> {
     Ok(())
 }
 
-/// Draws the indeterminacy as a function of the angle: Fig. 5.
+/// Draws the indeterminacy (relative distance of the two outcomes) against the angle between the balls that are hit, as in
+/// Fig. 5.
 fn curves(config: &Config, record: &mut Record) -> Result<(), ScenarioError> {
     let mut figure = Figure::new(
         "fig5_indeterminacy",

@@ -91,7 +91,8 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     Ok(record)
 }
 
-/// Builds the break: ball 1 of mass 1, ball 2 of mass `mass`, and the ball that hits both, of mass 1 and unit speed.
+/// Builds the billiard break with an angle (rad) between the two balls that are hit. Ball 1 has the mass 1, ball 2 the mass
+/// `mass`, and the ball that hits both has the mass 1.
 fn system(angle: f64, mass: f64) -> Result<System, ScenarioError> {
     let (s, c) = libm::sincos(0.5 * angle);
     let normals = [

@@ -30,7 +30,8 @@ pub(crate) struct Config {
 }
 
 impl Config {
-    /// Builds the mechanism; returns it with the links of both rods.
+    /// Builds the double pendulum between two walls. Returns it with its upper and lower link. `gravity`: acceleration of
+    /// gravity (m/s²).
     fn mechanism(&self, gravity: f64) -> Result<(PlanarMechanism, [Link; 2]), MechanismError> {
         let mut builder = PlanarBuilder::new([0.0, -gravity]);
         // Angles are measured from straight down.
@@ -52,7 +53,7 @@ impl Config {
 /// Names of the coordinates of a state.
 const STATE: [&str; 4] = ["angle_1", "angle_2", "rate_1", "rate_2"];
 
-/// Computes the generalized force of gravity.
+/// Computes the generalized force of gravity in the configuration `q` and writes it into `out`.
 fn weight(mechanism: &PlanarMechanism, q: &[f64], out: &mut [f64]) {
     let mut dynamics = Dynamics::new(q.len());
     let at = Motion {

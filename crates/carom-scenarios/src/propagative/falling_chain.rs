@@ -27,7 +27,8 @@ pub(crate) struct Config {
 }
 
 impl Config {
-    /// Builds the chain and returns it with the links of its rods; every joint and both ends may hit the floor.
+    /// Builds the falling chain and returns it with the links of its rods. Every joint and both ends of the chain can hit the
+    /// floor.
     fn mechanism(&self) -> Result<(PlanarMechanism, Vec<Link>), MechanismError> {
         let mut builder = PlanarBuilder::new([0.0, -self.gravity]);
         let mut links = vec![builder.floating()];

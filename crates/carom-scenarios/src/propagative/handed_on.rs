@@ -22,15 +22,16 @@ pub(crate) struct Ball {
 }
 
 impl Ball {
-    /// Returns the velocity of the disk from the velocities of all coordinates.
+    /// Returns the velocity x, y of this disk (m/s). `all`: velocities of all coordinates of the system.
     fn velocity(&self, all: &[f64]) -> [f64; 2] {
         let of = |k: Option<usize>| k.and_then(|k| all.get(k)).copied().unwrap_or(0.0);
         self.coordinates.map(of)
     }
 }
 
-/// Builds the animation of an impact resolved by the propagative law, one elementary impact per unit of the
-/// clock. The balls approach during the first unit and separate in the last one. `None` without impacts or for too many.
+/// Builds the animation of an impact that the propagative law resolves, with one elementary impact per unit of its clock. The
+/// balls approach during the first unit and separate in the last one. `None` for an outcome without elementary impacts, or
+/// with too many.
 ///
 /// Arrows and displacements are `scale` meters per m/s.
 pub(crate) fn handed_on(

@@ -19,13 +19,16 @@ pub(crate) struct Config {
 /// Velocities of ball and block before the impact (m/s).
 const APPROACH: [f64; 2] = [0.0, -1.0];
 
-/// Builds the system: contact of ball and wall, then of block and ball; the block has `ratio` times the mass of the ball.
+/// Builds a ball between a wall and a block. Its two contacts are that of ball and wall, then that of block and ball. `ratio`:
+/// mass of the block divided by that of the ball.
 fn between_wall_and_block(ratio: f64) -> Result<System, ScenarioError> {
     let normals = vec![row(2, &[(0, 1.0)]), row(2, &[(0, -1.0), (1, 1.0)])];
     System::diagonal(&[1.0, ratio], normals)
 }
 
-/// Resolves the impact of the block, which approaches while the ball touches block and wall.
+/// Resolves the impact of a block against a ball that touches block and wall. Returns the outcome and the exponent $X$ of the
+/// two contacts: the outcome does not depend on the order of impacts exactly if $X$ is an integer of at least 2. `ratio`: mass
+/// of the block divided by that of the ball.
 fn collide(ratio: f64) -> Result<(ImpactOutcome, f64), ScenarioError> {
     let system = between_wall_and_block(ratio)?;
     let exponent = system
@@ -110,7 +113,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
 /// Mass of the block divided by that of the ball in the animation.
 const PLAYED_RATIO: f64 = 100.0;
 
-/// Animates the impacts one after another, for ball, block and wall that are apart at the start.
+/// Animates the sequence of impacts of a block, a ball and a wall that are apart at the start.
 ///
 /// The velocities are those of the chain that resolves all contacts at once. Between two impacts there is
 /// no acceleration, so each time of impact is a gap divided by its rate.

@@ -9,7 +9,8 @@ use carom_report::record::Color;
 /// Radius of a drawn joint divided by the length of its rod.
 const JOINT: f64 = 0.03;
 
-/// Builds the animation of a run of rods, each given by its link and its length along the link's first axis.
+/// Builds the animation of a mechanism's run. `rods`: link of each rod, and the rod's length (m) along the first axis of the
+/// link.
 pub(crate) fn motion(
     title: &str,
     caption: &str,
@@ -31,7 +32,7 @@ pub(crate) fn motion(
     animation
 }
 
-/// Returns the position (m) and angle (rad) of a link of the mechanism.
+/// Returns the position x, y (m) and the angle (rad) of a link in the configuration `q` of the mechanism.
 pub(crate) fn pose(mechanism: &PlanarMechanism, link: Link, q: &[f64]) -> [f64; 3] {
     let [x, y] = mechanism.point(link, [0.0, 0.0], q).unwrap_or_default();
     [x, y, mechanism.angle(link, q).unwrap_or_default()]

@@ -85,7 +85,7 @@ impl AuditedRun {
         -impact.outcome.audit.energy_change_j()
     }
 
-    /// Writes status, impacts and energy balance, with a table and a figure of the energy.
+    /// Adds the status, the impacts and the energy balance of a run to its record, with a table and a figure of the energy.
     pub(crate) fn report(&self, mechanism: &PlanarMechanism, record: &mut Record) {
         if let Ending::Stopped(error) = &self.trajectory.end.ending {
             let message = error.to_string().into();
@@ -164,7 +164,7 @@ impl AuditedRun {
         if lowest.is_finite() { lowest } else { 0.0 }
     }
 
-    /// Returns about `count` evenly spaced configurations of the grid.
+    /// Returns about `count` evenly spaced configurations of the run, from its states at grid times.
     pub(crate) fn snapshots(&self, count: usize) -> impl Iterator<Item = &[f64]> {
         let every = (self.trajectory.states.len() / count.max(1)).max(1);
         let states = self.trajectory.states.iter().step_by(every);

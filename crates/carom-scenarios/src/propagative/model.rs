@@ -42,7 +42,8 @@ impl System {
         Ok(ContactSet::new(&self.metric, contacts)?)
     }
 
-    /// Returns the cosine between the first two unit normals, in the kinetic metric.
+    /// Returns the cosine of the angle between the unit normals of the first two contacts, in the kinetic metric (the scalar
+    /// product defined by the mass matrix).
     pub(crate) fn cosine(&self) -> Result<f64, ScenarioError> {
         let contacts = self.contacts()?;
         let (rows, columns) = contacts.cosines().shape();
@@ -56,7 +57,9 @@ impl System {
         Ok(uniqueness(&self.contacts()?))
     }
 
-    /// Returns the worst indeterminacy of the first two contacts; 0 if both are the same contact.
+    /// Returns the largest indeterminacy of the first two contacts over all momenta before the impact. Indeterminacy is the
+    /// distance of the momenta after both orders of impacts, divided by the momentum before. It is 0 if both are the same
+    /// contact.
     pub(crate) fn worst_indeterminacy(&self) -> Result<f64, ScenarioError> {
         let pairs = self.uniqueness()?.pairs;
         Ok(pairs.first().map_or(0.0, |pair| pair.worst_indeterminacy))
@@ -78,7 +81,8 @@ impl System {
         self.solve(velocity, |problem| law.resolve_all(problem))
     }
 
-    /// Returns the velocities before a chain of elastic elementary impacts and after each of them.
+    /// Resolves a sequence of elastic elementary impacts. Returns the velocities before the first one and after each of them.
+    /// `sequence`: index of the contact of each elementary impact.
     pub(crate) fn chain(
         &self,
         velocity: &[f64],
@@ -104,7 +108,7 @@ impl System {
     }
 }
 
-/// Creates the propagative law with one restitution for the whole event.
+/// Creates the propagative law with one coefficient of restitution for the energy of the whole impact.
 pub(crate) fn propagative(restitution: f64) -> Result<Propagative, ScenarioError> {
     let restitution = EnergeticRestitution::new(restitution)?;
     Ok(Propagative {
@@ -113,14 +117,16 @@ pub(crate) fn propagative(restitution: f64) -> Result<Propagative, ScenarioError
     })
 }
 
-/// Returns the normals of neighboring bodies on a line: gap `i` is $x_{i+1} - x_i$ minus the radii.
+/// Returns the contact normals between neighboring bodies on a line. Gap `i` is $x_{i+1} - x_i$ minus the radii of both
+/// bodies.
 pub(crate) fn chain_normals(bodies: usize) -> Vec<Covector> {
     (1..bodies)
         .map(|i| row(bodies, &[(i - 1, -1.0), (i, 1.0)]))
         .collect()
 }
 
-/// Returns two normals in the Euclidean plane whose feasible wedge opens along x by `half_angle` to each side.
+/// Returns two contact normals in the Euclidean plane. Their feasible region is a wedge around the x axis, with the angle
+/// `half_angle` (rad) to each side.
 pub(crate) fn wedge_normals(half_angle: f64) -> [Covector; 2] {
     [1.0, -1.0].map(|sign| {
         row(
@@ -133,7 +139,8 @@ pub(crate) fn wedge_normals(half_angle: f64) -> [Covector; 2] {
     })
 }
 
-/// Returns the normal of two touching disks in the plane, with coordinates $(x_1, y_1, x_2, y_2, \dots)$.
+/// Returns the contact normal of the touching disks `i` and `j` in the plane, for the coordinates
+/// $(x_1, y_1, x_2, y_2, \dots)$ of all disks.
 pub(crate) fn disk_normal(centers: &[[f64; 2]], i: usize, j: usize) -> Covector {
     let [dx, dy] = [centers[j][0] - centers[i][0], centers[j][1] - centers[i][1]];
     let distance = libm::hypot(dx, dy);
@@ -142,7 +149,7 @@ pub(crate) fn disk_normal(centers: &[[f64; 2]], i: usize, j: usize) -> Covector 
     row(2 * centers.len(), &entries)
 }
 
-/// Creates a covector of length `n` with the given entries, as (index, value); the others are 0.
+/// Creates a covector (row vector) of length `n`. `entries`: indices and values of its nonzero entries.
 pub(crate) fn row(n: usize, entries: &[(usize, f64)]) -> Covector {
     let mut row = DVector::zeros(n);
     for &(i, value) in entries {
@@ -153,7 +160,7 @@ pub(crate) fn row(n: usize, entries: &[(usize, f64)]) -> Covector {
     Covector(row)
 }
 
-/// Returns the diagnostics of an outcome of the propagative law.
+/// Returns the diagnostics of an outcome of the propagative law; the default ones for an outcome of another law.
 pub(crate) fn diagnostics(outcome: &ImpactOutcome) -> PropagativeDiagnostics {
     match &outcome.diagnostics {
         carom_contact::Diagnostics::Propagative(diagnostics) => diagnostics.clone(),
@@ -161,7 +168,7 @@ pub(crate) fn diagnostics(outcome: &ImpactOutcome) -> PropagativeDiagnostics {
     }
 }
 
-/// Returns the change of the energy divided by the energy before the impact.
+/// Returns the energy change in an impact divided by the energy before it.
 pub(crate) fn relative_energy_change(outcome: &ImpactOutcome) -> f64 {
     outcome.audit.energy_change_j() / outcome.audit.energy_minus_j
 }

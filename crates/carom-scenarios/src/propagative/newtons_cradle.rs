@@ -129,7 +129,8 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     Ok(record)
 }
 
-/// Draws the energy loss when the first ball hits the others at rest: Fig. 2b.
+/// Draws the energy loss of Newton's cradle against the speed of the first ball, which hits the other balls at rest, as in
+/// Fig. 2b.
 fn loss_against_speed(
     config: &Config,
     system: &System,
@@ -218,7 +219,8 @@ fn loss_against_speed(
     Ok(())
 }
 
-/// Writes the engine's outcomes of this impact, one for each of its settings.
+/// Adds a table of measured energy losses of a rigid-body engine, with one row for each of its settings. `engine`: measured
+/// runs of the engine.
 fn engine_summary(engine: &[EngineRun], record: &mut Record) {
     let mut table = Table::new(
         "engine_energy_loss",

@@ -55,7 +55,8 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     Ok(record)
 }
 
-/// Draws both orders of the impacts in the plane of the first two momenta; both end at one point.
+/// Draws the impacts in both orders in the plane of the first two momenta. Both orders end at one point. `momentum`: momenta
+/// before the impact (kg m/s).
 fn orders(system: &System, momentum: &[f64]) -> Result<Figure, ScenarioError> {
     let mut figure = Figure::new(
         "orders",

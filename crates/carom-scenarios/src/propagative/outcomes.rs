@@ -4,7 +4,7 @@ use crate::propagative::model::diagnostics;
 use carom_contact::OutcomeSet;
 use carom_report::record::{Column, Quantity, Table};
 
-/// Returns the number of outcomes, and the distance between them.
+/// Returns the number of outcomes of an impact, and the largest relative distance between two of them (indeterminacy).
 pub(crate) fn spread(set: &OutcomeSet) -> [Quantity; 2] {
     [
         Quantity::new("outcomes", set.outcomes.len() as f64, ""),
@@ -12,8 +12,8 @@ pub(crate) fn spread(set: &OutcomeSet) -> [Quantity; 2] {
     ]
 }
 
-/// Builds a table with one row per outcome: number of elementary impacts, number of orders that lead to the outcome, and
-/// the velocities, with the names and units in `velocities`.
+/// Builds a table with one row per outcome of an impact. The columns are the number of elementary impacts, the number of
+/// orders that lead to the outcome, and the velocities. `velocities`: names and units of the velocities.
 pub(crate) fn table(caption: &str, set: &OutcomeSet, velocities: &[(&str, &str)]) -> Table {
     let counts = [("impacts", ""), ("sequences", "")];
     let columns = counts.iter().chain(velocities);

@@ -101,7 +101,8 @@ fn worst_at(gamma: f64) -> Result<f64, ScenarioError> {
     wedge(gamma)?.worst_indeterminacy()
 }
 
-/// Returns cosine and worst indeterminacy, with four samples per cell of the map, and the zeros between them.
+/// Returns points of the curve of the largest indeterminacy of two contacts against the cosine between their normals, as
+/// [cosine, indeterminacy]. The curve has four samples per entry of `cosines`, and a point at each of its zeros.
 fn worst_curve(cosines: &[f64]) -> Result<Vec<[f64; 2]>, ScenarioError> {
     let [first, .., last] = cosines else {
         return Ok(Vec::new());

@@ -33,13 +33,14 @@ impl<'a> Played<'a> {
         Self { frames, impacts }
     }
 
-    /// Creates an animation of these frames, without bodies so far.
+    /// Creates an animation with the times of the selected frames, to which bodies can be added.
     pub(crate) fn animation(&self, name: &str, title: &str, caption: &str) -> Animation {
         let times = self.frames.iter().map(|(time, _)| *time).collect();
         Animation::plane(name, title, caption, times, self.impacts.clone())
     }
 
-    /// Creates a body whose pose is a function of the configuration.
+    /// Creates a body for the animation. `outlines`: its drawing; `pose`: returns its position x, y (m) and angle (rad) in a
+    /// configuration.
     pub(crate) fn body(
         &self,
         outlines: Vec<Outline>,

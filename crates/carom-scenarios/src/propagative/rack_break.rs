@@ -29,7 +29,8 @@ pub(crate) struct Config {
     all_outcomes_up_to_rows: usize,
 }
 
-/// Returns the centers of the cue ball and the rack, in contact; masses and radii are 1.
+/// Returns the centers of the cue ball and of the balls of a triangular rack with `rows` rows. The cue ball touches the first
+/// ball; all masses and radii are 1.
 fn centers(rows: usize) -> Vec<[f64; 2]> {
     let mut centers = vec![[-2.0, 0.0]];
     for i in 0..rows {
@@ -40,7 +41,7 @@ fn centers(rows: usize) -> Vec<[f64; 2]> {
     centers
 }
 
-/// True if two disks of radius 1 touch.
+/// True if two disks of radius 1 with the centers `a` and `b` touch.
 fn touching(a: [f64; 2], b: [f64; 2]) -> bool {
     (libm::hypot(a[0] - b[0], a[1] - b[1]) - 2.0).abs() < 1e-9
 }

@@ -69,7 +69,8 @@ impl Config {
         (2.0 * *self.gravity * *self.drop).sqrt()
     }
 
-    /// Returns `drops` evenly spaced values from `-most` to `most`; with an odd count the middle one is exactly 0.
+    /// Returns evenly spaced values from `-most` to `most`, one for each drop of the block. For an odd number of drops the
+    /// middle one is exactly 0.
     fn sweep(&self, most: f64) -> Vec<f64> {
         let last = (*self.drops - 1) as f64;
         let value = |k: usize| most * (2.0 * k as f64 - last) / last;
@@ -299,8 +300,8 @@ mod tests {
     use super::*;
     use crate::Overrides;
 
-    /// Reference values of an independent implementation (Radau with another event detection), whose two
-    /// methods agree to $10^{-10}$.
+    /// The drops agree with reference values of an independent implementation. It uses the Radau method with another event
+    /// detection; its two integration methods agree to $10^{-10}$.
     #[test]
     fn drops_of_an_independent_implementation() {
         let config = crate::list::defaults::<Config>("compliant-block");
@@ -334,7 +335,7 @@ mod tests {
         }
     }
 
-    /// Statements of Halm & Posa about Fig. 12, in Section 5.4.1.
+    /// The results agree with the statements of Halm & Posa about their Fig. 12, in Section 5.4.1.
     #[test]
     fn what_the_paper_says_of_its_figure() {
         let record = crate::scenario("compliant-block")
@@ -352,7 +353,7 @@ mod tests {
         assert!((1.0..1.05).contains(&slightly_larger), "{slightly_larger}");
     }
 
-    /// The impulses of both corners and of gravity equal the change of momentum.
+    /// The sum of the impulses of both corners and gravity equals the change of the block's momentum.
     #[test]
     fn the_impulses_of_the_corners_account_for_the_momentum() {
         let config = crate::list::defaults::<Config>("compliant-block");

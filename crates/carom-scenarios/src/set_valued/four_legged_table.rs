@@ -73,8 +73,8 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     Ok(record)
 }
 
-/// Returns the velocity of the table after the impact if each leg stands on a foot of its own that gives way in proportion
-/// to the impulse. The feet add a small mobility, `feet`, to the rows of each contact.
+/// Returns the velocity of the table after the impact if each leg stands on its own elastic foot, which yields in proportion
+/// to the impulse. `feet`: mobility of each foot (velocity per impulse), which is added to the rows of its contact.
 fn on_feet(
     problem: &ImpactProblem<'_>,
     feet: &[f64; 4],

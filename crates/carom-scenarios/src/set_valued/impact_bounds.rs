@@ -73,7 +73,8 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     Ok(record)
 }
 
-/// Draws the figure of a system; returns the largest sample and both bounds of each of two normal velocities.
+/// Draws sampled outcomes of an impact and the bounds of Theorems 1 and 2 in the plane of two normal velocities. Returns three
+/// numbers (m/s) for each of these velocities: the largest sample, the upper bound of Theorem 1, and that of Theorem 2.
 fn show(
     config: &Config,
     record: &mut Record,
@@ -150,8 +151,8 @@ fn show(
     Ok(largest)
 }
 
-/// Returns the vertices of the polygon whose sides $\cos\theta x + \sin\theta y \le b$ are given in order; the first vertex is
-/// repeated at the end.
+/// Returns the vertices of a polygon. `sides`: half planes $\cos\theta x + \sin\theta y \le b$ in order, as
+/// $(\cos\theta, \sin\theta, b)$. The first vertex is repeated at the end.
 fn corners(sides: &[(f64, f64, f64)]) -> Vec<[f64; 2]> {
     let mut polygon: Vec<[f64; 2]> = sides
         .iter()

@@ -34,7 +34,9 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     Ok(record)
 }
 
-/// Solves dry friction, $\dot v \in -\operatorname{Unit}(v)$, Eqs. (4)-(5): $v = \max(\lVert v_0\rVert - t, 0)\hat v_0$.
+/// Solves the motion of a body under dry friction, $\dot v \in -\operatorname{Unit}(v)$, Eqs. (4)-(5), and compares it with
+/// the exact solution $v = \max(\lVert v_0\rVert - t, 0)\hat v_0$. Here $\operatorname{Unit}(v)$ is the direction of the
+/// velocity $v$, and at rest any vector up to the length 1.
 fn dry_friction(record: &mut Record, config: &Config) -> Result<(), ScenarioError> {
     record.figures.push(
         Figure::new(
@@ -98,7 +100,7 @@ fn dry_friction(record: &mut Record, config: &Config) -> Result<(), ScenarioErro
 /// Height of the drawn friction cone divided by the normal velocity before the impact.
 const CONE: f64 = 0.3;
 
-/// Solves the impact of one contact, Routh's method, Eq. (36), as a differential inclusion.
+/// Solves the impact of one contact as a differential inclusion over the normal impulse: Routh's method, Eq. (36).
 fn one_contact(record: &mut Record, config: &Config) -> Result<(), ScenarioError> {
     let [nn, nt, tt] = config.delassus;
     let inverse = dmatrix![nn, nt; nt, tt];
@@ -300,7 +302,7 @@ mod tests {
     use super::*;
     use crate::Overrides;
 
-    /// Comparison with closed forms and, for the contact, with an independent implementation.
+    /// The results agree with closed forms, and for the contact with an independent implementation.
     #[test]
     fn the_figures_of_the_paper() {
         let record = crate::scenario("impact-inclusions")

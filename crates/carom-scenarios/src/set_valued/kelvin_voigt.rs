@@ -112,7 +112,8 @@ impl KelvinVoigt {
         self.mass * (self.width * self.width + self.height * self.height) / 12.0
     }
 
-    /// Returns the height of the center above its height on a flat base when the lower corner touches (m).
+    /// Returns the height difference (m) between the center of the tilted block when its lower corner touches the floor, and
+    /// the center of a block that lies flat. `angle`: tilt (rad).
     pub(super) fn raised(&self, angle: f64) -> f64 {
         let half = libm::sin(0.5 * angle);
         0.5 * self.width * libm::sin(angle).abs() - self.height * half * half
@@ -122,8 +123,8 @@ impl KelvinVoigt {
         self.stiffness[0].min(self.stiffness[1])
     }
 
-    /// Simulates a drop at an angle (rad). The motion starts when the lower corner touches, with the energy of a flat
-    /// drop whose impact speed is `speed`.
+    /// Simulates the impact of a block that falls onto the floor with the tilt `angle` (rad). The motion starts when the lower
+    /// corner touches the floor. The initial energy is that of a block that falls flat with the impact speed `speed` (m/s).
     pub(super) fn drop(&self, angle: f64, speed: f64) -> Result<Landing, NotFollowed> {
         let square = speed * speed - 2.0 * self.gravity * self.raised(angle);
         if square.is_nan() || square <= 0.0 {
@@ -222,7 +223,8 @@ impl Motion<'_> {
         }
     }
 
-    /// Returns the event functions: the gaps, and the distance of the approach speed from the end of the impact.
+    /// Returns three event functions in the state `y`: the gaps of both corners (m), and a velocity (m/s) that is negative
+    /// until the impact ends. `speed`: impact speed (m/s).
     fn guards(&self, y: &[f64], speed: f64) -> [f64; 3] {
         let corners = [0, 1].map(|i| self.corner(i, y));
         let model = self.model;
@@ -238,7 +240,8 @@ impl Motion<'_> {
         ]
     }
 
-    /// Returns the event that has happened at these values of the event functions; `None` if no event has happened.
+    /// Returns the event that has happened according to the values of the three event functions: a corner leaves or touches
+    /// the floor, or the impact is over. `None` if no event has happened.
     fn happened(&self, guards: [f64; 3]) -> Option<EventKind> {
         for (i, gap) in guards.into_iter().take(2).enumerate() {
             if self.touching[i] && gap > 0.0 {
@@ -251,7 +254,9 @@ impl Motion<'_> {
         (guards[2] >= 0.0).then_some(EventKind::Over)
     }
 
-    /// Integrates up to the next event. The time restarts at zero, so that steps of $10^{-17}$ s are not rounded away.
+    /// Integrates the motion up to the next event, and changes `state` to the state at that time. The time restarts at zero,
+    /// so that steps of $10^{-17}$ s are not rounded away. `speed`: impact speed (m/s), which gives the scale of the
+    /// tolerances.
     fn advance(&self, state: &mut State, speed: f64) -> Result<Event, NotFollowed> {
         let stiffest = self.model.stiffness[0].max(self.model.stiffness[1]);
         let slow = (self.model.mass / self.model.softest()).sqrt();

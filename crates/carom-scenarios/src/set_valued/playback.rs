@@ -13,8 +13,10 @@ const MOST_IMPACTS: usize = 20;
 /// Radius of a moving point, divided by the largest velocity.
 const POINT: f64 = 0.02;
 
-/// Adds an animation of the paths through the impact in the plane of two contact rows: one path for each contact that acts
-/// first, and one for all at once. The clock is the fraction of each path.
+/// Adds an animation of an impact's velocities in the plane of two contact rows (normal or tangential directions of contacts).
+/// It shows one path for each contact that acts first, and one for each outcome with all contacts at once. `simultaneous`:
+/// velocities along the contact rows in these outcomes; `[x, y]`: indices of the two rows. The clock is the fraction of each
+/// path.
 pub(super) fn playback(
     record: &mut Record,
     system: &FrictionalSystem,
@@ -67,7 +69,8 @@ pub(super) fn playback(
     Ok(())
 }
 
-/// Returns the velocities of the contact rows before, and after each impact of a single contact, beginning with `first`.
+/// Returns the velocities along the contact rows (normal and tangential directions) before the impact, and after each impact
+/// of a single contact. `first`: index of the contact that acts first.
 fn one_by_one(system: &FrictionalSystem, first: usize) -> Result<Vec<Vec<f64>>, ScenarioError> {
     let resolve = |system: &FrictionalSystem, order: Vec<usize>| {
         system.pose(|problem| {
@@ -107,12 +110,12 @@ fn one_by_one(system: &FrictionalSystem, first: usize) -> Result<Vec<Vec<f64>>, 
     Ok(rows)
 }
 
-/// Returns the fraction of the path at its point `k` of `n`.
+/// Returns the fraction of a path, from 0 to 1, at its point `k` of `n` evenly spaced points.
 fn share(k: usize, n: usize) -> f64 {
     k as f64 / (n.max(2) - 1) as f64
 }
 
-/// Returns the point at a fraction of a path whose straight pieces take equal times.
+/// Returns the point at the fraction `share` of a path whose straight pieces take equal times. `path`: its corners.
 fn along(path: &[[f64; 2]], share: f64) -> [f64; 2] {
     let position = share * path.len().saturating_sub(1) as f64;
     let piece = position.floor().min(path.len().saturating_sub(2) as f64);

@@ -63,8 +63,9 @@ impl Point {
         Self { x, y }
     }
 
-    /// Returns the point at the offset `length` (sin a, -cos a), where the angle a is the sum of the
-    /// given coordinates, with the value `angle`.
+    /// Returns the derivatives of the position of a point that lies at the offset (`length` sin a, -`length` cos a) from this
+    /// point of the robot. The angle a is the sum of the coordinates with the indices in `coordinates`; its value is `angle`
+    /// (rad).
     fn down(&self, length: f64, angle: f64, coordinates: &[usize]) -> Self {
         let mut point = self.clone();
         let (sin, cos) = libm::sincos(angle);
@@ -90,7 +91,8 @@ fn add_body(mass: &mut DMatrix<f64>, m: f64, inertia: f64, center: &Point, turns
 }
 
 impl Config {
-    /// Returns the knee angle of the trailing leg at which both feet touch the floor.
+    /// Returns the knee angle (rad) of the trailing leg at which both feet touch the floor. Returns an error if the trailing
+    /// foot cannot reach the floor.
     fn trailing_knee(&self) -> Result<f64, ScenarioError> {
         use robot::{SHANK, THIGH};
         let trunk = self.trunk_angle_deg.to_radians();
@@ -225,8 +227,8 @@ mod tests {
     use super::*;
     use carom_impact::frictional::{TerminationBounds, all_simultaneous, all_steps};
 
-    /// Lift, stick and slide of the trailing foot, Halm & Posa, Section 5.2.4; reference values of an
-    /// independent implementation.
+    /// The trailing foot lifts, sticks or slides, as in Halm & Posa, Section 5.2.4. The velocities agree with an independent
+    /// implementation.
     #[test]
     fn the_trailing_foot_has_three_outcomes() {
         let system = crate::list::defaults::<Config>("ramone").system().unwrap();
@@ -250,7 +252,7 @@ mod tests {
         }
     }
 
-    /// Constants of the termination bounds, from an independent implementation that prints up to nine digits.
+    /// The constants of the termination bounds agree with an independent implementation, which prints up to nine digits.
     #[test]
     fn its_bounds() {
         let bounds = crate::list::defaults::<Config>("ramone")
@@ -284,7 +286,7 @@ mod tests {
         }
     }
 
-    /// Parameters and contact rows, compared with reference values of an independent implementation.
+    /// The robot's velocity and contact rows agree with reference values of an independent implementation.
     #[test]
     fn the_robot_stands_on_both_feet() {
         let system = crate::list::defaults::<Config>("ramone").system().unwrap();

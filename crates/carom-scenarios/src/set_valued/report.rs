@@ -38,8 +38,8 @@ pub(super) struct Sampling {
 }
 
 impl Sampling {
-    /// Returns the paper's law: uniformly distributed caps on the impulses of a step and, if a step has several solutions, the
-    /// one that Lemke's method finds.
+    /// Returns the set-valued law of the paper. The cap on the impulse of each contact in a step is uniformly distributed. If
+    /// a step has several solutions, the one that Lemke's method finds is taken.
     fn plain(&self) -> SetValued {
         SetValued {
             impulse_step: Some(self.impulse_step),
@@ -51,7 +51,8 @@ impl Sampling {
         }
     }
 
-    /// Returns the law for the evolutionary search: a step takes any solution that a random covering vector selects.
+    /// Returns the set-valued law for the evolutionary search of extreme outcomes. If a step has several solutions, a random
+    /// covering vector of Lemke's method selects one of them.
     fn breeding(&self) -> SetValued {
         SetValued {
             max_steps: 10 * self.max_steps,
@@ -60,8 +61,9 @@ impl Sampling {
         }
     }
 
-    /// Returns the law for the random search: caps of contacts are zero at random, and a step takes any of its solutions. With
-    /// up to two contacts all solutions are enumerated, which takes longer.
+    /// Returns the set-valued law for the random search of extreme outcomes. The cap on the impulse of a contact in a step is
+    /// zero at random, and a step takes any of its solutions. With up to two contacts all solutions are enumerated, which
+    /// takes longer. `contacts`: number of contacts.
     fn search(&self, contacts: usize) -> SetValued {
         let is_small = contacts <= 2;
         SetValued {
@@ -90,8 +92,8 @@ pub(super) struct Plane {
     pub(super) y: usize,
 }
 
-/// Fills a record. `table_3` is the paper's number of complementarity problems per
-/// sample.
+/// Adds the outcomes of a set-valued impact to a record. `table_3`: number of complementarity problems per sample in the
+/// paper's Table 3; `planes`: figures to draw, each with two contact rows (normal or tangential directions) as its axes.
 pub(super) fn report(
     record: &mut Record,
     system: &FrictionalSystem,
@@ -193,7 +195,8 @@ pub(super) fn report(
     })
 }
 
-/// Writes bounds on the duration of the impact. A friction cone that is not pointed has no bounds, and is not an error.
+/// Adds bounds on the duration of the impact to a record. There are no bounds if the friction cone is not pointed, which is
+/// not an error: contacts can then push against each other.
 fn bounds(
     record: &mut Record,
     problem: &ImpactProblem<'_>,
@@ -227,8 +230,8 @@ fn bounds(
     Ok(())
 }
 
-/// Writes the Lipschitz constant of a step, and the number of samples that Lemma 1 requires with it; nothing if the
-/// constant needs too many cases.
+/// Adds the Lipschitz constant of an impulse step to a record, and the number of samples that Lemma 1 requires with this
+/// constant. Adds nothing if the computation of the constant would need too many cases.
 fn stretch(
     record: &mut Record,
     problem: &ImpactProblem<'_>,
@@ -308,7 +311,9 @@ fn quantities(record: &mut Record, plain: &SampleSummary, search: &SampleSummary
     record.tables.push(table);
 }
 
-/// Writes the extents of the outcomes; `hulls` are those of the paper's samples, the random search, and evolution.
+/// Adds a table to a record: the smallest and the largest outcome velocity along each contact row (normal or tangential
+/// direction of a contact). `names`: names of the rows; `hulls`: extremes of the paper's samples, of the random search, and of
+/// the evolutionary search (m/s); `speed`: velocity scale (m/s).
 fn extents(record: &mut Record, names: &[String], hulls: [&[[f64; 2]]; 3], speed: f64) {
     // The velocity of a closed contact is a rounding error and counts as zero.
     let snap = |v: f64| if v.abs() <= 1e-9 * speed { 0.0 } else { v };
@@ -350,7 +355,8 @@ fn extents(record: &mut Record, names: &[String], hulls: [&[[f64; 2]]; 3], speed
     record.tables.push(table);
 }
 
-/// Returns the contact velocities after each step of the samples, without the end.
+/// Returns the velocities along the contact rows (normal and tangential directions of the contacts) after each impulse step of
+/// the first samples. The last step of a sample is left out.
 fn paths(sampler: &Sampler<'_>) -> Result<Vec<Vec<f64>>, ScenarioError> {
     let mut met = Vec::new();
     let mut draw = Draw::default();

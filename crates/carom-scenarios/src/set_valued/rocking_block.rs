@@ -37,7 +37,8 @@ impl Config {
     }
 }
 
-/// Builds a uniform block that falls flat at the velocity `speed`.
+/// Builds a uniform block that falls flat onto the floor at the velocity `speed` (m/s), with contacts at its two lower
+/// corners.
 pub(super) fn block(
     width: f64,
     height: f64,

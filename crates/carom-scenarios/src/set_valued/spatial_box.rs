@@ -19,12 +19,12 @@ pub(super) struct BoxConfig {
 }
 
 impl BoxConfig {
-    /// Returns the velocity before the impact, (v, ω).
+    /// Returns the velocity before the impact: linear velocity (m/s), then angular velocity (rad/s).
     pub(super) fn before(&self) -> Vec<f64> {
         [self.velocity, self.angular_velocity].concat()
     }
 
-    /// Builds the impact problem and calls `f` with it.
+    /// Builds the impact problem of the box and returns the result of the closure `f` for this problem.
     pub(super) fn pose<T>(
         &self,
         f: impl FnOnce(&ImpactProblem<'_>) -> Result<T, ScenarioError>,

@@ -23,7 +23,7 @@ pub(super) struct FrictionalSystem {
 }
 
 impl FrictionalSystem {
-    /// Builds the impact problem and calls `f` with it.
+    /// Builds the impact problem of this system and returns the result of the closure `f` for this problem.
     pub(super) fn pose<T>(
         &self,
         f: impl FnOnce(&ImpactProblem<'_>) -> Result<T, ScenarioError>,
@@ -42,13 +42,13 @@ impl FrictionalSystem {
         )?)
     }
 
-    /// Returns the names of the contact rows, normal and tangent of each contact: `vn_A`, `vt_A`, ...
+    /// Returns the names of the contact rows, `vn_A`, `vt_A`, ...: normal and tangential velocity of each contact.
     pub(super) fn row_names(&self) -> Vec<String> {
         let rows = |c: &NamedContact| [format!("vn_{}", c.name), format!("vt_{}", c.name)];
         self.contacts.iter().flat_map(rows).collect()
     }
 
-    /// Returns the velocities in the contact rows.
+    /// Converts a velocity of the system to the velocities along the contact rows (normal and tangent of each contact).
     pub(super) fn contact_velocity(&self, velocity: &[f64]) -> Vec<f64> {
         let dot = |row: &[f64]| row.iter().zip(velocity).map(|(a, b)| a * b).sum::<f64>();
         let rows = |c: &NamedContact| [dot(&c.normal), dot(&c.tangent)];

@@ -60,7 +60,8 @@ struct HalfCycle {
 }
 
 impl HalfCycle {
-    /// Returns the length in the parameter $s$ with $ds = (1 + \lambda_n) dt$, including the landing.
+    /// Returns the length of the half cycle, including its landing, in the parameter $s$ of the motion with
+    /// $ds = (1 + \lambda_n) dt$. Here $\lambda_n$ is the normal force, so that impacts take a finite length.
     fn length(&self) -> f64 {
         self.duration + self.pivot_impulse + self.landing_impulse
     }
@@ -98,7 +99,8 @@ impl Block {
         Ok(block)
     }
 
-    /// Returns the friction coefficient needed at the pivot in the first half cycle, which needs the most.
+    /// Returns the friction coefficient that keeps the block's pivot corner in place in the first half cycle, which needs the
+    /// largest coefficient.
     fn pivot_friction(&self, config: &Config) -> Result<f64, ScenarioError> {
         let half_cycle = self.half_cycle(*config.angular_velocity)?;
         let needed = (0..=400).map(|k| {
@@ -113,14 +115,16 @@ impl Block {
         Ok(needed.fold(0.0, f64::max))
     }
 
-    /// Returns $\dot\theta^2 = 2\kappa(\sin(\theta^\ast + \alpha) - \sin(\theta + \alpha))$ with the largest angle
-    /// $\theta^\ast$.
+    /// Returns the square of the block's angular velocity (rad²/s²) at the angle `theta` (rad) of a swing whose largest angle
+    /// is `apex` (rad). It is $\dot\theta^2 = 2\kappa(\sin(\theta^\ast + \alpha) - \sin(\theta + \alpha))$ with the largest
+    /// angle $\theta^\ast$, the angle $\alpha$ of the diagonal and $\kappa$ in rad/s².
     fn square_rate(&self, theta: f64, apex: f64) -> f64 {
         let middle = 0.5 * (apex + theta) + self.alpha;
         4.0 * self.kappa * libm::cos(middle) * libm::sin(0.5 * (apex - theta))
     }
 
-    /// Returns the normal and the tangential force on the pivot (N).
+    /// Returns the normal and the tangential force on the block's pivot corner (N) at the angle `theta` (rad) of a swing.
+    /// `apex`: largest angle of this swing (rad).
     fn pivot_force(&self, theta: f64, apex: f64) -> (f64, f64) {
         let r = 0.5 * libm::hypot(self.width, self.height);
         let (sin, cos) = libm::sincos(theta + self.alpha);
@@ -131,7 +135,8 @@ impl Block {
         )
     }
 
-    /// Computes the half cycle that starts with the angular velocity `speed`.
+    /// Computes the half cycle of the rocking block, from one landing to the next, that starts with the angular velocity
+    /// `speed` (rad/s). Returns an error if the block tips over.
     fn half_cycle(&self, speed: f64) -> Result<HalfCycle, ScenarioError> {
         let apex = self.apex(speed).ok_or_else(|| {
             let message = format!("{speed}: the block passes upright and does not come back");
@@ -149,7 +154,8 @@ impl Block {
         })
     }
 
-    /// Returns the largest angle, Eq. (57), without cancellation; `None` if the block tips over.
+    /// Returns the largest angle (rad) of the swing that starts flat with the angular velocity `speed` (rad/s): Eq. (57),
+    /// computed without cancellation. `None` if the block tips over.
     ///
     /// # Departure from the source
     ///
@@ -166,7 +172,8 @@ impl Block {
         Some(libm::asin(sine))
     }
 
-    /// Returns the time between the apex $\theta^\ast$ and the angle $\theta^\ast(1 - x^2)$.
+    /// Returns the time (s) that the block takes from the largest angle $\theta^\ast$ of its swing, `apex` (rad), to the angle
+    /// $\theta^\ast(1 - x^2)$.
     ///
     /// In the variable $x$ the integrand $d\theta/\dot\theta$ is smooth: 40 Gauss points give all digits.
     fn time_from_apex(&self, x: f64, apex: f64) -> f64 {
@@ -318,7 +325,8 @@ impl Curves {
         self.clock.push(clock);
     }
 
-    /// Builds the animation of the block; it rotates about corner A if the angle is positive, otherwise about B.
+    /// Builds the animation of the block. The block rotates about its corner A at positive angles, and about B at negative
+    /// ones. `landings`: times of the landings (s).
     fn motion(&self, block: &Block, landings: Vec<f64>) -> Animation {
         let (w, h) = (block.width, block.height);
         // A cycle has twice the samples of a half cycle and its landing; frames at the landings are kept.
@@ -432,7 +440,7 @@ mod tests {
     use super::*;
     use crate::Overrides;
 
-    /// Halm & Posa print 0.22, 2.67 and 28.4; the digits here are those of an independent
+    /// The results agree with the numbers that Halm & Posa print (0.22, 2.67 and 28.4), and in all digits with an independent
     /// implementation.
     #[test]
     fn the_block_of_the_paper() {

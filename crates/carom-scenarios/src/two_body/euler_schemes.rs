@@ -166,7 +166,8 @@ fn one(impact: &Impact, config: &Config, record: &mut Record) -> Result<(), Scen
     Ok(())
 }
 
-/// Returns the number of arcs and the error of this library at a tolerance.
+/// Solves the impact by this library and returns the number of arcs (smooth pieces of the solution), and the error of the
+/// impulse (N s). `options`: contains the tolerance; `exact`: exact impulse (N s).
 fn arcs(
     setup: &Setup,
     options: &ImpactOptions,

@@ -67,7 +67,9 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     Ok(record)
 }
 
-/// Traces hodographs from unit sliding velocities at equal angles, the first along the repelling invariant direction.
+/// Traces hodographs (paths of the sliding velocity during an impact) from unit sliding velocities at equal angles. The first
+/// starts along the repelling invariant direction. Returns the figure, and the number of hodographs that reach zero sliding.
+/// `vz`: normal velocity before the impact (m/s); `number`: number of hodographs.
 fn bundle(
     config: &Config,
     table: &mut Table,

@@ -21,7 +21,8 @@ struct Instance {
     what: &'static str,
 }
 
-/// Builds an example with the tangential velocity of Fig. 4; the examples differ in the normal velocity `vz`.
+/// Builds an example impact with the tangential velocity of Fig. 4. The examples differ in their normal velocity `vz` (m/s)
+/// and friction. `what`: description of the example.
 const fn slid(name: &'static str, friction: f64, vz: f64, what: &'static str) -> Instance {
     let velocity = [-0.261976, 0.386329, vz];
     Instance {

@@ -63,7 +63,8 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     Ok(record)
 }
 
-/// Adds the printed values to quantities, with a remark if our value differs or has more digits.
+/// Adds the values printed in the paper to the computed quantities. Adds a remark if a computed value differs from the printed
+/// one or has more digits.
 fn annotate(quantities: &mut [Quantity]) {
     let euler = "the error of the paper's Euler step, of the size that its Table 1 reports";
     for quantity in quantities {
@@ -84,7 +85,8 @@ fn annotate(quantities: &mut [Quantity]) {
     }
 }
 
-/// Returns the largest difference between the matrix of Eq. (13) and the matrix computed from the two bodies.
+/// Returns the largest difference (1/kg) between the entries of the contact's inverse inertia matrix that Eq. (13) prints and
+/// those computed from the two bodies.
 fn inertia_deviation() -> Result<f64, ScenarioError> {
     let body = |mass, moments: [f64; 3], [x, y, z, w]: [f64; 4], center: [f64; 3]| {
         let attitude = UnitQuaternion::from_quaternion(Quaternion::new(w, x, y, z));

@@ -139,7 +139,8 @@ fn styled(label: &str, x: Vec<f64>, y: Vec<f64>, style: LineStyle, color: Color)
     }
 }
 
-/// Draws the invariant directions as rays of length `length`, with one legend entry for each kind.
+/// Draws the invariant directions of sliding, along which the sliding velocity keeps its direction, as rays of the length
+/// `length` (m/s). Each kind of direction has one legend entry.
 pub(crate) fn rays(directions: &[InvariantDirection], length: f64) -> Vec<Mark> {
     let kind = |d: &InvariantDirection| match (d.is_centrifugal(), d.attracting) {
         (true, _) => ("centrifugal direction", Color::Vermillion),
@@ -157,7 +158,7 @@ pub(crate) fn rays(directions: &[InvariantDirection], length: f64) -> Vec<Mark> 
     directions.iter().map(ray).collect()
 }
 
-/// Creates a figure in the plane of the sliding velocity.
+/// Creates an empty figure in the plane of the sliding velocity (m/s).
 pub(crate) fn sliding_plane(name: &str, title: &str, caption: &str) -> Figure {
     Figure::new(
         name,
@@ -169,14 +170,15 @@ pub(crate) fn sliding_plane(name: &str, title: &str, caption: &str) -> Figure {
     .equal_aspect()
 }
 
-/// Returns the sliding velocities of a trace.
+/// Returns the sliding velocities of a trace (recorded points of an impact) as lists of x and y (m/s).
 pub(crate) fn hodograph(points: &[TracePoint]) -> (Vec<f64>, Vec<f64>) {
     let x = points.iter().map(|p| p.velocity.x).collect();
     let y = points.iter().map(|p| p.velocity.y).collect();
     (x, y)
 }
 
-/// Draws the hodograph of an impact, with its events and the invariant directions.
+/// Draws the hodograph of an impact (path of the sliding velocity), with its events and the invariant directions. `trace`:
+/// recorded points of the impact.
 pub(crate) fn hodograph_figure(
     name: &str,
     title: &str,
@@ -206,7 +208,8 @@ pub(crate) fn hodograph_figure(
 /// Number of frames of the animation of a hodograph.
 const FRAMES: usize = 200;
 
-/// Builds the animation of the sliding velocity; the clock is the normal impulse.
+/// Builds the animation of the sliding velocity during an impact. Its clock is the normal impulse. `trace`: recorded points of
+/// the impact.
 pub(crate) fn slide(setup: &Setup, trace: &Trace) -> Animation {
     let stride = trace.points.len().div_ceil(FRAMES).max(1);
     let last = trace.points.len().saturating_sub(1);
@@ -239,8 +242,8 @@ pub(crate) fn slide(setup: &Setup, trace: &Trace) -> Animation {
     animation
 }
 
-/// Draws the tangential impulse as a function of the normal impulse, with the line of sticking: the paper's Fig. 5 in two
-/// projections.
+/// Draws the tangential impulse against the normal impulse, as in the paper's Fig. 5, in two projections. A dashed line shows
+/// the impulses at which the contact sticks. `trace`: recorded points of the impact.
 pub(crate) fn impulse_figure(name: &str, title: &str, setup: &Setup, trace: &Trace) -> Figure {
     let mut figure = Figure::new(
         name,
@@ -283,8 +286,8 @@ pub(crate) fn impulse_figure(name: &str, title: &str, setup: &Setup, trace: &Tra
     figure
 }
 
-/// Draws the impulse curve in space in parallel projection: the paper's Fig. 5. The coordinates are in the table of
-/// the trace.
+/// Draws the curve of the impulse during an impact in space, in parallel projection, as in the paper's Fig. 5. The table of
+/// the trace contains the coordinates. `trace`: recorded points of the impact.
 pub(crate) fn impulse_space_figure(
     name: &str,
     title: &str,
@@ -368,7 +371,8 @@ pub(crate) fn impulse_space_figure(
     figure
 }
 
-/// Draws stored energy and normal velocity as functions of the normal impulse.
+/// Draws the stored elastic energy against the normal impulse, with the events of the impact. `trace`: recorded points of the
+/// impact.
 pub(crate) fn energy_figure(name: &str, title: &str, trace: &Trace) -> Figure {
     let mut figure = Figure::new(
         name,
@@ -394,7 +398,7 @@ pub(crate) fn energy_figure(name: &str, title: &str, trace: &Trace) -> Figure {
     figure
 }
 
-/// Writes the trace as a table.
+/// Converts the recorded points of an impact to a table: impulse, contact velocity and stored energy.
 pub(crate) fn trace_table(trace: &Trace) -> Table {
     let mut table = Table::new(
         "trace",
@@ -417,7 +421,8 @@ pub(crate) fn trace_table(trace: &Trace) -> Table {
     table
 }
 
-/// Returns the quantities that characterize an impact.
+/// Returns the quantities that characterize an impact: impulse, velocity after it, energies and events. `trace`: recorded
+/// points of the impact.
 pub(crate) fn quantities(setup: &Setup, trace: &Trace) -> Vec<Quantity> {
     let impact = &trace.impact;
     let mut list = vec![

@@ -145,7 +145,7 @@ pub(crate) enum ShapeConfig {
 }
 
 impl ShapeConfig {
-    /// Builds the shape; errors name the key `key`.
+    /// Builds the shape that this configuration describes. Error messages name `key`, the configuration key of the shape.
     pub(crate) fn build(&self, key: &str) -> Result<Shape, ScenarioError> {
         let wrong = |error: GeometryError| ScenarioError::value(key, error);
         let points = |list: &[[f64; 3]]| list.iter().map(|p| Vector3::from(*p)).collect::<Vec<_>>();
@@ -252,7 +252,8 @@ fn positive(key: &str, of: &str, value: f64) -> Result<(), ScenarioError> {
     Err(ScenarioError::value(&format!("{key}.{of}"), message))
 }
 
-/// Returns the rotation of a shape in its body, from its quaternion w, x, y, z.
+/// Converts the unit quaternion w, x, y, z of a shape to the rotation from shape axes to body axes. `None` without a
+/// quaternion. Error messages name the key `key.quaternion`.
 fn turn(key: &str, quaternion: Option<&[f64; 4]>) -> Result<Option<So3>, ScenarioError> {
     let Some([w, x, y, z]) = quaternion else {
         return Ok(None);
@@ -261,7 +262,8 @@ fn turn(key: &str, quaternion: Option<&[f64; 4]>) -> Result<Option<So3>, Scenari
     crate::motion::unit_quaternion(&key, [*w, *x, *y, *z]).map(Some)
 }
 
-/// Returns the direction of the shape's z axis in the body.
+/// Returns the direction of a shape's z axis in body axes, after the rotation by the unit quaternion w, x, y, z. Error
+/// messages name the key `key.quaternion`.
 fn axis(key: &str, quaternion: Option<&[f64; 4]>) -> Result<UnitVector3<f64>, ScenarioError> {
     let turn = turn(key, quaternion)?;
     Ok(turn.map_or_else(Vector3::z_axis, |turn| {
@@ -269,7 +271,8 @@ fn axis(key: &str, quaternion: Option<&[f64; 4]>) -> Result<UnitVector3<f64>, Sc
     }))
 }
 
-/// Builds a box; a rotated box becomes a polyhedron.
+/// Builds a box with a center (m) and, if a unit quaternion w, x, y, z is given, a rotation in the body. A rotated box is
+/// returned as a polyhedron. Error messages name the key `key`.
 fn placed_box(
     key: &str,
     half_extents: [f64; 3],
@@ -302,7 +305,7 @@ fn build_all(key: &str, parts: &[ShapeConfig]) -> Result<Vec<Shape>, ScenarioErr
 /// Largest mesh file (bytes): five million triangles of a binary STL.
 const MAX_MESH_BYTES: u64 = 256 << 20;
 
-/// Reads the mesh of a file; errors name the key `key.file`.
+/// Reads a triangle mesh from an STL or OBJ file. Error messages name the key `key.file`.
 pub(crate) fn read_mesh(key: &str, file: &Path) -> Result<TriangleMesh, ScenarioError> {
     let place = |message: String| {
         ScenarioError::value(
@@ -324,12 +327,12 @@ pub(crate) fn read_mesh(key: &str, file: &Path) -> Result<TriangleMesh, Scenario
 }
 
 impl Config {
-    /// True if the configuration implies conservation of energy.
+    /// True if the configured impacts conserve energy: restitution 1 with the Hamiltonian impact rule.
     pub(super) fn is_conservative(&self) -> bool {
         *self.restitution == 1.0 && self.impact_rule == Rule::Hamiltonian
     }
 
-    /// True if a run that ends at an accumulation of impacts counts as failed.
+    /// True if a run counts as failed when its impacts accumulate (infinitely many in finite time).
     pub(super) fn zeno_is_error(&self) -> bool {
         self.on_zeno == Some(Zeno::Error)
     }
@@ -385,7 +388,7 @@ impl Config {
 }
 
 impl BodyConfig {
-    /// Builds the body, and its shape relative to the center of mass.
+    /// Builds the rigid body from its configuration. Returns it with its shape, relative to the center of mass.
     fn build(&self) -> Result<(RigidBody, Shape), ScenarioError> {
         let shape = self.shape.build("body.shape")?;
         let wrong = |error: GeometryError| {
@@ -424,7 +427,7 @@ impl InitialConfig {
     }
 }
 
-/// Adds to an error the name of the faulty key, if there is one.
+/// Converts a collision error to a scenario error that names the faulty configuration key, if one key causes the error.
 pub(super) fn name_key(error: CollisionError) -> ScenarioError {
     match error {
         CollisionError::Flight(VariationalError::BadStep { .. }) => {

@@ -66,13 +66,13 @@ struct Extras {
     perturbed: bool,
 }
 
-/// Runs a body of any shape.
+/// Runs the scenario `bouncing-body`: a rigid body of any shape that bounces on a plane.
 pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     run_with(input, Extras::default())
 }
 
-/// Runs Tran & Leok, Table 3, case III, with the printed shift, and with the symmetric part of the printed
-/// moments of inertia.
+/// Runs the union of ellipsoids of Tran & Leok, Table 3, case III. The shift of the center of mass is the printed one; the
+/// printed moments of inertia are replaced by their symmetric part.
 pub(crate) fn ellipsoid_union(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let extras = Extras {
         long_steps: LONG_STEPS,
@@ -81,7 +81,7 @@ pub(crate) fn ellipsoid_union(input: &Input<'_>) -> Result<Record, ScenarioError
     run_with(input, extras)
 }
 
-/// Runs Tran & Leok, Table 3, case IV.
+/// Runs the bouncing cube of Tran & Leok, Table 3, case IV, with a long run and a run from a slightly different start.
 pub(crate) fn cube(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let extras = Extras {
         long_steps: LONG_STEPS,
@@ -148,7 +148,8 @@ fn simulate<F: DifferentiableFlight>(
     Ok(())
 }
 
-/// Renames the parameters as in the configuration; its `gravity` acts along -z.
+/// Renames the parameters of a run's derivatives to the keys of the configuration and drops those without a key. The key
+/// `gravity` acts along -z, so that the derivative changes sign.
 fn by_config(mut sensitivity: Sensitivity) -> Sensitivity {
     let parameters = std::mem::take(&mut sensitivity.d_final_d_parameters);
     let named = |(name, column): (&'static str, DVector<f64>)| match name {

@@ -19,7 +19,8 @@ pub(super) struct View {
     pub(super) lines: Vec<Vec<Vector3<f64>>>,
 }
 
-/// Returns the parts of a body in a state, the farthest from the viewer first.
+/// Returns the drawable views of the convex parts of a body, the farthest from the viewer first. `state`: pose of the body;
+/// `camera`: direction of the view.
 pub(super) fn views(shape: &Shape, state: &State, camera: &Camera) -> Vec<View> {
     let mut parts = Vec::new();
     collect(shape, &mut parts);
@@ -49,7 +50,8 @@ fn collect<'s>(shape: &'s Shape, parts: &mut Vec<&'s Shape>) {
     }
 }
 
-/// Returns the outline of a convex body in the picture, as points in space.
+/// Returns the outline of a convex body as it appears in the picture, as points in space. `state`: pose of the body; `camera`:
+/// direction of the view.
 fn silhouette(shape: &Shape, state: &State, camera: &Camera) -> Vec<Vector3<f64>> {
     let outermost = |k: usize| {
         let out = camera.direction(TAU * k as f64 / POINTS as f64);
@@ -59,7 +61,8 @@ fn silhouette(shape: &Shape, state: &State, camera: &Camera) -> Vec<Vector3<f64>
     (0..POINTS).map(outermost).collect()
 }
 
-/// Returns lines in the body that show its shape, on the side that faces the direction `toward`.
+/// Returns lines on the surface of a body that make its shape visible, such as edges of a box. Only lines on the side that
+/// faces the viewer are returned. `toward`: direction to the viewer in body axes.
 fn outline(shape: &Shape, toward: &Vector3<f64>) -> Vec<Vec<Vector3<f64>>> {
     match shape {
         Shape::Ellipsoid(ellipsoid) => {
@@ -82,7 +85,7 @@ fn outline(shape: &Shape, toward: &Vector3<f64>) -> Vec<Vec<Vector3<f64>>> {
     }
 }
 
-/// True if a point on an ellipsoid lies on the visible side.
+/// True if a point on the surface of an ellipsoid lies on the side that is visible from the direction `toward`.
 fn is_facing(ellipsoid: &Ellipsoid, point: &Vector3<f64>, toward: &Vector3<f64>) -> bool {
     let squares = ellipsoid.semi_axes().component_mul(ellipsoid.semi_axes());
     (point - ellipsoid.center())
@@ -91,7 +94,7 @@ fn is_facing(ellipsoid: &Ellipsoid, point: &Vector3<f64>, toward: &Vector3<f64>)
         >= 0.0
 }
 
-/// Cuts lines into the pieces whose points are visible according to `is_seen`.
+/// Cuts polylines into their visible pieces: consecutive points for which the closure `is_seen` is true.
 fn seen(
     lines: Vec<Vec<Vector3<f64>>>,
     is_seen: impl Fn(&Vector3<f64>) -> bool,
@@ -104,7 +107,7 @@ fn seen(
     pieces
 }
 
-/// Returns the three principal ellipses.
+/// Returns the three ellipses in which the principal planes cut an ellipsoid, as closed polylines.
 fn ellipses(ellipsoid: &Ellipsoid) -> Vec<Vec<Vector3<f64>>> {
     let ring = |skip: usize| {
         let (i, j) = ((skip + 1) % 3, (skip + 2) % 3);
@@ -120,7 +123,8 @@ fn ellipses(ellipsoid: &Ellipsoid) -> Vec<Vec<Vector3<f64>>> {
     (0..3).map(ring).collect()
 }
 
-/// Returns the edges between triangles that are not coplanar, unless both triangles face away from the viewer.
+/// Returns the edges between triangles that are not coplanar. An edge is omitted if both triangles face away from the viewer.
+/// `toward`: direction to the viewer in body axes.
 fn mesh_edges(mesh: &TriangleMesh, toward: &Vector3<f64>) -> Vec<Vec<Vector3<f64>>> {
     let vertices = mesh.vertices();
     let mut normals: BTreeMap<(usize, usize), Vector3<f64>> = BTreeMap::new();

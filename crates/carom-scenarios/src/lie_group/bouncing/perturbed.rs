@@ -22,8 +22,9 @@ const TURN_MICRODEGREE: f64 = 1e-6 * PI / 180.0;
 /// Number of rows of the table.
 const SAMPLES: usize = 250;
 
-/// Returns $\lvert x' - x\rvert + \lVert R' - R\rVert_2$. The norm of the difference of two rotations is
-/// $2\sin(\theta/2)$ with $\theta$ the angle between them.
+/// Returns the distance of two states, $\lvert x' - x\rvert + \lVert R' - R\rVert_2$, where $x$ are the positions (m) and $R$
+/// the rotation matrices. The norm of the difference of two rotations is $2\sin(\theta/2)$ with $\theta$ the angle between
+/// them.
 fn distance(a: &State, b: &State) -> f64 {
     let (_, sine) = a.rotation.inverse().compose(&b.rotation).quaternion();
     (a.position - b.position).norm() + 2.0 * sine.norm()

@@ -68,7 +68,7 @@ fn pose(state: &State) -> ([f64; 3], [f64; 4]) {
     (state.position.into(), [v.x, v.y, v.z, w])
 }
 
-/// Converts a shape to ellipsoids and meshes.
+/// Converts a shape to ellipsoids and triangle meshes, the solids that an animation can draw.
 pub(crate) fn solids(shape: &Shape) -> Vec<Solid> {
     match shape {
         Shape::Ellipsoid(ellipsoid) => vec![Solid::Ellipsoid {
@@ -93,7 +93,8 @@ fn mesh(mesh: &TriangleMesh) -> Solid {
     }
 }
 
-/// Approximates a cylinder by a prism: vertices on both rims, then the centers of both ends.
+/// Approximates a cylinder by a prism, for an animation. The vertices are the points on both rims, then the centers of both
+/// ends.
 fn prism(cylinder: &Cylinder) -> Solid {
     let n = DIRECTIONS[0];
     let axis = cylinder.axis();
@@ -120,7 +121,8 @@ fn prism(cylinder: &Cylinder) -> Solid {
     }
 }
 
-/// Approximates a convex shape by its outermost points in the directions of a grid on the sphere.
+/// Approximates a convex shape by a mesh, for an animation. Its vertices are the outermost points of the shape in a grid of
+/// directions.
 fn hull(shape: &Shape) -> Solid {
     let [across, down] = DIRECTIONS;
     let vertex = |k: usize| {
@@ -165,7 +167,8 @@ mod tests {
         triangles.iter().map(cone).sum()
     }
 
-    /// The faces of a sphere's hull point outward, and its volume is nearly the ball's.
+    /// The faces of the mesh of a sphere point outward, and the volume of the mesh is between 95 and 100 per cent of that of
+    /// the ball.
     #[test]
     fn a_sampled_ball_is_a_ball() {
         let ball = Shape::Ellipsoid(Ellipsoid::sphere(2.0, Vector3::zeros()).unwrap());

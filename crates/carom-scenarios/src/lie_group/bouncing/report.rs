@@ -81,7 +81,8 @@ fn rows(m: &Matrix3<f64>) -> Value {
     ])
 }
 
-/// Adds a state to a JSON object, under the keys documented for `bouncing-body`.
+/// Adds position, rotation matrix, linear and angular momentum of a body to the JSON object `head`, under the keys documented
+/// for `bouncing-body`.
 fn with_state(mut head: Value, state: &State) -> Value {
     if let Value::Object(map) = &mut head {
         map.insert("position".to_owned(), list(&state.position));
@@ -198,7 +199,8 @@ fn impacts<F: Flight>(system: &System, run: &Trajectory<'_, F>) -> Table {
     table
 }
 
-/// Selects about [`SAMPLES`] evenly spaced grid states of a run.
+/// Selects about [`SAMPLES`] evenly spaced states from those of a run at the times of the grid. Each item is a time (s) with
+/// its state.
 fn thinned<'r, F: Flight>(
     run: &'r Trajectory<'_, F>,
 ) -> impl Iterator<Item = (f64, &'r State)> + use<'r, F> {
@@ -206,7 +208,8 @@ fn thinned<'r, F: Flight>(
     run.grid().step_by(stride)
 }
 
-/// Returns the unit quaternion with $w \ge 0$, the velocity, and the angular velocity in space.
+/// Returns ten numbers: the unit quaternion of the body with $w \ge 0$, the velocity of its center of mass (m/s), and its
+/// angular velocity (rad/s). The velocities are in world axes.
 fn attitude_and_velocities(body: &RigidBody, state: &State) -> [f64; 10] {
     let (w, v) = state.rotation.quaternion();
     let sign = if w < 0.0 { -1.0 } else { 1.0 };
@@ -227,7 +230,8 @@ fn attitude_and_velocities(body: &RigidBody, state: &State) -> [f64; 10] {
     ]
 }
 
-/// Draws the energies, with a vertical jump at each impact: Tran & Leok, Fig. 5.
+/// Draws the energies of a run against time, with a vertical jump at each impact, as in Tran & Leok, Fig. 5. Also adds the
+/// table of the trajectory. `flight`: model of the motion between impacts.
 fn energies<F: Flight>(system: &System, flight: &F, run: &Trajectory<'_, F>, record: &mut Record) {
     let mut table = Table::new(
         "trajectory",
@@ -308,7 +312,8 @@ fn energies<F: Flight>(system: &System, flight: &F, run: &Trajectory<'_, F>, rec
     record.figures.push(figure);
 }
 
-/// Draws the energy error and the impacts: Tran & Leok, Fig. 6, upper row.
+/// Draws the absolute energy error of a run against time, with its impacts, as in Tran & Leok, Fig. 6, upper row. `flight`:
+/// model of the motion between impacts.
 fn energy_error<F: Flight>(
     system: &System,
     flight: &F,

@@ -82,8 +82,9 @@ pub(super) fn snapshots<F: Flight>(
     top_view(run, record)
 }
 
-/// Returns the times at which to draw the body, with true for impacts: the start, the impacts, the end and the middle of
-/// every flight. A body that would cover a more important one is left out.
+/// Returns the times (s) at which the body is drawn, each with true if an impact happens then. Candidates are the start, the
+/// impacts, the end and the middle of every flight, in this order. A candidate is omitted if the body would cover an earlier
+/// one in the picture.
 fn drawn_times<F: Flight>(
     system: &System,
     run: &Trajectory<'_, F>,
@@ -116,7 +117,7 @@ fn drawn_times<F: Flight>(
         .collect())
 }
 
-/// Draws the part of the plane under the path.
+/// Draws a strip of the contact plane below the path of a body. `path`: positions of the center of mass.
 fn ground(system: &System, camera: &Camera, path: &[Vector3<f64>]) -> Mark {
     let radius = carom_geometry::SupportMap::bounding_radius(&system.shape);
     let along = (path[path.len() - 1] - path[0])
@@ -138,7 +139,7 @@ fn ground(system: &System, camera: &Camera, path: &[Vector3<f64>]) -> Mark {
     }
 }
 
-/// Projects a point vertically onto the plane; along the normal if the plane is nearly vertical.
+/// Projects a point vertically onto the plane. If the plane is nearly vertical, the projection is along its normal instead.
 fn drop_onto(plane: &HalfSpace, point: &Vector3<f64>) -> Vector3<f64> {
     let slope = plane.normal().z;
     if slope.abs() < 1e-6 {
@@ -147,7 +148,8 @@ fn drop_onto(plane: &HalfSpace, point: &Vector3<f64>) -> Vector3<f64> {
     point - Vector3::z() * (plane.height(point) / slope)
 }
 
-/// Draws the path of the center of mass from above, and reports its deviation from a straight line.
+/// Draws the path of the body's center of mass seen from above. Reports the largest distance of this path from the straight
+/// line between its ends (m).
 fn top_view<F: Flight>(run: &Trajectory<'_, F>, record: &mut Record) -> Result<(), ScenarioError> {
     let nodes: Vec<Vector3<f64>> = run.nodes().map(|(_, state)| state.position).collect();
     let begin = nodes[0];

@@ -33,7 +33,7 @@ fn quantity(record: &Record, name: &str) -> f64 {
         .value
 }
 
-/// The keys that are fixed for other languages.
+/// Programs in other languages rely on these keys of the record.
 #[test]
 fn the_record_has_the_fixed_keys() {
     let record = run("bouncing-body", "max_impacts = 2");
@@ -58,7 +58,8 @@ fn the_record_has_the_fixed_keys() {
     assert_eq!(back, record);
 }
 
-/// Fig. 4: straight from above over a level plane, to the last bit; a polygon over a tilted one.
+/// Tran & Leok, Fig. 4: seen from above, the path of the center of mass is straight to rounding over a level plane, and a
+/// polygon over a tilted plane.
 #[test]
 fn paths_from_above() {
     for name in ["ellipsoid-horizontal", "ellipsoid-union", "cube"] {
@@ -72,7 +73,7 @@ fn paths_from_above() {
     assert!((bend - 1.9861905269227416).abs() <= 1e-2, "{bend}");
 }
 
-/// Fig. 5: rotational energies after each impact, by an independent implementation.
+/// Tran & Leok, Fig. 5: rotational energies (J) after each impact, compared with an independent implementation.
 #[test]
 fn rotational_energy_levels() {
     for (name, levels) in [
@@ -89,7 +90,7 @@ fn rotational_energy_levels() {
     }
 }
 
-/// Figs. 7 and 8.
+/// Tran & Leok, Figs. 7 and 8: two runs of the cube from nearly equal starts diverge.
 #[test]
 fn the_cube_forgets_its_start_after_eight_visible_bounces() {
     let record = run("cube", "");
@@ -123,7 +124,7 @@ fn the_cube_forgets_its_start_after_eight_visible_bounces() {
     }
 }
 
-/// Any shape may leave its inertia to uniform density; its center of mass becomes the origin.
+/// Without a given inertia, a body has uniform density. Its center of mass becomes the origin of the shape's coordinates.
 #[test]
 fn an_unbalanced_shape_is_moved_to_its_center_of_mass() {
     let shape = |center: f64| {
@@ -146,7 +147,7 @@ fn an_unbalanced_shape_is_moved_to_its_center_of_mass() {
     assert!((quantity(&a, "lowest_gap_m") - quantity(&b, "lowest_gap_m")).abs() <= 1e-12);
 }
 
-/// The shapes that the configuration knows, alone and joined, without an inertia.
+/// Every configurable shape, alone and in a union, has an inertia at uniform density if no inertia is given.
 #[test]
 fn every_shape_has_an_inertia_at_uniform_density() {
     let ball = |x: f64| {
@@ -237,7 +238,8 @@ fn faults_name_their_key() {
     }
 }
 
-/// Steps that cannot be solved and impacts that cannot be balanced are no faults of the file.
+/// A time step without a solution and an impact without an energy balance stop the run. They do not count as errors of the
+/// configuration file.
 #[test]
 fn a_step_that_cannot_be_solved_is_unsolved() {
     let overrides = Overrides {
@@ -250,7 +252,7 @@ fn a_step_that_cannot_be_solved_is_unsolved() {
     assert!(message.contains("step too large"), "{message}");
 }
 
-/// A mesh in a file is the same body as its hull.
+/// A body given by a mesh in a file equals the body given by the polyhedron of the mesh.
 #[test]
 fn mesh_files_are_read() {
     let dir = tempfile::tempdir().unwrap();
@@ -279,8 +281,8 @@ fn mesh_files_are_read() {
     }
 }
 
-/// The contract of the key `sensitivity`: names, shapes, and one number against a difference of the
-/// run itself.
+/// The record's key `sensitivity` has the documented names and shapes, and one derivative agrees with a difference quotient of
+/// two runs.
 #[test]
 fn the_sensitivity_of_a_run_has_the_fixed_keys() {
     let value = |toml: &str| serde_json::to_value(run("bouncing-body", toml)).unwrap();

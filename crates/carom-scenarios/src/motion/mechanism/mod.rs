@@ -13,7 +13,7 @@ use carom_variational::TimeGrid;
 use carom_motion::generalized::{CollisionIntegrator, Trajectory};
 use config::Config;
 
-/// Runs any mechanism; a file with links defines the whole mechanism.
+/// Runs the scenario `mechanism`: any planar mechanism. A user's file with links replaces the whole example mechanism.
 pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let (mut config, mut record) = input.begin::<Config>()?;
     if input.is_given("links") && !input.is_given("contacts") {

@@ -46,7 +46,7 @@ impl Drawing {
         self.corners.iter().chain(wheels).chain(others)
     }
 
-    /// Returns the largest distance of a drawn point from the origin of the link's frame (m).
+    /// Returns the largest distance (m) of the drawn points and wheels of a link from the origin of the link's frame.
     fn reach(&self) -> f64 {
         let far = self
             .points()
@@ -57,7 +57,8 @@ impl Drawing {
         })
     }
 
-    /// Returns the outlines of a link: three or more corners form a polygon; otherwise every point is connected to the origin.
+    /// Returns the outlines that draw a link. Three or more corners form a polygon; otherwise every point is connected to the
+    /// origin of the link's frame. `size`: largest reach of a link (m), which determines the size of the dots for masses.
     fn outlines(&self, size: f64, color: Color) -> Vec<Outline> {
         let mut out = Vec::new();
         if self.corners.len() >= 3 {
@@ -77,7 +78,7 @@ impl Drawing {
     }
 }
 
-/// Sorts points by their angle about their center.
+/// Sorts points by their angle about their mean, so that they form a polygon.
 fn around(points: &[[f64; 2]]) -> Vec<[f64; 2]> {
     let n = points.len() as f64;
     let middle = [0, 1].map(|k| points.iter().map(|point| point[k]).sum::<f64>() / n);
@@ -87,7 +88,7 @@ fn around(points: &[[f64; 2]]) -> Vec<[f64; 2]> {
     sorted
 }
 
-/// Creates the animation of all links.
+/// Creates the animation of a planar mechanism from a recorded run.
 pub(super) fn playback(setup: &Setup, run: &Trajectory) -> Animation {
     let reaches = setup.drawings.iter().map(Drawing::reach);
     let reach = reaches.fold(0.0, f64::max);

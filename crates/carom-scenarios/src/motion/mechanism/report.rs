@@ -64,7 +64,8 @@ impl<'r> Stop<'r> {
         self.kinetic + self.potential
     }
 
-    /// Returns the energy plus all losses since the start, minus the work of forces.
+    /// Returns the mechanical energy (J) plus all energy losses since the start, minus the work of forces. This sum is
+    /// constant in an exact run.
     fn balanced(&self) -> f64 {
         let Balance {
             impact_loss,
@@ -75,7 +76,8 @@ impl<'r> Stop<'r> {
     }
 }
 
-/// Returns all computed states: the grid, both sides of the impacts, and the end.
+/// Returns all computed states of a run in the order of time: those at grid times, those before and after each impact, and the
+/// last one.
 fn stops<'r>(
     integrator: &Integrator<'_>,
     run: &'r Trajectory,
@@ -112,7 +114,7 @@ fn stops<'r>(
     Ok(out)
 }
 
-/// Interpolates between two states, by a cubic in each coordinate.
+/// Interpolates coordinates and velocities at `time` (s) between two states, by a cubic polynomial for each coordinate.
 fn between(from: &Node, to: &Node, time: f64) -> Node {
     let h = to.time - from.time;
     if h <= 0.0 {
@@ -139,7 +141,8 @@ fn row(node: &Node) -> Value {
     Value::Array(values.map(|x| json!(x)).collect())
 }
 
-/// Fills the record of a run; `zeno` is true if the run ends because its impacts accumulate.
+/// Adds the results of a mechanism's run to its record. `zeno`: true if the run ends because its impacts accumulate
+/// (infinitely many in finite time).
 pub(super) fn report(
     setup: &Setup,
     integrator: &Integrator<'_>,
@@ -194,7 +197,8 @@ pub(super) fn report(
     Ok(())
 }
 
-/// Returns the rows of the trajectory: the start, every sample time, and the end.
+/// Returns the rows of the record's trajectory at the start, at every sample time, and at the time `end` (s). `stops`: all
+/// computed states; `first` and `last`: the first and the last one.
 fn trajectory(
     setup: &Setup,
     stops: &[Stop<'_>],
@@ -215,7 +219,8 @@ fn trajectory(
     rows
 }
 
-/// Returns coordinates and velocities at a time, interpolated between the states before and after it.
+/// Returns coordinates and velocities at `time` (s), interpolated between the computed states `stops` before and after it.
+/// `None` outside their range.
 fn sample(setup: &Setup, stops: &[Stop<'_>], time: f64) -> Option<Node> {
     let near = SAME_TIME * setup.time_step;
     // Last state that is not later; at the time of an impact, the state after it.
@@ -232,7 +237,7 @@ fn sample(setup: &Setup, stops: &[Stop<'_>], time: f64) -> Option<Node> {
     })
 }
 
-/// Returns the entry of an impact, with the contacts that closed.
+/// Converts an impact to its JSON entry in the record, with the contacts that closed, their velocities and impulses.
 fn impact(
     setup: &Setup,
     integrator: &Integrator<'_>,
@@ -322,7 +327,7 @@ impl Totals {
     }
 }
 
-/// Adds the figures of coordinates and energies against time.
+/// Adds the figures of coordinates and energies against time to the record. `stops`: all computed states.
 fn figures(setup: &Setup, run: &Trajectory, stops: &[Stop<'_>], record: &mut Record) {
     let times: Vec<f64> = stops.iter().map(|stop| stop.node.time).collect();
     let hits: Vec<f64> = run.impacts().map(|impact| impact.time).collect();
@@ -372,7 +377,8 @@ fn figures(setup: &Setup, run: &Trajectory, stops: &[Stop<'_>], record: &mut Rec
 /// contacts that depend on each other, only some have the mode `Stick`.
 const STILL: f64 = 1e-10;
 
-/// Returns the slip velocity of a contact, and the largest value that it could have with these absolute rates of the coordinates.
+/// Returns the slip velocity (m/s) of a contact in the state `node`. The second value is the sum of the magnitudes of its
+/// terms, one per coordinate, which gives the scale of its rounding error.
 fn slip(setup: &Setup, contact: usize, node: &Node) -> (f64, f64) {
     let mut row = vec![0.0; node.q.len()];
     setup.mechanism.slide_gradient(contact, &node.q, &mut row);
@@ -380,7 +386,8 @@ fn slip(setup: &Setup, contact: usize, node: &Node) -> (f64, f64) {
     (terms().sum(), terms().map(f64::abs).sum())
 }
 
-/// Returns the entries of the lasting contacts, with their friction modes at the ends of the steps.
+/// Converts the lasting contacts of a run (contacts that stay closed) to their JSON entries: begin, end, and the friction mode
+/// (stick or slip) at the ends of the time steps. `stops`: all computed states.
 fn lasting(setup: &Setup, run: &Trajectory, stops: &[Stop<'_>]) -> Vec<Value> {
     let mut spans: Vec<(usize, f64, Option<f64>)> = Vec::new();
     for entry in &run.log {

@@ -94,7 +94,8 @@ impl BodyConfig {
         })
     }
 
-    /// Returns the velocities; rejects velocities of a fixed body.
+    /// Returns the initial velocity of the body (m/s) and its angular velocity (rad/s). Rejects velocities of a fixed body.
+    /// `key`: configuration key of the body, for error messages.
     fn velocities(&self, key: &str) -> Result<(Vector3<f64>, Vector3<f64>), ScenarioError> {
         let of = |part: &str| format!("{key}.{part}");
         let velocity = self.velocity.unwrap_or_default();
@@ -114,8 +115,8 @@ impl BodyConfig {
         Ok((Vector3::from(velocity), Vector3::from(angular_velocity)))
     }
 
-    /// Returns mass and placement of a body in a world with joints. `alone` is true if there are no joints, so that the position
-    /// is required.
+    /// Returns mass and initial placement of a body in a world with joints. `key`: configuration key of the body, for error
+    /// messages. `alone`: true if the world has no joints, so that a position must be given.
     pub(super) fn part(&self, key: &str, alone: bool) -> Result<Part, ScenarioError> {
         let of = |part: &str| format!("{key}.{part}");
         let fault = |part: &str, message: &str| {
@@ -155,7 +156,8 @@ impl BodyConfig {
         Ok((self.mass_of(key)?, place))
     }
 
-    /// Returns mass and inertia about the center of mass; `None` if the body is fixed.
+    /// Returns mass (kg) and inertia (kg m²) of the body about its center of mass; `None` if the body is fixed. `key`:
+    /// configuration key of the body, for error messages.
     fn mass_of(&self, key: &str) -> Result<Option<MassProperties>, ScenarioError> {
         let of = |part: &str| format!("{key}.{part}");
         let named = |message: String| format!("`{}`: {message}", self.name);
@@ -190,7 +192,8 @@ impl BodyConfig {
         })
     }
 
-    /// Returns the shape in body axes about the center of mass; `None` if the body has no shape.
+    /// Returns the shape of the body in body axes, with its center of mass as the origin; `None` if the body has no shape.
+    /// `key`: configuration key of the body, for error messages.
     pub(super) fn own_shape(&self, key: &str) -> Result<Option<Shape>, ScenarioError> {
         let Some(shape) = &self.shape else {
             return Ok(None);
@@ -207,8 +210,8 @@ impl BodyConfig {
         Ok(Some(shape))
     }
 
-    /// Moves the shape of a fixed body to its center of mass for uniform density, like that of a mobile body. If an inertia is
-    /// given, the shape keeps its frame.
+    /// Moves the shape of a fixed body so that its center of mass for uniform density becomes the origin, as for a mobile
+    /// body. If the body's inertia is given, the shape is not moved.
     fn centered(&self, shape: Shape) -> Shape {
         match (self.inertia.is_none(), shape.mass_properties(1.0)) {
             (true, Ok(properties)) => shape.translated(&-properties.center()),

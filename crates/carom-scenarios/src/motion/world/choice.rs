@@ -9,8 +9,9 @@ use carom_impact::frictional::Poisson;
 use carom_motion::world::{FlightRule, OnZeno, Scheme, Surface};
 
 impl Setup {
-    /// Chooses the scheme of a world. With the scheme `auto`, a world is integrated event by event if its laws, flights or
-    /// treatment of accumulating impacts are not supported by time stepping.
+    /// Chooses the integration scheme of a world: event-driven integration or time stepping. With the scheme `auto`,
+    /// event-driven integration is chosen if time stepping does not support the world's impact laws, flights or treatment of
+    /// accumulating impacts.
     ///
     /// # Errors
     ///
@@ -41,8 +42,8 @@ impl Setup {
         }
     }
 
-    /// True if event-driven integration may switch to time stepping when events become too frequent: all settings are supported
-    /// by time stepping, and accumulations end in rest.
+    /// True if event-driven integration may switch to time stepping when events become too frequent. Time stepping must
+    /// support all settings, and bodies must come to rest when impacts accumulate.
     pub(super) fn hands_over(&self, config: &Config) -> bool {
         let mut given = self.given_of_events.iter();
         self.on_zeno == OnZeno::Rest
@@ -50,13 +51,14 @@ impl Setup {
             && given.all(|key| self.is_of_steps(key))
     }
 
-    /// True if the given value of a law key agrees with the law that time stepping uses.
+    /// True if the law that the user gives under `key` is the one that time stepping uses anyway: Poisson's law with default
+    /// parameters.
     fn is_of_steps(&self, key: &str) -> bool {
         key == "law.several"
             && matches!(&self.several, Law::Poisson(law) if *law == Poisson::default())
     }
 
-    /// Returns a setting that time stepping does not support: its key, and the reason.
+    /// Returns the key of a setting that time stepping does not support, and the reason; `None` if it supports all settings.
     fn obstacle(&self, config: &Config) -> Option<(&'static str, String)> {
         if self.on_zeno == OnZeno::Stop {
             let message =
@@ -80,7 +82,7 @@ impl Setup {
         None
     }
 
-    /// Returns notes about the keys that time stepping ignores, for the record.
+    /// Returns notes for the record, one for each given key that time stepping ignores.
     pub(super) fn left_out_by_steps(&self) -> Vec<String> {
         let laws = self
             .given_of_events

@@ -137,7 +137,9 @@ pub(super) struct PlaneConfig {
 }
 
 impl Config {
-    /// Removes bodies, planes and pairs of the demo if a file or keys define a world. Returns the keys that were removed.
+    /// Removes the bodies, planes and pairs of the example world from the configuration if the user defines a new world.
+    /// Returns the removed keys. `given`: true for a key that the user sets; `has_file`: true if the user has a file with
+    /// keys.
     pub(super) fn keep_given(
         &mut self,
         given: &dyn Fn(&str) -> bool,
@@ -175,8 +177,8 @@ impl Config {
         Ok(left_out)
     }
 
-    /// Reads the robot of `urdf` (from `text`, if given, else from its file), and adds its bodies, joints and pairs to the given
-    /// ones. A given pair replaces that of the robot.
+    /// Adds the bodies, joints and pairs of the robot described under the key `urdf` to the configuration. `text`: URDF text,
+    /// read instead of the file that the key names. A pair given by the user replaces that of the robot.
     pub(super) fn import(&mut self, text: Option<&str>) -> Result<(), ScenarioError> {
         let Some(urdf) = &self.urdf else {
             return Ok(());
@@ -203,17 +205,17 @@ impl Config {
         Ok(())
     }
 
-    /// True if the treatment of accumulating impacts is given.
+    /// True if the user sets the treatment of accumulating impacts (infinitely many in finite time).
     pub(super) fn has_zeno(&self) -> bool {
         self.on_zeno.is_some()
     }
 
-    /// Returns the name of the law for several contacts.
+    /// Returns the name of the impact law for several contacts that hit at once.
     pub(super) fn several_name(&self) -> &str {
         &self.law.several
     }
 
-    /// True if the world has joints, or bodies without a shape.
+    /// True if the world has joints, or bodies without a shape. The solver for jointed bodies then simulates the world.
     pub(super) fn is_jointed(&self) -> bool {
         let shapeless = |body: &BodyConfig| body.shape.is_none();
         self.joints
@@ -222,7 +224,8 @@ impl Config {
             || self.bodies.iter().flatten().any(shapeless)
     }
 
-    /// Returns two flags: contact between bodies connected by a joint, and contact between bodies of one articulation.
+    /// Returns two flags: true if bodies connected by a joint can touch each other, and true if other bodies of one
+    /// articulation (bodies connected through joints) can.
     pub(super) fn self_contact(&self) -> (bool, bool) {
         self.contact
             .map_or((false, true), |contact| (contact.adjacent, contact.within))

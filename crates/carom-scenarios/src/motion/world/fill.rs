@@ -36,8 +36,9 @@ pub(super) struct FillConfig {
 }
 
 impl FillConfig {
-    /// Returns the bodies: one for each cell of a grid, from the low corner on, along x first and z last, displaced at random
-    /// within its cell.
+    /// Returns many equal bodies that fill a box, one in each cell of a grid. The first cell is at the low corner of the box;
+    /// the cells follow along x first and along z last. Each body is displaced at random within its cell. `index`: number of
+    /// the fill in the configuration.
     pub(super) fn bodies(&self, index: usize) -> Result<Vec<BodySpec>, ScenarioError> {
         let key = |of: &str| format!("fill[{index}].{of}");
         crate::motion::finite(&key("velocity"), &self.velocity)?;
@@ -78,7 +79,8 @@ impl FillConfig {
         Ok((0..self.count).map(body).collect())
     }
 
-    /// Returns the number of cells along each axis, and their widths (m).
+    /// Returns the number of grid cells along each axis of the filled box, and the widths of a cell (m). `radius`: bounding
+    /// radius of a body (m); `key`: returns the full path of a key, for error messages.
     fn cells(
         &self,
         radius: f64,

@@ -27,7 +27,7 @@ use setup::Setup;
 use std::path::Path;
 use threads::Threads;
 
-/// Runs any world.
+/// Runs the scenario `world`: any bodies and planes, with or without joints.
 pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let (config, record) = World::read(input, None)?;
     if config.is_jointed() {
@@ -49,9 +49,11 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     Ok(record)
 }
 
-/// Simulates a world with joints under a control. The control is called at every grid time with time (s), coordinates and
-/// rates, in the order of the columns `t:` of the table `joint_trajectory`. It returns a force (N, N m) for each coordinate,
-/// which is constant until the next grid time and acts in addition to the actuators.
+/// Simulates the scenario `world` with joints under a controller. `overrides`: settings that replace the scenario's defaults,
+/// including the bodies and joints. The controller `control` is called at every grid time with the time (s), the joint
+/// coordinates and their rates. It returns one force (N, or N m for an angle) for each coordinate, which is constant until the
+/// next grid time and acts in addition to the actuators. The order of coordinates, rates and forces is that of the columns
+/// `t:...` (joint forces) of the table `joint_trajectory`.
 ///
 /// # Errors
 ///

@@ -118,7 +118,7 @@ impl<'w> Log<'w> {
         }
     }
 
-    /// Adds the end of the run as a frame.
+    /// Adds the final states as the last frame of the recorded run, unless they were sampled.
     pub(super) fn finish(&mut self, end: &RunEnd) {
         if self.frames.last().is_none_or(|(time, _)| *time < end.time) {
             self.frames.push((end.time, end.states.clone()));
@@ -145,7 +145,8 @@ impl<'w> Log<'w> {
         self.n_samples += 1;
     }
 
-    /// True if a body gets a row: if it moves, or has just come to rest.
+    /// True if the trajectory needs a row for the body with the index `body` at this sample: the body moves or has just come
+    /// to rest, or the user wants rows for all bodies.
     fn is_wanted(&mut self, body: usize, state: &State) -> bool {
         let setup = &self.world.setup;
         if setup.output.sample == SampleOutput::All {
@@ -184,7 +185,7 @@ fn list(v: &Vector3<f64>) -> Value {
     json!([v.x, v.y, v.z])
 }
 
-/// Returns the unit quaternion w, x, y, z with $w \ge 0$.
+/// Returns the rotation of a body as the unit quaternion w, x, y, z with $w \ge 0$.
 pub(super) fn quaternion(state: &State) -> [f64; 4] {
     let (w, v) = state.rotation.quaternion();
     let sign = if w < 0.0 { -1.0 } else { 1.0 };
@@ -197,7 +198,7 @@ fn row(world: &World, time: f64, body: usize, state: &State) -> Value {
     Value::Array(numbers.iter().enumerate().map(entry).collect())
 }
 
-/// Fills the record of a run that has ended.
+/// Adds the results, tables, figures and animation of a completed run to its record. `log`: recorded events and states.
 pub(super) fn report(whole: &World, log: &Log<'_>, end: &RunEnd, record: &mut Record) {
     let World { world, setup, .. } = whole;
     end.ending.name().clone_into(&mut record.status);
@@ -247,7 +248,7 @@ struct Totals {
     lowest: f64,
 }
 
-/// Returns the mechanical energy of all bodies (J).
+/// Returns the total mechanical energy of all bodies in these states (J).
 fn energy(World { world, .. }: &World, states: &[State]) -> f64 {
     let each = |(body, state)| world.energy(body, state);
     states.iter().enumerate().map(each).sum()
@@ -291,7 +292,8 @@ impl MomentumBalance {
     }
 }
 
-/// Returns the error entry of a run that was stopped, or whose accumulating impacts count as an error.
+/// Returns the JSON error entry of a run. `None` unless the run was stopped by an error, or its impacts accumulate (infinitely
+/// many in finite time) and this counts as an error.
 fn fault(World { setup, .. }: &World, end: &RunEnd) -> Option<Value> {
     match &end.ending {
         Ending::Zeno { accumulation } => setup.zeno_is_error.then(|| {
@@ -303,7 +305,8 @@ fn fault(World { setup, .. }: &World, end: &RunEnd) -> Option<Value> {
     }
 }
 
-/// Returns the rows of the trajectory: the samples, and the end unless it was sampled.
+/// Returns the rows of the trajectory: all samples, and the states at the end of the run unless they were sampled. `log`:
+/// recorded events and states.
 fn trajectory(whole: &World, log: &Log<'_>, end: &RunEnd) -> Vec<Value> {
     let mut rows = log.rows.clone();
     let sampled = rows.last().and_then(|row| row.get(0));
@@ -314,7 +317,7 @@ fn trajectory(whole: &World, log: &Log<'_>, end: &RunEnd) -> Vec<Value> {
     rows
 }
 
-/// Returns pose and velocity of a body at the end.
+/// Returns pose and velocities of a body at the end of a run as a JSON object.
 fn final_state(World { world, .. }: &World, body: usize, state: &State) -> Value {
     let (velocity, spin) = world.velocity(body, state);
     json!({
@@ -326,7 +329,8 @@ fn final_state(World { world, .. }: &World, body: usize, state: &State) -> Value
     })
 }
 
-/// Returns the results that every record has, with their keys.
+/// Returns the results that the record of every world has, with their keys. `log`: recorded events and states; `totals`:
+/// energies, momentum balance and smallest gap.
 fn results(
     whole: &World,
     log: &Log<'_>,
@@ -393,7 +397,7 @@ fn results(
     ]
 }
 
-/// Returns the counts of time stepping.
+/// Converts the counts of time stepping (numbers of steps, contact problems and solver iterations) to a JSON object.
 fn stepping(counts: &StepCounts) -> Value {
     json!({
         "n_steps": counts.n_steps,
@@ -436,7 +440,7 @@ fn quantities(log: &Log<'_>, end: &RunEnd, totals: &Totals) -> Vec<Quantity> {
     quantities
 }
 
-/// Returns a warning if all mobile bodies fall for ever: no plane is below them, and no fixed body could stop them.
+/// Returns a warning if all bodies fall for ever, because no plane is below them and no body is fixed; otherwise `None`.
 fn falls_for_ever(World { world, setup, .. }: &World) -> Option<String> {
     let gravity = setup.gravity;
     let faces = |plane: &PlaneSpec| plane.half_space.normal().dot(&gravity) < 0.0;
@@ -457,7 +461,7 @@ fn falls_for_ever(World { world, setup, .. }: &World) -> Option<String> {
     ))
 }
 
-/// Adds the figures of the heights of the centers of mass, and of the energies of all bodies, against time.
+/// Adds two figures against time to the record: the heights of the centers of mass, and the energies of all bodies.
 fn figures(World { world, setup, .. }: &World, log: &Log<'_>, record: &mut Record) {
     let times: Vec<f64> = log.frames.iter().map(|(time, _)| *time).collect();
     if times.is_empty() {

@@ -64,7 +64,7 @@ const LAWS: [&str; 4] = [
     "law.restitution_law",
 ];
 
-/// Returns the given keys that only event-driven integration uses.
+/// Returns those keys set by the user that only event-driven integration uses. `given`: true for a key that the user sets.
 pub(super) fn given_of_events(given: &dyn Fn(&str) -> bool) -> Vec<&'static str> {
     LAWS.into_iter().filter(|key| given(key)).collect()
 }

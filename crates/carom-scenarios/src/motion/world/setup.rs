@@ -66,12 +66,13 @@ impl Setup {
         }
     }
 
-    /// Returns the name of the law for several contacts.
+    /// Returns the name of the impact law for several contacts that hit at once.
     pub(super) fn several_name(&self) -> &str {
         &self.law.several
     }
 
-    /// Returns the law for several contacts. A set-valued law gets a different random sample for each impact `index`.
+    /// Returns the impact law for several contacts that hit at once. `index`: number of the impact; a set-valued law gets a
+    /// different random seed for each impact.
     pub(super) fn several(&self, index: usize) -> Box<dyn ImpactLaw> {
         match &self.several {
             Law::SetValued(law) => Box::new(SetValued {
@@ -82,7 +83,7 @@ impl Setup {
         }
     }
 
-    /// Returns notes about contact coefficients that a law does not use.
+    /// Returns notes about restitution coefficients of contacts that an impact law does not use.
     pub(super) fn ignored(&self) -> Vec<String> {
         let single = Law::named(&self.law.single);
         let laws = [
@@ -94,7 +95,7 @@ impl Setup {
             .collect()
     }
 
-    /// Converts an error, with the key that caused it.
+    /// Converts a motion error to a scenario error with the configuration key that caused it.
     pub(super) fn name_key(&self, error: &MotionError) -> ScenarioError {
         let key = match error {
             MotionError::InitialPenetration { .. } | MotionError::CoarseCoordinates { .. } => {
@@ -114,7 +115,9 @@ impl Config {
         self.setup_of(bodies, &names, given)
     }
 
-    /// Returns the setup for bodies with these names; in worlds with joints, `bodies` is empty.
+    /// Checks the configuration, and returns the world's specification with the settings of its run. `body_names`: names of
+    /// all bodies; `bodies`: specifications of the bodies, empty for a world with joints; `given`: true for a key that the
+    /// user sets.
     pub(super) fn setup_of(
         &self,
         bodies: Vec<BodySpec>,
@@ -205,7 +208,8 @@ impl Config {
         })
     }
 
-    /// Returns the sample times (s): the start and the multiples of the sample step before the end.
+    /// Returns the times (s) at which states are recorded: the start, and the multiples of the sample step before the end.
+    /// `bodies`: number of bodies, which limits the number of rows.
     fn samples(&self, bodies: usize) -> Result<Vec<f64>, ScenarioError> {
         let step = self.output.sample_step;
         if !(step >= 0.0 && step.is_finite()) {

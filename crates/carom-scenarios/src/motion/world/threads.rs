@@ -10,7 +10,8 @@ pub(super) struct Threads {
 }
 
 impl Threads {
-    /// Creates a pool of `count` threads. Uses the calling thread if `count` is at most one, or if the pool cannot be created.
+    /// Creates a pool of `count` threads. The calling thread does all work instead if `count` is at most one, or if the pool
+    /// cannot be created.
     pub(super) fn new(count: usize) -> Self {
         let pool = match count {
             0 | 1 => None,

@@ -38,7 +38,8 @@ pub(crate) struct Motion {
     pub(crate) energies: Vec<f64>,
 }
 
-/// Runs a system from an initial configuration and velocity.
+/// Simulates a mechanical system from an initial configuration and velocity, and computes its energies at the grid times.
+/// `times`: time step and duration.
 pub(crate) fn simulate<S: MechanicalSystem>(
     system: &S,
     law: &dyn ImpactLaw,
@@ -69,29 +70,29 @@ impl Motion {
             .collect()
     }
 
-    /// Returns the largest deviation of the energy from the initial energy (J).
+    /// Returns the largest difference between the energy at a grid time and the initial energy (J).
     pub(crate) fn energy_error(&self) -> f64 {
         let first = self.energies.first().copied().unwrap_or(0.0);
         let errors = self.energies.iter().map(|energy| (energy - first).abs());
         errors.fold(0.0, f64::max)
     }
 
-    /// Returns the largest energy change of an elastic impact (J).
+    /// Returns the largest magnitude of the energy change in an impact (J), which is an error if all impacts are elastic.
     pub(crate) fn impact_energy_error(&self) -> f64 {
         let impacts = self.trajectory.impacts();
         let changes = impacts.map(|impact| impact.outcome.audit.energy_change_j().abs());
         changes.fold(0.0, f64::max)
     }
 
-    /// Returns coordinate `i` as a function of time.
+    /// Returns the coordinate with the index `i` as a function of time: lists of times (s) and values.
     pub(crate) fn coordinate(&self, i: usize) -> (Vec<f64>, Vec<f64>) {
         let states = self.trajectory.states.iter();
         states.map(|s| (s.time, s.configuration[i])).unzip()
     }
 }
 
-/// Writes the status, the impact times with their reference values (of the given kind and source), the events and the
-/// states of a run.
+/// Adds the status, the impact times, the table of impacts and the table of states of a run to its record. `reference`:
+/// expected impact times (s), of the given kind and source; `coordinates`: names and units.
 pub(crate) fn describe(
     record: &mut Record,
     motion: &Motion,
@@ -111,7 +112,7 @@ pub(crate) fn describe(
     record.tables.push(states(motion, coordinates));
 }
 
-/// Builds a table with a row for each impact.
+/// Builds a table with a row for each impact of a run.
 fn events(motion: &Motion) -> Table {
     let columns = [
         ("time", "s"),
@@ -161,7 +162,8 @@ fn states(motion: &Motion, coordinates: &[(&str, &str)]) -> Table {
     table
 }
 
-/// Draws coordinates over time, with the impacts as points on the first coordinate.
+/// Draws coordinates against time, with the impacts as points on the first of them. `coordinates`: index and label of each
+/// coordinate.
 pub(crate) fn figure(
     name: &str,
     title: &str,

@@ -32,7 +32,8 @@ const REFERENCE: [f64; 3] = [
     4.792601351955028e-5,
 ];
 
-/// Returns a quarter of the period, $\sqrt{L/g}K(\sin(\theta_0/2))$, by the arithmetic-geometric mean.
+/// Returns a quarter of the pendulum's period (s), $\sqrt{L/g}K(\sin(\theta_0/2))$, by the arithmetic-geometric mean. $L$ is
+/// the length, $g$ gravity, $\theta_0$ the initial angle, and $K$ the complete elliptic integral of the first kind.
 fn quarter_period(config: &Config) -> f64 {
     let (mut a, mut b) = (1.0, libm::cos(0.5 * *config.angle));
     for _ in 0..40 {
@@ -123,7 +124,8 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     Ok(record)
 }
 
-/// Draws the errors over the time steps, from the table, with a line of slope two through the first.
+/// Draws the errors of the last impact time against the time step, from the rows of the table. A line of slope two through the
+/// first error shows convergence of second order. `step`: time step of the first row (s).
 fn convergence(table: &Table, step: f64) -> Figure {
     let steps: Vec<f64> = table.rows.iter().map(|row| row[0]).collect();
     let errors: Vec<f64> = table.rows.iter().map(|row| row[2]).collect();

@@ -6,7 +6,7 @@ use carom_report::record::{Axis, Color, Figure, LineStyle, Mark};
 /// Side of the square cross-section of a limb, 1.25 cm² in area (cm).
 const LIMB_WIDTH: f64 = 1.118_033_988_749_895;
 
-/// Creates a figure in the plane of motion, with equal units on both axes.
+/// Creates an empty figure in the plane of motion (cm), with equal scales on both axes.
 pub(super) fn figure(name: &str, title: &str, caption: &str) -> Figure {
     Figure::new(
         name,
@@ -18,7 +18,8 @@ pub(super) fn figure(name: &str, title: &str, caption: &str) -> Figure {
     .equal_aspect()
 }
 
-/// Draws the robot, shifted along the floor, with a label below it.
+/// Draws the robot into a figure, with a label below it. `stance`: its coordinates; `shift`: displacement along the floor
+/// (cm).
 pub(super) fn robot(
     figure: &mut Figure,
     robot: &TailRunner,
@@ -63,7 +64,7 @@ pub(super) fn robot(
     });
 }
 
-/// Draws the floor between two abscissas, below the robot.
+/// Draws the floor below the robot, from one abscissa to another (cm).
 pub(super) fn floor(from: f64, to: f64) -> Mark {
     Mark::Line {
         label: None,
@@ -83,7 +84,7 @@ fn limb(from: [f64; 2], to: [f64; 2], color: Color) -> Mark {
     }
 }
 
-/// Returns the corners of a limb or of the tail, with its true width.
+/// Returns the corners of the rectangle that shows a limb or the tail between two points, with its true width (cm).
 pub(super) fn limb_corners(from: [f64; 2], to: [f64; 2]) -> [[f64; 2]; 4] {
     let [dx, dy] = [to[0] - from[0], to[1] - from[1]];
     let half = 0.5 * LIMB_WIDTH / libm::hypot(dx, dy);
@@ -96,7 +97,7 @@ pub(super) fn limb_corners(from: [f64; 2], to: [f64; 2]) -> [[f64; 2]; 4] {
     ]
 }
 
-/// Draws the coordinates as arcs at their joints.
+/// Draws the angles of the robot as arcs at its joints, with their names. `stance`: the robot's coordinates.
 pub(super) fn schematic(figure: &mut Figure, robot: &TailRunner, stance: &Stance) {
     let Outline {
         hip,

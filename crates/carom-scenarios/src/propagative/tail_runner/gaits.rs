@@ -21,7 +21,8 @@ pub(super) struct Drop {
 }
 
 impl Drop {
-    /// Returns the time of the first impact in free fall; the joints of the falling robot do not move.
+    /// Returns the time (s) until the robot, dropped from rest, hits the floor in free fall. The joints do not move in this
+    /// time.
     pub(super) fn fall_time(&self) -> f64 {
         (2.0 * self.lift / GRAVITY).sqrt()
     }
@@ -50,7 +51,7 @@ pub(super) struct Comparison {
 }
 
 impl Comparison {
-    /// Returns the median of the distances.
+    /// Returns the median of the recorded distances between the two runs.
     pub(super) fn median(&self) -> f64 {
         let mut values: Vec<f64> = self.series.iter().map(|[_, xi]| *xi).collect();
         values.sort_by(f64::total_cmp);
@@ -62,7 +63,9 @@ impl Comparison {
     }
 }
 
-/// Drops a gait twice and compares the two runs.
+/// Simulates the drop of a gait twice, with two orders of the impacts, and compares the runs: the contact that approaches
+/// fastest acts first, or the slowest does. `drive`: motion of the driven joints; `stance`: coordinates of the robot before it
+/// is lifted by the drop height.
 pub(super) fn compare(
     lengths: Lengths,
     layout: Layout,

@@ -9,7 +9,7 @@ use carom_motion::generalized::Trajectory;
 use carom_report::animation::{Animation, Outline};
 use carom_report::record::Color;
 
-/// Builds the animation of a run of the robot, in the colors of its drawings.
+/// Builds the animation of a run of the robot. `gait`: name of the gait, for the title.
 pub(super) fn motion(gait: &str, robot: &TailRunner, run: &Trajectory) -> Animation {
     let Handles {
         anterior,

@@ -92,7 +92,8 @@ pub enum TailRule {
 }
 
 impl TailRule {
-    /// Returns the length of the tail behind the posterior center (cm), and its derivatives with respect to both radii.
+    /// Returns the length of the tail behind the center of the posterior ball (cm), and its derivatives with respect to both
+    /// radii. `r1` and `r2`: radii of the anterior and the posterior ball (cm).
     fn length(self, r1: f64, r2: f64) -> [f64; 3] {
         let difference = r1 - r2;
         match self {
@@ -196,7 +197,7 @@ struct Limb {
 }
 
 impl Limb {
-    /// Creates a thin rod along the first axis of its frame, from the origin.
+    /// Creates a limb: a thin rod of the length `length` (cm) along the first axis of its frame, from the origin.
     fn new(length: f64) -> Self {
         let mass = LIMB_MASS * length;
         Self {
@@ -331,7 +332,8 @@ impl TailRunner {
         })
     }
 
-    /// Returns the derivatives of the mechanism with respect to the lengths $(r_1, r_2, l_u, l_l)$.
+    /// Returns the derivatives of the mechanism (positions and inertias) with respect to the lengths $(r_1, r_2, l_u, l_l)$:
+    /// radii of the two balls, lengths of thigh and shank.
     pub(super) fn variations(&self, layout: Layout) -> [Variation; 4] {
         let [r1, r2, thigh, shank] = self.lengths.to_table();
         let Handles {

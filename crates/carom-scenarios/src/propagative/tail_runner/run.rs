@@ -76,7 +76,8 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
 const RECONSTRUCTION: &str =
     "the paper does not say where bodies and coordinates sit, so the robot is a reconstruction";
 
-/// Writes Table I: the printed rows, and the two gaits of the refined design.
+/// Adds the paper's Table I to a record: the printed rows, and the two gaits of the refined design. `gaits`: name and
+/// coordinates of each gait; `lengths`: refined lengths of the robot.
 fn table_one(
     record: &mut Record,
     family: &TailRunners,

@@ -49,7 +49,8 @@ impl Config {
     }
 }
 
-/// Changes only y and θ until tail and left foot touch the floor.
+/// Solves for a posture in which the tail and the left foot touch the floor. Starts from the unknowns `start` and changes only
+/// the coordinates y and θ.
 pub(super) fn close(family: &TailRunners, start: &[f64; UNKNOWNS]) -> Result<Root, DesignError> {
     let mut scales = [0.0; UNKNOWNS];
     scales[0] = 1.0;
@@ -62,8 +63,8 @@ pub(super) fn close(family: &TailRunners, start: &[f64; UNKNOWNS]) -> Result<Roo
     )
 }
 
-/// Returns a point of a sequence that fills the unit cube evenly: multiples of powers of the inverse root of
-/// $x^{12} = x + 1$, modulo one.
+/// Returns the point with the number `index` of a sequence that fills the unit cube evenly. Its coordinates are multiples of
+/// powers of $1/x$ modulo one, where $x$ is the positive root of $x^{12} = x + 1$.
 fn spread(index: usize) -> [f64; UNKNOWNS] {
     let base = (0..64).fold(1.0f64, |x, _| {
         libm::pow(1.0 + x, 1.0 / (UNKNOWNS + 1) as f64)

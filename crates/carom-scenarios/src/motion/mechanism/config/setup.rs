@@ -45,7 +45,7 @@ pub(crate) struct Setup {
 }
 
 impl Setup {
-    /// Adds the name of the contact to an error of initial penetration.
+    /// Converts an integrator error to a scenario error. If a contact penetrates at the start, the message names this contact.
     pub(crate) fn name_key(&self, error: IntegratorError) -> ScenarioError {
         match error {
             IntegratorError::InitialPenetration { contact, gap } => {
@@ -60,7 +60,7 @@ impl Setup {
 }
 
 impl Config {
-    /// Checks the configuration, and builds the mechanism.
+    /// Checks the configuration, and builds the planar mechanism with the settings of its run.
     pub(crate) fn setup(&self) -> Result<Setup, ScenarioError> {
         self.check_times()?;
         let links = self.links.as_deref().unwrap_or_default();
@@ -103,7 +103,7 @@ impl Config {
         })
     }
 
-    /// Rejects invalid time steps and durations, and runs that are too long.
+    /// Rejects an invalid time step or duration, and a run with too many steps or output rows.
     fn check_times(&self) -> Result<(), ScenarioError> {
         crate::motion::positive("time_step", &[self.time_step])?;
         crate::motion::finite("gravity", &self.gravity)?;
@@ -128,7 +128,7 @@ impl Config {
     }
 }
 
-/// Returns the distinct lines of the contacts, with unit normals.
+/// Returns the fixed lines that contacts can touch, each once, as a point and a unit normal.
 fn distinct_lines(contacts: &[ContactConfig]) -> Vec<[[f64; 2]; 2]> {
     let mut lines: Vec<[[f64; 2]; 2]> = Vec::new();
     for LineConfig { point, normal } in contacts.iter().map(|contact| contact.line) {
@@ -171,7 +171,8 @@ impl Assembly {
         found.map(|(_, link)| *link)
     }
 
-    /// Adds link `i`; its parent must have been added before.
+    /// Adds the link with the index `i` of the list `links`, with its joint, masses and forces. Its parent must have been
+    /// added before.
     fn add_link(&mut self, links: &[LinkConfig], i: usize) -> Result<(), ScenarioError> {
         let link = &links[i];
         let key = |part: &str| format!("links[{i}].{part}");
@@ -209,7 +210,7 @@ impl Assembly {
         Ok(())
     }
 
-    /// Returns the parent of a link, or an error message.
+    /// Returns the parent link named in the configuration of `link`, or an error message if it has not been added.
     fn parent(&self, links: &[LinkConfig], link: &LinkConfig) -> Result<Link, String> {
         let name = &link.parent;
         let parent = match name.as_str() {
@@ -236,7 +237,8 @@ impl Assembly {
         Ok(parent)
     }
 
-    /// Adds the joint to the drawing of the parent, and the centers of mass to the drawing of the link.
+    /// Prepares the drawing of a new link: its joint is added to the drawing of its parent, and its centers of mass to its own
+    /// drawing. `new`: the added link.
     fn draw_link(&mut self, link: &LinkConfig, parent: Link, new: Link) {
         let mut drawings = self.drawings.iter_mut();
         if let Some(holder) = drawings.find(|drawing| drawing.link == parent) {
@@ -249,7 +251,8 @@ impl Assembly {
         self.drawings.push(drawing);
     }
 
-    /// Adds the mass of the link itself and the bodies in its list.
+    /// Adds the mass of a link to the mechanism, and the masses of the bodies that the configuration lists for this link.
+    /// `new`: the added link.
     fn add_bodies(&mut self, link: &LinkConfig, new: Link) {
         let whole = link.mass.map(|mass| {
             Inertia::new(
@@ -265,7 +268,7 @@ impl Assembly {
         }
     }
 
-    /// Adds the spring and the actuator to the joint of a link.
+    /// Adds the spring and the actuator of a link's joint to the mechanism. `new`: the added link.
     fn add_forces(&mut self, link: &LinkConfig, new: Link) {
         if let Some(spring) = link.spring {
             let spring = Spring {
@@ -290,7 +293,7 @@ impl Assembly {
         }
     }
 
-    /// Adds contact `i`; its link must have been added before.
+    /// Adds the contact with the index `i` of the list `contacts` to the mechanism. Its link must have been added before.
     fn add_contact(&mut self, contacts: &[ContactConfig], i: usize) -> Result<(), ScenarioError> {
         let contact = &contacts[i];
         let key = |part: &str| format!("contacts[{i}].{part}");
@@ -318,7 +321,8 @@ impl Assembly {
         Ok(())
     }
 
-    /// Returns the link of a contact, or the invalid key with an error message.
+    /// Checks the configuration of a contact and returns the link that it belongs to. An error contains the invalid key and a
+    /// message. `before`: contacts that were added before, which must have other names.
     fn check_contact(
         &self,
         contact: &ContactConfig,
@@ -347,7 +351,7 @@ impl Assembly {
         Ok(link)
     }
 
-    /// Builds the mechanism; error messages contain the names of the links.
+    /// Builds the planar mechanism from the added links and contacts. Error messages contain the names of the links.
     fn build(&self) -> Result<PlanarMechanism, ScenarioError> {
         let name = |coordinate: usize| self.coordinates.get(coordinate).map_or("", String::as_str);
         // Errors count coordinates, and a floating link has three of them.
@@ -370,7 +374,8 @@ impl Assembly {
     }
 }
 
-/// Returns the first coordinate that moves no inertia at a configuration; `None` if there is no such coordinate.
+/// Returns the index of the first coordinate whose motion moves no mass in the configuration `position`; `None` if there is no
+/// such coordinate.
 fn massless(mechanism: &PlanarMechanism, position: &[f64]) -> Option<usize> {
     let n = position.len();
     let mut mass = DMatrix::zeros(n, n);

@@ -90,7 +90,8 @@ enum Numbers {
 }
 
 impl Numbers {
-    /// Returns the number for a coordinate.
+    /// Returns the number that applies to the joint coordinate with the index `coordinate`: the common number, or the entry of
+    /// a list.
     fn at(&self, coordinate: usize) -> Option<f64> {
         match self {
             Self::One(number) => Some(*number),
@@ -251,7 +252,7 @@ impl JointConfig {
         Ok(Built { spec, names })
     }
 
-    /// Rejects keys that the joint type does not have.
+    /// Rejects keys that the joint type `kind` does not have. `fault`: creates the error from a key and a message.
     fn check_keys(
         &self,
         kind: &Kind,
@@ -293,7 +294,8 @@ impl JointConfig {
         Ok(())
     }
 
-    /// Rejects keys without effect: a restitution without a limit, a rest position without a spring.
+    /// Rejects keys that have no effect: a restitution without a limit, or a rest position without a spring. `fault`: creates
+    /// the error from a key and a message.
     fn check_effect(
         &self,
         fault: &dyn Fn(&str, String) -> ScenarioError,
@@ -575,8 +577,8 @@ fn attitude([w, x, y, z]: [f64; 4]) -> Result<So3, String> {
     So3::from_quaternion(w, &Vector3::new(x, y, z)).ok_or_else(|| "no rotation".to_owned())
 }
 
-/// Compiles a force as an expression of the time `t` (s). The value is NaN if the expression has no finite value; a run then
-/// ends.
+/// Compiles an expression of the time `t` (s) to a function that returns the force of an actuator. A value of the function is
+/// NaN if the expression has no finite value; the run then ends.
 fn signal(text: &str) -> Result<Signal, String> {
     let mut names = Names::default();
     names.add("t", Type::Float);

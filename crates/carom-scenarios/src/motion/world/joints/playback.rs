@@ -64,7 +64,8 @@ impl<'w> Film<'w> {
         }
     }
 
-    /// Adds the animation to a record; `shapes` are the shapes of the bodies.
+    /// Adds the animation of the recorded frames to a record. `shapes`: shape of each body; `end`: end of the run, which
+    /// becomes the last frame.
     pub(super) fn show(mut self, shapes: &[Option<Shape>], end: &JointedEnd, record: &mut Record) {
         if self.frames.last().is_none_or(|(time, _)| *time < end.time) {
             self.frames.push((end.time, end.posture.states.clone()));
@@ -93,7 +94,8 @@ impl<'w> Film<'w> {
         playback(&spec, &self.frames, &hits, record);
     }
 
-    /// Returns the impulses of the joints on their children in an impact, with the positions of the joints at that time.
+    /// Converts the joint reactions in an impact to the form that the animation needs: the impulse of each joint on its child
+    /// body, at the position of the joint at that time (s).
     fn hit(&self, (time, reactions): &(f64, Vec<Reaction>)) -> Hit {
         let mb = self.jointed.world.multibody();
         let start = &self.jointed.world.start().states;
@@ -119,12 +121,14 @@ impl<'w> Film<'w> {
     }
 }
 
-/// Converts a point from world axes to the axes of a body.
+/// Converts a point from world coordinates to the axes of a body with the pose in `state`.
 fn within(state: &State, point: &Vector3<f64>) -> Vector3<f64> {
     state.rotation.rotate_back(&(point - state.position))
 }
 
-/// Returns a body with all its drawn parts.
+/// Returns the drawing of the body with the index `body`: its shape, rods from its center of mass to joints outside the shape,
+/// and pins along the axes of its joints. `mb`: bodies and joints; `start`: initial states. `None` if the drawing cannot be
+/// built.
 fn drawn(mb: &Multibody, body: usize, shape: Option<&Shape>, start: &[State]) -> Option<BodySpec> {
     let state = start.get(body)?;
     let ends: Vec<Vector3<f64>> = mb
@@ -182,7 +186,8 @@ fn drawn(mb: &Multibody, body: usize, shape: Option<&Shape>, start: &[State]) ->
     })
 }
 
-/// Returns the placement of the rod of a distance joint: its center, and a rotation whose third axis is along the rod.
+/// Returns the pose of the rod that represents a distance joint, for drawing. Its center is midway between the joint's ends,
+/// and its third axis along the rod. `states`: states of all bodies.
 fn stretched(joint: &Joint, states: &[State]) -> State {
     let frames = joint.frames(states);
     let axis = frames.separation();
@@ -196,7 +201,8 @@ fn stretched(joint: &Joint, states: &[State]) -> State {
     }
 }
 
-/// Returns the rod of a distance joint as a body of mass 1, for drawing.
+/// Returns the rod that represents a distance joint, for drawing, as a body of mass 1 kg. `start`: initial states of all
+/// bodies. `None` if the joint's ends coincide.
 fn distance_rod(joint: &Joint, start: &[State]) -> Option<BodySpec> {
     let length = joint.frames(start).separation().norm();
     let half = Vector3::z() * (0.5 * length);
@@ -210,7 +216,8 @@ fn distance_rod(joint: &Joint, start: &[State]) -> Option<BodySpec> {
     })
 }
 
-/// Adds the rod of a joint to every frame, with the velocity of straight motion to the next frame.
+/// Adds the state of the rod that represents a distance joint to every frame (time in s, states of all bodies). Its velocity
+/// is that of straight motion to the next frame.
 fn append(frames: &mut [(f64, Vec<State>)], joint: &Joint) {
     let mut later: Option<(f64, Vector3<f64>)> = None;
     for (time, states) in frames.iter_mut().rev() {
@@ -225,7 +232,8 @@ fn append(frames: &mut [(f64, Vec<State>)], joint: &Joint) {
     }
 }
 
-/// Creates a capsule about a point, along a vector of half its length; `None` if that vector is zero.
+/// Creates a capsule (rounded rod) about `center` with the radius `radius` (m). `half`: vector from the center to one end;
+/// `None` if this vector is zero.
 fn rod(center: &Vector3<f64>, half: &Vector3<f64>, radius: f64) -> Option<Shape> {
     let axis = Unit::try_new(*half, 0.0)?;
     let core = Segment::new(half.norm(), &axis, *center).ok()?;
@@ -233,7 +241,8 @@ fn rod(center: &Vector3<f64>, half: &Vector3<f64>, radius: f64) -> Option<Shape>
     Some(Shape::Rounded(Box::new(capsule)))
 }
 
-/// Creates pins along the axes of a joint that are fixed to its child.
+/// Creates the capsules that show the axes of a joint. They are fixed to the joint's child body, whose state is `state`.
+/// `start`: initial states of all bodies; `size`: length scale of the drawing (m).
 fn pins(joint: &Joint, state: &State, start: &[State], size: f64) -> Vec<Shape> {
     let side = joint.frames(start).child;
     let at = within(state, &side.origin);

@@ -201,7 +201,8 @@ impl<'w> Log<'w> {
     }
 }
 
-/// Returns the coordinates of all joints that are not spherical: each has a force in the record, and in a control.
+/// Returns the indices of all joint coordinates, except those of spherical joints. Each of these coordinates has a force in
+/// the record, and in the output of a controller.
 pub(super) fn open_coordinates(mb: &Multibody) -> impl Iterator<Item = usize> + '_ {
     let joints = mb.joints().iter().enumerate();
     let open = joints.filter(|(_, joint)| !joint.kind.is_spherical());
@@ -219,7 +220,8 @@ fn list(v: &Vector3<f64>) -> Value {
     json!([v.x, v.y, v.z])
 }
 
-/// Returns the velocity of the center and the angular velocity, both in world axes.
+/// Returns the velocity of the body's center of mass (m/s) and its angular velocity (rad/s), both in world axes. They are zero
+/// for a fixed body.
 fn velocity(mb: &Multibody, body: usize, state: &State) -> (Vector3<f64>, Vector3<f64>) {
     match mb.rigid(body) {
         None => (Vector3::zeros(), Vector3::zeros()),
@@ -241,7 +243,8 @@ fn row(mb: &Multibody, time: f64, body: usize, state: &State) -> Value {
     ])
 }
 
-/// Returns relative quaternion and relative angular velocity of a spherical joint.
+/// Returns the rotation of a spherical joint's child relative to its parent as a quaternion w, x, y, z, and the relative
+/// angular velocity (rad/s) in the axes of the joint's parent frame. `posture`: states of all bodies.
 fn ball(mb: &Multibody, joint: usize, posture: &Posture) -> ([f64; 4], [f64; 3]) {
     let of = &mb.joints()[joint];
     let frames = of.frames(&posture.states);
@@ -522,7 +525,7 @@ fn quantities(
     ]);
 }
 
-/// Adds the figures of coordinates and energy against time.
+/// Adds the figures of joint coordinates and energy against time to the record.
 fn figures(jointed: &Jointed, log: &Log<'_>, record: &mut Record) {
     if log.times.is_empty() {
         return;

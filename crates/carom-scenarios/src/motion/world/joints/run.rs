@@ -9,7 +9,8 @@ use carom_motion::jointed::{Control, JointEvent};
 use carom_motion::world::Laws;
 use carom_report::Record;
 
-/// Runs a world with joints; a control, if given, sets forces along the coordinates.
+/// Simulates a world with joints and fills its record. `control`: optional controller, which sets forces along the joint
+/// coordinates at grid times.
 pub(in super::super) fn run<'c>(
     config: &Config,
     input: &Input<'_>,

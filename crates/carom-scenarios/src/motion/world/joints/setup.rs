@@ -22,7 +22,7 @@ pub(super) struct Jointed {
 }
 
 impl Jointed {
-    /// Returns the names of those pairs of an imported robot that overlap at the start.
+    /// Returns the names of those pairs of an imported robot's bodies that overlap at the start and therefore never touch.
     pub(super) fn overlapping(&self) -> Vec<[&str; 2]> {
         let pairs = self.world.overlapping().iter();
         pairs
@@ -122,7 +122,7 @@ impl Jointed {
     }
 }
 
-/// Converts an error, with the key of the joint or body that caused it.
+/// Converts a motion error to a scenario error with the configuration key of the joint or body that caused it.
 fn named(error: &MotionError, joints: &[JointConfig], bodies: &[BodyConfig]) -> ScenarioError {
     let message = format!("{}: {error}", error.kind());
     let of_joint = |name: &str| joints.iter().position(|joint| joint.name == name);
@@ -150,8 +150,8 @@ fn named(error: &MotionError, joints: &[JointConfig], bodies: &[BodyConfig]) -> 
     ScenarioError::value(&key.unwrap_or_else(|| "joints".to_owned()), message)
 }
 
-/// Returns the pairs of an imported robot, except those given by the user: parts of a model often overlap at the joints between
-/// them.
+/// Returns the pairs of bodies that may overlap at the start, as body indices: all pairs of an imported robot, except those
+/// that the user gives. Bodies of a robot model often overlap at their joints.
 fn may_overlap(config: &Config, setup: &Setup) -> BTreeSet<[usize; 2]> {
     let n = config.imported.as_ref().map_or(0, |robot| robot.n_bodies);
     let given = |[i, j]: &[usize; 2]| {
@@ -162,7 +162,8 @@ fn may_overlap(config: &Config, setup: &Setup) -> BTreeSet<[usize; 2]> {
     all.filter(|pair| !given(pair)).collect()
 }
 
-/// Returns the pairs that may touch, as indices of bodies, then planes.
+/// Returns the pairs that may touch, with the friction and restitution between them. An index counts the bodies first, then
+/// the planes. `shapes`: shape of each body; `mobile`: name of each body, and true if it moves.
 fn touching_pairs(
     config: &Config,
     shapes: &[Option<Shape>],

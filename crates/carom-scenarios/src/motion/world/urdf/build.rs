@@ -22,7 +22,8 @@ struct Body {
     round: Option<bool>,
 }
 
-/// Converts a robot to the parts of a world.
+/// Converts a robot read from a URDF file to the bodies, joints and pairs of a world. `tree`: links of the robot in groups
+/// that move as one body.
 pub(super) fn build(
     config: &UrdfConfig,
     mut robot: Robot,
@@ -53,7 +54,7 @@ pub(super) fn build(
     Ok(builder.imported)
 }
 
-/// Returns the placement of the root link's frame.
+/// Returns the pose of the root link's frame in the world, from the configured position (m) and unit quaternion.
 fn place(config: &UrdfConfig) -> Result<Se3, ScenarioError> {
     crate::motion::finite("urdf.position", &config.position)?;
     let rotation = match config.quaternion {
@@ -63,7 +64,7 @@ fn place(config: &UrdfConfig) -> Result<Se3, ScenarioError> {
     Ok(Se3::new(rotation, Vector3::from(config.position)))
 }
 
-/// Checks that the names of joints in the configuration belong to joints that move.
+/// Checks that every joint name in the configuration is the name of a movable joint of the robot.
 fn check_names(config: &UrdfConfig, robot: &Robot) -> Result<(), ScenarioError> {
     let positions = config.joints.keys().map(|name| ("joints", name));
     let velocities = config.velocities.keys().map(|name| ("velocities", name));
@@ -97,7 +98,7 @@ impl Builder<'_> {
         serde_json::from_value(keys).map_err(|error| self.fault(error.to_string()))
     }
 
-    /// Adds the body of a group.
+    /// Adds the body of a group: links of the robot that are connected by fixed joints and move as one body.
     fn body(&mut self, group: &Group) -> Result<(), ScenarioError> {
         let name = &self.robot.links[group.root].name;
         if name == "ground" {
@@ -144,7 +145,8 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// True if the root link is fixed.
+    /// True if the root link of the robot is fixed in space: by the configuration, or because it has no mass. `group`: the
+    /// root link with the links fixed to it.
     fn is_fixed(&self, group: &Group) -> Result<bool, ScenarioError> {
         if self.config.base == Some(Base::Floating) && group.mass <= 0.0 {
             let name = &self.robot.links[group.root].name;
@@ -164,7 +166,8 @@ impl Builder<'_> {
         Ok(is_fixed)
     }
 
-    /// Adds the root group as a fixed body, or as the ground if it has no shape.
+    /// Adds the fixed root link, with the links fixed to it, as a fixed body. If it has no shape, it becomes the ground
+    /// instead.
     fn ground(&mut self, group: &Group) -> Result<(), ScenarioError> {
         let (shape, has_cylinder) = self.shape(group, &Vector3::zeros())?;
         let Some(shape) = shape else {
@@ -194,7 +197,8 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// Returns the shape of a group about a point of the group's frame, and true if it contains a cylinder.
+    /// Returns the shape of a group of links that move as one body, and true if the shape contains a cylinder. `about`: point
+    /// in the axes of the group that becomes the origin. The shape is `None` for a group without collision geometry.
     fn shape(
         &mut self,
         group: &Group,
@@ -241,7 +245,9 @@ impl Builder<'_> {
         }))
     }
 
-    /// Returns the convex hull of a mesh. A mesh that is not found is omitted, with a note.
+    /// Returns the configuration of a polyhedron: the convex hull of a mesh file. If the file cannot be read, returns `None`
+    /// and notes that for the record. `link`: name of the link; `at`: pose of the mesh; `address`: path in the URDF file;
+    /// `scale`: scale factors along the axes.
     fn mesh(&mut self, link: &str, at: &Se3, address: &str, scale: &[f64; 3]) -> Option<Value> {
         let mut note = |why: String| self.imported.ignored.push(Note::new("mesh", link, &why));
         let Some(path) = found(self.config, address) else {
@@ -351,7 +357,8 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// Excludes contact between bodies with cylinders and other bodies of the robot: cylinders can touch planes only.
+    /// Excludes contact between a body with cylinders and the other bodies of the robot, because cylinders can touch only
+    /// planes.
     fn cylinders(&mut self) -> Result<(), ScenarioError> {
         let mut pairs = Vec::new();
         for (i, first) in self.bodies.iter().enumerate() {
@@ -374,7 +381,7 @@ impl Builder<'_> {
     }
 }
 
-/// Returns a rotation that maps z to an axis.
+/// Returns a rotation that turns the z axis into the direction `axis`.
 fn onto(axis: &Vector3<f64>) -> So3 {
     let unit = axis.try_normalize(0.0).unwrap_or_else(Vector3::z);
     let across = Vector3::z().cross(&unit);
@@ -385,7 +392,8 @@ fn onto(axis: &Vector3<f64>) -> So3 {
     }
 }
 
-/// Finds the file of a mesh: in the folder for meshes, or next to the robot's file.
+/// Searches for the file of a mesh in the folder for meshes and in the folder of the robot's file. `address`: path in the URDF
+/// file. `None` if the file does not exist.
 fn found(config: &UrdfConfig, address: &str) -> Option<PathBuf> {
     let path = address
         .strip_prefix("package://")

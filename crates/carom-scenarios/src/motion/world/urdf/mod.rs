@@ -74,7 +74,8 @@ pub(super) struct Imported {
 }
 
 impl Imported {
-    /// Returns notes about everything that is ignored, including the pairs that overlap at the start.
+    /// Returns notes about everything in the robot's description that the import ignores. `overlapping`: pairs of bodies that
+    /// overlap at the start and therefore never touch.
     pub(super) fn notes(&self, overlapping: &[[&str; 2]]) -> Vec<String> {
         let overlaps = overlapping.iter().map(|[first, second]| {
             let why = "they overlap at the start";
@@ -84,8 +85,8 @@ impl Imported {
         all.map(|note| note.0).collect()
     }
 
-    /// Adds `merged` and `ignored` to the results of a record. `overlapping` are the pairs that overlap at the start and
-    /// therefore never touch.
+    /// Adds the keys `merged` (links that became part of another body) and `ignored` (parts that the import ignores) to the
+    /// results of a record. `overlapping`: pairs of bodies that overlap at the start and therefore never touch.
     pub(super) fn report(&self, overlapping: &[[&str; 2]], results: &mut BTreeMap<String, Value>) {
         let merged = self
             .merged
@@ -106,7 +107,8 @@ impl Imported {
 }
 
 impl UrdfConfig {
-    /// Reads the URDF from `text`, if given, else from its file, and the mesh files that it names.
+    /// Imports a robot from the URDF text `text`, or from the configured file if no text is given, and reads the mesh files
+    /// that it names.
     pub(super) fn import(&self, text: Option<&str>) -> Result<Imported, ScenarioError> {
         let place = |message: String| {
             ScenarioError::value("urdf.file", format!("{}: {message}", self.file.display()))

@@ -53,7 +53,7 @@ pub(super) struct Joint {
     pub(super) friction: f64,
 }
 
-/// Reads a robot; error messages contain the line.
+/// Parses the URDF text of a robot to its links and joints. Error messages contain the line number.
 pub(super) fn read(text: &str) -> Result<Robot, String> {
     let document = Document::parse(text).map_err(|error| error.to_string())?;
     let root = document.root_element();
@@ -93,7 +93,7 @@ fn child<'a>(node: Node<'a, 'a>, name: &'static str) -> Option<Node<'a, 'a>> {
     node.children().find(|part| part.has_tag_name(name))
 }
 
-/// Returns an error with the line of an element.
+/// Returns an error with the line number of the XML element `node` and a message.
 fn fault<T>(node: Node<'_, '_>, message: &str) -> Result<T, String> {
     let line = node.document().text_pos_at(node.range().start).row;
     Err(format!("line {line}: {message}"))
@@ -109,7 +109,7 @@ fn text<'a>(node: Node<'a, 'a>, attribute: &str) -> Result<&'a str, String> {
     }
 }
 
-/// Returns the numbers of an attribute; `None` if the attribute is missing.
+/// Parses an attribute of the XML element `node` as `N` finite numbers; `None` if the attribute is missing.
 fn numbers<const N: usize>(
     node: Node<'_, '_>,
     attribute: &str,
@@ -139,7 +139,8 @@ fn number_or(node: Node<'_, '_>, attribute: &str, default: f64) -> Result<f64, S
     Ok(numbers::<1>(node, attribute)?.map_or(default, |[x]| x))
 }
 
-/// Returns the pose of the `origin` of an element: roll, pitch and yaw about fixed axes.
+/// Returns the pose given by the child `origin` of the XML element `node`. Its rotation consists of roll, pitch and yaw (rad)
+/// about fixed axes. Without this child the pose is the identity.
 fn origin(node: Node<'_, '_>) -> Result<Se3, String> {
     let Some(origin) = child(node, "origin") else {
         return Ok(Se3::identity());

@@ -27,7 +27,8 @@ pub(super) struct Tree {
     pub(super) places: Vec<(usize, Se3)>,
 }
 
-/// Sorts the links of a robot into groups.
+/// Sorts the links of a robot into groups that move as one body, because fixed joints connect them. Returns an error if the
+/// joints do not form a tree.
 pub(super) fn tree(robot: &Robot) -> Result<Tree, String> {
     let mut known: BTreeMap<&str, usize> = BTreeMap::new();
     for (i, link) in robot.links.iter().enumerate() {
@@ -103,7 +104,8 @@ impl Group {
         }
     }
 
-    /// Computes mass, center of mass and inertia of the group from its members.
+    /// Computes mass (kg), center of mass and inertia of a group of links that move as one body. `links`: all links of the
+    /// robot.
     fn weigh(&mut self, links: &[Link]) {
         let parts: Vec<_> = self
             .members
