@@ -15,17 +15,15 @@ const LANES: usize = 8;
 /// Range of magnitudes within which sums in twice the precision neither overflow nor lose their low half.
 const SAFE: std::ops::Range<f64> = 1e-250..1e250;
 
-/// Returns the backward error of `z` (n entries): the smallest relative change of the entries of $M$ and $q$
-/// that makes `z` a solution.
+/// Returns the backward error of the answer `z` (n entries): the smallest relative change of the entries of $M$ and
+/// $q$ that makes `z` a solution. The error is infinite if an entry of `z` is negative or not finite.
 ///
-/// With $t_i = |q_i| + \sum_j |M_{ij}| z_j$ it is the largest of $|w_i|/t_i$ where $z_i > 0$ and
-/// $\max(0, -w_i)/t_i$ elsewhere, with 0/0 = 0. It is infinite if an entry of `z` is negative or not finite.
+/// With $w = Mz + q$ and $t_i = |q_i| + \sum_j |M_{ij}| z_j$ the backward error is the largest of $|w_i|/t_i$ where
+/// $z_i > 0$ and $\max(0, -w_i)/t_i$ elsewhere, with 0/0 = 0. $w$ is evaluated in twice the precision, or without
+/// rounding where products would leave the range of doubles.
 ///
-/// $w = Mz + q$ is evaluated in twice the precision, or without rounding where products would
-/// leave the range of doubles.
-///
-/// Oettli & Prager, *Compatibility of approximate solution of linear equations*, 1964; Ogita, Rump
-/// & Oishi, *Accurate sum and dot product*, 2005, Algorithm 5.3.
+/// Oettli & Prager, *Compatibility of approximate solution of linear equations*, 1964; Ogita, Rump & Oishi,
+/// *Accurate sum and dot product*, 2005, Algorithm 5.3.
 pub(crate) fn backward_error(problem: LcpRef<'_>, z: &[f64]) -> f64 {
     if !z.iter().all(|z| *z >= 0.0 && z.is_finite()) {
         return f64::INFINITY;
@@ -69,7 +67,8 @@ pub(crate) fn backward_error(problem: LcpRef<'_>, z: &[f64]) -> f64 {
     largest
 }
 
-/// Computes $w_i/t_i$ of row `i` without rounding errors in the sums; see [`backward_error`].
+/// Computes the quotient $w_i/t_i$ of row `i` without rounding errors in the sums, for [`backward_error`].
+/// $w_i = q_i + \sum_j M_{ij}z_j$ is the value of the row, and $t_i$ is the sum of the magnitudes of its terms.
 #[cold]
 fn exact_row(problem: LcpRef<'_>, z: &[f64], i: usize) -> f64 {
     let products = z.iter().enumerate();

@@ -49,7 +49,7 @@ impl Balance {
         }
     }
 
-    /// Reserves memory for problems with n rows.
+    /// Reserves memory for balancing problems with `n` rows.
     pub(crate) fn reserve(&mut self, n: usize) {
         for vector in [&mut self.means, &mut self.column_means] {
             vector.reserve(n.saturating_sub(vector.len()));
@@ -67,7 +67,8 @@ impl Balance {
         self.sizes.reserve((2 * n).saturating_sub(self.sizes.len()));
     }
 
-    /// Computes the exponents that balance the matrix of a problem.
+    /// Computes the powers of two with which the rows and columns of the matrix are scaled to be balanced:
+    /// afterwards the largest entry of every row and column is about one.
     pub(crate) fn set(&mut self, problem: LcpRef<'_>) {
         let n = problem.dim();
         self.means.clear();
@@ -129,11 +130,12 @@ impl Balance {
         }
     }
 
-    /// True if an answer (n entries) is heavy: in at least one block of the balanced problem its largest entry
-    /// exceeds $10^4$ times the largest entry of the vector $q$.
+    /// True if the answer `z` (n entries) is heavy, that is, very large compared with the vector $q$. Matrix and
+    /// vector are balanced first. The answer is heavy if its largest entry in at least one block of connected rows
+    /// and columns exceeds $10^4$ times the largest entry of $q$ in that block.
     ///
     /// Only heavy answers can have a small backward error although the problem has no solution: the smaller the
-    /// error, the larger they are. The balancing is skipped if simpler scalings already show that the answer is
+    /// error, the larger the answer. The balancing is skipped if simpler scalings already show that the answer is
     /// not heavy.
     pub(crate) fn is_heavy(&mut self, problem: LcpRef<'_>, z: &[f64]) -> bool {
         let n = problem.dim();
@@ -169,7 +171,8 @@ impl Balance {
     }
 }
 
-/// Returns the root of a node in a forest of parents, and shortens the path to it (path halving).
+/// Returns the root of node `i` in a forest, and shortens the path to it (path halving). `parent` holds the parent
+/// of each node; a root is its own parent.
 pub(crate) fn root(parent: &mut [usize], mut i: usize) -> usize {
     while parent[i] != i {
         parent[i] = parent[parent[i]];
@@ -178,8 +181,9 @@ pub(crate) fn root(parent: &mut [usize], mut i: usize) -> usize {
     i
 }
 
-/// True if the terms of each row show that an answer is not heavy: if no term of a row is large against
-/// $|q_i|$, no entry of the answer is, in any units.
+/// True if simple bounds show that an answer is not very large compared with the vector $q$ (not heavy). `terms`
+/// holds one sum per row, $|q_i| + \sum_j |M_{ij}z_j|$. If no such sum is large compared with $|q_i|$, no entry of
+/// the answer is large, in any units.
 #[inline]
 pub(crate) fn is_surely_light(terms: &[f64], vector: &[f64]) -> bool {
     let rows = terms.iter().zip(vector);
@@ -191,9 +195,10 @@ pub(crate) fn is_surely_light(terms: &[f64], vector: &[f64]) -> bool {
 /// An answer below this multiple of the vector in one scaling is not heavy in the balanced one either.
 pub(crate) const LIGHT: f64 = 0.1 * HEAVY;
 
-/// True if an answer is not heavy after a simple scaling: first the largest entry of every row becomes one,
-/// then that of every column. In these units no entry of the answer exceeds [`LIGHT`] times the largest $|q_i|$
-/// among the rows in which its column is nonzero.
+/// True if the answer `z` is not very large compared with the vector $q$ (not heavy), after a simple scaling of the
+/// problem. First the largest entry of every row of the matrix becomes one, then that of every column. The answer
+/// is not heavy if in these units no entry exceeds [`LIGHT`] times the largest $|q_i|$ among the rows in which its
+/// column is nonzero.
 ///
 /// `units` (n entries) is work space.
 fn is_light_by_rows(problem: LcpRef<'_>, z: &[f64], units: &mut [f64]) -> bool {

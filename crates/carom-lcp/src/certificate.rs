@@ -54,13 +54,14 @@ pub(crate) struct Assessment {
 /// If the sum of the terms of a row is below this, its entries are inspected: products may have underflowed.
 const VISIBLE: f64 = 1e-250;
 
-/// Bounds the rounding error of a plain sum of n products and a constant, divided by the sum of their
-/// magnitudes.
+/// Returns a bound of the relative rounding error of a plain sum of `n` products and a constant. The bound is
+/// relative to the sum of the magnitudes of the terms.
 pub(crate) fn sum_rounding(n: usize) -> f64 {
     (2 * n + 4) as f64 * (f64::EPSILON / 2.0)
 }
 
-/// True if every row whose terms are below [`VISIBLE`] has only zero terms.
+/// True if products cannot have underflowed: every row whose sum of magnitudes (`terms`) is below [`VISIBLE`] has
+/// only terms that are exactly zero.
 #[cold]
 fn tiny_rows_are_empty(problem: LcpRef<'_>, z: &[f64], terms: &[f64]) -> bool {
     terms.iter().enumerate().all(|(i, t)| {
@@ -73,8 +74,8 @@ fn tiny_rows_are_empty(problem: LcpRef<'_>, z: &[f64], terms: &[f64]) -> bool {
     })
 }
 
-/// Computes the residuals of `z` (n entries). Writes $w = Mz + q$ into `w` and the sums of the magnitudes of
-/// the terms, $|q_i| + \sum_j |M_{ij}z_j|$, into `terms` (n entries each).
+/// Computes the residuals of the answer `z` (n entries). Writes $w = Mz + q$ into `w` and the sums of the
+/// magnitudes of the terms, $|q_i| + \sum_j |M_{ij}z_j|$, into `terms` (n entries each).
 pub(crate) fn assess(
     problem: LcpRef<'_>,
     z: &[f64],
@@ -101,8 +102,9 @@ pub(crate) fn assess(
     }
 }
 
-/// Does the work of [`assess`] for a dimension known at compile time. Returns `None` if the numbers need
-/// scaling.
+/// Computes the residuals of an answer as [`assess`] does, for a number of rows known at compile time. `columns`
+/// and `vector` are the matrix $M$, column by column, and the vector $q$ of `problem`. Returns `None` if products
+/// could overflow or underflow.
 #[inline]
 pub(crate) fn assess_fixed<const N: usize>(
     problem: LcpRef<'_>,
@@ -130,7 +132,8 @@ pub(crate) fn assess_fixed<const N: usize>(
     Some(worst.reduce().assessment(problem, z, terms))
 }
 
-/// Adds $z m$ to `w` and $|z m|$ to `terms`, with $m$ = `column`. Returns the largest $|z m_i|$.
+/// Adds the column $m$ = `column` times $z$ to `w`, and the magnitudes $|z m_i|$ to `terms`. Returns the largest of
+/// these magnitudes.
 #[inline]
 fn add_column(z: f64, column: &[f64], w: &mut [f64], terms: &mut [f64]) -> f64 {
     let (w_chunks, w_rest) = w.as_chunks_mut::<4>();
@@ -164,7 +167,7 @@ fn add_products<const N: usize>(
     }
 }
 
-/// Computes the residuals of `z` (n entries) and writes $w = Mz + q$ into `w` (n entries).
+/// Computes the residuals of the answer `z` (n entries) and writes $w = Mz + q$ into `w` (n entries).
 pub(crate) fn certify(problem: LcpRef<'_>, z: &[f64], w: &mut [f64]) -> Certificate {
     let mut terms = vec![0.0; z.len()];
     Certificate {
@@ -175,8 +178,8 @@ pub(crate) fn certify(problem: LcpRef<'_>, z: &[f64], w: &mut [f64]) -> Certific
     }
 }
 
-/// Computes the residuals if the plain evaluation would overflow or underflow: every factor is brought to about
-/// one by a power of two.
+/// Computes the residuals of the answer `z` as [`assess`] does, where a plain evaluation would overflow or
+/// underflow: every factor is first scaled to about one by a power of two.
 fn assess_scaled(problem: LcpRef<'_>, z: &[f64], w: &mut [f64], terms: &mut [f64]) -> Assessment {
     let z_max = max_abs(z);
     if !z_max.is_finite() {
@@ -315,7 +318,7 @@ impl Worst<1> {
     }
 }
 
-/// Returns the divisor, with 0 replaced by 1 so that 0/0 gives 0.
+/// Returns `size`, or 1 if `size` is zero. The result serves as a divisor, so that 0/0 gives 0.
 fn unit(size: f64) -> f64 {
     if size == 0.0 { 1.0 } else { size }
 }

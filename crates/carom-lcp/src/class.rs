@@ -155,8 +155,8 @@ fn positive_definite(symmetric: &DMatrix<f64>) -> Verdict {
     Verdict::of_positive(eigenvalues.min(), eigenvalues.amax())
 }
 
-/// Decides whether all principal minors are positive. Recursive test: each index is either eliminated or
-/// dropped, and the leading entry of every Schur complement reached must be positive.
+/// Decides if all principal minors of a matrix are positive (P-matrix). Recursive test: each index is either
+/// eliminated or dropped, and the leading entry of every Schur complement reached must be positive.
 ///
 /// Tsatsomeros & Li, *A recursive test for P-matrices*, 2000.
 fn principal_minors(matrix: DMatrix<f64>) -> Verdict {
@@ -182,12 +182,13 @@ fn principal_minors(matrix: DMatrix<f64>) -> Verdict {
     }
 }
 
-/// Computes the least value of $x^TAx$ over $x \ge 0$, $\sum x = 1$, for symmetric $A$ (n × n, n ≥ 1).
+/// Computes the least value of $x^TAx$ over $x \ge 0$, $\sum_i x_i = 1$, for the symmetric matrix $A$ (n × n, n ≥
+/// 1).
 ///
-/// Every subset S of the indices is tried as the set of nonzero entries of a minimizer. On the face of S the
-/// stationary point satisfies $A_{SS}x = \lambda e$, $e^Tx = 1$, and $\lambda$ is the value of $x^TAx$. Subsets
-/// with a singular system may be skipped: along a flat direction another minimizer with fewer nonzero entries
-/// is reached.
+/// Every subset S of the indices is tried as the set of nonzero entries of a minimizer. On this face the stationary
+/// point satisfies $A_{SS}x = \lambda e$ and $e^Tx = 1$, with $e$ the vector of ones, and $\lambda$ is the value of
+/// $x^TAx$. Subsets with a singular system may be skipped: along a flat direction another minimizer with fewer
+/// nonzero entries is reached.
 fn least_value_on_simplex(symmetric: &DMatrix<f64>) -> f64 {
     let n = symmetric.nrows();
     let mut least = if n == 0 { 1.0 } else { f64::INFINITY };

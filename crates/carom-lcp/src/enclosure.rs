@@ -42,11 +42,13 @@ struct Bounded<'a> {
 }
 
 impl<'a> Bounded<'a> {
-    /// Computes the solution near `z` (n entries) and its bounds; `None` if no bound is found. With an
-    /// approximate inverse $R$ and $\lVert I - RA\rVert_\infty \le \alpha < 1$ the solution of $Ax = b$ is
-    /// within $v + \frac{\alpha}{1-\alpha}\lVert v\rVert_\infty$ of $\tilde x$, $v = |R||b - A\tilde x|$ (Rump, *Verification
-    /// methods*, Acta Numerica 2010, Section 10). Here $\tilde x$ has twice the precision, so that few signs
-    /// remain unknown.
+    /// Computes the solution of a complementary basis near `z` (n entries) and proven bounds of its errors. `basis`
+    /// is `true` where $z_i$ is basic. `None` if no bound is found.
+    ///
+    /// With an approximate inverse $R$ and $\lVert I - RA\rVert_\infty \le \alpha < 1$ the solution of $Ax = b$ is
+    /// within $v + \frac{\alpha}{1-\alpha}\lVert v\rVert_\infty$ of the approximate solution $\tilde x$,
+    /// $v = |R||b - A\tilde x|$ (Rump, *Verification methods*, Acta Numerica 2010, Section 10). Here $\tilde x$ has
+    /// twice the precision, so that few signs remain unknown.
     fn new(problem: LcpRef<'a>, basis: &[bool], z: &[f64]) -> Option<Self> {
         let n = problem.dim();
         let mut balance = Balance::new();
@@ -111,7 +113,8 @@ impl<'a> Bounded<'a> {
         scale_by_power(self.problem.vector()[i], self.balance.row[i] + self.shift)
     }
 
-    /// True if the scaling has not rounded any entry.
+    /// True if the scaling by powers of two has not rounded an entry of the vector, or of a matrix column that
+    /// belongs to a basic variable.
     fn is_exact(&self) -> bool {
         let is_exact = |x: f64, scaled: f64| x == 0.0 || scaled.abs() > SMALLEST;
         let vector = self.problem.vector().iter().enumerate();
@@ -126,7 +129,8 @@ impl<'a> Bounded<'a> {
             })
     }
 
-    /// Evaluates $M_i x + q_i$, row `i` of $Mx + q$.
+    /// Evaluates row `i` of $Mx + q$ in the scaled problem. `x` holds the values of the basic variables in twice
+    /// the precision; all other entries of the answer are zero.
     fn row(&self, i: usize, x: &[Double]) -> Row {
         let constant = self.constant(i);
         let (mut value, mut terms) = (Double::from_f64(constant), constant.abs());
@@ -142,7 +146,8 @@ impl<'a> Bounded<'a> {
         }
     }
 
-    /// Evaluates $w_i$ of a nonbasic row and the radius of its error bounds.
+    /// Evaluates $w_i = (Mz + q)_i$ in the scaled problem at the solution of the basis, for a row whose $z_i$ is
+    /// not basic. Returns the value and the radius of its proven error bounds.
     fn slack(&self, i: usize) -> (Row, f64) {
         let row = self.row(i, &self.x);
         let basic = self.inside.iter().zip(&self.radius);
@@ -151,7 +156,8 @@ impl<'a> Bounded<'a> {
         (row, radius)
     }
 
-    /// True if a nonbasic row has no terms except the constant.
+    /// True if row `i` of $Mz + q$ has no terms except the constant $q_i$: its matrix entries in the columns of the
+    /// basic variables are zero.
     fn is_constant(&self, i: usize) -> bool {
         self.inside.iter().all(|j| self.entry(i, *j) == 0.0)
     }
@@ -166,7 +172,8 @@ struct Row {
     rounding: f64,
 }
 
-/// Decides a basis, `true` where $z_i$ is basic, by bounds on its solution near `z` (n entries).
+/// Decides by proven error bounds if a complementary basis has a nonnegative solution near `z` (n entries). `basis`
+/// is `true` where $z_i$ is basic and $w_i = (Mz + q)_i = 0$; elsewhere $z_i = 0$.
 pub(crate) fn enclose(problem: LcpRef<'_>, basis: &[bool], z: &[f64]) -> Enclosed {
     let Some(bounded) = Bounded::new(problem, basis, z) else {
         return Enclosed::Unknown;
@@ -200,8 +207,9 @@ pub(crate) fn enclose(problem: LcpRef<'_>, basis: &[bool], z: &[f64]) -> Enclose
     }
 }
 
-/// True if verified bounds prove that at least one nonbasic $w_i$ of a basis is negative by more than
-/// [`DATA_ROUNDING`] times the terms of its row.
+/// True if proven error bounds show that the solution of a complementary basis near `z` (n entries) is wrong: at
+/// least one $w_i$ is negative by more than [`DATA_ROUNDING`] times the terms of its row. `basis` is `true` where
+/// $z_i$ is basic; the other rows are examined.
 pub(crate) fn refutes(problem: LcpRef<'_>, basis: &[bool], z: &[f64]) -> bool {
     let Some(bounded) = Bounded::new(problem, basis, z) else {
         return false;
@@ -212,7 +220,8 @@ pub(crate) fn refutes(problem: LcpRef<'_>, basis: &[bool], z: &[f64]) -> bool {
     })
 }
 
-/// Returns the exponent that scales the balanced vector to about one; `None` if the vector is zero.
+/// Returns the exponent of the power of two that scales the vector $q$, after balancing, to a largest entry of
+/// about one; `None` if the vector is zero.
 fn shift(problem: LcpRef<'_>, balance: &Balance) -> Option<i32> {
     let rows = problem.vector().iter().zip(&balance.row);
     let sizes = rows.filter(|(q, _)| **q != 0.0);
@@ -222,8 +231,8 @@ fn shift(problem: LcpRef<'_>, balance: &Balance) -> Option<i32> {
         .map(|e| -e)
 }
 
-/// Bounds $\lVert I - RA\rVert_\infty$ for a matrix $A$ = `block` and its approximate inverse $R$. Returns
-/// `None` if the bound is not below one half.
+/// Returns an upper bound of $\lVert I - RA\rVert_\infty$ for a matrix $A$ = `block` and its approximate inverse
+/// $R$ = `inverse`, rounding errors included. `None` if the bound is not below one half.
 fn contraction(block: &DMatrix<f64>, inverse: &DMatrix<f64>) -> Option<f64> {
     let k = block.nrows();
     let rest = DMatrix::identity(k, k) - inverse * block;

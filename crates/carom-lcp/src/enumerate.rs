@@ -110,7 +110,8 @@ impl Enumerate {
         self.within(problem, &mut Work::new(self.max_work, None))
     }
 
-    /// Tries all complementary bases within the rest of a budget.
+    /// Tries all complementary bases of a linear complementarity problem (for each index $z_i$ or $w_i$ is basic)
+    /// and returns all solutions found. `work` is the remaining budget of multiply-adds, shared with other methods.
     pub(crate) fn within(
         &self,
         problem: LcpRef<'_>,
@@ -168,12 +169,14 @@ impl Enumerate {
 /// Bit sets of the positive entries of $z$ and of $w$.
 type Signs = (u32, u32);
 
-/// True if each of two solutions is complementary to the other.
+/// True if two solutions are complementary to each other: no index has a positive $z$ in one and a positive $w$ in
+/// the other. All points of the segment between them are then solutions.
 fn crosses(a: Signs, b: Signs) -> bool {
     a.0 & b.1 == 0 && b.0 & a.1 == 0
 }
 
 impl Rounded {
+    /// Returns the bit sets of the positive entries of $z$ (n entries) and of $w$ in this exact solution.
     fn signs(&self) -> Signs {
         let n = self.z.len();
         let bits = |part: &[bool]| {
@@ -198,7 +201,8 @@ struct Visitor<'a> {
 }
 
 impl Visitor<'_> {
-    /// Tries a basis. Returns false if the budget is exhausted.
+    /// Decides if one complementary basis has a nonnegative solution, and stores this solution. Bit $i$ of `mask`
+    /// is set where $z_i$ is basic. Returns false if the budget `work` is exhausted.
     fn visit(&mut self, mask: u32, work: &mut Work) -> bool {
         let n = self.problem.dim();
         let support: Vec<usize> = (0..n).filter(|i| mask >> i & 1 == 1).collect();
@@ -215,7 +219,9 @@ impl Visitor<'_> {
         is_found || self.visit_exactly(&support, &basis, work)
     }
 
-    /// Decides a basis by verified bounds. Returns false if a sign is zero to working precision.
+    /// Decides by proven error bounds if a complementary basis has a nonnegative solution, and stores this
+    /// solution. `basis` is `true` where $z_i$ is basic. Returns false if the basis remains undecided: the basis is
+    /// singular, a sign is zero to working precision, or the solution is inaccurate.
     fn visit_by_bounds(&mut self, basis: &[bool], work: &mut Work) -> bool {
         let problem = self.problem;
         let Some(z) = signed_solution(problem, basis, &mut self.workspace) else {
@@ -233,8 +239,9 @@ impl Visitor<'_> {
         enclosed == Enclosed::NoSolution
     }
 
-    /// Decides a basis that is regular to working precision by its backward error. Returns false if the basis
-    /// is singular.
+    /// Computes the solution of a complementary basis in double precision and stores the solution if the backward
+    /// error is small. `support` lists the indices of the basic $z_i$, and `basis` is `true` there. Returns false
+    /// if the basis is singular to working precision.
     fn visit_in_doubles(&mut self, support: &[usize], basis: &[bool], work: &mut Work) -> bool {
         let is_regular = support.is_empty() || smallest_pivot(&self.block(support)) > RANK;
         if !is_regular {
@@ -250,7 +257,9 @@ impl Visitor<'_> {
         }
     }
 
-    /// Decides a basis in rational arithmetic. Returns false if the budget is exhausted.
+    /// Decides in rational arithmetic if a complementary basis has a nonnegative solution, and stores this
+    /// solution. `support` lists the indices of the basic $z_i$, and `basis` is `true` there. For a singular basis
+    /// a direction of solutions is stored. Returns false if the budget `work` is exhausted.
     fn visit_exactly(&mut self, support: &[usize], basis: &[bool], work: &mut Work) -> bool {
         let problem = self.problem;
         let (integers, residues) = self.integers();
@@ -279,7 +288,8 @@ impl Visitor<'_> {
         true
     }
 
-    /// Returns the problem in integers, computed at the first call.
+    /// Returns the problem converted to integers, and its residues modulo a prime. Integers and residues are
+    /// computed at the first call.
     fn integers(&mut self) -> &(Integers, Residues) {
         let problem = self.problem;
         self.integers.get_or_insert_with(|| {
@@ -289,8 +299,8 @@ impl Visitor<'_> {
         })
     }
 
-    /// Returns the block of a support, with rows and columns scaled to largest entry one so that units do not
-    /// decide which blocks count as singular.
+    /// Returns the principal submatrix of the rows and columns in `support`. Rows and columns of the submatrix are
+    /// scaled to largest entry one, so that units do not decide which submatrices count as singular.
     fn block(&self, support: &[usize]) -> DMatrix<f64> {
         let k = support.len();
         let mut block = DMatrix::from_fn(k, k, |i, j| self.matrix[(support[i], support[j])]);
@@ -309,7 +319,8 @@ impl Visitor<'_> {
         block
     }
 
-    /// Stores an answer of a problem with more than eight rows if it passes the check of solutions.
+    /// Stores the answer `z` of a problem with more than eight rows if it passes the final check of solutions,
+    /// which may spend part of the budget `work`.
     fn keep_solution(&mut self, mut z: DVector<f64>, work: &mut Work) {
         // Nearly all bases are rejected here.
         if backward_error(self.problem, z.as_slice()) > SOLVED_ERROR {
@@ -324,7 +335,8 @@ impl Visitor<'_> {
         }
     }
 
-    /// Stores a solution unless it is already known.
+    /// Stores a solution unless an equal one is already known. `signs` holds two bit sets: the positive entries of
+    /// $z$, and those of $w = Mz + q$ in this solution.
     fn keep(&mut self, solution: LcpSolution, signs: Signs) {
         let known = self.by_support.entry(signs.0).or_default();
         let is_known = |index: &usize| {
@@ -341,8 +353,8 @@ impl Visitor<'_> {
         }
     }
 
-    /// Sets entries to zero that are positive only by rounding, so that equal solutions of different bases have
-    /// equal signs.
+    /// Sets entries of `z` to zero that are positive only by rounding errors. Equal solutions of different bases
+    /// then have equal signs.
     fn drop_noise(&self, z: &mut DVector<f64>) {
         let largest = z.amax();
         for j in 0..z.len() {
@@ -356,8 +368,8 @@ impl Visitor<'_> {
         }
     }
 
-    /// Stores a direction of solutions, unless it is already known or cannot be represented in double
-    /// precision.
+    /// Stores a direction $u$ along which solutions extend to infinity: if $z$ is a solution, so may be $z + su$
+    /// for all $s > 0$. Directions that are already known, or that are inaccurate in double precision, are ignored.
     fn keep_direction(&mut self, direction: &Rounded) {
         let mut u = DVector::from_column_slice(&direction.z);
         let largest = u.amax();
@@ -377,8 +389,8 @@ impl Visitor<'_> {
         }
     }
 
-    /// Decides the problem if no nonsingular basis has a solution: a singular basis may have one, or there is a
-    /// proof that no solution exists.
+    /// Decides in rational arithmetic a problem for which no nonsingular basis has a solution. If a singular basis
+    /// has a solution, it is stored; otherwise the proof that no solution exists is stored in `all`.
     fn settle(&mut self, all: &mut Enumeration, work: &mut Work) {
         let problem = self.problem;
         let (integers, _) = self.integers();
@@ -415,8 +427,8 @@ impl Visitor<'_> {
     }
 }
 
-/// Returns the signs of $z$ (n entries) and of $w = Mz + q$. $w_i$ counts as zero if it is within the rounding
-/// error of the terms of its row.
+/// Returns the bit sets of the positive entries of $z$ (n entries) and of $w = Mz + q$. $w_i$ counts as zero if it
+/// is within the rounding error of the terms of its row.
 fn signs(problem: LcpRef<'_>, z: &[f64]) -> Signs {
     let mut signs = (0, 0);
     for (i, q) in problem.vector().iter().enumerate() {
@@ -436,7 +448,8 @@ fn signs(problem: LcpRef<'_>, z: &[f64]) -> Signs {
     signs
 }
 
-/// Returns the signs of a solution whose signs are all certain: every entry that can be nonzero is positive.
+/// Returns the bit sets of the positive entries of $z$ and of $w = Mz + q$ for the solution of a basis, if it is
+/// certain that every entry not zero by definition is positive. `basis` is `true` where $z_i$ is basic.
 fn strict_signs(problem: LcpRef<'_>, basis: &[bool]) -> Signs {
     let mut signs = (0, 0);
     for (i, q) in problem.vector().iter().enumerate() {
@@ -451,7 +464,7 @@ fn strict_signs(problem: LcpRef<'_>, basis: &[bool]) -> Signs {
     signs
 }
 
-/// Returns the smallest pivot of a square matrix under complete pivoting.
+/// Returns the smallest absolute pivot of the LU factorization of a square matrix with complete pivoting.
 fn smallest_pivot(block: &DMatrix<f64>) -> f64 {
     let lu = block.clone().full_piv_lu();
     let pivots = lu.u().diagonal();

@@ -12,8 +12,8 @@ use carom_numeric::sums::ExactSum;
 /// Products below this may lose the lower half of their exact value.
 const SMALLEST_PRODUCT: f64 = 1e-280;
 
-/// True if a direction proves infeasibility, either itself or after its ratios are rounded to integers.
-/// Overwrites the direction with the certificate.
+/// True if `direction` (n entries) proves that no $z \ge 0$ satisfies $Mz + q \ge 0$, either itself or after its
+/// ratios are rounded to integers. Overwrites `direction` with the certificate.
 pub(crate) fn proves_infeasible(problem: LcpRef<'_>, direction: &mut [f64]) -> bool {
     let largest = direction.iter().fold(0.0f64, |m, u| m.max(*u));
     if largest <= 0.0 || !largest.is_finite() {
@@ -36,14 +36,15 @@ pub(crate) fn proves_infeasible(problem: LcpRef<'_>, direction: &mut [f64]) -> b
     is_certificate(problem, integers)
 }
 
-/// True if $u \ge 0$, $M^Tu \le 0$ and $q^Tu < 0$ hold exactly for the given numbers (n entries).
+/// True if `u` proves that no $z \ge 0$ satisfies $Mz + q \ge 0$: $u \ge 0$, $M^Tu \le 0$ and $q^Tu < 0$ hold
+/// exactly (n entries).
 pub(crate) fn is_certificate(problem: LcpRef<'_>, u: &[f64]) -> bool {
     u.iter().all(|u| *u >= 0.0 && u.is_finite())
         && sign(problem.vector(), u) < 0
         && (0..problem.dim()).all(|j| sign(problem.column(j), u) <= 0)
 }
 
-/// Returns the sign of $a \cdot u$, computed without rounding: -1, 0 or 1.
+/// Returns the sign of the inner product $a \cdot u$, computed without rounding: -1, 0 or 1.
 fn sign(a: &[f64], u: &[f64]) -> i32 {
     sign_by_expansion(a, u).unwrap_or_else(|| {
         let products = a.iter().copied().zip(u.iter().copied());
@@ -51,7 +52,8 @@ fn sign(a: &[f64], u: &[f64]) -> i32 {
     })
 }
 
-/// Returns the exact sign of $a \cdot u$; `None` if a product could overflow or underflow.
+/// Computes the exact sign of $a \cdot u$ (-1, 0 or 1) in double precision, with an exact sum where a plain one
+/// does not decide. `None` if a product could overflow or underflow.
 fn sign_by_expansion(a: &[f64], u: &[f64]) -> Option<i32> {
     let products = || a.iter().zip(u).filter(|(a, u)| **a != 0.0 && **u != 0.0);
     let (mut sum, mut size) = (0.0, 0.0);

@@ -17,12 +17,12 @@ const MAX_PROVEN_DIM: usize = 300;
 /// to answers that are not heavy.
 const DOUBTFUL: f64 = 1e-9;
 
-/// Proves that a complementary basis, `true` where $z_i$ is basic, has a solution near `z` (n entries). Returns
-/// false if no proof is found.
+/// Proves that a complementary basis has a nonnegative solution near `z` (n entries). `basis` is `true` where $z_i$
+/// is basic and $w_i = (Mz + q)_i = 0$; elsewhere $z_i = 0$. Returns false if no proof is found.
 ///
-/// Verified bounds are tried first. If a sign is zero to working precision, rational arithmetic decides, for at
-/// most [`MAX_PROVEN_DIM`] rows and with at most a quarter of the remaining budget; `z` is then replaced by the
-/// rounded exact solution.
+/// Proven error bounds are tried first. If a sign is zero to working precision, rational arithmetic decides, for at
+/// most [`MAX_PROVEN_DIM`] rows and with at most a quarter of the remaining budget `work`; `z` is then replaced by
+/// the rounded exact solution.
 pub(crate) fn prove(problem: LcpRef<'_>, basis: &[bool], z: &mut [f64], work: &mut Work) -> bool {
     match enclose_small(problem, basis, z) {
         Enclosed::Solution => return true,
@@ -62,31 +62,34 @@ fn bounds(problem: LcpRef<'_>, basis: &[bool], z: &[f64], work: &mut Work) -> En
     }
 }
 
-/// Returns the number of multiply-adds of verified bounds: an inverse and two products.
+/// Returns the number of multiply-adds that proven error bounds for a basis take: one matrix inverse and two
+/// products. `basis` is `true` where $z_i$ is basic.
 fn bounds_cost(basis: &[bool]) -> u64 {
     let k = basis.iter().filter(|is_basic| **is_basic).count() as u64;
     3 * k * k * k
 }
 
-/// True if verified bounds prove that the answer of a basis violates a row by more than the rounding error of
-/// the data.
+/// True if proven error bounds show that the answer `z` of a basis violates a row by more than the rounding error
+/// of the data. `basis` is `true` where $z_i$ is basic. The cost is charged to the budget `work`.
 pub(crate) fn is_refuted(problem: LcpRef<'_>, basis: &[bool], z: &[f64], work: &mut Work) -> bool {
     work.spend(bounds_cost(basis)) && refutes(problem, basis, z)
 }
 
-/// True if at least one nonbasic $w_i$ is so small compared with the terms of its row that bounds may prove it
-/// negative.
+/// True if at least one $w_i = (Mz + q)_i$ with nonbasic $z_i$ may be negative in exact arithmetic: it is negative,
+/// or not large compared with the terms of its row. `basis` is `true` where $z_i$ is basic; `terms` holds the sums
+/// of the magnitudes of the terms of $w$.
 pub(crate) fn is_doubtful(basis: &[bool], w: &[f64], terms: &[f64]) -> bool {
     let rows = w.iter().zip(terms);
     let mut slacks = basis.iter().zip(rows).filter(|(is_basic, _)| !**is_basic);
     slacks.any(|(_, (w, terms))| *terms > 0.0 && *w <= DOUBTFUL * terms)
 }
 
-/// Checks the answer of a method and determines its status. `claimed` is the status reported by the method;
+/// Checks the answer `z` of a method and determines its status. `claimed` is the status reported by the method;
 /// `basis` is `true` where $z_i$ is basic.
 ///
-/// With at most eight rows, and for heavy answers, an answer is accepted only if it is proven. Other answers
-/// are rejected if verified bounds show a violation larger than the rounding error of the data.
+/// With at most eight rows, and for heavy answers (very large compared with the vector $q$), an answer is accepted
+/// only if it is proven. Other answers are rejected if proven error bounds show a violation larger than the
+/// rounding error of the data.
 pub(crate) fn judged(
     problem: LcpRef<'_>,
     mut z: DVector<f64>,
@@ -127,7 +130,8 @@ pub(crate) fn judged(
     }
 }
 
-/// Computes residuals for an answer. The other properties of the solution keep their defaults.
+/// Computes the residuals of the answer `z` and returns it as a solution with the given status. The other
+/// properties of the solution keep their defaults.
 pub(crate) fn certified(problem: LcpRef<'_>, z: DVector<f64>, status: LcpStatus) -> LcpSolution {
     let mut w = DVector::zeros(problem.dim());
     let certificate = certify(problem, z.as_slice(), w.as_mut_slice());
@@ -145,7 +149,8 @@ pub(crate) fn certified(problem: LcpRef<'_>, z: DVector<f64>, status: LcpStatus)
     }
 }
 
-/// Returns an exact solution, rounded, with its residuals.
+/// Returns an exact solution, rounded to double precision, with its residuals and the status of a proven solution.
+/// `n_pivots` is the number of pivots made so far.
 pub(crate) fn proven(problem: LcpRef<'_>, z: Vec<f64>, n_pivots: u64) -> LcpSolution {
     LcpSolution {
         is_heavy: Balance::new().is_heavy(problem, &z),
@@ -155,10 +160,8 @@ pub(crate) fn proven(problem: LcpRef<'_>, z: Vec<f64>, n_pivots: u64) -> LcpSolu
     }
 }
 
-/// Decides a problem with at most eight rows in rational arithmetic, if another method has not solved it.
-/// `found` is the best answer of that method.
-///
-/// If the budget was already exhausted, `found` is returned unchanged.
+/// Decides in rational arithmetic a problem with at most eight rows that another method has not solved. `found` is
+/// the best answer of that method. This answer is returned unchanged if the budget `work` was already exhausted.
 pub(crate) fn decided(problem: LcpRef<'_>, mut found: LcpSolution, work: &mut Work) -> LcpSolution {
     let is_solved = found.status == LcpStatus::Solved;
     if is_solved || problem.dim() > DECISIVE_DIM || work.limit().is_some() {
@@ -184,7 +187,8 @@ pub(crate) fn decided(problem: LcpRef<'_>, mut found: LcpSolution, work: &mut Wo
     found
 }
 
-/// Sets $z = 0$ and returns the residuals of that, for problems without an answer.
+/// Sets `z` to zero and returns the residuals of that answer, for problems without any answer. Writes $w = q$ into
+/// `w`.
 pub(crate) fn certify_nothing(problem: LcpRef<'_>, z: &mut [f64], w: &mut [f64]) -> Certificate {
     z.fill(0.0);
     certify(problem, z, w)

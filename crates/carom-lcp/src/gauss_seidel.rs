@@ -116,8 +116,9 @@ impl GaussSeidel {
     }
 }
 
-/// Returns the solution of the basis that the sweeps have identified, if it solves the problem. Otherwise
-/// returns the last iterate; with at most eight rows, rational arithmetic decides instead.
+/// Finishes a solution by Gauss-Seidel sweeps, from the last iterate `z` and $w = Mz + q$. The pairs with
+/// $M_{ii}z_i > w_i$ form a complementary basis. Returns the accurate solution of that basis if it solves the
+/// problem, and the last iterate otherwise. With at most eight rows, rational arithmetic decides instead.
 fn finish(problem: &Lcp, z: DVector<f64>, w: &DVector<f64>, n_sweeps: u64) -> LcpSolution {
     let diagonal = problem.matrix().diagonal();
     let rows = z.iter().zip(w.iter()).zip(diagonal.iter());

@@ -46,7 +46,7 @@ pub fn principal_pivoting(problem: &Lcp, max_pivots: Option<u64>) -> LcpSolution
     solve(problem.view(), &mut work)
 }
 
-/// Solves a problem by [`principal_pivoting`] within a budget.
+/// Solves a linear complementarity problem by [`principal_pivoting`] with the remaining budget `work`.
 pub(crate) fn solve(problem: LcpRef<'_>, work: &mut Work) -> LcpSolution {
     let n = problem.dim();
     let each = 2 * (n * n) as u64;
@@ -110,8 +110,8 @@ impl Tableau {
         self.at(i, self.n)
     }
 
-    /// Returns the threshold below which an entry counts as zero: rank-deficient matrices have whole columns of
-    /// rounding errors.
+    /// Returns the threshold below which the magnitude of a tableau entry counts as zero. With rank-deficient
+    /// matrices whole columns consist of rounding errors.
     fn zero(&self) -> f64 {
         let rows = self.entries.chunks_exact(self.n + 1);
         let largest = rows.fold(0.0, |m: f64, row| m.max(max_abs(&row[..self.n])));
@@ -185,8 +185,9 @@ impl Tableau {
         }
     }
 
-    /// Finds the event that stops the nonbasic variable of pair `r`, starting at `value`, and the value at that
-    /// event.
+    /// Finds the first event that stops the growth of a nonbasic variable, that of the pair ($w_r$, $z_r$), from
+    /// `value` on. Returns the event and the value of the variable there. `is_dual`: the variable grows from a
+    /// negative value to zero. `scale` is the magnitude of the vector $q$, to which rounding errors are compared.
     fn stop(&self, r: usize, value: f64, is_dual: bool, scale: f64) -> (Stop, f64) {
         let n = self.n;
         let zero = self.zero();
@@ -206,7 +207,8 @@ impl Tableau {
         (stop, value + step.max(0.0))
     }
 
-    /// Exchanges the basic variable of row `i` with the nonbasic variable of column `j`.
+    /// Updates the tableau for the exchange of the basic variable of row `i` with the nonbasic variable of column
+    /// `j`.
     fn pivot(&mut self, i: usize, j: usize) {
         let width = self.n + 1;
         let inverse = 1.0 / self.at(i, j);
@@ -232,8 +234,8 @@ impl Tableau {
         self.n_pivots += 1;
     }
 
-    /// Exchanges two pairs at once by two off-diagonal pivots. Then rows and columns are swapped so that each
-    /// pair keeps its own row and column.
+    /// Exchanges the basic and nonbasic variables of the pairs `i` and `r` at once, by two off-diagonal pivots.
+    /// Then rows and columns are swapped so that each pair keeps its own row and column.
     fn block_pivot(&mut self, i: usize, r: usize) {
         self.pivot(i, r);
         self.pivot(r, i);

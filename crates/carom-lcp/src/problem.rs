@@ -175,19 +175,19 @@ impl<'a> LcpRef<'a> {
         self.vector
     }
 
-    /// Returns the largest absolute entry of the matrix.
+    /// Returns the largest absolute entry of the matrix $M$ of the problem.
     #[inline]
     pub(crate) fn matrix_max(&self) -> f64 {
         self.matrix_max
     }
 
-    /// Returns the largest absolute entry of the vector.
+    /// Returns the largest absolute entry of the vector $q$ of the problem.
     #[inline]
     pub(crate) fn vector_max(&self) -> f64 {
         self.vector_max
     }
 
-    /// Returns column `j` of the matrix; empty beyond the last column.
+    /// Returns column `j` of the matrix $M$ of the problem; an empty slice beyond the last column.
     #[inline]
     pub(crate) fn column(&self, j: usize) -> &'a [f64] {
         let n = self.dim();
@@ -202,8 +202,8 @@ pub(crate) fn check_dim(n: usize) -> Result<(), LcpError> {
     Ok(())
 }
 
-/// Returns the largest absolute entry, or an error if an entry is NaN or infinite. The entries are scanned in
-/// independent lanes, so that the loop is vectorized.
+/// Returns the largest absolute entry of `values`, or an error if an entry is NaN or infinite. `what` names the
+/// values in the error.
 #[inline]
 pub(crate) fn check_finite(what: &'static str, values: &[f64]) -> Result<f64, LcpError> {
     let (chunks, rest) = values.as_chunks::<8>();
@@ -226,7 +226,7 @@ pub(crate) fn check_finite(what: &'static str, values: &[f64]) -> Result<f64, Lc
     }
 }
 
-/// Returns the largest absolute entry and the sum of all magnitudes.
+/// Returns the largest absolute entry of all chunks and, second, the sum of the magnitudes of all entries.
 #[inline]
 fn scan<const N: usize>(chunks: &[[f64; N]]) -> (f64, f64) {
     let (mut most, mut sums) = ([0.0; N], [0.0; N]);

@@ -38,19 +38,20 @@ impl Scalar for f64 {
     }
 }
 
-/// Returns the larger of two numbers; NaN if the second is NaN, unlike `f64::max`.
+/// Returns the larger of two numbers; NaN if `b` is NaN, unlike `f64::max`.
 #[inline(always)]
 pub(crate) fn larger<T: PartialOrd>(a: T, b: T) -> T {
     if a > b { a } else { b }
 }
 
-/// Returns the smaller of two numbers; NaN if the second is NaN.
+/// Returns the smaller of two numbers; NaN if `b` is NaN, unlike `f64::min`.
 #[inline(always)]
 pub(crate) fn smaller<T: PartialOrd>(a: T, b: T) -> T {
     if a < b { a } else { b }
 }
 
-/// Combines all lanes by halves. This has a shorter chain of dependent operations than one after the other.
+/// Combines the entries of an array to one value, by halves: the first half with the second, and so on. This has a
+/// shorter chain of dependent operations than combining them one after the other.
 #[inline(always)]
 pub(crate) fn reduce<T: Copy, const N: usize>(mut lanes: [T; N], combine: impl Fn(T, T) -> T) -> T {
     let mut n = N;
@@ -161,8 +162,8 @@ impl Div for Double {
     }
 }
 
-/// Returns the exponent $e$ with $2^e \le |x| < 2^{e+1}$, also for denormal numbers; 0 for 0, NaN and
-/// infinities.
+/// Returns the exponent $e$ with $2^e \le |x| < 2^{e+1}$, also for denormal numbers; 0 if $x$ is zero, NaN or
+/// infinite.
 #[inline]
 pub(crate) fn exponent(x: f64) -> i32 {
     let raw = |x: f64| ((x.to_bits() >> 52) & 0x7ff) as i32;
@@ -174,13 +175,13 @@ pub(crate) fn exponent(x: f64) -> i32 {
     }
 }
 
-/// Returns $2^e$ as a normal number, at most $2^{1023}$ and at least $2^{-1022}$.
+/// Returns $2^e$, limited to the range of normal numbers, $2^{-1022}$ to $2^{1023}$.
 #[inline]
 pub(crate) fn power_of_two(e: i32) -> f64 {
     f64::from_bits(((e.clamp(-1022, 1023) + 1023) as u64) << 52)
 }
 
-/// Returns $2^e x$, rounded once if it leaves the range of normal numbers.
+/// Returns $2^e x$. The result is rounded once if it lies outside the range of normal numbers.
 #[inline]
 pub(crate) fn scale_by_power(x: f64, e: i32) -> f64 {
     if (-1022..=1023).contains(&e) {

@@ -1,6 +1,6 @@
 //! Norms of vectors.
 
-/// Returns the largest absolute entry, computed in independent lanes.
+/// Returns the largest absolute value of the entries.
 #[inline]
 pub(crate) fn max_abs(values: &[f64]) -> f64 {
     let (chunks, rest) = values.as_chunks::<4>();

@@ -30,15 +30,15 @@ const MOST: f64 = 0.5;
 /// Square matrix with at most [`MAX_SMALL_DIM`] rows.
 type Square = [[f64; MAX_SMALL_DIM]; MAX_SMALL_DIM];
 
-/// Decides a basis, `true` where $z_i$ is basic (n entries), by bounds on its solution near `z` (n entries).
-/// Basic entries of `z` may be negative.
+/// Decides by proven error bounds if a complementary basis of a small problem has a nonnegative solution near `z`
+/// (n entries). `basis` is `true` where $z_i$ is basic; these entries of `z` may be negative.
 ///
-/// The system of the basis is divided by the terms $t_i = |q_i| + \sum_j |M_{ij}z_j|$ of its rows and
-/// multiplied by $z_j$, so that its solution is near one in every variable. Let $R$ be an approximate inverse
-/// of the matrix $B$ of that system, $\rho = \lVert I - RB\rVert_\infty < 1$ and $r$ the relative residual.
-/// Then the relative error of every variable is at most $\theta = \lVert |R||r| \rVert_\infty/(1-\rho)$ (Rump, *Verification
-/// methods*, Acta Numerica 2010, Section 10), and the error of every other $w_i$ at most $\theta t_i$. The
-/// bounds do not depend on the units of rows and variables.
+/// The system of the basis is divided by the terms $t_i = |q_i| + \sum_j |M_{ij}z_j|$ of its rows and multiplied by
+/// $z_j$, so that its solution is near one in every variable. Let $R$ be an approximate inverse of the matrix $B$
+/// of that system, $\rho = \lVert I - RB\rVert_\infty < 1$ and $r$ the relative residual. Then the relative error
+/// of every variable is at most $\theta = \lVert |R||r| \rVert_\infty/(1-\rho)$ (Rump, *Verification methods*, Acta
+/// Numerica 2010, Section 10), and the error of every other $w_i$ at most $\theta t_i$. The bounds do not depend on
+/// the units of rows and variables.
 ///
 /// Returns [`Enclosed::Unknown`] if a sign is zero to working precision, beyond [`MAX_SMALL_DIM`] rows, and for
 /// numbers near the limits of their range.
@@ -121,7 +121,9 @@ impl Rows {
     }
 }
 
-/// Bounds the relative error of the basic variables; `None` without a bound below [`MOST`].
+/// Returns a proven bound of the relative error of the basic variables of a small problem. `basic` lists their
+/// indices and `z` holds approximate values. `w` is $Mz + q$, and `terms` holds the sums of the magnitudes of its
+/// terms. Returns `None` if no bound below [`MOST`] is found.
 #[inline]
 fn relative_error(
     problem: LcpRef<'_>,
@@ -171,8 +173,8 @@ fn relative_error(
     (error < MOST).then_some(error)
 }
 
-/// Computes an approximate inverse by elimination with the largest pivot of each column; `None` if a pivot is
-/// zero.
+/// Computes an approximate inverse of the leading `k` × `k` part of a matrix by elimination with partial pivoting;
+/// `None` if a pivot is zero.
 #[inline]
 fn inverse(matrix: &Square, k: usize) -> Option<Square> {
     let mut left = *matrix;

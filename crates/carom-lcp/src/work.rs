@@ -24,20 +24,21 @@ impl Work {
         }
     }
 
-    /// Subtracts multiply-adds from the budget. Returns false if the budget is exhausted.
+    /// Subtracts `operations` multiply-adds from the budget. Returns false if the budget is exhausted.
     pub(crate) fn spend(&mut self, operations: u64) -> bool {
         self.left = self.left.saturating_sub(operations);
         self.left > 0
     }
 
-    /// Subtracts pivots that cost `each` multiply-adds. Returns false if the budget is exhausted.
+    /// Subtracts a number of pivots from the budget, each of which costs `each` multiply-adds. Returns false if the
+    /// budget is exhausted.
     pub(crate) fn spend_pivots(&mut self, pivots: u64, each: u64) -> bool {
         self.n_pivots = self.n_pivots.saturating_add(pivots);
         self.pivots_left = self.pivots_left.saturating_sub(pivots);
         self.spend(pivots.saturating_mul(each)) && self.pivots_left > 0
     }
 
-    /// Returns the number of pivots that the budget allows, at `each` multiply-adds.
+    /// Returns the number of pivots that the remaining budget allows if each costs `each` multiply-adds.
     pub(crate) fn pivots(&self, each: u64) -> u64 {
         self.pivots_left.min(self.left / each.max(1))
     }
@@ -46,7 +47,7 @@ impl Work {
         self.left
     }
 
-    /// Returns the budget that is exhausted, if any.
+    /// Returns the kind of budget that is exhausted, multiply-adds or pivots; `None` if both have something left.
     pub(crate) fn limit(&self) -> Option<Limit> {
         match (self.left, self.pivots_left) {
             (0, _) => Some(Limit::Work),
@@ -55,7 +56,8 @@ impl Work {
         }
     }
 
-    /// Returns a part of this budget: at most `operations` multiply-adds.
+    /// Returns a part of this budget, with at most `operations` multiply-adds, to limit a subtask. The budget
+    /// itself does not change before [`take_back`](Self::take_back).
     pub(crate) fn part(&self, operations: u64) -> Self {
         Self {
             left: self.left.min(operations),
@@ -63,12 +65,14 @@ impl Work {
         }
     }
 
-    /// Charges the multiply-adds that a part of this budget has used; `given` is the size of that part.
+    /// Subtracts from this budget the multiply-adds that a subtask has used. `part` is the remaining budget of the
+    /// subtask, which was `given` multiply-adds at its start.
     pub(crate) fn take_back(&mut self, part: &Self, given: u64) {
         self.left = self.left.saturating_sub(given - part.left.min(given));
     }
 
-    /// Charges the multiply-adds and the pivots of a part of this budget.
+    /// Subtracts from this budget the multiply-adds and pivots that a subtask has used. `part` is the remaining
+    /// budget of the subtask, which was `given` multiply-adds at its start.
     pub(crate) fn take_back_pivots(&mut self, part: &Self, given: u64) {
         self.take_back(part, given);
         self.pivots_left = part.pivots_left;

@@ -137,7 +137,7 @@ impl Orthogonal {
         x
     }
 
-    /// Returns the residual $b - Ax$.
+    /// Returns the residual $b - Ax$ for the matrix $A$ that was factorized.
     fn misses(&self, b: &[f64], x: &[f64]) -> Vec<f64> {
         let mut left = b.to_vec();
         for (column, x) in self.matrix.chunks_exact(self.rows.max(1)).zip(x) {
@@ -147,8 +147,9 @@ impl Orthogonal {
     }
 }
 
-/// Reduces the trapezoid in the first `rank` rows to a lower triangle by reflections from the right. Returns
-/// the triangle and the normals of the reflections.
+/// Reduces the upper trapezoid in the first `rank` rows of a factorized matrix to a lower triangle by Householder
+/// reflections from the right. `work` holds the matrix column after column (`rows` × `n`). Returns the triangle,
+/// and the unit normals of the reflections.
 fn from_right(work: &[f64], rows: usize, n: usize, rank: usize) -> (Vec<f64>, Vec<f64>) {
     // Trapezoid, row after row.
     let entry = |i: usize, j: usize| if j < i { 0.0 } else { work[j * rows + i] };
@@ -171,8 +172,8 @@ fn from_right(work: &[f64], rows: usize, n: usize, rank: usize) -> (Vec<f64>, Ve
     (lower, normals)
 }
 
-/// Replaces a vector by the unit normal of the reflection that maps the vector onto the first axis. Returns the
-/// coordinate of the image.
+/// Overwrites `x` by the unit normal of the Householder reflection that maps `x` to a multiple of the first unit
+/// vector. Returns that multiple.
 fn reflection(x: &mut [f64]) -> f64 {
     let size = kernel::norm(x);
     let Some(first) = x.first_mut() else {
@@ -187,13 +188,13 @@ fn reflection(x: &mut [f64]) -> f64 {
     image
 }
 
-/// Reflects a vector in the plane with the given unit normal.
+/// Reflects the vector `x` in the plane through the origin with the given unit normal.
 fn reflect(normal: &[f64], x: &mut [f64]) {
     let along = kernel::dot(normal, x);
     kernel::add_scaled(x, -2.0 * along, normal);
 }
 
-/// Exchanges two columns of a matrix.
+/// Exchanges the columns `a` and `b` of a matrix that is stored column after column with `rows` rows.
 fn exchange(matrix: &mut [f64], rows: usize, a: usize, b: usize) {
     for i in 0..rows {
         matrix.swap(a * rows + i, b * rows + i);

@@ -126,7 +126,8 @@ fn isolate<const N: usize>(
     }
 }
 
-/// Splits a polynomial at the middle of its interval into two (de Casteljau's algorithm).
+/// Splits a polynomial at the middle of its interval by de Casteljau's algorithm. `b` holds its Bernstein
+/// coefficients. Returns the coefficients on the left half and on the right half.
 fn halves<const N: usize>(b: &[f64; N]) -> ([f64; N], [f64; N]) {
     let mut right = *b;
     let mut left = *b;
@@ -139,7 +140,9 @@ fn halves<const N: usize>(b: &[f64; N]) -> ([f64; N], [f64; N]) {
     (left, right)
 }
 
-/// Returns the root in a bracket with one change of sign, by Newton's method with bisection as safeguard.
+/// Computes the root of a polynomial between `low` and `high`, where it changes sign once, by Newton's method with
+/// bisection as safeguard. `a` are the coefficients of the powers, the constant first. `positive_at_low`: the
+/// polynomial is positive at `low`.
 fn refine<const N: usize>(a: &[f64; N], positive_at_low: bool, low: f64, high: f64) -> f64 {
     let (mut low, mut high) = (low, high);
     let mut x = 0.5 * (low + high);

@@ -7,7 +7,8 @@
 /// Increment between successive states: $2^{64}$ divided by the golden ratio, made odd.
 const INCREMENT: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// Applies the finalizer of SplitMix64: neighboring states give unrelated bits.
+/// Maps a 64-bit number to a pseudo-random one by the finalizer of SplitMix64: neighboring arguments give unrelated
+/// bits.
 #[inline]
 fn mix(mut x: u64) -> u64 {
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

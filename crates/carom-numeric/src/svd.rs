@@ -186,8 +186,9 @@ impl Rotation {
     }
 }
 
-/// Returns the rotation that makes two columns orthogonal; `None` if they already are, or if one of them
-/// vanishes.
+/// Returns the plane rotation that makes the columns `p` and `q` of a matrix orthogonal. The matrix is stored
+/// column after column with `rows` rows. `None` if the columns are orthogonal already, or if the norm of one is at
+/// most `vanishing`.
 fn rotation(columns: &[f64], rows: usize, p: usize, q: usize, vanishing: f64) -> Option<Rotation> {
     let column = |j: usize| &columns[j * rows..(j + 1) * rows];
     let (a, b) = (column(p), column(q));

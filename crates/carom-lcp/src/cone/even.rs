@@ -80,15 +80,16 @@ pub(super) struct Even {
     distance: f64,
 }
 
-/// Returns the largest difference between entries of two vectors.
+/// Returns the largest absolute difference between entries of two vectors with equal lengths.
 fn farthest(x: &[f64], y: &[f64]) -> f64 {
     let differences = x.iter().zip(y).map(|(x, y)| (x - y).abs());
     differences.fold(0.0, |a, d| if d <= a { a } else { d })
 }
 
 impl Even {
-    /// Counts the independent directions in which velocities can change while every touching contact stays
-    /// closed and keeps sticking or sliding.
+    /// Counts the independent directions in which the velocities can change while every touching contact stays
+    /// closed and keeps sticking or sliding. `impulse` and `modes` are the scaled impulses and the contact modes of
+    /// a solution. A count of 0 means that no solution with other velocities is nearby.
     pub(super) fn family(&mut self, system: &Scaled, impulse: &[f64], modes: &[ConeMode]) -> usize {
         let limit = self.touch(system, impulse, modes);
         // Without sliding contacts the velocities of the rows are zero, so they cannot vary.
@@ -120,14 +121,16 @@ impl Even {
         self.linear.rank_above(1e-7 * scale)
     }
 
-    /// True if the problem has other solutions next to these impulses, with equal or different velocities.
+    /// True if the impulses can be changed a little and still solve the contact problem, whether the velocities
+    /// change or not. `impulse` and `modes` are the scaled impulses and the contact modes of a solution.
     pub(super) fn is_free(&mut self, system: &Scaled, impulse: &[f64], modes: &[ConeMode]) -> bool {
         let limit = self.touch(system, impulse, modes);
         self.free_directions(system, impulse, limit) > 0
     }
 
     /// Computes the velocities after the impulses, and lists the contacts that touch or have a floor (a least
-    /// normal impulse). Returns the velocity below which a contact counts as touching.
+    /// normal impulse). Returns the velocity limit: a contact touches if the magnitude of its normal velocity is at
+    /// most this limit, or if it is closed according to `modes`.
     fn touch(&mut self, system: &Scaled, impulse: &[f64], modes: &[ConeMode]) -> f64 {
         system.after(impulse, &mut self.after);
         let limit = TOUCHING * system.speed();
@@ -145,7 +148,8 @@ impl Even {
         limit
     }
 
-    /// Returns the two components and the length of a contact's sliding velocity. `None` if it does not slide.
+    /// Returns the two components and the length of a contact's sliding velocity. `None` if the contact sticks: its
+    /// sliding velocity is below `limit`.
     fn sliding(&self, contact: usize, limit: f64) -> Option<(f64, f64, f64)> {
         let first = contact * WIDTH;
         let (x, y) = (self.after[first + 1], self.after[first + 2]);
@@ -153,13 +157,15 @@ impl Even {
         (length > limit).then_some((x, y, length))
     }
 
-    /// True if a contact with a floor opens, so that its normal impulse equals the floor.
+    /// True if a contact with a floor (least normal impulse) opens, so that its normal impulse equals the floor. A
+    /// contact opens if its normal velocity exceeds `limit`.
     fn is_at_floor(&self, system: &Scaled, contact: usize, limit: f64) -> bool {
         system.floors[contact] > 0.0 && self.after[contact * WIDTH] > limit
     }
 
-    /// Counts the independent directions in which impulses of touching contacts can change. Writes them into
-    /// `basis`.
+    /// Counts the independent directions in which the impulses of the touching contacts can change while the
+    /// linearized contact equations stay satisfied. Writes these directions into `basis`. `limit` is the velocity
+    /// below which a contact counts as sticking.
     fn free_directions(&mut self, system: &Scaled, impulse: &[f64], limit: f64) -> usize {
         let k = WIDTH * self.touching.len();
         self.linear.begin(k, k);
@@ -202,9 +208,11 @@ impl Even {
         self.linear.null_space(FREE, &mut self.basis)
     }
 
-    /// Solves the problem at the first compliance: directly, or by following the solution branch from soft
-    /// contacts, whose solution is unique. Writes the impulses into [`start`](Self::start). Returns false if no
-    /// solution was found.
+    /// Computes the solution for equally compliant contacts at the first compliance at which limits are sought.
+    /// Newton's method is tried from the floors (least normal impulses) first. If it fails, solutions are followed
+    /// from soft contacts, whose solution is unique, to that compliance. Writes the impulses into
+    /// [`start`](Self::start). `n_steps` is increased by the Newton steps made. Returns false if no solution was
+    /// found.
     pub(super) fn begin_branch(
         &mut self,
         system: &mut Scaled,
@@ -219,7 +227,8 @@ impl Even {
             || self.follow(system, newton, sweeps, n_steps)
     }
 
-    /// Starts with the least allowed impulses, which do not depend on axes, units or the order of contacts.
+    /// Sets the starting point to the least allowed impulses: each normal impulse at its floor, and zero tangential
+    /// impulses. This starting point does not depend on axes, units or the order of contacts.
     fn begin_at_floors(&mut self, system: &Scaled) {
         self.start.clear();
         let floors = system.floors.iter();
@@ -227,8 +236,9 @@ impl Even {
             .extend(floors.flat_map(|floor| [*floor, 0.0, 0.0]));
     }
 
-    /// Follows the solution branch from soft contacts to the first compliance, with shorter steps where
-    /// Newton's method fails.
+    /// Follows the solutions for equally compliant contacts from soft contacts to the compliance at which the
+    /// search for the limit begins. Steps between compliances are shortened if Newton's method fails. `n_steps` is
+    /// increased by the Newton steps made. Returns false if the solutions cannot be followed that far.
     fn follow(
         &mut self,
         system: &mut Scaled,
@@ -242,9 +252,10 @@ impl Even {
             && self.trace([SOFT, COMPLIANCE], system, newton, sweeps, n_steps)
     }
 
-    /// Applies Newton's method from `start`. If it fails, applies Gauss-Seidel sweeps, which converge slowly
-    /// but surely for soft contacts, and tries again. On success `start` becomes the solution; otherwise it is
-    /// restored.
+    /// Solves the compliant problem by Newton's method from `self.start`. If that fails, applies Gauss-Seidel
+    /// sweeps, which converge slowly but surely for soft contacts, and tries again. On success `self.start` becomes
+    /// the solution and the function returns true. Otherwise `self.start` is restored. `n_steps` is increased by
+    /// the Newton steps made.
     fn sweep_on(
         &mut self,
         system: &Scaled,
@@ -267,8 +278,9 @@ impl Even {
         false
     }
 
-    /// Follows the solution branch from one compliance to a smaller one, with shorter steps where Newton's
-    /// method fails.
+    /// Follows the solutions for equally compliant contacts from the compliance `from` to the smaller compliance
+    /// `to`. Steps between compliances are shortened if Newton's method fails. `n_steps` is increased by the Newton
+    /// steps made. Returns false if even short steps fail.
     fn trace(
         &mut self,
         [from, to]: [f64; 2],
@@ -293,18 +305,21 @@ impl Even {
         true
     }
 
-    /// Returns the first compliance of the solution branch.
+    /// Returns the first compliance (the largest one) at which the limit of the solutions for equally compliant
+    /// contacts is sought.
     pub(super) fn first_compliance() -> f64 {
         COMPLIANCE
     }
 
-    /// Returns the decreasing compliances at which the limit of the solution branch is computed.
+    /// Returns the decreasing compliances at which the limit of the solutions for equally compliant contacts is
+    /// sought.
     pub(super) fn compliances() -> impl Iterator<Item = f64> {
         std::iter::successors(Some(COMPLIANCE), |c| Some(c * STIFFER)).take(N_COMPLIANCES)
     }
 
-    /// Moves along the solution branch to a compliance and stores the velocities and modes there. Returns false
-    /// if that fails.
+    /// Computes the solution for equally compliant contacts at `compliance`, starting from the solution at the
+    /// previous, larger one. Stores the velocities and contact modes of this solution. `n_steps` is increased by
+    /// the Newton steps made. Returns false if no solution was found.
     pub(super) fn stiffen(
         &mut self,
         compliance: f64,
@@ -331,8 +346,9 @@ impl Even {
         true
     }
 
-    /// True if a rigid solution is the limit of the solution branch: its modes equal those at the last
-    /// compliance and the velocities are near, or the distance falls with the compliance.
+    /// True if a solution for rigid contacts (`impulse`, `modes`) is the limit of the solutions for ever stiffer
+    /// contacts. There are two criteria. Either contact modes and velocities are close to those of the last
+    /// compliant solution, or the distance between the velocities has fallen in proportion to the compliance.
     pub(super) fn is_limit(
         &mut self,
         system: &Scaled,
@@ -347,9 +363,10 @@ impl Even {
         is_near || self.distance <= f64::max(APPROACHED * before, SAME_LIMIT * speed)
     }
 
-    /// Computes the limit of the solution branch among a continuum of solutions, starting at `compliance`, and
-    /// leaves it in `newton` for the final check. Returns false if the limit could not be determined accurately
-    /// enough.
+    /// Selects from a continuum of solutions the limit of the solutions for equally compliant contacts. The limit
+    /// is extrapolated from three compliances, of which `compliance` is the largest. The impulses are left in
+    /// `newton`, whose caller checks them. `n_steps` is increased by the Newton steps made. Returns false if the
+    /// limit could not be determined accurately enough.
     pub(super) fn select(
         &mut self,
         compliance: f64,
@@ -394,8 +411,10 @@ impl Even {
         farthest(&self.after, &self.soft) <= same
     }
 
-    /// Solves a sequence of problems from soft contacts, which hardly interact, to stiffer ones. Writes the
-    /// impulses reached into [`start`](Self::start). Returns false if a problem of the sequence was not solved.
+    /// Solves a sequence of contact problems with decreasing compliance, from soft contacts, which hardly interact,
+    /// to stiffer ones. Writes the last impulses into [`start`](Self::start). `n_steps` is increased by the Newton
+    /// steps made. Returns false if a problem of the sequence was not solved; `start` then holds an unfinished
+    /// iterate.
     pub(super) fn harden(
         &mut self,
         system: &mut Scaled,
@@ -419,12 +438,13 @@ impl Even {
         true
     }
 
-    /// Returns the impulses at which the last method ended.
+    /// Returns the scaled impulses at which the last method ended: the starting point of the next one.
     pub(super) fn start(&self) -> &[f64] {
         &self.start
     }
 
-    /// Applies Newton's method from `start`, and replaces `start` by the result if that is a solution.
+    /// Solves the compliant problem by Newton's method from `self.start`. If the solution is accurate, replaces
+    /// `self.start` by it and returns true. `n_steps` is increased by the Newton steps made.
     fn advance(&mut self, system: &Scaled, newton: &mut Newton, n_steps: &mut usize) -> bool {
         self.advance_by(system, newton, n_steps, MAX_STEPS)
     }

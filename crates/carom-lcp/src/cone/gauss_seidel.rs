@@ -12,7 +12,7 @@ pub(super) struct Sweeps {
 }
 
 impl Sweeps {
-    /// Prepares the diagonal blocks of a system.
+    /// Stores the 3 × 3 diagonal block of every contact in the Delassus matrix, which the Gauss-Seidel sweeps need.
     pub(super) fn prepare(&mut self, system: &Scaled) {
         self.blocks.clear();
         let contacts = system.friction.iter().enumerate();
@@ -22,7 +22,8 @@ impl Sweeps {
         }));
     }
 
-    /// Applies `n_sweeps` Gauss-Seidel sweeps: each contact is solved with the impulses of the others fixed.
+    /// Applies `n_sweeps` Gauss-Seidel sweeps to the impulses: in each sweep every contact is solved once, with the
+    /// impulses of the other contacts fixed.
     pub(super) fn run(&mut self, system: &Scaled, impulse: &mut [f64], n_sweeps: usize) {
         system.after(impulse, &mut self.after);
         for _ in 0..n_sweeps {

@@ -114,9 +114,11 @@ impl ConeWorkspace {
         Ok(self.counted(answer))
     }
 
-    /// Accepts a solution unchanged if `selection` asks for the first one or `is_isolated` says that there is
-    /// no choice; otherwise replaces it by the limit that `branch` finds, if it finds one. If the residual of
-    /// the given impulses is too large, those of weak contacts are computed again first.
+    /// Accepts the given impulses as a solution or replaces them by the solution that `selection` asks for. The
+    /// given impulses stay if the first solution is asked for, or if `is_isolated` returns true (no other solution
+    /// nearby). Otherwise `branch` replaces them by the limit of the solutions for equally compliant contacts; if
+    /// `branch` returns false, the given impulses stay. If the residual of the given impulses is too large, those
+    /// of weak contacts (with much smaller impulses than the others) are computed again first.
     fn take_by(
         &mut self,
         problem: &ConeProblem<'_>,
@@ -174,7 +176,8 @@ impl ConeWorkspace {
         Ok(self.even.family(&self.system, &self.start, &self.modes))
     }
 
-    /// Scales the problem and uses the given impulses (unscaled rows) as starting point.
+    /// Scales the contact problem and sets the starting point of Newton's method to the given impulses, which
+    /// belong to the rows of `problem` without scaling.
     fn begin_given(
         &mut self,
         problem: &ConeProblem<'_>,
@@ -194,7 +197,8 @@ impl ConeWorkspace {
         Ok(answer)
     }
 
-    /// Computes the residual of the given impulses (unscaled rows) without a Newton step.
+    /// Computes the residual of the given impulses without a Newton step, and returns them as answer. The impulses
+    /// belong to the rows of `problem` without scaling.
     fn judge_given(
         &mut self,
         problem: &ConeProblem<'_>,
@@ -207,8 +211,9 @@ impl ConeWorkspace {
         Ok(self.finish(answer))
     }
 
-    /// Follows the solution branch of equally compliant contacts to the limit of its impulses. Returns false if
-    /// that fails.
+    /// Replaces the answer by the limit of the solutions for equally compliant contacts as the compliance goes to
+    /// zero. The limit of the impulses is meant, also where several impulses give equal velocities. Returns false
+    /// if the limit was not found.
     fn settle_on_branch(&mut self, problem: &ConeProblem<'_>, answer: &mut ConeAnswer) -> bool {
         let Self {
             even,
@@ -226,8 +231,9 @@ impl ConeWorkspace {
             && self.limit_from(first, problem, answer)
     }
 
-    /// Finds the limit of the impulses on the solution branch, starting at the compliance `reached` and
-    /// continuing to smaller ones. Returns false if the limit was not found.
+    /// Replaces the answer by the limit of the impulses for equally compliant contacts as the compliance goes to
+    /// zero. The search starts at the compliance `reached` and continues to smaller ones. Returns false if the
+    /// limit was not found.
     fn limit_from(
         &mut self,
         reached: f64,

@@ -45,7 +45,7 @@ impl Default for LeastNorm {
 }
 
 impl LeastNorm {
-    /// Prepares a zero matrix of the given size.
+    /// Sets the matrix of the linear system to zero, with the given numbers of rows and columns.
     pub(super) fn begin(&mut self, rows: usize, columns: usize) {
         self.rows = rows;
         self.columns = columns;
@@ -53,16 +53,17 @@ impl LeastNorm {
         self.matrix.resize(rows * columns, 0.0);
     }
 
-    /// Discards the memory of earlier systems, so that later answers do not depend on them.
+    /// Forgets for which size of linear system Gaussian elimination was inaccurate, so that later answers do not
+    /// depend on earlier systems.
     pub(super) fn forget(&mut self) {
         self.unsafe_rows = 0;
     }
 
-    /// Overwrites `rhs` by the minimum-norm least-squares solution $x$ of $Ax = r$, $r$ = `rhs`, for a square
-    /// matrix.
+    /// Solves the linear system with this square matrix and the right-hand side `rhs`, which is overwritten by the
+    /// solution. If the matrix is singular, the solution is the least-squares solution with minimum norm.
     ///
-    /// If elimination is not accepted for a system, it is not tried on later systems of that size: they belong
-    /// to the same contacts.
+    /// Gaussian elimination is tried first. If it is inaccurate for a system, it is not tried on later systems of
+    /// that size: they belong to the same contacts.
     pub(super) fn solve(&mut self, rhs: &mut [f64]) {
         if self.unsafe_rows != self.rows && self.eliminate(rhs) {
             return;
@@ -99,8 +100,8 @@ impl LeastNorm {
         }
     }
 
-    /// Applies Gaussian elimination to a copy. Returns true if every pivot was safe; then `rhs` is the
-    /// solution.
+    /// Solves the linear system by Gaussian elimination on a copy of the matrix. Returns true and overwrites `rhs`
+    /// by the solution if no pivot was too small; otherwise returns false.
     fn eliminate(&mut self, rhs: &mut [f64]) -> bool {
         let n = self.rows;
         let a = &mut self.scratch;
@@ -153,7 +154,8 @@ impl LeastNorm {
         true
     }
 
-    /// Triangularizes the matrix in place and transforms `rhs` (one entry per row, or empty). Returns the rank.
+    /// Computes the QR factorization of the matrix in place, with column pivoting, and applies $Q^T$ to `rhs` (one
+    /// entry per row, or empty). Returns the rank: the number of pivots above `tolerance` times the largest one.
     fn factorize(&mut self, rhs: &mut [f64], tolerance: f64) -> usize {
         let (m, n) = (self.rows, self.columns);
         self.order.clear();
@@ -212,7 +214,8 @@ impl LeastNorm {
         m.min(n)
     }
 
-    /// Eliminates the columns to the right of the leading triangle by reflections from the right.
+    /// Second half of a complete orthogonal factorization: eliminates the columns to the right of the leading
+    /// triangle by Householder reflections from the right. `rank` is the number of rows of that triangle.
     fn reduce(&mut self, rank: usize) {
         let (m, n) = (self.rows, self.columns);
         self.factor.clear();
@@ -251,7 +254,9 @@ impl LeastNorm {
         }
     }
 
-    /// Writes a basis of the null space (vectors with `columns` entries) and returns its dimension.
+    /// Computes a basis of the null space of the matrix and returns its dimension. The vectors, `columns` entries
+    /// each, are written one after the other into `basis`. Pivots below `tolerance` times the largest one count as
+    /// zero.
     pub(super) fn null_space(&mut self, tolerance: f64, basis: &mut Vec<f64>) -> usize {
         let rank = self.factorize(&mut [], tolerance);
         let (m, n) = (self.rows, self.columns);
@@ -274,7 +279,8 @@ impl LeastNorm {
         n - rank
     }
 
-    /// Returns the rank of the matrix: the number of pivots above an absolute size.
+    /// Returns the rank of the matrix: the number of pivots of a QR factorization with column pivoting that exceed
+    /// `size` (an absolute number, not a fraction).
     pub(super) fn rank_above(&mut self, size: f64) -> usize {
         self.factorize(&mut [], 0.0);
         let (m, n) = (self.rows, self.columns);
@@ -284,7 +290,8 @@ impl LeastNorm {
     }
 }
 
-/// Computes the inner product in four independent sums, which the processor evaluates in parallel.
+/// Returns the inner product of two vectors, computed in four independent sums, which the processor evaluates in
+/// parallel.
 #[inline]
 fn dot(a: &[f64], b: &[f64]) -> f64 {
     let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<4>(), b.as_chunks::<4>());

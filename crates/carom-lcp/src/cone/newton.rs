@@ -53,13 +53,15 @@ impl Scaled {
         &self.matrix[j * self.n..(j + 1) * self.n]
     }
 
-    /// Returns the velocity scale: the largest velocity before the impact or floor (the velocity that a floor
-    /// impulse gives its own contact).
+    /// Returns the velocity scale of the scaled problem: the largest of the velocities before the impact and of the
+    /// floors. A floor is the least normal impulse of a contact; in scaled rows it equals the velocity change that
+    /// it causes there.
     pub(super) fn speed(&self) -> f64 {
         largest(&self.velocity).max(largest(&self.floors))
     }
 
-    /// Sets the matrix to $G + \epsilon D$.
+    /// Gives the contacts the compliance `epsilon`: sets the matrix to $G + \epsilon D$, with $G$ the scaled
+    /// Delassus matrix and $D$ a positive diagonal matrix. 0 makes the contacts rigid.
     pub(super) fn soften(&mut self, epsilon: f64) {
         let diagonal = self.rigid.iter().zip(&self.compliance);
         for (i, (g, d)) in diagonal.enumerate() {
@@ -67,8 +69,8 @@ impl Scaled {
         }
     }
 
-    /// Multiplies all velocities by a power of two, as if they were measured in a smaller unit. The impulses of
-    /// the solution stay the same.
+    /// Multiplies the velocities, the matrix and the compliance by `factor` (a power of two), as if velocities were
+    /// measured in another unit. The impulses that solve the problem stay the same.
     pub(super) fn stretch(&mut self, factor: f64) {
         let velocities = self.matrix.iter_mut().chain(&mut self.velocity);
         for x in velocities
@@ -79,7 +81,8 @@ impl Scaled {
         }
     }
 
-    /// Computes the velocities after the impulses.
+    /// Computes the velocities after the impulses: $b + G\lambda$, with the scaled velocities $b$ before the
+    /// impact, the scaled Delassus matrix $G$ and $\lambda$ = `impulse`.
     pub(super) fn after(&self, impulse: &[f64], out: &mut Vec<f64>) {
         out.clear();
         out.extend_from_slice(&self.velocity);
@@ -123,7 +126,9 @@ struct Point {
 }
 
 impl Point {
-    /// Evaluates the residual of the equations at the impulses.
+    /// Evaluates the contact equations at the impulses: the velocities after them, the errors of the equations and
+    /// the smooth piece of the equations (open, sticking or sliding) on which each contact lies. `speed` is the
+    /// velocity scale, to which the tolerance between two pieces is relative.
     fn evaluate(&mut self, system: &Scaled, speed: f64) {
         let tie = TIE * speed;
         system.after(&self.impulse, &mut self.after);
@@ -183,9 +188,9 @@ pub(super) struct Newton {
 }
 
 impl Newton {
-    /// Runs Newton's method from `start` with at most `max_steps` steps. Returns true if the error fell to
-    /// `goal` times the size of the problem, and the number of steps. The best point is
-    /// [`impulse`](Self::impulse).
+    /// Runs Newton's method for the contact equations from the impulses `start` with at most `max_steps` steps.
+    /// Returns a flag and the number of steps made; the flag is true if the error fell to `goal` times the size of
+    /// the impulses and velocities. The best impulses found are [`impulse`](Self::impulse).
     pub(super) fn run(
         &mut self,
         system: &Scaled,
@@ -220,8 +225,10 @@ impl Newton {
         }
     }
 
-    /// Runs Newton's method from a point near a continuum of solutions, without moving along the continuum:
-    /// directions in which the equations hardly change are excluded.
+    /// Refines an approximate solution that lies near a continuum of solutions, without moving along the continuum:
+    /// directions in which the equations hardly change are excluded from the Newton steps. Returns a flag and the
+    /// number of steps made. The flag is true if the error fell to `goal` times the size of the impulses and
+    /// velocities.
     pub(super) fn polish(&mut self, system: &Scaled, start: &[f64], goal: f64) -> (bool, usize) {
         self.linear.tolerance = HARDLY_SEEN;
         let result = self.run(system, start, goal, MAX_STEPS);
@@ -229,12 +236,12 @@ impl Newton {
         result
     }
 
-    /// Returns the impulses reached.
+    /// Returns the scaled impulses that the last run of Newton's method reached.
     pub(super) fn impulse(&self) -> &[f64] {
         &self.here.impulse
     }
 
-    /// Writes the mode of each contact: open, sticking or sliding.
+    /// Writes the mode of each contact at the impulses reached: open, sticking or sliding.
     pub(super) fn modes(&self, out: &mut Vec<ConeMode>) {
         out.clear();
         out.extend(self.here.pieces.iter().map(|piece| match piece {
@@ -244,7 +251,8 @@ impl Newton {
         }));
     }
 
-    /// Halves the step until the error falls. Returns false if it does not.
+    /// Moves along the Newton step, halving its length until the norm of the error falls. `speed` is the velocity
+    /// scale. Returns false if no length lowers the error.
     fn search(&mut self, system: &Scaled, speed: f64) -> bool {
         let mut length = 1.0;
         for _ in 0..=MAX_HALVINGS {
@@ -263,7 +271,8 @@ impl Newton {
         false
     }
 
-    /// Computes the minimum-norm Newton step. The step takes the impulses of open contacts to zero.
+    /// Computes the minimum-norm Newton step of the contact equations. The step takes the impulses of open contacts
+    /// to zero.
     fn direction(&mut self, system: &Scaled) {
         let Self {
             here,
@@ -317,9 +326,10 @@ impl Newton {
     }
 }
 
-/// Computes the derivative of a contact's equations with respect to one component of impulse. `g` are the
-/// changes of the contact's velocities per unit of that impulse; `own` is the component if the impulse acts at
-/// this contact.
+/// Computes the derivative of the three equations of a contact with respect to one component of impulse. `piece` is
+/// the smooth piece of the equations on which the contact lies. `g` holds the changes of the contact's velocities
+/// per unit of that impulse. `own` is the number of the component if it acts at this contact, `None` if it acts at
+/// another one.
 #[inline]
 fn derivative(piece: Piece, g: &[f64], own: Option<usize>) -> [f64; 3] {
     let &[gn, gx, gy, ..] = g else {
@@ -354,7 +364,7 @@ fn derivative(piece: Piece, g: &[f64], own: Option<usize>) -> [f64; 3] {
     }
 }
 
-/// Returns the largest absolute value.
+/// Returns the largest absolute entry of a vector.
 pub(super) fn largest(x: &[f64]) -> f64 {
     x.iter().fold(0.0, |a, x| f64::max(a, x.abs()))
 }

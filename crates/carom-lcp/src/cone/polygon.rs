@@ -69,7 +69,8 @@ impl Default for Polygons {
 }
 
 impl Polygons {
-    /// Sets regular polygons whose first vertex is the first tangent.
+    /// Gives every contact a regular friction polygon with `directions` vertices, the first along the first
+    /// tangent.
     pub(super) fn align(&mut self, n_contacts: usize, directions: usize) {
         self.vertices.resize_with(n_contacts, Vec::new);
         for vertices in &mut self.vertices {
@@ -77,7 +78,8 @@ impl Polygons {
         }
     }
 
-    /// Rotates each polygon so that a vertex opposes the contact's tangential velocity.
+    /// Rotates the friction polygon of each contact so that one vertex opposes the contact's tangential velocity.
+    /// `after` holds three velocities per contact: normal and two tangents.
     pub(super) fn turn(&mut self, after: &[f64]) {
         for (vertices, u) in self.vertices.iter_mut().zip(after.chunks_exact(WIDTH)) {
             if let Some(angle) = against(u) {
@@ -87,11 +89,12 @@ impl Polygons {
         }
     }
 
-    /// Adds a vertex opposite to the tangential velocity to each polygon. Returns false if every polygon
-    /// already has that vertex.
+    /// Adds a vertex opposite to the tangential velocity to the friction polygon of each contact. `after` holds
+    /// three velocities per contact: normal and two tangents. Returns false if every polygon already has that
+    /// vertex. A polygon with the full number of vertices loses the added vertex farthest from the new one.
     ///
-    /// The friction of a polygon acts at a vertex next to that direction, or on the edge between two vertices.
-    /// Each new vertex divides the angle between the two vertices around it.
+    /// The friction of a polygon acts at a vertex next to that direction, or on the edge between two vertices. Each
+    /// new vertex divides the angle between the two vertices around it.
     pub(super) fn subdivide(&mut self, after: &[f64]) -> bool {
         let mut is_new = false;
         for (vertices, u) in self.vertices.iter_mut().zip(after.chunks_exact(WIDTH)) {
@@ -118,7 +121,9 @@ impl Polygons {
         is_new
     }
 
-    /// Writes the impulses that solve the problem with polygons. Unless `is_sure`, only one attempt is made.
+    /// Solves the contact problem with friction polygons in place of the cones by Lemke's method, and writes three
+    /// impulses per contact: normal and two tangents. If `is_sure` is false, only one attempt of Lemke's method is
+    /// made.
     pub(super) fn solve(
         &mut self,
         system: &Scaled,
@@ -197,8 +202,8 @@ fn place_evenly(vertices: &mut Vec<f64>, n: usize, first: f64) {
     vertices.extend((0..n).map(|j| first + TAU * j as f64 / n as f64));
 }
 
-/// Returns the direction (rad) opposite to the tangential velocity; `u` are the three velocities of a contact.
-/// `None` if the tangential velocity is zero.
+/// Returns the direction (rad, from the first tangent) opposite to the tangential velocity of a contact. `u` holds
+/// its normal velocity and two tangential velocities. `None` if the tangential velocity is zero.
 fn against(u: &[f64]) -> Option<f64> {
     match u {
         &[_, x, y] if x != 0.0 || y != 0.0 => Some(libm::atan2(-y, -x)),

@@ -152,19 +152,23 @@ impl<'a> ConeProblem<'a> {
         self.floors.get(contact).copied().unwrap_or(0.0)
     }
 
-    /// Returns column `j` of the Delassus matrix.
+    /// Returns column `j` of the Delassus matrix: the velocity changes of all contact rows caused by a unit impulse
+    /// on row `j`.
     pub(super) fn column(&self, j: usize) -> &'a [f64] {
         let n = self.dim();
         &self.delassus[j * n..(j + 1) * n]
     }
 
-    /// Returns the diagonal entries of a contact's block.
+    /// Returns the diagonal entries of a contact's 3 × 3 block of the Delassus matrix: normal, first and second
+    /// tangent.
     pub(super) fn diagonal(&self, contact: usize) -> [f64; WIDTH] {
         let first = contact * WIDTH;
         std::array::from_fn(|k| self.column(first + k)[first + k])
     }
 
-    /// Writes $u = b + G\lambda$ and the sums of the magnitudes of its terms, $|b| + |G||\lambda|$.
+    /// Computes the velocities after the impulses, $u = b + G\lambda$, and the sums of the magnitudes of their
+    /// terms, $|b| + |G||\lambda|$, to which rounding errors are relative. $b$ are the velocities before the
+    /// impact, $G$ is the Delassus matrix and $\lambda$ = `impulse`.
     pub(super) fn velocity_and_terms(
         &self,
         impulse: &[f64],
@@ -186,7 +190,8 @@ impl<'a> ConeProblem<'a> {
         }
     }
 
-    /// Writes $u = b + G\lambda$.
+    /// Computes the velocities after the impulses, $b + G\lambda$. $b$ are the velocities before the impact, $G$ is
+    /// the Delassus matrix and $\lambda$ = `impulse`.
     pub(super) fn velocity_after(&self, impulse: &[f64], out: &mut Vec<f64>) {
         out.clear();
         out.extend_from_slice(self.velocity);
@@ -238,7 +243,8 @@ fn check_range(
     }
 }
 
-/// Returns an error if a contact has a floor: only sparse problems are solved with floors.
+/// Returns an error if a contact has a floor (a positive least normal impulse): only the solver for sparse problems
+/// supports floors.
 pub(super) fn no_floors(problem: &ConeProblem<'_>) -> Result<(), LcpError> {
     match (0..problem.n_contacts()).find(|i| problem.floor(*i) > 0.0) {
         None => Ok(()),

@@ -81,7 +81,9 @@ pub fn contact_residual(problem: &ConeProblem<'_>, impulse: &[f64]) -> Result<f6
     Ok(own_residual_of(problem, impulse, &after, &terms))
 }
 
-/// Computes the [`contact_residual`] from the velocities after the impulses and the magnitudes of their terms.
+/// Computes the [`contact_residual`]: the largest error of the contact conditions, each relative to the terms of
+/// its own contact. `after` holds the velocities after the impulses, and `terms` the sums of the magnitudes of
+/// their terms.
 pub(super) fn own_residual_of(
     problem: &ConeProblem<'_>,
     impulse: &[f64],
@@ -132,12 +134,13 @@ pub(super) fn own_residual_of(
     worst
 }
 
-/// Returns the divisor, with 0 replaced by 1 so that 0/0 gives 0.
+/// Returns `size`, or 1 if `size` is zero. The result serves as a divisor, so that 0/0 gives 0.
 fn unit(size: f64) -> f64 {
     if size == 0.0 { 1.0 } else { size }
 }
 
-/// Computes the [`cone_residual`] from the velocities after the impulses.
+/// Computes the [`cone_residual`]: the largest error of the contact conditions, relative to the largest velocity
+/// before the impact or impulse of all contacts. `after` holds the velocities after the impulses.
 fn residual_of(problem: &ConeProblem<'_>, impulse: &[f64], after: &[f64]) -> f64 {
     let (mut worst, mut size) = (0.0f64, 0.0f64);
     for i in 0..problem.n_contacts() {
@@ -185,7 +188,7 @@ fn residual_of(problem: &ConeProblem<'_>, impulse: &[f64], after: &[f64]) -> f64
     }
 }
 
-/// Projects a vector onto the disc with the given radius.
+/// Projects the vector (`x`, `y`) onto the disc with the given radius around the origin.
 #[inline]
 pub(super) fn onto_disc(x: f64, y: f64, radius: f64) -> (f64, f64) {
     let length = norm(&[x, y]);
@@ -196,7 +199,8 @@ pub(super) fn onto_disc(x: f64, y: f64, radius: f64) -> (f64, f64) {
     }
 }
 
-/// Projects a vector onto the part $x_n \ge p$ of the friction cone, in the Euclidean norm; $p$ = `floor`.
+/// Projects an impulse (normal and two tangents) onto the part $x_n \ge p$ of the friction cone, in the Euclidean
+/// norm. $p$ = `floor` is the least normal impulse.
 #[inline]
 pub(super) fn projected(x: [f64; 3], friction: f64, floor: f64) -> [f64; 3] {
     let p = onto_cone(x, friction);
@@ -208,7 +212,8 @@ pub(super) fn projected(x: [f64; 3], friction: f64, floor: f64) -> [f64; 3] {
     [floor, x, y]
 }
 
-/// Projects a vector onto the cone $\lVert x_t\rVert \le \mu x_n$, in the Euclidean norm.
+/// Projects an impulse $(x_n, x_t)$, normal and two tangents, onto the friction cone
+/// $\lVert x_t\rVert \le \mu x_n$, in the Euclidean norm. $\mu$ = `friction`.
 fn onto_cone(x: [f64; 3], friction: f64) -> [f64; 3] {
     let slide = norm(&x[1..]);
     // This test comes first: without friction and sliding both conditions hold for a negative normal part.

@@ -90,7 +90,9 @@ pub(super) struct Block {
 }
 
 impl Block {
-    /// Creates a block from the entries of a symmetric 3 × 3 matrix.
+    /// Prepares the solution of a problem with one contact from its 3 × 3 block of the Delassus matrix.
+    /// `entry(i, j)` returns an entry of this symmetric block, with index 0 for the normal, 1 and 2 for the
+    /// tangents. `friction` is the friction coefficient.
     pub(super) fn new(entry: impl Fn(usize, usize) -> f64, friction: f64) -> Self {
         let normal = entry(0, 0);
         let g = [entry(1, 0), entry(2, 0)];
@@ -114,7 +116,8 @@ impl Block {
         }
     }
 
-    /// Computes the impulse for the velocities ($\bar b_n$, $b_t$) with an upper bound on the normal impulse.
+    /// Solves the frictional impact of one contact. `velocity` holds the normal velocity before the impact times
+    /// one plus the restitution, and the two tangential velocities. The normal impulse is at most `cap`.
     pub(super) fn solve(&self, velocity: [f64; 3], cap: f64) -> SingleContact {
         let solution = self.uncapped(velocity);
         if solution.impulse[0] <= cap {
@@ -123,7 +126,8 @@ impl Block {
         self.saturated(velocity, cap)
     }
 
-    /// Computes the impulse for the velocities ($b_n$, $b_t$) with a lower bound on the normal impulse.
+    /// Solves the frictional impact of one contact with a normal impulse of at least `floor`. `velocity` holds the
+    /// velocities without that impulse: normal and two tangents.
     pub(super) fn solve_above(&self, velocity: [f64; 3], floor: f64) -> SingleContact {
         let solution = self.uncapped(velocity);
         if solution.impulse[0] >= floor {
@@ -209,8 +213,10 @@ impl Block {
         }
     }
 
-    /// Solves with the normal impulse fixed at $\lambda_{\max}$ = `cap`: $\lambda_t$ minimizes
-    /// $\frac12\lambda_t^TG_{tt}\lambda_t + (b_t + g\lambda_{\max})\cdot\lambda_t$ over the disc.
+    /// Computes the tangential impulse of one contact whose normal impulse is fixed at $p$ = `cap`. The tangential
+    /// impulse $\lambda_t$ minimizes $\frac12\lambda_t^TG_{tt}\lambda_t + (b_t + gp)\cdot\lambda_t$ over the
+    /// friction disc. $b_t$ is the tangential velocity before the impact, and $G_{tt}$ and $g$ are the tangential
+    /// and mixed parts of the contact's block of the Delassus matrix.
     fn saturated(&self, [_, x, y]: [f64; 3], cap: f64) -> SingleContact {
         let (values, axis) = eigen(self.tangent);
         let flat = FLAT * values[0].max(values[1]);
@@ -265,7 +271,8 @@ impl Block {
     }
 }
 
-/// Computes the eigenvalues and the first eigenvector of a symmetric matrix $(s_0, s_1; s_1, s_2)$.
+/// Computes the two eigenvalues of the symmetric matrix $(s_0, s_1; s_1, s_2)$ and the unit eigenvector of the
+/// first one.
 fn eigen(s: [f64; 3]) -> ([f64; 2], [f64; 2]) {
     if s[1] == 0.0 {
         return ([s[0], s[2]], [1.0, 0.0]);

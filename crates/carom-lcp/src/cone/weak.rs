@@ -22,8 +22,10 @@ const WEAK: f64 = 1e-8;
 const MAX_DEPTH: usize = 3;
 
 impl ConeWorkspace {
-    /// Applies Newton's method from the result of the method for many contacts. Returns false for problems with
-    /// caps.
+    /// Solves the problem by the method for many contacts, then by Newton's method from its result. The best
+    /// impulses are kept in the workspace, and their residual in `answer`. Returns true if they are accurate
+    /// enough; false also for problems with caps (largest normal impulses), which the method for many contacts does
+    /// not support.
     pub(super) fn try_sparse(
         &mut self,
         problem: &ConeProblem<'_>,
@@ -53,9 +55,9 @@ impl ConeWorkspace {
     }
 }
 
-/// Solves for the impulses of the weak contacts with the other impulses fixed, and stores them. Returns false
-/// if there are no weak contacts or no solution was found. `depth` is the number of larger scales above this
-/// one.
+/// Recomputes the impulses of the weak contacts, which are much smaller than the others, with the other impulses
+/// fixed. Overwrites them in `impulse`. Returns false if there are no weak contacts or no solution was found. Weak
+/// contacts can have still weaker ones: `depth` counts the nested calls above this one.
 ///
 /// # Errors
 ///
@@ -110,7 +112,8 @@ pub(super) fn solve_weak(
     Ok(true)
 }
 
-/// Returns $e b_n$ of a normal row, and 0 of a tangent row.
+/// Returns the velocity that Newton's restitution adds to a row: $e b_n$ for a normal row, with the restitution
+/// coefficient $e$ and the normal velocity $b_n$ before the impact, and 0 for a tangent row.
 fn bounce(problem: &ConeProblem<'_>, row: usize) -> f64 {
     match row % WIDTH {
         0 => problem.restitution(row / WIDTH) * problem.velocity()[row],

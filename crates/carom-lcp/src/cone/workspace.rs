@@ -119,7 +119,8 @@ impl ConeWorkspace {
         Self::default()
     }
 
-    /// Creates an empty workspace for the weak contacts of a problem.
+    /// Creates an empty workspace for the problem of the weak contacts, whose impulses are much smaller than the
+    /// others. `depth` counts the enclosing problems with larger impulses.
     pub(super) fn below(depth: usize) -> Self {
         Self {
             depth,
@@ -242,7 +243,8 @@ impl ConeWorkspace {
         })
     }
 
-    /// Scales the problem and resets the answer to zero impulses.
+    /// Prepares a solve: scales the contact problem, discards the results of the last one, and returns the answer
+    /// with zero impulses. `start` is stored as the kind of starting point.
     pub(super) fn begin(
         &mut self,
         problem: &ConeProblem<'_>,
@@ -271,8 +273,8 @@ impl ConeWorkspace {
         })
     }
 
-    /// Applies Newton's method from `self.start` and keeps the best point so far. Returns true if that is
-    /// accurate enough.
+    /// Applies Newton's method from the scaled impulses `self.start` and keeps the result if it is the best so far.
+    /// `start` names the kind of starting point. Returns true if the best answer is accurate enough.
     pub(super) fn attempt(
         &mut self,
         problem: &ConeProblem<'_>,
@@ -290,9 +292,10 @@ impl ConeWorkspace {
         self.accept(problem, start, answer).1 || self.balanced(problem, start, answer)
     }
 
-    /// Applies Newton's method from `self.start` with rescaled velocities, so that impulses and velocities have
-    /// similar size. Each further run starts from the best point reached. Returns true if an accurate answer
-    /// was found.
+    /// Applies Newton's method from `self.start` several times, each time with velocities in another unit, so that
+    /// the numbers of impulses and velocities have similar size. Each further run starts from the best impulses
+    /// reached. `start` names the kind of starting point. Returns true if an accurate answer was found; false also
+    /// if the impulses are not much larger than the velocities.
     fn balanced(
         &mut self,
         problem: &ConeProblem<'_>,
@@ -331,8 +334,9 @@ impl ConeWorkspace {
         false
     }
 
-    /// Keeps the result of Newton's method if it is better than the best so far. Returns its residual, and true
-    /// if the best point is accurate enough.
+    /// Keeps the last result of Newton's method if its residual is smaller than that of the best answer so far.
+    /// `start` names the kind of starting point. Returns the residual of this result, and true if the best answer
+    /// is accurate enough.
     pub(super) fn accept(
         &mut self,
         problem: &ConeProblem<'_>,
@@ -350,9 +354,10 @@ impl ConeWorkspace {
         (residual, answer.residual <= GOOD_RESIDUAL)
     }
 
-    /// Computes the residual of the result of Newton's method in the unscaled problem, and leaves it in
-    /// `trial`. The friction is turned exactly against the sliding velocity if that is better: friction a
-    /// million times weaker than other impulses is known to a few digits only.
+    /// Computes the residual of the last result of Newton's method in the problem without scaling, and leaves the
+    /// impulses in `self.trial`. The friction impulse is turned exactly against the sliding velocity if that lowers
+    /// the residual: if friction is a million times weaker than other impulses, its direction is known to a few
+    /// digits only.
     fn judge(&mut self, problem: &ConeProblem<'_>) -> f64 {
         self.system
             .after(self.newton.impulse(), &mut self.trial_after);
@@ -376,8 +381,9 @@ impl ConeWorkspace {
         self.try_impulses(problem, true)
     }
 
-    /// Computes the residual of the result of Newton's method, unchanged or with turned friction, and leaves
-    /// the result in `trial`.
+    /// Computes the residual of the last result of Newton's method in the problem without scaling, and leaves the
+    /// impulses in `self.trial`. If `is_turned`, the friction impulses turned against the sliding velocity are
+    /// used.
     fn try_impulses(&mut self, problem: &ConeProblem<'_>, is_turned: bool) -> f64 {
         let scaled = if is_turned {
             &self.turned
@@ -391,7 +397,7 @@ impl ConeWorkspace {
         own_residual_of(problem, &self.trial, &self.trial_after, &self.terms)
     }
 
-    /// Computes the residual of the current impulses and the velocities after them.
+    /// Computes the velocities after the current impulses, and the residual of the contact conditions there.
     fn residual(&mut self, problem: &ConeProblem<'_>) -> f64 {
         problem.velocity_and_terms(&self.impulse, &mut self.after, &mut self.terms);
         own_residual_of(problem, &self.impulse, &self.after, &self.terms)
@@ -433,8 +439,8 @@ impl ConeWorkspace {
         Ok(false)
     }
 
-    /// Sets polygons that do not depend on the tangent axes: a vertex opposes the sliding velocity before the
-    /// impact.
+    /// Gives every contact a friction polygon with `directions` vertices, one of which opposes the sliding velocity
+    /// before the impact. The polygons thus do not depend on the tangent axes.
     fn align_polygons(&mut self, problem: &ConeProblem<'_>, directions: usize) {
         self.polygons.align(problem.n_contacts(), directions);
         self.polygons.turn(&self.system.velocity);
@@ -509,8 +515,8 @@ impl ConeWorkspace {
         self.attempt(problem, ConeStart::Compliant, answer)
     }
 
-    /// Follows the solution branch of equally compliant contacts to its limit. Returns false if the limit was
-    /// not found.
+    /// Searches the limit of the solutions for equally compliant contacts as the compliance goes to zero, and
+    /// replaces the answer by this limit. Returns false if the limit was not found.
     pub(super) fn try_branch(
         &mut self,
         problem: &ConeProblem<'_>,
@@ -562,9 +568,10 @@ impl ConeWorkspace {
         false
     }
 
-    /// Returns to the first solution found next to a solution branch without a limit: unlike the results of
-    /// other searches, it does not depend on axes, units and order of contacts. Returns false if there was
-    /// none.
+    /// Restores a solution for rigid contacts that was set aside: the first one found from a solution for compliant
+    /// contacts without being the limit of these solutions. Unlike the results of other searches, this solution
+    /// does not depend on axes, units and order of contacts. Returns false if there is no such solution, or if the
+    /// solution is not accurate enough.
     fn take_beside_branch(&mut self, problem: &ConeProblem<'_>, answer: &mut ConeAnswer) -> bool {
         if self.beside_branch.is_empty() {
             return false;
@@ -575,7 +582,7 @@ impl ConeWorkspace {
         self.accept(problem, ConeStart::Compliant, answer).1
     }
 
-    /// Discards an answer that was not accepted.
+    /// Replaces an answer that was not accepted by the answer with zero impulses, for further attempts.
     fn begin_again(&mut self, problem: &ConeProblem<'_>, answer: ConeAnswer) -> ConeAnswer {
         self.system.soften(0.0);
         self.impulse.fill(0.0);
@@ -590,8 +597,8 @@ impl ConeWorkspace {
         }
     }
 
-    /// Computes the dimension of the continuum of solutions around the answer, and leaves its scaled impulses
-    /// in `start`.
+    /// Computes the dimension of the continuum of solutions that contains the answer (0 if its velocities are
+    /// isolated), and stores it in the answer. Leaves the scaled impulses of the answer in `self.start`.
     pub(super) fn count_continuum(&mut self, answer: &mut ConeAnswer) {
         self.start.clear();
         let scaled = self.impulse.iter().zip(&self.system.factors);
@@ -599,7 +606,8 @@ impl ConeWorkspace {
         answer.family = self.even.family(&self.system, &self.start, &self.modes);
     }
 
-    /// Completes the answer: its status, and the dimension of its continuum if it is solved.
+    /// Completes the answer: sets its status and the counts of steps and, if the problem is solved, the dimension
+    /// of the continuum of solutions that contains it.
     pub(super) fn finish(&mut self, mut answer: ConeAnswer) -> ConeAnswer {
         if answer.residual <= CONE_RESIDUAL {
             answer.status = LcpStatus::Solved;
@@ -617,7 +625,7 @@ impl ConeWorkspace {
         }
     }
 
-    /// True if another solution was found on the way whose velocities differ from the answer's.
+    /// True if the search has passed another solution, with velocities different from those of the answer.
     fn has_left_another(&self) -> bool {
         let rows = self.left.iter().zip(&self.after).zip(&self.system.factors);
         let differences = rows.map(|((left, kept), factor)| (left - kept).abs() * factor);
@@ -625,7 +633,9 @@ impl ConeWorkspace {
         differences.fold(0.0, f64::max) > SAME_VELOCITIES * speed
     }
 
-    /// Moves to the limit of the solution branch at a compliance. Returns false if it is not found.
+    /// Selects from a continuum of solutions the limit of the solutions for equally compliant contacts. The
+    /// extrapolation starts at `compliance`. On success the impulses in the workspace and the residual in `answer`
+    /// are replaced. Returns false if the limit is not found.
     pub(super) fn select(
         &mut self,
         compliance: f64,
@@ -655,7 +665,9 @@ impl ConeWorkspace {
     }
 }
 
-/// Scales the rows: normals to diagonal one, and the tangents of each contact to mean diagonal one.
+/// Writes the scaled contact problem into `system`. Rows are scaled so that the Delassus matrix has the diagonal
+/// entry one for each normal, and the mean diagonal entry one for the two tangents of each contact. Returns an
+/// error if a scaled number is not finite.
 fn scale(problem: &ConeProblem<'_>, system: &mut Scaled) -> Result<(), LcpError> {
     let (m, n) = (problem.n_contacts(), problem.dim());
     system.n = n;

@@ -31,7 +31,9 @@ pub(crate) enum Decision {
     Undecided,
 }
 
-/// Decides a problem. `accept` returns true if a rounded solution is accurate enough.
+/// Decides in rational arithmetic if a linear complementarity problem has a solution. `integers` is the problem
+/// converted to integers. `accept` returns true if a solution rounded to double precision is accurate enough.
+/// `work` is the budget of multiply-adds.
 pub(crate) fn decide(
     problem: LcpRef<'_>,
     integers: &Integers,
@@ -46,8 +48,9 @@ pub(crate) fn decide(
     }
 }
 
-/// Decides feasibility without complementarity. Returns [`Decision::Farkas`] or [`Decision::Bases`] if no
-/// $z \ge 0$ satisfies $Mz + q \ge 0$. Returns `None` if such a $z$ exists or the budget is exhausted.
+/// Decides in rational arithmetic if any $z \ge 0$ satisfies $Mz + q \ge 0$, without the condition of
+/// complementarity. Returns [`Decision::Farkas`] or [`Decision::Bases`] if there is no such $z$. Returns `None` if
+/// such a $z$ exists or the budget `work` is exhausted. `integers` is the problem converted to integers.
 pub(crate) fn feasibility(
     problem: LcpRef<'_>,
     integers: &Integers,
@@ -116,7 +119,8 @@ enum Restored {
     Undecided,
 }
 
-/// Fixes a variable at zero and restores feasibility by the dual simplex method.
+/// Fixes a variable at zero, and then pivots by the dual simplex method until all basic variables are nonnegative
+/// again. Variables are numbered $w_0, \dots, w_{n-1}, z_0, \dots, z_{n-1}$. `work` is the budget of multiply-adds.
 fn fix(dictionary: &mut Dictionary, variable: usize, work: &mut Work) -> Restored {
     if let Some(row) = dictionary.row_of(variable) {
         let Some(column) = dictionary.any_entry(row) else {
@@ -136,7 +140,8 @@ fn fix(dictionary: &mut Dictionary, variable: usize, work: &mut Work) -> Restore
     restore(dictionary, work)
 }
 
-/// Restores feasibility by the dual simplex method: pivots until all basic variables are nonnegative.
+/// Makes all basic variables of a simplex dictionary nonnegative by pivots of the dual simplex method, or finds a
+/// row that shows that this is impossible. `work` is the budget of multiply-adds.
 ///
 /// At first the most negative variable leaves and the largest entry enters, which is fast. If that takes many
 /// pivots, the rule of least indices is used, which cannot cycle (Bland 1977).
@@ -170,8 +175,9 @@ fn restore(dictionary: &mut Dictionary, work: &mut Work) -> Restored {
     Restored::Undecided
 }
 
-/// Returns the infeasibility certificate of a row that has no solution, if it can be represented in double
-/// precision.
+/// Returns the proof that a problem has no solution, derived from the row of the simplex dictionary that cannot be
+/// made nonnegative. The proof is [`Decision::Farkas`] with a certificate if the certificate is exact in double
+/// precision, and otherwise [`Decision::Bases`].
 fn proof(
     problem: LcpRef<'_>,
     dictionary: &Dictionary,
@@ -204,8 +210,8 @@ fn proof(
     Decision::Bases
 }
 
-/// Returns the certificate $u$ (n entries, the largest about one): the coefficients with which the rows of
-/// $w = Mz + q$ are combined in a row of the dictionary.
+/// Returns a certificate $u \ge 0$ (n entries, the largest about one) that a problem has no solution. $u$ holds the
+/// coefficients with which the rows of $w = Mz + q$ are combined in the given row of the simplex dictionary.
 fn certificate(dictionary: &Dictionary, row: usize, integers: &Integers) -> Vec<f64> {
     let n = integers.dim();
     let mut u = vec![BigInt::ZERO; n];

@@ -22,8 +22,8 @@ pub(super) struct Dictionary {
 }
 
 impl Dictionary {
-    /// Creates the dictionary $w = q + Mz$. If `is_covered`, it has a column for an artificial variable with
-    /// covering vector 1.
+    /// Creates the simplex dictionary $w = q + Mz$, in which all $w$ are basic and all $z$ nonbasic. If
+    /// `is_covered`, it has one more column, of ones, for the artificial variable of Lemke's method.
     pub(super) fn of_slacks(integers: &Integers, is_covered: bool) -> Self {
         let n = integers.dim();
         let rows = integers.rows().map(|row| {
@@ -42,12 +42,13 @@ impl Dictionary {
         }
     }
 
-    /// Returns $A_{ij}$.
+    /// Returns the coefficient of the nonbasic variable `column` in the equation of the basic variable `row`, times
+    /// the common denominator.
     pub(super) fn entry(&self, row: usize, column: usize) -> &BigInt {
         &self.rows[row][column]
     }
 
-    /// Returns $b_i$.
+    /// Returns the value of the basic variable of a row at zero nonbasic variables, times the common denominator.
     pub(super) fn value(&self, row: usize) -> &BigInt {
         &self.rows[row][self.nonbasic.len()]
     }
@@ -56,35 +57,39 @@ impl Dictionary {
         &self.denominator
     }
 
-    /// Returns the row of a variable; `None` if it is nonbasic.
+    /// Returns the row of the simplex dictionary that belongs to a basic variable; `None` for nonbasic variables.
+    /// Variables are numbered $w_0, \dots, w_{n-1}, z_0, \dots, z_{n-1}$, then the artificial variable.
     pub(super) fn row_of(&self, variable: usize) -> Option<usize> {
         self.basic.iter().position(|basic| *basic == variable)
     }
 
-    /// Returns the column of a variable; `None` if it is basic.
+    /// Returns the column of the simplex dictionary that belongs to a nonbasic variable; `None` for basic
+    /// variables. Variables are numbered $w_0, \dots, w_{n-1}, z_0, \dots, z_{n-1}$, then the artificial variable.
     pub(super) fn column_of(&self, variable: usize) -> Option<usize> {
         self.nonbasic.iter().position(|v| *v == variable)
     }
 
-    /// True if a variable is positive when all nonbasic variables are zero.
+    /// True if a variable is positive at the point where all nonbasic variables are zero. Variables are numbered
+    /// $w_0, \dots, w_{n-1}, z_0, \dots, z_{n-1}$.
     pub(super) fn is_positive(&self, variable: usize) -> bool {
         let row = self.row_of(variable);
         row.is_some_and(|row| self.value(row).sign() == Sign::Plus)
     }
 
-    /// Returns the column of the nonzero entry of a row with the fewest bits; `None` if all entries are zero.
+    /// Returns the column of a nonzero entry in the given row of the simplex dictionary. The integer with the
+    /// fewest bits is chosen. `None` if all entries of the row are zero.
     pub(super) fn any_entry(&self, row: usize) -> Option<usize> {
         let columns = 0..self.nonbasic.len();
         let nonzero = columns.filter(|c| self.entry(row, *c).sign() != Sign::NoSign);
         nonzero.min_by_key(|c| self.entry(row, *c).bits())
     }
 
-    /// True if all basic variables are nonnegative.
+    /// True if the dictionary is feasible: all basic variables are nonnegative if all nonbasic variables are zero.
     pub(super) fn is_feasible(&self) -> bool {
         (0..self.rows.len()).all(|i| self.value(i).sign() != Sign::Minus)
     }
 
-    /// Fixes a nonbasic variable at zero by removing its column.
+    /// Fixes the nonbasic variable of a column at zero by removing that column.
     pub(super) fn drop_column(&mut self, column: usize) {
         self.nonbasic.remove(column);
         for row in &mut self.rows {
@@ -92,7 +97,8 @@ impl Dictionary {
         }
     }
 
-    /// Fixes the nonbasic variables at zero for which `keep` is false.
+    /// Fixes at zero the nonbasic variables for which `keep` returns false, by removing their columns. `keep`
+    /// receives the number of a variable.
     pub(super) fn retain_columns(&mut self, keep: impl Fn(usize) -> bool) {
         for column in (0..self.nonbasic.len()).rev() {
             if !keep(self.nonbasic[column]) {
@@ -101,8 +107,8 @@ impl Dictionary {
         }
     }
 
-    /// Exchanges the basic variable of a row with the nonbasic variable of a column, whose entry must not be
-    /// zero. Returns false if the budget is exhausted.
+    /// Exchanges the basic variable of a row with the nonbasic variable of a column. The entry of that row and
+    /// column must not be zero. Returns false if the budget `work` is exhausted.
     pub(super) fn pivot(&mut self, row: usize, column: usize, work: &mut Work) -> bool {
         let pivot_row = self.rows[row].clone();
         let pivot = pivot_row[column].clone();
@@ -138,14 +144,15 @@ impl Dictionary {
         work.spend_pivots(1, entries.saturating_mul(3 * limbs * limbs + 64))
     }
 
-    /// Estimates the length of the integers in 64-bit words.
+    /// Estimates the length of the integers in the simplex dictionary in 64-bit words.
     fn limbs(&self) -> u64 {
         let values = (0..self.rows.len()).map(|i| self.value(i).bits());
         let bits = values.max().unwrap_or(0).max(self.denominator.bits());
         bits / 64 + 1
     }
 
-    /// Returns the variables $z$ (n entries) of the original problem, rounded to nearest.
+    /// Returns the variables $z$ (n entries) of the problem before its conversion to integers, rounded to nearest.
+    /// `integers` holds the scaling of that conversion.
     pub(super) fn variables(&self, integers: &Integers) -> Vec<f64> {
         let mut z = vec![0.0; self.n];
         for (i, variable) in self.basic.iter().enumerate() {

@@ -21,7 +21,8 @@ pub(crate) struct Integers {
 }
 
 impl Integers {
-    /// Converts a problem to integers. Rows and columns are balanced first to keep the integers short.
+    /// Converts a linear complementarity problem to integers by scaling rows and columns with powers of two. Rows
+    /// and columns are balanced first to keep the integers short.
     pub(crate) fn new(problem: LcpRef<'_>) -> Self {
         let n = problem.dim();
         let mut balance = Balance::new();
@@ -68,7 +69,7 @@ impl Integers {
         self.n
     }
 
-    /// Returns the rows: entries $M'_{ij}$, then $q'_i$ as entry n.
+    /// Returns the rows of the integer problem: the n entries of the matrix, then the entry of the vector.
     pub(super) fn rows(&self) -> impl Iterator<Item = &[BigInt]> {
         self.entries.chunks_exact(self.n + 1)
     }
@@ -104,8 +105,9 @@ impl Residues {
         }
     }
 
-    /// Computes the dimension of the null space of a principal block modulo the prime. It is never less than
-    /// the true dimension, and equal to it except in one of $10^{18}$ cases.
+    /// Computes the dimension of the null space of the principal submatrix with the rows and columns in `support`,
+    /// modulo a prime. The result is never less than the true dimension, and equals the true dimension except in
+    /// one of $10^{18}$ cases.
     pub(crate) fn nullity(&self, support: &[usize]) -> usize {
         let k = support.len();
         let entry = |i: &usize, j: &usize| self.entries[i * self.n + j];

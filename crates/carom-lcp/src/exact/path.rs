@@ -17,8 +17,8 @@ pub(crate) enum ExactEnd {
     Undecided,
 }
 
-/// Follows Lemke's path with a covering vector of ones in the scaled integer problem and the lexicographic
-/// rule. The path never visits a basis twice, so it ends.
+/// Runs Lemke's method in exact integer arithmetic, with a covering vector of ones. Ties are broken by the
+/// lexicographic rule, so that no basis is visited twice and the path ends. `work` is the budget of multiply-adds.
 pub(crate) fn follow(integers: &Integers, work: &mut Work) -> ExactEnd {
     let n = integers.dim();
     let artificial = 2 * n;
@@ -54,8 +54,9 @@ pub(crate) fn follow(integers: &Integers, work: &mut Work) -> ExactEnd {
     }
 }
 
-/// Returns the row in which a column blocks: the lexicographically smallest quotient. The row of the artificial
-/// variable has priority if it is among the smallest. `None` if no row blocks.
+/// Makes the ratio test of Lemke's method: returns the row whose basic variable reaches zero first when the
+/// nonbasic variable of `column` increases. Ties are broken lexicographically, but the row of the artificial
+/// variable has priority. `n` is the number of rows. `None` if no basic variable decreases.
 fn blocking_row(dictionary: &Dictionary, column: usize, n: usize) -> Option<usize> {
     let mut best: Option<usize> = None;
     let entry = |i: usize| dictionary.entry(i, column);
@@ -87,8 +88,9 @@ fn blocking_row(dictionary: &Dictionary, column: usize, n: usize) -> Option<usiz
     best
 }
 
-/// Compares two rows of the basis inverse, divided by the entering column. The inverse consists of the
-/// coefficients of the slack variables.
+/// Compares the rows `i` and `k` of the basis inverse, each divided by its entry in the entering column, in
+/// lexicographic order. The inverse consists of the coefficients of the slack variables $w$; `n` is the number of
+/// rows.
 fn lexicographic(
     dictionary: &Dictionary,
     column: usize,
@@ -106,7 +108,7 @@ fn lexicographic(
     orders.fold(Ordering::Equal, Ordering::then)
 }
 
-/// Compares $a/|x|$ with $b/|y|$ for negative x and y.
+/// Compares the quotients $a/|x|$ and $b/|y|$ for negative $x$ and $y$, without rounding.
 fn compare(a: &BigInt, x: &BigInt, b: &BigInt, y: &BigInt) -> Ordering {
     // a/-x < b/-y where a y > b x: both denominators are negative.
     (b * x).cmp(&(a * y))

@@ -3,7 +3,8 @@
 use num_bigint::BigInt;
 use num_bigint::Sign;
 
-/// Returns mantissa and exponent of a finite number: $x = m 2^e$ with an odd integer $m$, or (0, 0).
+/// Returns the mantissa and the binary exponent of a finite number: the odd integer $m$ and $e$ with $x = m 2^e$.
+/// Returns (0, 0) for zero.
 pub(super) fn decode(x: f64) -> (i64, i32) {
     let bits = x.to_bits();
     let fraction = (bits & ((1 << 52) - 1)) as i64;
@@ -21,7 +22,8 @@ pub(super) fn decode(x: f64) -> (i64, i32) {
     (signed, exponent + zeros as i32)
 }
 
-/// Returns $(a/b) 2^e$ (b > 0) rounded to double precision; infinite or zero outside its range.
+/// Returns $(a/b) 2^e$ rounded to double precision, with $b > 0$ and $e$ = `exponent`. The result is infinite or
+/// zero if the number lies outside the range of doubles.
 pub(super) fn ratio(a: &BigInt, b: &BigInt, exponent: i64) -> f64 {
     if a.sign() == Sign::NoSign {
         return 0.0;
@@ -50,7 +52,7 @@ pub(super) fn ratio(a: &BigInt, b: &BigInt, exponent: i64) -> f64 {
     }
 }
 
-/// Returns $2^e x$ for a number of at least one.
+/// Returns $2^e x$ for a number $x \ge 1$, with $e$ = `exponent`.
 fn scale(mut x: f64, exponent: i64) -> f64 {
     let mut left = exponent.clamp(-4000, 4000) as i32;
     while left != 0 && x != 0.0 && x.is_finite() {
@@ -69,7 +71,7 @@ pub(crate) struct ProductSum {
 }
 
 impl ProductSum {
-    /// Computes the exact sum of products of finite factors.
+    /// Computes the sum of the products of pairs of finite numbers, without rounding.
     pub(crate) fn of(products: impl Iterator<Item = (f64, f64)> + Clone) -> Self {
         let decoded = || {
             products.clone().filter_map(|(a, b)| {
@@ -87,7 +89,7 @@ impl ProductSum {
         Self { sum, size }
     }
 
-    /// Returns the sign of the sum: -1, 0 or 1.
+    /// Returns the sign of the sum of products: -1, 0 or 1.
     pub(crate) fn sign(&self) -> i32 {
         match self.sum.sign() {
             Sign::Minus => -1,
@@ -96,7 +98,7 @@ impl ProductSum {
         }
     }
 
-    /// Returns the sum divided by the sum of the absolute values; 0 if all products are zero.
+    /// Returns the sum of products divided by the sum of their absolute values; 0 if all products are zero.
     pub(crate) fn relative(&self) -> f64 {
         if self.size.sign() == Sign::NoSign {
             return 0.0;

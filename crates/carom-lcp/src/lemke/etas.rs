@@ -33,25 +33,27 @@ impl<T: Scalar> Etas<T> {
         }
     }
 
-    /// Removes all pivots and sets the padded length of columns.
+    /// Removes all stored pivots of Lemke's method and sets the length of columns, padded to a multiple of four, to
+    /// `stride`.
     pub(super) fn reset(&mut self, stride: usize) {
         self.stride = stride;
         self.pivots.clear();
     }
 
-    /// Reserves memory for `count` pivots of `stride` rows.
+    /// Reserves memory for `count` pivots of Lemke's method with columns of `stride` entries.
     pub(super) fn reserve(&mut self, count: usize, stride: usize) {
         reserve(&mut self.columns, (count + 1) * stride);
         reserve(&mut self.pivots, count);
     }
 
-    /// Returns the number of pivots.
+    /// Returns the number of stored pivots of Lemke's method.
     #[inline]
     pub(super) fn len(&self) -> usize {
         self.pivots.len()
     }
 
-    /// Allocates the entering column if necessary. Its entries are unspecified.
+    /// Allocates memory for the column of the next entering variable, if necessary. The entries of the column are
+    /// unspecified.
     #[inline]
     pub(super) fn make_room(&mut self) {
         let needed = (self.len() + 1) * self.stride;
@@ -60,35 +62,38 @@ impl<T: Scalar> Etas<T> {
         }
     }
 
-    /// Returns the entering column.
+    /// Returns the tableau column of the variable that enters the basis. This column is not yet part of the stored
+    /// pivots.
     #[inline]
     pub(super) fn entering(&self) -> &[T] {
         let start = self.len() * self.stride;
         &self.columns[start..start + self.stride]
     }
 
-    /// Returns the entering column for writing.
+    /// Returns the tableau column of the variable that enters the basis, for writing.
     #[inline]
     pub(super) fn entering_mut(&mut self) -> &mut [T] {
         let start = self.len() * self.stride;
         &mut self.columns[start..start + self.stride]
     }
 
-    /// Adds the entering column to the list as a pivot on `row`; `inverse` is the reciprocal of the pivot
-    /// element.
+    /// Stores the tableau column of the entering variable as a new pivot on `row`. `inverse` is the reciprocal of
+    /// the column entry in that row.
     #[inline]
     pub(super) fn commit(&mut self, row: usize, inverse: T) {
         self.pivots.push(Pivot { row, inverse });
     }
 
-    /// Applies all pivots to the entering column.
+    /// Applies all stored pivots to the column of the entering variable: the column of the problem becomes that of
+    /// the current tableau.
     #[inline]
     pub(super) fn apply_to_entering(&mut self) {
         let (done, rest) = self.columns.split_at_mut(self.pivots.len() * self.stride);
         apply(done, &self.pivots, &mut rest[..self.stride]);
     }
 
-    /// Applies the pivots with index `from` and above to a column of padded length.
+    /// Applies the stored pivots of Lemke's method to a tableau column, beginning with pivot number `from`. The
+    /// column is padded to a multiple of four entries.
     pub(super) fn apply(&self, column: &mut [T], from: usize) {
         let etas = &self.columns[from * self.stride..];
         apply(etas, &self.pivots[from..], column);
@@ -104,7 +109,8 @@ fn apply<T: Scalar>(etas: &[T], pivots: &[Pivot<T>], x: &mut [T]) {
     }
 }
 
-/// Applies one pivot after the other, for columns so short that the loops over them are unrolled.
+/// Applies stored pivots of Lemke's method one after the other to the tableau column `x`. `etas` holds the columns
+/// of the pivots. The length `N` is so short that the loops are unrolled.
 #[inline]
 fn apply_fixed<T: Scalar, const N: usize>(etas: &[T], pivots: &[Pivot<T>], x: &mut [T]) {
     if let [x] = x.as_chunks_mut::<N>().0 {
@@ -116,7 +122,8 @@ fn apply_fixed<T: Scalar, const N: usize>(etas: &[T], pivots: &[Pivot<T>], x: &m
     }
 }
 
-/// Applies the pivots in groups of four.
+/// Applies stored pivots of Lemke's method to the tableau column `x`, in groups of four. `etas` holds the columns
+/// of the pivots.
 fn apply_long<T: Scalar>(etas: &[T], pivots: &[Pivot<T>], x: &mut [T]) {
     let stride = x.len();
     let (fours, rest) = pivots.as_chunks::<4>();
@@ -133,7 +140,8 @@ fn apply_long<T: Scalar>(etas: &[T], pivots: &[Pivot<T>], x: &mut [T]) {
     }
 }
 
-/// Subtracts $tc$ from `x`. Columns are padded to a multiple of four, so that there is no remainder.
+/// Subtracts `t` times the column `c` from the column `x`. Columns are padded to a multiple of four, so that there
+/// is no remainder.
 #[inline]
 fn subtract<T: Scalar>(x: &mut [T], t: T, c: &[T]) {
     let fours = x.as_chunks_mut::<4>().0.iter_mut();
@@ -144,8 +152,8 @@ fn subtract<T: Scalar>(x: &mut [T], t: T, c: &[T]) {
     }
 }
 
-/// Applies four pivots in one pass over the column. The multipliers are computed first, with the operations
-/// that single pivots would make.
+/// Applies four stored pivots of Lemke's method to the tableau column `x` in one pass. `etas` holds the columns of
+/// the pivots. The multipliers are computed first, with the operations that single pivots would make.
 #[inline]
 fn apply_four<T: Scalar>(etas: &[T], four: &[Pivot<T>; 4], x: &mut [T]) {
     let rows = four.map(|pivot| pivot.row);

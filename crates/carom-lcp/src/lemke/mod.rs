@@ -188,7 +188,7 @@ impl LemkeWorkspace {
         }
     }
 
-    /// Sets the dimension to n; entries are unspecified.
+    /// Sets the length of the vectors of this workspace to `n` rows. The entries are unspecified.
     #[inline]
     fn resize(&mut self, n: usize) {
         if n > self.room {
@@ -290,7 +290,8 @@ impl Lemke {
         self.solve_within(problem, &mut work)
     }
 
-    /// Solves a problem within the rest of a budget; the budgets of the options are not used.
+    /// Solves a linear complementarity problem by Lemke's method with the remaining budget `work`, which is shared
+    /// with other methods. The budgets in the options are not used.
     pub(crate) fn solve_within(
         &self,
         problem: &Lcp,

@@ -2,8 +2,8 @@
 
 use crate::scalar::{Scalar, larger, reduce, smaller};
 
-/// Returns the smallest value of a function of the entries of a column and the right-hand side, both of padded
-/// length.
+/// Returns the smallest of the values `value(x, b)` over the rows, with $x$ the entry of `column` and $b$ that of
+/// `rhs`. Both slices are padded to a multiple of four entries.
 #[inline]
 pub(super) fn smallest<T: Scalar>(column: &[T], rhs: &[T], value: impl Fn(T, T) -> T) -> T {
     let mut lanes = [T::INFINITY; 4];
@@ -13,7 +13,8 @@ pub(super) fn smallest<T: Scalar>(column: &[T], rhs: &[T], value: impl Fn(T, T) 
     reduce(lanes, smaller)
 }
 
-/// Updates the smallest value of every lane.
+/// Lowers each entry of `least` to `value(x, b)` of its lane if that is smaller. A lane is a position within a
+/// group of `N` rows.
 #[inline(always)]
 fn smallest_lanes<T: Scalar, const N: usize>(
     x: &[T; N],
@@ -26,14 +27,14 @@ fn smallest_lanes<T: Scalar, const N: usize>(
     }
 }
 
-/// Returns the tolerance of ties: two quotients of a column count as equal if they differ by less than this
-/// fraction of its largest entry.
+/// Returns the tolerance with which two quotients of the ratio test count as equal (tie), as a fraction of the
+/// largest entry of their column. `n` is the number of rows.
 pub(super) fn tie_rounding<T: Scalar>(n: usize) -> f64 {
     64.0 * T::ROUNDOFF * (n + 8) as f64
 }
 
-/// Moves the tied rows with the smallest quotient `u`/`x`, up to the tolerance `zero`, to the front of `ties`.
-/// Returns their number.
+/// Finds among the rows `ties`, which tie in the ratio test, those with the smallest quotient `u`/`x`, up to the
+/// tolerance `zero`. Moves them to the front of `ties` and returns their number.
 pub(super) fn keep_smallest<T: Scalar>(ties: &mut [usize], x: &[T], u: &[T], zero: T) -> usize {
     let quotients = ties.iter().map(|i| u[*i] / x[*i]);
     let Some(smallest) = quotients.reduce(|a, b| if b < a { b } else { a }) else {
@@ -50,7 +51,8 @@ pub(super) fn keep_smallest<T: Scalar>(ties: &mut [usize], x: &[T], u: &[T], zer
     kept
 }
 
-/// Returns the row with the largest entry; among equal entries the first.
+/// Returns the row among `rows` with the largest entry of `x`; among equal entries the first. `None` if `rows` is
+/// empty.
 pub(super) fn stablest<T: Scalar>(rows: &[usize], x: &[T]) -> Option<usize> {
     let larger = |a: usize, b: usize| if x[b] > x[a] { b } else { a };
     rows.iter().copied().reduce(larger)
@@ -66,8 +68,10 @@ pub(super) struct Ratios<T> {
     pub(super) step: T,
 }
 
-/// Makes the ratio test for columns of padded length. Writes the remainders of the basic variables into
-/// `excess`: infinity in rows that cannot block.
+/// Makes the ratio test of Lemke's method: finds the smallest quotient of `rhs` and `column` over the rows whose
+/// column entry exceeds `pivot` times the largest one. This quotient is the step of the entering variable. Writes
+/// into `excess` the values of the basic variables after that step; infinity in rows whose column entry is too
+/// small. The slices are padded to a multiple of four entries.
 pub(super) fn ratios<T: Scalar>(column: &[T], rhs: &[T], pivot: T, excess: &mut [T]) -> Ratios<T> {
     let most = largest(column);
     let floor = pivot * most;
@@ -78,8 +82,8 @@ pub(super) fn ratios<T: Scalar>(column: &[T], rhs: &[T], pivot: T, excess: &mut 
     Ratios { most, floor, step }
 }
 
-/// Makes the ratio test of [`ratios`] for a column length known at compile time. Returns the remainders of the
-/// basic variables.
+/// Makes the ratio test of [`ratios`] for a number of rows known at compile time. Returns the values of the basic
+/// variables after the step; infinity in rows whose column entry does not exceed `pivot` times the largest one.
 #[inline(always)]
 pub(super) fn ratios_fixed<const N: usize>(
     column: &[f64; N],
@@ -93,21 +97,23 @@ pub(super) fn ratios_fixed<const N: usize>(
     std::array::from_fn(|k| remainder(column[k], rhs[k], floor, step))
 }
 
-/// Returns the value of the entering variable at which a row blocks.
+/// Returns the value of the entering variable at which a basic variable reaches zero: `b`/`x`, with `b` its value
+/// and `x` its entry in the entering column. Returns infinity if `x` does not exceed `floor`.
 #[inline(always)]
 fn quotient<T: Scalar>(x: T, b: T, floor: T) -> T {
     if x > floor { b / x } else { T::INFINITY }
 }
 
-/// Returns the remainder of a basic variable at that value; infinity if its row cannot block.
+/// Returns the value of a basic variable after the entering variable has grown by `step`. `b` is the value before,
+/// and `x` is the entry in the entering column. Returns infinity if `x` does not exceed `floor`.
 #[inline(always)]
 fn remainder<T: Scalar>(x: T, b: T, floor: T, step: T) -> T {
     let value = b - step * x;
     if x > floor { value } else { T::INFINITY }
 }
 
-/// Subtracts `step` times the column from the right-hand side and sets negative results to zero. Returns the
-/// largest entry.
+/// Subtracts `step` times `column` from the values of the basic variables, `rhs`, and sets negative results, which
+/// are rounding errors, to zero. Returns the largest new value.
 #[inline]
 pub(super) fn advance<T: Scalar>(rhs: &mut [T], column: &[T], step: T) -> T {
     let mut lanes = [T::ZERO; 4];
@@ -118,7 +124,8 @@ pub(super) fn advance<T: Scalar>(rhs: &mut [T], column: &[T], step: T) -> T {
     reduce(lanes, larger)
 }
 
-/// Does the work of [`advance`] for one chunk and updates the largest entries.
+/// Subtracts `step` times `column` from `rhs` for a group of `N` rows, as [`advance`] does, and raises each entry
+/// of `most` to the new value if that is larger.
 #[inline(always)]
 pub(super) fn advance_lanes<T: Scalar, const N: usize>(
     rhs: &mut [T; N],
@@ -134,7 +141,7 @@ pub(super) fn advance_lanes<T: Scalar, const N: usize>(
     }
 }
 
-/// Returns the largest absolute entry of a column of padded length, computed in independent lanes.
+/// Returns the largest absolute entry of a column whose length is padded to a multiple of four.
 #[inline]
 pub(super) fn largest<T: Scalar>(column: &[T]) -> T {
     let mut lanes = [T::ZERO; 4];
@@ -144,7 +151,7 @@ pub(super) fn largest<T: Scalar>(column: &[T]) -> T {
     reduce(lanes, larger)
 }
 
-/// Does the work of [`largest`] for a column length known at compile time.
+/// Returns the largest absolute entry of a column whose length is known at compile time.
 #[inline(always)]
 pub(super) fn largest_fixed<const N: usize>(column: &[f64; N]) -> f64 {
     let mut most = [0.0; N];
@@ -152,7 +159,7 @@ pub(super) fn largest_fixed<const N: usize>(column: &[f64; N]) -> f64 {
     reduce(most, larger)
 }
 
-/// Updates the largest absolute entry of every lane.
+/// Raises each entry of `most` to the absolute value of the entry of `x` in the same position if that is larger.
 #[inline(always)]
 fn largest_lanes<T: Scalar, const N: usize>(x: &[T; N], most: &mut [T; N]) {
     for k in 0..N {

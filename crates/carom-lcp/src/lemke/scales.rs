@@ -29,7 +29,7 @@ pub(super) struct Scales {
     ratio: f64,
 }
 
-/// Returns the power of two that scales a magnitude into \[1, 2).
+/// Returns the power of two that scales `x` to an absolute value in \[1, 2).
 pub(super) fn inverse_power(x: f64) -> f64 {
     power_of_two(-exponent(x))
 }
@@ -47,7 +47,7 @@ impl Scales {
         }
     }
 
-    /// Reserves memory for `n` rows.
+    /// Reserves memory for the scale factors of `n` rows and columns.
     pub(super) fn reserve(&mut self, n: usize) {
         for vector in [&mut self.row, &mut self.column, &mut self.row_max] {
             reserve(vector, n);
@@ -71,8 +71,8 @@ impl Scales {
         }
     }
 
-    /// Scales nonzero diagonal entries to about one. Then scales twice all rows, then all columns, to a largest
-    /// entry in \[1, 2).
+    /// Computes scale factors of rows and columns for the matrix of a problem. The diagonal entries are scaled to
+    /// about one first. Then twice all rows, then all columns, are scaled to a largest entry in \[1, 2).
     fn equilibrate(&mut self, problem: LcpRef<'_>) {
         let n = problem.dim();
         let diagonal = problem.matrix().iter().step_by(n + 1);
@@ -100,7 +100,7 @@ impl Scales {
         }
     }
 
-    /// Writes $-M'e_j$ into the first entries of `out`.
+    /// Writes minus column `j` of the scaled matrix into the first entries of `out`.
     #[inline]
     pub(super) fn negated_column<T: Scalar>(&self, problem: LcpRef<'_>, j: usize, out: &mut [T]) {
         let column = problem.column(j);
@@ -125,7 +125,7 @@ impl Scales {
         }
     }
 
-    /// Appends the scaled vector $q'$ to `out`.
+    /// Appends the scaled vector $q$ of the problem to `out`.
     #[inline]
     pub(super) fn extend_with_vector<T: Scalar>(&self, problem: LcpRef<'_>, out: &mut Vec<T>) {
         let s = self.vector;
@@ -138,7 +138,8 @@ impl Scales {
         }
     }
 
-    /// Returns the scaled entry of a covering vector that is given in the units of $w$.
+    /// Returns entry `i` of the scaled covering vector of Lemke's method. `d` is the entry in the units of the
+    /// problem without scaling.
     pub(super) fn cover(&self, i: usize, d: f64) -> f64 {
         match self.scaling {
             Scaling::Uniform => d,
@@ -146,7 +147,8 @@ impl Scales {
         }
     }
 
-    /// Converts $z'_j$ to $z_j$.
+    /// Converts the value `scaled` of the variable $z_j$ in the scaled problem to its value in the problem without
+    /// scaling.
     #[inline]
     pub(super) fn variable(&self, j: usize, scaled: f64) -> f64 {
         match self.scaling {
@@ -157,7 +159,8 @@ impl Scales {
         }
     }
 
-    /// Converts the direction $u'_j$ to $u_j$, up to a common factor.
+    /// Converts entry `j` of a direction of the scaled variables $z$ to the problem without scaling, up to a factor
+    /// common to all entries.
     pub(super) fn direction(&self, j: usize, scaled: f64) -> f64 {
         match self.scaling {
             Scaling::Uniform => scaled,

@@ -81,9 +81,10 @@ const DOUBLE: Plan = Plan {
     refactor: 0,
 };
 
-/// Returns the accurate solution of a complementary basis, `true` where $z_i$ is basic. Returns `None` if the
-/// basis is singular to working precision. Negative entries are set to zero; the final check decides whether
-/// that is a solution.
+/// Returns the accurate solution of a complementary basis (n entries), computed with a new factorization and
+/// corrections. `basis` is `true` where $z_i$ is basic and $w_i = (Mz + q)_i = 0$; elsewhere $z_i = 0$. Negative
+/// entries are set to zero, and the caller checks if the result solves the problem. Returns `None` if the basis is
+/// singular to working precision.
 pub(crate) fn basic_solution<'w>(
     problem: LcpRef<'_>,
     basis: &[bool],
@@ -98,7 +99,8 @@ pub(crate) fn basic_solution<'w>(
     Some(z)
 }
 
-/// Returns the solution of a complementary basis like [`basic_solution`], but keeps negative entries.
+/// Returns the accurate solution of a complementary basis like [`basic_solution`], but keeps negative entries.
+/// `basis` is `true` where $z_i$ is basic. Returns `None` if the basis is singular to working precision.
 pub(crate) fn signed_solution<'w>(
     problem: LcpRef<'_>,
     basis: &[bool],
@@ -170,7 +172,8 @@ impl<'a> Search<'a> {
         self.report()
     }
 
-    /// Runs the attempts for a symmetric matrix: principal pivoting first, then [`run`](Self::run).
+    /// Solves a problem with a symmetric matrix: by principal pivoting first, and if that fails by the attempts of
+    /// [`run`](Self::run).
     pub(super) fn run_symmetric(mut self, workspace: &mut LemkeWorkspace) -> LemkeReport {
         let LemkeWorkspace {
             symmetric, answers, ..
@@ -182,7 +185,8 @@ impl<'a> Search<'a> {
         self.run(None, workspace)
     }
 
-    /// Applies principal pivoting. Returns false if it does not find an answer that passes the final check.
+    /// Solves the problem by principal pivoting for symmetric matrices, and writes the answer. Returns false if no
+    /// answer is found that passes the final check.
     fn symmetric(&mut self, symmetric: &mut Symmetric, answers: &mut Answers) -> bool {
         let n = self.problem.dim();
         let each = (n * n) as u64;
@@ -230,7 +234,8 @@ impl<'a> Search<'a> {
         true
     }
 
-    /// Solves an ordinary small problem. Returns false if the problem needs the general code.
+    /// Solves a small problem by the fast version of Lemke's method, and writes the answer. Returns false if the
+    /// problem needs the general version.
     #[inline]
     fn small(&mut self, answers: &mut Answers) -> bool {
         let n = self.problem.dim();
@@ -268,7 +273,8 @@ impl<'a> Search<'a> {
         true
     }
 
-    /// Returns the largest number of pivots of one attempt; `each` is the number of multiply-adds of a pivot.
+    /// Returns the largest number of pivots that one attempt may make. `each` is the number of multiply-adds of a
+    /// pivot.
     fn attempt_limit(&self, each: u64) -> u64 {
         let n = self.problem.dim();
         let usual = match n {
@@ -285,7 +291,8 @@ impl<'a> Search<'a> {
         self.work.pivots(each).min(usual)
     }
 
-    /// Makes the first attempt. Returns true if the search is finished.
+    /// Makes the first attempt by Lemke's method, from the complementary basis `basis` if it is given (`true` where
+    /// $z_i$ is basic). Returns true if no further attempt is needed.
     fn first(&mut self, basis: Option<&[bool]>, workspace: &mut LemkeWorkspace) -> bool {
         let n = self.problem.dim();
         let thresholds = thresholds::<f64>(&FIRST, n);
@@ -306,7 +313,8 @@ impl<'a> Search<'a> {
         self.finish(end, attempt, 1, tableau, &mut workspace.answers)
     }
 
-    /// Makes all further attempts.
+    /// Makes the further attempts one after the other, with other scalings and covering vectors, then in twice the
+    /// precision, and finally in exact arithmetic, until one of them decides the problem.
     fn again(&mut self, workspace: &mut LemkeWorkspace) {
         for plan in PLANS.iter().take(self.options.max_attempts - 1) {
             if self.attempt(plan, 1, &mut workspace.tableau, &mut workspace.answers) {
@@ -330,8 +338,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Makes one attempt with arithmetic that costs `cost` times plain arithmetic. Returns true if the search
-    /// is finished.
+    /// Makes one attempt by Lemke's method with the scaling, covering vector and thresholds of `plan`. An operation
+    /// of type `T` costs `cost` times one in double precision. Returns true if no further attempt is needed.
     fn attempt<T: Scalar>(
         &mut self,
         plan: &Plan,
@@ -352,7 +360,9 @@ impl<'a> Search<'a> {
         self.finish(end, plan.attempt, cost, tableau, answers)
     }
 
-    /// Charges a path to the budget and checks its final answer. Returns true if the search is finished.
+    /// Finishes an attempt: charges its pivots to the budget and checks its answer. `end` is the reason why the
+    /// path of pivots ended. An operation of type `T` costs `cost` times one in double precision. Returns true if
+    /// no further attempt is needed.
     fn finish<T: Scalar>(
         &mut self,
         end: PathEnd,
@@ -389,7 +399,8 @@ impl<'a> Search<'a> {
         self.proof.is_some() || self.work.limit().is_some()
     }
 
-    /// Checks an answer, and keeps it if it is better than those before.
+    /// Checks the answer of an attempt, and keeps it if it is the best so far. `end` is the reason why the path of
+    /// pivots ended.
     fn judge<T: Scalar>(
         &mut self,
         end: PathEnd,
@@ -442,9 +453,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// True if verified bounds prove that a candidate that is not heavy violates a row by more than the
-    /// rounding error of the data. The bounds are computed only if arithmetic with twice the precision cannot
-    /// rule this out.
+    /// True if proven error bounds show that an answer violates a row by more than the rounding error of the data.
+    /// The bounds are computed only if arithmetic with twice the precision cannot rule this out.
     fn is_refuted<T: Scalar>(
         &mut self,
         tableau: &mut Tableau<T>,
@@ -465,7 +475,8 @@ impl<'a> Search<'a> {
         std::mem::swap(&mut answers.basis, &mut answers.basis_other);
     }
 
-    /// Reads an answer from a tableau, corrects it if necessary, and computes its residuals.
+    /// Reads the answer of a path of pivots from `tableau`, recomputes it more accurately if its residual is too
+    /// large, and returns its residuals. `end` is the reason why the path ended.
     #[inline]
     fn correct<T: Scalar>(
         &self,
@@ -502,7 +513,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Decides in exact arithmetic a problem that no path in floating point has solved.
+    /// Decides in exact arithmetic a problem that no attempt in floating point has solved, and keeps the solution
+    /// or the proof that no solution exists.
     fn exactly(&mut self, answers: &mut Answers) {
         let problem = self.problem;
         let integers = Integers::new(problem);
@@ -532,7 +544,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Accepts an exact solution, unless it cannot be represented accurately in double precision.
+    /// Keeps the exact solution `z` as the answer, unless it is inaccurate after rounding to double precision.
     fn adopt(&mut self, z: &[f64], answers: &mut Answers) {
         if backward_error(self.problem, z) > SOLVED_ERROR {
             self.has_candidate = true;
@@ -582,7 +594,8 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Returns the thresholds of a plan for arithmetic of type `T`: ties are decided by its rounding error.
+/// Returns the thresholds of the ratio test for an attempt with the parameters `plan` and `n` rows. The thresholds
+/// are relative to the rounding error of the number type `T`.
 fn thresholds<T: Scalar>(plan: &Plan, n: usize) -> Thresholds {
     let digits = T::ROUNDOFF / f64::ROUNDOFF;
     Thresholds {
@@ -592,8 +605,8 @@ fn thresholds<T: Scalar>(plan: &Plan, n: usize) -> Thresholds {
     }
 }
 
-/// Fills a covering vector with entries in \[1, 2) that depend only on the seed and the position. They are
-/// generic: different seeds give different paths, and no two rows tie.
+/// Fills a covering vector of Lemke's method with `n` pseudo-random entries in \[1, 2), which depend only on the
+/// seed and the position. Different seeds give different paths of pivots, and no two rows tie.
 fn spread(seed: u64, n: usize, cover: &mut Vec<f64>) {
     cover.clear();
     cover.extend((0..n).map(|i| generic(seed, i as u64)));

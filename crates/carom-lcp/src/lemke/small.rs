@@ -49,8 +49,9 @@ pub(super) struct Small<'a> {
 }
 
 impl Small<'_> {
-    /// Writes the solution of an ordinary problem. Returns `None` for other problems; the buffers are then
-    /// unspecified.
+    /// Solves a small problem by Lemke's method and writes the answer into the buffers. Returns `None` if the
+    /// general version of the method is needed: for extreme numbers, long paths, rays or inaccurate answers. The
+    /// buffers are then unspecified.
     #[inline]
     pub(super) fn solve(&mut self, problem: LcpRef<'_>) -> Option<Found> {
         let is_ordinary = ORDINARY.contains(&problem.matrix_max())
@@ -73,7 +74,8 @@ impl Small<'_> {
         }
     }
 
-    /// Solves a problem of dimension `N`; `M` must be `N` + 1.
+    /// Solves a problem with `N` rows, a number known at compile time, by Lemke's method. `M` must be `N` + 1.
+    /// Returns `None` if the general version of the method is needed.
     fn run<const N: usize, const M: usize>(&mut self, problem: LcpRef<'_>) -> Option<Found> {
         let columns = problem.matrix().as_chunks::<N>().0;
         let vector = problem.vector().first_chunk::<N>()?;
@@ -215,8 +217,10 @@ impl<const N: usize, const M: usize> Path<N, M> {
         }
     }
 
-    /// Breaks ties by the lexicographic rule of the general code. The columns of the basis inverse are those of
-    /// the slack variables.
+    /// Selects one of the rows `ties`, which tie in the ratio test, by the lexicographic rule. This rule compares
+    /// rows of the basis inverse divided by their entries in the entering column. `at` is the number of the
+    /// entering column in the tableau. `slot` holds the column of the nonbasic variable of each pair ($w_j$,
+    /// $z_j$). `pair` and `entering` are the numbers of the entering pair and variable.
     #[cold]
     fn break_ties(
         &self,
@@ -253,7 +257,8 @@ impl<const N: usize, const M: usize> Path<N, M> {
         stablest(&ties[..count], &tableau[at])
     }
 
-    /// Increases the variable of a column until the variable of a row is zero.
+    /// Increases the nonbasic variable of `column` until the basic variable of `row` is zero, and updates the
+    /// values of the basic variables.
     #[inline(always)]
     fn advance(&mut self, column: &[f64; N], row: usize) {
         let step = self.rhs[row] * (1.0 / column[row]);
@@ -265,7 +270,8 @@ impl<const N: usize, const M: usize> Path<N, M> {
     }
 }
 
-/// Pivots on a row of a column. That column then belongs to the leaving variable.
+/// Updates the tableau for the exchange of the nonbasic variable of column `at` with the basic variable of `row`.
+/// The column then belongs to the variable that has left the basis.
 #[inline(always)]
 fn exchange<const N: usize, const M: usize>(tableau: &mut [[f64; N]; M], at: usize, row: usize) {
     let entering = tableau[at];

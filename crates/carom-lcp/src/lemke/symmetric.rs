@@ -44,8 +44,8 @@ pub(super) struct Symmetric {
 }
 
 impl Symmetric {
-    /// Makes pivots, at most `limit`, until no variable is negative. Returns true if that is reached;
-    /// [`write`](Self::write) then returns the variables.
+    /// Solves a problem with a symmetric matrix by principal pivoting, with at most `limit` pivots. Returns true if
+    /// all variables are nonnegative at the end; [`write`](Self::write) then returns them.
     pub(super) fn solve(&mut self, problem: LcpRef<'_>, limit: u64) -> bool {
         self.pose(problem);
         let mut largest = 0.0;
@@ -79,7 +79,7 @@ impl Symmetric {
         }
     }
 
-    /// Loads a problem at the basis of all $w$.
+    /// Loads the problem $w = Mz + q$ into the tableau, with all $w$ as basic variables.
     fn pose(&mut self, problem: LcpRef<'_>) {
         let n = problem.dim();
         self.n = n;
@@ -104,7 +104,8 @@ impl Symmetric {
         self.rows.resize((n + 1) * self.stride, 0.0);
     }
 
-    /// True if the diagonal entry of a pair is larger than rounding error.
+    /// True if the diagonal entry of the pair ($w_i$, $z_i$) in the tableau is larger than rounding error, so that
+    /// the pair can be exchanged.
     fn is_regular(&self, i: usize) -> bool {
         let diagonal = self.rows[i * self.stride + i];
         let unit = self.units[i] * self.units[i];
@@ -115,7 +116,8 @@ impl Symmetric {
         }
     }
 
-    /// Exchanges the basic and the nonbasic variable of a pair.
+    /// Exchanges the basic and the nonbasic variable of the pair ($w_k$, $z_k$) by a pivot on the diagonal of the
+    /// tableau.
     fn sweep(&mut self, k: usize) {
         let (n, stride) = (self.n, self.stride);
         self.pivot.clear();
@@ -153,7 +155,8 @@ impl Symmetric {
         self.n_pivots += 1;
     }
 
-    /// Writes the variables $z$ and the flags of the basic ones (n entries each).
+    /// Writes the variables $z$ of the problem $w = Mz + q$ into `z`, and into `basis` a flag for each that is true
+    /// if the variable is basic (n entries each).
     pub(super) fn write(&self, z: &mut [f64], basis: &mut [bool]) {
         basis.copy_from_slice(&self.is_basic);
         let values = &self.rows[self.n * self.stride..];
@@ -162,7 +165,8 @@ impl Symmetric {
         }
     }
 
-    /// Corrects the basic variables by the residuals `w` of their rows (n entries).
+    /// Corrects the basic variables in `z` by one step of iterative refinement. `w` holds $Mz + q$, whose entries
+    /// should be zero in the rows of basic variables (n entries each).
     pub(super) fn correct(&self, w: &[f64], z: &mut [f64]) {
         for i in (0..self.n).filter(|i| self.is_basic[*i]) {
             let entry = |j: usize| self.rows[i.max(j) * self.stride + i.min(j)];
@@ -173,9 +177,9 @@ impl Symmetric {
     }
 }
 
-/// True if an answer is certainly not heavy. The diagonal entries must bound the others, so that units in which
-/// they are one balance the matrix. In every block of connected variables the largest entry of the answer must
-/// not exceed that of the vector by more than [`LIGHT`].
+/// True if the answer `z` is certainly not very large compared with the vector $q$ (not heavy). In units in which
+/// the diagonal entries of the matrix are one, no other entry may exceed one. In every block of connected variables
+/// the largest entry of the answer must then be at most [`LIGHT`] times that of $q$.
 pub(super) fn is_light(problem: LcpRef<'_>, z: &[f64], balance: &mut Balance) -> bool {
     let n = problem.dim();
     let Balance { parent, sizes, .. } = balance;

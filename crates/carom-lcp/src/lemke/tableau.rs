@@ -99,15 +99,15 @@ struct Generic<T> {
     n_applied: usize,
 }
 
-/// Returns the number of pivots after which the list is replaced by a factorization, unless a plan asks for
-/// fewer.
+/// Returns the number of pivots after which the stored list of pivots is replaced by a new factorization of the
+/// basis, for `n` rows. An attempt may ask for a smaller number.
 fn refactor_after(n: usize) -> usize {
     2 * n + 16
 }
 
-/// Returns the number of pivots for which memory is reserved: a factorization and the pivots that may follow
-/// it. With more than a few hundred rows most paths need fewer pivots, so less is reserved and the list grows
-/// if necessary.
+/// Returns the number of pivots for which memory is reserved, for `n` rows: those of a factorization and those that
+/// may follow it. With more than a few hundred rows most paths need fewer pivots, so less is reserved and the list
+/// grows if necessary.
 fn longest_list(n: usize) -> usize {
     if n <= 512 {
         n + refactor_after(n) + 2
@@ -116,7 +116,7 @@ fn longest_list(n: usize) -> usize {
     }
 }
 
-/// Returns the padded length of a column with n entries.
+/// Returns the length of a column with `n` entries after padding to a multiple of four.
 fn padded(n: usize) -> usize {
     n.next_multiple_of(4).max(4)
 }
@@ -152,7 +152,8 @@ impl<T: Scalar> Tableau<T> {
         }
     }
 
-    /// Loads a problem at the basis of all $w$.
+    /// Loads the problem $w = Mz + q$ into the tableau, with the given kind of scaling and all $w$ as basic
+    /// variables.
     pub(super) fn pose(&mut self, problem: LcpRef<'_>, scaling: Scaling) {
         let n = problem.dim();
         self.n = n;
@@ -172,7 +173,7 @@ impl<T: Scalar> Tableau<T> {
         self.load_vector(problem);
     }
 
-    /// Reserves memory for all that a path of this dimension may need, so that later problems of this size
+    /// Reserves all memory that a path of pivots with `n` rows may need, so that later problems of this size
     /// allocate nothing.
     pub(super) fn reserve(&mut self, n: usize) {
         if n > self.room {
@@ -203,14 +204,17 @@ impl<T: Scalar> Tableau<T> {
         self.scales.reserve(n);
     }
 
-    /// Writes the scaled vector $q$ into the right-hand side.
+    /// Sets the values of the basic variables to the scaled vector $q$. These are the values if all $w$ of the
+    /// problem $w = Mz + q$ are basic.
     fn load_vector(&mut self, problem: LcpRef<'_>) {
         self.rhs.clear();
         self.scales.extend_with_vector(problem, &mut self.rhs);
         self.rhs.resize(self.stride, T::ZERO);
     }
 
-    /// Writes the original scaled column of a variable into `out`.
+    /// Writes the column of a variable in the scaled system $w - Mz - da = q$ into `out`, before any pivot. $d$ =
+    /// `cover` is the covering vector and $a$ the artificial variable of Lemke's method. Variables are numbered
+    /// $w_0, \dots, w_{n-1}, z_0, \dots, z_{n-1}, a$.
     #[inline]
     fn write_column(
         scales: &Scales,
@@ -235,7 +239,8 @@ impl<T: Scalar> Tableau<T> {
         }
     }
 
-    /// Computes the current column of a variable and stores it as the entering column.
+    /// Computes the tableau column of a variable at the current basis, and stores this column as that of the
+    /// entering variable.
     #[inline]
     fn load(&mut self, problem: LcpRef<'_>, variable: usize) {
         self.etas.make_room();
@@ -245,7 +250,8 @@ impl<T: Scalar> Tableau<T> {
         self.entering = variable;
     }
 
-    /// Sets the covering vector: ones, or the given vector in the units of $w$.
+    /// Sets the covering vector of Lemke's method: all ones if `None`, otherwise the given vector, in the units of
+    /// the rows of the problem without scaling.
     pub(super) fn set_cover(&mut self, cover: Option<&[f64]>) {
         self.cover.clear();
         match cover {
@@ -259,7 +265,8 @@ impl<T: Scalar> Tableau<T> {
         self.cover.resize(self.stride, T::ZERO);
     }
 
-    /// Follows the path from the current complementary basis.
+    /// Runs Lemke's method from the current complementary basis, with at most `limit` pivots in total. Returns the
+    /// reason why the path of pivots has ended.
     pub(super) fn follow(
         &mut self,
         problem: LcpRef<'_>,
@@ -316,8 +323,10 @@ impl<T: Scalar> Tableau<T> {
         PathEnd::Complementary
     }
 
-    /// Returns the row in which the artificial variable enters: the lexicographically smallest of
-    /// $(b_i, p_i, e_i)/d_i$, with $p$ the generic vector if it is used. Among equal rows this is the last.
+    /// Returns the row in which the artificial variable enters the basis first: the lexicographically smallest of
+    /// $(b_i, p_i, e_i)/d_i$. $b$ are the values of the basic variables, $p$ is a vector of pseudo-random numbers
+    /// (left out in small problems), $e_i$ a unit vector, and $d$ the covering vector. Among equal rows the last is
+    /// taken. `None` if no value is negative.
     fn first_row(&self) -> Option<usize> {
         let column = self.etas.entering();
         // The entering column is -d.
@@ -340,7 +349,8 @@ impl<T: Scalar> Tableau<T> {
         best.map(|(i, _)| i)
     }
 
-    /// Returns the row in which the entering column blocks; `None` on a ray, an error on overflow.
+    /// Returns the row whose basic variable reaches zero first when the entering variable grows. `None` if no basic
+    /// variable decreases: the path then ends on a ray. The error means an overflow.
     fn blocking_row(
         &mut self,
         problem: LcpRef<'_>,
@@ -386,11 +396,12 @@ impl<T: Scalar> Tableau<T> {
         Ok(Some(self.break_ties(problem)))
     }
 
-    /// Returns the tied row whose row of the basis inverse, divided by the entering column, is
-    /// lexicographically smallest.
+    /// Selects one of the tied rows by the lexicographic rule: the row of the basis inverse, divided by the entry
+    /// in the entering column, must be smallest.
     ///
-    /// The columns of the inverse belong to the variables that were basic at the start. They are computed one
-    /// at a time until a single row is left. In larger problems the generic vector comes first.
+    /// The columns of the inverse belong to the variables that were basic at the start. These columns are computed
+    /// one at a time until a single row is left. In larger problems a column of pseudo-random numbers is compared
+    /// first.
     fn break_ties(&mut self, problem: LcpRef<'_>) -> usize {
         if self.generic.is_used {
             self.update_generic();
@@ -420,7 +431,7 @@ impl<T: Scalar> Tableau<T> {
         stablest(&self.ties, self.etas.entering()).unwrap_or(0)
     }
 
-    /// Applies the pivots made since the last tie to the generic vector.
+    /// Applies the pivots made since the last tie to the vector of pseudo-random numbers that breaks ties.
     fn update_generic(&mut self) {
         let Generic {
             dim,
@@ -444,7 +455,8 @@ impl<T: Scalar> Tableau<T> {
         *n_applied = self.etas.len();
     }
 
-    /// Keeps the tied rows in which the quotient of the given column and the entering column is smallest.
+    /// Keeps only those tied rows in which the quotient of the entries of the given column and of the entering
+    /// column is smallest.
     fn keep_smallest(&mut self, column: impl Fn(&Self) -> &[T]) {
         let mut ties = std::mem::take(&mut self.ties);
         let (x, u) = (self.etas.entering(), column(self));
@@ -454,7 +466,8 @@ impl<T: Scalar> Tableau<T> {
         self.ties = ties;
     }
 
-    /// Exchanges the entering variable with the basic variable of a row. Returns the leaving variable.
+    /// Exchanges the entering variable with the basic variable of a row. Returns the number of the variable that
+    /// leaves the basis.
     #[inline]
     fn pivot(&mut self, row: usize) -> usize {
         let inverse = T::ONE / self.etas.entering()[row];
@@ -476,11 +489,11 @@ impl<T: Scalar> Tableau<T> {
         leaving
     }
 
-    /// Recomputes the inverse of the current basis from the original problem, and with it the right-hand side.
-    /// Returns false if the basis is singular to working precision.
+    /// Recomputes the inverse of the current basis from the problem itself, and with it the values of the basic
+    /// variables. Returns false if the basis is singular to working precision.
     ///
-    /// Each basic $w$ is already a unit column. Every other basic variable gets the free row in which its
-    /// column has the largest entry.
+    /// The column of each basic $w$ is already a unit vector. Every other basic variable gets the free row in which
+    /// its column has the largest entry.
     pub(super) fn refactor(&mut self, problem: LcpRef<'_>) -> bool {
         let n = self.n;
         self.etas.reset(self.stride);
@@ -523,8 +536,9 @@ impl<T: Scalar> Tableau<T> {
         true
     }
 
-    /// Moves to a complementary basis, `true` where $z_j$ is basic, with a covering vector of ones in the
-    /// coordinates of that basis. Returns false if the basis is singular.
+    /// Changes to a given complementary basis, from which Lemke's method then starts. `basis` is `true` where $z_j$
+    /// is basic. The covering vector is set to ones in the coordinates of that basis. Returns false if the basis is
+    /// singular.
     pub(super) fn start_from(
         &mut self,
         problem: LcpRef<'_>,
@@ -563,7 +577,8 @@ impl<T: Scalar> Tableau<T> {
         true
     }
 
-    /// Writes the values of $z$ (n entries) in the units of the original problem.
+    /// Writes the values of the unknowns $z$ of the problem $w = Mz + q$ (n entries) in the units of the problem
+    /// without scaling.
     #[inline]
     pub(super) fn write_variables(&self, z: &mut [f64]) {
         let rows = &self.row_of[self.n..2 * self.n];
@@ -575,8 +590,8 @@ impl<T: Scalar> Tableau<T> {
         }
     }
 
-    /// Sets those $z$ (n entries) to zero whose values are below the tolerance of ties. Returns true if there
-    /// are any.
+    /// Sets to zero the entries of `z` (n entries) whose basic variables are within rounding error of zero. Returns
+    /// true if an entry has changed.
     pub(super) fn drop_noise(&self, z: &mut [f64]) -> bool {
         let zero = T::from_f64(self.tie) * self.rhs_max;
         let rows = &self.row_of[self.n..2 * self.n];
@@ -590,14 +605,15 @@ impl<T: Scalar> Tableau<T> {
         is_changed
     }
 
-    /// Writes flags: `true` where $z_i$ is basic.
+    /// Writes the current basis of the problem $w = Mz + q$ as one flag per row: `true` where $z_i$ is basic.
     pub(super) fn write_basis(&self, basis: &mut Vec<bool>) {
         basis.clear();
         let rows = &self.row_of[self.n..2 * self.n];
         basis.extend(rows.iter().map(|row| *row != NONE));
     }
 
-    /// Writes the $z$ part (n entries) of the ray on which the path ended, up to a factor.
+    /// Writes the direction of the variables $z$ (n entries) along the ray on which Lemke's method ended, up to a
+    /// positive factor.
     pub(super) fn write_ray(&self, u: &mut [f64]) {
         let x = self.etas.entering();
         let rows = &self.row_of[self.n..2 * self.n];

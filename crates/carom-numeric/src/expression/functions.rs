@@ -46,7 +46,8 @@ impl Function {
         })
     }
 
-    /// Checks the number of arguments. The error is the number that the function takes, in words.
+    /// Checks that the function takes the given number of arguments. The error names the right number in words, for
+    /// example "two arguments".
     pub(super) fn check(self, arguments: usize) -> Result<(), &'static str> {
         match self {
             Self::Min | Self::Max if arguments < 2 => Err("two or more arguments"),
@@ -79,7 +80,8 @@ impl Function {
     }
 }
 
-/// Returns the best argument, the first among equals; NaN if an argument is NaN.
+/// Returns the best argument of a minimum or maximum function, the first among equals; NaN if an argument is NaN.
+/// `is_better(a, b)` is true if `a` replaces `b` as the best.
 fn extreme(arguments: &[f64], is_better: impl Fn(f64, f64) -> bool) -> f64 {
     let better = |best: f64, x: &f64| {
         if best.is_nan() || x.is_nan() {

@@ -54,7 +54,8 @@ pub enum Scalar {
 }
 
 impl Scalar {
-    /// Returns the value as a number. Strings and booleans give NaN; the parser excludes them.
+    /// Returns the value as a number; NaN for strings and booleans, which the parser does not allow inside an
+    /// expression.
     fn number(&self) -> f64 {
         match self {
             Self::Integer(value) => *value as f64,

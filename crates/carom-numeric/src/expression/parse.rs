@@ -3,7 +3,8 @@
 use super::functions::{FUNCTIONS, Function};
 use super::{MAX_DEPTH, MAX_LENGTH, Names, Step, Type};
 
-/// Returns the instructions of an expression and the type of its value.
+/// Parses an arithmetic expression. Returns the instructions that evaluate it and the type of its value, or an
+/// error message. `names` lists the variables allowed in it.
 pub(super) fn steps(text: &str, names: &Names) -> Result<(Vec<Step>, Type), String> {
     if text.len() > MAX_LENGTH {
         let length = text.len();
@@ -47,7 +48,7 @@ impl<'t> Parser<'t> {
         self.rest = self.rest.trim_start();
     }
 
-    /// Consumes a letter if it is the next one. Returns true if it was.
+    /// Skips blanks and consumes `letter` if it comes next in the text. Returns true if it was consumed.
     fn takes(&mut self, letter: char) -> bool {
         self.skip_blanks();
         match self.rest.strip_prefix(letter) {
@@ -107,7 +108,8 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Parses an operand with sign and exponent. A minus binds less than a power: $-x^2 = -(x^2)$.
+    /// Parses an operand with its sign and exponent, and appends the instructions. A minus binds less than a power:
+    /// $-x^2 = -(x^2)$. `depth` is the nesting depth, which is limited.
     fn signed(&mut self, depth: usize) -> Result<(), String> {
         if depth > MAX_DEPTH {
             return Err(format!(

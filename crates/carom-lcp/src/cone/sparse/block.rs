@@ -7,12 +7,12 @@
 /// Square block, stored row by row.
 pub(super) type Block<const N: usize> = [[f64; N]; N];
 
-/// Returns the zero block.
+/// Returns the N × N zero matrix.
 pub(super) const fn zero<const N: usize>() -> Block<N> {
     [[0.0; N]; N]
 }
 
-/// Returns the identity block times a number.
+/// Returns the N × N identity matrix times `value`.
 pub(super) fn scalar<const N: usize>(value: f64) -> Block<N> {
     let mut block = zero();
     for (i, row) in block.iter_mut().enumerate() {
@@ -21,7 +21,7 @@ pub(super) fn scalar<const N: usize>(value: f64) -> Block<N> {
     block
 }
 
-/// Subtracts the product `a` `b` from `c`.
+/// Subtracts the matrix product of `a` and `b` from `c`.
 #[inline]
 pub(super) fn subtract_product<const N: usize>(c: &mut Block<N>, a: &Block<N>, b: &Block<N>) {
     for (row, left) in c.iter_mut().zip(a) {
@@ -33,7 +33,7 @@ pub(super) fn subtract_product<const N: usize>(c: &mut Block<N>, a: &Block<N>, b
     }
 }
 
-/// Returns the product `a` `b`.
+/// Returns the matrix product of `a` and `b`.
 #[inline]
 pub(super) fn product<const N: usize>(a: &Block<N>, b: &Block<N>) -> Block<N> {
     let mut c = zero();
@@ -47,7 +47,7 @@ pub(super) fn product<const N: usize>(a: &Block<N>, b: &Block<N>) -> Block<N> {
     c
 }
 
-/// Returns the sum of two blocks.
+/// Returns the sum of the matrices `a` and `b`.
 #[inline]
 pub(super) fn sum<const N: usize>(mut a: Block<N>, b: &Block<N>) -> Block<N> {
     for (row, other) in a.iter_mut().zip(b) {
@@ -58,7 +58,7 @@ pub(super) fn sum<const N: usize>(mut a: Block<N>, b: &Block<N>) -> Block<N> {
     a
 }
 
-/// Returns the product of a block and a vector.
+/// Returns the product of the matrix `a` and the vector `x`.
 #[inline]
 pub(super) fn apply<const N: usize>(a: &Block<N>, x: &[f64; N]) -> [f64; N] {
     let mut y = [0.0; N];
@@ -68,7 +68,7 @@ pub(super) fn apply<const N: usize>(a: &Block<N>, x: &[f64; N]) -> [f64; N] {
     y
 }
 
-/// Subtracts the product of a block and a vector from `y`.
+/// Subtracts the product of the matrix `a` and the vector `x` from the vector `y`.
 #[inline]
 pub(super) fn subtract_applied<const N: usize>(y: &mut [f64; N], a: &Block<N>, x: &[f64; N]) {
     for (value, row) in y.iter_mut().zip(a) {
@@ -95,7 +95,7 @@ impl<const N: usize> Default for Factored<N> {
 }
 
 impl<const N: usize> Factored<N> {
-    /// Computes the factors of a block; `None` if it is singular or not finite.
+    /// Computes the LU factors of a block with partial pivoting; `None` if the block is singular or not finite.
     pub(super) fn new(block: &Block<N>) -> Option<Self> {
         let mut lu = *block;
         let mut rows: [u8; N] = std::array::from_fn(|i| i as u8);
@@ -125,7 +125,7 @@ impl<const N: usize> Factored<N> {
         Some(Self { lu, rows })
     }
 
-    /// Returns the solution of $Dx = b$.
+    /// Returns the solution $x$ of $Dx = b$, with $D$ the block that these LU factors belong to.
     #[inline]
     pub(super) fn solve(&self, b: &[f64; N]) -> [f64; N] {
         let mut x = [0.0; N];
@@ -146,7 +146,7 @@ impl<const N: usize> Factored<N> {
         x
     }
 
-    /// Returns the product $D^{-1}B$.
+    /// Returns the product $D^{-1}B$, with $D$ the block that these LU factors belong to and $B$ = `b`.
     #[inline]
     pub(super) fn solve_block(&self, b: &Block<N>) -> Block<N> {
         let mut x = zero();
@@ -174,7 +174,7 @@ impl<const N: usize> Factored<N> {
         x
     }
 
-    /// Replaces $A$ by the product $AD^{-1}$.
+    /// Overwrites the block $A$ = `a` by the product $AD^{-1}$, with $D$ the block that these LU factors belong to.
     #[inline]
     pub(super) fn divide(&self, a: &mut Block<N>) {
         for row in a.iter_mut() {

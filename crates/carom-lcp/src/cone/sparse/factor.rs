@@ -31,8 +31,9 @@ pub(super) struct BlockLu<const N: usize> {
 }
 
 impl<const N: usize> BlockLu<N> {
-    /// Computes the elimination order and the pattern of the factors: the symbolic phase. For `neighbors` see
-    /// [`Ordering::run`].
+    /// Computes the elimination order of a sparse block matrix with `n` block rows, and the nonzero pattern of its
+    /// LU factors (symbolic factorization). `neighbors(i, list)` appends the columns with a nonzero block in row
+    /// `i` to `list`.
     pub(super) fn analyze(&mut self, n: usize, neighbors: impl FnMut(usize, &mut Vec<u32>)) {
         self.n = n;
         self.ordering.run(n, neighbors);
@@ -75,7 +76,7 @@ impl<const N: usize> BlockLu<N> {
         self.places.resize(n, 0);
     }
 
-    /// Sets the matrix to zero.
+    /// Sets all blocks of the matrix to zero and keeps its nonzero pattern.
     pub(super) fn clear(&mut self) {
         for blocks in [&mut self.lower, &mut self.upper] {
             blocks.clear();
@@ -85,7 +86,8 @@ impl<const N: usize> BlockLu<N> {
         self.diagonal.resize(self.n, zero());
     }
 
-    /// Returns the block of two variables. `None` if it is not in the pattern.
+    /// Returns the block in row `i` and column `j` of the matrix for writing. `None` if it is not in the nonzero
+    /// pattern.
     pub(super) fn entry(&mut self, i: usize, j: usize) -> Option<&mut Block<N>> {
         let (i, j) = (*self.position.get(i)?, *self.position.get(j)?);
         if i == j {
@@ -101,8 +103,8 @@ impl<const N: usize> BlockLu<N> {
         }
     }
 
-    /// Computes the factors in place: the numeric phase. Returns false if a diagonal block is singular or
-    /// overflows.
+    /// Computes the LU factors of the matrix in place (numeric factorization). Returns false if a pivot block on
+    /// the diagonal is singular or not finite.
     pub(super) fn factor(&mut self) -> bool {
         self.pivots.clear();
         for k in 0..self.n {
@@ -125,8 +127,8 @@ impl<const N: usize> BlockLu<N> {
         true
     }
 
-    /// Subtracts the update of an earlier column from column and row `k`. The blocks of that column are
-    /// `at..end`.
+    /// Subtracts the contribution of an earlier column from column and row `k` during the LU factorization. The
+    /// blocks of the earlier column from row `k` downwards have the indices `at..end`.
     fn change(&mut self, k: usize, at: usize, end: usize) {
         let (left, right) = (self.lower[at], self.upper[at]);
         subtract_product(&mut self.diagonal[k], &left, &right);
@@ -139,7 +141,8 @@ impl<const N: usize> BlockLu<N> {
         }
     }
 
-    /// Solves a linear system with the factors, in place.
+    /// Solves the linear system with the computed LU factors. `x` holds the right-hand side and is overwritten by
+    /// the solution.
     pub(super) fn solve(&mut self, x: &mut [[f64; N]]) {
         self.solution.clear();
         let order = self.ordering.order.iter();

@@ -86,8 +86,11 @@ pub(super) struct Interior {
 }
 
 impl Interior {
-    /// Runs the method from `start`, moved inside the cones by `depth`, and stores the best point in `best`.
-    /// Returns true if its residual is at most the tolerance.
+    /// Runs the interior-point method for the contact problem from the impulses `start` and stores the best
+    /// impulses in `best`. `depth` is the distance from the boundary of the cones to which the starting point is
+    /// moved, as a fraction of its size. `tolerance` is the residual aimed at, and `pace` limits the number and
+    /// length of the steps. Near a solution Newton's method (`steps`) takes over. Returns true if the residual of
+    /// the best impulses is at most `tolerance`.
     pub(super) fn run(
         &mut self,
         system: &mut System,
@@ -129,7 +132,9 @@ impl Interior {
         best.residual <= tolerance
     }
 
-    /// Moves the starting point inside the cones.
+    /// Sets the starting point of the interior-point method: the impulses `start` and their velocities, moved
+    /// strictly inside the cones. `depth` is the distance from the boundary of the cones, as a fraction of the
+    /// largest impulse or velocity.
     fn enter(&mut self, system: &mut System, start: &[Triple], depth: f64) {
         self.point.impulse.clear();
         self.point.impulse.extend_from_slice(start);
@@ -170,7 +175,8 @@ impl Interior {
         }
     }
 
-    /// Writes the impulses of the contacts into `point` and evaluates them.
+    /// Writes the impulses of the current interior point into `self.point`, and computes their velocities and
+    /// residual.
     fn leave(&mut self, system: &mut System) {
         self.point.impulse.clear();
         for (contact, floor) in self.contacts.iter().zip(&system.floors) {
@@ -179,12 +185,16 @@ impl Interior {
         self.point.evaluate(system);
     }
 
-    /// Returns the mean complementarity of all cones and half-lines.
+    /// Returns the mean of the scalar products of primal and dual variables at the current point, over all friction
+    /// cones and half-lines (the conditions that normal impulses are not below their floors). The mean is zero at a
+    /// solution.
     fn complementarity(&self) -> f64 {
         self.complementarity_after(0.0)
     }
 
-    /// Returns the mean complementarity after a step of the given length.
+    /// Returns the mean of the scalar products of primal and dual variables after a step of the given length along
+    /// the current direction (1 is a full step). The mean runs over all friction cones and half-lines; a half-line
+    /// is the condition that a normal impulse is not below its floor.
     fn complementarity_after(&self, length: f64) -> f64 {
         let (mut sum, mut count) = (0.0, 0);
         for c in &self.contacts {
@@ -202,7 +212,8 @@ impl Interior {
         sum / count as f64
     }
 
-    /// Moves all contacts deeper into their cones.
+    /// Moves the primal and dual variables of all contacts away from the boundary of their cones, by adding `depth`
+    /// to their first components.
     fn push(&mut self, depth: f64) {
         for c in &mut self.contacts {
             if c.has_cone {
@@ -216,7 +227,9 @@ impl Interior {
         }
     }
 
-    /// Makes one predictor-corrector step. Returns its length, or `None` if the linear system fails.
+    /// Makes one predictor-corrector step of the interior-point method. The step covers at most the fraction
+    /// `to_boundary` of the way to the boundary of the cones. Returns the length of the step (1 is a full step), or
+    /// `None` if the linear system cannot be solved.
     fn advance(
         &mut self,
         system: &mut System,
@@ -270,7 +283,8 @@ impl Interior {
         Some(length)
     }
 
-    /// Computes the scalings, the blocks of the linear system and the velocity residuals at the point.
+    /// Linearizes the equations of the interior-point method at the current point: computes the Nesterov-Todd
+    /// scalings of the cones, the blocks of the linear system, and the errors of the velocity equations.
     fn linearize(&mut self) {
         self.a.clear();
         self.b.clear();
@@ -310,7 +324,8 @@ impl Interior {
         }
     }
 
-    /// Solves the linear system for the step of all variables.
+    /// Solves the linear system for the step of all primal and dual variables, with the factors computed before.
+    /// `None` if a result is not finite.
     fn solve(&mut self, system: &System, linear: &mut Linear) -> Option<()> {
         self.right.clear();
         for ((c, b), missed) in self.contacts.iter().zip(&self.b).zip(&self.missed) {
@@ -347,7 +362,8 @@ impl Interior {
         Some(())
     }
 
-    /// Returns the length of the step to the boundary of the cones.
+    /// Returns the largest multiple of the current step for which all primal and dual variables stay inside their
+    /// cones; infinity if there is no limit.
     fn length(&self) -> f64 {
         let mut length = f64::INFINITY;
         for c in &self.contacts {
@@ -368,7 +384,8 @@ impl Interior {
 }
 
 impl Inside {
-    /// Returns the impulse of the contact.
+    /// Returns the impulse of the contact at the current interior point: normal and two tangents. `floor` is its
+    /// least normal impulse.
     fn impulse(&self, floor: f64) -> Triple {
         match self.has_cone {
             true => [self.x[0] / self.friction, self.x[1], self.x[2]],

@@ -40,7 +40,8 @@ pub(super) struct Linear {
 }
 
 impl Linear {
-    /// Discards the symbolic factors unless the next problem has the pattern of the last one.
+    /// Prepares the linear solver for a new contact problem: resets its counters, and discards the symbolic
+    /// factorizations unless the contacts are coupled as in the last problem (`is_same_pattern`).
     pub(super) fn begin(&mut self, is_same_pattern: bool) {
         self.n_factorizations = 0;
         self.n_symbolic = 0;
@@ -50,7 +51,8 @@ impl Linear {
         }
     }
 
-    /// Returns the space in which Newton steps are solved: velocities if there are many contacts per body.
+    /// Returns the unknowns for which the linear systems of Newton steps are solved: velocities of the bodies if
+    /// there are many contacts per body, otherwise impulses of the contacts.
     pub(super) fn newton_space(system: &System) -> Space {
         match system.has_bodies && system.m > CONTACTS_A_BODY * system.n_bodies {
             true => Space::Velocities,
@@ -58,8 +60,10 @@ impl Linear {
         }
     }
 
-    /// Factors the system. Returns false if that fails. In the impulse space, contacts with $B = 0$ may be left
-    /// out of `is_member`.
+    /// Factorizes the linear system $(A + BG)x = y$ of all contacts. `a` and `b` hold the diagonal blocks of $A$
+    /// and $B$, one per contact; $G$ is the Delassus matrix. `space` selects the unknowns: impulses of the
+    /// contacts, or velocities of the bodies. `is_member` marks the contacts whose impulses are unknown; contacts
+    /// with $B = 0$ may be left out if the unknowns are impulses. Returns false if the system is singular.
     pub(super) fn factor(
         &mut self,
         system: &mut System,
@@ -202,7 +206,9 @@ impl Linear {
         self.velocities.factor()
     }
 
-    /// Solves a system with the last factors.
+    /// Solves the linear system $(A + BG)x = y$ of all contacts with the factors that were computed last. $A$ and
+    /// $B$ are block-diagonal, with 3 × 3 blocks, and $G$ is the Delassus matrix. `b` holds the blocks of $B$ that
+    /// were factorized; the solution is written into `x`.
     pub(super) fn solve(
         &mut self,
         system: &System,
@@ -268,7 +274,8 @@ impl Linear {
     }
 }
 
-/// Adds $W^TY$ to `entry` row by row, so that each row of it is read and written once.
+/// Adds $W^TY$ to the 6 × 6 block `entry`. $W$ (rows `u`, `v`, `w`) and $Y$ (rows `x`, `y`, `z`) are 3 × 6
+/// matrices. Each row of `entry` is read and written once.
 #[inline]
 fn add_transposed_product(
     entry: &mut Block<BODY>,

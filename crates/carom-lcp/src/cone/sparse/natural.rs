@@ -50,7 +50,9 @@ impl Piece {
 }
 
 impl Point {
-    /// Evaluates pieces, errors and residual at the impulses, with velocities $u = b + G\lambda$.
+    /// Evaluates the contact equations at the current impulses $\lambda$: velocities $b + G\lambda$, smooth piece
+    /// (open, sticking or sliding) of each contact, errors of the equations, and residual. $b$ are the velocities
+    /// before the impulses, and $G$ is the Delassus matrix.
     pub(super) fn evaluate(&mut self, system: &mut System) {
         system.product(&self.impulse, &mut self.velocity);
         for (u, b) in self.velocity.iter_mut().zip(&system.velocity) {
@@ -61,8 +63,10 @@ impl Point {
         self.compare(system);
     }
 
-    /// Evaluates pieces, errors and residual for compliant contacts, with velocities $u = b + G\lambda +
-    /// \epsilon(\lambda - \lambda_0)$, $\lambda_0$ = `center`.
+    /// Evaluates the equations of compliant contacts at the current impulses $\lambda$: velocities
+    /// $b + G\lambda + \epsilon(\lambda - \lambda_0)$, smooth piece of each contact, errors of the equations, and
+    /// residual. $\epsilon$ is the compliance and $\lambda_0$ = `center` are the impulses at which it has no
+    /// effect. $b$ are the velocities before the impulses, and $G$ is the Delassus matrix.
     pub(super) fn evaluate_near(&mut self, system: &mut System, epsilon: f64, center: &[Triple]) {
         system.product(&self.impulse, &mut self.velocity);
         let before = system.velocity.iter().zip(self.impulse.iter().zip(center));
@@ -74,7 +78,8 @@ impl Point {
         self.compare(system);
     }
 
-    /// Computes pieces, errors and residual from the impulses and velocities.
+    /// Computes from the current impulses and velocities the smooth piece of each contact (open, sticking or
+    /// sliding), the errors of the contact equations, and the residual.
     fn compare(&mut self, system: &System) {
         self.error.clear();
         self.pieces.clear();
@@ -100,9 +105,11 @@ impl Point {
     }
 }
 
-/// Returns the smooth piece of a contact and the errors of its equations
-/// $\lambda_n = \max(p, \lambda_n - u_n)$, $\lambda_t = P(\lambda_t - u_t)$, with $p$ = `floor` and $P$ the
-/// projection onto the friction disc.
+/// Returns the smooth piece on which a contact lies (open, sticking or sliding) and the errors of its three
+/// equations. `l` and `u` are its impulse and velocity: normal, then two tangents.
+///
+/// The equations are $\lambda_n = \max(p, \lambda_n - u_n)$ and $\lambda_t = P(\lambda_t - u_t)$. $p$ = `floor` is
+/// the least normal impulse, and $P$ is the projection onto the friction disc.
 fn piece(l: Triple, u: Triple, friction: f64, floor: f64) -> (Piece, Triple) {
     let free = l[0] - u[0];
     let is_above = free > floor;
@@ -135,8 +142,8 @@ fn piece(l: Triple, u: Triple, friction: f64, floor: f64) -> (Piece, Triple) {
     (piece, error)
 }
 
-/// Computes the derivatives of a contact's equations with respect to its impulses, $A$, and with respect to its
-/// velocities, $B$.
+/// Returns the derivatives of a contact's three equations with respect to its impulses and, second, with respect to
+/// its velocities. `piece` is the smooth piece of the equations on which the contact lies.
 pub(super) fn derivatives(piece: Piece, friction: f64) -> (Block<WIDTH>, Block<WIDTH>) {
     let (mut a, mut b) = (zero(), zero());
     let normal = |is_above: bool, a: &mut Block<WIDTH>, b: &mut Block<WIDTH>| {

@@ -23,8 +23,9 @@ pub(super) struct Steps {
 }
 
 impl Steps {
-    /// Computes the Newton step at a point, with $G + \epsilon I$ in the matrix. Returns false if it does not
-    /// exist.
+    /// Computes the Newton step of the contact equations at `point` and stores it in `self.step`. `epsilon` is the
+    /// regularization: the Delassus matrix $G$ is replaced by $G + \epsilon I$. Returns false if the step cannot be
+    /// computed.
     pub(super) fn direction(
         &mut self,
         system: &mut System,
@@ -64,8 +65,9 @@ impl Steps {
         self.step.as_flattened().iter().all(|x| x.is_finite())
     }
 
-    /// Makes steps from `point` until its residual is below the tolerance, and then a few more. Stores the best
-    /// point in `best`. Returns true if its residual is at most the tolerance.
+    /// Runs Newton's method from the impulses of `point`, and stores the best impulses in `best`. The method makes
+    /// at most `max_steps` steps, and stops a few steps after the residual has fallen below `tolerance`. Returns
+    /// true if the residual of the best impulses is at most `tolerance`.
     pub(super) fn run(
         &mut self,
         system: &mut System,
@@ -112,7 +114,8 @@ impl Steps {
     }
 }
 
-/// Returns the factor by which the regularization changes after a step, from the residuals after and before it.
+/// Returns the factor by which the regularization of Newton's method is multiplied after a step. `after` and
+/// `before` are the residuals after and before that step.
 pub(super) fn change_of_regularization(after: f64, before: f64) -> f64 {
     if after > WORSE * before {
         REGULARIZATION_GROWTH
@@ -131,12 +134,13 @@ pub(super) struct Best {
 }
 
 impl Best {
-    /// Discards the best point.
+    /// Discards the best impulses found so far.
     pub(super) fn reset(&mut self) {
         self.residual = f64::INFINITY;
     }
 
-    /// Stores a point if it is better than the best so far. Returns true if it is.
+    /// Stores the impulses of `point` if their residual is smaller than that of the best impulses so far. Returns
+    /// true if it is smaller.
     pub(super) fn take(&mut self, point: &Point) -> bool {
         let is_better = point.residual < self.residual;
         if is_better {

@@ -26,8 +26,9 @@ pub(super) struct Ordering {
 }
 
 impl Ordering {
-    /// Computes the elimination order of a symmetric pattern. `neighbors(i, list)` appends the variables
-    /// adjacent to `i` to `list`. The order depends on the pattern alone.
+    /// Computes an elimination order with little fill for a sparse symmetric matrix with `n` rows.
+    /// `neighbors(i, list)` appends the columns with a nonzero entry in row `i` to `list`. The order depends on
+    /// this pattern alone.
     pub(super) fn run(&mut self, n: usize, mut neighbors: impl FnMut(usize, &mut Vec<u32>)) {
         self.reset(n);
         for i in 0..n {
@@ -96,7 +97,9 @@ impl Ordering {
         self.fill[p] = fill;
     }
 
-    /// Updates the degrees of the variables in the fill of `p`.
+    /// Updates the degrees of the variables that are adjacent to the variable `p` just eliminated. The degree of a
+    /// variable is an estimate of the number of its remaining neighbors. `fill` lists the variables to update; in
+    /// `self.mark` they carry the stamp `mark`.
     fn update(&mut self, p: usize, mark: u32, fill: &[u32]) {
         let size = fill.len() as u32;
         for i in fill {

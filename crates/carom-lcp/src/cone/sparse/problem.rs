@@ -436,7 +436,8 @@ impl SparseConeProblem {
     }
 }
 
-/// Whitens a row: solves $Lw = a$.
+/// Converts the row `a` of a contact on one body to whitened coordinates, in which the mass matrix is the identity:
+/// returns the solution $w$ of $Lw = a$. $L$ = `l` is the Cholesky factor of the body's mass matrix.
 fn whiten(l: &[[f64; BODY]; BODY], a: &[f64; BODY]) -> [f64; BODY] {
     let mut w = [0.0; BODY];
     for i in 0..BODY {
@@ -449,7 +450,7 @@ fn whiten(l: &[[f64; BODY]; BODY], a: &[f64; BODY]) -> [f64; BODY] {
     w
 }
 
-/// Returns the scalar product of whitened rows.
+/// Returns the scalar product of two vectors with the six entries of a body.
 #[inline]
 pub(super) fn dot(a: &[f64; BODY], b: &[f64; BODY]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()

@@ -19,8 +19,10 @@ pub(super) struct Proximal {
 }
 
 impl Proximal {
-    /// Runs the method from the impulses `start`, with `epsilon` as first compliance, with at most `n_levels` compliances, and a
-    /// line search if `is_searched`. Stores the best point in `best`. Returns true if its residual is at most the tolerance.
+    /// Runs the proximal-point method from the impulses `start` and stores the best impulses in `best`. The method
+    /// solves at most `n_levels` compliant contact problems, the first with the compliance `epsilon`. If
+    /// `is_searched`, Newton steps are shortened until the residual falls. Returns true if the residual of the best
+    /// impulses is at most `tolerance`.
     pub(super) fn run(
         &mut self,
         system: &mut System,
@@ -63,8 +65,9 @@ impl Proximal {
         best.residual <= tolerance
     }
 
-    /// Solves one compliant problem by Newton's method. Returns the number of steps, or `None` if it was not
-    /// solved.
+    /// Solves one compliant contact problem by Newton's method, up to the residual `goal`. `epsilon` is the
+    /// compliance. If `is_searched`, Newton steps are shortened until the residual falls. Returns the number of
+    /// steps, or `None` if the goal was not reached.
     fn level(
         &mut self,
         system: &mut System,

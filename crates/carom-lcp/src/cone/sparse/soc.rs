@@ -5,7 +5,8 @@ use super::system::Triple;
 use crate::cone::problem::WIDTH;
 use carom_numeric::kernel::norm;
 
-/// Returns the Jordan product $a \circ b$.
+/// Returns the Jordan product $a \circ b$ of the second-order cone: $(a \cdot b, a_0 b_t + b_0 a_t)$, where 0 marks
+/// the first entry and $t$ the other two.
 pub(super) fn jordan(a: &Triple, b: &Triple) -> Triple {
     [
         dot(a, b),
@@ -14,7 +15,7 @@ pub(super) fn jordan(a: &Triple, b: &Triple) -> Triple {
     ]
 }
 
-/// Returns the solution $d$ of $a \circ d = r$.
+/// Returns the solution $d$ of $a \circ d = r$, with $\circ$ the Jordan product of the second-order cone.
 pub(super) fn divide(a: &Triple, r: &Triple) -> Triple {
     let first = (a[0] * r[0] - a[1] * r[1] - a[2] * r[2]) / gap(a);
     [
@@ -28,7 +29,8 @@ pub(super) fn dot(a: &Triple, b: &Triple) -> f64 {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 
-/// Computes $x_0^2 - \lVert x_t\rVert^2$ as a product. It is positive inside the cone.
+/// Computes $x_0^2 - x_1^2 - x_2^2$ in a form without cancellation. The result is positive inside the second-order
+/// cone.
 fn gap(x: &Triple) -> f64 {
     let length = norm(&x[1..]);
     (x[0] - length) * (x[0] + length)
@@ -42,7 +44,8 @@ pub(super) struct Scaling {
 }
 
 impl Scaling {
-    /// Computes the scaling of two points inside the cone.
+    /// Computes the Nesterov-Todd scaling $W$ of a primal point `x` and a dual point `z` inside the second-order
+    /// cone. $W$ is the symmetric matrix with $Wx = W^{-1}z$ that maps the cone to itself.
     pub(super) fn new(x: &Triple, z: &Triple) -> Self {
         let (dx, dz) = (gap(x).sqrt(), gap(z).sqrt());
         let (p, q) = (x.map(|v| v / dx), z.map(|v| v / dz));
@@ -65,7 +68,7 @@ impl Scaling {
         }
     }
 
-    /// Returns $Wx$.
+    /// Returns $Wx$, with $W$ the Nesterov-Todd scaling matrix.
     pub(super) fn apply(&self, x: &Triple) -> Triple {
         let [w0, w1, w2] = self.axis;
         let along = w1 * x[1] + w2 * x[2];
@@ -77,7 +80,7 @@ impl Scaling {
         ]
     }
 
-    /// Returns $W^{-1}z$.
+    /// Returns $W^{-1}z$, with $W$ the Nesterov-Todd scaling matrix.
     pub(super) fn apply_inverse(&self, z: &Triple) -> Triple {
         let [w0, w1, w2] = self.axis;
         let along = w1 * z[1] + w2 * z[2];
@@ -89,7 +92,7 @@ impl Scaling {
         ]
     }
 
-    /// Returns $W^2$.
+    /// Returns the square $W^2$ of the Nesterov-Todd scaling matrix $W$.
     pub(super) fn squared(&self) -> Block<WIDTH> {
         let s = self.size * self.size;
         let mut block: Block<WIDTH> = self.axis.map(|a| self.axis.map(|b| s * 2.0 * a * b));
@@ -100,7 +103,8 @@ impl Scaling {
     }
 }
 
-/// Returns the largest length of a step from `x` along `d` that stays inside the cone.
+/// Returns the largest number $s$ for which $x + sd$ stays inside the second-order cone; infinity if there is no
+/// limit.
 pub(super) fn step(x: &Triple, d: &Triple) -> f64 {
     let a = d[0] * d[0] - d[1] * d[1] - d[2] * d[2];
     let b = x[0] * d[0] - x[1] * d[1] - x[2] * d[2];

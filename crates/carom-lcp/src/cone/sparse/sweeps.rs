@@ -3,7 +3,8 @@
 use super::system::{System, Triple};
 use crate::cone::single::Block as Contact;
 
-/// Applies `n_sweeps` Gauss-Seidel sweeps: each contact is solved with the impulses of the others fixed.
+/// Applies `n_sweeps` Gauss-Seidel sweeps to the impulses: in each sweep every contact is solved once, with the
+/// impulses of the other contacts fixed.
 pub(super) fn sweep(system: &mut System, impulse: &mut [Triple], n_sweeps: usize) {
     system.couple();
     let blocks = system.diagonal.iter().zip(&system.friction);

@@ -40,7 +40,9 @@ pub(super) struct System {
 }
 
 impl System {
-    /// Fills the scaled problem from an unscaled one.
+    /// Fills this scaled contact problem from `problem`. Rows are scaled so that the largest diagonal entry of each
+    /// contact's block of the Delassus matrix is one. Velocities are divided by a common unit. Returns an error if
+    /// an entry is not finite or a contact's block has no positive diagonal entry.
     pub(super) fn prepare(&mut self, problem: &SparseConeProblem) -> Result<(), LcpError> {
         self.m = problem.n_contacts();
         self.n_bodies = problem.n_bodies();
@@ -99,8 +101,8 @@ impl System {
         }
     }
 
-    /// Scales velocities and floors. Unscaled impulses are scaled impulses times the unit and the factor of the
-    /// contact.
+    /// Scales the contact velocities and the floors (least normal impulses). An impulse of `problem` equals the
+    /// scaled impulse times the velocity unit, `self.unit`, times the contact's scale factor in `self.factors`.
     fn scale_velocities(&mut self, problem: &SparseConeProblem) -> Result<(), LcpError> {
         self.velocity.clear();
         self.floors.clear();
@@ -132,7 +134,7 @@ impl System {
         Ok(())
     }
 
-    /// Lists the contacts of every body.
+    /// Lists for every body the contacts that touch it.
     fn find_bodies(&mut self) {
         self.body_starts.clear();
         self.body_starts.resize(self.n_bodies + 1, 0);
@@ -157,13 +159,13 @@ impl System {
         }
     }
 
-    /// Returns the contacts of a body in ascending order.
+    /// Returns the indices of the contacts that touch a body, in ascending order.
     pub(super) fn contacts_of(&self, body: usize) -> &[u32] {
         let range = self.body_starts[body] as usize..self.body_starts[body + 1] as usize;
         &self.body_contacts[range]
     }
 
-    /// Computes the off-diagonal blocks of the Delassus matrix, unless this has been done.
+    /// Computes the off-diagonal blocks of the Delassus matrix, unless they are already known.
     pub(super) fn couple(&mut self) {
         if self.is_coupled {
             return;
@@ -199,7 +201,8 @@ impl System {
         self.starts.push(self.columns.len() as u32);
     }
 
-    /// Copies and scales the blocks of the Delassus matrix, and adds the transposed ones.
+    /// Copies the off-diagonal blocks of the Delassus matrix from `problem`, with scaled rows and columns. Each
+    /// block is stored a second time, transposed, for the opposite place in the symmetric matrix.
     fn take_blocks(&mut self, problem: &SparseConeProblem) {
         self.is_coupled = true;
         self.starts.clear();
@@ -231,12 +234,13 @@ impl System {
         }
     }
 
-    /// Returns the range of a contact's off-diagonal blocks in `columns` and `blocks`.
+    /// Returns the indices in `columns` and `blocks` at which the off-diagonal blocks of a contact's row of the
+    /// Delassus matrix are stored.
     pub(super) fn beside(&self, contact: usize) -> std::ops::Range<usize> {
         self.starts[contact] as usize..self.starts[contact + 1] as usize
     }
 
-    /// Writes the product $G\lambda$.
+    /// Computes the velocity changes caused by the impulses: the product of the Delassus matrix and `impulse`.
     pub(super) fn product(&mut self, impulse: &[Triple], out: &mut Vec<Triple>) {
         out.clear();
         if !self.has_bodies {
@@ -268,7 +272,9 @@ impl System {
     }
 }
 
-/// Adds $W^Tl$ to `change`, with $W$ the whitened rows of a contact on one body.
+/// Adds to `change` the change of a body's whitened velocity that the contact impulse $l$ causes: $W^Tl$, with $W$
+/// = `rows` the whitened rows of the contact on this body. Whitened coordinates are those in which the mass matrix
+/// is the identity.
 #[inline]
 pub(super) fn add_transposed(change: &mut [f64; BODY], rows: &[[f64; BODY]; WIDTH], l: &Triple) {
     for (l, row) in l.iter().zip(rows) {
@@ -278,7 +284,9 @@ pub(super) fn add_transposed(change: &mut [f64; BODY], rows: &[[f64; BODY]; WIDT
     }
 }
 
-/// Computes the velocities of a contact's rows from the whitened velocities of the bodies.
+/// Computes the velocities along the three rows of a contact from the whitened velocities of the bodies
+/// (coordinates in which the mass matrix is the identity). `sides` holds the two bodies of the contact and its rows
+/// on them; `change` holds the velocities, one vector per body.
 #[inline]
 pub(super) fn moved(sides: &Sides, change: &[[f64; BODY]]) -> Triple {
     let mut u = [0.0; WIDTH];
@@ -304,7 +312,8 @@ fn add_product(
     }
 }
 
-/// Computes the block of two contacts: a sum over the bodies that they share.
+/// Computes the block of the Delassus matrix that couples two contacts: a sum over the bodies that both contacts
+/// touch.
 fn coupling(own: &Sides, other: &Sides) -> Block<WIDTH> {
     let mut block = zero();
     for (body, rows) in own.bodies.iter().zip(&own.rows) {

@@ -292,7 +292,8 @@ impl SparseConeWorkspace {
         Ok(())
     }
 
-    /// Keeps the symbolic factors if the contacts are coupled as in the last problem.
+    /// Keeps the symbolic factorizations of the last problem if the contacts of this one are coupled in exactly the
+    /// same places; otherwise discards them.
     fn compare_pattern(&mut self, problem: &SparseConeProblem) {
         std::mem::swap(&mut self.pattern, &mut self.last_pattern);
         self.pattern.clear();
@@ -307,7 +308,9 @@ impl SparseConeWorkspace {
         self.linear.begin(self.pattern == self.last_pattern);
     }
 
-    /// Runs the stages until the best point is accurate enough. Returns the last stage.
+    /// Runs the methods of the solver one after the other until the residual of the best impulses is small enough:
+    /// Newton's method, the interior-point method, the proximal-point method, and slower attempts. Returns the
+    /// stage (method) that ran last.
     fn run(&mut self, options: &SparseConeOptions) -> SparseConeStage {
         let tolerance = options.tolerance;
         let Self {
@@ -361,7 +364,9 @@ impl SparseConeWorkspace {
         self.run_slowly(options)
     }
 
-    /// The stages for what settles or jams: which of their attempts finds the answer is chance.
+    /// Runs the slow methods of the solver, for heaps that come to rest and for jammed contacts: interior-point and
+    /// proximal-point methods from several starting points, and finally Gauss-Seidel sweeps. Which attempt finds
+    /// the answer is not predictable. Returns the stage (method) that ran last.
     fn run_slowly(&mut self, options: &SparseConeOptions) -> SparseConeStage {
         let tolerance = options.tolerance;
         let Self {
@@ -420,7 +425,8 @@ impl SparseConeWorkspace {
         SparseConeStage::Sweeps
     }
 
-    /// Converts the best point to the unscaled rows and computes its residual there.
+    /// Converts the best impulses from the scaled rows to those of `problem`, and computes the velocities after
+    /// them and the residual. `stage` is the method that ran last.
     fn finish(
         &mut self,
         problem: &SparseConeProblem,
@@ -475,8 +481,9 @@ pub fn sparse_cone_residual(problem: &SparseConeProblem, impulse: &[f64]) -> Res
     Ok(residual_of(problem, impulse, &after, &system.factors))
 }
 
-/// Computes the residual for the unscaled rows; `factors` are $g_i^{-1/2}$, $g_i$ the largest diagonal entry of
-/// block i.
+/// Computes the residual of the contact conditions for the impulses and the velocities after them, `after`.
+/// Impulses and velocities belong to the rows of `problem`. `factors` holds one row scale per contact: $g^{-1/2}$,
+/// with $g$ the largest diagonal entry of the contact's block of the Delassus matrix.
 fn residual_of(
     problem: &SparseConeProblem,
     impulse: &[f64],

@@ -51,8 +51,8 @@ impl<T> Correction<T> {
 }
 
 impl<T: Scalar> Tableau<T> {
-    /// Solves the equations of the final basis again: with a new factorization of the original problem, then
-    /// corrections from residuals in twice the precision. Writes $z$ (n entries).
+    /// Solves the equations of the final basis again, with a new factorization and corrections from residuals in
+    /// twice the precision. Writes $z$ (n entries), with negative entries set to zero.
     ///
     /// Returns false if the basis is singular to working precision.
     pub(in super::super) fn refine(&mut self, problem: LcpRef<'_>, z: &mut [f64]) -> bool {
@@ -66,7 +66,8 @@ impl<T: Scalar> Tableau<T> {
         true
     }
 
-    /// Does the work of [`refine`](Self::refine), but keeps negative variables.
+    /// Solves the equations of the current basis accurately like [`refine`](Self::refine), but keeps negative
+    /// entries of `z`. Returns false if the basis is singular to working precision.
     pub(in super::super) fn solve_signed(&mut self, problem: LcpRef<'_>, z: &mut [f64]) -> bool {
         if !self.refactor(problem) {
             return false;
@@ -82,10 +83,10 @@ impl<T: Scalar> Tableau<T> {
         true
     }
 
-    /// True if a $w_i$ of the basis may be negative by more than half of the rounding error of the data: if
-    /// arithmetic with twice the precision says so, or if its result is not accurate enough.
+    /// True if a basic $w_i = (Mz + q)_i$ may be negative by more than half of the rounding error of the data. This
+    /// is so if arithmetic with twice the precision gives such a value, or if its result is not accurate enough.
     ///
-    /// The current list of pivots is used, so that no factorization is needed.
+    /// The stored pivots are used, so that no factorization is needed.
     pub(in super::super) fn may_be_negative(&mut self, problem: LcpRef<'_>) -> bool {
         // If the result is NaN, it is not accurate enough.
         let is_told = self.correct(problem, ROUNDED) <= TOLD;
@@ -102,8 +103,9 @@ impl<T: Scalar> Tableau<T> {
         slacks.any(|(_, (w, terms))| w.to_f64() < -0.5 * DATA_ROUNDING * terms)
     }
 
-    /// Corrects the variables until a change falls to `digits` times the largest variable, or is not less than
-    /// half of the change before. Returns the last change divided by the largest variable.
+    /// Corrects the values of the basic variables by iterative refinement with residuals in twice the precision.
+    /// The refinement stops when a change falls to `digits` times the largest value, or is not less than half of
+    /// the change before. Returns the last change divided by the largest value.
     fn correct(&mut self, problem: LcpRef<'_>, digits: f64) -> f64 {
         let n = self.n;
         self.correction.values.clear();
@@ -151,7 +153,8 @@ impl<T: Scalar> Tableau<T> {
         reached
     }
 
-    /// Writes $q + Mz$ at the current values and the sums of the magnitudes of its terms, for scaled rows.
+    /// Computes $q + Mz$ at the current values $z$, and the sums of the magnitudes of its terms, in the scaled
+    /// problem.
     fn load_residual(&mut self, problem: LcpRef<'_>) {
         let n = self.n;
         let Correction {
