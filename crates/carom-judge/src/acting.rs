@@ -7,9 +7,9 @@ use carom_contact::{Contact, ContactSet, ImpactProblem};
 /// one.
 const SAME_CONTACT: f64 = 1e-12;
 
-/// Returns the contacts that change the velocity of an approaching contact, directly or through others, in their order.
-/// Each entry lists a contact, then the contacts that repeat it. In no law of dry contact does an impulse act on any
-/// other contact.
+/// Lists the contacts that can take part in the impact: those whose impulses change the velocity of an approaching
+/// contact, directly or through other contacts. Each entry lists a contact, then its exact repetitions; entries are in
+/// ascending order. In no law of dry contact does an impulse act on any other contact.
 pub(super) fn acting(problem: &ImpactProblem<'_>) -> Vec<Vec<usize>> {
     let contacts = problem.contacts();
     let groups = met(contacts).into_iter();
@@ -21,7 +21,8 @@ pub(super) fn acting(problem: &ImpactProblem<'_>) -> Vec<Vec<usize>> {
     with_copies(contacts, &members)
 }
 
-/// Groups `members` into distinct contacts: each entry lists a contact, then the members that repeat it.
+/// Groups the contacts with the indices `members` so that repetitions of one contact stand together. Each entry lists a
+/// contact, then the members that repeat its rows and friction.
 pub(super) fn with_copies(contacts: &ContactSet<'_>, members: &[usize]) -> Vec<Vec<usize>> {
     let mut told: Vec<Vec<usize>> = Vec::with_capacity(members.len());
     for &i in members {
@@ -37,8 +38,8 @@ pub(super) fn with_copies(contacts: &ContactSet<'_>, members: &[usize]) -> Vec<V
     told
 }
 
-/// True if two contacts are one contact given twice: their rows are parallel and their friction on unit rows is equal.
-/// Restitution is not compared.
+/// True if contacts `i` and `j` are one contact given twice: their normal and tangent rows are parallel and they have
+/// equal friction when these rows are scaled to unit length. Restitution is not compared.
 fn is_copy(contacts: &ContactSet<'_>, i: usize, j: usize) -> bool {
     let (a, b) = (contacts.row(i), contacts.row(j));
     let is_along = |k: usize, sign: f64| {

@@ -32,7 +32,7 @@ pub(super) struct Candidate {
 pub(super) type Answer = Result<Candidate, ImpactError>;
 
 impl Case<'_> {
-    /// True if the options ask for this law.
+    /// True if the options of the judgement ask for the impact law of this name.
     pub(super) fn asks(&self, law: &str) -> bool {
         let names = self.options.laws.as_ref();
         names.is_none_or(|names| names.iter().any(|name| name == law))
@@ -50,14 +50,16 @@ impl Case<'_> {
         }
     }
 
-    /// Returns the answer of a law that has no coefficient and one answer.
+    /// Computes the one answer of a law without coefficients, and its distance from the judged velocity. `detail`
+    /// describes the answer in words.
     pub(super) fn fixed(&self, law: &dyn ImpactLaw, detail: String) -> Answer {
         Ok(self.candidate(law.resolve(self.problem)?.velocity_plus, detail))
     }
 
-    /// Returns the nearest answer of a law with a coefficient; the given coefficient is kept if its answer matches. If
-    /// the answer does not depend continuously on the coefficient (`is_continuous`), a coefficient that was not tried may
-    /// come nearer.
+    /// Fits the coefficient of restitution of a law so that its answer comes nearest to the judged velocity. The
+    /// coefficient `given` by the problem is kept if its answer matches. `detail` describes the answer in words;
+    /// `resolve` computes the answer for a coefficient. If the answer does not depend continuously on the coefficient
+    /// (`is_continuous` is false), a coefficient that was not tried may come nearer.
     pub(super) fn fitted(
         &self,
         given: Option<f64>,
@@ -121,7 +123,8 @@ impl Case<'_> {
         Ok(best)
     }
 
-    /// Solves the problem with another restitution at every contact.
+    /// Solves the judged problem by `resolve` after setting the coefficient of restitution of all contacts to
+    /// `restitution`.
     pub(super) fn with_restitution(
         &self,
         restitution: f64,
@@ -143,7 +146,9 @@ impl Case<'_> {
         )?)
     }
 
-    /// Returns Newton's ratio of all contacts that approached, fitted by least squares and clamped to \[0, 1\].
+    /// Computes one coefficient of restitution by Newton's law: minus the ratio of the normal velocities after and
+    /// before the impact, fitted by least squares to all contacts that approached. Clamped to \[0, 1\]; 0 if no contact
+    /// approached.
     fn newton_ratio(&self) -> f64 {
         let contacts = self.problem.contacts();
         let scale = self.problem.scale();
@@ -164,7 +169,7 @@ impl Case<'_> {
         }
     }
 
-    /// Returns the coefficient of restitution if all contacts have an equal one.
+    /// Returns the coefficient of restitution of the contacts if it is equal for all of them; otherwise `None`.
     pub(super) fn common_restitution(&self) -> Option<f64> {
         let mut all = self.problem.contacts().contacts().iter();
         let first = all.next()?.restitution;
@@ -174,8 +179,9 @@ impl Case<'_> {
 }
 
 impl Case<'_> {
-    /// Returns the better of two answers. Among matches, an answer without a fitted coefficient wins, then the first.
-    /// Otherwise the nearer answer wins, or the first if the distances differ only by rounding.
+    /// Returns the better of two answers to the judged impact, the `best` so far and the `next` one. Among answers that
+    /// match, one without a fitted coefficient wins, then the first. Otherwise the nearer answer wins, or the first if
+    /// the distances differ only by rounding. An answer wins over an error.
     pub(super) fn better(&self, best: Option<Answer>, next: Answer) -> Answer {
         let rank = |candidate: &Candidate| {
             let is_fitted = candidate.restitution.is_some_and(|r| r.is_fitted)

@@ -56,8 +56,9 @@ impl<'a> Case<'a> {
         Ok(case)
     }
 
-    /// Sets the size of motion and the rounding of every part. `given` are the velocities before and after the impact in
-    /// the caller's frame and unit: their rounding counts.
+    /// Computes, for every independent part of the system, the norm of its motion and the rounding of its velocities.
+    /// `given` are the velocities before and after the impact in the caller's frame and unit, because their rounding
+    /// counts.
     pub(crate) fn measure(&mut self, given: [&Tangent; 2]) {
         let whitened = given.map(|velocity| self.whitened(velocity));
         let sizes = whitened.map(|whitened| self.parts.norms_around(whitened.as_slice()));
@@ -89,7 +90,8 @@ impl<'a> Case<'a> {
         self.references = references.collect();
     }
 
-    /// Returns the largest ratio of rounding to motion among the parts that a contact touches.
+    /// Returns the largest ratio of the rounding of the velocities to the norm of the motion, over the independent
+    /// parts of the system that have a contact.
     pub(crate) fn largest_rounding(&self) -> f64 {
         let parts = self.rounding.iter().zip(&self.references);
         let parts = parts.zip(&self.parts.is_touched);
@@ -99,7 +101,8 @@ impl<'a> Case<'a> {
             .fold(0.0, f64::max)
     }
 
-    /// Converts a velocity (n entries) to the whitened, scaled coordinates of the case.
+    /// Converts a velocity (n entries) to whitened coordinates, in which kinetic energy is half the squared length. The
+    /// result is multiplied by the scale of the problem, which gives the momentum before the impact about unit norm.
     pub(crate) fn whitened(&self, velocity: &Tangent) -> DVector<f64> {
         let mut whitened = DVector::zeros(velocity.0.len());
         let metric = self.problem.contacts().metric();
@@ -107,12 +110,14 @@ impl<'a> Case<'a> {
         whitened * self.problem.scale()
     }
 
-    /// Returns the whitened momentum before the impact.
+    /// Returns the momentum before the impact in whitened coordinates (n entries), multiplied by the scale of the
+    /// problem, so that its norm is about one.
     pub(crate) fn before(&self) -> DVector<f64> {
         DVector::from_column_slice(self.problem.momentum())
     }
 
-    /// Converts a whitened, scaled velocity back to a velocity of the problem.
+    /// Converts a whitened velocity (n entries), multiplied by the scale of the problem, back to the coordinates and
+    /// unit of the problem.
     pub(crate) fn velocity(&self, whitened: &DVector<f64>) -> Tangent {
         let mut velocity = whitened / self.problem.scale();
         let metric = self.problem.contacts().metric();
@@ -120,14 +125,16 @@ impl<'a> Case<'a> {
         Tangent(velocity)
     }
 
-    /// Returns the norms of the whitened momenta, one entry per part, before and after the impact.
+    /// Returns the norms of the whitened momentum before and after the impact, each with one entry per independent part
+    /// of the system.
     pub(crate) fn norms(&self) -> (Vec<f64>, Vec<f64>) {
         let before = self.parts.norms(self.problem.momentum());
         (before, self.parts.norms(self.after.as_slice()))
     }
 
-    /// Returns the largest relative norm among the parts of a whitened vector: norm minus rounding, divided by the motion
-    /// of the part.
+    /// Measures a whitened vector (n entries) relative to the motion. In each independent part of the system, the
+    /// rounding is subtracted from the norm of the vector, and the result is divided by the norm of the motion. Returns
+    /// the largest value, at least 0.
     pub(crate) fn relative(&self, whitened: &DVector<f64>) -> f64 {
         let norms = self.parts.norms(whitened.as_slice());
         let all = norms.iter().zip(&self.rounding).zip(&self.references);
@@ -135,8 +142,8 @@ impl<'a> Case<'a> {
             .fold(0.0, f64::max)
     }
 
-    /// Returns the relative norm of one part of a whitened vector: norm minus rounding, divided by the motion of the
-    /// part.
+    /// Measures a whitened vector (n entries) in the independent part of the system with index `part`: its norm minus
+    /// the rounding, divided by the norm of the motion there. At least 0.
     pub(crate) fn relative_of(&self, part: usize, whitened: &DVector<f64>) -> f64 {
         let norms = self.parts.norms(whitened.as_slice());
         let sizes = [&norms, &self.rounding, &self.references];
@@ -145,8 +152,8 @@ impl<'a> Case<'a> {
         ((norm - rounding) / reference).max(0.0)
     }
 
-    /// Returns the largest relative norm among the parts of a whitened vector, with rounding: norm divided by the motion
-    /// of the part.
+    /// Measures a whitened vector (n entries) relative to the motion, without subtracting rounding. In each independent
+    /// part of the system, the norm of the vector is divided by the norm of the motion. Returns the largest value.
     pub(crate) fn told(&self, whitened: &DVector<f64>) -> f64 {
         let norms = self.parts.norms(whitened.as_slice());
         let all = norms.iter().zip(&self.references);
@@ -154,46 +161,52 @@ impl<'a> Case<'a> {
             .fold(0.0, f64::max)
     }
 
-    /// Returns the relative velocity of a row: `size` minus the rounding of its part, divided by the motion of the part;
-    /// at least 0.
+    /// Returns a velocity relative to the motion: `size` minus the rounding of the velocities, divided by the norm of
+    /// the motion, at least 0. Rounding and motion are those of the independent part of the system to which `row`
+    /// belongs; `size` is the velocity along that row, scaled to unit length.
     pub(crate) fn relative_rate(&self, row: &Covector, size: f64) -> f64 {
         ((size - self.rounding_of(row)) / self.reference_of(row)).max(0.0)
     }
 
-    /// Returns the rounding of the velocities in the part of a row.
+    /// Returns the size of the rounding of the velocities in the independent part of the system to which `row` belongs.
     pub(crate) fn rounding_of(&self, row: &Covector) -> f64 {
         let part = self.parts.of_row(row.0.as_slice());
         self.rounding.get(part).copied().unwrap_or(0.0)
     }
 
-    /// Returns the velocity of a row up to which it counts as zero.
+    /// Returns the limit up to which the velocity along `row` (scaled to unit length) counts as zero: the tolerance
+    /// times the norm of the motion, plus the rounding. Motion and rounding are those of the independent part of the
+    /// system to which the row belongs.
     pub(crate) fn limit_of(&self, row: &Covector) -> f64 {
         self.options.tolerance * self.reference_of(row) + self.rounding_of(row)
     }
 
-    /// Returns the size of the motion that contacts see in the part of a row.
+    /// Returns the norm of the motion that contacts can change, in the independent part of the system to which `row`
+    /// belongs.
     pub(crate) fn reference_of(&self, row: &Covector) -> f64 {
         let part = self.parts.of_row(row.0.as_slice());
         self.references.get(part).copied().unwrap_or(self.reference)
     }
 
-    /// Returns the relative distance of the outcome from another velocity after the impact (n entries), less rounding.
+    /// Returns the distance of the judged velocity from another velocity after the impact (n entries), relative to the
+    /// motion. Rounding is subtracted.
     pub(crate) fn distance(&self, velocity: &Tangent) -> f64 {
         self.relative(&(self.whitened(velocity) - &self.after))
     }
 
-    /// Returns the relative distance of the outcome from another velocity after the impact (n entries), with rounding.
+    /// Returns the distance of the judged velocity from another velocity after the impact (n entries), relative to the
+    /// motion. Rounding is not subtracted.
     pub(crate) fn told_distance(&self, velocity: &Tangent) -> f64 {
         self.told(&(self.whitened(velocity) - &self.after))
     }
 
-    /// Returns the largest relative velocity at which a contact approaches after the impact, per kinetic length of its
-    /// normal, less rounding.
+    /// Returns the largest velocity at which a contact still approaches after the impact, relative to the motion; 0 if
+    /// no contact approaches. Normals have unit length, and rounding is subtracted.
     pub(crate) fn penetration(&self) -> f64 {
         self.penetration_of(self.velocity_plus)
     }
 
-    /// Returns the contacts that approach at a velocity (n entries) by more than the tolerance, ascending.
+    /// Lists the contacts that approach at a velocity (n entries) by more than the tolerance, in ascending order.
     pub(crate) fn approaching_at(&self, velocity: &Tangent) -> Vec<usize> {
         let contacts = self.problem.contacts();
         let (after, scale) = (velocity.0.as_slice(), self.problem.scale());
@@ -209,14 +222,14 @@ impl<'a> Case<'a> {
         self.penetration_of(velocity) <= self.options.tolerance
     }
 
-    /// Returns the largest relative velocity at which a contact approaches at a velocity (n entries), per kinetic length
-    /// of its normal, less rounding.
+    /// Returns the largest velocity of approach of a contact at a velocity (n entries), relative to the motion; 0 if no
+    /// contact approaches. Normals have unit length, and rounding is subtracted.
     pub(crate) fn penetration_of(&self, velocity: &Tangent) -> f64 {
         self.fastest_approach(velocity, |normal, size| self.relative_rate(normal, size))
     }
 
-    /// Returns the largest measure of approach among the contacts at a velocity (n entries). `measure` takes the normal
-    /// of a contact and its velocity of approach per kinetic length.
+    /// Returns the largest value of `measure` over the contacts at a velocity (n entries), at least 0. `measure` takes
+    /// the normal of a contact and the velocity of approach along the normal scaled to unit length.
     pub(crate) fn fastest_approach(
         &self,
         velocity: &Tangent,
@@ -232,8 +245,8 @@ impl<'a> Case<'a> {
         approaching.fold(0.0, f64::max)
     }
 
-    /// Returns the largest measure of a constraint's velocity after the impact. `measure` takes the one-form of a
-    /// constraint and the size of its velocity per kinetic length.
+    /// Returns the largest value of `measure` over the constraints at the velocity after the impact. `measure` takes
+    /// the row of a constraint and the size of the velocity along this row scaled to unit length.
     pub(crate) fn violation(
         &self,
         measure: impl Fn(&Covector, f64) -> f64,
@@ -252,14 +265,16 @@ impl<'a> Case<'a> {
         Ok(largest)
     }
 
-    /// Returns the norms of the motion that contacts see, one entry per part, before and after the impact.
+    /// Returns the norms of that part of the momentum which contacts and constraints can change, before and after the
+    /// impact. Each list has one entry per independent part of the system.
     pub(crate) fn seen_norms(&self) -> [Vec<f64>; 2] {
         let contacts = self.problem.contacts();
         let seen = |momentum: &[f64]| self.parts.norms(parts::seen(contacts, momentum).as_slice());
         [seen(self.problem.momentum()), seen(self.after.as_slice())]
     }
 
-    /// Returns the energies before and after the impact of the motion that contacts see, in J.
+    /// Returns the kinetic energies before and after the impact, in J, of the motion that contacts and constraints can
+    /// change.
     pub(crate) fn relative_energies_j(&self) -> [f64; 2] {
         self.seen_norms().map(|norms| {
             let speed = self.parts.whole(&norms) / self.problem.scale();
@@ -267,8 +282,9 @@ impl<'a> Case<'a> {
         })
     }
 
-    /// Returns the energy ratios $E^+/E^-$ of the motion that contacts see: first of the whole, then of each part that a
-    /// contact touches.
+    /// Returns ratios of the kinetic energies after and before the impact, counting only the motion that contacts and
+    /// constraints can change. The first entry is for the whole system, the others are for each independent part that
+    /// has a contact.
     pub(crate) fn energy_ratios(&self) -> Vec<f64> {
         let [before, after] = self.seen_norms();
         let ratio = |before: f64, after: f64, rounding: f64| {
@@ -288,7 +304,8 @@ impl<'a> Case<'a> {
             .collect()
     }
 
-    /// True if restitution refers to another velocity than that of the problem, as in a time step of an engine.
+    /// True if restitution refers to another velocity than the velocity before the impact, as in a time step of a
+    /// physics engine.
     pub(crate) fn is_step(&self) -> bool {
         self.approach != self.problem.velocity_minus()
     }

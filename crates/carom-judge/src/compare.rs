@@ -75,8 +75,9 @@ pub struct Refusal {
     pub error: ImpactError,
 }
 
-/// Compares the outcome with every law of [`LAWS`](carom_impact::LAWS), in that order. Returns the nearest answers and
-/// the refusals.
+/// Compares the judged velocity with every law of [`LAWS`](carom_impact::LAWS), in that order. Returns the nearest
+/// answer of each law, and the laws that have no valid answer. `explanation` has the impulses that explain the change,
+/// `inelastic` the answers of the laws without restitution, `set` the verdict about the set of outcomes.
 pub(super) fn all(
     case: &Case<'_>,
     explanation: &Explanation,
@@ -132,8 +133,9 @@ pub(super) fn all(
     (laws, refused)
 }
 
-/// Returns the nearest answer of a law; `None` if the law was not named in the options and does not differ from other
-/// laws for problems of this kind.
+/// Computes the nearest answer of a law to the judged impact. `None` if the law was not named in the options and does
+/// not differ from other laws for problems of this kind. `inelastic` has the answers of the laws without restitution,
+/// `set` is the verdict about the set of outcomes.
 fn ask(
     case: &Case<'_>,
     inelastic: &Inelastic,
@@ -186,8 +188,9 @@ fn ask(
     }
 }
 
-/// Returns the answer of the simultaneous law, which finds one of several. A member of the set reached in one step is an
-/// answer as well and replaces `own` if that does not match.
+/// Chooses the answer of the simultaneous law, which has several answers but finds only one, `own`. If `own` does not
+/// match, but one impulse step leads to the judged velocity according to the membership verdict `set`, the end of this
+/// step is the answer.
 fn branch(case: &Case<'_>, own: Answer, set: Option<&SetVerdict>) -> Answer {
     let is_found = matches!(&own, Ok(own) if own.distance <= SAME);
     match set {
@@ -206,8 +209,8 @@ fn two_tangents(contacts: &ContactSet<'_>) -> bool {
     matches!(contacts.contacts(), [contact] if contact.tangents.len() == 2)
 }
 
-/// Returns the nearest point on the segments between plastic outcomes (restitution 0) and the elastic outcomes of all
-/// orders.
+/// Finds the answer of the propagative law that comes nearest to the judged velocity. The candidates lie on the
+/// segments from plastic outcomes (restitution 0) to the elastic outcomes of all orders of impacts.
 fn propagative(case: &Case<'_>) -> Answer {
     let law = Propagative {
         max_nodes: case.options.max_nodes,
@@ -258,9 +261,10 @@ fn order_of(sequence: Option<&[usize]>, impacts: u64) -> String {
     }
 }
 
-/// Returns the point nearest to the outcome between a plastic and an elastic outcome, $p_p$ and $p_e$, with the
-/// restitution of the whole event, $R^2 = (\lVert p\rVert^2 - \lVert p_p\rVert^2)/(\lVert p_e\rVert^2 - \lVert
-/// p_p\rVert^2)$.
+/// Finds the point nearest to the judged velocity on the segment from a plastic to an elastic velocity (whitened, with
+/// momenta $p_p$ and $p_e$). Its coefficient of restitution $R$ is that of the whole event:
+/// $R^2 = (\lVert p\rVert^2 - \lVert p_p\rVert^2)/(\lVert p_e\rVert^2 - \lVert p_p\rVert^2)$ with the momentum $p$ of
+/// the point. `order` and `rule` are words for the order of impacts and the kind of plastic impact.
 fn on_segment(
     case: &Case<'_>,
     plastic: &DVector<f64>,
@@ -314,7 +318,8 @@ fn plastic(case: &Case<'_>) -> Answer {
     case.better(Some(first), case.fixed(&all, "project-all".to_owned()))
 }
 
-/// Returns the nearest answer of Coulomb's impact at one contact under the three laws of restitution.
+/// Finds the answer of Routh's law of frictional impact at one contact that comes nearest to the judged velocity. It
+/// tries the energetic, Poisson's and Newton's law of restitution, each with a fitted coefficient.
 fn routh(case: &Case<'_>) -> Answer {
     let mut best = None;
     for restitution_law in [

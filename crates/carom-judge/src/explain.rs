@@ -45,7 +45,9 @@ pub struct Explanation {
 }
 
 impl Explanation {
-    /// Returns the residuals of momentum, pulling and friction; none is smaller than the one before.
+    /// Returns the sizes of the part of the momentum change that impulses cannot explain, relative to the motion of the
+    /// contacts: by impulses of any sign, if no contact may pull, and within the friction cones. No entry is smaller
+    /// than the one before.
     pub(super) fn residuals(&self) -> [f64; 3] {
         [
             self.momentum_residual,
@@ -54,7 +56,7 @@ impl Explanation {
         ]
     }
 
-    /// Converts all impulses from the units of the parts to the unit of the problem.
+    /// Converts all impulses from the velocity units of the independent parts of the system to the unit of the problem.
     pub(super) fn lower(&mut self, contacts: &ContactSet<'_>, parts: &Parts) {
         parts.lower_impulses(contacts, &mut self.impulses);
         parts.lower_impulses(contacts, &mut self.admissible_impulses);
@@ -147,8 +149,10 @@ enum Kind {
     Coulomb,
 }
 
-/// True if no impulse of a kind lowers the residual `left`: its slope vanishes along impulses of both signs and is not
-/// negative along the others. Then no sum of them lowers it either, because these impulses form a convex cone.
+/// True if no impulse of the given kind (any sign, no pulling, or within the friction cones) makes the residual `left`
+/// of a fit (whitened, n entries) smaller. The slope of the residual must vanish along impulses of both signs, and must
+/// not be negative along the others. Then no sum of them makes it smaller either, because these impulses form a convex
+/// cone.
 fn is_least(contacts: &ContactSet<'_>, left: &DVector<f64>, kind: Kind) -> bool {
     let size = left.norm();
     let slope = |row: usize| {
@@ -174,10 +178,10 @@ fn is_least(contacts: &ContactSet<'_>, left: &DVector<f64>, kind: Kind) -> bool 
     })
 }
 
-/// Returns impulses (for the given rows) of one time step with round cones, and the velocity to which they lead, as near
-/// as possible to the judged velocity. An impulse is zero if its contact opens, opposes the sliding if the contact
-/// slides, and lies anywhere in the cone if the contact sticks, all within the tolerance. Returns `None` if a contact
-/// approaches at the judged velocity: no step leads there.
+/// Computes the impulses (for the given rows) of one time step with round friction cones that leads as near as possible
+/// to the judged velocity, and the velocity to which it leads. An impulse is zero if its contact opens, opposes the
+/// sliding if the contact slides, and lies anywhere in the cone if the contact sticks, all within the tolerance.
+/// Returns `None` if a contact approaches at the judged velocity: no step leads there.
 ///
 /// For dependent contacts that slide, [`AnitescuPotra`](carom_impact::frictional::AnitescuPotra) finds one answer of a
 /// continuum; this function recognizes every member of it.
@@ -185,8 +189,8 @@ pub(super) fn in_one_step(case: &Case<'_>) -> Result<Option<(DVector<f64>, Tange
     in_one_step_of(case, |_| 0.0)
 }
 
-/// Solves as [`in_one_step`], but a contact may push although it leaves with a normal velocity up to `rebound` (for unit
-/// rows).
+/// Computes impulses and final velocity as [`in_one_step`], but contact `i` may push although it leaves, with a normal
+/// velocity up to `rebound(i)` along its normal scaled to unit length.
 pub(super) fn in_one_step_of(
     case: &Case<'_>,
     rebound: impl Fn(usize) -> f64,
@@ -242,7 +246,8 @@ pub(super) fn in_one_step_of(
     Ok(Some((fit.impulses / case.problem.scale(), end)))
 }
 
-/// Returns the impulses with pulling normal parts set to zero and tangential parts shortened to the friction cones.
+/// Cuts impulses (for the given rows) off at the friction cones: pulling normal impulses become zero, and tangential
+/// impulses are shortened to the friction coefficient times the normal impulse.
 fn within_cones(contacts: &ContactSet<'_>, impulses: &DVector<f64>) -> DVector<f64> {
     let mut cut = impulses.clone();
     for (i, contact) in contacts.contacts().iter().enumerate() {
@@ -267,7 +272,8 @@ fn unit_rows(contacts: &ContactSet<'_>) -> DMatrix<f64> {
     DMatrix::from_fn(n, n_rows(contacts), |i, row| contacts.unit_row(row)[i])
 }
 
-/// Returns the least-squares impulses for the given rows, of least norm on unit rows.
+/// Fits impulses of any sign to a change of momentum (whitened, n entries) by least squares. If several fit equally
+/// well, those of least norm on rows of unit length are chosen. Returns the impulses for the given rows.
 fn least_norm(contacts: &ContactSet<'_>, change: &DVector<f64>) -> DVector<f64> {
     let rows = n_rows(contacts);
     if rows == 0 {
@@ -290,8 +296,8 @@ fn residual(
     unit_rows(contacts) * unit - change
 }
 
-/// Returns the generators of pushing normals, and of tangents with both signs at the contacts for which `has_tangents`
-/// is true.
+/// Lists impulses on single rows that may be combined with nonnegative factors: a push along the normal of each
+/// contact, and both signs along its tangents if `has_tangents` is true for its friction coefficient.
 fn one_sided(contacts: &ContactSet<'_>, has_tangents: impl Fn(f64) -> bool) -> Vec<Generator> {
     let alone = |row: usize, impulse: f64| Generator {
         row,
@@ -310,11 +316,12 @@ fn one_sided(contacts: &ContactSet<'_>, has_tangents: impl Fn(f64) -> bool) -> V
     generators
 }
 
-/// Projects a change of momentum onto the friction cones, round ones included.
+/// Fits impulses within the friction cones, round ones included, to a change of momentum (whitened, n entries) by least
+/// squares.
 ///
-/// Every cone is the hull of its generators. The projection starts from a few generators. In each step the generator of
-/// each cone along which the residual falls fastest joins, until no generator lowers the residual: the cones are not
-/// discretized.
+/// Every cone is the hull of its generators, single impulses on its surface. The fit starts from a few generators. In
+/// each step the generator of each cone along which the residual falls fastest joins, until no generator lowers the
+/// residual: the cones are not discretized.
 fn project_onto_cones(
     contacts: &ContactSet<'_>,
     change: &DVector<f64>,
@@ -322,8 +329,8 @@ fn project_onto_cones(
     project(contacts, change, &cone_edges(contacts), |_| true)
 }
 
-/// Projects onto the cone of the given generators; contacts for which `is_whole` is true contribute their whole friction
-/// cones.
+/// Fits nonnegative combinations of the given impulses `edges` to a change of momentum (whitened, n entries) by least
+/// squares. Contacts for which `is_whole` is true contribute all impulses in their round friction cones.
 fn project(
     contacts: &ContactSet<'_>,
     change: &DVector<f64>,
@@ -356,7 +363,8 @@ fn project(
     Ok(fit)
 }
 
-/// Returns all edges of planar cones, and four generators of each round cone.
+/// Lists impulses on the surface of the friction cones: all edges of planar cones, and four directions of each round
+/// cone.
 fn cone_edges(contacts: &ContactSet<'_>) -> Vec<Generator> {
     let mut generators = Vec::new();
     for (i, contact) in contacts.contacts().iter().enumerate() {
@@ -378,7 +386,9 @@ fn cone_edges(contacts: &ContactSet<'_>) -> Vec<Generator> {
     generators
 }
 
-/// Returns the generator of the round cone of contact `i` along which the residual falls fastest.
+/// Finds the impulse on the surface of the round friction cone of contact `i` along which the residual of a fit
+/// (whitened, n entries) falls fastest. `None` if the contact has no round cone or the residual does not depend on its
+/// tangents.
 fn steepest(contacts: &ContactSet<'_>, i: usize, residual: &DVector<f64>) -> Option<Generator> {
     let contact = contacts.contacts().get(i)?;
     if contact.tangents.len() < 2 || contact.friction == 0.0 {
@@ -398,7 +408,8 @@ fn steepest(contacts: &ContactSet<'_>, i: usize, residual: &DVector<f64>) -> Opt
     })
 }
 
-/// Returns the whitened momentum of one unit of a generator.
+/// Computes the whitened momentum (n entries) that is caused by one unit of a generator, which is an impulse on one or
+/// more rows of a contact.
 fn column(contacts: &ContactSet<'_>, generator: &Generator) -> DVector<f64> {
     let mut column = DVector::zeros(contacts.metric().dim());
     for (row, impulse) in generator.rows() {
@@ -413,7 +424,7 @@ fn column(contacts: &ContactSet<'_>, generator: &Generator) -> DVector<f64> {
 }
 
 impl Generator {
-    /// Returns the rows of the generator with its nonzero impulses.
+    /// Iterates over the contact rows on which this generator has an impulse, with the index and the impulse of each.
     fn rows(&self) -> impl Iterator<Item = (usize, f64)> + use<> {
         let [x, y] = self.tangential;
         let all = [

@@ -48,13 +48,13 @@ pub(super) struct Nearest {
     pub(super) is_proven: bool,
 }
 
-/// Finds the coefficient in \[0, 1\] at which `answer` comes nearest to `target`. `size` is the norm to which tolerances
-/// are relative. `answer` returns `None` if the law has no answer at a coefficient; if it has no answer at 0, 1 and
-/// `guess`, the result is `None`.
+/// Finds the coefficient of restitution in \[0, 1\] at which the velocity of a law, `answer`, comes nearest to the
+/// velocity `target`. `size` is the norm to which tolerances are relative, `guess` a first value. `answer` returns
+/// `None` if the law has no answer at a coefficient; if it has no answer at 0, 1 and `guess`, the result is `None`.
 ///
-/// If the curve is straight between five points (an answer linear in the coefficient), the nearest point of the chord is
-/// taken. Otherwise secant steps start from the best point. If they do not reach the target, they start again on both
-/// sides of the best point of a finer grid; if the two sides do not converge to one point (at a kink or a jump), a
+/// If the curve is straight between five points (an answer linear in the coefficient), the nearest point of the chord
+/// is taken. Otherwise secant steps start from the best point. If they do not reach the target, they start again on
+/// both sides of the best point of a finer grid; if the two sides do not converge to one point (at a kink or a jump), a
 /// golden-section search follows. The minimum is local: if the distance has several valleys narrower than the grid,
 /// another valley may be deeper.
 pub(super) fn nearest_coefficient(
@@ -138,7 +138,8 @@ pub(super) fn nearest_coefficient(
     value.map(|value| nearest(value, false))
 }
 
-/// True if all points lie on the chord between the first and the last, at positions proportional to the coefficient.
+/// True if all points of a curve of answers lie within the distance `limit` of the chord between the first and the last
+/// point, at positions proportional to the coefficient of restitution.
 fn is_straight(points: &[Point], limit: f64) -> bool {
     let [first, .., last] = points else {
         return false;
@@ -149,7 +150,8 @@ fn is_straight(points: &[Point], limit: f64) -> bool {
     })
 }
 
-/// Returns the position on the chord that is nearest to the target: 0 at `a`, 1 at `b`.
+/// Returns the position on the line through the points `a` and `b` of a curve that is nearest to the velocity `target`:
+/// 0 at `a`, 1 at `b`; 0 if the two points are equal.
 fn along(target: &DVector<f64>, a: &Point, b: &Point) -> f64 {
     let chord = &b.at - &a.at;
     let length = chord.norm_squared();
@@ -172,16 +174,18 @@ impl<F: FnMut(f64) -> Option<DVector<f64>>> Curve<'_, F> {
         Some(Point { x, at, distance })
     }
 
-    /// Returns the coefficient of the best point so far, or of the best grid point if later points gained less than
-    /// `limit`.
+    /// Returns the coefficient of restitution of the nearest point so far. If this point is nearer than the nearest
+    /// grid point by less than `limit`, the coefficient of the grid point is returned. `on_grid` is the coefficient and
+    /// the distance of that grid point.
     fn refined(&self, on_grid: Option<(f64, f64)>, limit: f64) -> Option<f64> {
         let is_gained = |least: f64| on_grid.is_none_or(|(_, grid)| least < grid - limit);
         let gained = self.best.filter(|(_, least)| is_gained(*least));
         gained.or(on_grid).map(|(x, _)| x)
     }
 
-    /// Follows secant steps from `start`, the first step towards `side`, within `low` and `high`. Returns the coefficient
-    /// of convergence if its distance is no larger than at `start`.
+    /// Minimizes the distance of a curve of answers to the target by secant steps, over coefficients between `low` and
+    /// `high`. The steps start at the coefficient `start`, and the first goes towards `side`. Returns the coefficient
+    /// to which they converge if its distance is no larger than at `start`.
     fn secants(&mut self, (start, side): (f64, f64), (low, high): (f64, f64)) -> Option<f64> {
         // A short first step, so that the curve bends little.
         let next = start + 0.25 * (side - start);

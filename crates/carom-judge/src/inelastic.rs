@@ -41,8 +41,9 @@ impl Inelastic {
     }
 }
 
-/// Returns the nearest simultaneous outcome: among all outcomes of a few planar contacts, otherwise the one that the law
-/// finds or, with round cones, another member of its continuum.
+/// Finds the answer of the simultaneous inelastic law that comes nearest to the judged velocity: among all outcomes for
+/// a few planar contacts, otherwise the one that the law finds or, with round cones, another member of its continuum.
+/// Adds the outcomes that it meets to `known`.
 fn anitescu_potra(case: &Case<'_>, known: &mut Vec<Known>) -> Answer {
     let own = found_by_anitescu_potra(case, known)?;
     let contacts = case.problem.contacts().contacts();
@@ -98,7 +99,8 @@ fn found_by_anitescu_potra(case: &Case<'_>, known: &mut Vec<Known>) -> Answer {
     best
 }
 
-/// Returns every simultaneous outcome of the contacts `acting`, with zero impulses on all others.
+/// Computes every outcome of the simultaneous inelastic law for the contacts with the indices `acting`. All other
+/// contacts get zero impulses.
 fn simultaneous_outcomes(
     problem: &ImpactProblem<'_>,
     acting: &[usize],
@@ -127,14 +129,14 @@ fn simultaneous_outcomes(
     Ok(found.map(|solution| whole(solution.outcome)).collect())
 }
 
-/// Returns the first contact of each group of copies.
+/// Iterates over the first contact of each group; each group lists a contact and its exact repetitions.
 fn firsts(told: &[Vec<usize>]) -> impl Iterator<Item = usize> + '_ {
     told.iter().filter_map(|copies| copies.first().copied())
 }
 
-/// Returns the nearest outcome of the sequential law: over all orders of a few contacts, otherwise over the given order,
-/// its reverse and their rotations. Contacts that the impact does not reach come last, and copies of a contact follow it
-/// directly.
+/// Finds the order of single inelastic impacts whose outcome comes nearest to the judged velocity. It tries all orders
+/// of a few contacts, otherwise the given order, its reverse and their rotations. Contacts that the impact does not
+/// reach come last, and exact repetitions of a contact follow it directly. Adds the outcomes to `known`.
 fn sequential(case: &Case<'_>, known: &mut Vec<Known>) -> Answer {
     let m = case.problem.contacts().len();
     let told = acting(case.problem);

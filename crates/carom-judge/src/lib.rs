@@ -244,20 +244,21 @@ impl Judgement {
         self.rounding > COARSE * self.options.tolerance
     }
 
-    /// True if contacts see all of the motion before the impact, within the tolerance: the whole energy is energy of
-    /// relative motion.
+    /// True if contacts and constraints can change all of the motion before the impact, within the tolerance: the whole
+    /// kinetic energy is energy of relative motion.
     fn is_all_seen(&self) -> bool {
         let all = self.audit.energy_minus_j;
         let [seen, _] = self.relative_energies_j;
         all - seen <= self.options.tolerance * all
     }
 
-    /// Returns the relative change of energy below which the energy counts as kept.
+    /// Returns the relative change of kinetic energy up to which the energy counts as kept.
     fn energy_slack(&self) -> f64 {
         2.0 * (self.options.tolerance + self.rounding)
     }
 
-    /// Returns the energy ratio of the part that gained most; if no part gained, of the part that lost most.
+    /// Returns the ratio of kinetic energies after and before the impact in the independent part of the system that
+    /// gained most. If no part gained, returns that of the part that lost most.
     fn telling_ratio(&self) -> f64 {
         let ratios = || self.part_energy_ratios.iter().copied();
         let most = ratios().fold(1.0, f64::max);

@@ -12,8 +12,8 @@ use std::cell::Cell;
 /// Coefficients of restitution of several contacts count as equal if they differ by less.
 const EQUAL_RESTITUTIONS: f64 = 1e-9;
 
-/// Returns the nearest answer of Moreau's law: with the given restitutions if they match, otherwise with one coefficient
-/// fitted to each contact, otherwise with one coefficient fitted to all.
+/// Finds the answer of Moreau's law that comes nearest to the judged velocity. It uses the given coefficients of
+/// restitution if they match, otherwise fits one coefficient per contact, otherwise one for all contacts.
 pub(super) fn moreau_newton(case: &Case<'_>) -> Answer {
     let law = MoreauNewton {
         friction_cone: case.options.friction_cone,
@@ -74,14 +74,16 @@ pub(super) fn moreau_newton(case: &Case<'_>) -> Answer {
     })
 }
 
-/// Returns the scaled rate of a contact's unit normal at a velocity (n entries).
+/// Returns the normal velocity of contact `i` at a velocity `v` (n entries). The normal has unit length, and the result
+/// is multiplied by the scale of the problem.
 fn rate(case: &Case<'_>, i: usize, v: &Tangent) -> f64 {
     let set = case.problem.contacts();
     let velocity = v.0.as_slice();
     set.normal_velocity(i, velocity, case.problem.scale()).rate
 }
 
-/// Returns the restitution $-b^+/b^-$ that an outcome shows at a contact; `None` if the contact did not approach.
+/// Returns the coefficient of restitution of contact `i` in the judged impact: minus its normal velocity after the
+/// impact divided by that before it, clamped to \[0, 1\]. `None` if the contact did not approach.
 fn ratio(case: &Case<'_>, i: usize) -> Option<f64> {
     let before = rate(case, i, case.approach);
     let normal = &case.problem.contacts().contacts()[i].normal;
@@ -92,7 +94,9 @@ fn ratio(case: &Case<'_>, i: usize) -> Option<f64> {
     ratio.is_finite().then(|| ratio.clamp(0.0, 1.0))
 }
 
-/// Solves with a restitution for every contact, read off the outcome: $e_i = -b_i^+/b_i^-$ if the contact approached.
+/// Solves the judged problem by `resolve` with one coefficient of restitution per contact, read off the judged
+/// velocity: $e_i = -b_i^+/b_i^-$ with the normal velocities $b_i^\pm$ after and before the impact if contact $i$
+/// approached, otherwise 0.
 fn by_contact(
     case: &Case<'_>,
     resolve: impl Fn(&ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError>,
@@ -116,10 +120,10 @@ fn by_contact(
     ))
 }
 
-/// Returns an answer that satisfies the conditions of Moreau's law, whichever of several answers the law itself finds. A
-/// contact that approached may push if it leaves with at most its speed of approach, any other contact only if it stays
-/// closed; each impulse opposes the sliding or lies within the friction cone. Only for cones whose friction opposes the
-/// sliding: round ones, and cones in the plane.
+/// Finds a velocity near the judged one that satisfies the conditions of Moreau's law, even if the law itself would
+/// find another of its answers. A contact that approached may push if it leaves with at most its speed of approach, any
+/// other contact only if it stays closed; each impulse opposes the sliding or lies within the friction cone. `None` if
+/// no such velocity matches, and for polygonal cones of contacts with two tangents.
 fn by_member(case: &Case<'_>) -> Option<Candidate> {
     let set = case.problem.contacts();
     let is_spatial = set.contacts().iter().any(|c| c.tangents.len() == 2);
@@ -134,9 +138,10 @@ fn by_member(case: &Case<'_>) -> Option<Candidate> {
     case.is_same(member.distance).then_some(member)
 }
 
-/// Returns an answer with one restitution per contact, `None` if the impulse (for the given rows) is within the
-/// tolerance: a smaller restitution then makes no relevant difference. A contact that leaves faster than its restitution
-/// demands has a zero impulse.
+/// Builds an answer of Moreau's law with one coefficient of restitution per contact, `ratios`. A coefficient becomes
+/// `None` if the normal impulse of the contact is within the tolerance, because a smaller restitution then makes no
+/// relevant difference: a contact that leaves faster than its restitution demands has a zero impulse. `impulses` are
+/// for the given rows.
 fn with_ratios(
     case: &Case<'_>,
     mut ratios: Vec<Option<f64>>,

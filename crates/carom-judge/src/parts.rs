@@ -51,7 +51,8 @@ struct Part {
 }
 
 impl Parts {
-    /// Finds the parts of a problem. `velocities` (n entries each) set the units of velocity of the blocks.
+    /// Divides the system into independent parts, between which no mass, constraint or contact acts. Chooses a unit of
+    /// velocity for each connected block of coordinates from the largest of the `velocities` (n entries each).
     pub(super) fn new(problem: &ImpactProblem<'_>, velocities: &[&Tangent]) -> Self {
         let contacts = problem.contacts();
         let metric = contacts.metric();
@@ -129,7 +130,8 @@ impl Parts {
         parts
     }
 
-    /// Splits blocks in which not all contacts change each other's velocities.
+    /// Divides connected blocks of coordinates into parts if they have several groups of contacts that do not change
+    /// each other's velocities.
     fn split(&mut self, contacts: &ContactSet<'_>) {
         let mut groups: Vec<Vec<Vec<usize>>> = vec![Vec::new(); self.factors.len()];
         for group in met(contacts) {
@@ -158,7 +160,7 @@ impl Parts {
         }
     }
 
-    /// Returns a flag per block: true if a contact touches it.
+    /// Returns one flag per connected block of coordinates, true if the block has a contact.
     fn touched_blocks(&self) -> Vec<bool> {
         let mut touched = vec![false; self.factors.len()];
         for (part, is_touched) in self.parts.iter().zip(&self.is_touched) {
@@ -167,13 +169,14 @@ impl Parts {
         touched
     }
 
-    /// True if all parts are judged in the frame and unit of the problem.
+    /// True if all independent parts of the system are judged in the frame and velocity unit of the problem, without a
+    /// shift or a factor.
     pub(super) fn are_given(&self) -> bool {
         self.factors.iter().all(|factor| *factor == 1.0) && self.unseen.iter().all(|v| *v == 0.0)
     }
 
-    /// Returns the velocity before the impact (n entries) along which no row of a contact and no constraint acts; zero in
-    /// a block where it is only rounding.
+    /// Computes the part of the velocity before the impact (n entries) that no contact and no constraint can change. It
+    /// is zero in a connected block of coordinates where it is only rounding.
     fn unseen_by_rows(&self, problem: &ImpactProblem<'_>) -> DVector<f64> {
         let momentum = problem.momentum();
         let seen = seen(problem.contacts(), momentum);
@@ -189,7 +192,7 @@ impl Parts {
         left / problem.scale()
     }
 
-    /// Returns the norm of a whitened vector (n entries) in each part.
+    /// Returns the norm of a whitened vector (n entries) in each independent part of the system.
     pub(super) fn norms(&self, whitened: &[f64]) -> Vec<f64> {
         if self.split.is_empty() {
             return self.block_norms(whitened);
@@ -211,13 +214,14 @@ impl Parts {
         norms
     }
 
-    /// Returns, for each part, the norm of a whitened vector (n entries) in the block of this part.
+    /// Returns norms of a whitened vector (n entries), one per independent part of the system. Each is the norm in the
+    /// whole connected block of coordinates to which the part belongs.
     pub(super) fn norms_around(&self, whitened: &[f64]) -> Vec<f64> {
         let norms = self.block_norms(whitened);
         self.parts.iter().map(|part| norms[part.block]).collect()
     }
 
-    /// Returns the norm of a whitened vector (n entries) in each block.
+    /// Returns the norm of a whitened vector (n entries) in each connected block of coordinates.
     fn block_norms(&self, whitened: &[f64]) -> Vec<f64> {
         let norm = |block: usize| {
             let own = whitened.iter().zip(&self.of);
@@ -230,21 +234,25 @@ impl Parts {
         (0..self.factors.len()).map(norm).collect()
     }
 
-    /// Returns the norm over all parts in the unit of the problem. `norms` are in the units of the parts.
+    /// Combines the norms of all independent parts of the system, one entry per part in its own velocity unit, to one
+    /// norm in the unit of the problem.
     pub(super) fn whole(&self, norms: &[f64]) -> f64 {
         let lowered = norms.iter().zip(self.part_factors());
         let lowered: Vec<f64> = lowered.map(|(norm, factor)| norm / factor).collect();
         kernel::norm(&lowered)
     }
 
-    /// Returns the norm over the parts with an impact, in the unit of the problem. `norms` are in the units of the parts.
+    /// Combines norms of the independent parts of the system to one norm in the unit of the problem. Only parts in
+    /// which a contact approaches count; if no contact approaches at all, the parts with a contact count. `norms` has
+    /// one entry per part in its own velocity unit.
     pub(super) fn whole_of_event(&self, norms: &[f64]) -> f64 {
         let own = norms.iter().zip(&self.has_impact);
         let own = own.map(|(norm, has_impact)| if *has_impact { *norm } else { 0.0 });
         self.whole(&own.collect::<Vec<f64>>())
     }
 
-    /// Converts one size per part from the unit of the problem to the units of the parts.
+    /// Converts velocities, one per independent part of the system, from the unit of the problem to the units of the
+    /// parts.
     pub(super) fn raised_sizes(&self, sizes: impl Iterator<Item = f64>) -> Vec<f64> {
         sizes
             .zip(self.part_factors())
@@ -252,30 +260,34 @@ impl Parts {
             .collect()
     }
 
-    /// Returns the velocity factor of each part.
+    /// Iterates over the factors that convert a velocity from the unit of the problem to the units of the independent
+    /// parts of the system.
     fn part_factors(&self) -> impl Iterator<Item = f64> {
         self.parts.iter().map(|part| self.factors[part.block])
     }
 
-    /// Converts one size from the unit of the problem to the unit of each part.
+    /// Converts one velocity from the unit of the problem to the unit of each independent part of the system; one
+    /// result per part.
     pub(super) fn in_parts(&self, size: f64) -> impl Iterator<Item = f64> {
         self.part_factors().map(move |factor| size * factor)
     }
 
-    /// Returns the part of a contact's normal (n entries); for any other row, the rest of its block.
+    /// Returns the index of the independent part of the system to which a contact normal (n entries) belongs. For any
+    /// other row, it is the rest of the connected block of coordinates on which the row acts.
     pub(super) fn of_row(&self, row: &[f64]) -> usize {
         let mut split = self.split.iter();
         let own = split.find(|(normal, _)| normal.as_slice() == row);
         own.map_or_else(|| self.block_of(row), |(_, part)| *part)
     }
 
-    /// Returns the block of a row (n entries).
+    /// Returns the index of the connected block of coordinates on which a row (n entries) acts.
     fn block_of(&self, row: &[f64]) -> usize {
         let first = row.iter().position(|a| *a != 0.0);
         first.and_then(|k| self.of.get(k)).copied().unwrap_or(0)
     }
 
-    /// Converts a velocity (n entries) from the frame and unit of the problem to those of the blocks.
+    /// Converts a velocity (n entries) from the frame and unit of the problem to those of the connected blocks of
+    /// coordinates: subtracts the motion that no contact can change, and multiplies by the factor of each block.
     pub(super) fn raised(&self, velocity: &DVector<f64>) -> DVector<f64> {
         let units = velocity.iter().zip(&self.unseen).zip(&self.of);
         DVector::from_iterator(
@@ -284,18 +296,21 @@ impl Parts {
         )
     }
 
-    /// Converts a velocity (n entries) from the frames and units of the blocks to those of the problem.
+    /// Converts a velocity (n entries) from the frames and units of the connected blocks of coordinates back to those
+    /// of the problem.
     pub(super) fn restored(&self, velocity: &DVector<f64>) -> DVector<f64> {
         self.lowered(velocity) + &self.unseen
     }
 
-    /// Converts whitened coordinates (n entries), or a change of velocity, to the unit of the problem.
+    /// Converts whitened coordinates (n entries) or a change of velocity from the units of the connected blocks of
+    /// coordinates to the unit of the problem. The frame makes no difference here.
     pub(super) fn lowered(&self, change: &DVector<f64>) -> DVector<f64> {
         let units = change.iter().zip(&self.of);
         DVector::from_iterator(change.len(), units.map(|(x, part)| x / self.factors[*part]))
     }
 
-    /// Converts impulses on the contact rows to the unit of the problem.
+    /// Converts impulses on the contact rows, in place, from the velocity units of the connected blocks of coordinates
+    /// to the unit of the problem.
     pub(super) fn lower_impulses(&self, contacts: &ContactSet<'_>, impulses: &mut DVector<f64>) {
         for (i, contact) in contacts.contacts().iter().enumerate() {
             let factor = self.factors[self.block_of(contact.normal.0.as_slice())];
@@ -304,7 +319,8 @@ impl Parts {
         }
     }
 
-    /// Converts multipliers of the constraints to the unit of the problem.
+    /// Converts the impulses of the constraints, in place, from the velocity units of the connected blocks of
+    /// coordinates to the unit of the problem.
     pub(super) fn lower_multipliers(
         &self,
         contacts: &ContactSet<'_>,
@@ -316,7 +332,8 @@ impl Parts {
     }
 }
 
-/// Returns the part of a whitened momentum (n entries) along the rows of contacts and constraints.
+/// Projects a whitened momentum (n entries) onto the span of the contact and constraint rows: the part of the motion
+/// that contacts and constraints can change.
 pub(super) fn seen(contacts: &ContactSet<'_>, momentum: &[f64]) -> DVector<f64> {
     // Contact rows have no part along the constraints.
     let rows = (0..contacts.row(contacts.len())).map(|row| contacts.unit_row(row));
@@ -327,8 +344,8 @@ pub(super) fn seen(contacts: &ContactSet<'_>, momentum: &[f64]) -> DVector<f64> 
     DVector::from_column_slice(&part_in_span(rows, momentum))
 }
 
-/// Groups contacts that change each other's velocities, directly or through others. Impulses of one group change no
-/// velocity of another.
+/// Groups the contacts so that impulses of one group change no contact velocity of another group. Contacts stand in one
+/// group if they change each other's velocities, directly or through others.
 pub(super) fn met(contacts: &ContactSet<'_>) -> Vec<Vec<usize>> {
     let m = contacts.len();
     let rows = |contact: usize| contacts.row(contact)..contacts.row(contact + 1);
@@ -362,7 +379,7 @@ pub(super) fn met(contacts: &ContactSet<'_>) -> Vec<Vec<usize>> {
     groups
 }
 
-/// Returns orthonormal directions (n rows) that span the rows of a group of contacts.
+/// Computes orthonormal directions (columns with n entries, whitened) that span the rows of the contacts in `group`.
 fn span(contacts: &ContactSet<'_>, group: &[usize]) -> DMatrix<f64> {
     let n = contacts.metric().dim();
     let rows = group.iter();

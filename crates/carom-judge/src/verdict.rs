@@ -36,7 +36,8 @@ fn energy(judgement: &Judgement) -> String {
     }
 }
 
-/// Lists the faults that no law of dry contact allows.
+/// Lists in words the properties of the judged impact that no law of dry contact allows, for example pulling on a
+/// contact.
 fn faults(judgement: &Judgement) -> Vec<String> {
     // A velocity that is much larger after the impact has larger rounding, which is no fault.
     let growth = judgement.telling_ratio().sqrt().max(1.0);
@@ -81,7 +82,8 @@ fn faults(judgement: &Judgement) -> Vec<String> {
     faults
 }
 
-/// States Newton's ratios if only a few contacts approached.
+/// Describes in one sentence the restitution of each contact that approached, if there are at most a few; otherwise
+/// `None`.
 fn contacts(judgement: &Judgement) -> Option<String> {
     let ratios: Vec<String> = judgement
         .contacts
@@ -108,7 +110,8 @@ fn contacts(judgement: &Judgement) -> Option<String> {
     Some(format!("C{rest}."))
 }
 
-/// States which laws match, if any law was asked.
+/// Describes in one sentence which impact laws give the judged velocity, or which comes nearest. `None` if no law was
+/// asked.
 fn laws(judgement: &Judgement) -> Option<String> {
     if judgement.laws.is_empty() && judgement.refused.is_empty() {
         return None;
@@ -186,7 +189,8 @@ fn outcome_set(judgement: &Judgement) -> Option<String> {
     })
 }
 
-/// Mentions the rounding of the data if it is not far below the tolerance.
+/// Describes in one sentence the rounding of the given velocities if it is not far below the tolerance; otherwise
+/// `None`.
 fn rounding(judgement: &Judgement) -> Option<String> {
     judgement.has_coarse_data().then(|| {
         format!(
@@ -197,7 +201,8 @@ fn rounding(judgement: &Judgement) -> Option<String> {
     })
 }
 
-/// Prints a coefficient in \[0, 1\] with enough digits to distinguish it from 1.
+/// Formats a coefficient in \[0, 1\] with three significant digits, or as `1 - x` if it would otherwise be printed as 1
+/// although it is not.
 fn coefficient(x: f64) -> String {
     match rounded(x) {
         short if short == "1" && x != 1.0 => format!("1 - {}", rounded(1.0 - x)),
@@ -205,7 +210,7 @@ fn coefficient(x: f64) -> String {
     }
 }
 
-/// Prints three significant digits without trailing zeros.
+/// Formats a number with about three significant digits and without trailing zeros.
 fn rounded(x: f64) -> String {
     let size = x.abs();
     if size == 0.0 {
@@ -223,7 +228,8 @@ fn rounded(x: f64) -> String {
     }
 }
 
-/// Joins items: "a", "a and b", "a, b and c".
+/// Joins items with commas and the word `last` before the final item: with "and", the results are "a", "a and b", "a, b
+/// and c".
 fn list(items: &[String], last: &str) -> String {
     match items {
         [] => String::new(),

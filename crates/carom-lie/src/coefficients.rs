@@ -16,7 +16,8 @@ const COTANGENT_NUMERATOR: [f64; TERMS] = table(4, 2);
 const COSINE_DEFECT: [f64; TERMS] = table(4, 0);
 const MIXED_DEFECT: [f64; TERMS] = table(5, 1);
 
-/// Series coefficients $n_k/(2k + m)!$; `numerator` selects $n_k$: 1 (for 0), $k + 1$ (for 1) or $2k + 2$ (for 2).
+/// Computes the power series coefficients $n_k/(2k + m)!$; `numerator` selects $n_k$: 1 (for 0), $k + 1$ (for 1) or
+/// $2k + 2$ (for 2).
 const fn table(m: u32, numerator: u32) -> [f64; TERMS] {
     let mut out = [0.0; TERMS];
     let mut k = 0;
@@ -38,13 +39,13 @@ const fn table(m: u32, numerator: u32) -> [f64; TERMS] {
     out
 }
 
-/// Evaluates $\sum_k c_k (-\theta^2)^k$ by Horner's rule.
+/// Evaluates the power series $\sum_k c_k (-\theta^2)^k$ with the coefficients $c_k$ by Horner's rule.
 fn series(theta: f64, coefficients: &[f64; TERMS]) -> f64 {
     let x = -theta * theta;
     coefficients.iter().rev().fold(0.0, |sum, c| c + x * sum)
 }
 
-/// $\sin\theta/\theta$.
+/// Computes $\sin\theta/\theta$ for an angle $\theta$ (rad) without cancellation, also at $\theta = 0$.
 pub(crate) fn sinc(theta: f64) -> f64 {
     if theta.abs() < SMALL_ANGLE {
         1.0
@@ -53,13 +54,14 @@ pub(crate) fn sinc(theta: f64) -> f64 {
     }
 }
 
-/// $(1 - \cos\theta)/\theta^2$.
+/// Computes $(1 - \cos\theta)/\theta^2$ for an angle $\theta$ (rad) without cancellation, also at $\theta = 0$.
 pub(crate) fn versine(theta: f64) -> f64 {
     let half = sinc(0.5 * theta);
     0.5 * half * half
 }
 
-/// $(\theta - \sin\theta)/\theta^3$.
+/// Computes $(\theta - \sin\theta)/\theta^3$ for an angle $\theta \ge 0$ (rad) without cancellation, also at
+/// $\theta = 0$.
 pub(crate) fn sine_defect(theta: f64) -> f64 {
     if theta < SERIES_ANGLE {
         return series(theta, &SINE_DEFECT);
@@ -67,7 +69,8 @@ pub(crate) fn sine_defect(theta: f64) -> f64 {
     (theta - libm::sin(theta)) / (theta * theta * theta)
 }
 
-/// $(1 - \tfrac\theta2\cot\tfrac\theta2)/\theta^2$, with its pole at $2\pi$.
+/// Computes $(1 - \tfrac\theta2\cot\tfrac\theta2)/\theta^2$ for an angle $\theta \ge 0$ (rad) without cancellation,
+/// also at $\theta = 0$. The function has a pole at $2\pi$.
 pub(crate) fn cotangent_defect(theta: f64) -> f64 {
     if theta < SERIES_ANGLE {
         return series(theta, &COTANGENT_NUMERATOR) / (2.0 * versine(theta));
@@ -76,7 +79,8 @@ pub(crate) fn cotangent_defect(theta: f64) -> f64 {
     (1.0 - half * libm::cos(half) / libm::sin(half)) / (theta * theta)
 }
 
-/// $(\theta^2 + 2\cos\theta - 2)/(2\theta^4)$.
+/// Computes $(\theta^2 + 2\cos\theta - 2)/(2\theta^4)$ for an angle $\theta \ge 0$ (rad) without cancellation, also at
+/// $\theta = 0$.
 pub(crate) fn cosine_defect(theta: f64) -> f64 {
     if theta < SERIES_ANGLE {
         return series(theta, &COSINE_DEFECT);
@@ -84,7 +88,8 @@ pub(crate) fn cosine_defect(theta: f64) -> f64 {
     (0.5 - versine(theta)) / (theta * theta)
 }
 
-/// $(2\theta - 3\sin\theta + \theta\cos\theta)/(2\theta^5)$.
+/// Computes $(2\theta - 3\sin\theta + \theta\cos\theta)/(2\theta^5)$ for an angle $\theta \ge 0$ (rad) without
+/// cancellation, also at $\theta = 0$.
 pub(crate) fn mixed_defect(theta: f64) -> f64 {
     if theta < SERIES_ANGLE {
         return series(theta, &MIXED_DEFECT);

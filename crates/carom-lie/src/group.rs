@@ -6,38 +6,42 @@ use nalgebra::{SMatrix, SVector};
 ///
 /// It contains what is needed to interpolate, differentiate and test on a group.
 pub trait LieGroup<const N: usize>: Copy {
-    /// Identity element $e$.
+    /// Returns the identity element $e$ of the group.
     fn identity() -> Self;
 
-    /// Product $ab$ of `self` = $a$ and `other` = $b$; as a motion, $b$ acts first.
+    /// Returns the product $ab$ of `self` = $a$ and `other` = $b$; as a motion, $b$ acts first.
     #[must_use]
     fn compose(&self, other: &Self) -> Self;
 
-    /// Inverse element.
+    /// Returns the inverse of this group element.
     #[must_use]
     fn inverse(&self) -> Self;
 
-    /// Exponential map of a tangent vector.
+    /// Computes the exponential map of a tangent vector, a group element.
     fn exp(tangent: &SVector<f64, N>) -> Self;
 
-    /// Logarithm: the shortest tangent vector whose exponential is this element.
+    /// Computes the logarithm: the shortest tangent vector whose exponential is this element.
     fn log(&self) -> SVector<f64, N>;
 
-    /// Adjoint matrix $\mathrm{Ad}_g$ of this element $g$: $g\exp(\xi)g^{-1} = \exp(\mathrm{Ad}_g\xi)$.
+    /// Returns the adjoint matrix $\mathrm{Ad}_g$ of this element $g$, for which
+    /// $g\exp(\xi)g^{-1} = \exp(\mathrm{Ad}_g\xi)$ for every tangent vector $\xi$.
     fn adjoint(&self) -> SMatrix<f64, N, N>;
 
-    /// Matrix of the Lie bracket with a tangent vector $\xi$: $\mathrm{ad}_\xi\eta = \lbrack\xi, \eta\rbrack$.
+    /// Returns the matrix $\mathrm{ad}_\xi$ of the Lie bracket with a tangent vector $\xi$:
+    /// $\mathrm{ad}_\xi\eta = \lbrack\xi, \eta\rbrack$ for every tangent vector $\eta$.
     fn bracket(tangent: &SVector<f64, N>) -> SMatrix<f64, N, N>;
 
-    /// Left Jacobian $J_l(\xi)$ of the exponential: $\exp(\xi + \delta) \approx \exp(J_l(\xi)\delta)\exp(\xi)$.
+    /// Computes the left Jacobian $J_l(\xi)$ of the exponential at a tangent vector $\xi$:
+    /// $\exp(\xi + \delta) \approx \exp(J_l(\xi)\delta)\exp(\xi)$ for small $\delta$.
     fn left_jacobian(tangent: &SVector<f64, N>) -> SMatrix<f64, N, N>;
 
-    /// Right Jacobian $J_r(\xi) = J_l(-\xi)$ of the exponential: $\exp(\xi + \delta) \approx \exp(\xi)\exp(J_r(\xi)\delta)$.
+    /// Computes the right Jacobian $J_r(\xi) = J_l(-\xi)$ of the exponential at a tangent vector $\xi$:
+    /// $\exp(\xi + \delta) \approx \exp(\xi)\exp(J_r(\xi)\delta)$ for small $\delta$.
     fn right_jacobian(tangent: &SVector<f64, N>) -> SMatrix<f64, N, N> {
         Self::left_jacobian(&-tangent)
     }
 
-    /// Point at fraction `s` of the geodesic from `self` = $g_0$ (`s` = 0) to `other` = $g_1$ (`s` = 1),
+    /// Returns the point at fraction `s` of the geodesic from `self` = $g_0$ (`s` = 0) to `other` = $g_1$ (`s` = 1),
     /// $g_0\exp(s\log(g_0^{-1}g_1))$. Values of `s` outside \[0, 1\] extrapolate.
     #[must_use]
     fn interpolate(&self, other: &Self, s: f64) -> Self {

@@ -29,7 +29,7 @@ pub struct Se3 {
     pub translation: Vector3<f64>,
 }
 
-/// Splits a twist into its translational and its rotational part.
+/// Splits a twist into its translational part (entries 1 to 3) and its rotational part (entries 4 to 6).
 fn split(twist: &Vector6<f64>) -> (Vector3<f64>, Vector3<f64>) {
     (
         Vector3::new(twist[0], twist[1], twist[2]),
@@ -41,7 +41,7 @@ fn join(u: &Vector3<f64>, phi: &Vector3<f64>) -> Vector6<f64> {
     Vector6::new(u.x, u.y, u.z, phi.x, phi.y, phi.z)
 }
 
-/// Assembles the block matrix `[diagonal, upper; 0, diagonal]`.
+/// Assembles the 6 × 6 matrix `[diagonal, upper; 0, diagonal]` from its 3 × 3 blocks.
 fn block(diagonal: &Matrix3<f64>, upper: &Matrix3<f64>) -> Matrix6<f64> {
     let mut out = Matrix6::zeros();
     out.fixed_view_mut::<3, 3>(0, 0).copy_from(diagonal);
@@ -176,7 +176,8 @@ impl Se3 {
     }
 }
 
-/// Computes the off-diagonal block of the left Jacobian.
+/// Computes the upper right 3 × 3 block of the left Jacobian of SE(3) at the twist with translational part `u` and
+/// rotational part `phi`.
 fn coupling(u: &Vector3<f64>, phi: &Vector3<f64>) -> Matrix3<f64> {
     let (theta, p, q) = (phi.norm(), hat(phi), hat(u));
     let (pq, qp) = (p * q, q * p);

@@ -67,7 +67,8 @@ impl So3 {
         (self.w, self.v)
     }
 
-    /// Normalizes a quaternion of about unit length.
+    /// Creates a rotation from a quaternion of about unit length, with scalar part `w` and vector part `v`, by scaling
+    /// it to unit length.
     #[inline]
     fn normalized(w: f64, v: Vector3<f64>) -> Self {
         let scale = 1.0 / (w * w + v.norm_squared()).sqrt();
@@ -251,8 +252,8 @@ impl So3 {
         Err(fail())
     }
 
-    /// Converts an orthogonal matrix by Shepperd's method: the largest component of the quaternion is computed first, so that
-    /// nothing cancels.
+    /// Converts an orthogonal rotation matrix to a unit quaternion by Shepperd's method: the largest component of the
+    /// quaternion is computed first, so that nothing cancels.
     fn from_orthogonal(r: &Matrix3<f64>) -> Self {
         let (a, b, c) = (r.m11, r.m22, r.m33);
         let largest = a.max(b).max(c);
@@ -322,7 +323,7 @@ impl So3 {
     }
 }
 
-/// Cofactor matrix of a matrix: the inverse transposed, times the determinant.
+/// Computes the cofactor matrix of a 3 × 3 matrix: the transposed inverse times the determinant.
 fn cofactors(a: &Matrix3<f64>) -> Matrix3<f64> {
     let (x, y, z) = (a.column(0), a.column(1), a.column(2));
     Matrix3::from_columns(&[y.cross(&z), z.cross(&x), x.cross(&y)])

@@ -8,7 +8,7 @@ pub(crate) fn vector(x: f64, y: f64, z: f64) -> Vector3<f64> {
     Vector3::new(x, y, z)
 }
 
-/// Rotation vectors (rad) with angles from zero to just below half a turn.
+/// Lists rotation vectors (rad) with angles from zero to just below half a turn.
 pub(crate) fn rotation_vectors() -> Vec<Vector3<f64>> {
     let axes = [
         vector(0.36, -0.48, 0.8),
@@ -34,12 +34,12 @@ pub(crate) fn rotation_vectors() -> Vec<Vector3<f64>> {
     pairs.collect()
 }
 
-/// Distance of two elements: length of the shortest tangent vector from one to the other.
+/// Returns the distance of two group elements: the length of the shortest tangent vector from one to the other.
 fn distance<const N: usize, G: LieGroup<N>>(a: &G, b: &G) -> f64 {
     a.inverse().compose(b).log().norm()
 }
 
-/// Left Jacobian by its definition, $\sum_k \mathrm{ad}^k/(k+1)!$.
+/// Computes the left Jacobian at a tangent vector `xi` by its definition, $\sum_k \mathrm{ad}_\xi^k/(k+1)!$.
 fn jacobian_series<const N: usize, G: LieGroup<N>>(xi: &SVector<f64, N>) -> SMatrix<f64, N, N> {
     let ad = G::bracket(xi);
     let mut term = SMatrix::<f64, N, N>::identity();

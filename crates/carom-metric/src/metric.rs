@@ -231,7 +231,8 @@ impl KineticMetric {
         }
     }
 
-    /// Whitens every column of an n × k matrix of covectors.
+    /// Replaces each column of an n × k matrix of covectors by its whitened coordinates $L^{-1}g$, with the Cholesky
+    /// factor $L$ of the mass matrix.
     pub(crate) fn whiten_columns(&self, columns: &mut DMatrix<f64>) {
         let n = self.dim();
         #[cfg(feature = "faer")]
@@ -279,7 +280,8 @@ impl KineticMetric {
         }
     }
 
-    /// Column `j` of the factor, from the diagonal to its last nonzero entry.
+    /// Returns column `j` of the Cholesky factor $L$ of the mass matrix, from the diagonal down to its last nonzero
+    /// entry.
     #[inline]
     fn column(&self, j: usize) -> &[f64] {
         let first = j * self.dim();
@@ -307,7 +309,8 @@ fn validate(mass: &DMatrix<f64>) -> Result<(), MetricError> {
     check_finite("mass matrix", mass.as_slice())
 }
 
-/// Replaces the matrix by its symmetric part; fails if the difference is more than rounding.
+/// Replaces a square matrix by its symmetric part. Returns an error if the matrix differs from its transpose by more
+/// than rounding.
 fn symmetrize(mass: &mut DMatrix<f64>) -> Result<(), MetricError> {
     for column in 0..mass.ncols() {
         for row in column + 1..mass.nrows() {
@@ -331,8 +334,8 @@ fn symmetrize(mass: &mut DMatrix<f64>) -> Result<(), MetricError> {
     Ok(())
 }
 
-/// Computes the Cholesky factor. The error is the size of the smallest leading block that is not positive definite to working
-/// precision.
+/// Computes the Cholesky factor of the mass matrix. The error is the size of the smallest leading block that is not
+/// positive definite to working precision.
 #[cfg(feature = "faer")]
 fn factor(mass: &DMatrix<f64>) -> Result<DMatrix<f64>, usize> {
     let n = mass.nrows();
@@ -357,8 +360,9 @@ fn factor(mass: &DMatrix<f64>) -> Result<DMatrix<f64>, usize> {
 #[cfg(not(feature = "faer"))]
 use factor_small as factor;
 
-/// Computes the Cholesky factor column by column. For the small matrices of mechanisms this loop is faster than
-/// the dispatch of a library. The upper triangle does not change.
+/// Computes the Cholesky factor of a small mass matrix, column by column. For the matrices of mechanisms this loop is
+/// faster than the dispatch of a library. The upper triangle of the input is kept in the result. The error is the size
+/// of the smallest leading block that is not positive definite.
 fn factor_small(mass: &DMatrix<f64>) -> Result<DMatrix<f64>, usize> {
     let mut lower = mass.clone();
     dense::cholesky(lower.as_mut_slice(), mass.nrows())?;

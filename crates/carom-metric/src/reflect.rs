@@ -97,7 +97,8 @@ impl KineticMetric {
         Ok(Covector(&p.0 - self.project_onto_span(p, normals)?.0))
     }
 
-    /// Covector $L z$ with the whitened coordinates $z$.
+    /// Converts whitened coordinates $z$ back to a covector: computes $Lz$ with the Cholesky factor $L$ of the mass
+    /// matrix.
     fn unwhiten_covector(&self, z: &DVector<f64>) -> DVector<f64> {
         let mut velocity = z.clone();
         self.unwhiten_velocity_in_place(velocity.as_mut_slice());

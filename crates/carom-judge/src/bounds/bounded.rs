@@ -16,14 +16,16 @@ pub enum BoundedSet {
     Paths,
 }
 
-/// True if the multipliers of the normal velocities have valid signs: not negative, except that of contact `last`, which
-/// is free.
+/// True if the proof multipliers `nu` of the normal velocities, one per contact, are finite and have valid signs. They
+/// must not be negative, except that of contact `last` (the contact that pushes in the last step), which may have any
+/// sign.
 pub(super) fn is_signed(nu: &[f64], last: usize, given: &Given) -> bool {
     let is_right = |(i, x): (usize, &f64)| x.is_finite() && (i == last || *x >= 0.0);
     nu.len() == given.contacts.len() && last < nu.len() && nu.iter().enumerate().all(is_right)
 }
 
-/// Computes $c + J_n^T\nu$ with outward rounding; `direction` is $c$, $J_n$ has the contact normals as rows.
+/// Computes $c + J_n^T\nu$ with outward rounding. `direction` is the direction $c$ of the bound, `nu` are the
+/// multipliers $\nu$ (one per contact), and $J_n$ has the contact normals as rows.
 pub(super) fn pushed(given: &Given, direction: &[f64], nu: &[f64]) -> Vec<Interval> {
     (0..direction.len())
         .map(|k| {

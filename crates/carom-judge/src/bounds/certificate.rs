@@ -90,14 +90,16 @@ impl BoundCertificate {
         }
     }
 
-    /// True for a Theorem 1 certificate without multipliers: the bound follows from the loss of energy alone.
+    /// True for a certificate of Theorem 1 with zero multipliers: its bound uses only that the kinetic energy does not
+    /// grow.
     pub(super) fn is_energy(&self) -> bool {
         matches!(self, Self::Cone(cone) if cone.is_energy())
     }
 }
 
 impl ConeCertificate {
-    /// Creates the certificate with zero multipliers, which uses only that energy does not grow.
+    /// Creates the certificate with zero multipliers, whose bound uses only that the kinetic energy does not grow.
+    /// `last` is the contact that pushes in the last step.
     pub(super) fn energy(last: usize, given: &Given) -> Self {
         Self {
             last,
@@ -106,7 +108,7 @@ impl ConeCertificate {
         }
     }
 
-    /// True if all multipliers are zero, as in [`energy`](Self::energy).
+    /// True if all multipliers are zero, so that the bound uses only that the kinetic energy does not grow.
     pub(super) fn is_energy(&self) -> bool {
         self.nu.iter().chain(&self.w).all(|x| *x == 0.0)
     }

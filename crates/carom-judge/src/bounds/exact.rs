@@ -23,7 +23,8 @@ pub(super) struct Known {
     pub(super) paths: Option<Vec<Vec<f64>>>,
 }
 
-/// Finds the closed-form set of outcomes, if the problem has one.
+/// Returns the set of velocities after the impact in closed form, if a closed form is known for the problem. `given`
+/// has the numbers of the problem.
 pub(super) fn known(problem: &ImpactProblem<'_>, given: &Given) -> Known {
     let contacts = problem.contacts();
     let is_approaching = problem.is_approaching();
@@ -54,7 +55,8 @@ pub(super) fn known(problem: &ImpactProblem<'_>, given: &Given) -> Known {
     }
 }
 
-/// Returns Routh's outcome of a single contact with restitution 0.
+/// Returns the velocity after the impact (as a list with one entry) by Routh's law for a single contact with
+/// restitution 0. `None` if this law fails.
 fn routh(problem: &ImpactProblem<'_>) -> Option<Vec<Vec<f64>>> {
     let contacts = problem.contacts();
     let inelastic = contacts.contacts().iter().map(|contact| Contact {
@@ -67,13 +69,14 @@ fn routh(problem: &ImpactProblem<'_>) -> Option<Vec<Vec<f64>>> {
     Some(vec![outcome.velocity_plus.0.as_slice().to_vec()])
 }
 
-/// True if it is proven that no step begins at a velocity at which no contact approaches.
+/// True if it is proven that no impulse step can begin at a velocity at which no contact approaches.
 ///
-/// Let $n_i$ be the normal of contact $i$ and $D$ the velocity change of a step. A step from $v$ with $n_iv \ge 0$ pushes
-/// only at contacts with $n_iv' \le 0$, so that $n_iD \le 0$ there and $\sum_i\lambda_in_iD \le 0$ with the normal
-/// impulses $\lambda_i$. Without friction the sum is $\lVert D\rVert_M^2$. With friction it is at least
-/// $\lambda^TB\lambda$, $B_{ij} = n_iM^{-1}n_j^T - \mu_j\lVert n_iM^{-1}t_j^T\rVert$ with tangents $t_j$ and friction
-/// coefficients $\mu_j$: no step begins if $B$ is strictly copositive.
+/// Let $n_i$ be the normal of contact $i$, $v$ and $v'$ the velocities before and after a step, and $D = v' - v$. A
+/// step from $v$ with $n_iv \ge 0$ pushes only at contacts with $n_iv' \le 0$, so that $n_iD \le 0$ there and
+/// $\sum_i\lambda_in_iD \le 0$ with the normal impulses $\lambda_i$. Without friction the sum is $\lVert D\rVert_M^2$,
+/// with the mass matrix $M$. With friction it is at least $\lambda^TB\lambda$,
+/// $B_{ij} = n_iM^{-1}n_j^T - \mu_j\lVert n_iM^{-1}t_j^T\rVert$ with tangents $t_j$ and friction coefficients $\mu_j$:
+/// no step begins if $B$ is strictly copositive.
 fn no_step_begins(space: &ContactSpace) -> bool {
     if space.friction.iter().all(|friction| *friction == 0.0) {
         return true;
@@ -107,11 +110,13 @@ fn no_step_begins(space: &ContactSpace) -> bool {
         })
 }
 
-/// Returns the outcomes of two independent frictionless contacts, one of which approaches.
+/// Computes the velocities after the impact of two frictionless contacts with linearly independent normals, at least
+/// one of which approaches. Returns the end points of the set of outcomes, `None` if the normals are dependent to
+/// working precision.
 ///
-/// The outcomes are segments on the axes of $y = J_nv^+$, the normal velocities after the impact. The contact that pushes
-/// last is closed at the end. The velocity of the other takes all values between the two orders of impacts, as
-/// overlapping pushes can give.
+/// The outcomes are segments on the axes of $y = J_nv^+$, the normal velocities after the impact. The contact that
+/// pushes last is closed at the end. The normal velocity of the other takes all values between the two orders of
+/// impacts, because pushes may overlap.
 fn two_smooth(given: &Given) -> Option<Vec<Vec<f64>>> {
     let [first, second] = given.contacts.as_slice() else {
         return None;

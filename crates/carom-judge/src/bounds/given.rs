@@ -16,8 +16,9 @@ pub(super) struct Definite {
 }
 
 impl Definite {
-    /// Creates the scaled matrix; `None` if it cannot be proven positive definite. `error` bounds the norm of the error
-    /// of the entries.
+    /// Stores a symmetric matrix $A$, scaled so that the diagonal is about one, with a proven lower bound of its
+    /// eigenvalues. Returns `None` if it cannot be proven positive definite. `error` bounds the norm of the error of
+    /// the entries.
     pub(super) fn new(matrix: &DMatrix<f64>, error: f64) -> Option<Self> {
         let scales: Vec<f64> = matrix
             .diagonal()
@@ -37,8 +38,8 @@ impl Definite {
         })
     }
 
-    /// Solves $Ax = g$ approximately, in scaled coordinates. Returns $x$, a bound on the components of $A^{-1}g - x$ that
-    /// is valid for every $g$ in the intervals, and the residual $g - Ax$.
+    /// Solves $Ax = g$ approximately for this matrix $A$; $x$, $g$ and $A$ are in scaled coordinates. Returns $x$, a
+    /// bound on the components of $A^{-1}g - x$ for every $g$ in the intervals, and the residual $g - Ax$.
     fn solve(&self, g: &[Interval]) -> (DVector<f64>, f64, Vec<Interval>) {
         let scaled: Vec<Interval> = g
             .iter()
@@ -57,8 +58,8 @@ impl Definite {
         (x, up(off), rest)
     }
 
-    /// Returns an upper bound of $g^TA^{-1}g = 2g\cdot x - x^TAx + r^TA^{-1}r$, with $r = g - Ax$ for an $x$ near
-    /// $A^{-1}g$.
+    /// Computes a proven upper bound of $g^TA^{-1}g$ for this matrix $A$ and every vector $g$ in the intervals. The
+    /// bound evaluates $2g\cdot x - x^TAx + r^TA^{-1}r$ with $r = g - Ax$ and an $x$ near $A^{-1}g$.
     pub(super) fn inverse_square(&self, g: &[Interval]) -> f64 {
         let (x, off, rest) = self.solve(g);
         let x = exact(x.as_slice());
@@ -73,7 +74,8 @@ impl Definite {
         (dot(&x, &sums) + correction).high.max(0.0)
     }
 
-    /// Encloses $A^{-1}g$ in intervals.
+    /// Computes intervals that enclose the entries of $A^{-1}g$ for this matrix $A$ and every vector $g$ in the given
+    /// intervals.
     pub(super) fn inverse(&self, g: &[Interval]) -> Vec<Interval> {
         let (x, off, _) = self.solve(g);
         let entries = x.iter().zip(&self.scales);
@@ -90,8 +92,9 @@ impl Definite {
     }
 }
 
-/// Computes a proven lower bound of the smallest eigenvalue: the Cholesky factorization of the shifted matrix succeeds
-/// (Rump, *Verification of positive definiteness*, BIT 46, 2006).
+/// Computes a proven lower bound of the smallest eigenvalue of a symmetric matrix; `None` if no positive one is found.
+/// The proof is that the Cholesky factorization of the matrix minus a multiple of the identity succeeds (Rump,
+/// *Verification of positive definiteness*, BIT 46, 2006).
 fn floor(matrix: &DMatrix<f64>) -> Option<f64> {
     let n = matrix.nrows() as f64;
     let mut shift = 0.9 * matrix.clone().symmetric_eigenvalues().min();
@@ -129,7 +132,8 @@ pub(super) struct Given {
 }
 
 impl Given {
-    /// Reads the numbers of a problem.
+    /// Extracts the mass matrix, the contacts and the velocity before the impact from a problem, and computes an upper
+    /// bound of the speed before the impact.
     ///
     /// # Errors
     ///
@@ -163,7 +167,7 @@ impl Given {
         Ok(given)
     }
 
-    /// Computes $Mw$ with outward rounding.
+    /// Computes the momentum $Mw$ of a velocity $w$ with outward rounding; $M$ is the mass matrix.
     pub(super) fn momentum(&self, w: &[Interval]) -> Vec<Interval> {
         let columns = self.mass.column_iter();
         columns
@@ -171,7 +175,9 @@ impl Given {
             .collect()
     }
 
-    /// True if $J_{n,i}w \ge \mu_i\lVert J_{t,i}w\rVert$ is proven at every contact.
+    /// True if every admissible impulse is proven to do nonnegative work along the velocity $w$: at every contact $i$,
+    /// $J_{n,i}w \ge \mu_i\lVert J_{t,i}w\rVert$ with its normal row $J_{n,i}$, tangent rows $J_{t,i}$ and friction
+    /// coefficient $\mu_i$.
     pub(super) fn is_dual(&self, w: &[f64]) -> bool {
         if w.iter().all(|x| *x == 0.0) {
             return true;
@@ -188,7 +194,8 @@ impl Given {
         })
     }
 
-    /// Returns an upper bound of $\lVert g\rVert_{M^{-1}}$.
+    /// Computes a proven upper bound of the norm $\lVert g\rVert_{M^{-1}} = \sqrt{g^TM^{-1}g}$ of a covector $g$; $M$
+    /// is the mass matrix.
     pub(super) fn norm_high(&self, g: &[Interval]) -> f64 {
         up(self.metric.inverse_square(g).sqrt())
     }

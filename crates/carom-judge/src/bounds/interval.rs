@@ -15,17 +15,17 @@ impl Interval {
         high: 0.0,
     };
 
-    /// Returns an upper bound of the square root; NaN for a negative number.
+    /// Returns an upper bound of the square root of every number in this interval; NaN if its upper end is negative.
     pub(super) fn root_high(self) -> f64 {
         up(self.high.sqrt())
     }
 
-    /// Returns an upper bound of the distance from `middle` to either end.
+    /// Returns an upper bound of the distance from the number `middle` to the ends of this interval.
     pub(super) fn radius(self, middle: f64) -> f64 {
         f64::max(up(self.high - middle), up(middle - self.low))
     }
 
-    /// Returns a number in the interval.
+    /// Returns a number in this interval, near its midpoint.
     pub(super) fn middle(self) -> f64 {
         0.5 * self.low + 0.5 * self.high
     }
@@ -99,7 +99,7 @@ impl Mul for Interval {
     }
 }
 
-/// Returns a number that is not less than the exact result that was rounded to `x`.
+/// Rounds up: returns a number that is not less than the exact result of the operation that was rounded to `x`.
 pub(super) fn up(x: f64) -> f64 {
     x.next_up()
 }
@@ -108,7 +108,7 @@ fn down(x: f64) -> f64 {
     x.next_down()
 }
 
-/// Encloses the scalar product of two vectors.
+/// Computes an interval that encloses the scalar product of two vectors of intervals.
 pub(super) fn dot(a: &[Interval], b: &[Interval]) -> Interval {
     let products = a.iter().zip(b).map(|(a, b)| *a * *b);
     products.fold(Interval::ZERO, Add::add)
@@ -119,7 +119,7 @@ pub(super) fn exact(x: &[f64]) -> Vec<Interval> {
     x.iter().map(|x| Interval::from(*x)).collect()
 }
 
-/// Returns an upper bound of the Euclidean norm.
+/// Computes an upper bound of the Euclidean norm of every vector in the intervals `x`.
 pub(super) fn norm_high(x: &[Interval]) -> f64 {
     let square = x.iter().map(|x| {
         let size = Interval::from(f64::max(x.low.abs(), x.high.abs()));

@@ -120,7 +120,8 @@ pub struct OuterBound {
 }
 
 impl OuterBound {
-    /// Combines upper bounds of $-c\cdot v^+$ (`low`) and of $c\cdot v^+$ (`high`).
+    /// Combines the two sides of a bound: `low` is an upper bound of $-c\cdot v^+$ and `high` one of $c\cdot v^+$, with
+    /// the direction $c$ and the velocity $v^+$ after the impact.
     fn of_sides(low: Side, high: Side) -> Self {
         let proofs = || high.proofs.iter().chain(&low.proofs);
         let is_moment = |proof| matches!(proof, &BoundCertificate::Moment(_));
@@ -141,7 +142,8 @@ impl OuterBound {
         }
     }
 
-    /// Returns the extremes of $c\cdot v$ over `velocities`, whose convex hull has the extremes of the set.
+    /// Returns the smallest and the largest value of $c\cdot v$ over the list `velocities`; $c$ is `direction`. The
+    /// list has the end points of the set of outcomes, so that these are the exact bounds.
     fn exact(velocities: &[Vec<f64>], direction: &[f64]) -> Self {
         let mut outer = [f64::INFINITY, f64::NEG_INFINITY];
         for v in velocities {
@@ -340,7 +342,8 @@ impl OuterBounds {
         Ok(bound)
     }
 
-    /// Computes bounds with certificates.
+    /// Computes a lower and an upper bound of the velocity after the impact along `direction` (n entries), with
+    /// certificates. `relaxation` is the method of the search, `budget` limits its work.
     fn proven(&self, direction: &[f64], relaxation: Relaxation, budget: &mut Budget) -> OuterBound {
         let opposite: Vec<f64> = direction.iter().map(|c| -c).collect();
         let (high, high_of_paths) = budget.share(1, |half| self.side(direction, relaxation, half));
@@ -402,7 +405,9 @@ impl OuterBounds {
         Ok((!proofs.is_empty()).then_some((largest, proofs)))
     }
 
-    /// Returns the largest bound over the contacts that may close last, with their proofs: for steps and for paths.
+    /// Computes an upper bound of the velocity after the impact along `direction` (n entries), the largest over the
+    /// contacts that may push in the last step, with one proof for each. Returns two results: for outcomes of finite
+    /// impulse steps, then for paths of infinitesimal steps.
     fn side(&self, direction: &[f64], relaxation: Relaxation, budget: &mut Budget) -> (Side, Side) {
         let unmoved = self.unmoved(direction);
         let (mut steps, mut paths) = (Side::new(unmoved), Side::new(unmoved));
@@ -417,7 +422,8 @@ impl OuterBounds {
         (steps, paths)
     }
 
-    /// Returns an upper bound of $c\cdot v^-$ if the velocity before the impact is an outcome, otherwise minus infinity.
+    /// Returns an upper bound of the velocity before the impact along `direction` (n entries) if no contact approaches,
+    /// because this velocity then is an outcome, too. Otherwise returns minus infinity.
     fn unmoved(&self, direction: &[f64]) -> f64 {
         if self.known.is_approaching {
             return f64::NEG_INFINITY;
@@ -429,7 +435,9 @@ impl OuterBounds {
         .high
     }
 
-    /// Returns the best proven bound if contact `last` closes last: for steps, and for paths if that bound is smaller.
+    /// Computes the best proven upper bound of the velocity after the impact along `direction` (n entries), over
+    /// outcomes in which contact `last` pushes in the last step. Returns the bound for finite impulse steps, and the
+    /// bound for paths of infinitesimal steps if that is smaller.
     fn best(
         &self,
         direction: &[f64],
@@ -492,7 +500,10 @@ impl OuterBounds {
         })
     }
 
-    /// Finds proofs by Theorem 2, one for steps and one for paths.
+    /// Finds the best upper bounds of the velocity after the impact along `direction` (n entries) by Theorem 2, from a
+    /// quadratic function of the velocity that no step increases. Contact `last` pushes in the last step. Returns two
+    /// bounds with proofs: for finite impulse steps, then for paths of infinitesimal steps; `None` where none was
+    /// found.
     fn moment(
         &self,
         whitened: &Whitened,
@@ -526,20 +537,22 @@ impl OuterBounds {
         })
     }
 
-    /// Whitens a covector $c$: computes $L^{-1}c$.
+    /// Computes the whitened coordinates $L^{-1}c$ of a covector $c$, with the Cholesky factor $L$ of the mass matrix.
     fn whiten(&self, covector: &[f64]) -> Option<DVector<f64>> {
         let c = DVector::from_column_slice(covector);
         self.lower.solve_lower_triangular(&c)
     }
 
-    /// Converts a whitened velocity $\hat w$ to coordinates: computes $L^{-T}\hat w$.
+    /// Converts a whitened velocity $\hat w$ to a velocity in the coordinates of the problem: computes $L^{-T}\hat w$
+    /// with the Cholesky factor $L$ of the mass matrix.
     fn on_coordinates(&self, w: &DVector<f64>) -> Option<Vec<f64>> {
         let w = self.lower.tr_solve_lower_triangular(w)?;
         Some(w.as_slice().to_vec())
     }
 
-    /// Converts multipliers of unit normals to the given rows, and clips them to valid signs. `length` is the length of
-    /// the direction.
+    /// Converts multipliers `nu` of unit normals, found for a direction of unit length, to multipliers of the given
+    /// normals and the given direction. Negative ones become zero, except that of contact `last`, which may have any
+    /// sign. `length` is the whitened length of the direction.
     fn on_rows(&self, nu: &[f64], last: usize, length: f64) -> Vec<f64> {
         let rows = nu.iter().zip(&self.given.contacts).enumerate();
         rows.map(|(i, (nu, contact))| {
@@ -551,7 +564,9 @@ impl OuterBounds {
     }
 }
 
-/// Whitens the problem: unit normals, scaled tangents, unit momentum.
+/// Expresses the problem in whitened coordinates, in which kinetic energy is half the squared length. Normals get unit
+/// length, tangents are multiplied by the friction coefficient and divided by the length of the normal, and the
+/// momentum before the impact gets unit length. `lower` is the Cholesky factor of the mass matrix.
 fn whiten(given: &Given, lower: &nalgebra::DMatrix<f64>) -> Option<Whitened> {
     let solve = |row: &[f64]| lower.solve_lower_triangular(&DVector::from_column_slice(row));
     let (mut normals, mut slides) = (Vec::new(), Vec::new());
@@ -574,7 +589,7 @@ fn whiten(given: &Given, lower: &nalgebra::DMatrix<f64>) -> Option<Whitened> {
     })
 }
 
-/// Returns an error for a direction of the wrong length, a zero direction or one with entries that are not finite.
+/// Returns an error if a direction does not have `n` entries, is zero, or has entries that are not finite.
 pub(super) fn check_direction(direction: &[f64], n: usize) -> Result<(), ImpactError> {
     let refuse = |what, value, allowed| {
         Err(ImpactError::InvalidOption {

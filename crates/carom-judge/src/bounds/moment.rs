@@ -28,7 +28,7 @@ const LARGEST: f64 = 1e3;
 /// velocities after and before the impact, $M$ is the mass matrix, and $J_{n,i}$, $J_{t,i}$, $\mu_i$ are normal row, tangent
 /// row and friction coefficient of contact $i$.
 ///
-/// With $f_{i\sigma} = M^{-1}(J_{n,i} - \mu_i\sigma J_{t,i})^T$, the acceleration by a contact that
+/// With $f_{i\sigma} = M^{-1}(J_{n,i} - \mu_i\sigma J_{t,i})^T$, the velocity change by a unit normal impulse of a contact that
 /// slides in direction $\sigma = \pm1$, and $\alpha, \beta \ge 0$,
 ///
 /// $$ \lVert Pf_{i\sigma} - \alpha_{i\sigma}J_{n,i}^T + \sigma\beta_{i\sigma}J_{t,i}^T
@@ -67,7 +67,8 @@ pub struct Moment {
 }
 
 impl Moment {
-    /// Returns the upper bound that the proof gives over `set`, rounded up; `None` if the proof is invalid.
+    /// Checks this proof and returns the upper bound of the velocity after the impact along `direction` (n entries)
+    /// that it gives over the outcomes in `set`, rounded up. `None` if the proof is invalid for this set.
     pub(super) fn bound(&self, given: &Given, direction: &[f64], set: BoundedSet) -> Option<f64> {
         let n = given.velocity.len();
         if !self.is_shaped(given) || !self.never_grows(given) {
@@ -119,7 +120,8 @@ impl Moment {
         is_planar && sizes && is_symmetric() && signs() && is_signed(&self.nu, self.last, given)
     }
 
-    /// True if $P$ is zero or proven positive definite.
+    /// True if the matrix $P$ of the quadratic function $W(v) = \tfrac12v^TPv + a\cdot v$ is zero or proven positive
+    /// definite.
     fn is_convex(&self) -> bool {
         let n = self.p.len();
         if self.p.iter().flatten().all(|x| *x == 0.0) {
@@ -129,7 +131,10 @@ impl Moment {
         Definite::new(&p, 0.0).is_some()
     }
 
-    /// True if it is proven that $W$ does not grow along any push: $\nabla W(v')\cdot f_{i\sigma} \le 0$ at its end $v'$.
+    /// True if it is proven that no contact impulse increases the function $W(v) = \tfrac12v^TPv + a\cdot v$ of the
+    /// velocity $v$: $\nabla W(v')\cdot f_{i\sigma} \le 0$ at the end $v'$ of every step. Here $f_{i\sigma}$ is the
+    /// velocity change by a unit normal impulse of contact $i$ that slides in direction $\sigma = \pm1$, with friction
+    /// included.
     fn never_grows(&self, given: &Given) -> bool {
         let a = exact(&self.a);
         given.contacts.iter().enumerate().all(|(i, contact)| {
@@ -151,7 +156,9 @@ impl Moment {
         })
     }
 
-    /// Computes $Q$ in floating point, with a bound on the norm of the rounding error.
+    /// Computes the matrix $Q$ of the bound of Theorem 2: $P + \tau M$ minus the symmetric products of contact normals,
+    /// weighted by the multipliers $\eta$. $M$ is the mass matrix. Returns $Q$ in floating point and a bound on the
+    /// norm of its rounding error.
     fn quadratic(&self, given: &Given) -> (DMatrix<f64>, f64) {
         let n = given.velocity.len();
         let mut square = Interval::ZERO;
@@ -180,13 +187,15 @@ impl Moment {
     }
 }
 
-/// Returns the sliding directions $\sigma$ of a contact with their index; one suffices without friction.
+/// Iterates over the sliding directions $\sigma = 1$ and $\sigma = -1$ of a planar contact, each with its index 0 or 1.
+/// Only the first is given for a contact without friction.
 fn directions(contact: &GivenContact) -> impl Iterator<Item = (usize, f64)> {
     let n = if contact.tangents.is_empty() { 1 } else { 2 };
     [(0, 1.0), (1, -1.0)].into_iter().take(n)
 }
 
-/// Computes $J_n - \mu\sigma J_t$ with outward rounding.
+/// Computes $J_n - \mu\sigma J_t$ with outward rounding: the row of the impulse of a planar contact that slides in
+/// direction `sigma` $= \pm1$. $J_n$ and $J_t$ are its normal and tangent row, $\mu$ is its friction coefficient.
 fn row(contact: &GivenContact, sigma: f64) -> Vec<Interval> {
     let factor = Interval::from(sigma * contact.friction);
     (0..contact.normal.len())
@@ -264,20 +273,22 @@ impl<'a> MomentProgram<'a> {
         self.at_nu() + self.m
     }
 
-    /// Returns the index of $\tau$; the epigraph variable $t$ follows.
+    /// Returns the index of the multiplier $\tau$ of the kinetic energy among the unknowns of the program. The next
+    /// unknown is $t$, an upper bound of the term $r^TQ^{-1}r$.
     fn at_tau(&self) -> usize {
         self.at_eta() + self.m * (self.m + 1) / 2
     }
 
-    /// Returns the work of posing the first program: one section per pair of axes, each made of three forms in all
-    /// unknowns.
+    /// Returns the work (about multiply-adds) of building the first conic program. It has a 2 × 2 condition for each
+    /// pair of axes, made of three linear forms in all unknowns.
     fn setup(&self) -> u64 {
         let (axes, unknowns) = (self.n as u64 + 1, self.at_tau() as u64 + 2);
         let entries = axes.saturating_mul(axes);
         entries.saturating_mul(entries.saturating_add(unknowns).saturating_mul(4))
     }
 
-    /// Returns the work of one round of cuts: three forms for each eigenvector except the first.
+    /// Returns the work (about multiply-adds) of adding one round of cuts, conditions that exclude the last solution.
+    /// There are three linear forms for each eigenvector except the first.
     fn cuts(&self) -> u64 {
         let (axes, unknowns) = (self.n as u64 + 1, self.at_tau() as u64 + 2);
         let entries = axes.saturating_mul(axes);
@@ -297,7 +308,9 @@ impl<'a> MomentProgram<'a> {
         unknown
     }
 
-    /// Builds the matrix $\begin{pmatrix} t & r^T \\\\ r & Q\end{pmatrix}$ as affine functions of the unknowns.
+    /// Builds the matrix $\begin{pmatrix} t & r^T \\\\ r & Q\end{pmatrix}$, each entry an affine function of the
+    /// unknowns of the program. If it is positive semidefinite, $t$ is an upper bound of the term $r^TQ^{-1}r$ of the
+    /// bound along `direction` (whitened, unit length).
     fn matrix(&self, direction: &DVector<f64>) -> Vec<Vec<Affine>> {
         let normals = &self.whitened.normals;
         let mut matrix = vec![vec![self.zero(); self.n + 1]; self.n + 1];
@@ -329,7 +342,8 @@ impl<'a> MomentProgram<'a> {
         matrix
     }
 
-    /// Builds the program with the constraints that do not depend on cuts.
+    /// Builds the conic program with the constraints of every round: signs, sizes, and no growth of the quadratic
+    /// function at any contact. Contact `last` pushes in the last step, so that its multipliers may have any sign.
     fn constraints(&self, last: usize) -> ConicProgram {
         let mut program = ConicProgram::default();
         let Whitened {
@@ -396,7 +410,8 @@ impl<'a> MomentProgram<'a> {
         cost
     }
 
-    /// Builds $P$ as affine functions of the unknowns.
+    /// Builds the matrix $P$ of the quadratic function $W(v) = \tfrac12v^TPv + a\cdot v$, each entry an affine function
+    /// of the unknowns of the program.
     fn curvature(&self) -> Vec<Vec<Affine>> {
         let entry = |k: usize, l: usize| self.unknown(place(self.n, k, l));
         (0..self.n)
@@ -404,12 +419,14 @@ impl<'a> MomentProgram<'a> {
             .collect()
     }
 
-    /// Finds the best proofs for a direction of unit length, one for steps and one for paths.
+    /// Finds the best certified upper bounds of the velocity along `direction` (whitened, unit length) if contact
+    /// `last` pushes in the last step. Returns two proofs: for finite impulse steps, then for paths of infinitesimal
+    /// steps; `None` where none was found.
     ///
-    /// Each semidefinite constraint is replaced by that of its 2 × 2 sections, first along the axes, then along the
-    /// eigenvectors that a solution violates. A larger $\tau$ repairs the remaining violation, so that the solution of
-    /// every round gives a proof. The program for paths has fewer constraints; its sections belong to the program for
-    /// steps as well.
+    /// The condition that a matrix is positive semidefinite is replaced by that of 2 × 2 sections, first along the
+    /// axes, then along eigenvectors for which a solution violates it. A larger multiplier $\tau$ of the kinetic energy
+    /// repairs the remaining violation, so that the solution of every round gives a proof. The program for paths has
+    /// fewer constraints; its sections belong to the program for steps as well.
     ///
     /// When the budget is used up, the best proof so far is returned. The search for paths may take half of the budget.
     pub(super) fn best(
@@ -440,7 +457,8 @@ impl<'a> MomentProgram<'a> {
         search.best.map(|found| found.map(|(_, found)| found))
     }
 
-    /// Adds the 2 × 2 sections of a matrix along the axes.
+    /// Adds the conditions that all 2 × 2 sections of a matrix, one for each pair of axes, are positive semidefinite.
+    /// The entries of `form` are affine functions of the unknowns of the program.
     fn add_sections(&self, program: &mut ConicProgram, form: &[Vec<Affine>]) {
         let axes = DMatrix::identity(form.len(), form.len());
         for k in 1..form.len() {
@@ -451,8 +469,8 @@ impl<'a> MomentProgram<'a> {
         }
     }
 
-    /// Adds cuts that exclude the solution `x` if the matrix `form` is not semidefinite there. Returns true if cuts were
-    /// added.
+    /// Adds conditions (cuts) that exclude the solution `x` if the symmetric matrix `form` is not positive semidefinite
+    /// there. Its entries are affine functions of the unknowns of the program. Returns true if cuts were added.
     fn cut(&self, program: &mut ConicProgram, form: &[Vec<Affine>], x: &[f64]) -> bool {
         let size = form.len();
         let eigen = SymmetricEigen::new(DMatrix::from_fn(size, size, |i, j| form[i][j].at(x)));
@@ -472,12 +490,14 @@ impl<'a> MomentProgram<'a> {
         true
     }
 
-    /// Returns the smallest eigenvalue of $P$ at a solution.
+    /// Returns the smallest eigenvalue of the matrix $P$ of the quadratic function at the solution `x` of the program.
     fn least_curvature(&self, x: &[f64]) -> f64 {
         symmetric(self.n, x).symmetric_eigenvalues().min()
     }
 
-    /// Finds the best $\tau$ for the other unknowns of a solution. Returns the bound and $\tau$.
+    /// Computes the smallest bound that a solution `x` of the program gives if only the multiplier $\tau$ of the
+    /// kinetic energy may change. Returns the bound and $\tau$. `matrix` has the entries as affine functions of the
+    /// unknowns; `set` tells whether steps or paths are bounded.
     fn repaired(&self, matrix: &[Vec<Affine>], x: &[f64], set: BoundedSet) -> Option<(f64, f64)> {
         let given = x[self.at_tau()];
         let q = DMatrix::from_fn(self.n, self.n, |i, j| matrix[i + 1][j + 1].at(x));
@@ -532,8 +552,10 @@ struct Search<'s, 'a> {
 }
 
 impl Search<'_, '_> {
-    /// Adds cuts until all forms are positive semidefinite or the budget ends. Returns true if the last solution proves
-    /// one bound for steps and paths: its $P$ is positive semidefinite.
+    /// Solves the program, adds cuts (conditions that exclude the solution), and repeats this until all matrices in
+    /// `definite` are positive semidefinite or the budget ends. Stores the best proofs. Returns true if the last
+    /// solution proves one bound for steps and paths, because its matrix $P$ is positive semidefinite. `matrix` is the
+    /// one whose semidefiniteness proves the bound.
     fn run(
         &mut self,
         definite: &[&Vec<Vec<Affine>>],
@@ -561,7 +583,9 @@ impl Search<'_, '_> {
         is_convex
     }
 
-    /// Stores the proof that a solution gives if its bound is the best so far, for steps and for paths.
+    /// Stores the proof given by the solution `x` of the program if its bound is smaller than the best so far,
+    /// separately for finite steps and for paths. `matrix` has the entries of the bound as affine functions of the
+    /// unknowns.
     fn offer(&mut self, matrix: &[Vec<Affine>], x: &[f64]) {
         for (set, best) in [BoundedSet::Steps, BoundedSet::Paths]
             .into_iter()
@@ -584,7 +608,8 @@ impl Search<'_, '_> {
     }
 }
 
-/// Requires that the section of the matrix in the plane of two vectors is positive semidefinite.
+/// Adds the condition that a symmetric matrix is positive semidefinite in the plane of two vectors `u` and `w`. The
+/// entries of `matrix` are affine functions of the unknowns of the program.
 fn section(
     program: &mut ConicProgram,
     unknowns: &MomentProgram<'_>,
@@ -612,8 +637,10 @@ fn section(
 }
 
 impl Found {
-    /// Converts the proof to the given rows and coordinates. `length` is the length of the direction; `shift` is
-    /// subtracted from $a$ (a multiple of an interior velocity). For steps `lift` times the metric is added to $P$.
+    /// Converts a proof from whitened coordinates and a direction of unit length to the given contact rows, coordinates
+    /// and direction. `length` is the whitened length of the direction. `shift` is subtracted from the linear part $a$,
+    /// and for steps `lift` times the metric is added to the matrix $P$, so that the conditions hold despite rounding.
+    /// `None` if the solution has too few entries.
     pub(super) fn on_rows(
         &self,
         bounds: &OuterBounds,

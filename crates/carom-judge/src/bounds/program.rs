@@ -27,13 +27,15 @@ pub(super) struct ConicProgram {
 }
 
 impl ConicProgram {
-    /// Requires that the affine function $\text{constant} + \sum c_kx_k$ is not negative.
+    /// Adds the condition that the affine function `constant` $+ \sum_k c_kx_k$ of the unknowns $x$ is not negative.
+    /// `terms` lists the pairs $(k, c_k)$.
     pub(super) fn nonnegative(&mut self, terms: Vec<(usize, f64)>, constant: f64) {
         self.row(terms, constant);
         self.cones.push(SupportedConeT::NonnegativeConeT(1));
     }
 
-    /// Requires that the first affine function is at least the Euclidean norm of the others.
+    /// Adds the condition that the first affine function of the unknowns is at least the Euclidean norm of the others.
+    /// Each row has the pairs of index and coefficient of an affine function, and its constant.
     pub(super) fn norm_below(&mut self, rows: Vec<(Vec<(usize, f64)>, f64)>) {
         let n = rows.len();
         for (terms, constant) in rows {
@@ -53,8 +55,8 @@ impl ConicProgram {
         self.constants.push(constant);
     }
 
-    /// Returns the work of one iteration of the solver: products of the unknowns of each cone, and the factorization of
-    /// the resulting system.
+    /// Returns the work (about multiply-adds) of one iteration of the solver: forming the normal equations of all
+    /// cones, and factorizing them. `unknowns` is the number of unknowns.
     fn work(&self, unknowns: usize) -> u64 {
         let n = unknowns as u64;
         let mut rows = self.rows.iter();
@@ -80,8 +82,9 @@ impl ConicProgram {
         work
     }
 
-    /// Solves the program to the accuracy of the solver. Returns `None` if it is infeasible or unbounded, the solver
-    /// fails, or the budget allows too few iterations.
+    /// Minimizes $q\cdot x$ over the unknowns $x$ that satisfy all conditions; `cost` is $q$. Returns $x$ to the
+    /// accuracy of the solver. `None` if the program is infeasible or unbounded, the solver fails, or the budget allows
+    /// too few iterations.
     pub(super) fn minimize(&self, cost: &[f64], budget: &mut Budget) -> Option<Vec<f64>> {
         match self.solve(cost, budget)? {
             Minimum::Point(x) => Some(x),
@@ -89,8 +92,9 @@ impl ConicProgram {
         }
     }
 
-    /// Solves the program. If the solver finds that it is unbounded, returns the ray along which the cost decreases
-    /// without limit.
+    /// Minimizes $q\cdot x$ over the unknowns $x$ that satisfy all conditions; `cost` is $q$. If the solver finds that
+    /// this is unbounded, returns the ray along which the cost decreases without limit. `None` if the solver fails or
+    /// the budget allows too few iterations.
     fn solve(&self, cost: &[f64], budget: &mut Budget) -> Option<Minimum> {
         let (m, n) = (self.rows.len(), cost.len());
         let work = self.work(n).saturating_mul(SPARSE_WORK);
@@ -169,8 +173,9 @@ impl Whitened {
         self.momentum.len()
     }
 
-    /// Requires that every admissible impulse does nonnegative work along $w$, whose entries start at unknown `first`. If
-    /// `margin` is given, the normal velocity must exceed the friction term by at least this unknown.
+    /// Adds the condition that every admissible impulse does nonnegative work along the velocity $w$. The entries of
+    /// $w$ are consecutive unknowns of the program, starting at index `first`. `margin` is the index of an unknown by
+    /// which the normal velocity must at least exceed the friction term at each contact.
     fn require_dual(&self, program: &mut ConicProgram, first: usize, margin: Option<usize>) {
         let along = |row: &DVector<f64>| -> Vec<(usize, f64)> {
             let entries = row.iter().enumerate();
@@ -185,8 +190,9 @@ impl Whitened {
         }
     }
 
-    /// Finds whitened multipliers, $\nu$ (one per contact) and $w$ (n entries), with the smallest bound on `direction`
-    /// (of unit length) if contact `last` closes last.
+    /// Finds the multipliers of Theorem 1 with the smallest upper bound of the velocity along `direction` (whitened,
+    /// unit length), if contact `last` pushes in the last step. Returns $\nu$ (one per contact) and the whitened
+    /// velocity $w$ (n entries). `None` if the solver fails or the budget ends.
     pub(super) fn best(
         &self,
         direction: &DVector<f64>,
@@ -231,8 +237,9 @@ impl Whitened {
         Some((x[..m].to_vec(), w))
     }
 
-    /// Finds a velocity of at most unit length along which every admissible impulse does positive work, with a margin;
-    /// `None` if the friction cone is not pointed.
+    /// Finds a whitened velocity of at most unit length along which every admissible impulse does positive work, with
+    /// the largest margin. `None` if there is no such velocity, because the cone of admissible impulses is not pointed,
+    /// or if the solver fails.
     pub(super) fn interior(&self, budget: &mut Budget) -> Option<DVector<f64>> {
         let n = self.dim();
         let mut program = ConicProgram::default();
@@ -247,13 +254,13 @@ impl Whitened {
     }
 }
 
-/// Returns the index of entry (i, j) of a symmetric matrix stored as a vector.
+/// Returns the position of entry (i, j) of a symmetric n × n matrix in the list of its upper triangle, row by row.
 pub(super) fn place(n: usize, i: usize, j: usize) -> usize {
     let (i, j) = (i.min(j), i.max(j));
     i * n - i * (i + 1) / 2 + j
 }
 
-/// Builds the symmetric matrix from its vector of entries.
+/// Builds a symmetric n × n matrix from the list `x` of its upper triangle, row by row.
 pub(super) fn symmetric(n: usize, x: &[f64]) -> DMatrix<f64> {
     DMatrix::from_fn(n, n, |i, j| x[place(n, i, j)])
 }

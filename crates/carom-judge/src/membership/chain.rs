@@ -61,8 +61,8 @@ pub(super) struct Chain {
     pub(super) value: f64,
 }
 
-/// Returns the norm of the part of the whitened momentum that contacts see before the impact; if that is zero, of the
-/// momentum `after` it.
+/// Returns the norm of the momentum before the impact that contacts and constraints can change. If that is zero,
+/// returns the norm for the momentum `after` the impact (whitened, n entries).
 fn seen_norm(problem: &ImpactProblem<'_>, after: &[f64]) -> f64 {
     let norms =
         [problem.momentum(), after].map(|momentum| seen(problem.contacts(), momentum).norm());
@@ -81,7 +81,8 @@ pub(super) enum Attempt {
 }
 
 impl Edges {
-    /// Creates the friction cones of a problem; `after` is the whitened velocity of the outcome, scaled like the problem.
+    /// Prepares the friction cones and contact velocities of a problem for the search for chains of impulse steps.
+    /// `after` is the judged velocity in whitened coordinates, multiplied by the scale of the problem.
     pub(super) fn new(
         problem: &ImpactProblem<'_>,
         friction_cone: FrictionCone,
@@ -118,8 +119,8 @@ impl Edges {
         Ok(edges)
     }
 
-    /// Returns the cones with a modified outcome: contacts whose normal velocity is at most `closed` times the motion are
-    /// closed exactly. `None` if all of these contacts are closed already.
+    /// Returns a copy in which the judged velocity is changed: normal velocities of at most `closed` times the norm of
+    /// the motion are set to zero. `None` if all of them are zero already.
     pub(super) fn snapped(&self, closed: f64) -> Option<Self> {
         let (exact, loose) = (CLOSED * self.norm, closed * self.norm);
         let is_loose = |b: &f64| b.abs() > exact && b.abs() <= loose;
@@ -175,7 +176,8 @@ impl Edges {
         self.effects = DMatrix::from_vec(rows, columns, effects);
     }
 
-    /// Returns the slot velocities after impulses on the slots.
+    /// Computes the velocities along all contact rows after one impulse step. `velocity` has those before the step,
+    /// `impulse` the impulses; both have one entry per row, with normals of unit length.
     pub(super) fn after(&self, velocity: &[f64], impulse: &[f64]) -> Vec<f64> {
         let mut after = velocity.to_vec();
         for (column, l) in self.space.gram.column_iter().zip(impulse) {
@@ -190,7 +192,8 @@ impl Edges {
         self.space.n_contacts
     }
 
-    /// Returns the modes that each contact may have.
+    /// Lists, for each contact, the modes that it may have in an impulse step: off, sticking, or sliding along a
+    /// direction of the friction polygon or between two of them.
     pub(super) fn choices(&self) -> Vec<Vec<StepMode>> {
         let of = |friction: &f64| {
             let mut modes = vec![StepMode::Off, StepMode::Stick];
@@ -205,7 +208,9 @@ impl Edges {
         self.space.friction.iter().map(of).collect()
     }
 
-    /// Returns the mode of a contact that pushes, determined from the slot velocities after the step.
+    /// Returns the mode (sticking or sliding, with the direction of friction) of a contact that pushes in an impulse
+    /// step. It is determined from the velocities `after` the step along all contact rows; sliding velocities up to
+    /// `zero` count as zero.
     fn pushing(&self, contact: usize, after: &[f64], zero: f64) -> StepMode {
         if self.space.friction[contact] == 0.0 {
             return StepMode::Stick;
@@ -242,7 +247,8 @@ impl Edges {
         [of(1), of(2)]
     }
 
-    /// Determines the modes of a step from its impulses on the slots and the slot velocities after it.
+    /// Determines the mode (off, sticking or sliding) of every contact in an impulse step, from the impulses on all
+    /// contact rows and the velocities `after` the step along these rows.
     pub(super) fn modes(&self, impulse: &[f64], after: &[f64]) -> Vec<StepMode> {
         let width = self.space.width();
         let zero = CLOSED * self.norm;
@@ -254,8 +260,8 @@ impl Edges {
             .collect()
     }
 
-    /// Returns the modes that the last step of any chain to the target may have: contacts that are open at the target by
-    /// more than `closed` (relative) do not push.
+    /// Returns the modes that the contacts may have in the last impulse step of any chain that leads to the judged
+    /// velocity. A contact whose normal velocity there exceeds `closed` times the norm of the motion does not push.
     pub(super) fn last_modes(&self, closed: f64) -> Vec<StepMode> {
         let width = self.space.width();
         let zero = closed.max(CLOSED) * self.norm;
@@ -267,7 +273,8 @@ impl Edges {
             .collect()
     }
 
-    /// Returns the rays that a contact may use in a mode.
+    /// Iterates over the edges of the friction cone that a contact may use in the given mode (off, sticking or
+    /// sliding). Its impulse is a sum of impulses along these edges.
     fn rays_of(&self, contact: usize, mode: StepMode) -> impl Iterator<Item = &Ray> {
         let all = &self.rays[contact];
         let k = all.len();
@@ -280,10 +287,12 @@ impl Edges {
         chosen.into_iter().filter_map(|j| all.get(j))
     }
 
-    /// Finds the chain with these modes that ends nearest to the target, if any ends within `cutoff` (scaled).
+    /// Finds, by a linear program, the chain of impulse steps with these contact modes that ends nearest to the judged
+    /// velocity. Returns `Beyond` if no such chain ends within `cutoff` of it (a velocity times the scale of the
+    /// problem), and `Undecided` if the program is not solved. `work` counts multiply-adds.
     ///
-    /// In round cones only chains of sticking contacts are linear programs, with inscribed polygons; for other chains see
-    /// [`RoundChain`](super::round_chain::RoundChain).
+    /// In round cones only chains of sticking contacts are linear programs, with inscribed polygons; for other chains
+    /// see [`RoundChain`](super::round_chain::RoundChain).
     pub(super) fn attempt(&self, sequence: &ModeSequence, cutoff: f64, work: &mut u64) -> Attempt {
         let slides = |mode: &StepMode| matches!(mode, StepMode::Slide(_) | StepMode::Edge(_));
         if self.cone == WitnessCone::Round && sequence.steps().flatten().any(slides) {
@@ -317,8 +326,9 @@ impl Edges {
         }
     }
 
-    /// Adds the condition `rule` on a combination of slot velocities after a step; `known` are the rays used up to this
-    /// step.
+    /// Adds a condition to the linear program: a weighted sum of velocities along contact rows after a step must be
+    /// zero, or must not be negative, as `rule` tells. `terms` lists the rows and their weights, `known` the edges of
+    /// friction cones on which impulses have acted up to this step.
     fn rule(&self, program: &mut Program, rule: Rule, known: &[usize], terms: &[(usize, f64)]) {
         let before: f64 = terms.iter().map(|(slot, c)| c * self.before[*slot]).sum();
         program.push(rule, -before, |row| {
@@ -329,7 +339,9 @@ impl Edges {
         });
     }
 
-    /// Adds the conditions of a pushing contact: it is not open after the step, and its friction dissipates most.
+    /// Adds the conditions of a contact that pushes in an impulse step to the linear program: it is not open after the
+    /// step, and its friction dissipates most. `known` lists the edges of friction cones on which impulses have acted
+    /// up to this step.
     fn add_rules(
         &self,
         program: &mut Program,
@@ -377,7 +389,9 @@ impl Edges {
         }
     }
 
-    /// Adds the conditions at the end: contacts do not approach, and all slot velocities are near the target.
+    /// Adds the conditions at the end of the chain to the linear program: no contact approaches, and the velocities
+    /// along all contact rows are near those of the judged velocity. `columns` lists the edges of friction cones used
+    /// by all steps, `last` the contact modes of the last step.
     fn add_end(&self, program: &mut Program, columns: &[usize], last: Option<&[StepMode]>) {
         let width = self.space.width();
         for i in 0..self.n_contacts() {

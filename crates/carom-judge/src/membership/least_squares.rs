@@ -41,7 +41,8 @@ struct ActiveSet {
 }
 
 impl ActiveSet {
-    /// Marks a condition as active or inactive. Unknowns come first, then pushing contacts.
+    /// Marks an inequality as active or inactive. The index `condition` counts first the unknowns (at their lower
+    /// bounds), then the contacts that push (and would open).
     fn set(&mut self, condition: usize, is_active: bool) {
         let mut all = self.is_low.iter_mut().chain(&mut self.opens);
         if let Some(entry) = all.nth(condition) {
@@ -51,8 +52,10 @@ impl ActiveSet {
 }
 
 impl LeastSquares {
-    /// Finds changes of at most `reach`, with the least damping that allows this. `guess` is the damping tried
-    /// if the smallest does not suffice. Returns the damping, the changes and the largest velocity that is still missed.
+    /// Finds changes of the impulses that bring the velocities near their targets, with the least damping for which no
+    /// change exceeds `reach`. `guess` is the damping tried if the smallest does not suffice. Returns the damping, the
+    /// changes and the largest velocity that is still missed; `None` if no damping suffices. `work` counts
+    /// multiply-adds.
     pub(super) fn within(
         &self,
         reach: f64,
@@ -86,15 +89,15 @@ impl LeastSquares {
         found
     }
 
-    /// Minimizes for a given damping, without a guess of the active set. Returns the changes and the largest velocity
-    /// that is still missed.
+    /// Finds the changes of the impulses that bring the velocities nearest to their targets, for a given damping.
+    /// Returns the changes and the largest velocity that is still missed. `work` counts multiply-adds.
     pub(super) fn minimized(&self, damping: f64, work: &mut u64) -> Option<(DVector<f64>, f64)> {
         self.least(damping, &mut self.nothing_active(), work)
     }
 
-    /// Minimizes the sum of the squares of the missed velocities and of the damped changes; the damping is relative to
-    /// the root of the sum of the squares of the rows. Returns the changes and the largest velocity that is still missed.
-    /// `active` is a guess of the active set and receives the final one.
+    /// Minimizes the sum of the squares of the missed velocities and of the damped changes of the impulses. The damping
+    /// is relative to the root of the sum of the squares of the matrix entries. Returns the changes and the largest
+    /// velocity that is still missed. `active` is a guess of the active inequalities and receives the final ones.
     fn least(
         &self,
         damping: f64,
@@ -112,19 +115,21 @@ impl LeastSquares {
         Some((changes, misses))
     }
 
-    /// Returns the largest velocity that is missed after changes, to first order.
+    /// Returns the largest velocity by which a target is missed or a pushing contact opens after `changes` of the
+    /// impulses, to first order.
     fn misses(&self, changes: &DVector<f64>) -> f64 {
         let targets = (0..self.n_targets).map(|r| self.left(r, changes).abs());
         let opened = self.pushing().map(|r| -self.left(r, changes));
         targets.chain(opened).fold(0.0, f64::max)
     }
 
-    /// Returns the indices of the conditions of pushing contacts.
+    /// Returns the range of the indices of those conditions that keep pushing contacts from opening.
     fn pushing(&self) -> std::ops::Range<usize> {
         self.n_targets..self.lacking.len()
     }
 
-    /// Returns the initial active set: only pushing contacts that open already.
+    /// Returns the first guess of the active inequalities: those of the contacts that push and already open. No unknown
+    /// is at its lower bound.
     fn nothing_active(&self) -> ActiveSet {
         ActiveSet {
             is_low: vec![false; self.floor.len()],
@@ -132,8 +137,9 @@ impl LeastSquares {
         }
     }
 
-    /// Minimizes by active sets, changing all wrong conditions together. Returns the changes and true if the active set
-    /// converged; otherwise the changes are clipped to their floors.
+    /// Minimizes the squares of missed velocities and damped changes by an active-set method that corrects all wrongly
+    /// active or inactive inequalities together. Returns the changes of the impulses, and true if the active set
+    /// converged. Otherwise the changes are raised to their lower bounds. `soft` is the weight of the squared changes.
     fn in_blocks(
         &self,
         soft: f64,
@@ -169,7 +175,9 @@ impl LeastSquares {
         last
     }
 
-    /// Minimizes by active sets, changing one condition at a time, so that the objective decreases.
+    /// Minimizes by an active-set method that corrects one inequality at a time, so that the objective (squares of
+    /// missed velocities and damped changes) decreases. Returns the changes of the impulses. `soft` is the weight of
+    /// the squared changes, `active` receives the final active set.
     fn one_by_one(
         &self,
         soft: f64,
@@ -219,7 +227,9 @@ impl LeastSquares {
         Some(changes)
     }
 
-    /// Minimizes for a fixed active set. Returns the changes and the gradient.
+    /// Minimizes the squares of missed velocities and damped changes for fixed active inequalities. Returns the changes
+    /// of the impulses and the gradient of this objective. `soft` is the weight of the squared changes; `work` counts
+    /// multiply-adds.
     fn minimum(
         &self,
         active: &ActiveSet,
@@ -270,7 +280,8 @@ impl LeastSquares {
         Some((changes, gradient))
     }
 
-    /// Returns the deficit of a condition after changes.
+    /// Returns the velocity that condition `r` still lacks after `changes` of the impulses: the wanted velocity minus
+    /// the velocity to first order.
     fn left(&self, r: usize, changes: &DVector<f64>) -> f64 {
         self.lacking[r] - self.rows.column(r).dot(changes)
     }

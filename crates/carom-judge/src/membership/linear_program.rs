@@ -93,7 +93,7 @@ struct Tableau {
 }
 
 impl Program {
-    /// Creates an empty program with `n` unknowns.
+    /// Creates a linear program with `n` unknowns and no conditions.
     pub(super) fn new(n: usize) -> Self {
         Self {
             n,
@@ -102,7 +102,8 @@ impl Program {
         }
     }
 
-    /// Adds a row; `a` fills in its coefficients.
+    /// Adds a condition on $a\cdot x$, with the unknowns $x$, to the linear program. `rule` tells if $a\cdot x$ must
+    /// equal `b`, be at least `b`, or be near it; the function `a` fills in the coefficients.
     pub(super) fn push(&mut self, rule: Rule, b: f64, a: impl FnOnce(&mut [f64])) {
         let start = self.coefficients.len();
         self.coefficients.resize(start + self.n, 0.0);
@@ -114,9 +115,9 @@ impl Program {
         &self.coefficients[i * self.n..(i + 1) * self.n]
     }
 
-    /// Solves the program by the dual simplex method. It can start from $x = 0$ for any conditions, because no cost is
-    /// negative. The objective rises monotonically, so that the search ends as soon as it exceeds `cutoff`. `work` counts
-    /// multiply-adds.
+    /// Minimizes the distance of the linear program by the dual simplex method. The method can start from zero unknowns
+    /// for any conditions, because no cost is negative. The objective rises monotonically, so that the search ends as
+    /// soon as it exceeds `cutoff`. `work` counts multiply-adds.
     pub(super) fn solve(&self, cutoff: f64, work: &mut u64) -> Solved {
         let mut tableau = Tableau::new(self);
         let basis = tableau.optimize(cutoff);
@@ -131,8 +132,8 @@ impl Program {
         }
     }
 
-    /// Computes the vertex of the final basis again from the program, and corrects it by residuals in twice the
-    /// precision.
+    /// Computes the unknowns of the linear program again from its conditions that are tight in the final tableau, and
+    /// corrects them by residuals in twice the precision. `None` if rounding errors spoil them.
     fn vertex(&self, tableau: &Tableau) -> Option<Vertex> {
         let mut unknowns = Vec::new();
         let mut is_tight = vec![true; tableau.n_rows()];
@@ -215,7 +216,9 @@ impl Line {
         }
     }
 
-    /// Computes $\pm(a \cdot x - b) + t$.
+    /// Computes the slack of a row of the simplex tableau, $\pm(a \cdot x - b) + t$. $a$ and $b$ are coefficients and
+    /// constant of the condition, $x$ are the unknowns, and $t$ is their last entry, the distance (only in distance
+    /// rows).
     fn residual(&self, program: &Program, x: &[f64]) -> f64 {
         let (_, b) = program.rules[self.row];
         let t = x.get(program.n).copied().unwrap_or(0.0);
@@ -223,7 +226,7 @@ impl Line {
     }
 }
 
-/// Computes $a \cdot x - b$ in twice the precision.
+/// Computes $a \cdot x - b$ for two vectors $a$, $x$ and a number $b$ in twice the precision.
 fn dot_residual(a: &[f64], x: &[f64], b: f64) -> f64 {
     let (mut high, mut low) = (-b, 0.0);
     for (a, x) in a.iter().zip(x) {
@@ -313,7 +316,8 @@ impl Tableau {
         Err(Solved::Undecided)
     }
 
-    /// Returns the row with the largest violation.
+    /// Returns the row of the simplex tableau whose condition is violated most, which leaves the basis; `None` if all
+    /// are satisfied.
     fn leaving(&self) -> Option<usize> {
         let mut worst = -MET;
         let mut row = None;
@@ -327,8 +331,9 @@ impl Tableau {
         row
     }
 
-    /// Returns the column that keeps all reduced costs nonnegative when it raises (`sign` 1) or lowers (-1) a row. Among
-    /// those that do within a small slack, the one with the largest pivot is taken.
+    /// Chooses the column of the simplex tableau that enters the basis in exchange for `row`. The column keeps all
+    /// reduced costs nonnegative, within a small slack, when the value of the row is raised (`sign` 1) or lowered (-1).
+    /// Among such columns the one with the largest pivot is taken; `None` if there is no such column.
     fn entering(&self, row: usize, sign: f64) -> Option<usize> {
         let mut bound = f64::INFINITY;
         for (t, d) in self.row(row).iter().zip(&self.costs) {
@@ -349,7 +354,7 @@ impl Tableau {
         column
     }
 
-    /// Exchanges a basic row with a nonbasic column.
+    /// Exchanges the basic variable of `row` and the nonbasic variable of `column` in the simplex tableau.
     fn pivot(&mut self, row: usize, column: usize) {
         let (stride, width) = (self.stride, self.width);
         let start = row * stride;
@@ -384,7 +389,7 @@ impl Tableau {
         self.work += (self.n_rows() * width) as u64;
     }
 
-    /// Removes a column: its unknown stays zero.
+    /// Removes a column of the simplex tableau, so that its variable stays zero.
     fn remove(&mut self, column: usize) {
         let last = self.width - 1;
         for row in self.entries.chunks_exact_mut(self.stride) {

@@ -64,7 +64,9 @@ pub(super) struct NewtonStep {
 }
 
 impl<'a> Linearization<'a> {
-    /// Linearizes a chain; `None` if no impulse may change, or too many may.
+    /// Computes to first order the velocity changes along a chain of impulse steps that are caused by changes of its
+    /// normal impulses. `path` has the impulses and velocities of the chain, `closings` tells how to treat contacts
+    /// that close. `None` if no impulse may change, or too many may.
     pub(super) fn new(
         edges: &'a Edges,
         chain: &'a RoundChain,
@@ -93,8 +95,9 @@ impl<'a> Linearization<'a> {
         self.chain.normals.len().saturating_sub(1)
     }
 
-    /// Collects the unknowns: impulses of contacts that push; of contacts that approach, if closings are free; in the
-    /// last step, of contacts that are closed at the target.
+    /// Collects the normal impulses that may change. These are the impulses of contacts that push, and of contacts that
+    /// approach if `closings` is `Free`. In the last step they are those of contacts that are closed at the judged
+    /// velocity.
     fn add_unknowns(&mut self, closings: Closings) {
         let zero = CLOSED * self.edges.norm;
         let steps = self.chain.normals.iter().zip(&self.path.after);
@@ -114,7 +117,8 @@ impl<'a> Linearization<'a> {
         }
     }
 
-    /// Returns the unknowns of a step: index and contact.
+    /// Iterates over the normal impulses that may change in the given step of the chain: index among all of them, and
+    /// contact.
     fn own(&self, step: usize) -> impl Iterator<Item = (usize, usize)> {
         let all = self.unknowns.iter().enumerate();
         all.filter(move |(_, (k, _))| *k == step)
@@ -149,7 +153,8 @@ impl<'a> Linearization<'a> {
         Some(())
     }
 
-    /// Returns the contacts on which friction acts or may act in a step, with their modes.
+    /// Lists the contacts with friction that push or may push in the given step of the chain, each with its friction
+    /// mode (sticking or sliding).
     fn frictional(&self, step: usize) -> Vec<(usize, FrictionMode)> {
         let slow = SLOW * self.edges.norm;
         let mut frictional = Vec::new();
@@ -176,7 +181,8 @@ impl<'a> Linearization<'a> {
         frictional
     }
 
-    /// Assembles the derivatives of the friction equations with respect to the friction impulses.
+    /// Assembles the matrix of the linearized friction equations of one step: their derivatives with respect to the
+    /// friction impulses, two rows and columns for each contact in `frictional`.
     fn friction_matrix(&self, frictional: &[(usize, FrictionMode)]) -> DMatrix<f64> {
         let gram = &self.edges.space.gram;
         let n = 2 * frictional.len();
@@ -205,7 +211,10 @@ impl<'a> Linearization<'a> {
         matrix
     }
 
-    /// Assembles the negative derivatives of the friction equations with respect to the unknowns.
+    /// Assembles the right-hand sides of the linearized friction equations of one step: the negative derivatives of the
+    /// equations with respect to the normal impulses that may change. There are two rows for each contact in
+    /// `frictional`. `effect` has the changes of the contact velocities by unit changes of these normal impulses,
+    /// without the friction of this step.
     fn friction_rhs(
         &self,
         step: usize,
@@ -232,16 +241,17 @@ impl<'a> Linearization<'a> {
         rhs
     }
 
-    /// Returns the deficit of a slot velocity after a step to first order, and its change by unit changes of the
-    /// unknowns.
+    /// Returns the velocity that is lacking along a contact row (index `slot`) after a step, and the first-order
+    /// changes of this velocity by unit changes of the normal impulses. `wanted` is the velocity to be reached.
     fn condition(&self, step: usize, slot: usize, wanted: f64) -> (f64, impl Iterator<Item = f64>) {
         let row = self.effects[step].row(slot);
         let changes = (0..self.room.len()).map(move |j| row[j] * self.room[j]);
         (wanted - self.base[step][slot], changes)
     }
 
-    /// Returns the velocities that the changes must reach: all slots at the end, and zero normal velocity of contacts
-    /// that close.
+    /// Iterates over the velocities that changes of the normal impulses must reach, each with its step, the index of
+    /// its contact row, and its value. These are the judged velocity along all rows at the end, and zero normal
+    /// velocity of contacts that close.
     fn targets(&self) -> impl Iterator<Item = (usize, usize, f64)> {
         let last = self.last();
         let end = self.edges.target.iter().enumerate();
@@ -253,20 +263,23 @@ impl<'a> Linearization<'a> {
             .chain(closings.map(|(step, contact)| (*step, contact * WIDTH, 0.0)))
     }
 
-    /// Returns the steps and slots of contacts that push and must not open.
+    /// Iterates over the contacts that push before the last step and must not open: step of the chain and index of the
+    /// contact's normal row.
     fn pushing(&self) -> impl Iterator<Item = (usize, usize)> {
         let last = self.last();
         let pushing = self.unknowns.iter().filter(move |(step, _)| *step < last);
         pushing.map(|(step, contact)| (*step, contact * WIDTH))
     }
 
-    /// Returns the amount by which each impulse may decrease, in units of its room.
+    /// Iterates over the largest allowed decreases of the normal impulses that may change. Each is divided by the unit
+    /// of change of its impulse.
     fn less(&self) -> impl Iterator<Item = f64> {
         let unknowns = self.unknowns.iter().zip(&self.room);
         unknowns.map(|((step, contact), room)| LESS * self.chain.normals[*step][*contact] / room)
     }
 
-    /// Assembles the least-squares problem for the changes.
+    /// Assembles the least-squares problem for the changes of the normal impulses that bring the end of the chain to
+    /// the judged velocity. `work` counts multiply-adds.
     fn least_squares(&self, work: &mut u64) -> LeastSquares {
         let n = self.unknowns.len();
         let mut entries: Vec<f64> = Vec::new();
@@ -290,8 +303,10 @@ impl<'a> Linearization<'a> {
         }
     }
 
-    /// Computes the changed chain that misses the target least; no change exceeds `reach`. `damping` is the damping of
-    /// the previous step on entry, and of this step on return.
+    /// Takes one Newton step: changes the normal impulses so that the chain ends as near to the judged velocity as
+    /// possible. No change exceeds `reach`, or twice that after corrections. `damping` is that of the previous step on
+    /// entry, and of this step on return. `cone` is the workspace of the friction solver; `work` counts multiply-adds.
+    /// `None` if no step is found.
     pub(super) fn step(
         &mut self,
         reach: f64,
@@ -351,7 +366,8 @@ impl<'a> Linearization<'a> {
         chain
     }
 
-    /// Updates the linearized path from the exact one: `base` = path − effects · changes, the path at zero change.
+    /// Extrapolates the exact velocities of a changed chain (`path`) linearly back to zero change of the normal
+    /// impulses. The next correction starts from these velocities, so that it contains the nonlinear part.
     fn update_base(&mut self, path: &Path, changes: &DVector<f64>) {
         let steps = self.base.iter_mut().zip(&path.after).zip(&self.effects);
         for ((base, after), effects) in steps {
@@ -382,7 +398,8 @@ enum FrictionMode {
 }
 
 impl FrictionMode {
-    /// Maps a change of the sliding velocity to its terms in the friction equations.
+    /// Applies the derivative of the friction equations of a contact with respect to its sliding velocity to a change
+    /// $(x, y)$ of this velocity. Returns the resulting changes in the two equations.
     fn sees(&self, [x, y]: [f64; 2]) -> [f64; 2] {
         match self {
             Self::Stick => [x, y],

@@ -118,7 +118,8 @@ pub(super) enum Origin {
     Sequential(Vec<usize>, Sequential),
 }
 
-/// Decides about the membership of the outcome of a case.
+/// Decides if the judged velocity belongs to the set of inelastic frictional outcomes of the impact. `fit` has the
+/// impulses that explain the change of momentum, `known` lists members of the set that are answers of laws.
 pub(super) fn decide(
     case: &Case<'_>,
     fit: &Explanation,
@@ -161,7 +162,8 @@ struct Nearest {
 }
 
 impl Nearest {
-    /// Examines one more member and returns its distance; infinite if it leaves a contact approaching.
+    /// Counts one more candidate for a member of the outcome set and stores it if it is the nearest so far. Returns its
+    /// distance from the judged velocity; infinite if a contact approaches at it, so that it is no member.
     fn see(&mut self, case: &Case<'_>, velocity: Tangent) -> f64 {
         self.members += 1;
         let distance = case.distance(&velocity);
@@ -176,7 +178,7 @@ impl Nearest {
         distance
     }
 
-    /// True if a member at this distance is nearer than those found so far.
+    /// True if this distance from the judged velocity is smaller than that of every member found so far.
     fn is_nearer(&self, distance: f64) -> bool {
         self.best.is_none() || distance < self.distance
     }

@@ -21,7 +21,7 @@ pub(super) struct ModeSequence {
 }
 
 impl ModeSequence {
-    /// Creates an empty sequence.
+    /// Creates a sequence of contact modes without steps, for a system of `n_contacts` contacts.
     pub(super) fn new(n_contacts: usize) -> Self {
         Self {
             n_contacts: n_contacts.max(1),
@@ -33,13 +33,14 @@ impl ModeSequence {
         self.modes.len() / self.n_contacts
     }
 
-    /// Returns the steps; each is one mode per contact.
+    /// Iterates over the impulse steps of the sequence; each is a list with one mode (off, sticking or sliding) per
+    /// contact.
     pub(super) fn steps(&self) -> impl DoubleEndedIterator<Item = &[StepMode]> {
         self.modes.chunks_exact(self.n_contacts)
     }
 
-    /// Adds a step, unless all contacts are off or the step repeats the previous one: two steps of equal modes add up to
-    /// one.
+    /// Appends an impulse step, given by one mode per contact. Nothing is appended if all contacts are off, or if the
+    /// modes equal those of the previous step, because two such steps add up to one.
     pub(super) fn push(&mut self, step: &[StepMode]) {
         let is_idle = step.iter().all(|mode| *mode == StepMode::Off);
         if !is_idle && self.steps().next_back() != Some(step) {
@@ -47,15 +48,16 @@ impl ModeSequence {
         }
     }
 
-    /// Returns the sequence with one more step at the end.
+    /// Returns the sequence of contact modes with one more impulse step at the end, given by one mode per contact.
     pub(super) fn then(&self, step: &[StepMode]) -> Self {
         let mut longer = self.clone();
         longer.push(step);
         longer
     }
 
-    /// Returns the neighboring sequences: one contact changes its mode in one step, or an additional step is inserted in
-    /// which one contact acts alone.
+    /// Lists the sequences of contact modes that differ from this one by a single change: one contact has another mode
+    /// in one step, or a step is inserted in which one contact pushes alone. `choices` lists the modes that each
+    /// contact may have.
     pub(super) fn neighbors(&self, choices: &[Vec<StepMode>]) -> Vec<Self> {
         let mut all = Vec::new();
         for (at, mode) in self.modes.iter().enumerate() {
@@ -79,7 +81,8 @@ impl ModeSequence {
         all
     }
 
-    /// Builds a sequence of modes without idle and repeated steps.
+    /// Builds a sequence from a flat list of contact modes, step by step. Steps without a pushing contact and steps
+    /// equal to the previous one are left out.
     fn rebuilt(&self, modes: &[StepMode]) -> Self {
         let mut sequence = Self::new(self.n_contacts);
         for step in modes.chunks_exact(self.n_contacts) {

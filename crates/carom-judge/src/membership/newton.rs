@@ -56,22 +56,23 @@ pub(super) struct Led {
 }
 
 impl Led {
-    /// Assigns the chain to another of several targets.
+    /// Returns this chain of impulse steps assigned to the target velocity with the index `target`.
     pub(super) fn to(self, target: usize) -> Self {
         Self { target, ..self }
     }
 
-    /// Returns the index of the target of the chain.
+    /// Returns the index of the target velocity to which this chain of impulse steps was led.
     pub(super) fn target(&self) -> usize {
         self.target
     }
 
-    /// Returns the largest velocity by which a condition or the end is missed.
+    /// Returns the largest velocity by which the chain violates a contact condition or misses its target velocity.
     pub(super) fn missed(&self) -> f64 {
         self.path.missed
     }
 
-    /// Returns the impulses of the chain, without idle steps.
+    /// Returns the impulses of this chain without steps in which no contact pushes, and the velocity by which it misses
+    /// its target.
     pub(super) fn found(&self) -> Chain {
         let steps = self.path.impulses.iter();
         Chain {
@@ -83,12 +84,13 @@ impl Led {
         }
     }
 
-    /// True if a refined chain may reach the velocity.
+    /// True if this chain ends so near to its target velocity that a refinement with additional steps may reach it.
     pub(super) fn is_near(&self, edges: &Edges) -> bool {
         self.path.missed <= NEAR * edges.norm
     }
 
-    /// Continues with a refined chain, which has additional steps between its steps.
+    /// Inserts additional steps between the steps of this chain and continues Newton's method towards its target
+    /// velocity, with about `budget` multiply-adds. `None` if the friction of the refined chain is not found.
     pub(super) fn refine(&self, edges: &Edges, budget: u64, work: &mut u64) -> Option<Self> {
         let mut cone = ConeWorkspace::new();
         let refined = self.chain.refined();
@@ -104,8 +106,9 @@ impl Led {
 }
 
 impl RoundChain {
-    /// Changes the normal impulses until the chain ends as near to the target as this method finds with about `budget`
-    /// multiply-adds.
+    /// Changes the normal impulses of the chain by Newton's method until its end is as near to the target velocity as
+    /// this method comes with about `budget` multiply-adds. `closings` tells how to treat contacts that close. `None`
+    /// if the friction of the chain is not found.
     pub(super) fn lead(
         mut self,
         edges: &Edges,
@@ -148,7 +151,9 @@ impl RoundChain {
         })
     }
 
-    /// Runs Newton's method. Returns the best chain found and its path.
+    /// Moves the end of the chain towards the target velocity by Newton steps. Returns the best chain found, and its
+    /// impulses and velocities. `path` has those of the first chain, `closings` tells how to treat contacts that close,
+    /// and (`work`, `budget`) counts and limits multiply-adds.
     fn approach(
         mut self,
         edges: &Edges,

@@ -35,7 +35,8 @@ pub(super) struct Ordered<'a> {
 }
 
 impl<'a> Ordered<'a> {
-    /// Orders the contacts of a case by the velocities before and after the impact.
+    /// Selects the contacts that the impact reaches, and puts them into an order that does not depend on the order in
+    /// which they are given. Order and tangents follow from the velocities before and after the impact.
     pub(super) fn new(case: &Case<'a>) -> Result<Self, ImpactError> {
         let given = case.problem.contacts();
         let space = ContactSpace::new(given);
@@ -68,7 +69,8 @@ impl<'a> Ordered<'a> {
         })
     }
 
-    /// Converts impulses from the rows of the search to the given rows.
+    /// Converts impulses on the contact rows of the search, which have their own order and tangents, to impulses on the
+    /// given rows. Contacts outside the search get zero.
     pub(super) fn on_given(&self, impulses: &DVector<f64>) -> DVector<f64> {
         let mut all = DVector::zeros(self.given.row(self.given.len()));
         for (place, (contact, turn)) in self.order.contacts().iter().zip(&self.turns).enumerate() {
@@ -83,7 +85,8 @@ impl<'a> Ordered<'a> {
         all
     }
 
-    /// Converts impulses from the given rows to the rows of the search.
+    /// Converts impulses on the given contact rows to impulses on the rows of the search, which have their own order
+    /// and tangents. Impulses of repeated contacts are added. `scale` is the scale of the problem.
     fn gathered(&self, impulses: &DVector<f64>, scale: f64) -> DVector<f64> {
         let mut slots = self.space.of_rows(impulses.as_slice(), scale);
         self.order.gather(&self.space, &mut slots);
@@ -101,7 +104,8 @@ impl<'a> Ordered<'a> {
         own
     }
 
-    /// Converts a known member to the contacts of the search.
+    /// Converts a known member of the outcome set, which is the answer of a law, from the given contacts to the
+    /// contacts of the search. `scale` is the scale of the problem.
     pub(super) fn of_known(&self, known: &Known, scale: f64) -> Known {
         let place = |contact: &usize| {
             let of = self.order.stands_for(*contact)?;
@@ -121,7 +125,8 @@ impl<'a> Ordered<'a> {
 }
 
 impl Case<'_> {
-    /// Returns the case with another set of contacts; velocities and measures are unchanged.
+    /// Copies this judged impact with another set of contacts, that of `problem`. Velocities, parts and tolerances are
+    /// unchanged.
     pub(super) fn reposed<'b>(&'b self, problem: &'b ImpactProblem<'b>) -> Case<'b> {
         Case {
             problem,
@@ -138,7 +143,7 @@ impl Case<'_> {
     }
 }
 
-/// Returns a contact with rotated tangent axes.
+/// Copies a contact with its tangents replaced by the axes `turn`, given in terms of the old tangents.
 fn turned(contact: &Contact, turn: &Turn) -> Contact {
     let axis = |row: &[f64; 2]| {
         let terms = contact.tangents.iter().zip(row);
@@ -155,7 +160,8 @@ fn turned(contact: &Contact, turn: &Turn) -> Contact {
     }
 }
 
-/// Returns the contacts of those groups in which one contact approaches or a velocity changes.
+/// Lists the contacts of all groups that take part in the impact. Contacts of one group change each other's velocities;
+/// a group takes part if a contact approaches in it or a velocity changes.
 fn reached(case: &Case<'_>) -> Vec<usize> {
     let contacts = case.problem.contacts();
     let change = &case.after - case.before();
@@ -182,8 +188,9 @@ struct Axes<'s> {
 }
 
 impl Axes<'_> {
-    /// Returns vectors in the tangent plane of a contact that define a direction: the sliding before and after the
-    /// impact, then the motion that normal impulses cause.
+    /// Iterates over vectors in the tangent plane of a contact that can define a direction: its sliding velocity before
+    /// and after the impact, then the motions that normal impulses cause there. Vectors that are nearly zero are left
+    /// out.
     fn directions(&self, contact: usize) -> impl Iterator<Item = [f64; 2]> {
         let width = self.space.width();
         let slot = contact * width;
@@ -206,13 +213,16 @@ impl Axes<'_> {
             .map(|(x, _)| x)
     }
 
-    /// Returns the sign that makes a tangent in the plane point along the first direction.
+    /// Returns the sign that makes the single tangent of a planar contact point along its sliding velocity or, if it
+    /// does not slide, along the motion that a normal impulse causes; 1 if there is neither.
     fn sign(&self, contact: usize) -> f64 {
         let first = self.directions(contact).next();
         first.map_or(1.0, |[x, _]| x.signum())
     }
 
-    /// Returns axes of which the first points along the first direction, the second to the side of the next direction.
+    /// Computes new tangent axes for a contact with two tangents. The first axis points along the sliding velocity or,
+    /// if the contact does not slide, along the motion that a normal impulse causes. The second points to the side of
+    /// the next such direction.
     fn turn(&self, contact: usize) -> Turn {
         let mut all = self.directions(contact);
         let Some(first) = all.next() else {

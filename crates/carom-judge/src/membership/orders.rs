@@ -32,8 +32,9 @@ const TASK: u64 = 24;
 /// Seed of the random orders.
 const SEED: u64 = 0x5e90;
 
-/// Returns the first order of single impacts that ends at the velocity, as an answer of the sequential law. Multiply-adds
-/// are added to `work`; the search stops at `budget`, and an order that is not finished by then is dropped.
+/// Searches for an order of single inelastic impacts that ends at the judged velocity, and returns the first one found
+/// as an answer of the sequential law. Multiply-adds are added to `work`; the search stops at `budget`. An order that
+/// is not finished by then is dropped.
 pub(super) fn in_some_order(
     case: &Case<'_>,
     budget: u64,
@@ -69,7 +70,8 @@ pub(super) fn in_some_order(
     Ok(None)
 }
 
-/// Runs the impacts in an order; returns the answer if it ends at the velocity.
+/// Solves the single inelastic impacts of the contacts in this order. Returns the answer if it ends at the judged
+/// velocity. Multiply-adds are added to `work`, and at most `budget` are used.
 fn along(
     case: &Case<'_>,
     singles: &SingleImpacts<'_>,
@@ -97,7 +99,8 @@ fn along(
     })
 }
 
-/// Returns the k-th order of m contacts: in an enumeration of all orders, or a random one.
+/// Returns the order with number `k` of `m` contacts. For few contacts `k` numbers all orders; for many it selects a
+/// random order.
 fn order(m: usize, k: u64) -> Vec<usize> {
     let mut order: Vec<usize> = (0..m).collect();
     let mut rng = CounterRng::new(SEED, k, 0);
@@ -116,7 +119,8 @@ fn order(m: usize, k: u64) -> Vec<usize> {
     order
 }
 
-/// Runs single impacts in a given order. Returns the impulses on all rows and the velocity after each impact.
+/// Solves one inelastic impact of a single contact after the other, in the given order of contacts. Returns the
+/// impulses on all contact rows and the velocity after each impact.
 pub(super) fn one_after_the_other(
     problem: &ImpactProblem<'_>,
     order: &[usize],

@@ -39,12 +39,13 @@ impl OutsideReason {
     }
 }
 
-/// Returns the first proof that the velocity is not a member, with a lower bound of the relative distance from every
-/// member.
+/// Looks for a proof that the judged velocity is not in the set of outcomes. Returns the violated condition and a lower
+/// bound of the relative distance from every member; `None` if no bound exceeds `tolerance`. `fit` has the impulses
+/// that explain the change of momentum.
 ///
-/// Each test bounds the distance from below: from the half-space of velocities at which a contact does not approach, from
-/// the velocities that impulses of a kind can make, from the ball of the energy before the impact, from the velocities
-/// that leave some contact closed.
+/// Each test bounds the distance from below: from the half-space of velocities at which a contact does not approach,
+/// from the velocities that impulses of a kind can make, from the ball of the energy before the impact, from the
+/// velocities that leave some contact closed.
 pub(super) fn proof(
     case: &Case<'_>,
     fit: &Explanation,
@@ -71,7 +72,8 @@ pub(super) fn proof(
     .find(|(_, margin)| *margin > tolerance)
 }
 
-/// Returns the largest relative growth of the momentum norm of a part.
+/// Returns the largest increase of the norm of the momentum by the impact, over the independent parts of the system.
+/// Rounding is subtracted, and the increase is relative to the motion of the part; at least 0.
 fn growth(case: &Case<'_>) -> f64 {
     let (before, after) = case.norms();
     let parts = before.iter().zip(&after).zip(&case.rounding);
@@ -81,8 +83,9 @@ fn growth(case: &Case<'_>) -> f64 {
     growths.fold(0.0, f64::max)
 }
 
-/// Returns the largest relative distance, over the groups of contacts that change each other's velocities, from the
-/// velocities that leave a contact of the group closed or the group unchanged.
+/// Returns a lower bound of the relative distance of the judged velocity from the set of outcomes. In every outcome,
+/// each group of contacts that change each other's velocities either has a closed contact or keeps its velocity. The
+/// bound is the largest distance from such velocities over all groups.
 fn all_open(case: &Case<'_>) -> f64 {
     let contacts = case.problem.contacts();
     let change = &case.after - case.before();

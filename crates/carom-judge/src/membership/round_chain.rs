@@ -45,7 +45,9 @@ pub(super) struct Path {
 }
 
 impl RoundChain {
-    /// Creates the chain of a sample from its impulses on the slots in each step, and appends an idle last step.
+    /// Creates a chain of impulse steps from the normal impulses of a sample, and appends a last step without impulses.
+    /// Each entry of `steps` has the impulses along all contact rows in one step; steps in which no contact pushes are
+    /// left out.
     pub(super) fn new(edges: &Edges, steps: &[Vec<f64>]) -> Self {
         let normals = |step: &Vec<f64>| -> Vec<f64> {
             let normals = step.iter().step_by(WIDTH);
@@ -58,7 +60,8 @@ impl RoundChain {
         Self { normals, closes }
     }
 
-    /// Returns the chain with an idle step inserted after each step except the last.
+    /// Copies the chain and inserts a step without impulses after each impulse step except the last, so that impulses
+    /// may be divided further.
     pub(super) fn refined(&self) -> Self {
         let mut refined = Self::default();
         let last = self.normals.len().saturating_sub(1);
@@ -73,7 +76,8 @@ impl RoundChain {
         refined
     }
 
-    /// Marks contacts as closing in a step if they push and their normal velocity after it is at most `hardly`.
+    /// Marks contacts that must be closed after a step: those that push in it and have a normal velocity after it of at
+    /// most `hardly` in size. `path` has the velocities of the chain.
     pub(super) fn close(&mut self, path: &Path, hardly: f64) {
         let steps = self.closes.iter_mut().zip(&self.normals).zip(&path.after);
         for ((closes, normals), velocity) in steps {
@@ -84,8 +88,9 @@ impl RoundChain {
         }
     }
 
-    /// Computes the friction of each step. `near` is the path of a similar chain with equally many steps, from which the
-    /// iteration starts.
+    /// Computes the friction impulses and the velocities of every step of the chain from its normal impulses. `near`
+    /// has those of a similar chain with equally many steps, from which the iteration starts. `None` if the friction of
+    /// a step is not found. `work` counts multiply-adds.
     pub(super) fn follow(
         &self,
         edges: &Edges,
@@ -169,7 +174,9 @@ impl RoundChain {
     }
 }
 
-/// Recomputes the friction of small impulses directly against the sliding of their contacts.
+/// Recomputes the friction of small impulses: sets it directly against the sliding velocity of the contact, with the
+/// friction coefficient times the normal impulse. `impulse` and `after` have the impulses of a step and the velocities
+/// after it, along all contact rows.
 fn polish(edges: &Edges, modes: &[ConeMode], after: &[f64], impulse: &mut [f64]) {
     let small = SMALL * edges.norm;
     let contacts = impulse

@@ -110,7 +110,8 @@ struct Search<'c, 'p> {
     sampling: u64,
 }
 
-/// Searches for a witness. Members found on the way are examined for the nearest one.
+/// Searches for a chain of impulse steps, a witness, that leads to the judged velocity. Members of the outcome set
+/// found on the way update the nearest one. `known` lists members that are answers of laws.
 pub(super) fn search(
     given: &Case<'_>,
     known: &[Known],
@@ -153,8 +154,8 @@ pub(super) fn search(
     Ok(found)
 }
 
-/// Returns the sequential law itself as a witness, if its answer is the velocity and its chain is longer than `listed`:
-/// too long to be listed, or with ever smaller steps.
+/// Returns the sequential law itself as a witness that the judged velocity is an outcome, if its answer is this
+/// velocity and it needs more than `listed` impacts: too many to be listed, or ever smaller ones.
 fn rerun(case: &Case<'_>, known: &[Known], listed: usize) -> Option<Witness> {
     known.iter().find_map(|member| match &member.origin {
         Origin::Sequential(contacts, law)
@@ -167,14 +168,17 @@ fn rerun(case: &Case<'_>, known: &[Known], listed: usize) -> Option<Witness> {
     })
 }
 
-/// True if a witness satisfies all conditions and ends at the velocity.
+/// True if a witness, a chain of impulse steps or a law, satisfies all contact conditions and ends at the judged
+/// velocity.
 fn is_good(case: &Case<'_>, witness: &Witness) -> bool {
     // The rounding of the given velocities counts; the problem in the frames of its parts does not contain it.
     let end = witness.end(case.problem);
     end.is_ok_and(|end| case.distance(&end) <= SAME)
 }
 
-/// Searches for a witness among contacts in canonical order.
+/// Searches for a chain of impulse steps that leads to the judged velocity, after the contacts were put into an order
+/// of their own. `known` lists members of the outcome set that are answers of laws, `nearest` is the nearest member so
+/// far.
 fn search_ordered(
     case: &Case<'_>,
     known: &[Known],
@@ -235,19 +239,21 @@ fn search_ordered(
 }
 
 impl Search<'_, '_> {
-    /// True if the work budget is used up.
+    /// True if the work budget of the search for a chain of steps to the judged velocity is used up.
     fn is_limited(&self) -> bool {
         self.work.saturating_add(self.sampling) >= self.case.options.max_work
     }
 
-    /// Tries chains of one step: the simultaneous law with all its branches.
+    /// Tries chains of one impulse step, with all contact modes that the judged velocity allows: answers of the
+    /// simultaneous law. Returns a chain that leads to the judged velocity as a witness.
     fn one_step(&mut self) -> Option<Witness> {
         let start = ModeSequence::new(self.edges.n_contacts());
         let sequences: Vec<ModeSequence> = self.last.iter().map(|last| start.then(last)).collect();
         self.attempt_all(sequences, f64::INFINITY)
     }
 
-    /// Tries the chains by which laws reached their answers, the nearest answers first.
+    /// Tries the chains of impulse steps by which laws reached their answers, `known`, the nearest answers first.
+    /// Returns a chain that leads to the judged velocity as a witness.
     fn known(&mut self, known: &[Known]) -> Option<Witness> {
         let mut order: Vec<(f64, &Known)> = known
             .iter()
@@ -290,7 +296,8 @@ impl Search<'_, '_> {
         None
     }
 
-    /// Tries single impacts in orders for which the sequential law was not solved yet.
+    /// Tries single inelastic impacts in those orders of the contacts for which the sequential law was not solved yet.
+    /// Returns a chain that leads to the judged velocity as a witness.
     fn orders(&mut self) -> Result<Option<Witness>, ImpactError> {
         let budget = self.case.options.max_work.saturating_sub(self.sampling);
         match in_some_order(self.case, budget, &mut self.work)? {
@@ -302,7 +309,8 @@ impl Search<'_, '_> {
         }
     }
 
-    /// Returns the witness of a chain of impulses on the rows, if it satisfies all conditions and ends at the velocity.
+    /// Returns a chain of steps as a witness that the judged velocity is an outcome, if the chain satisfies all contact
+    /// conditions and ends at this velocity. `steps` has the impulses of each step for the contact rows.
     fn proven(&self, steps: Vec<DVector<f64>>) -> Option<Witness> {
         let witness = Witness::Steps {
             cone: self.edges.cone,
@@ -311,7 +319,9 @@ impl Search<'_, '_> {
         self.is_good(&witness).then_some(witness)
     }
 
-    /// Stores a chain that ends within the tolerance, if it is nearer than the stored one and satisfies all conditions.
+    /// Stores a chain that ends within the tolerance of the judged velocity, but not exactly there, if it is nearer
+    /// than the stored one and satisfies all conditions. `distance` is that of its end, `steps` computes its impulses
+    /// for the contact rows.
     fn remember(&mut self, distance: f64, steps: impl FnOnce(&Self) -> Vec<DVector<f64>>) {
         if distance > SAME && self.case.is_same(distance) && self.is_nearer_than_near(distance) {
             let witness = Witness::Steps {
@@ -334,7 +344,8 @@ impl Search<'_, '_> {
         is_good(self.case, witness)
     }
 
-    /// Determines the modes of steps that are given by their impulses on the rows and the velocities after them.
+    /// Determines the modes (off, sticking or sliding) of all contacts in a chain of steps. Each step is given by its
+    /// impulses on the contact rows and the velocity after it.
     fn sequence_of(&self, steps: &[(DVector<f64>, Tangent)]) -> ModeSequence {
         let mut sequence = ModeSequence::new(self.edges.n_contacts());
         let scale = self.case.problem.scale();
@@ -347,7 +358,9 @@ impl Search<'_, '_> {
         sequence
     }
 
-    /// Tries sequences, each extended by the possible last steps.
+    /// Tries sequences of contact modes (off, sticking or sliding, for each contact in each step), each extended by the
+    /// last steps that the judged velocity allows. Returns the first chain that leads to the judged velocity as a
+    /// witness.
     fn attempt_with_ends(&mut self, sequences: Vec<ModeSequence>) -> Option<Witness> {
         let mut all = Vec::new();
         for sequence in &sequences {
@@ -356,8 +369,10 @@ impl Search<'_, '_> {
         self.attempt_all(all, f64::INFINITY)
     }
 
-    /// Tries sequences in parallel. Returns the first witness; otherwise stores the sequences whose chains end nearer
-    /// than `cutoff` (scaled).
+    /// Tries sequences of contact modes (off, sticking or sliding, for each contact in each step) in parallel, and
+    /// finds for each the chain that ends nearest to the judged velocity. Returns the first chain that leads there as a
+    /// witness. Otherwise stores the sequences whose chains end nearer than `cutoff`, the nearest first; `cutoff` is a
+    /// velocity times the scale of the problem.
     fn attempt_all(&mut self, mut sequences: Vec<ModeSequence>, cutoff: f64) -> Option<Witness> {
         sequences.retain(|s| s.n_steps() <= MAX_STEPS && self.seen.insert(s.clone()));
         let edges = self.edges;
@@ -385,7 +400,8 @@ impl Search<'_, '_> {
         None
     }
 
-    /// Examines the end of a chain; returns a witness if it is the velocity.
+    /// Examines the velocity at the end of a chain of impulse steps and updates the nearest member of the outcome set.
+    /// Returns the chain as a witness if it satisfies all contact conditions and ends at the judged velocity.
     fn look_at(&mut self, chain: &Chain) -> Option<Witness> {
         let mut total = vec![0.0; self.edges.space.n_slots()];
         for step in &chain.steps {
@@ -414,7 +430,8 @@ impl Search<'_, '_> {
         None
     }
 
-    /// Converts scaled impulses on the slots to impulses for the rows.
+    /// Converts impulses from the unit contact rows and velocity scale of the search to impulses for the rows of the
+    /// problem, step by step.
     fn on_rows(&self, steps: &[Vec<f64>]) -> Vec<DVector<f64>> {
         let problem = self.case.problem;
         let rows = |step: &Vec<f64>| {
@@ -424,8 +441,9 @@ impl Search<'_, '_> {
         steps.iter().map(rows).collect()
     }
 
-    /// Moves samples in round cones to the velocity by Newton's method, then refines the nearest chains and continues
-    /// with these.
+    /// Moves samples of the outcome set in round friction cones to the judged velocity by Newton's method. Then refines
+    /// the nearest chains and continues with these. Returns the first chain that leads to the judged velocity as a
+    /// witness; `led` collects the chains that come near.
     fn attempt_round(&mut self, samples: &[Sampled], led: &mut Vec<Led>) -> Option<Witness> {
         if self.edges.cone != WitnessCone::Round {
             return None;
@@ -465,13 +483,15 @@ impl Search<'_, '_> {
         self.keep(chains, led)
     }
 
-    /// Returns the multiply-adds that one chain in round cones may use; `None` if the budget is used up.
+    /// Returns the number of multiply-adds that one chain in round friction cones may use; `None` if the work budget is
+    /// used up.
     fn round_budget(&self) -> Option<u64> {
         let left = self.budget.checked_sub(self.work)?;
         (left > 0).then_some(left / BUDGET_PARTS)
     }
 
-    /// Examines chains after Newton's method, and keeps those that are not witnesses.
+    /// Examines the chains found by Newton's method, each with its number of multiply-adds. Returns the first that
+    /// leads to the judged velocity as a witness, and adds those before it to `led`.
     fn keep(&mut self, chains: Vec<(Option<Led>, u64)>, led: &mut Vec<Led>) -> Option<Witness> {
         for (chain, work) in chains {
             self.work += work;
@@ -484,7 +504,8 @@ impl Search<'_, '_> {
         None
     }
 
-    /// Draws samples of the set. After each batch, tries the mode sequences of the nearest samples.
+    /// Draws samples of the outcome set, batch by batch. After each batch, tries the contact modes of the nearest
+    /// samples. Returns the first chain that leads to the judged velocity as a witness.
     fn samples(&mut self) -> Result<Option<Witness>, ImpactError> {
         let samplers = samplers(self.case)?;
         let total = self.case.options.samples;
@@ -548,7 +569,9 @@ impl Search<'_, '_> {
         Ok(None)
     }
 
-    /// Changes one mode or adds one step as long as the end comes nearer.
+    /// Improves the best sequences of contact modes (off, sticking or sliding, for each contact in each step): changes
+    /// one mode or adds one step as long as the end comes nearer to the judged velocity. Returns the first chain that
+    /// leads there as a witness.
     fn local(&mut self) -> Option<Witness> {
         let choices = self.edges.choices();
         let starts: Vec<(ModeSequence, f64)> = self
@@ -584,8 +607,8 @@ impl Search<'_, '_> {
     }
 }
 
-/// Creates the samplers of the set: the default one, and ones with random branches, contacts switched off and steps of
-/// several sizes.
+/// Creates the samplers of the outcome set: the default one, and ones with random solutions of ambiguous steps,
+/// contacts switched off and impulse steps of several sizes.
 fn samplers<'p>(case: &Case<'p>) -> Result<Vec<Sampler<'p>>, ImpactError> {
     let plain = SetValued {
         samples: case.options.samples,
@@ -629,14 +652,16 @@ struct Sampled {
 }
 
 impl Sampled {
-    /// Returns a key that is equal for similar samples: their modes, and with `counts_steps` the number of their steps.
+    /// Returns a key that is equal for similar samples: their contact modes, and the number of their steps (0 unless
+    /// `counts_steps` is true).
     fn key(&self, counts_steps: bool) -> (ModeSequence, usize) {
         let steps = if counts_steps { self.steps.len() } else { 0 };
         (self.sequence.clone(), steps)
     }
 }
 
-/// Draws a sample with its end and its modes; `None` if it does not end.
+/// Draws the outcome with number `sample` from the outcome set, and determines its contact modes and its distance from
+/// the judged velocity; `None` if its path does not end.
 fn one_sample(
     case: &Case<'_>,
     edges: &Edges,

@@ -17,9 +17,10 @@ pub(super) struct Exact {
     pub(super) margin: f64,
 }
 
-/// Computes the known sets of all groups of contacts. A set is known for one contact in the plane, and for contacts
-/// without friction if they share one normal, have two normals, or if no contact opens another. Copies of a contact count
-/// once.
+/// Computes the member of the outcome set that is nearest to the judged velocity, for groups of contacts with a set
+/// that is known in closed form. Such sets exist for one contact in the plane, and for contacts without friction if
+/// they share one normal, have two normals, or if no contact opens another. Repetitions of a contact count once.
+/// Distances within `tolerance` count as zero.
 pub(super) fn known(case: &Case<'_>, tolerance: f64) -> Result<Exact, ImpactError> {
     let contacts = case.problem.contacts();
     let groups = parts::met(contacts);
@@ -71,7 +72,8 @@ struct Group<'p> {
 }
 
 impl Group<'_> {
-    /// Returns the nearest member if the set is known; `is_event` is true if any contact of the problem approaches.
+    /// Returns the nearest outcome of this group of contacts if its set of outcomes is known in closed form; otherwise
+    /// `None`. `is_event` is true if any contact of the problem approaches.
     fn nearest(&self, is_event: bool) -> Result<Option<Tangent>, ImpactError> {
         let contacts = self.problem.contacts();
         if let Some(nearest) = self.one_in_the_plane() {
@@ -91,7 +93,8 @@ impl Group<'_> {
         Ok((contacts.n_distinct() == 2).then(|| self.smooth_pair()))
     }
 
-    /// Returns the nearest outcome of one contact in the plane.
+    /// Returns the outcome of a single planar contact that is nearest to the judged velocity; `None` for other
+    /// contacts.
     fn one_in_the_plane(&self) -> Option<Tangent> {
         let contacts = self.problem.contacts();
         if contacts.len() != 1 {
@@ -115,7 +118,8 @@ impl Group<'_> {
         Some(self.velocity(&nearest))
     }
 
-    /// Converts a whitened, scaled velocity back to a velocity of the problem.
+    /// Converts a whitened velocity (n entries), multiplied by the scale of the problem, back to the coordinates and
+    /// unit of the problem.
     fn velocity(&self, whitened: &DVector<f64>) -> Tangent {
         let mut velocity = whitened / self.problem.scale();
         let metric = self.problem.contacts().metric();
@@ -123,12 +127,11 @@ impl Group<'_> {
         Tangent(velocity)
     }
 
-    /// Returns the nearest member of the set of two distinct normals without friction, each of which opens the other
-    /// (cosine $c > 0$).
+    /// Computes the outcome nearest to the judged velocity for frictionless contacts with two distinct normals, each of
+    /// which opens the other (the cosine $c$ of the normals is positive).
     ///
-    /// At every end one contact is closed and the other does not approach. The ends form a path: from the end of the
-    /// first contact pushing first to the end of the other pushing first, through the plastic outcome if these two ends
-    /// leave different contacts closed.
+    /// In every outcome one contact is closed and the other does not approach. The outcomes form a path between the two
+    /// orders of impacts. It leads through the plastic outcome if the two orders leave different contacts closed.
     fn smooth_pair(&self) -> Tangent {
         let contacts = self.problem.contacts();
         let before = DVector::from_column_slice(self.problem.momentum());
@@ -174,11 +177,11 @@ impl Group<'_> {
     }
 }
 
-/// Returns the sensitivity of an end to errors in the velocities of the contacts: the inverse of the smallest eigenvalue
-/// of the Gram matrix of the unit normals, infinite if they are dependent.
+/// Returns the factor by which an outcome can change relative to errors in the contact velocities: the inverse of the
+/// smallest eigenvalue of the Gram matrix of the unit normals, infinite if they are dependent.
 ///
-/// In a wedge that is nearly closed, velocities that differ by rounding have ends that are far apart. A distance from the
-/// exact set within this error proves nothing.
+/// In a wedge that is nearly closed, velocities that differ by rounding have outcomes that are far apart. A distance
+/// from the exact set within this error proves nothing.
 fn sensitivity(contacts: &ContactSet<'_>) -> f64 {
     let n = contacts.n_distinct();
     if n == 0 {
@@ -194,12 +197,13 @@ fn sensitivity(contacts: &ContactSet<'_>) -> f64 {
     }
 }
 
-/// True if pushing at a contact closes every other contact, or leaves it unchanged except for rounding.
+/// True if a push at any contact lowers the normal velocity of every other contact, or leaves it unchanged except for
+/// rounding.
 ///
-/// Then a contact that has pushed ends closed: its own impulse stops at zero velocity, and other impulses only lower the
-/// velocity. The end solves $0 \le \lambda \perp b + G\lambda \ge 0$ with the normal velocities $b$, the impulses
-/// $\lambda$ and the Gram matrix $G$; the velocity of the solution is unique. So without friction the set has one member,
-/// the plastic outcome.
+/// Then a contact that has pushed ends closed: its own impulse stops at zero velocity, and other impulses only lower
+/// the velocity. The outcome solves $0 \le \lambda \perp b + G\lambda \ge 0$ with the normal velocities $b$, the
+/// impulses $\lambda$ and the Gram matrix $G$; its velocity is unique. So without friction the set has one member, the
+/// plastic outcome.
 fn none_opens_another(contacts: &ContactSet<'_>) -> bool {
     contacts.unit_rows().all(|i| {
         let mut before = UnitRow::all(i.index());
@@ -207,7 +211,7 @@ fn none_opens_another(contacts: &ContactSet<'_>) -> bool {
     })
 }
 
-/// Returns the point of a segment that is nearest to the target.
+/// Returns the point nearest to `target` on the segment between the one or two points `ends`.
 fn on_segment(target: &DVector<f64>, ends: &[DVector<f64>]) -> DVector<f64> {
     let [a, b] = ends else {
         return ends.first().unwrap_or(target).clone();

@@ -93,16 +93,20 @@ pub enum WitnessFault {
 
 impl Witness {
     /// Checks that this witness proves `velocity_plus` (n entries) to be an outcome, by the definition of the set of
-    /// outcomes: every step from $v$ to
+    /// outcomes. Every step from $v$ to
     ///
     /// $$ v' = v + M^{-1}\sum_i (n_i^T\lambda_i + T_i^T\tau_i) $$
     ///
-    /// has $\lambda_i \ge 0$, positive only where $n_i v' \le 0$, and friction within its cone that dissipates most at
-    /// $v'$; after the last step no contact approaches, and the velocity is `velocity_plus` (n entries). Conditions are
-    /// checked within $10^{-8}$ of the sums of absolute terms from which they are computed, the end within $10^{-9}$ of
-    /// the motion, in each part of the system that contacts touch and that is not connected to others.
+    /// must have normal impulses $\lambda_i \ge 0$ that are positive only where $n_i v' \le 0$, and friction impulses
+    /// $\tau_i$ within the friction cone that dissipate most at $v'$. Here $n_i$ and $T_i$ are the normal and tangent
+    /// rows of contact $i$, and $M$ is the mass matrix. After the last step no contact may approach, and the velocity
+    /// must be `velocity_plus`.
     ///
-    /// The check starts from the given rows and shares no code with the search.
+    /// Conditions are checked within $10^{-8}$ of the sums of absolute terms from which they are computed. The final
+    /// velocity must match `velocity_plus` within $10^{-9}$ of the motion that contacts can change. This is required
+    /// separately in each group of contacts and bodies that is not connected to others.
+    ///
+    /// The check uses the contact rows of the problem and shares no code with the search.
     ///
     /// # Errors
     ///
@@ -154,9 +158,9 @@ impl Witness {
         ))
     }
 
-    /// Returns the distance between the velocity to which this witness leads and `velocity_plus` (n entries), if the steps
-    /// satisfy the conditions of [`check`](Self::check). In each part of the system it is relative to the part of the motion
-    /// in the span of the rows of contacts and constraints.
+    /// Returns the distance between the velocity to which this witness leads and `velocity_plus` (n entries), if the
+    /// steps satisfy the conditions of [`check`](Self::check). In each independent part of the system the distance is
+    /// relative to the motion that contacts and constraints can change; the largest value is returned.
     ///
     /// # Errors
     ///
@@ -169,7 +173,8 @@ impl Witness {
         distance(problem, &self.end(problem)?, velocity_plus)
     }
 
-    /// Returns the velocity to which the witness leads, if its steps satisfy the conditions of [`check`](Self::check).
+    /// Computes the velocity after the last impulse step of this witness (n entries), if its steps satisfy the
+    /// conditions of [`check`](Self::check).
     pub(super) fn end(&self, problem: &ImpactProblem<'_>) -> Result<Tangent, WitnessFault> {
         let before = problem.velocity_minus();
         match self {
@@ -190,7 +195,8 @@ impl Witness {
     }
 }
 
-/// Returns the relative distance of two velocities in the kinetic metric, the largest of all parts.
+/// Returns the distance between the velocities `found` and `velocity_plus` (n entries each) in the kinetic metric,
+/// relative to the motion of the impact: the largest value over the independent parts of the system.
 fn distance(
     problem: &ImpactProblem<'_>,
     found: &Tangent,
@@ -269,8 +275,9 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Checks one step and applies it to `velocity`. Returns the absolute terms of the velocities that its impulses
-    /// cause.
+    /// Checks the contact conditions of one impulse step and applies the step to `velocity` (n entries). `step` is its
+    /// index, `impulses` has one entry per contact row. Returns, for each velocity component, the sum of the absolute
+    /// values of the terms by which the impulses change it.
     fn check(
         &self,
         step: usize,
@@ -292,7 +299,8 @@ impl<'a> Rows<'a> {
         Ok(taken.made)
     }
 
-    /// Applies one step to `velocity` and measures all its conditions.
+    /// Applies one impulse step to `velocity` (n entries) and measures by how much it violates each contact condition.
+    /// `step` is its index, `impulses` has one entry per contact row.
     fn take(
         &self,
         step: usize,
@@ -326,8 +334,9 @@ impl<'a> Rows<'a> {
         Ok(taken)
     }
 
-    /// Measures the conditions of a contact in a step from the row velocities after it and the sums of their absolute
-    /// terms.
+    /// Measures by how much an impulse step violates the conditions of one contact, and adds the results to `taken`.
+    /// `b` are the velocities along the contact rows after the step, `terms` the sums of the absolute terms from which
+    /// they are computed.
     fn measure(
         &self,
         taken: &mut Taken,
@@ -394,7 +403,8 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Checks that no contact approaches.
+    /// Checks that no contact approaches at the final `velocity` (n entries), within the rounding of its terms. `size`
+    /// has the sum of absolute terms of each velocity component.
     fn check_open(&self, velocity: &DVector<f64>, size: &DVector<f64>) -> Result<(), WitnessFault> {
         let b = &self.jacobian * velocity;
         let terms = self.jacobian.abs() * size;
@@ -411,7 +421,8 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Returns the smallest friction limit that allows a tangential impulse.
+/// Returns the smallest friction limit (friction coefficient times normal impulse) that allows the tangential impulse
+/// $(x, y)$. `polygon` is the number of corners of the friction polygon, `None` for a round cone or in the plane.
 fn reach([x, y]: [f64; 2], polygon: Option<usize>) -> f64 {
     match polygon {
         None => libm::hypot(x, y),
@@ -426,7 +437,9 @@ fn reach([x, y]: [f64; 2], polygon: Option<usize>) -> f64 {
     }
 }
 
-/// Returns the largest $-d \cdot u$ over the directions $d$ of a cone.
+/// Returns the largest $-d \cdot u$ over the directions $d$ of a friction cone, with the sliding velocity $u = (x, y)$.
+/// Times the friction limit, this is the largest dissipation. `polygon` is the number of corners of the friction
+/// polygon, `None` for a round cone or in the plane.
 fn support([x, y]: [f64; 2], polygon: Option<usize>) -> f64 {
     match polygon {
         None => libm::hypot(x, y),
