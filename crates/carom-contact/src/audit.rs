@@ -42,7 +42,7 @@ impl Audit {
         self.energy_plus_j - self.energy_minus_j
     }
 
-    /// True if every number is finite.
+    /// True if every number of this audit is finite.
     pub(crate) fn is_finite(&self) -> bool {
         let residuals = [
             self.energy_minus_j,
@@ -168,7 +168,7 @@ pub fn audit(
     Ok(audit)
 }
 
-/// Checks that there is one impulse for each row of the contacts and one for each constraint.
+/// Checks that there is one impulse for each contact row and one for each constraint; fails otherwise.
 fn check_lengths(
     problem: &ImpactProblem<'_>,
     impulses: &DVector<f64>,
@@ -200,7 +200,8 @@ struct Gain {
 }
 
 impl Gain {
-    /// Adds the work of a row from the impulse, the velocities before and after, and the size of the terms of the velocities.
+    /// Adds the work of the impulse on one row to the total. `before` and `after` are the velocities of the row; `size` is
+    /// the size of the terms that these velocities are sums of, for the rounding error.
     fn add(&mut self, impulse: f64, [before, after]: [f64; 2], size: f64) {
         self.work += impulse * 0.5 * (before + after);
         let terms = 0.5 * (before.abs() + after.abs());
@@ -212,8 +213,9 @@ impl Gain {
     }
 }
 
-/// Ratio of the energies after and before of the part of the momenta in the span of the contact and constraint rows. `plus` is
-/// the whitened momentum after. Infinite from rest.
+/// Returns the energy after the impact divided by that before it. Only the part of the momentum in the span of the contact
+/// and constraint rows counts. `plus`: momentum after the impact, whitened (in coordinates with a Euclidean kinetic
+/// metric). The ratio is infinite if this part is zero before the impact.
 #[cold]
 fn energy_ratio(problem: &ImpactProblem<'_>, plus: &[f64]) -> f64 {
     let contacts = problem.contacts();
@@ -230,7 +232,7 @@ fn energy_ratio(problem: &ImpactProblem<'_>, plus: &[f64]) -> f64 {
     seen(plus) / (seen(problem.momentum()) * per_scale)
 }
 
-/// Raises `largest` to `value` if that is larger.
+/// Sets `largest` to `value` if `value` is larger.
 fn raise(largest: &mut f64, value: f64) {
     if value > *largest {
         *largest = value;

@@ -37,7 +37,8 @@ enum Solver {
 }
 
 impl Constraints {
-    /// Validates and factors forms (n entries each).
+    /// Checks and factors linear velocity constraints. Each form is the row vector (n entries) whose product with the
+    /// velocity must be zero.
     ///
     /// # Errors
     ///
@@ -60,17 +61,19 @@ impl Constraints {
         })
     }
 
-    /// Forms as the caller gave them.
+    /// Returns the constraint rows (forms) as the caller gave them.
     pub(crate) fn forms(&self) -> &[Covector] {
         &self.forms
     }
 
-    /// Orthonormal basis (n × r) of the whitened forms.
+    /// Returns an orthonormal basis of the constraint rows in whitened coordinates, in which the kinetic metric is
+    /// Euclidean. It is an n × r matrix, with the rank r of the constraints.
     pub(crate) fn basis(&self) -> &DMatrix<f64> {
         &self.basis
     }
 
-    /// Multipliers whose forms add up to the part of a whitened momentum in the span of the forms.
+    /// Computes the constraint impulses (multipliers) that together make the part of a momentum along the constraint rows.
+    /// There is one multiplier per row. The momentum is whitened: given in coordinates with a Euclidean kinetic metric.
     pub(crate) fn multipliers(&self, whitened: &DVector<f64>) -> DVector<f64> {
         let mut along = self.basis.tr_mul(whitened);
         match &self.solver {
@@ -83,7 +86,9 @@ impl Constraints {
         }
     }
 
-    /// Solves $AM^{-1}A^T\lambda = c$ for velocities $c$ in the range of that matrix, and returns $-\lambda$.
+    /// Computes the constraint impulses that bring given velocities of the constraints to zero. With the matrix $A$ of the
+    /// constraint rows, the mass matrix $M$ and velocities $c$ in the range of $AM^{-1}A^T$, it solves $AM^{-1}A^T\lambda =
+    /// c$ and returns $-\lambda$.
     pub(crate) fn stop(&self, mut velocity: DVector<f64>) -> DVector<f64> {
         match &self.solver {
             Solver::Triangle(triangle) => {
@@ -107,7 +112,8 @@ struct Units {
 }
 
 impl Units {
-    /// Normalizes forms of any size: a power of two brings each to about 1 before its entries are squared.
+    /// Whitens constraint rows (forms) of any size and normalizes them to unit length. A power of two brings each to about
+    /// 1 before its entries are squared.
     fn new(metric: &KineticMetric, forms: &[Covector]) -> Result<Self, ImpactError> {
         let scales = forms.iter().map(|form| kernel::max_abs(form.0.as_slice()));
         let scales: Vec<f64> = scales.map(kernel::power_of_two_scale).collect();
@@ -122,9 +128,10 @@ impl Units {
     }
 }
 
-/// Rounding error of the whitened unit forms that comes from the entries of the given forms,
-/// $8\epsilon\sum_k|a_k|\lVert e_k\rVert/\lVert a\rVert$, largest over the forms $a$. If heavy and light
-/// coordinates are coupled, terms cancel in the kinetic length of a form and the error exceeds $\epsilon$.
+/// Returns the largest rounding error of the whitened unit constraint rows that comes from the entries $a_k$ of the given
+/// rows, $8\epsilon\sum_k|a_k|\lVert e_k\rVert/\lVert a\rVert$ for a row $a$. $\epsilon$ is the machine precision, $\lVert
+/// e_k\rVert$ the kinetic length of coordinate $k$. If heavy and light coordinates are coupled, terms cancel in the kinetic
+/// length of a row and the error exceeds $\epsilon$.
 fn resolution(metric: &KineticMetric, forms: &[Covector], units: &Units) -> f64 {
     let n = metric.dim();
     let length = |k: usize| {
@@ -152,7 +159,8 @@ struct Groups {
 }
 
 impl Groups {
-    /// Groups the whitened forms (n × m). Zero forms belong to no group.
+    /// Groups the whitened constraint rows, given as the columns of an n × m matrix, so that rows of different groups share
+    /// no coordinate. Zero rows belong to no group.
     fn of(forms: &DMatrix<f64>) -> Self {
         let (n, m) = forms.shape();
         let (of, of_form) = own_terms::groups(n, forms.as_slice().chunks_exact(n.max(1)));
@@ -168,7 +176,8 @@ impl Groups {
     }
 }
 
-/// Computes the factors $QR$ of the forms; `None` unless the forms are certainly linearly independent.
+/// Computes the factors $Q$ and $R$ (orthonormal basis, triangle) of the constraint rows; `None` unless the rows are
+/// certainly linearly independent.
 fn triangle(units: &Units, groups: &Groups) -> Option<(DMatrix<f64>, Solver)> {
     let (n, m) = units.columns.shape();
     let mut basis = DMatrix::zeros(n, m);
@@ -209,8 +218,8 @@ fn triangle(units: &Units, groups: &Groups) -> Option<(DMatrix<f64>, Solver)> {
     Some((basis, Solver::Triangle(triangle)))
 }
 
-/// Computes the basis and the least-norm inverse by singular values, for forms of any rank. Singular values below
-/// `rank_tolerance` times the largest count as zero.
+/// Computes an orthonormal basis of the constraint rows and their least-norm inverse by singular values, for rows of any
+/// rank. Singular values below `rank_tolerance` times the largest count as zero.
 fn inverse(units: &Units, groups: &Groups, rank_tolerance: f64) -> (DMatrix<f64>, Solver) {
     let (n, m) = units.columns.shape();
     let mut basis = Vec::new();

@@ -408,7 +408,7 @@ impl<'m> ContactSet<'m> {
         self.rows.wedge(row(i), row(j))
     }
 
-    /// Power of two that brings a row of the Jacobian to about unit length when multiplied with it.
+    /// Returns the power of two that brings a row of the Jacobian to about unit length when multiplied with it.
     #[inline]
     pub(crate) fn row_scale(&self, row: usize) -> f64 {
         kernel::power_of_two_scale(self.rows.norm(row))
@@ -483,14 +483,16 @@ impl<'m> ContactSet<'m> {
     }
 }
 
-/// True if the unit normals of rows `i` and `j` are one normal given twice. Most pairs differ in an early entry, checked first.
+/// True if the unit normals with the indices `i` and `j` are equal up to rounding. Most pairs differ in an early entry,
+/// which is compared first.
 fn same_normal(rows: &UnitNormals, i: usize, j: usize) -> bool {
     let mut entries = rows.column(i).iter().zip(rows.column(j));
     entries.all(|(a, b)| (a - b).abs() < DUPLICATE_TOLERANCE)
         && rows.wedge(i, j).cos < 0.5 * DUPLICATE_TOLERANCE
 }
 
-/// Adds the index of the contact to an error about its row.
+/// Adds the index of the contact to an error about one of its rows. `n` is the number of entries that a row must have;
+/// `contact_of` maps the index of a row to that of its contact.
 fn name_contact(
     source: MetricError,
     rows: &[&Covector],

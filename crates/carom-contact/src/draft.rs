@@ -46,19 +46,21 @@ pub struct Draft {
 /// Active set of a law's answer: which contacts push, stick and slide, and with which velocities they end. With it the gate,
 /// which checks every answer, can correct rounding errors of the impulses without solving the impact again.
 pub trait Basis {
-    /// True if the law prescribes velocities after the impact, so that the residuals below are to be checked.
+    /// True if the law prescribes velocities after the impact, so that the difference from them can be measured as a
+    /// residual.
     fn has_residual(&self) -> bool {
         false
     }
 
-    /// True if correcting the impulses is a legitimate answer to a breach. A basis that knows only that contacts
-    /// must open must not open contacts that the law leaves closing.
+    /// True if an answer that fails the final checks by `breach` may be repaired by correcting the impulses. An active set
+    /// that knows only that contacts must open must not open contacts that the law leaves closing.
     fn can_correct(&self, breach: &Breach) -> bool {
         !breach.is_feasibility || breach.measure <= SMALL_BREACH
     }
 
-    /// Largest difference of a pushing or sticking row from its prescribed velocity, divided by the row's entry of `terms`.
-    /// `after` are the scaled velocities of the unit rows after the impact, `terms` their rounding scales $S$.
+    /// Returns the largest difference of a pushing or sticking row from its prescribed velocity, divided by the row's entry
+    /// of `terms`; `None` if the law prescribes no velocities. `after` are the scaled velocities of the contact rows of
+    /// unit kinetic length (unit rows) after the impact, `terms` their rounding scales $S$ (sizes of the summed terms).
     fn velocity_residual(
         &self,
         _contacts: &ContactSet<'_>,
@@ -68,8 +70,9 @@ pub trait Basis {
         None
     }
 
-    /// Largest dissipation that friction misses at the velocities after the impact, divided by the friction impulse times the
-    /// entries of `terms`. It is 0 if friction opposes the slip, and for laws that do not require that.
+    /// Returns the largest amount by which friction dissipates less than friction opposed to the slip would, at the
+    /// velocities after the impact. It is divided by the friction impulse times the entries of `terms`, the rounding scales
+    /// of the rows. It is 0 if friction opposes the slip, and for laws that do not require that.
     fn slip_residual(
         &self,
         _contacts: &ContactSet<'_>,
@@ -80,8 +83,8 @@ pub trait Basis {
         0.0
     }
 
-    /// Largest residual of the contact law over all contacts, each divided by the entries of `terms` of its rows; 0 for laws
-    /// without friction conditions.
+    /// Returns the largest residual of the contact conditions over all contacts. Each is divided by the entries of `terms`
+    /// (rounding scales) of its rows; 0 for laws without friction conditions.
     fn own_residual(
         &self,
         _contacts: &ContactSet<'_>,
@@ -92,7 +95,9 @@ pub trait Basis {
         0.0
     }
 
-    /// Corrects the scaled impulses on the unit rows, given the scaled velocities of these rows before and after the impact.
+    /// Corrects rounding errors of the scaled impulses on the contact rows of unit kinetic length (unit rows), given the
+    /// scaled velocities of these rows before and after the impact. The velocities `after` belong to the uncorrected
+    /// impulses.
     fn correct(
         &mut self,
         contacts: &ContactSet<'_>,
@@ -198,7 +203,8 @@ impl Basis for Targets {
     }
 }
 
-/// Adds impulses on the wanted rows, of least norm, that bring these rows to their wanted velocities.
+/// Adds impulses of least norm that bring some contact rows of unit kinetic length to prescribed velocities. `wanted` lists
+/// the index of each row and its velocity; `after` are the present velocities of all rows.
 fn reach(contacts: &ContactSet<'_>, wanted: &[(usize, f64)], after: &[f64], impulse: &mut [f64]) {
     if wanted.is_empty() {
         return;
@@ -361,7 +367,8 @@ impl Draft {
         }
     }
 
-    /// Builds the outcome and moves its velocity onto the constraints.
+    /// Computes the velocity after the impact from the impulses, and corrects it so that it satisfies the constraints up to
+    /// rounding.
     fn built_on_constraints(&mut self, problem: &ImpactProblem<'_>) -> Built {
         let mut built = self.build(problem);
         if !built.constraint_impulses.is_empty() {
@@ -371,8 +378,8 @@ impl Draft {
         built
     }
 
-    /// Recomputes the velocity from the impulses in twice the working precision. If `corrects`, the basis also
-    /// corrects the impulses by the velocities that its rows miss.
+    /// Recomputes the velocity after the impact from the impulses in twice the working precision. If `corrects`, the active
+    /// set `basis` also corrects the impulses by the velocities that its rows miss.
     #[cold]
     fn refine(
         &mut self,
@@ -499,7 +506,8 @@ fn judge(
     found
 }
 
-/// Converts the impulses on the caller's rows to scaled impulses on the unit rows.
+/// Converts the physical impulses on the caller's rows to scaled impulses on the contact rows of unit kinetic length (unit
+/// rows).
 fn on_units(problem: &ImpactProblem<'_>, built: &Built) -> Numbers {
     let units = built.impulses.iter().enumerate();
     units
@@ -507,8 +515,8 @@ fn on_units(problem: &ImpactProblem<'_>, built: &Built) -> Numbers {
         .collect()
 }
 
-/// Breach of [`GateRule::Cancellation`], if the impulses are so large that their rounding error is a large part of a
-/// row's reference velocity.
+/// Reports a breach of [`GateRule::Cancellation`] if the impulses are so large that their rounding error is a large part of
+/// the velocities around them; else `None`. The momentum balance would then pass for any velocity.
 #[cold]
 fn explains_nothing(
     problem: &ImpactProblem<'_>,
@@ -524,7 +532,8 @@ fn explains_nothing(
         .then(|| Breach::of(GateRule::Cancellation, largest))
 }
 
-/// Moves a velocity (n entries) onto the constraints, and returns the multipliers that do so.
+/// Corrects a velocity (n entries) so that it satisfies the constraints, and returns the constraint impulses that do so,
+/// one per constraint.
 ///
 /// This matters if an impact leaves only a small part of a velocity: the rounding error of the velocity before is then no
 /// small part of the velocity after.
@@ -564,7 +573,8 @@ fn scaled(velocity: &[f64], scale: f64) -> Numbers {
     velocity.iter().map(|v| v * scale).collect()
 }
 
-/// Converts scaled impulses on the unit rows to physical impulses on the caller's rows.
+/// Converts scaled impulses on the contact rows of unit kinetic length (unit rows) to physical impulses on the caller's
+/// rows, one per row.
 fn given(problem: &ImpactProblem<'_>, impulse: &[f64]) -> DVector<f64> {
     let unscale = 1.0 / problem.scale();
     let impulses = impulse.iter().enumerate();
@@ -602,8 +612,9 @@ impl Response {
     }
 }
 
-/// Solves for the scaled velocity change $M^{-1}(J^T\lambda + A^T\nu)$ by iterative refinement, with residuals in twice the
-/// working precision.
+/// Computes the scaled velocity change $M^{-1}(J^T\lambda + A^T\nu)$ caused by contact impulses $\lambda$ and constraint
+/// multipliers $\nu$, with the mass matrix $M$, contact rows $J$ and constraint rows $A$. Iterative refinement uses
+/// residuals in twice the working precision.
 fn solve(
     problem: &ImpactProblem<'_>,
     impulses: &DVector<f64>,

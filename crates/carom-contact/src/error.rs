@@ -297,7 +297,7 @@ impl ImpactError {
     }
 }
 
-/// Formats contacts for an error message; empty text for an empty list.
+/// Formats a list of contact indices for an error message; an empty list gives an empty text.
 fn named(contacts: &[usize]) -> String {
     match contacts {
         [] => String::new(),

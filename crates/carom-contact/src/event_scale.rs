@@ -89,7 +89,7 @@ pub fn part_in_span<'r>(
     along(basis.chunks_exact(n.max(1)), momentum)
 }
 
-/// Projects a momentum (n entries) onto orthonormal directions (n entries each).
+/// Projects a momentum (n entries) onto the span of orthonormal directions (n entries each).
 fn along<'d>(directions: impl Iterator<Item = &'d [f64]>, momentum: &[f64]) -> Numbers {
     let mut part: Numbers = smallvec![0.0; momentum.len()];
     for direction in directions {
@@ -106,8 +106,8 @@ pub fn spanning(svd: &Svd) -> impl Iterator<Item = (usize, f64)> + Clone + '_ {
     sizes.filter(|(_, size)| *size > RANK_TOLERANCE * svd.largest())
 }
 
-/// Returns the part of the velocity before the impact (n entries) in the span of the contact rows; `None` unless it is a
-/// small part of the velocity.
+/// Computes the part of the velocity before the impact (n entries) that the contacts sense: the part in the span of the
+/// contact rows. `None` unless this part is small compared with the whole velocity.
 pub(crate) fn seen_velocity(problem: &ImpactProblem<'_>) -> Option<Tangent> {
     let normals = problem.unit_velocity().iter();
     let fastest = normals.fold(0.0, |fastest, b| f64::max(fastest, b.abs()));
@@ -136,7 +136,8 @@ pub(crate) fn seen_velocity(problem: &ImpactProblem<'_>) -> Option<Tangent> {
     Some(velocity(problem, &seen))
 }
 
-/// Converts a whitened momentum, scaled like that of the problem, to a physical velocity (n entries).
+/// Converts a scaled momentum, whitened (in coordinates with a Euclidean kinetic metric), to a physical generalized
+/// velocity (n entries).
 fn velocity(problem: &ImpactProblem<'_>, momentum: &[f64]) -> Tangent {
     let mut velocity = DVector::from_column_slice(momentum);
     let metric = problem.contacts().metric();
@@ -144,7 +145,8 @@ fn velocity(problem: &ImpactProblem<'_>, momentum: &[f64]) -> Tangent {
     Tangent(velocity / problem.scale())
 }
 
-/// Scaled velocities of the unit rows at the problem's velocity minus those at a whitened momentum.
+/// Returns the scaled velocities of the contact rows of unit kinetic length (unit rows) at the problem's velocity minus
+/// those at a whitened `momentum` (in coordinates with a Euclidean kinetic metric), one per row.
 fn missed_rates(problem: &ImpactProblem<'_>, momentum: &[f64]) -> Numbers {
     let contacts = problem.contacts();
     let scale = problem.scale();
@@ -157,7 +159,8 @@ fn missed_rates(problem: &ImpactProblem<'_>, momentum: &[f64]) -> Numbers {
     rates(contacts, &given, &made)
 }
 
-/// Rounding error of a velocity (n entries), expressed as a velocity of the contact's unit normal times `scale`.
+/// Returns the rounding error of the normal velocity of `contact`, for a generalized `velocity` (n entries). It belongs to
+/// the unit normal and is multiplied by `scale`.
 pub(crate) fn rounding_of_normal(
     contacts: &ContactSet<'_>,
     contact: usize,
@@ -167,7 +170,8 @@ pub(crate) fn rounding_of_normal(
     ROW_ROUNDING * contacts.normal_velocity(contact, velocity, scale).size
 }
 
-/// Velocities of the unit rows for a velocity `x + y`, computed in twice the working precision.
+/// Computes the velocities of the contact rows of unit kinetic length (unit rows) for the generalized velocity `x + y` (n
+/// entries each) in twice the working precision, one per row.
 pub(crate) fn rates(contacts: &ContactSet<'_>, x: &[f64], y: &[f64]) -> Numbers {
     let rows = contacts.jacobian_rows().enumerate();
     rows.map(|(row, covector)| {

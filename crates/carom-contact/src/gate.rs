@@ -90,7 +90,8 @@ pub(crate) struct Moved {
 }
 
 impl Moved {
-    /// Rounding error of the impulses around the row, as a fraction of the reference velocity.
+    /// Returns the rounding error of the impulses on the bodies that are connected with a contact row, as a fraction of the
+    /// row's reference velocity (the size of the velocities of these bodies).
     pub(crate) fn rounding(&self) -> f64 {
         match self.impulses > 0.0 {
             true => f64::EPSILON * self.impulses / self.velocity,
@@ -98,12 +99,15 @@ impl Moved {
         }
     }
 
-    /// True if the rounding error of the impulses is a large part of the reference velocity.
+    /// True if the rounding error of the impulses on the bodies connected with a contact row is a large part of the row's
+    /// reference velocity (the size of the velocities of these bodies). The answer then proves nothing.
     pub(crate) fn is_rounding(&self) -> bool {
         !(self.rounding() <= CANCELLATION_TOLERANCE)
     }
 
-    /// Largest velocity that rule 6 allows the row to miss.
+    /// Returns the largest velocity by which a contact row may miss its prescribed one, multiplied by the scale of the
+    /// problem. It is a small fraction of the row's reference velocity, the size of the velocities of the connected bodies
+    /// (rule 6 of this module).
     pub(crate) fn limit(&self) -> f64 {
         let is_huge = self.impulses > HUGE * self.velocity;
         self.velocity
@@ -232,7 +236,8 @@ pub(crate) struct Inspection {
     pub(crate) may_be_rounding: bool,
 }
 
-/// Checks the first five rules.
+/// Checks an answer by the first five rules of this module: finite numbers, momentum balance, no approach, no pull and
+/// friction in its cone, no gain of energy. `rules` selects the checks.
 ///
 /// The first pass is cheap. Contacts and constraints that fail it are checked again with the full rounding scale $S$.
 pub(crate) fn inspect(
@@ -326,8 +331,9 @@ impl Balance {
         }
     }
 
-    /// Adds a row and its impulse. `counted` replaces the row's velocity before the impact in the work; `None` uses the row's
-    /// own.
+    /// Adds the impulse on one row to the momentum balance and the work, and returns the velocities of the row. `row_scale`
+    /// is a power of two that brings the row to about unit length. If `counted` is given, it replaces the row's velocity
+    /// before the impact in the work.
     fn add(&mut self, row: &[f64], row_scale: f64, impulse: f64, counted: Option<f64>) -> RowRates {
         let impulse = impulse * (self.scale / row_scale);
         let mut rates = RowRates::default();
@@ -348,7 +354,8 @@ impl Balance {
         rates
     }
 
-    /// Adds the rows of all contacts. True if a contact seems to approach, pull or leave its cone, by the cheap check.
+    /// Adds the impulses of all contacts to the balance of momentum and work. Returns true if by a cheap check some contact
+    /// seems to approach, to pull or to leave its friction cone.
     fn add_contacts(
         &mut self,
         problem: &ImpactProblem<'_>,
@@ -388,7 +395,8 @@ impl Balance {
         is_suspect
     }
 
-    /// Adds the rows of the constraints, and returns the last one that seems violated, by the cheap check.
+    /// Adds the impulses of all constraints to the balance of momentum and work. Returns the last constraint that seems
+    /// violated by a cheap check; `None` if all seem satisfied.
     fn add_constraints(
         &mut self,
         problem: &ImpactProblem<'_>,
@@ -416,8 +424,9 @@ struct RowRates {
     size: f64,
 }
 
-/// Checks rule 2. `left` is the negative sum of all impulses, `size` the size of its terms. The second result is true if in
-/// some coordinate the rounding error of these terms is a large part of the momentum.
+/// Checks that the momentum change equals the sum of all impulses (rule 2 of this module), and returns the breach if it
+/// does not. `before` and `after` are velocities, `left` is the negative sum of the impulses, `size` the size of its terms.
+/// The second result is true if in some coordinate the rounding error of these terms is a large part of the momentum.
 fn check_momentum(
     metric: &carom_metric::KineticMetric,
     [before, after]: [&[f64]; 2],
@@ -509,8 +518,9 @@ impl OwnTerms {
         }
     }
 
-    /// Returns the velocity of a row before and after the impact and its rounding scale $S$, all three multiplied by
-    /// `row_scale` (a power of two) and by the scale of the problem.
+    /// Returns three numbers for a row: its velocities before and after the impact, and its rounding scale $S$ (the size of
+    /// the terms that these are sums of). All three are multiplied by `row_scale` (a power of two) and by the scale of the
+    /// problem.
     pub(crate) fn of(&self, row: &[f64], row_scale: f64) -> (f64, f64, f64) {
         let scaled: Numbers = row.iter().map(|a| a * row_scale).collect();
         let (before, _) = dot_and_size(&scaled, &self.before);
@@ -519,7 +529,8 @@ impl OwnTerms {
         (before, after, size)
     }
 
-    /// Computes the rounding scale $S$ of every Jacobian row, divided by the kinetic length of the row, in scaled units.
+    /// Computes the rounding scale $S$ of every contact row of unit kinetic length: the size of the terms that the velocity
+    /// of the row is the sum of, in scaled units.
     pub(crate) fn of_unit_rows(&self, contacts: &ContactSet<'_>) -> Vec<f64> {
         let sizes = contacts.jacobian_rows().enumerate().map(|(row, covector)| {
             let row_scale = contacts.row_scale(row);
@@ -529,8 +540,9 @@ impl OwnTerms {
         sizes.collect()
     }
 
-    /// Part of every Jacobian row's reference velocity that comes from its own coordinates,
-    /// $\sum_k|a_k|(|v_k^-| + |v_k^+|)/\lVert a\rVert$ for the row $a$, in scaled units.
+    /// Computes for every contact row of unit kinetic length the part of the reference velocity (scale of the velocities
+    /// around the row) that comes from the coordinates of the row itself. It is $\sum_k|a_k|(|v_k^-| + |v_k^+|)/\lVert
+    /// a\rVert$ for the row $a$ and the velocities $v^\mp$ before and after the impact, in scaled units.
     pub(crate) fn moved_by_unit_rows(&self, contacts: &ContactSet<'_>) -> Vec<f64> {
         let rows = contacts.jacobian_rows().enumerate();
         rows.map(|(row, covector)| {
@@ -544,8 +556,9 @@ impl OwnTerms {
         .collect()
     }
 
-    /// Reference velocity of every Jacobian row, which includes the momentum of all bodies that pushing rows connect with
-    /// it, and the size of the impulses there. `alone` is the part that comes from the row's own coordinates.
+    /// Computes for every contact row of unit kinetic length the reference velocity (scale of the velocities around the
+    /// row) and the size of the impulses around the row. The reference velocity includes the momentum of all bodies that
+    /// pushing rows connect with the row. `alone` is the part that comes from the row's own coordinates, one entry per row.
     #[cold]
     pub(crate) fn moved_around_unit_rows(
         &self,
@@ -615,7 +628,8 @@ impl OwnTerms {
         })
     }
 
-    /// Checks rules 3 and 4 with the full rounding scale $S$.
+    /// Checks that no contact approaches or pulls and that friction stays in its cone (rules 3 and 4 of this module),
+    /// against the full rounding scale of each row. Returns the worst breach; `None` if all contacts pass.
     fn feasibility(
         &self,
         problem: &ImpactProblem<'_>,

@@ -10,10 +10,10 @@ use std::fmt;
 /// outcome, $\langle p^+, u_i\rangle \ge 0$ for the momentum $p^+$ after the impact and the unit normal $u_i$ of every
 /// contact, and say in their own docs whether they conserve energy.
 pub trait ImpactLaw: fmt::Debug + Send + Sync {
-    /// Stable identifier used in records and on the command line, for example `"propagative"`.
+    /// Returns the stable identifier of the law used in records and on the command line, for example `"propagative"`.
     fn name(&self) -> &'static str;
 
-    /// Resolves one impact.
+    /// Resolves one impact: computes the velocity after it and the impulses.
     ///
     /// # Errors
     ///

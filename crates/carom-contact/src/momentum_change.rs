@@ -76,8 +76,9 @@ impl MomentumChange {
         squares.sum::<f64>().sqrt()
     }
 
-    /// Returns the indices of the contacts that pull: their impulse is negative by more than the rounding error of their
-    /// normal velocity.
+    /// Returns the indices of the contacts that pull. An impulse on a unit normal is a change of the normal velocity of
+    /// equal size, in the scaled units of the problem. A contact pulls if its impulse is negative by more than the rounding
+    /// error of that velocity.
     pub fn adhesive(&self, problem: &ImpactProblem<'_>) -> Vec<usize> {
         if !self.impulse.iter().any(|l| *l < 0.0) {
             return Vec::new();

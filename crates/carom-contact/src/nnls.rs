@@ -78,8 +78,9 @@ fn most_violated(
     entering
 }
 
-/// Solves on the passive columns and drops those that would turn negative. Returns true if the
-/// entering column stayed in; otherwise the gradient that made it enter was rounding.
+/// Solves the least-squares problem on the columns in `passive` (those with positive unknowns), and removes columns whose
+/// unknowns would become negative. `y`, `z` and `x` are matrix, right-hand side and solution. Returns true if the column
+/// `entering` stays; otherwise the gradient that made it enter was rounding.
 fn settle(
     y: &DMatrix<f64>,
     z: &DVector<f64>,
@@ -120,7 +121,7 @@ fn settle(
     true
 }
 
-/// Least-squares solution of $Yx = -z$; `None` if the columns are linearly dependent.
+/// Computes the least-squares solution of $Yx = -z$; `None` if the columns of $Y$ are linearly dependent.
 fn least_squares(y: &DMatrix<f64>, z: &DVector<f64>) -> Option<DVector<f64>> {
     if y.ncols() > y.nrows() {
         return None;

@@ -151,7 +151,8 @@ pub enum Diagnostics {
 }
 
 impl Diagnostics {
-    /// Inserts the residuals that the gate has computed, for laws that report them.
+    /// Inserts the residuals computed by the final checks into the diagnostics of laws that report them. `velocity`:
+    /// largest difference from prescribed velocities; `own`: largest residual of the contact conditions.
     pub(crate) fn with_residuals(mut self, velocity: Option<f64>, own: f64) -> Self {
         if let Self::Cone(cone) = &mut self {
             cone.residual = own;

@@ -81,9 +81,9 @@ pub fn row_velocity(row: &[f64], velocity: &[f64], norm: f64, scale: f64) -> Row
     }
 }
 
-/// True if a contact approaches faster than rounding explains: `rate` is below minus the threshold `grazing` and exceeds
-/// the rounding of the momentum around the contact. The closure `around` returns that momentum $p_c$; it is called only if
-/// the larger momentum `total` of the whole system does not decide.
+/// True if a contact approaches faster than rounding explains. Its normal velocity `rate` must be below minus the threshold
+/// `grazing`, and its speed must exceed the rounding of the momentum of the bodies connected to the contact. The closure
+/// `around` returns that momentum; it is called only if the larger momentum `total` of the whole system does not decide.
 #[inline]
 pub(crate) fn approaches(
     rate: f64,
@@ -94,13 +94,15 @@ pub(crate) fn approaches(
     rate < -grazing && (-rate > ROUNDING_TOLERANCE * total || -rate > ROUNDING_TOLERANCE * around())
 }
 
-/// True if a constraint velocity is larger than rounding explains; `around` returns the momentum $p_c$.
+/// True if the velocity of a constraint is larger than rounding explains. The closure `around` returns the norm of the
+/// momentum of the bodies that the constraint touches.
 pub(crate) fn violates(velocity: RowVelocity, around: impl FnOnce() -> f64) -> bool {
     let RowVelocity { rate, size } = velocity;
     rate.abs() > CONSTRAINT_TOLERANCE * size && rate.abs() > CONSTRAINT_ROUNDING * around()
 }
 
-/// Norm $p_c$ of the part of a whitened momentum (n entries) that belongs to the bodies that a row touches.
+/// Returns the norm $p_c$ of the momentum of the bodies that a row touches or that the mass matrix connects with them.
+/// `row` and `momentum` have n entries each; the momentum is whitened (in coordinates with a Euclidean kinetic metric).
 ///
 /// The Cholesky factor of a mass matrix has no entry between unconnected bodies, so the whitened momentum of a body
 /// depends on that body alone.
@@ -145,7 +147,8 @@ pub fn momentum_of(touched: &[bool], momentum: &[f64]) -> f64 {
     kernel::norm(&own)
 }
 
-/// Marks all degrees of freedom that the mass matrix connects with marked ones.
+/// Marks all coordinates that the mass matrix connects with marked ones, directly or through others. `touched` has one
+/// entry per coordinate.
 fn spread(mass: &DMatrix<f64>, touched: &mut [bool]) {
     let n = mass.nrows();
     let mut open: Vec<usize> = (0..touched.len()).filter(|k| touched[*k]).collect();

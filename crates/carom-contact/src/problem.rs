@@ -72,7 +72,8 @@ impl<'a> ImpactProblem<'a> {
         Self::pose(contacts, velocity, None)?.framed()
     }
 
-    /// Adds the problem without the part of the velocity orthogonal to all contact rows, if that part is most of it.
+    /// Adds a reduced problem to this one if most of the velocity is orthogonal to all contact rows. The reduced problem
+    /// omits that part of the velocity, whose rounding would hide a small approach.
     fn framed(mut self) -> Result<Self, ImpactError> {
         let problem = &mut self;
         if problem.is_approaching
@@ -86,8 +87,8 @@ impl<'a> ImpactProblem<'a> {
         Ok(self)
     }
 
-    /// Creates the problem of a velocity (n entries). `given` is the full velocity if `velocity` is only the part of it in
-    /// the span of the contact rows.
+    /// Creates the problem of an impact with the given velocity (n entries). `given` is the full velocity if `velocity` is
+    /// only the part of it in the span of the contact rows; else `None`.
     fn pose(
         contacts: &'a ContactSet<'a>,
         velocity: Tangent,
@@ -198,7 +199,8 @@ impl<'a> ImpactProblem<'a> {
         self.event.as_deref().unwrap_or(self)
     }
 
-    /// The problem with the full velocity, if this one has only the part in the span of the contact rows; else `None`.
+    /// Returns the problem with the full velocity if this problem has only the part of it in the span of the contact rows;
+    /// else `None`.
     ///
     /// # Errors
     ///
@@ -260,7 +262,7 @@ impl<'a> ImpactProblem<'a> {
         own_terms::approaches(velocity.rate, grazing, self.norm, || self.around(given))
     }
 
-    /// Norm of the momentum of the bodies connected to a contact.
+    /// Returns the norm of the scaled momentum of the bodies connected to a contact.
     #[cold]
     fn around(&self, contact: &Contact) -> f64 {
         let normal = contact.normal.0.as_slice();

@@ -12,28 +12,28 @@ pub(crate) struct Twice {
 }
 
 impl Twice {
-    /// Adds a number.
+    /// Adds a number to this sum and keeps the rounding error.
     pub(crate) fn add(&mut self, x: f64) {
         let (high, error) = two_sum(self.high, x);
         self.high = high;
         self.low += error;
     }
 
-    /// Adds a product with its rounding error.
+    /// Adds the product of two numbers to this sum and keeps the rounding errors of product and sum.
     pub(crate) fn add_product(&mut self, x: f64, y: f64) {
         let (product, error) = two_product(x, y);
         self.add(product);
         self.low += error;
     }
 
-    /// Returns the sum, rounded once.
+    /// Returns the sum rounded to working precision.
     pub(crate) fn value(self) -> f64 {
         self.high + self.low
     }
 }
 
-/// Computes $\sum_k a_k(x_k + y_k)$ in twice the working precision: the velocity of a row $a$ if the velocity is stored as
-/// a given part $x$ plus an added part $y$.
+/// Computes $\sum_k a_k(x_k + y_k)$ in twice the working precision. This is the velocity of a row $a$ if the generalized
+/// velocity is stored as a given part $x$ plus an added part $y$.
 pub(crate) fn dot_of_sum(a: &[f64], x: &[f64], y: &[f64]) -> f64 {
     let mut sum = Twice::default();
     for ((a, x), y) in a.iter().zip(x).zip(y) {

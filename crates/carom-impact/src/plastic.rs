@@ -57,7 +57,7 @@ pub enum PlasticRule {
 }
 
 impl PlasticRule {
-    /// Rules that the gate checks for outcomes of this rule.
+    /// Returns the selection of final checks that outcomes of this plastic rule must pass.
     pub(crate) fn gate(self) -> Rules<'static> {
         Rules {
             may_pull: self != Self::Cone,
@@ -65,7 +65,8 @@ impl PlasticRule {
         }
     }
 
-    /// Contacts that end closed, as targets with zero velocity.
+    /// Lists the contacts that end closed, each with the prescribed normal velocity zero. `change` contains the impulses of
+    /// the plastic outcome.
     fn closed(self, problem: &ImpactProblem<'_>, change: &MomentumChange) -> Targets {
         let contacts = problem.contacts();
         let closed: Vec<UnitRow> = match self {
@@ -184,7 +185,8 @@ pub fn meeting(contacts: &ContactSet<'_>) -> Vec<Vec<UnitRow>> {
     groups
 }
 
-/// Distinct normals of the groups in which a contact approaches, in ascending order.
+/// Lists the distinct normals that the plastic impact stops, in ascending order. They are all normals of each group of
+/// connected contacts in which some contact approaches.
 fn stopped(problem: &ImpactProblem<'_>) -> Vec<UnitRow> {
     let contacts = problem.contacts();
     let approaches = |j: &UnitRow| problem.approaches(contacts.contact_at(*j));
@@ -197,8 +199,9 @@ fn stopped(problem: &ImpactProblem<'_>) -> Vec<UnitRow> {
     stopped
 }
 
-/// Solves for the impulses of the given distinct normals, separately for each group that shares no coordinate with the others,
-/// on the coordinates of that group alone. So a far body with any momentum has no influence.
+/// Solves for the impulses on the distinct normals `all`, separately for each group of normals that shares no coordinate
+/// with the others. The closure `solve` gets the normals and the momentum on the coordinates of one group alone, so a far
+/// body with any momentum has no influence.
 fn by_groups(
     problem: &ImpactProblem<'_>,
     all: &[UnitRow],
@@ -245,8 +248,8 @@ fn cone(problem: &ImpactProblem<'_>) -> Result<MomentumChange, ImpactError> {
     })
 }
 
-/// Impulses of least norm that bring every contact reached by the impact to rest, by the pseudo-inverse of the whitened
-/// normals.
+/// Computes the impulses of least norm that bring every contact reached by the impact to rest. They follow from the
+/// pseudo-inverse of the whitened normals (in coordinates with a Euclidean kinetic metric).
 fn project_all(problem: &ImpactProblem<'_>) -> Result<MomentumChange, ImpactError> {
     by_groups(problem, &stopped(problem), |normals, momentum| {
         let stop = Svd::new(normals.as_slice(), normals.nrows());

@@ -42,7 +42,7 @@ impl EnergeticRestitution {
         }
     }
 
-    /// Returns an error if a deserialized value lies outside \[0, 1\].
+    /// Returns an error if a deserialized coefficient of restitution lies outside \[0, 1\].
     pub(crate) fn check(self) -> Result<(), ImpactError> {
         Self::new(self.0).map(|_| ())
     }
@@ -53,7 +53,8 @@ impl EnergeticRestitution {
     }
 }
 
-/// Computes the position $\alpha \in [0, 1]$ of the outcome between the plastic outcome $p_p$ and the elastic one $p_e$.
+/// Computes the position $\alpha \in [0, 1]$ of the outcome on the segment from the plastic outcome $p_p$ to the elastic
+/// one $p_e$ (whitened momenta), so that the energy loss matches the coefficient of restitution $R$.
 ///
 /// With $d = p_e - p_p$, $\alpha$ is the root of
 /// $$ \lVert d\rVert^2\alpha^2 + 2\langle p_p,d\rangle\alpha

@@ -177,7 +177,8 @@ fn resolve(
     outcome(problem, inertia, options.restitution_law, status, impact)
 }
 
-/// Returns the outcome of an impulse at the contact.
+/// Converts the impulse computed by Routh's method to an outcome, after the final checks. `impact` is `None` if the contact
+/// does not approach.
 fn outcome(
     problem: &ImpactProblem<'_>,
     inertia: ContactInertia,

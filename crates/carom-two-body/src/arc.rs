@@ -46,7 +46,8 @@ impl Powers {
         Self(powers)
     }
 
-    /// Returns $1, t/2, t^2/3, \dots$; times $t$ these are the integrals of the powers.
+    /// Returns the factors $1, t/2, t^2/3, \dots$. Multiplied by $t$, they are the integrals of the powers $1, t, t^2,
+    /// \dots$ from 0 to $t$.
     #[inline]
     pub(crate) fn integral(&self) -> Self {
         let mut powers = self.0;
@@ -74,13 +75,14 @@ const _: () = assert!(
     "the scalar product takes four lanes and one more"
 );
 
-/// Approximates the binary logarithm of a positive number to 0.09, by reading its bits as a fixed-point number.
+/// Approximates the binary logarithm of a positive number with an error below 0.09, by reading its bits as a fixed-point
+/// number.
 #[inline]
 fn binary_logarithm(x: f64) -> f64 {
     (x.to_bits() as f64) * carom_numeric::power(2.0f64, -52) - 1023.0
 }
 
-/// Computes the inverse of [`binary_logarithm`].
+/// Approximates 2 to the power `x`; the inverse of [`binary_logarithm`] for exponents from -1000 to 1000.
 #[inline]
 fn power_of_two(x: f64) -> f64 {
     f64::from_bits(((x.clamp(-1000.0, 1000.0) + 1023.0) * carom_numeric::power(2.0f64, 52)) as u64)
@@ -124,8 +126,10 @@ struct Series {
 }
 
 impl Series {
-    /// Computes the coefficients of order `N` from those of lower order. `normal` is $(w_{zz}, \mu d)$ times the unit of
-    /// normal impulse.
+    /// Computes the Taylor coefficients of order `N` of curved sliding from those of lower order. `normal` is $(w_{zz}, \mu
+    /// d)$ times the unit of normal impulse; it gives the rate of the normal velocity, with the normal inverse inertia
+    /// $w_{zz}$, the friction coefficient $\mu$ and the coupling $d$ (change of the sliding velocity per unit normal
+    /// impulse).
     #[inline(always)]
     fn coefficient<const N: usize>(&mut self, flow: &Flow, normal: [f64; 3]) {
         let Self {
@@ -172,7 +176,8 @@ impl Series {
 }
 
 impl Arc {
-    /// Expands the flow in Taylor polynomials at a sliding state; `tolerance` bounds the relative truncation error.
+    /// Expands curved sliding from the given state in Taylor polynomials, and finds the step length over which they are
+    /// accurate. `mu` is the friction coefficient; `tolerance` bounds the relative truncation error.
     pub(crate) fn expand(flow: &Flow, mu: f64, state: &State, tolerance: f64) -> Self {
         let rho = state.rho;
         let unit = rho / flow.rate;
@@ -216,12 +221,13 @@ impl Arc {
         arc
     }
 
-    /// Shortens the arc by one quarter.
+    /// Shortens this step of curved sliding by one quarter.
     pub(crate) fn shorten(&mut self) {
         self.length *= 0.75;
     }
 
-    /// Shortens the arc so far that the last coefficients are below the tolerance.
+    /// Shortens this step of curved sliding until the last terms of its Taylor polynomials, and the error of the sliding
+    /// speed at its end, are below `tolerance` (relative).
     fn limit(&mut self, tolerance: f64) {
         // The work is a product, and its series converges more slowly than those of the factors.
         let per_work = 1.0 / (self.work[1].abs() + self.work[2].abs());
@@ -242,7 +248,8 @@ impl Arc {
         }
     }
 
-    /// True if $|r - |u||$ exceeds the tolerance at parameter `t`.
+    /// True if the Taylor polynomials of sliding velocity $u$ and sliding speed $r$ disagree at path parameter `t`: $|r -
+    /// |u||$ exceeds `tolerance` times the speed, plus rounding.
     fn is_off(&self, t: f64, tolerance: f64) -> bool {
         let powers = Powers::of(t);
         let (x, y) = (powers.dot(&self.x), powers.dot(&self.y));
@@ -251,7 +258,8 @@ impl Arc {
         gap > tolerance * speed + ROUNDING
     }
 
-    /// Returns the sliding velocity and speed, relative to the speed at the start, and their derivatives.
+    /// Computes sliding velocity and speed $(x, y, r)$ at path parameter `t`, relative to the speed at the start of the
+    /// step. The second array contains the derivatives by `t`.
     fn sliding(&self, flow: &Flow, t: f64) -> ([f64; 3], [f64; 3]) {
         let powers = Powers::of(t);
         let [x, y] = [&self.x, &self.y].map(|c| powers.dot(c));
@@ -261,13 +269,15 @@ impl Arc {
         ([x, y, r], [dx, dy, (x * dx + y * dy) / r])
     }
 
-    /// Returns the cross product of the sliding velocity with a vector, and its derivative.
+    /// Computes the cross product of the relative sliding velocity at path parameter `t` with the vector `(px, py)`. The
+    /// second number is the derivative of the product by `t`. It is zero if sliding is parallel to the vector.
     pub(crate) fn cross(&self, flow: &Flow, t: f64, [px, py]: [f64; 2]) -> (f64, f64) {
         let ([x, y, _], [dx, dy, _]) = self.sliding(flow, t);
         (x * py - y * px, dx * py - dy * px)
     }
 
-    /// Returns the derivative of the normal velocity, divided by the unit of normal impulse, and the derivative of that.
+    /// Computes the first and the second derivative of the normal velocity by the path parameter `t`, both divided by the
+    /// unit of normal impulse.
     fn normal_slope(&self, flow: &Flow, t: f64) -> (f64, f64) {
         let (values, slopes) = self.sliding(flow, t);
         let [px, py] = flow.pull;
@@ -285,8 +295,10 @@ impl Path for Arc {
         self.length
     }
 
-    /// Finds the extrema of the normal velocity. $v_z' = w_{zz} - \mu|d|\cos(\theta - \theta_d)$ is monotone in the
-    /// direction $\theta$ except where the direction crosses the line of $d$, which happens at most once on an arc.
+    /// Finds the extrema of the normal velocity $v_z$ on this step: their path parameters in order, and their number. $v_z'
+    /// = w_{zz} - \mu|d|\cos(\theta - \theta_d)$ depends on the sliding direction $\theta$ and the direction $\theta_d$ of
+    /// the coupling $d$. It is monotone in $\theta$ except where sliding crosses the line of $d$, which happens at most
+    /// once on a step.
     fn turning_points(&self, flow: &Flow) -> ([f64; 2], usize) {
         let mut found = [0.0; 2];
         let mut count = 0;
@@ -360,25 +372,26 @@ impl Path for Arc {
 
 /// Part of curved sliding on which states and events can be found.
 pub(crate) trait Path {
-    /// Returns the first parameter.
+    /// Returns the path parameter at which this part of curved sliding starts.
     fn start(&self) -> f64;
 
-    /// Returns the last parameter.
+    /// Returns the path parameter at which this part of curved sliding ends.
     fn end(&self) -> f64;
 
-    /// Returns the extrema of the normal velocity: at most two parameters, in order, and their number. Between them the
+    /// Finds the extrema of the normal velocity: at most two path parameters, in order, and their number. Between them the
     /// normal velocity is monotone.
     fn turning_points(&self, flow: &Flow) -> ([f64; 2], usize);
 
-    /// Returns the normal velocity and its derivative.
+    /// Computes the normal velocity at path parameter `t`, and its derivative by `t`.
     fn normal_velocity(&self, t: f64) -> (f64, f64);
 
-    /// Returns the work of the normal impulse since the start, and its derivative.
+    /// Computes the work of the normal impulse from the start of this part to path parameter `t`, and its derivative by
+    /// `t`.
     fn work(&self, t: f64) -> (f64, f64);
 
-    /// Returns the normal impulse since the start, and its derivative.
+    /// Computes the normal impulse from the start of this part to path parameter `t`, and its derivative by `t`.
     fn impulse(&self, t: f64) -> (f64, f64);
 
-    /// Returns the state at parameter `t`; `base` is the state at the start.
+    /// Computes the state (impulse, velocity, work) at path parameter `t`; `base` is the state at the start of this part.
     fn at(&self, base: &State, t: f64) -> State;
 }

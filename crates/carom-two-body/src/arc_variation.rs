@@ -66,7 +66,8 @@ pub(crate) struct ArcVariation {
 }
 
 impl ArcVariation {
-    /// Creates the derivatives without an arc yet.
+    /// Creates an empty set of derivatives of sliding for a contact with inverse inertia `w` and friction coefficient `mu`;
+    /// a step is expanded later.
     pub(crate) fn new(flow: &Flow, w: &ContactInertia, mu: f64) -> Self {
         let rates = [flow.a11, flow.a12, flow.a22, flow.a1, flow.a2];
         let largest = |a: usize, b: usize| {
@@ -103,12 +104,14 @@ impl ArcVariation {
         }
     }
 
-    /// Returns the indices of the coefficients whose derivatives are computed.
+    /// Returns the indices of the four coefficients of the sliding equation whose derivatives are computed. The derivative
+    /// by the fifth follows from scaling all of them.
     fn followed(&self) -> [usize; FOLLOWED] {
         std::array::from_fn(|i| i + usize::from(i >= self.left_out))
     }
 
-    /// Expands the variational equations along an arc, from the derivatives at its start.
+    /// Expands the derivatives of sliding along one step of curved sliding, `arc`, in Taylor polynomials. `base` are the
+    /// derivatives at the start of the step.
     pub(crate) fn expand(&mut self, arc: &Arc, base: &Deltas) {
         self.arc = Some(arc.clone());
         self.base = *base;
@@ -161,9 +164,11 @@ impl ArcVariation {
         }
     }
 
-    /// Returns the derivatives at parameter `t` of the arc, then the derivatives of $\gamma_0\cdot\Delta I_\perp +
-    /// \mu\int\rho dI_z$ divided by $\mu$ ($\mu$ is fixed except in the impulse), then this quantity itself divided by
-    /// $\mu$.
+    /// Computes the derivatives of sliding velocity and normal impulse at path parameter `t` of the step. The other two
+    /// results concern the quantity $\gamma_0\cdot\Delta I_\perp + \mu\int\rho dI_z$ divided by the friction coefficient
+    /// $\mu$: its derivatives, then its value. Here $\gamma_0$ is the sliding velocity at the start, $\Delta I_\perp$ the
+    /// tangential impulse since then, $\rho$ the sliding speed and $I_z$ the normal impulse. $\mu$ is fixed in these
+    /// derivatives except in the impulse.
     pub(crate) fn at(&self, t: f64) -> (Deltas, Lanes, f64) {
         let Some(arc) = &self.arc else {
             return (self.base, [0.0; LANES], 0.0);
@@ -220,8 +225,10 @@ impl ArcVariation {
         (out, by_excess, unit * excess)
     }
 
-    /// Returns the derivatives by all coefficients from the computed ones. `followed` contains integrals that must still
-    /// be multiplied by `t`; `excess` is the change of the excess if all coefficients are scaled.
+    /// Combines the derivatives by four coefficients of the sliding equation, `followed`, to those by all five; the fifth
+    /// follows from scaling all of them. Two entries of `followed` are integrals that must still be multiplied by the
+    /// parameter `t`. `[x, y, r]`: sliding velocity and speed; `time`: integral of `r`; `excess`: change of the excess
+    /// $\int (r^2 - u_0\cdot u) dt$ if all coefficients are scaled, with the velocity $u_0$ at the start.
     fn responses(
         &self,
         followed: [[f64; FOLLOWED]; 4],

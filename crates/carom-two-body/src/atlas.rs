@@ -41,8 +41,9 @@ pub(crate) struct Leg {
 }
 
 impl Leg {
-    /// Approximates the parameter at an angle by cubic Hermite interpolation of the inverse function, or linearly if that
-    /// is not monotone.
+    /// Estimates the parameter of this tabulated arc at which sliding has turned by the angle `turned` (rad) since the
+    /// start of the sector. It uses cubic Hermite interpolation of the inverse function, or linear interpolation if the
+    /// cubic is not monotone.
     fn guess(&self, turned: f64) -> f64 {
         let s = (turned - self.turned) / self.turn;
         let [a, b] = self.slopes;
@@ -123,8 +124,8 @@ impl Atlas {
         }
     }
 
-    /// Finds the point of the tables with a sliding direction. `None` close to a repelling direction, beyond the ends of
-    /// the tables, and for impacts that are short compared to an arc.
+    /// Finds the point of the precomputed tables at which sliding has the given direction. `None` close to a repelling
+    /// direction, beyond the ends of the tables, and for impacts that are short compared with a tabulated arc.
     pub(crate) fn enter(&self, state: &State, direction: [f64; 2]) -> Option<Entry<'_>> {
         if state.normal_velocity.abs() < SHORT * state.rho {
             return None;
@@ -154,7 +155,9 @@ impl Atlas {
 }
 
 impl Sector {
-    /// Expands one hodograph through the sector, up to the tail or to straight sliding.
+    /// Fills the table of this sector between two neighboring invariant directions (in which sliding does not turn). Curved
+    /// sliding with unit speed is expanded arc by arc, until the series of the last part before rest applies or sliding is
+    /// straight.
     fn tabulated(mut self, flow: &Flow, mu: f64, tolerance: f64) -> Self {
         let first = self.from + self.sign * OFFSET;
         let (s, c) = libm::sincos(first);
@@ -217,7 +220,8 @@ pub(crate) struct Ride<'a> {
 }
 
 impl<'a> Ride<'a> {
-    /// Enters an arc with a state that slides in the direction of the arc at parameter `from`.
+    /// Starts to use a tabulated arc for an impact. The arc is entered at parameter `from`, at which it slides in the
+    /// direction of `state`.
     pub(crate) fn new(leg: &'a Leg, from: f64, state: &State) -> Self {
         let start = State::default();
         let entry = if from == 0.0 {
@@ -234,13 +238,14 @@ impl<'a> Ride<'a> {
         }
     }
 
-    /// Converts a normal velocity of the arc to the change of the impact's normal velocity since the entry.
+    /// Converts a normal velocity of the tabulated arc to the change of the impact's normal velocity since the arc was
+    /// entered.
     fn gain(&self, normal_velocity: f64) -> f64 {
         self.scale * (normal_velocity - self.entry.normal_velocity)
     }
 
-    /// Converts impulse and work of the arc to the work of the impact since the entry: the work at constant normal
-    /// velocity, plus that of its change.
+    /// Converts normal impulse and work of the tabulated arc to the work of the impact's normal impulse since the arc was
+    /// entered. It is the work at constant normal velocity plus that of the change of this velocity.
     fn work_of(&self, impulse: f64, work: f64) -> f64 {
         let impulse = self.scale * (impulse - self.entry.impulse[2]);
         let steady = self.normal_velocity - self.scale * self.entry.normal_velocity;

@@ -159,8 +159,8 @@ impl BodyPair {
         Tangent::from_slice(&entries)
     }
 
-    /// Returns the row that maps the generalized velocity to the contact velocity of body 1 relative to body 2 along a
-    /// world direction.
+    /// Returns the contact row (covector) for a direction in world coordinates. Its product with the generalized velocity
+    /// is the contact velocity of body 1 relative to body 2 along this direction.
     fn row(&self, direction: &Vector3<f64>) -> Covector {
         let entries: Vec<f64> = self
             .bodies()

@@ -283,7 +283,8 @@ impl Springs {
         self.mode = series.mode(by);
     }
 
-    /// Adds the impulse of the rest of the normal force, which is nearly zero and decreases at a constant rate.
+    /// Adds the impulse of the last moments of contact, in which the normal force is nearly zero and decreases at a
+    /// constant rate.
     fn spend(&mut self) {
         let normal = 0.5 * self.force * self.force / (self.stiffness * self.velocity.z);
         let per_normal = match self.mode {
@@ -296,8 +297,9 @@ impl Springs {
         self.impulse += Vector3::new(per_normal[0], per_normal[1], 1.0) * normal;
     }
 
-    /// Finds the first event of a step. A step is short compared to the oscillations, so that one part of it contains at
-    /// most one event of each kind.
+    /// Finds the first event within a time step of the given `length`: end of compression, end of contact, or a change
+    /// between sticking and slipping. Returns its time and kind; `None` if nothing happens. A step is short compared with
+    /// the oscillations, so that one part of it contains at most one event of each kind.
     fn first_switch(&self, series: &Series, length: f64) -> Option<(f64, Switch)> {
         let tangential = |t: f64| series.tangential_margin(t);
         let normal = |t: f64| {

@@ -80,8 +80,8 @@ impl Events {
         self.iter().find(|point| point.event == event)
     }
 
-    /// Converts impulses, velocities and energies from the scaled problem: one unit of it is `impulse` N·s, or `velocity`
-    /// m/s.
+    /// Converts impulses, velocities and energies from scaled to physical units. The unit of the scaled problem is
+    /// `impulse` (N s) for impulses and `velocity` (m/s) for velocities.
     pub(crate) fn rescaled(&self, impulse: f64, velocity: f64) -> Self {
         let mut events = *self;
         for point in events.points.iter_mut().take(events.len) {
@@ -157,8 +157,8 @@ impl Normal {
         }
     }
 
-    /// Ends a compression at a normal impulse and applies the energy loss. Returns the event, and true if the impact ends
-    /// here.
+    /// Ends a compression phase at the normal impulse `impulse` and subtracts the energy lost. Returns the event, and true
+    /// if the impact ends here.
     pub(crate) fn compression_ends(&mut self, impulse: f64) -> (Event, bool) {
         let first = self.compressions == 0;
         self.compressions += 1;
@@ -191,7 +191,7 @@ impl Normal {
         (event, over)
     }
 
-    /// Interrupts restitution and keeps the present energy.
+    /// Interrupts restitution: a new compression begins, and the elastic energy stored at present is kept.
     pub(crate) fn interrupted(&mut self) {
         self.phase = Phase::Compression;
         self.kept = self.energy;

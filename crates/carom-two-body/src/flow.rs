@@ -56,7 +56,9 @@ impl Flow {
         }
     }
 
-    /// Returns $f$, $g$ and $g'$ at a direction, divided by the rate.
+    /// Computes how sliding changes in the direction with the components `c` and `s`: the rate $f$ of the speed, the rate
+    /// $g$ of the direction, and the derivative $g'$ by the angle. All are per unit normal impulse and divided by `rate`,
+    /// an upper bound of the coefficients.
     #[inline]
     pub(crate) fn rates(&self, [c, s]: [f64; 2]) -> (f64, f64, f64) {
         let (bx, by) = (self.a11 * c + self.a12 * s, self.a12 * c + self.a22 * s);
@@ -67,18 +69,21 @@ impl Flow {
         (f, g, -f - tbt)
     }
 
-    /// Returns $v_z' = w_{zz} - \mu d\cdot s$ for sliding in a direction $s$.
+    /// Computes the change of the normal velocity per unit normal impulse, $v_z' = w_{zz} - \mu d\cdot s$, while the
+    /// contact slides in the direction $s$. $w_{zz}$ is the normal inverse inertia, $\mu$ the friction coefficient, $d$ the
+    /// coupling (change of the sliding velocity per unit normal impulse).
     #[inline]
     pub(crate) fn normal_rate(&self, [c, s]: [f64; 2]) -> f64 {
         self.wzz - self.pull[0] * c - self.pull[1] * s
     }
 
-    /// True if a direction is invariant up to rounding.
+    /// True if sliding in this direction does not turn, up to rounding: the direction is invariant.
     pub(crate) fn is_straight(&self, direction: [f64; 2]) -> bool {
         self.rates(direction).1.abs() <= STRAIGHT
     }
 
-    /// Finds the nearest zero of $g$ by Newton's method, from a direction at which $g/g'$ is small.
+    /// Finds an invariant direction, in which sliding does not turn, near the direction `start`. Newton's method seeks a
+    /// zero of the turning rate; `None` if it does not converge or the zero is far.
     pub(crate) fn nearest_invariant(&self, start: [f64; 2]) -> Option<[f64; 2]> {
         let [mut c, mut s] = start;
         for _ in 0..8 {
@@ -116,8 +121,10 @@ pub(crate) fn normalized([x, y]: [f64; 2]) -> [f64; 2] {
     [x / norm, y / norm]
 }
 
-/// Returns the unit direction $s$ in which sliding restarts from rest if the contact cannot stick, and its rate $\lambda >
-/// 0$: $d - \mu B s = \lambda s$, Jia & Wang, Theorem 5 and Corollary 6.
+/// Computes the unit direction $s$ in which sliding restarts from rest if the contact cannot stick, and the rate $\lambda >
+/// 0$ of the sliding speed per normal impulse. They satisfy $d - \mu B s = \lambda s$ with the coupling $d$ (change of the
+/// sliding velocity per unit normal impulse), the tangential inverse inertia $B$ and the friction coefficient $\mu$; Jia &
+/// Wang, Theorem 5 and Corollary 6.
 ///
 /// $s = (\mu B + \lambda)^{-1} d$ has unit length for one $\lambda > 0$, the root of the concave increasing function
 /// $1/|s(\lambda)| - 1$. Newton's method converges to it monotonically from below.

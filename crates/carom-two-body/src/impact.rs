@@ -107,7 +107,8 @@ pub fn solve_impact(
     respond(w, velocity, friction, restitution, options, &mut Blind)
 }
 
-/// Scales the inverse inertia matrix and computes the impact.
+/// Scales the inverse inertia matrix `w` by a power of two and computes the impact. `recorder` observes the states of the
+/// impact.
 pub(crate) fn respond<R: Recorder>(
     w: &ContactInertia,
     velocity: &Vector3<f64>,
@@ -146,7 +147,8 @@ impl Scaled {
     }
 }
 
-/// Checks the input, scales the velocity, and computes the impact.
+/// Checks the input, scales the contact velocity, and computes the impact. `scaled` is the inverse inertia `w` multiplied
+/// by a power of two; `atlas` contains precomputed tables, if any; `recorder` observes the states of the impact.
 #[allow(clippy::too_many_arguments)] // The two callers differ in the configuration's part.
 pub(crate) fn follow<R: Recorder>(
     w: &ContactInertia,
@@ -198,8 +200,8 @@ pub(crate) fn follow<R: Recorder>(
     }
 }
 
-/// Returns the power of two that brings the velocity to about one; a larger one if the contact closes so slowly that the
-/// square of the closing speed would underflow.
+/// Returns the power of two by which the contact velocity is multiplied to have about unit size. The factor is larger if
+/// the contact closes so slowly that the square of the closing speed would underflow.
 pub(crate) fn velocity_scale([x, y, z]: [f64; 3]) -> f64 {
     let size = x.abs().max(y.abs()).max(z.abs());
     let scale = power_of_two_scale(size);
@@ -227,7 +229,9 @@ pub(crate) fn check(
     Ok(())
 }
 
-/// True if sliding friction presses a touching contact together, $w_{zz} < \mu d\cdot s$ with the sliding direction $s$.
+/// True if sliding friction presses a touching contact together: $w_{zz} < \mu d\cdot s$ with the sliding direction $s$,
+/// the normal inverse inertia $w_{zz}$, the friction coefficient $\mu$ and the coupling $d$ (change of the sliding velocity
+/// per unit normal impulse).
 fn is_driven_together(w: &ContactInertia, [x, y, _]: [f64; 3], friction: f64) -> bool {
     let rho = libm::hypot(x, y);
     rho > 0.0 && w.wzz < friction * (w.d1 * (x / rho) + w.d2 * (y / rho))

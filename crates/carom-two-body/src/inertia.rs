@@ -211,7 +211,7 @@ impl ContactInertia {
         ]
     }
 
-    /// Computes $B^{-1}x$.
+    /// Computes $B^{-1}x$ with the tangential 2 × 2 block $B$ of the inverse inertia matrix.
     #[inline]
     pub(crate) fn solve_tangential(&self, x: [f64; 2]) -> [f64; 2] {
         let l = self.b12 / self.b11;
@@ -219,7 +219,7 @@ impl ContactInertia {
         [x[0] / self.b11 - l * y, y]
     }
 
-    /// Multiplies the matrix by a power of two.
+    /// Multiplies the inverse inertia matrix by `scale`, a power of two, so that nothing is rounded.
     #[inline]
     pub(crate) fn scaled(&self, scale: f64) -> Self {
         Self {
@@ -234,7 +234,7 @@ impl ContactInertia {
         }
     }
 
-    /// Returns the largest diagonal entry, the size of the matrix.
+    /// Returns the largest diagonal entry of the inverse inertia matrix, as a measure of its size.
     #[inline]
     pub(crate) fn size(&self) -> f64 {
         self.b11.max(self.b22).max(self.wzz)

@@ -86,7 +86,8 @@ pub fn invariant_directions(w: &ContactInertia, friction: f64) -> InvariantDirec
     InvariantDirections::Discrete(found)
 }
 
-/// Returns the zeros of $G$ in one turn.
+/// Finds all zeros of $G(u) = D\sin u\cos u + q\cos u - p\sin u$ in one turn (angles in rad); `big` is $D$. At these angles
+/// sliding does not turn.
 fn zeros(p: f64, q: f64, big: f64) -> Vec<f64> {
     if p == 0.0 && q == 0.0 {
         return vec![0.0, FRAC_PI_2, PI, -FRAC_PI_2];
@@ -146,7 +147,8 @@ fn zeros(p: f64, q: f64, big: f64) -> Vec<f64> {
     found
 }
 
-/// Improves a zero by two Newton steps in the original frame, and computes the properties of the direction.
+/// Improves the angle of an invariant direction by two Newton steps on the turning rate, and computes the properties of the
+/// direction.
 fn polished(flow: &Flow, mut angle: f64) -> InvariantDirection {
     for _ in 0..2 {
         let (s, c) = libm::sincos(angle);

@@ -30,7 +30,8 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    /// Creates the phase without friction: the coupling changes the sliding velocity.
+    /// Creates the phase without friction, in which only the normal impulse changes the sliding velocity, by the coupling
+    /// of the inertia.
     pub(crate) fn frictionless(w: &ContactInertia) -> Self {
         Self {
             kind: LineKind::Frictionless,
@@ -41,7 +42,7 @@ impl Line {
         }
     }
 
-    /// Creates the phase of sticking, Jia & Wang, Eq. (34).
+    /// Creates the phase in which the contact sticks, Jia & Wang, Eq. (34).
     pub(crate) fn stick(w: &ContactInertia) -> Self {
         Self {
             kind: LineKind::Stick,
@@ -52,7 +53,8 @@ impl Line {
         }
     }
 
-    /// Creates the phase of sliding along a direction: from the speed `rho`, which changes at the rate `lambda`.
+    /// Creates the phase of sliding along a constant direction. The sliding speed starts at `rho` and changes by `lambda`
+    /// per unit normal impulse; `mu` is the friction coefficient.
     pub(crate) fn straight(
         w: &ContactInertia,
         mu: f64,
@@ -78,7 +80,7 @@ impl Line {
         }
     }
 
-    /// Advances a state along the line by the normal impulse `by`.
+    /// Advances a state along this phase, in which the impulse keeps its direction, by the normal impulse `by`.
     pub(crate) fn advance(&self, state: &mut State, by: f64) {
         let k = self.normal_rate;
         state.impulse[0] += self.tangential[0] * by;

@@ -78,7 +78,7 @@ pub struct ImpactOptions {
 }
 
 impl ImpactOptions {
-    /// Returns the tolerance, clamped to its bounds.
+    /// Returns the relative tolerance of one integration step, limited to the interval from 1e-15 to 1e-3.
     pub(crate) fn step_tolerance(&self) -> f64 {
         self.tolerance.clamp(1e-15, 1e-3)
     }

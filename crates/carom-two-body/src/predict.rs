@@ -75,8 +75,8 @@ pub fn predict(
     }))
 }
 
-/// Returns the next direction from an angle, in the sense given by the sign of the turning rate; the nearest direction if
-/// the rate is zero.
+/// Finds the direction in `list` that sliding meets next when it turns from `angle` (rad). The sign of `turning` is the
+/// sense of rotation; if it is zero, the nearest direction is returned.
 fn next(list: &[InvariantDirection], angle: f64, turning: f64) -> Option<InvariantDirection> {
     let ahead = |candidate: &InvariantDirection| {
         let up = (candidate.angle - angle).rem_euclid(TAU);

@@ -14,35 +14,38 @@ pub(crate) trait Recorder {
     /// True if extrema of the normal velocity are recorded.
     const TURNS: bool = false;
 
-    /// Sets the unit of impulse and of velocity of all following states.
+    /// Sets the physical units of all following states: one scaled unit is `impulse` (N s) for impulses and `velocity`
+    /// (m/s) for velocities.
     fn units(&mut self, impulse: f64, velocity: f64);
 
-    /// Receives a state and the elastic energy stored in it.
+    /// Receives a state of the impact and the elastic energy stored there, in scaled units.
     fn point(&mut self, state: &State, energy: f64);
 
-    /// Receives the start of an arc and its state.
+    /// Receives a step of curved sliding that begins, and the state at its start.
     #[inline]
     fn arc_begins(&mut self, _arc: &Arc, _from: &State) {}
 
-    /// Receives a parameter of the arc that was reached, and the state there.
+    /// Receives a point reached on the present step of curved sliding: the parameter of the step and the state there.
     #[inline]
     fn arc_to(&mut self, _at: f64, _state: &State) {}
 
-    /// Receives an extremum of the normal velocity at a parameter of the arc that was already passed, and the state
-    /// there.
+    /// Receives an extremum of the normal velocity on the present step of curved sliding: the parameter, which was already
+    /// passed, and the state there.
     #[inline]
     fn arc_turns(&mut self, _at: f64, _state: &State) {}
 
-    /// Receives the end of sliding by a tail series: from a state whose direction deviates by an angle, to the state at
+    /// Receives the last part of sliding before rest, computed by a power series (tail). `_from` is the state at its start,
+    /// `_delta` the angle (rad) from the direction of the series to the sliding direction there, and `_rest` the state at
     /// rest.
     #[inline]
     fn tail(&mut self, _tail: &Tail, _from: &State, _delta: f64, _rest: &State) {}
 
-    /// Receives a line that is followed from a state over a normal impulse.
+    /// Receives a phase in which the impulse keeps its direction: the state at its start, and the normal impulse `_by` over
+    /// which it lasts.
     #[inline]
     fn line(&mut self, _from: &State, _line: &Line, _by: f64) {}
 
-    /// Receives an event and its state.
+    /// Receives an event, such as the end of compression, and the state at which it occurs.
     #[inline]
     fn event(&mut self, _event: Event, _state: &State) {}
 }

@@ -44,8 +44,9 @@ pub(crate) struct Series {
 }
 
 impl Series {
-    /// Expands the motion of a contact with inverse inertia `w`, normal stiffness `stiffness` and tangential stiffness
-    /// `ratio`.
+    /// Expands the motion of a contact with springs in Taylor polynomials in time. `w`: inverse inertia; `ratio`:
+    /// tangential stiffness; `stiffness`: normal stiffness; `force`: normal force at the start; `mode`: stick with the
+    /// deformation of the tangential spring, or slip with its direction.
     pub(crate) fn expand(
         w: &ContactInertia,
         friction: f64,
@@ -84,7 +85,7 @@ impl Series {
         series
     }
 
-    /// Computes the coefficients of order `k` from those of lower order.
+    /// Computes the Taylor coefficients of order `k` of velocity, impulse, force and spring from those of lower order.
     fn coefficient(&mut self, w: &ContactInertia, k: usize) {
         let q = 1.0 / k as f64;
         let tangential = [0, 1].map(|axis| {
@@ -111,9 +112,11 @@ impl Series {
         }
     }
 
-    /// Computes coefficient `k` of the direction of the spring, whose angle $\varphi$ follows $F_n\dot\varphi =
-    /// (\kappa/\mu)t\cdot\gamma$ with $t$ perpendicular to it. The equation is singular at the start of the force, but
-    /// there the coefficients follow from the next order: the divisors $k\dot F_n + \kappa|\gamma|/\mu$ are positive.
+    /// Computes Taylor coefficient `k` of the direction of the tangential spring in slip. The angle $\varphi$ of the spring
+    /// follows $F_n\dot\varphi = (\kappa/\mu)t\cdot\gamma$ with the normal force $F_n$, tangential stiffness $\kappa$,
+    /// friction coefficient $\mu$, sliding velocity $\gamma$ and the unit vector $t$ perpendicular to the spring. The
+    /// equation is singular at the start of the force. There the coefficients follow from the next order, since the
+    /// divisors $k\dot F_n + \kappa|\gamma|/\mu$ are positive.
     fn turn(&mut self, k: usize) {
         let per_friction = self.ratio / self.friction;
         let starts = self.force[0] == 0.0;
@@ -141,8 +144,9 @@ impl Series {
         self.spring[1][k] = s / k as f64;
     }
 
-    /// Returns a coefficient of $t\cdot\gamma$ from the known part of the direction. At the start of the force the
-    /// direction's coefficient of equal order is still zero, and its other terms are added here.
+    /// Computes the Taylor coefficient with the given order of $t\cdot\gamma$, the sliding velocity perpendicular to the
+    /// spring, from the known coefficients of the spring's direction. If the normal force starts from zero, the direction's
+    /// coefficient of this order is not known yet; the known terms of that coefficient are then included.
     fn across(&self, order: usize) -> f64 {
         let [c, s] = &self.spring;
         let [x, y, _] = &self.velocity;
@@ -159,7 +163,7 @@ impl Series {
         sum
     }
 
-    /// Returns the step length for which the last coefficients are negligible.
+    /// Returns the time step over which the last terms of the Taylor polynomials are negligible.
     pub(crate) fn length(&self) -> f64 {
         let mut length = self.longest;
         let all = self
@@ -205,7 +209,8 @@ impl Series {
         }
     }
 
-    /// Returns a margin that is positive as long as the mode lasts: unused friction in stick, sliding speed in slip.
+    /// Returns a number that is positive as long as the contact stays in its mode, at time `t` of the step. In stick it is
+    /// the unused friction force, in slip a measure of the sliding speed.
     pub(crate) fn tangential_margin(&self, t: f64) -> f64 {
         let [x, y] = self.spring.map(|p| value(&p, t));
         if !self.is_slip {
@@ -221,7 +226,7 @@ fn value(polynomial: &Polynomial, t: f64) -> f64 {
     polynomial.iter().rev().fold(0.0, |sum, c| sum * t + c)
 }
 
-/// Returns coefficient `k` of a product of polynomials.
+/// Computes coefficient `k` of the product of two polynomials.
 fn product(a: &Polynomial, b: &Polynomial, k: usize) -> f64 {
     a[..=k]
         .iter()
@@ -230,7 +235,8 @@ fn product(a: &Polynomial, b: &Polynomial, k: usize) -> f64 {
         .sum()
 }
 
-/// True if a polynomial is truncated too early for the step `t`.
+/// True if a polynomial has too few terms for the step length `t`: its last terms are not negligible compared with the
+/// largest term or with `least`.
 fn is_cut(polynomial: &Polynomial, t: f64, least: f64) -> bool {
     let mut power = 1.0;
     let mut largest = least;

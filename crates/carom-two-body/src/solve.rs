@@ -102,13 +102,14 @@ impl<'a, R: Recorder> Run<'a, R> {
         }
     }
 
-    /// Uses the precomputed tables of the configuration.
+    /// Lets this computation use the precomputed tables in `atlas`, which must belong to the inertia and friction of the
+    /// contact.
     pub(crate) fn prepare(&mut self, atlas: &'a Atlas) {
         self.flow = atlas.flow;
         self.atlas = Some(atlas);
     }
 
-    /// Computes the impact to its end.
+    /// Computes all phases of the impact to its end. Fails if the number of steps exceeds its limit.
     pub(crate) fn finish(&mut self) -> Result<(), TwoBodyError> {
         let start = self.state;
         self.recorder.point(&self.state, self.normal.energy);
@@ -127,9 +128,10 @@ impl<'a, R: Recorder> Run<'a, R> {
         Ok(())
     }
 
-    /// Finishes in closed form from a sliding state: along `direction` with the radial rate `lambda`, or from rest if
-    /// `lambda` is `None`. At rest the impulse is set to the line of sticking of the velocity before the impact, Jia &
-    /// Wang, Eq. (47).
+    /// Finishes the impact in closed form from a sliding state. If `lambda` is given, the contact slides along `direction`
+    /// and the sliding speed changes by `lambda` per unit normal impulse; if it is `None`, the contact is at rest. At rest
+    /// the tangential impulse is set so that the sliding velocity is exactly zero, Jia & Wang, Eq. (47). `velocity` is the
+    /// contact velocity before the impact.
     pub(crate) fn finish_from(
         &mut self,
         velocity: [f64; 3],
@@ -156,15 +158,16 @@ impl<'a, R: Recorder> Run<'a, R> {
         Ok(())
     }
 
-    /// Returns the radial rate $f$ at the start, with its unit, and the transverse rate $g$, of which only the sign
-    /// matters.
+    /// Returns the rate of the sliding speed per normal impulse at the start, and a number whose sign is the sense in which
+    /// sliding turns; zero if it does not turn.
     pub(crate) fn rates(&self) -> (f64, f64) {
         let (f, g, _) = self.flow.rates(normalized(self.state.sliding));
         let turning = if g.abs() <= STRAIGHT { 0.0 } else { g };
         (f * self.flow.rate, turning)
     }
 
-    /// Returns the normal impulse until sliding stops, provided that it stops and the impact lasts long enough.
+    /// Computes the normal impulse until sliding stops. The caller must know that sliding stops and that the impact lasts
+    /// long enough.
     pub(crate) fn duration(mut self) -> Result<f64, TwoBodyError> {
         let start = self.state.rho;
         let mut tail = None;
@@ -213,7 +216,8 @@ impl<'a, R: Recorder> Run<'a, R> {
         });
     }
 
-    /// Slides to rest or to the end of the impact. Returns true if the impact is over.
+    /// Computes the phase of sliding until the contact comes to rest or the impact ends. Returns true if the impact is
+    /// over.
     fn slide(&mut self) -> Result<bool, TwoBodyError> {
         let start = self.state.rho;
         let mut tail = None;
@@ -277,7 +281,7 @@ impl<'a, R: Recorder> Run<'a, R> {
         }
     }
 
-    /// True if the impact is over before the sliding direction turns by more than rounding.
+    /// True if the impact is over before the sliding direction turns by more than rounding, so that sliding is straight.
     fn is_brief(&self, direction: [f64; 2]) -> bool {
         let rise = self.flow.normal_rate(direction);
         let [px, py] = self.flow.pull;
@@ -289,8 +293,9 @@ impl<'a, R: Recorder> Run<'a, R> {
                 <= f64::EPSILON * 0.1 * self.state.rho * rise
     }
 
-    /// Returns the angle between the present direction and that of a tail whose series reaches it. If the given tail is
-    /// not near, another one is searched.
+    /// Returns the angle (rad) from the direction of a tail (power series of the last part of sliding) to the present
+    /// direction. `None` if the series does not reach it. If `tail` is empty or not near, another one is expanded and
+    /// stored there.
     fn tail_angle(&self, tail: &mut Option<Tail>, direction: [f64; 2]) -> Option<f64> {
         if let Some(tail) = tail.as_ref().filter(|t| t.is_near(direction)) {
             return tail.angle(direction);
@@ -300,8 +305,9 @@ impl<'a, R: Recorder> Run<'a, R> {
         tail.as_ref()?.angle(direction)
     }
 
-    /// Returns the angle from the tail and the state at rest, if the series reaches the present state and no event occurs
-    /// on the way.
+    /// Tries to finish sliding by a tail (power series of the last part of sliding). Returns the angle (rad) from the
+    /// direction of the series to the present one, and the state at rest. `None` if the series does not reach the present
+    /// state or an event, such as the end of compression, occurs on the way. `may_search` permits a new tail.
     fn rest_by_tail(
         &self,
         tail: &mut Option<Tail>,
@@ -331,7 +337,8 @@ impl<'a, R: Recorder> Run<'a, R> {
         quiet.then_some((delta, rest))
     }
 
-    /// Advances along an arc. Returns true if the impact ended on it.
+    /// Advances the impact along a step of curved sliding and processes the events on it. Returns true if the impact ended
+    /// there.
     fn curve(&mut self, arc: &impl Path) -> bool {
         let base = self.state;
         self.at = arc.start();
@@ -355,7 +362,7 @@ impl<'a, R: Recorder> Run<'a, R> {
         false
     }
 
-    /// Advances along an arc to parameter `t`.
+    /// Advances the impact to path parameter `t` of a step of curved sliding. `base` is the state at the start of the step.
     fn move_to(&mut self, arc: &impl Path, base: &State, t: f64) {
         let (energy, work) = (self.normal.energy, self.state.work);
         if R::DENSE {
@@ -371,8 +378,8 @@ impl<'a, R: Recorder> Run<'a, R> {
         self.normal.energy = energy - (self.state.work - work);
     }
 
-    /// Processes the events on a piece of an arc on which the normal velocity is monotone. Returns true if the impact
-    /// ended.
+    /// Processes the events on the piece from `from` to `to` of a step of curved sliding, on which the normal velocity is
+    /// monotone. `base` is the state at the start of the step. Returns true if the impact ended.
     fn monotone_piece(&mut self, arc: &impl Path, base: &State, mut from: f64, to: f64) -> bool {
         let last = arc.normal_velocity(to).0;
         let zero = |from: f64, first: f64, level: f64| {
@@ -435,7 +442,8 @@ impl<'a, R: Recorder> Run<'a, R> {
         false
     }
 
-    /// Returns the parameter at which restitution ends on a piece of an arc; `None` if it does not end there.
+    /// Returns the path parameter at which restitution ends on the piece from `from` to `to` of a step of curved sliding;
+    /// `None` if it does not end there. `base` is the state at the start of the step.
     fn restitution_ends(&self, arc: &impl Path, base: &State, from: f64, to: f64) -> Option<f64> {
         match self.normal.end {
             End::EnergyZero => {
@@ -469,7 +477,7 @@ impl<'a, R: Recorder> Run<'a, R> {
         }
     }
 
-    /// Ends compression in the present state. Returns true if the impact ends as well.
+    /// Ends a compression phase in the present state and records the event. Returns true if the impact ends as well.
     pub(crate) fn compression_ends(&mut self) -> bool {
         let stored = self.normal.energy;
         let (event, over) = self.normal.compression_ends(self.state.impulse[2]);
@@ -501,7 +509,8 @@ impl<'a, R: Recorder> Run<'a, R> {
         self.recorder.point(&self.state, self.normal.energy);
     }
 
-    /// Continues from rest: sticks, or slides in the centrifugal direction. Returns true if the impact ended.
+    /// Continues the impact after sliding has stopped: the contact sticks, or slides on in the direction in which sliding
+    /// restarts. Returns true if the impact ended.
     fn go_on_from_rest(&mut self) -> Result<bool, TwoBodyError> {
         self.state.sliding = [0.0; 2];
         self.state.rho = 0.0;
@@ -523,7 +532,8 @@ impl<'a, R: Recorder> Run<'a, R> {
         }
     }
 
-    /// Advances along a line. Returns true if the impact ended on it.
+    /// Advances the impact along a phase in which the impulse keeps its direction and processes the events on it. Returns
+    /// true if the impact ended there.
     fn line(&mut self, line: &Line) -> Result<bool, TwoBodyError> {
         let k = line.normal_rate;
         let mut left = line.length;
@@ -603,8 +613,9 @@ impl<'a, R: Recorder> Run<'a, R> {
         self.normal.energy -= self.state.work - before;
     }
 
-    /// Brings a sticking contact exactly to rest: sets the impulse for which $\gamma = 0$, Jia & Wang, Eq. (25). This
-    /// corrects truncation errors and does not amplify rounding.
+    /// Corrects the tangential impulse of a sticking contact so that the sliding velocity $\gamma$ after the impact is
+    /// exactly zero, Jia & Wang, Eq. (25). `start` is the state before the impact. This corrects truncation errors and does
+    /// not amplify rounding.
     fn polish(&mut self, start: &State) {
         if self.mode != FinalMode::Stick {
             return;

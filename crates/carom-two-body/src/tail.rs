@@ -19,7 +19,8 @@ const INVERSE_FACTORIAL: [f64; TERMS + 1] = {
     table
 };
 
-/// Returns coefficient `k` of the power series of cosine (even `k`) or sine (odd `k`), with the signs +, +, -, -.
+/// Returns coefficient `k` of the power series of cosine (even `k`) or sine (odd `k`): $1/k!$ with the signs +, +, -, - in
+/// turn.
 #[inline]
 pub(crate) fn circular(k: usize) -> f64 {
     if k % 4 < 2 {
@@ -85,7 +86,9 @@ pub(crate) struct Tail {
 }
 
 impl Tail {
-    /// Expands the series around an invariant direction; `None` unless it is attracting and centripetal.
+    /// Expands the power series of the last part of sliding around an invariant direction, in which sliding does not turn.
+    /// `None` unless sliding turns towards this direction and slows down in it. `tolerance` limits the angle up to which
+    /// the series is used.
     pub(crate) fn around(
         w: &ContactInertia,
         flow: &Flow,
@@ -144,12 +147,14 @@ impl Tail {
         })
     }
 
-    /// True if a sliding direction is within 40 degrees of the tail's direction: then the tail was found from it.
+    /// True if a sliding direction is within 40 degrees of the direction to which this power series for the end of sliding
+    /// belongs, so that no other series needs to be searched.
     pub(crate) fn is_near(&self, [x, y]: [f64; 2]) -> bool {
         x * self.direction[0] + y * self.direction[1] > NEAR_TAIL
     }
 
-    /// Returns the angle between a sliding direction and the tail's direction, if the series reaches it.
+    /// Returns the angle (rad) from the direction to which this power series for the end of sliding belongs to a sliding
+    /// direction; `None` if the series does not reach that far.
     pub(crate) fn angle(&self, [x, y]: [f64; 2]) -> Option<f64> {
         let [c, s] = self.direction;
         let (cos, sin) = (x * c + y * s, c * y - s * x);
@@ -160,12 +165,14 @@ impl Tail {
         (delta.abs() <= self.reach).then_some(delta)
     }
 
-    /// Returns the normal impulse until rest for unit sliding speed.
+    /// Computes the normal impulse until rest for unit sliding speed, if sliding deviates by the angle `delta` (rad) from
+    /// the direction to which this power series belongs.
     pub(crate) fn duration(&self, delta: f64) -> f64 {
         polynomial(&self.tau, delta) / self.rate
     }
 
-    /// Returns the state at rest that follows a sliding state; `None` if the normal velocity has an extremum on the way.
+    /// Computes the state at rest that follows a sliding state, by this power series. `delta` is the angle (rad) from the
+    /// direction of the series to the sliding direction. `None` if the normal velocity may have an extremum on the way.
     pub(crate) fn rest(
         &self,
         w: &ContactInertia,

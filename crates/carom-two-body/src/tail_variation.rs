@@ -31,7 +31,10 @@ struct Series {
 }
 
 impl Series {
-    /// Solves $Mfq + gq' = -1$ with $M$ = `degree`, and the derivative of this equation, up to `terms` terms.
+    /// Solves $Mfq + gq' = -1$ for a power series $q$ in the angle, up to `terms` terms, and differentiates the solution by
+    /// the components of the sliding equation (normal coupling and friction matrix, resolved along and across the direction
+    /// of the series). $f$ and $g$ are the series of the rates of sliding speed and direction in `rates`, and $M$ is
+    /// `degree`.
     fn solve(rates: &Rates, degree: f64, terms: usize) -> Self {
         let Rates { f, g } = rates;
         let mut of = [0.0; TERMS];
@@ -66,7 +69,9 @@ impl Series {
         Self { of, by }
     }
 
-    /// Returns value, slope and derivatives by the components at an angle.
+    /// Evaluates the first terms of this power series at the angle `delta` (rad). Returns the value, the derivative by the
+    /// angle, and the derivatives by the components of the sliding equation (normal coupling and friction matrix, resolved
+    /// along and across the direction of the series).
     fn at(&self, delta: f64, terms: usize) -> (f64, f64, Components) {
         let (mut value, mut slope) = (0.0, 0.0);
         let mut by = [0.0; COMPONENTS];
@@ -81,7 +86,9 @@ impl Series {
     }
 }
 
-/// Returns coefficient `n` of the derivatives of $f$ and $g$ by the components.
+/// Returns power-series coefficient `n` of the derivatives of two rates of sliding by the components of the sliding
+/// equation (normal coupling and friction matrix, resolved along and across the direction of the series): first those of
+/// the rate $f$ of the speed, then those of the rate $g$ of the direction.
 #[inline]
 fn by_components(n: usize) -> (Components, Components) {
     let q = circular(n);
@@ -95,8 +102,9 @@ fn by_components(n: usize) -> (Components, Components) {
 }
 
 impl Tail {
-    /// Computes the remaining path and the derivatives of remaining impulse and path, from a sliding state at an angle
-    /// from the direction. `sliding` are the derivatives of the sliding velocity.
+    /// Computes the path that remains before rest, $\int\rho dI_z$ (sliding speed over normal impulse), and the derivatives
+    /// of path and remaining normal impulse. `state` is a sliding state, `delta` the angle (rad) from the direction of this
+    /// series to the sliding direction. `sliding`: derivatives of the sliding velocity there.
     pub(crate) fn left(
         &self,
         (w, flow, mu): (&ContactInertia, &Flow, f64),
@@ -133,7 +141,8 @@ impl Tail {
         out
     }
 
-    /// Returns the number of terms that matter at an angle.
+    /// Returns the number of terms of the power series for the last part of sliding that exceed rounding at the angle
+    /// `delta` (rad).
     fn terms(&self, delta: f64) -> usize {
         let size = self.tau[0].abs() * NEGLIGIBLE;
         let mut power = 1.0;
@@ -147,7 +156,9 @@ impl Tail {
         last.min(TERMS - 1)
     }
 
-    /// Returns the changes of the components of $a$ and $A$ by each parameter.
+    /// Returns the change of the components of the sliding equation by each parameter (inverse inertia, contact velocity,
+    /// friction). The components are those of the coupling $a$ and the friction matrix $A$ parallel and perpendicular to
+    /// the direction of the series.
     fn components(&self, w: &ContactInertia, mu: f64) -> [Components; LANES] {
         let [c, s] = self.direction;
         let per_rate = 1.0 / self.rate;

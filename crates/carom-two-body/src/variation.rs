@@ -91,7 +91,8 @@ impl Change {
     }
 }
 
-/// Returns the lane of a parameter that changes sliding; `None` for other parameters.
+/// Returns the index of parameter `k` (entry of the inverse inertia, contact velocity or friction) among the eight
+/// parameters that change sliding; `None` if the parameter does not change it.
 fn lane(k: usize) -> Option<usize> {
     match k {
         0..=4 => Some(k),
@@ -159,8 +160,9 @@ impl<'a> Varied<'a> {
         [self.w.d1, self.w.d2]
     }
 
-    /// Returns the derivatives of sliding velocity and normal impulse at a fixed parameter of the phase, by parameter
-    /// `k`.
+    /// Returns the present derivatives of sliding velocity and normal impulse by parameter `k` (entry of the inverse
+    /// inertia, contact velocity or friction), at a fixed point of the present phase; zero if the parameter does not change
+    /// sliding.
     fn now(&self, k: usize) -> ([f64; 2], f64) {
         match lane(k) {
             Some(lane) => {
@@ -171,12 +173,16 @@ impl<'a> Varied<'a> {
         }
     }
 
-    /// Returns the derivatives of the normal impulse by all parameters.
+    /// Returns the present derivatives of the normal impulse by all parameters (inverse inertia, contact velocity,
+    /// friction, restitution).
     fn normal_impulses(&self) -> [f64; PARAMETERS] {
         std::array::from_fn(|k| self.now(k).1)
     }
 
-    /// Returns the derivative of the impulse by parameter `k`: the sliding velocity is $\gamma^- + BI_\perp + dI_z$.
+    /// Computes the derivative of the impulse by parameter `k` (entry of the inverse inertia, contact velocity or friction)
+    /// in a given state. It follows from the derivatives of sliding velocity and normal impulse, since the sliding velocity
+    /// is $\gamma^- + BI_\perp + dI_z$. Here $\gamma^-$ is its value before the impact, $I_\perp$ and $I_z$ are the
+    /// tangential and normal impulses, $B$ and $d$ the tangential block and the coupling of the inverse inertia.
     fn impulse(&self, k: usize, state: &State) -> [f64; 3] {
         let [ix, iy, iz] = state.impulse;
         let c = Change::along(k);
@@ -189,7 +195,8 @@ impl<'a> Varied<'a> {
         [x, y, normal]
     }
 
-    /// Returns the derivative of the normal velocity by parameter `k`; the last argument is that of the impulse.
+    /// Computes the derivative of the normal velocity by parameter `k` (entry of the inverse inertia, contact velocity or
+    /// friction) in a given state. `[x, y, z]` is the derivative of the impulse by this parameter.
     fn normal_velocity(&self, k: usize, state: &State, [x, y, z]: [f64; 3]) -> f64 {
         let [ix, iy, iz] = state.impulse;
         let c = Change::along(k);
@@ -202,7 +209,8 @@ impl<'a> Varied<'a> {
             + self.w.wzz * z
     }
 
-    /// Returns the start of a phase that begins in the present state.
+    /// Records the start of a phase in the given state: the state and the derivatives of impulse, normal velocity and work
+    /// there.
     fn base(&self, state: &State) -> Base {
         let impulse = std::array::from_fn(|k| self.impulse(k, state));
         Base {
@@ -213,8 +221,9 @@ impl<'a> Varied<'a> {
         }
     }
 
-    /// Adds the derivatives of the work in a phase; `bracket` returns the derivatives of the bracket in the module's
-    /// formula.
+    /// Adds the derivatives of the work of the normal impulse in a phase from `base` to `state`. The closure `bracket`
+    /// returns those of the part due to friction, the bracket in the formula of this module, for a parameter, the
+    /// tangential impulse of the phase and its derivative.
     fn worked(
         &mut self,
         base: &Base,
@@ -242,7 +251,9 @@ impl<'a> Varied<'a> {
         }
     }
 
-    /// Advances to rest by the tail series around a direction, from a state at the angle `delta` from it.
+    /// Advances the derivatives over the last part of sliding, which is given by the power series `tail`. `from` is the
+    /// state at its start, `delta` the angle (rad) from the direction of the series to the sliding direction, and the
+    /// argument `rest` the state at rest.
     fn rest(&mut self, tail: &Tail, from: &State, delta: f64, rest: &State) {
         let contact = (self.w, &self.flow, self.mu);
         let before = self.now.sliding;
@@ -266,7 +277,9 @@ impl<'a> Varied<'a> {
         self.normal_rate = self.flow.normal_rate(tail.direction);
     }
 
-    /// Returns the change of the tangential impulse rate $I_\perp'$ of a line by parameter `k`.
+    /// Computes the derivative by parameter `k` (entry of the inverse inertia, contact velocity or friction) of the
+    /// tangential impulse per unit normal impulse, in a phase in which this ratio is constant. `kind` and `direction`
+    /// describe the phase and the direction of sliding.
     fn line_change(&self, k: usize, kind: LineKind, direction: [f64; 2]) -> [f64; 2] {
         let c = Change::along(k);
         match kind {
@@ -348,8 +361,10 @@ impl<'a> Varied<'a> {
         self.now = next;
     }
 
-    /// Advances along an invariant direction $s$, $\rho' = \lambda$. With $t$ perpendicular to $s$, the perpendicular
-    /// perturbation $w = t\cdot\delta\gamma$, $F = \delta d - \delta(\mu B)s$, $b = \mu t\cdot Bt$, $k = \mu s\cdot Bt$,
+    /// Advances the derivatives along straight sliding in an invariant direction $s$, from the state `from` over the normal
+    /// impulse `by`. The sliding speed changes at the constant rate $\rho' = \lambda$. With $t$ perpendicular to $s$, the
+    /// perpendicular perturbation $w = t\cdot\delta\gamma$, $F = \delta d - \delta(\mu B)s$, $b = \mu t\cdot Bt$, $k = \mu
+    /// s\cdot Bt$,
     ///
     /// $$ w' = -b w/\rho + t\cdot F, \qquad \delta\rho' = -k w/\rho + s\cdot F. $$
     fn along_ray(&mut self, from: &State, s: [f64; 2], by: f64) {
@@ -383,7 +398,7 @@ impl<'a> Varied<'a> {
         self.now = next;
     }
 
-    /// Records an extremum of the normal velocity in a state.
+    /// Records an extremum of the normal velocity in the given state, with its derivatives by all parameters.
     fn turns(&mut self, state: &State) {
         let slopes = std::array::from_fn(|k| {
             if k < FLOWS {

@@ -18,7 +18,8 @@ pub(super) struct LcpBasis<'a> {
 }
 
 impl StepProblem {
-    /// Returns the basis of the last solve, for a problem without caps.
+    /// Returns the active set of contacts, given by the basis (final set of basic variables) of the complementarity problem
+    /// solved last, for a problem without upper bounds (caps) on the impulses. `workspace` holds that solution.
     pub(super) fn basis<'a>(
         &'a self,
         space: &'a ContactSpace,

@@ -179,7 +179,9 @@ impl TerminationBounds {
 /// Ratio of the smallest force to the sum of its parts below which the force counts as zero: the parts balance.
 const BALANCED: f64 = 1e-10;
 
-/// Returns the norm of the smallest force; fails if the parts of the force balance each other up to rounding.
+/// Returns `norm`, the length of the shortest vector sum of the contact forces. Fails with [`ImpactError::NotPointed`] if
+/// it is only a rounding error of the individual forces `impulse`: then forces inside the friction cones can balance each
+/// other.
 fn pointed(norm: f64, impulse: &DVector<f64>, space: &ContactSpace) -> Result<f64, ImpactError> {
     let parts = impulse.iter().enumerate();
     let size: f64 = parts
@@ -192,8 +194,9 @@ fn pointed(norm: f64, impulse: &DVector<f64>, space: &ContactSpace) -> Result<f6
     }
 }
 
-/// Computes impulses on the slots that minimize $\lVert\sum l_iu_i\rVert$ over the friction cones, with the sum of normal
-/// impulses on the caller's rows equal to 1.
+/// Computes contact forces inside the friction cones whose vector sum $\lVert\sum l_iu_i\rVert$ is shortest, if the normal
+/// forces on the caller's rows sum to 1. $u_i$ are the normalized contact rows, $l_i$ the returned forces, one per row.
+/// `n_directions`: edges of the polygon that replaces a friction cone.
 ///
 /// The optimality conditions are those of the simultaneous problem plus skew-symmetric entries, so
 /// they are assembled and scaled in the same way.
@@ -251,7 +254,9 @@ pub struct NetBound {
 }
 
 impl NetBound {
-    /// $\ln\Omega$ with $\Omega = \lceil hL\sqrt n/\varepsilon\rceil^{-n}$, the volume of a cell.
+    /// Returns the natural logarithm of the volume of one cell of the grid over the box of inputs. The volume is $\Omega =
+    /// \lceil hL\sqrt n/\varepsilon\rceil^{-n}$ with the side $h$ of the box, its dimension $n$, the Lipschitz constant $L$
+    /// and the radius $\varepsilon$ of the net.
     fn log_cell(&self) -> f64 {
         let n = self.dimension as f64;
         let cells = (self.side * self.lipschitz * n.sqrt() / self.epsilon * (1.0 - 1e-12)).ceil();

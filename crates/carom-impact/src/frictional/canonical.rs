@@ -41,8 +41,9 @@ pub(super) struct Canonical {
 }
 
 impl Canonical {
-    /// Sorts contacts of a space by the slot velocities `before` and the rebounds of the normals (one per contact of
-    /// the space, or empty), and finds duplicates.
+    /// Sorts the contacts with the indices `contacts` in an order that does not depend on units or axes, and finds
+    /// duplicates (contacts with equal rows, friction and rebound). `before`: velocities of all normalized rows of `space`;
+    /// `rebounds`: prescribed rebound speeds, one per contact of `space`, or empty.
     pub(super) fn new(
         space: &ContactSpace,
         contacts: &[usize],
@@ -59,7 +60,8 @@ impl Canonical {
         keys.canonical(contacts, cones_are_round)
     }
 
-    /// Keeps the order of contacts without friction, whose velocities are unique; sorts them only if there may be duplicates.
+    /// Creates the order of contacts without friction. Their velocities after the impact are unique in any order, so the
+    /// given order is kept. Contacts are sorted only if two normals are so nearly parallel that they may be duplicates.
     pub(super) fn without_friction(
         space: &ContactSpace,
         contacts: Vec<usize>,
@@ -74,7 +76,8 @@ impl Canonical {
         }
     }
 
-    /// Keeps the order of contacts whose answer is unique.
+    /// Creates an order that is the given one, without duplicates (contacts with equal rows) or reversed tangents. It is
+    /// for contacts for which the answer of a solver is unique.
     pub(super) fn as_given(contacts: Vec<usize>) -> Self {
         Self {
             signs: vec![1.0; contacts.len()],
@@ -83,7 +86,8 @@ impl Canonical {
         }
     }
 
-    /// True if these are the contacts 0, 1, 2, ... in this order, without duplicates or reversed tangents.
+    /// True if this order contains exactly the contacts 0, 1, 2, ... in this sequence, without duplicates or reversed
+    /// tangents.
     pub(super) fn is_as_given(&self) -> bool {
         let places = self.contacts.iter().enumerate();
         self.copies.is_empty()
@@ -91,23 +95,26 @@ impl Canonical {
             && self.signs.iter().all(|sign| *sign > 0.0)
     }
 
-    /// True if there are duplicates.
+    /// True if some contacts are duplicates of others, with equal rows, friction and rebound.
     pub(super) fn has_copies(&self) -> bool {
         !self.copies.is_empty()
     }
 
-    /// Pairs of every duplicate and the contact that stands for it.
+    /// Lists the duplicate contacts. Each pair contains the index of a duplicate and the index of the contact that
+    /// represents it.
     pub(super) fn copies(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         self.copies.iter().map(|copy| (copy.contact, copy.of))
     }
 
-    /// Signs of the slots of the kept contacts: -1 for reversed planar tangents.
+    /// Returns one sign for each normalized row of the contacts that are not duplicates: -1 for a reversed planar tangent,
+    /// else 1. `width` is the number of rows per contact.
     pub(super) fn slot_signs(&self, width: usize) -> Vec<f64> {
         let of = |sign: &f64| std::iter::once(1.0).chain(std::iter::repeat_n(*sign, width - 1));
         self.signs.iter().flat_map(of).collect()
     }
 
-    /// Shares the impulses on slots (normal, tangents) equally between contacts and their duplicates.
+    /// Divides the impulses of each contact that has duplicates equally among it and the duplicates. `impulse` has `width`
+    /// entries per contact: normal, then tangents.
     pub(super) fn share(&self, width: usize, impulse: &mut [f64]) {
         for of in self.shared() {
             let count = 1 + self.copies.iter().filter(|copy| copy.of == of).count();
@@ -125,7 +132,8 @@ impl Canonical {
         }
     }
 
-    /// Shares caps (one per contact) equally between contacts and their duplicates.
+    /// Divides the upper bound (cap) of the impulse of each contact that has duplicates equally among it and the
+    /// duplicates. `sizes` has one cap per contact.
     pub(super) fn share_sizes(&self, sizes: &mut [f64]) {
         for of in self.shared() {
             let count = 1 + self.copies.iter().filter(|copy| copy.of == of).count();
@@ -136,8 +144,8 @@ impl Canonical {
         }
     }
 
-    /// Adds the impulses on the slots of duplicates to those of the contacts that stand for them: the inverse of
-    /// [`share`](Self::share).
+    /// Adds the impulses of duplicate contacts to those of the contacts that represent them, and sets the former to zero.
+    /// It is the inverse of [`share`](Self::share). `impulse` has `width` entries per contact.
     pub(super) fn gather(&self, width: usize, impulse: &mut [f64]) {
         for copy in &self.copies {
             let (to, from) = (copy.contact * width, copy.of * width);
@@ -155,7 +163,7 @@ impl Canonical {
         }
     }
 
-    /// Contacts that have duplicates.
+    /// Returns the indices of the contacts that have duplicates, each once.
     fn shared(&self) -> Vec<usize> {
         let mut of: Vec<usize> = self.copies.iter().map(|copy| copy.of).collect();
         of.sort_unstable();
@@ -220,7 +228,7 @@ struct Keys<'k> {
 }
 
 impl Keys<'_> {
-    /// Sorts the contacts and separates duplicates.
+    /// Sorts the contacts with the given indices and separates those that duplicate others.
     fn canonical(&self, contacts: &[usize], cones_are_round: bool) -> Canonical {
         if let Some(sorted) = self.by_speed(contacts) {
             return Canonical {
@@ -271,13 +279,14 @@ impl Keys<'_> {
         self.space.friction.get(contact).copied().unwrap_or(0.0)
     }
 
-    /// True if two columns differ only by rounding.
+    /// True if two columns of equal length differ only by rounding: by at most [`SAME_CONTACT`] times `size`.
     fn same(x: &[f64], y: &[f64], size: f64) -> bool {
         let differences = x.iter().zip(y).map(|(x, y)| (x - y) * (x - y));
         differences.sum::<f64>().sqrt() <= SAME_CONTACT * size
     }
 
-    /// Matrix from the tangential impulses of the first contact to those of the second; `None` unless these are duplicates.
+    /// Compares two contacts and returns the matrix from the tangential impulses of the contact `of` to those of `contact`
+    /// if they are duplicates; `None` otherwise.
     fn copied(&self, [of, contact]: [usize; 2], cones_are_round: bool) -> Option<[[f64; 2]; 2]> {
         let width = self.space.width();
         let cosine = self.space.gram[(of * width, contact * width)];
@@ -301,7 +310,9 @@ impl Keys<'_> {
         }
     }
 
-    /// Rotation or reflection that maps the friction of one contact to that of the other; `None` if no such matrix exists.
+    /// Finds the rotation or reflection that maps the friction directions of the contact `of` to those of `contact`; `None`
+    /// if no such matrix exists. `a` and `b` are the friction coefficients of the two contacts, `is_round` is false for
+    /// friction polygons.
     fn turn(
         &self,
         [of, contact]: [usize; 2],
@@ -360,7 +371,8 @@ impl Keys<'_> {
         }
     }
 
-    /// Sorts contacts by closing speed alone; `None` unless all speeds differ and no two normals are nearly parallel.
+    /// Sorts contacts by normal velocity before the impact, the fastest approach first. Returns `None` if two of the
+    /// velocities are equal, or if two normals are nearly parallel so that the contacts may be duplicates.
     fn by_speed(&self, contacts: &[usize]) -> Option<Vec<usize>> {
         let width = self.space.width();
         let speed = |i: usize| self.before[i * width];
@@ -378,7 +390,8 @@ impl Keys<'_> {
         (are_apart && !are_parallel).then_some(sorted)
     }
 
-    /// Sorts contacts by all their keys.
+    /// Sorts contacts by all their keys: normal and tangential velocities, rebounds, and the coupling with other contacts.
+    /// If keys are equal, the given order remains.
     fn sort(&self, contacts: &mut [usize]) {
         let width = self.space.width();
         let mut classes = Classes::new(contacts);
@@ -405,7 +418,8 @@ impl Keys<'_> {
         contacts.copy_from_slice(&classes.contacts);
     }
 
-    /// Splits classes by how their contacts act on the contacts of every class. True if a class was split.
+    /// Splits classes of contacts with equal keys, by how their contacts act on the contacts of each class. Returns true if
+    /// a class was split.
     fn refine(&self, classes: &mut Classes) -> bool {
         let before = classes.starts.len();
         for class in 0..before {
@@ -428,12 +442,13 @@ impl Keys<'_> {
         false
     }
 
-    /// Number of kinds of interactions that [`pair`](Self::pair) computes.
+    /// Returns the number of kinds of interaction between two contacts that [`pair`](Self::pair) can compute.
     fn n_pairs(&self) -> usize {
         if self.after.is_empty() { 5 } else { 7 }
     }
 
-    /// Interaction `kind` of two contacts: a number that does not depend on coordinates, units or axes.
+    /// Computes one measure of the interaction between the contacts `i` and `j`, which does not depend on coordinates,
+    /// units or axes. `kind` selects the measure, for example the coupling of their normals.
     fn pair(&self, kind: usize, i: usize, j: usize) -> f64 {
         let (width, gram) = (self.space.width(), &self.space.gram);
         let (normal_i, normal_j) = (i * width, j * width);
@@ -467,8 +482,9 @@ impl Keys<'_> {
         }
     }
 
-    /// Signs that make planar tangents point in the sliding direction or, without sliding, in the direction in which normals
-    /// act.
+    /// Returns one sign per contact. Multiplied by it, the tangent of a planar contact points in the sliding direction or,
+    /// without sliding, in the direction in which a normal impulse moves the contact. All signs are 1 unless the contacts
+    /// have one tangent.
     fn signs(&self, contacts: &[usize]) -> Vec<f64> {
         if self.space.n_tangents != 1 {
             return vec![1.0; contacts.len()];
@@ -519,7 +535,8 @@ impl Classes {
         members.map(<[usize]>::to_vec)
     }
 
-    /// Sorts the members of every class by a key and splits the class where the key increases.
+    /// Sorts the contacts of every class by the number `key` of each, and splits the class at places where this number
+    /// increases by more than rounding.
     fn split(&mut self, key: &dyn Fn(usize) -> f64) {
         if self.is_settled() {
             return;
@@ -553,7 +570,8 @@ impl Classes {
         self.starts = starts;
     }
 
-    /// Splits off the first member of the first class with several members.
+    /// Makes the first contact of the first class with several contacts a class of its own, so that sorting of equivalent
+    /// contacts can proceed.
     fn single_out(&mut self) {
         let several = (0..self.starts.len()).find(|class| {
             let end = self.starts.get(class + 1).copied();

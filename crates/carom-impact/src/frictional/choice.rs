@@ -51,7 +51,8 @@ impl SampleChoice {
     }
 }
 
-/// Draws a fraction of a cap. The values 0 and 1 are frequent, since extreme outcomes need them.
+/// Draws the fraction of the largest allowed impulse (cap) that a step may use, a random number from 0 to 1. The values 0
+/// and 1 are frequent, since extreme outcomes need them.
 fn fraction(rng: &mut CounterRng) -> f64 {
     let kind = rng.next_uniform();
     if kind < NONE_OF_CAP {

@@ -12,7 +12,8 @@ pub(super) enum ConeShape {
 }
 
 impl ConeShape {
-    /// Converts the shape of a cone for contacts with `n_tangents` tangents.
+    /// Converts the friction cone selected by the caller to the shape used for contacts with `n_tangents` tangents. A round
+    /// cone in the plane is a polygon with two directions.
     pub(super) fn of(cone: FrictionCone, n_tangents: usize) -> Result<Self, ImpactError> {
         match (cone, n_tangents) {
             (FrictionCone::Round, 2..) => Ok(Self::Round),

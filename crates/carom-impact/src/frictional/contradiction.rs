@@ -15,9 +15,10 @@ const CONTRADICTION: f64 = 1e-8;
 /// Fraction of its terms below which a gradient of the least-squares problem is a rounding error.
 const ROUNDING: f64 = 1e-13;
 
-/// Returns contacts that cannot all rebound as prescribed: their admissible impulses balance each other although one of them
-/// must separate with positive speed. In formulas, $\sum_i J_i^T\lambda_i = 0$ with $\lambda_i$ in the friction cones and
-/// $\sum_i\lambda_{n,i}r_i > 0$ for the `rebounds` $r$. `None` if there are no such impulses.
+/// Returns the indices of contacts that cannot all rebound with the prescribed speeds `rebounds` (one per contact).
+/// Admissible impulses of these contacts balance each other, although one of them must separate with positive speed. In
+/// formulas, $\sum_i J_i^T\lambda_i = 0$ with impulses $\lambda_i$ in the friction cones, Jacobian rows $J_i$ and
+/// $\sum_i\lambda_{n,i}r_i > 0$ for the rebounds $r$. `None` if there are no such impulses.
 ///
 /// Without friction such impulses prove (Farkas' lemma) that no velocity has $J_nv \ge r$. With friction an answer may still
 /// exist; if the cones are pointed, an answer always exists (copositive matrices, Anitescu & Potra 1997).
@@ -64,7 +65,8 @@ pub(super) fn contradiction(space: &ContactSpace, rebounds: &[f64]) -> Option<Ve
     Some(contacts)
 }
 
-/// Unit directions in which friction may act; the zero vector alone without friction.
+/// Returns unit directions in the tangent plane in which friction may act at a contact. Without friction, the zero vector
+/// is the only entry.
 fn directions(n_tangents: usize, friction: f64) -> Vec<[f64; 2]> {
     match n_tangents {
         0 => vec![[0.0, 0.0]],

@@ -38,7 +38,8 @@ impl EndMode {
         )
     }
 
-    /// Sign of the sliding velocity along the tangent; `None` unless the contact slides.
+    /// Returns the sign (1 or -1) of the sliding velocity along the tangent at the end of the step; `None` unless the
+    /// contact slides.
     pub(super) fn sliding(self) -> Option<f64> {
         match self {
             Self::SlidePlus | Self::SaturatedPlus => Some(1.0),
@@ -47,12 +48,13 @@ impl EndMode {
         }
     }
 
-    /// True if the contact ends closed: its impulse brings the normal velocity to zero.
+    /// True if the contact ends closed: its impulse brings the normal velocity to zero before the upper bound of the
+    /// impulse is reached.
     pub(super) fn is_closed(self) -> bool {
         matches!(self, Self::Stick | Self::SlidePlus | Self::SlideMinus)
     }
 
-    /// True if the contact pushes without sliding.
+    /// True if the contact pushes and does not slide at the end of the step.
     pub(super) fn sticks(self) -> bool {
         matches!(self, Self::Stick | Self::SaturatedStick)
     }

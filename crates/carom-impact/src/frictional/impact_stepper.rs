@@ -85,7 +85,7 @@ impl<'a> ImpactStepper<'a> {
         Self::of(contacts, space, k, false)
     }
 
-    /// Prepares steps for the contacts of a space, with friction cones of the given shape.
+    /// Prepares impulse steps for the contacts with normalized rows in `space` and friction cones of the shape `cone`.
     pub(super) fn with_cone(
         contacts: &'a ContactSet<'a>,
         space: ContactSpace,
@@ -111,8 +111,10 @@ impl<'a> ImpactStepper<'a> {
         })
     }
 
-    /// Solves a step from scaled slot velocities and scaled caps (one per contact); the result is left in the workspace. With
-    /// round cones and a covering vector, the solution near that of the friction polygon for this vector is found.
+    /// Solves one impulse step and leaves the result in the workspace. `velocity` are the velocities of the normalized
+    /// contact rows before the step, `caps` the largest normal impulses of the step (one per contact), both multiplied by
+    /// the scale of the problem. For round cones, if the workspace holds a covering vector (start vector of Lemke's
+    /// method), the solution near that with friction polygons is found.
     pub(super) fn solve(
         &self,
         velocity: &[f64],

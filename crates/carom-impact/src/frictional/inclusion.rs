@@ -240,7 +240,7 @@ struct Work {
 }
 
 impl Work {
-    /// Work that is still to be given back; exactly 0 when all of it has been.
+    /// Returns the work that the contact must still do in restitution. It is exactly 0 if all of it has been done.
     fn left(&self) -> f64 {
         (self.returned * self.compression - self.restitution).max(0.0)
     }
@@ -268,7 +268,7 @@ impl Path<'_> {
         self.velocity[i * self.space.width()]
     }
 
-    /// Sliding velocity of a contact; 0 without friction or if it is a rounding error.
+    /// Returns the sliding velocity of contact `i`; 0 without friction or if the velocity is a rounding error.
     fn sliding(&self, i: usize) -> f64 {
         if self.space.friction[i] == 0.0 {
             return 0.0;
@@ -277,12 +277,12 @@ impl Path<'_> {
         if u.abs() <= self.zero { 0.0 } else { u }
     }
 
-    /// True if a contact approaches or has work left to give back.
+    /// True if the impact is not over: some contact approaches or must still do work in restitution.
     fn goes_on(&self) -> bool {
         (0..self.space.n_contacts).any(|i| self.pushes(i))
     }
 
-    /// True if the contact pushes at its full rate: it approaches or has work left to give back.
+    /// True if contact `i` pushes at its full rate, since it approaches or must still do work in restitution.
     fn pushes(&self, i: usize) -> bool {
         self.normal(i) < -self.zero || self.work[i].left() > 0.0
     }
@@ -297,7 +297,8 @@ impl Path<'_> {
         slots.map(|(slot, v)| v * factor(slot) * unscale).collect()
     }
 
-    /// Computes the impulse rates on the slots; `None` if no contact pushes.
+    /// Computes how fast the impulses on the normalized contact rows grow; `None` if no contact pushes. `caps`: largest
+    /// rate of the normal impulse of each contact.
     fn rates(&self, caps: &[f64]) -> Result<Option<DVector<f64>>, ImpactError> {
         let (space, width) = (self.space, self.space.width());
         let mut constant = DVector::zeros(space.n_slots());
@@ -421,7 +422,8 @@ impl Path<'_> {
         }
     }
 
-    /// Advances with constant rates to the next event, at most by `left`. Returns the length advanced.
+    /// Integrates the impact with the constant impulse rates `rate` to the next event (a velocity becomes zero, or
+    /// restitution ends), at most over the length `left` of the path parameter. Returns the length covered.
     fn advance(&mut self, rate: &DVector<f64>, left: f64) -> f64 {
         let change = &self.space.gram * rate;
         let width = self.space.width();

@@ -169,7 +169,9 @@ impl Inputs {
         }
     }
 
-    /// Computes the cone of a complementary basis (bit i set: unknown i is basic); `None` without an interior.
+    /// Computes the set (cone) of inputs (velocity and upper bounds of the impulses) for which a basis solves the
+    /// complementarity problem `step`, and the linear solution there. Bit i of `basis` is set if unknown i is basic. `None`
+    /// if the cone has no interior.
     fn cone(&self, step: &StepProblem, basis: usize) -> Result<Option<Cone>, ImpactError> {
         let matrix = step.scaled_matrix();
         let (n, inputs) = (step.dim(), self.vector.ncols());
@@ -216,8 +218,9 @@ impl Inputs {
     }
 }
 
-/// Finds a unit vector whose products with all rows are positive; `None` if there is no such vector. It points to the point
-/// of the rows' convex hull nearest to the origin, which is the origin exactly if the rows balance each other (Gordan).
+/// Finds a unit vector with `dim` entries whose products with all `rows` are positive; `None` if no such vector exists. The
+/// vector points to the point of the rows' convex hull nearest to the origin. By Gordan's theorem, this point is the origin
+/// exactly if no such vector exists.
 fn interior(rows: &[DVector<f64>], dim: usize) -> Result<Option<DVector<f64>>, ImpactError> {
     if rows.is_empty() {
         return Ok(Some(DVector::zeros(dim)));
@@ -233,7 +236,8 @@ fn interior(rows: &[DVector<f64>], dim: usize) -> Result<Option<DVector<f64>>, I
     Ok((distance > FLAT).then(|| nearest / distance))
 }
 
-/// True if the middle of some cone has a different result in another cone.
+/// True if two cones of inputs (velocity and upper bounds of the impulses) overlap and give different solutions at the
+/// midpoint of one of them. Differences below [`SAME`] times the Lipschitz constant `constant` are rounding.
 fn overlap(cones: &[Cone], constant: f64) -> bool {
     cones.iter().any(|a| {
         cones.iter().any(|b| {

@@ -66,7 +66,8 @@ pub fn all_steps(
     enumerate(problem, Some(caps))
 }
 
-/// Checks that the contacts are planar and few enough for an enumeration of modes.
+/// Checks that the contacts are planar and few enough to enumerate every combination of contact modes (open, sticking,
+/// sliding). Fails with [`ImpactError::EnumerationLimit`] otherwise.
 pub(super) fn check_planar(space: &ContactSpace) -> Result<(), ImpactError> {
     if space.n_contacts > MAX_MODE_CONTACTS || space.n_tangents > 1 {
         return Err(ImpactError::EnumerationLimit {
@@ -129,7 +130,9 @@ fn enumerate(
     found.into_iter().map(solution).collect()
 }
 
-/// Finds every solution for the given slot velocities and caps, in the order of the first combination of modes.
+/// Finds every solution of an impulse step by trying all combinations of contact modes (open, sticking, sliding).
+/// `velocity` are the velocities of the normalized contact rows before the step, `caps` the largest normal impulses, one
+/// per contact. Solutions are in the order in which the modes were tried.
 pub(super) fn solutions(
     space: &ContactSpace,
     velocity: &DVector<f64>,
@@ -171,7 +174,9 @@ pub(super) fn solutions(
     Ok(found)
 }
 
-/// Computes impulses on the slots that satisfy the conditions of the modes; `None` if there are no such impulses.
+/// Computes impulses on the normalized contact rows for one combination of contact modes (open, sticking, sliding); `None`
+/// if no impulses satisfy its conditions. `caps`: largest normal impulses, one per contact; `norm`: largest velocity, the
+/// scale of rounding errors.
 fn attempt(
     space: &ContactSpace,
     velocity: &DVector<f64>,

@@ -16,9 +16,9 @@ const NO_FRICTION: f64 = 1e-9;
 /// Fraction of the rounding scale below which a normal impulse is a rounding error.
 const NO_PUSH: f64 = 1e-9;
 
-/// Returns the largest residual of the contacts of a space, with round friction cones. `after` are the scaled velocities of
-/// the unit rows after the impact, `impulse` the scaled impulses on the unit rows, `terms` the rounding scales $S$ of the
-/// rows.
+/// Returns the largest residual of the contact conditions over all contacts, for round friction cones. `after` are the
+/// scaled velocities of the contact rows of unit kinetic length (unit rows) after the impact and `impulse` the scaled
+/// impulses on these rows. `terms` are their rounding scales $S$ (sizes of the summed terms).
 ///
 /// With $u$ the velocities after the impact minus those that the law prescribes, the residual of a contact is the largest of
 ///

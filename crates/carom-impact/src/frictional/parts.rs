@@ -22,7 +22,8 @@ pub(super) struct Part<'e> {
 }
 
 impl<'e> Part<'e> {
-    /// Creates the part of a space for the contacts in `canonical`; `before` are the velocities of all slots.
+    /// Creates an independent part of the system, with the contacts in `canonical`. `space` contains the normalized rows of
+    /// all contacts, `before` their velocities before the impact.
     pub(super) fn new(space: &'e ContactSpace, canonical: Canonical, before: &[f64]) -> Self {
         let is_whole = canonical.contacts.len() == space.n_contacts && canonical.is_as_given();
         let slots = space.slots_of(&canonical.contacts);
@@ -43,13 +44,15 @@ impl<'e> Part<'e> {
         }
     }
 
-    /// Extracts the numbers of the part's slots from those of all slots.
+    /// Extracts the numbers that belong to this part from a list for all normalized contact rows. Signs change where the
+    /// part reverses a tangent.
     pub(super) fn of_slots(&self, all: &[f64]) -> Vec<f64> {
         let own = self.slots.iter().zip(&self.signs);
         own.map(|(slot, sign)| sign * all[slot.index()]).collect()
     }
 
-    /// Writes impulses on the part's slots to those of all slots, shared equally with duplicate contacts.
+    /// Writes the impulses of this part into the list `all` for the normalized rows of all contacts. A contact with
+    /// duplicates shares its impulse equally with them.
     pub(super) fn write(&self, impulse: &[f64], all: &mut [f64]) {
         let own = self.slots.iter().zip(&self.signs);
         for ((slot, sign), l) in own.zip(impulse) {
@@ -143,8 +146,9 @@ pub(super) struct OfPart<'b> {
 }
 
 impl OfPart<'_> {
-    /// Adds the impulses on unit rows of duplicates to those of their contacts (`is_gathered`), or shares them again.
-    /// `None` if there are no duplicates.
+    /// Converts the impulses on the contact rows of unit kinetic length (unit rows) between two forms, and returns `None`
+    /// if no contact has duplicates. If `is_gathered`, the impulses of duplicates are added to those of the contacts that
+    /// represent them; otherwise they are shared again.
     fn moved(
         &self,
         contacts: &ContactSet<'_>,

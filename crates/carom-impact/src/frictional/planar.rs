@@ -22,8 +22,9 @@ pub(super) struct Replaced {
     pub(super) modes: Vec<ConeMode>,
 }
 
-/// Finds the position of the answer in the workspace among other answers. If the answer belongs to a continuum and the even
-/// member is selected, also returns the impulses of that member.
+/// Decides which solution of a planar impact is reported if the solution in the workspace has neighbors that solve it, too.
+/// If the even member (the limit of the solutions for equally compliant contacts) is selected, its impulses are returned as
+/// the second result; `None` keeps the solution in the workspace.
 pub(super) fn select(
     space: &ContactSpace,
     before: &[f64],
@@ -62,8 +63,8 @@ pub(super) fn select(
     }
 }
 
-/// Returns the first of all solutions, for a few contacts whose complementarity problem was not solved, and
-/// true if there are other solutions. `None` without a solution or for too many contacts.
+/// Finds a solution by enumeration for a planar impact with few contacts, if pivoting has failed. Returns the first
+/// solution, and true if there are others. `None` if no solution exists or there are too many contacts.
 pub(super) fn first_solution(
     space: &ContactSpace,
     before: &[f64],
@@ -89,8 +90,8 @@ pub(super) fn first_solution(
     }))
 }
 
-/// True if the velocities in the workspace are locally unique: no neighboring solution has the same contacts closed,
-/// sticking and sliding. A sliding contact has one unknown, a sticking one two.
+/// True if the solution in the workspace is locally unique: no neighboring solution keeps every contact closed, sticking or
+/// sliding as it is and has other velocities. A sliding contact has one unknown impulse, a sticking one two.
 fn is_isolated(space: &ContactSpace, before: &[f64], workspace: &StepWorkspace) -> bool {
     let (impulse, after) = (&workspace.impulse, &workspace.after);
     let none = NO_VELOCITY * before.iter().fold(0.0, |a: f64, b| a.max(b.abs()));

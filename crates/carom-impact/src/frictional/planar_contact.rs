@@ -56,8 +56,8 @@ struct PlanarContact {
 }
 
 impl PlanarContact {
-    /// Impulses (normal, tangential) of the outcomes whose convex hull is the set of outcomes; `None` for linearly
-    /// dependent rows.
+    /// Computes the impulses (normal, tangential) of the outcomes whose convex hull is the set of all outcomes of a planar
+    /// contact. `None` if the two contact rows are linearly dependent.
     ///
     /// Let $\sigma$ be the sign of the sliding velocity before the impact, and $d^\pm = (d^\pm_n, d^\pm_t)$ the
     /// velocity change per unit normal impulse of a contact that slides in direction $\pm$:
@@ -125,7 +125,8 @@ impl PlanarContact {
         Some(vec![routh, simultaneous])
     }
 
-    /// Change of the normal and tangential velocity per unit normal impulse while the contact slides in direction `sigma`.
+    /// Returns the changes of the normal and tangential velocity per unit normal impulse while the contact slides in the
+    /// direction `sigma` (1 or -1).
     fn slide(&self, sigma: f64) -> [f64; 2] {
         [
             self.normal - self.friction * sigma * self.mixed,
@@ -133,7 +134,8 @@ impl PlanarContact {
         ]
     }
 
-    /// Impulse (normal, tangential) that brings the contact to rest.
+    /// Computes the impulse (normal, tangential) that brings both velocities of the contact from `before` to zero; `None`
+    /// if the contact rows are linearly dependent.
     fn stick(&self, before: Vector2<f64>) -> Option<Vector2<f64>> {
         let gram = Matrix2::new(self.normal, self.mixed, self.mixed, self.tangential);
         Some(-gram.cholesky()?.solve(&before))

@@ -132,7 +132,7 @@ impl ImpactLaw for Poisson {
 }
 
 impl Poisson {
-    /// Resolves an impact in which at least one contact approaches.
+    /// Resolves an impact in which at least one contact approaches. `told` are the diagnostics, to which this call adds.
     fn impact(
         &self,
         problem: &ImpactProblem<'_>,
@@ -267,7 +267,9 @@ impl Phases<'_> {
         Ok(Impulses { compression, total })
     }
 
-    /// Adds to the diagnostics the dimension of the velocities to which other impulses of the same compression lead.
+    /// Adds to the diagnostics the number of independent directions in which the final velocities are not unique. Other
+    /// compression impulses may produce the velocities `between` the two phases, and the expansion phase returns fractions
+    /// of these impulses. `floors`: lower bounds of the normal impulses in expansion; `scale`: factor of these bounds.
     fn tell_hidden(
         &mut self,
         [compression, expansion]: [&[f64]; 2],
@@ -289,7 +291,7 @@ impl Phases<'_> {
         self.told.family += hidden_family(self.space, &compression, &expansion, &given_back);
     }
 
-    /// True if friction polygons replace round cones in space.
+    /// True if polygons replace round friction cones at contacts with two tangents.
     fn has_polygons(&self) -> bool {
         matches!(self.shape, ConeShape::Polygon(_)) && self.space.n_tangents > 1
     }
@@ -316,8 +318,9 @@ impl Phases<'_> {
         Ok(found)
     }
 
-    /// Moves impulses to the even member of the neighboring answers, if that is selected, and finds the dimension of their
-    /// continuum.
+    /// Replaces the impulses in `found` by the even member of a continuum of solutions (the limit of the solutions for
+    /// equally compliant contacts), if that is selected and such a continuum exists. Also returns the dimension of the
+    /// continuum. `floors`: lower bounds of the normal impulses.
     fn settled(
         &mut self,
         before: &[f64],
@@ -369,8 +372,9 @@ impl Phases<'_> {
         })
     }
 
-    /// Solves for a few contacts by methods that do not depend on axes, units and the order of contacts. Returns the
-    /// answer and the work buffers that hold it; `None` unless the even member is selected and found.
+    /// Solves a problem of few contacts by methods whose answer does not depend on axes, units or the order of contacts.
+    /// Returns the answer and the work buffers that contain it. `None` if the even member (the limit of the solutions for
+    /// equally compliant contacts) is not selected or is not found.
     fn by_few_cones(
         &mut self,
         round: &RoundStep,
@@ -398,7 +402,9 @@ impl Phases<'_> {
         }
     }
 
-    /// Computes the expansion with the largest scale that gains no energy; returns its impulses and the scale.
+    /// Computes the expansion phase, with lower bounds `given_back` of the normal impulses. If compression and expansion
+    /// together would gain energy, the bounds are multiplied by the largest factor without a gain. Returns the impulses of
+    /// the expansion and this factor.
     fn expand(
         &mut self,
         solver: &Solver,
@@ -434,7 +440,8 @@ impl Phases<'_> {
         Ok((best.impulse, low))
     }
 
-    /// Computes impulses of the expansion, with lower bounds `floors` of the normal impulses.
+    /// Computes the impulses of the expansion phase. `after` are the velocities of the normalized contact rows after
+    /// compression, `floors` lower bounds of the normal impulses.
     fn expansion(
         &mut self,
         solver: &Solver,
@@ -448,9 +455,9 @@ impl Phases<'_> {
         self.settled(after, floors, found)
     }
 
-    /// Solves a problem with round cones and lower bounds `floors` of the normal impulses. If several answers exist, an
-    /// iterative method may find any of them; a few contacts are therefore solved by methods that do not depend on
-    /// axes, units and order.
+    /// Computes impulses for round friction cones, with lower bounds `floors` of the normal impulses. If several answers
+    /// exist, an iterative method may find any of them. Few contacts are therefore solved by methods whose answer does not
+    /// depend on axes, units or the order of contacts.
     fn by_cones(
         &mut self,
         round: &RoundStep,
@@ -474,8 +481,8 @@ impl Phases<'_> {
         Ok(Found::otherwise(impulse))
     }
 
-    /// Solves the complementarity problem of friction polygons by pivoting, with lower bounds `floors` of the normal
-    /// impulses, or none. Returns the whole impulses, including the lower bounds.
+    /// Computes impulses for friction polygons, by pivoting (Lemke's method). `floors`: lower bounds of the normal
+    /// impulses, or empty. The returned impulses include these lower bounds.
     fn by_pivots(
         &mut self,
         step: &StepProblem,
@@ -507,12 +514,12 @@ impl Phases<'_> {
         self.told.residual = worst([self.told.residual, residual].into_iter());
     }
 
-    /// Velocities of the slots after impulses on them.
+    /// Computes the velocities of the normalized contact rows after impulses on these rows.
     fn after(&self, impulse: &[f64]) -> Vec<f64> {
         after(self.space, &self.before, impulse)
     }
 
-    /// True if compression and expansion together add more energy than rounding explains.
+    /// True if the impulses of compression and expansion together increase the kinetic energy by more than rounding.
     fn gains(&self, compression: &[f64], expansion: &[f64]) -> bool {
         let total = compression.iter().zip(expansion).map(|(a, b)| a + b);
         let total: Vec<f64> = total.collect();
@@ -526,7 +533,8 @@ impl Phases<'_> {
     }
 }
 
-/// Final modes of the contacts, from their impulses and final slip velocities.
+/// Returns whether each contact ends open, sticking or sliding, judged by its total impulse `total` and its tangential
+/// velocity after the impact. `sizes`: sizes of the summed terms of the velocities, for the rounding error.
 fn modes(space: &ContactSpace, before: &[f64], sizes: &[f64], total: &[f64]) -> Vec<ConeMode> {
     let plus = after(space, before, total);
     let width = space.width();

@@ -108,8 +108,9 @@ pub fn ambiguous_steps(sampler: &Sampler<'_>) -> Result<f64, ImpactError> {
 }
 
 impl Sampler<'_> {
-    /// True if a random covering vector leads to another solution of the last step of a sample, which started from the slot
-    /// velocities `before`.
+    /// True if the last step of a sample has another solution, found from a random start vector (covering vector) of
+    /// Lemke's method. `before` are the velocities of the normalized contact rows before that step; `draw` holds the sample
+    /// and the result of the step.
     fn is_elsewhere(
         &self,
         before: &[f64],

@@ -21,8 +21,9 @@ struct Unknown {
     scale: f64,
 }
 
-/// True if the modes are impossible: the final velocities of the closed contacts determine the impulses, and these clearly
-/// violate another condition. False if in doubt. Modes are those without caps.
+/// True if a combination of contact modes is impossible: the final velocities of the closed contacts determine the
+/// impulses, and these clearly violate another condition. False if in doubt. `before`: velocities of the normalized contact
+/// rows before the step; `modes`: one per contact, not those with an impulse at its upper bound.
 pub(super) fn are_refuted(space: &ContactSpace, before: &[f64], modes: &[EndMode]) -> bool {
     let mut rows: SmallVec<[usize; 8]> = SmallVec::new();
     let mut unknowns: SmallVec<[Unknown; 8]> = SmallVec::new();
@@ -123,8 +124,9 @@ enum Elimination {
     Unclear,
 }
 
-/// Solves k equations in place by elimination with row and column exchanges. Right-hand sides of dependent equations that
-/// differ by less than `speed` times [`CLEAR`] do not count as a contradiction. `order` returns the unknown of each row.
+/// Solves `k` linear equations in place by elimination with row and column exchanges. Each equation has `k` coefficients
+/// and the right-hand side. If equations are dependent, right-hand sides that differ by less than [`CLEAR`] times `speed`
+/// do not contradict each other. `order` receives the unknown of each row.
 fn eliminate(system: &mut [f64], k: usize, speed: f64, order: &mut [usize]) -> Elimination {
     let width = k + 1;
     let entries = system.chunks_exact(width).flat_map(|line| &line[..k]);

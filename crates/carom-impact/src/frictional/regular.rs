@@ -15,8 +15,8 @@ const FREE: f64 = 1e-9;
 /// Velocity change per unit impulse below which the velocities count as unchanged, for slots of unit length.
 const MOVED: f64 = 1e-7;
 
-/// True if the impulses are locally unique: no neighboring impulses on the slots solve the problem with the same contacts
-/// closed, sticking and sliding. `floors` are lower bounds of the normal impulses, or empty. Friction cones are round.
+/// True if the impulses are locally unique: no neighboring impulses solve the problem and keep every contact closed,
+/// sticking or sliding as it is. Friction cones are round. `floors` are lower bounds of the normal impulses, or empty.
 pub(super) fn is_regular(
     space: &ContactSpace,
     before: &[f64],
@@ -29,8 +29,9 @@ pub(super) fn is_regular(
     has_safe_pivots(DMatrix::from_fn(k, k, |i, j| equations.entry(i, j)))
 }
 
-/// Counts the directions in which the velocities after the expansion change if the impulses of the compression are replaced
-/// by other impulses that make the same velocities. The expansion gives back the fractions `given_back` of those impulses.
+/// Counts the independent directions in which the velocities after expansion may change. The compression impulses may be
+/// replaced by others that produce equal velocities, and the expansion returns the fractions `given_back` (one per contact)
+/// of these impulses.
 pub(super) fn hidden_family(
     space: &ContactSpace,
     compression: &Solution<'_>,
@@ -62,7 +63,8 @@ pub(super) fn hidden_family(
     moved.filter(|size| **size > MOVED).count()
 }
 
-/// Velocities of the slots after impulses on them.
+/// Computes the velocities of the normalized contact rows after the impulses `impulse` on these rows, from the velocities
+/// `before`.
 pub(super) fn after(space: &ContactSpace, before: &[f64], impulse: &[f64]) -> Vec<f64> {
     let mut after = before.to_vec();
     for (l, column) in impulse.iter().zip(space.gram.column_iter()) {
@@ -82,7 +84,8 @@ pub(super) struct Solution<'s> {
 }
 
 impl<'s> Solution<'s> {
-    /// Contact equations of the solution, for the velocities `after`.
+    /// Creates the equations that the impulses of this solution satisfy at closed, sticking and sliding contacts. `after`
+    /// are the velocities of the normalized contact rows after the impact.
     fn equations<'e>(&self, space: &'e ContactSpace, after: &'e [f64]) -> Equations<'e>
     where
         's: 'e,
@@ -110,7 +113,9 @@ struct Equations<'e> {
 }
 
 impl<'e> Equations<'e> {
-    /// Creates the equations that keep every contact closed, sticking or sliding as it is.
+    /// Creates the equations that keep every contact closed, sticking or sliding as it is at the impulses `impulse`.
+    /// `before` and `after` are the velocities of the normalized contact rows, `floors` lower bounds of the normal
+    /// impulses.
     fn new(
         space: &'e ContactSpace,
         before: &[f64],
@@ -160,7 +165,8 @@ impl<'e> Equations<'e> {
         equations
     }
 
-    /// Unit directions on the slots in which the impulses can change without violating the equations to first order.
+    /// Returns unit directions in which the impulses can change without violating the equations to first order. Each has
+    /// one entry per normalized contact row.
     fn free_directions(&self) -> Vec<Vec<f64>> {
         let svd = self.decomposed();
         let flat = FREE * svd.largest();
@@ -176,8 +182,8 @@ impl<'e> Equations<'e> {
         free.map(on_slots).collect()
     }
 
-    /// Adds to a change of the impulses at lower bounds the shortest change of the other impulses that keeps the equations
-    /// satisfied; `decomposed` is the decomposition of these equations.
+    /// Completes a change of the impulses at lower bounds: adds the shortest change of the other impulses that keeps the
+    /// equations satisfied to first order. `decomposed` is the singular value decomposition of the equations.
     fn complete(&self, decomposed: &Svd, change: &mut [f64]) {
         let missed = |row: &(usize, Row)| -> f64 {
             let terms = self.at_floor.iter();
@@ -201,12 +207,13 @@ impl<'e> Equations<'e> {
         Svd::new(&entries.collect::<Vec<_>>(), k)
     }
 
-    /// Derivative of equation `i` with respect to the impulse of equation `j`.
+    /// Returns the derivative of equation `i` with respect to the impulse that belongs to equation `j`.
     fn entry(&self, i: usize, j: usize) -> f64 {
         self.derivative(self.rows[i], self.rows[j].0)
     }
 
-    /// Derivative of the equation of a slot with respect to the impulse on the slot `other`.
+    /// Returns the derivative of the equation of one normalized row (`slot`) with respect to the impulse on the row
+    /// `other`. `row` tells if the contact slides there.
     fn derivative(&self, (slot, row): (usize, Row), other: usize) -> f64 {
         let (space, width) = (self.space, self.space.width());
         let Row::Slides { slip } = row else {

@@ -67,7 +67,7 @@ const BLOCK_WORK: u64 = 4000;
 /// Number of sweeps charged for a problem that Newton's method from zero does not solve.
 const SWEEPS: u64 = 32;
 
-/// Units of work of a solve with n rows. A unit is about one multiply-add; it is counted, not timed.
+/// Estimates the work of a solve with `n` contact rows. A unit of work is about one multiply-add; it is counted, not timed.
 fn work_of(answer: &ConeAnswer, n: usize) -> u64 {
     let n = n as u64;
     let is_easy = matches!(
@@ -127,7 +127,8 @@ impl RoundStep {
         }
     }
 
-    /// Creates the problem without caps, with lower bounds `floors` of the normal impulses (one per contact, or empty).
+    /// Creates the round-cone problem in which the normal impulses have the lower bounds `floors` (one per contact, or
+    /// empty) and no upper bounds. `velocity`: velocities of the solver's rows before the impact.
     fn problem_above<'a>(
         &'a self,
         velocity: &'a [f64],
@@ -140,17 +141,19 @@ impl RoundStep {
         }
     }
 
-    /// Converts velocities of the slots to velocities of the solver's rows.
+    /// Converts velocities of the normalized contact rows (slots) to those of the solver, which has three rows per contact.
     fn on_rows(&self, velocity: &[f64], out: &mut Vec<f64>) {
         self.padded(velocity.iter().zip(&self.factors).map(|(u, f)| u * f), out);
     }
 
-    /// Converts impulses on the slots to impulses on the solver's rows.
+    /// Converts impulses on the normalized contact rows (slots) to those on the solver's rows, of which there are three per
+    /// contact.
     fn impulses_on_rows(&self, impulse: &[f64], out: &mut Vec<f64>) {
         self.padded(impulse.iter().zip(&self.factors).map(|(l, f)| l / f), out);
     }
 
-    /// Writes numbers of the rows to `out`, with zeros for the tangents that contacts lack.
+    /// Writes numbers that belong to the normalized contact rows to `out`, which has three entries per contact. Tangents
+    /// that contacts lack get zero.
     fn padded(&self, numbers: impl Iterator<Item = f64>, out: &mut Vec<f64>) {
         out.clear();
         if self.width == WIDTH {
@@ -163,13 +166,16 @@ impl RoundStep {
         }
     }
 
-    /// Returns, for each slot, the number of its row and the factor of the slot.
+    /// Returns two numbers for each normalized contact row (slot): the entry of `rows`, a list with three entries per
+    /// contact, and the factor between the two kinds of row.
     fn on_slots<'a>(&'a self, rows: &'a [f64]) -> impl Iterator<Item = (f64, f64)> + 'a {
         let factors = self.factors.iter().enumerate();
         factors.map(|(slot, factor)| (rows[row_of(slot, self.width)], *factor))
     }
 
-    /// Solves for the impulses on the slots, which are left in the workspace; fails unless the answer is accurate.
+    /// Solves the step problem with round friction cones; fails unless the answer is accurate. The impulses are left in the
+    /// workspace. `caps`: upper bounds of the normal impulses, one per contact, or empty; `selection`: member to choose if
+    /// a continuum of solutions exists.
     pub(super) fn solve(
         &self,
         velocity: &[f64],
@@ -184,8 +190,9 @@ impl RoundStep {
         refused(&answer)
     }
 
-    /// Solves for the impulses on the slots, for an outcome that the gate checks afterwards. An answer is therefore
-    /// also accepted if its residual slightly exceeds the solver's own tolerance.
+    /// Solves the step problem with round friction cones for an outcome that is checked afterwards. An answer is therefore
+    /// also accepted if its residual slightly exceeds the solver's own tolerance. The impulses are left in the workspace;
+    /// `caps` are upper bounds of the normal impulses, or empty.
     pub(super) fn candidate(
         &self,
         velocity: &[f64],
@@ -214,9 +221,9 @@ impl RoundStep {
         refused(&answer)
     }
 
-    /// Solves for impulses on the slots of a few contacts, with lower bounds `floors` of the normal impulses (one per
-    /// contact, or empty). The methods used do not depend on axes, units or the order of contacts. `None` if there are
-    /// too few or too many contacts, or if the methods fail.
+    /// Solves the round-cone problem of a few contacts by methods whose answer does not depend on axes, units or the order
+    /// of contacts. `floors`: lower bounds of the normal impulses, one per contact, or empty. `None` if there are too few
+    /// or too many contacts, or if the methods fail.
     pub(super) fn solve_few_above(
         &self,
         velocity: &[f64],
@@ -239,8 +246,9 @@ impl RoundStep {
         Ok(answer)
     }
 
-    /// Solves for impulses on the slots, with lower bounds `floors` of the normal impulses (one per contact). Friction
-    /// is bounded by $\mu$ times the whole normal impulse.
+    /// Solves the round-cone problem by sparse factorizations, with lower bounds `floors` of the normal impulses (one per
+    /// contact). Friction is bounded by $\mu$ times the whole normal impulse. Returns the solver's answer and the impulses
+    /// on the normalized contact rows.
     pub(super) fn solve_above(
         &self,
         velocity: &[f64],
@@ -262,9 +270,10 @@ impl RoundStep {
         Ok((answer, impulse))
     }
 
-    /// Starts at impulses on the slots that solve the problem (with lower bounds `floors` of the normal impulses, or none). If
-    /// `selection` asks for it, moves to the even member among the neighboring answers, first of the velocities and then of the
-    /// impulses.
+    /// Starts from the impulses `given`, which solve the round-cone problem. If `selection` asks for it and neighboring
+    /// impulses solve the problem, too, moves to the even member (the limit of the solutions for equally compliant
+    /// contacts), first of the velocities and then of the impulses. `floors`: lower bounds of the normal impulses, or
+    /// empty.
     pub(super) fn settle(
         &self,
         velocity: &[f64],
@@ -289,8 +298,9 @@ impl RoundStep {
         Ok(answer)
     }
 
-    /// Moves from the answer of the last solve, which the workspace holds, to the even member, as
-    /// [`settle`](Self::settle) does from given impulses.
+    /// Moves from the solution that the workspace holds to the even member of the neighboring solutions (the limit of the
+    /// solutions for equally compliant contacts), like [`settle`](Self::settle) from given impulses. `floors`: lower bounds
+    /// of the normal impulses; `answer`: report of the last solve.
     pub(super) fn settle_further(
         &self,
         floors: &[f64],
@@ -309,7 +319,8 @@ impl RoundStep {
         Ok(answer)
     }
 
-    /// Solves by Newton's method, started at the impulses `start` on the slots; `None` if the method fails.
+    /// Solves the round-cone problem by Newton's method from the impulses `start`, with upper bounds `caps` of the normal
+    /// impulses; `None` if the method fails.
     pub(super) fn solve_near(
         &self,
         velocity: &[f64],
@@ -339,14 +350,15 @@ impl RoundStep {
         impulse.extend(self.on_slots(cone.impulse()).map(|(l, f)| l * f));
     }
 
-    /// Writes the velocities of the slots after the last solve to `out`.
+    /// Writes the velocities of the normalized contact rows after the impulses of the last solve to `out`.
     pub(super) fn after(&self, workspace: &RoundWorkspace, out: &mut Vec<f64>) {
         out.clear();
         let rows = workspace.cone.velocity();
         out.extend(self.on_slots(rows).map(|(u, f)| u / f));
     }
 
-    /// Dimension of the continuum of velocities that contains the outcome of these impulses on the slots.
+    /// Returns the dimension of the continuum of velocities that contains the outcome of the impulses `impulse`; 0 if the
+    /// outcome is locally unique. `velocity`: velocities of the normalized contact rows before the impact.
     pub(super) fn family(
         &self,
         velocity: &[f64],
@@ -364,7 +376,7 @@ impl RoundStep {
         Ok(cone.family(&self.problem(rows, &[])?, start)?)
     }
 
-    /// Residual of impulses on the slots, relative to one scale for all contacts.
+    /// Returns the residual of the round-cone problem at the impulses `impulse`, relative to one scale for all contacts.
     pub(super) fn residual(&self, velocity: &[f64], impulse: &[f64]) -> Result<f64, ImpactError> {
         let (mut rows, mut impulses) = (Vec::new(), Vec::new());
         self.on_rows(velocity, &mut rows);
@@ -373,8 +385,9 @@ impl RoundStep {
     }
 }
 
-/// Solves a problem of many contacts by sparse factorizations. The continuum of answers is computed for up to
-/// [`CONTINUUM_CONTACTS`] contacts; beyond, the reported selection is [`First`](ConeSelection::First).
+/// Solves a round-cone problem of many contacts by sparse factorizations. A continuum of solutions is examined for up to
+/// [`CONTINUUM_CONTACTS`] contacts; beyond, the reported selection is [`First`](ConeSelection::First). `cone`: work
+/// buffers, which also receive the answer.
 fn by_sparse(
     problem: &ConeProblem<'_>,
     selection: ConeSelection,
@@ -396,7 +409,8 @@ fn by_sparse(
     })
 }
 
-/// Index of the solver's row of a slot.
+/// Returns the index of the solver's row for a normalized contact row (slot). The solver has three rows per contact; the
+/// list of normalized rows has `width` per contact.
 fn row_of(slot: usize, width: usize) -> usize {
     slot / width * WIDTH + slot % width
 }
@@ -417,7 +431,8 @@ pub(super) struct RoundBasis<'a> {
 }
 
 impl<'a> RoundBasis<'a> {
-    /// Creates the basis of an answer in which the contacts have these modes.
+    /// Creates the active set of an answer in which each contact has the mode given in `modes` (open, sticking or sliding,
+    /// one per contact).
     pub(super) fn new(
         space: &'a ContactSpace,
         contacts: &ContactSet<'_>,
@@ -502,8 +517,10 @@ impl Basis for RoundBasis<'_> {
         own_residual(self.space, contacts, after, impulse, terms)
     }
 
-    /// Makes a Newton step on the missed velocities of pushing and sticking rows, and on the friction condition
-    /// $\lambda_t + \mu\lambda_n u_t/|u_t| = 0$ of sliding contacts.
+    /// Corrects the impulses on the unit rows by one Newton step, given the velocities `after` that these impulses cause.
+    /// The step removes the velocities that pushing and sticking rows miss. At sliding contacts it satisfies the friction
+    /// condition $\lambda_t + \mu\lambda_n u_t/|u_t| = 0$, with the impulse $\lambda$, velocity $u$ and indices for normal
+    /// and tangential parts.
     fn correct(
         &mut self,
         contacts: &ContactSet<'_>,
@@ -581,7 +598,9 @@ impl Basis for RoundBasis<'_> {
     }
 }
 
-/// Measures the difference of a polygon's impulses from the answer with round cones.
+/// Measures how far the impulses found with friction polygons are from the answer with round cones. `directions`: edges of
+/// a polygon; `velocity`: velocities of the normalized contact rows before the impact; `impulse`: the polygon's impulses on
+/// these rows.
 pub(super) fn polygon_error(
     space: &ContactSpace,
     problem: &ImpactProblem<'_>,

@@ -14,7 +14,7 @@ use carom_contact::{
 const SETTLING_PART: u64 = 8;
 
 impl SetValued {
-    /// Returns the options with every `Auto` policy replaced by the one that fits the problem.
+    /// Returns a copy of the law in which every policy `Auto` is replaced by the one that fits the problem.
     pub(super) fn settled(&self, problem: &ImpactProblem<'_>) -> Result<Self, ImpactError> {
         let (branch, caps) = (
             self.branch == BranchPolicy::Auto,
@@ -63,7 +63,7 @@ impl ImpactLaw for SetValued {
         Self::INFO.name
     }
 
-    /// Returns the first sample that ends.
+    /// Resolves an impact by random samples and returns the first sample that ends, i.e. after which no contact approaches.
     fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
         let problem = problem.event();
         let sampler = Sampler::new(problem, self)?;
@@ -96,8 +96,8 @@ impl ImpactLaw for SetValued {
 }
 
 impl SetValuedLaw for SetValued {
-    /// Returns every sample that ends, in the order of the samples. The set is never marked complete, since it is a
-    /// sample.
+    /// Resolves an impact by random samples and returns every sample that ends, in the order of drawing. The set is never
+    /// marked complete, since it is a sample.
     fn resolve_all(&self, problem: &ImpactProblem<'_>) -> Result<OutcomeSet, ImpactError> {
         let sampler = Sampler::new(problem, self)?;
         let (summary, outcomes) = sampled_outcomes(&sampler, &|_, _| {})?;

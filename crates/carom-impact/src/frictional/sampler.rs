@@ -100,7 +100,8 @@ impl Draw {
         &self.impulse
     }
 
-    /// Scaled caps of the last step, one per contact.
+    /// Returns the upper bounds (caps) of the normal impulses in the last step, one per contact, multiplied by the scale of
+    /// the problem.
     pub(crate) fn caps(&self) -> &[f64] {
         &self.caps
     }
@@ -241,14 +242,15 @@ impl<'a> Sampler<'a> {
         &self.reached
     }
 
-    /// Jacobian rows of the contacts that the impact reaches.
+    /// Lists the indices of the contact Jacobian's rows that belong to contacts reached by the impact.
     pub(super) fn reached_rows(&self) -> impl Iterator<Item = usize> + '_ {
         let contacts = self.problem.contacts();
         let reached = self.reached.iter();
         reached.flat_map(move |i| contacts.row(*i)..contacts.row(i + 1))
     }
 
-    /// Scaled norm of the momentum of the bodies that the reached contacts touch.
+    /// Returns the norm of the momentum of the bodies that the reached contacts touch, multiplied by the scale of the
+    /// problem.
     pub(super) fn norm(&self) -> f64 {
         self.norm
     }
@@ -260,8 +262,9 @@ impl<'a> Sampler<'a> {
         rows.fold(0.0, f64::max)
     }
 
-    /// True if a contact approaches faster than rounding explains. The rounding includes the terms of the velocity before the
-    /// impact, and impulses that cancel each other.
+    /// True if some contact approaches faster than rounding explains. `velocity` and `impulse` belong to the normalized
+    /// contact rows. The rounding error includes the terms of the velocity before the impact, and impulses that cancel each
+    /// other.
     fn is_colliding(&self, velocity: &[f64], impulse: &[f64]) -> bool {
         let space = &self.space;
         let width = space.width();
@@ -299,7 +302,8 @@ impl<'a> Sampler<'a> {
         self.draw_within(self.options.max_work, sample, draw, &mut observe)
     }
 
-    /// Draws a sample; stops before the end when the steps have used `max_work` units of work.
+    /// Draws the random sample with the number `sample` step by step. It stops before the end when the steps have used
+    /// `max_work` units of work. `observe` is called with the state at the start and after every step.
     pub(super) fn draw_within(
         &self,
         max_work: u64,
@@ -425,7 +429,8 @@ impl<'a> Sampler<'a> {
         draw.is_ended = !self.is_colliding(&draw.velocity, &draw.impulse);
     }
 
-    /// Makes a step with the caps in `draw`. The branch policy chooses among several solutions.
+    /// Makes one impulse step of a random sample, with the upper bounds (caps) of the normal impulses stored in `draw`. If
+    /// the step has several solutions, the branch policy of the options chooses one.
     fn random_step(&self, rng: &mut CounterRng, draw: &mut Draw) -> Result<(), ImpactError> {
         match self.options.branch {
             BranchPolicy::Enumerate => return self.any_step(rng, draw),
@@ -442,8 +447,9 @@ impl<'a> Sampler<'a> {
         workspace.set_cover(self.stepper.dim(), Some(&mut entry));
     }
 
-    /// Solves a step from the slot velocities `velocity` with a random covering vector. Impulses and velocities after the step
-    /// are left in the workspace.
+    /// Solves one impulse step with a random start vector (covering vector) of Lemke's method, so that another of several
+    /// solutions may be found. `velocity`: velocities of the normalized contact rows before the step; `caps`: upper bounds
+    /// of the normal impulses. The result is left in the workspace.
     pub(super) fn other_step(
         &self,
         velocity: &[f64],
@@ -455,8 +461,9 @@ impl<'a> Sampler<'a> {
         self.solve(velocity, caps, workspace)
     }
 
-    /// Solves a step of the contacts that the impact reaches. Impulses and velocities of all slots are
-    /// left in the workspace.
+    /// Solves one impulse step for the contacts that the impact reaches. `velocity` has one entry per normalized contact
+    /// row, `caps` (upper bounds of the normal impulses) one per contact. Impulses and velocities of all rows are left in
+    /// the workspace.
     fn solve(
         &self,
         velocity: &[f64],
@@ -514,7 +521,8 @@ impl<'a> Sampler<'a> {
         }
     }
 
-    /// Advances the sample by one step. If the step problem has several solutions, picks one at random.
+    /// Advances the random sample in `draw` by one impulse step. If the step problem has several solutions, all are
+    /// enumerated and one is picked at random.
     fn any_step(&self, rng: &mut CounterRng, draw: &mut Draw) -> Result<(), ImpactError> {
         let (space, part) = (&self.space, &self.stepper.space);
         let own = self.slots.iter().zip(&self.signs);
@@ -627,8 +635,8 @@ impl<'a> Sampler<'a> {
     }
 }
 
-/// Finds the contacts that share bodies, directly or through other contacts, with one that approaches; all if none does.
-/// Returns independent parts in the order of their fastest approach.
+/// Finds the contacts that share bodies with an approaching contact, directly or through other contacts; all contacts if
+/// none approaches. Returns one entry per independent part of the system, the part with the fastest approach first.
 fn reached(
     problem: &ImpactProblem<'_>,
     space: &ContactSpace,
@@ -653,12 +661,14 @@ fn reached(
     parts
 }
 
-/// Units of work to enumerate all solutions of a step: each of n contacts is open, sticks or slides, saturated or not.
+/// Estimates the work (about multiply-adds) of enumerating all solutions of a step. Each contact is open, sticks or slides
+/// either way, and a pushing one may be at the upper bound of its impulse: 7 modes.
 fn enumeration_work(n_contacts: usize, n_slots: usize) -> u64 {
     7u64.saturating_pow(n_contacts as u32) * (n_slots as u64).pow(3)
 }
 
-/// Computes the default cap on the slots, see [`SetValued::impulse_step`].
+/// Computes the default upper bound (cap) of a normal impulse in one step, see [`SetValued::impulse_step`]. `before`:
+/// velocities of the normalized contact rows before the impact; `sizes`: sizes of their summed terms, for rounding errors.
 fn default_cap(stepper: &ImpactStepper<'_>, before: &[f64], sizes: &[f64]) -> f64 {
     let width = stepper.space.width();
     let normals = before.iter().step_by(width);

@@ -91,7 +91,7 @@ struct Share {
 }
 
 impl Share {
-    /// Adds the statistics of the next task, in the order of the samples.
+    /// Adds the statistics of the next group of samples to these. Groups are added in the order of the samples.
     fn add(&mut self, next: Self) {
         self.terminated += next.terminated;
         self.steps += next.steps;
@@ -170,8 +170,9 @@ fn run(
     Ok((summary, total.outcomes))
 }
 
-/// Returns the number of samples per task in the next round, and the number of tasks. A round takes at most about a quarter of
-/// the remaining work, and at most [`ROUND_WORK`], estimated from the samples so far. The division changes no statistic.
+/// Plans the next round of random samples: returns the number of samples per task and the number of tasks. `drawn` samples
+/// have used `work`; `rest` samples and the work `left` remain. A round takes at most about a quarter of the remaining
+/// work, and at most [`ROUND_WORK`]. The division into tasks changes no statistic.
 fn next_round(drawn: u64, rest: u64, work: u64, left: u64) -> (u64, u64) {
     if drawn == 0 {
         return (1, FIRST);
@@ -183,7 +184,8 @@ fn next_round(drawn: u64, rest: u64, work: u64, left: u64) -> (u64, u64) {
     (chunk, wanted.div_ceil(chunk).max(1))
 }
 
-/// Returns the statistics of all tasks in order, or the error of the first task that failed.
+/// Runs all tasks in parallel and returns their statistics in order, or the error of the first task that failed. `share`
+/// computes the statistics of the task with a given number.
 ///
 /// All tasks are completed before errors are examined: the error that occurs first in time would depend on the threads.
 #[cfg(feature = "rayon")]
@@ -199,7 +201,8 @@ fn in_turn(
     shares.into_iter().collect()
 }
 
-/// Returns the statistics of all tasks in order, or the error of the first task that failed.
+/// Runs all tasks one after the other and returns their statistics in order, or the error of the first task that failed.
+/// `share` computes the statistics of the task with a given number.
 #[cfg(not(feature = "rayon"))]
 fn in_turn(
     mut chunks: Range<u64>,
@@ -310,7 +313,8 @@ fn coverage(hull: &[[f64; 2]], velocities: &[Vec<f64>], no_extent: f64) -> Optio
     })
 }
 
-/// Largest distance of a point of `a` to the nearest point of `b`.
+/// Returns the largest distance of a point of `a` to the point of `b` that is nearest to it (the directed Hausdorff
+/// distance).
 fn directed_distance(a: &[Vec<f64>], b: &[Vec<f64>]) -> f64 {
     let square =
         |p: &[f64], q: &[f64]| -> f64 { p.iter().zip(q).map(|(p, q)| (p - q) * (p - q)).sum() };

@@ -125,7 +125,9 @@ impl Closing {
         })
     }
 
-    /// Solves the impact and leaves the impulses in the workspace. Returns their residual for round cones; 0 in the plane.
+    /// Solves the simultaneous impact of the contacts in this group and leaves the impulses in the workspace. `velocity`:
+    /// velocities of the normalized contact rows. Returns the residual of the impulses for round friction cones; 0 in the
+    /// plane.
     fn solve(&self, velocity: &[f64], workspace: &mut StepWorkspace) -> Result<f64, ImpactError> {
         workspace.set_cover(0, None);
         match &self.law {
@@ -338,8 +340,8 @@ impl<'e> Event<'e> {
         !(self.velocity[contact * self.space.width()] >= -self.grazing[contact])
     }
 
-    /// Raises the thresholds of contacts that have just been closed simultaneously to their remaining approach
-    /// velocities. These are rounding errors of the solution, and opposed contacts would otherwise pass them on to each
+    /// Raises the approach thresholds of contacts that have just been closed together to the approach speeds that remain.
+    /// These are rounding errors of the solution; without higher thresholds, opposed contacts would pass them on to each
     /// other for ever.
     fn keep_closed(&mut self, contacts: &[usize]) {
         let width = self.space.width();

@@ -153,7 +153,8 @@ impl MoreauNewton {
         self.resolve_step(problem, approach, &Cell::default())
     }
 
-    /// Resolves a time step, and adds the units of work used to `work`.
+    /// Resolves a time step, in which the velocity `approach` decides how fast each contact rebounds. Adds the units of
+    /// work used to `work`.
     fn resolve_step(
         &self,
         problem: &ImpactProblem<'_>,
@@ -168,7 +169,8 @@ impl MoreauNewton {
         self.resolve_with(problem, closing, work)
     }
 
-    /// Resolves an impact, and adds the units of work used to `work`.
+    /// Resolves an impact, in which the velocity before it decides how fast each contact rebounds. Adds the units of work
+    /// used to `work`.
     fn resolve_impact(
         &self,
         problem: &ImpactProblem<'_>,
@@ -198,8 +200,9 @@ impl MoreauNewton {
         }
     }
 
-    /// Resolves with a rebound of `closing` times the coefficient of restitution. `closing` returns the scaled speed at
-    /// which the contact's unit normal approached, `None` if it did not approach.
+    /// Resolves an impact in which each contact rebounds with its coefficient of restitution times its approach speed. The
+    /// closure `closing` returns that speed for the unit normal of a contact, scaled; `None` if the contact did not
+    /// approach.
     fn resolve_with(
         &self,
         problem: &ImpactProblem<'_>,
@@ -293,7 +296,7 @@ fn resolve(
 }
 
 impl Event<'_> {
-    /// Adds units of work to the count.
+    /// Adds units of work (about multiply-adds) to the count of this impact.
     fn count(&self, work: u64) {
         self.work.set(self.work.get().saturating_add(work));
     }
@@ -323,8 +326,8 @@ impl Event<'_> {
         }
     }
 
-    /// Replaces the error of an impact without an answer by one that names contacts with contradictory rebounds, if
-    /// there are any.
+    /// Explains why an impact has no answer: if some contacts have contradictory rebounds, returns an error that names
+    /// them. Otherwise returns the given error.
     fn explained(&self, error: ImpactError) -> ImpactError {
         let is_unanswered = matches!(
             error,
@@ -339,13 +342,14 @@ impl Event<'_> {
         }
     }
 
-    /// True if at least one contact has two tangents.
+    /// True if at least one contact has two tangents, i.e. the problem is spatial.
     fn is_spatial(&self) -> bool {
         let contacts = self.problem.contacts().contacts();
         contacts.iter().any(|contact| contact.tangents.len() > 1)
     }
 
-    /// Independent parts of the system that contain a contact below its prescribed velocity.
+    /// Returns the independent parts of the system in which some normal velocity is below its prescribed value. Parts share
+    /// no body.
     fn parts(&self, cones_are_round: bool) -> Vec<Part<'_>> {
         let is_asked = |contacts: &Vec<usize>| contacts.iter().any(|i| self.is_asked[*i]);
         let parts = self.space.independent().into_iter().filter(is_asked);
@@ -370,7 +374,8 @@ impl Event<'_> {
             .collect()
     }
 
-    /// Returns the outcome of impulses on the slots.
+    /// Converts scaled impulses on the normalized contact rows to an outcome, after the final checks. `bases` are the
+    /// active sets of the independent parts, by which rounding errors are corrected.
     fn outcome(
         &self,
         impulse: &[f64],
@@ -446,7 +451,8 @@ impl Event<'_> {
         }
     }
 
-    /// Resolves the impact with polygons of `k` directions in place of the cones; in the plane both are equal.
+    /// Resolves the impact with friction polygons of `k` directions in place of round cones; in the plane both are equal.
+    /// `told` are the diagnostics collected so far.
     fn with_polygons(
         &self,
         k: usize,

@@ -19,17 +19,18 @@ use smallvec::smallvec;
 pub(crate) struct Slot(usize);
 
 impl Slot {
-    /// Its index.
+    /// Returns the position of this normalized contact row in lists that have one entry for each of them.
     pub(crate) fn index(self) -> usize {
         self.0
     }
 
-    /// Its contact, of a space of this [`width`](ContactSpace::width).
+    /// Returns the index of the contact to which this normalized row belongs. `width` is the number of rows per contact,
+    /// see [`ContactSpace::width`].
     pub(crate) fn contact(self, width: usize) -> usize {
         self.0 / width
     }
 
-    /// True if it belongs to the normal of its contact.
+    /// True if this normalized row is the normal of its contact, not a tangent. `width` is the number of rows per contact.
     pub(crate) fn is_normal(self, width: usize) -> bool {
         self.0.is_multiple_of(width)
     }
@@ -136,28 +137,29 @@ impl ContactSpace {
         self.rows.len()
     }
 
-    /// All slots.
+    /// Lists the positions (slots) of the normalized rows of all contacts.
     pub(crate) fn slots(&self) -> impl Iterator<Item = Slot> + Clone + use<> {
         (0..self.n_slots()).map(Slot)
     }
 
-    /// The slots of a contact: its normal, then its tangents.
+    /// Lists the positions (slots) of the normalized rows of one contact: normal, then tangents.
     pub(crate) fn slots_at(&self, contact: usize) -> impl Iterator<Item = Slot> + Clone + use<> {
         (contact * self.width()..(contact + 1) * self.width()).map(Slot)
     }
 
-    /// The slot of a contact's normal.
+    /// Returns the position (slot) of the normalized row that is the contact's normal.
     pub(crate) fn normal_slot(&self, contact: usize) -> Slot {
         Slot(contact * self.width())
     }
 
-    /// The factor of an impulse on the normal row of a contact, as given, to its slot.
+    /// Returns the kinetic length of the caller's normal row of a contact. An impulse on the normalized row is the impulse
+    /// on the caller's row times this length.
     pub(crate) fn normal_norm(&self, contact: usize) -> f64 {
         1.0 / self.factors[contact * self.width()]
     }
 
-    /// Factor from a tangential velocity of a contact's slot to that of the caller's row; 0
-    /// without tangents.
+    /// Returns the factor by which the tangential velocity of a contact along its normalized rows is multiplied to give
+    /// that along the caller's rows; 0 for a contact without tangents.
     pub(crate) fn tangent_norm(&self, contact: usize) -> f64 {
         match self.factors.get(contact * self.width() + 1) {
             Some(factor) if self.n_tangents > 0 && *factor != 0.0 => 1.0 / factor.abs(),
@@ -165,26 +167,29 @@ impl ContactSpace {
         }
     }
 
-    /// Scale of the cone multiplier of a contact, $1/\sqrt{\max(\hat\mu, 1)}$ with the friction coefficient
-    /// $\hat\mu$ of the slots, so that units of rows do not matter.
+    /// Returns the scale of the sliding speed $\gamma$ (multiplier of the cone condition) of a contact. It is
+    /// $1/\sqrt{\max(\hat\mu, 1)}$ with the friction coefficient $\hat\mu$ for normalized rows, so that units of rows do
+    /// not matter.
     pub(super) fn cone_scale(&self, contact: usize) -> f64 {
         1.0 / self.friction[contact].max(1.0).sqrt()
     }
 
-    /// Norm of the part of a whitened momentum in the coordinates in which a slot is not zero.
+    /// Returns the norm of the part of a whitened momentum that belongs to coordinates touched by some contact. In whitened
+    /// coordinates the kinetic metric is Euclidean.
     pub(super) fn norm_around(&self, momentum: &[f64]) -> f64 {
         let coordinates = self.columns.row_iter().zip(momentum);
         let touched = coordinates.filter(|(row, _)| row.iter().any(|x| *x != 0.0));
         touched.fold(0.0, |norm, (_, p)| libm::hypot(norm, *p))
     }
 
-    /// Whitened slot.
+    /// Returns one normalized contact row in whitened coordinates, in which the kinetic metric is Euclidean (n entries).
     pub(crate) fn column(&self, Slot(slot): Slot) -> &[f64] {
         let n = self.columns.nrows();
         &self.columns.as_slice()[slot * n..(slot + 1) * n]
     }
 
-    /// Velocities made by unit impulses on the slots, as columns (n × slots).
+    /// Returns the generalized velocities caused by unit impulses on the normalized contact rows, as columns: n rows, one
+    /// column per normalized row.
     pub(crate) fn primal_columns(&self, contacts: &ContactSet<'_>) -> DMatrix<f64> {
         let mut primal = self.columns.clone();
         let n = primal.nrows();
@@ -203,14 +208,15 @@ impl ContactSpace {
         )
     }
 
-    /// Sizes of the terms of which the scaled velocities of the slots are sums, one per slot.
+    /// Returns the size of the terms of which the velocity of each normalized row is the sum, for a scaled and whitened
+    /// `momentum` (in coordinates with a Euclidean kinetic metric). Rounding errors are relative to it.
     pub(super) fn sizes(&self, momentum: &[f64]) -> Vec<f64> {
         let size = |slot| dot_and_size(self.column(slot), momentum).1;
         self.slots().map(size).collect()
     }
 
-    /// Scaled grazing thresholds of the contacts' normal velocities before the impact, one per contact. They
-    /// cover the rounding of the caller's row and that of the whitened row from which slots are computed.
+    /// Returns the speed of each contact up to which an approach counts as rounding (grazing), one per contact, scaled. It
+    /// covers the rounding of the caller's row and that of the whitened row from which velocities are computed.
     pub(super) fn grazing(&self, problem: &ImpactProblem<'_>) -> Vec<f64> {
         let contacts = problem.contacts();
         let entries = problem.velocity_minus().0.as_slice();
@@ -222,7 +228,8 @@ impl ContactSpace {
         (0..self.n_contacts).map(of).collect()
     }
 
-    /// Rows for the assembly of the complementarity problem.
+    /// Collects the contact data from which the complementarity problem is assembled. `velocity`: velocities of the
+    /// normalized contact rows; `restitution`: one coefficient per contact.
     pub(crate) fn contact_rows<'a>(
         &'a self,
         velocity: &'a DVector<f64>,
@@ -237,8 +244,8 @@ impl ContactSpace {
         }
     }
 
-    /// Groups the contacts into parts that share no coordinate. Contacts in a part, and parts by their first contact,
-    /// are ascending.
+    /// Groups the contact indices into independent parts: contacts of different parts share no coordinate. Indices in a
+    /// part are ascending, and so are the first indices of the parts.
     pub(super) fn independent(&self) -> Vec<Vec<usize>> {
         if self.n_contacts == 1 {
             return vec![vec![0]];
@@ -263,13 +270,13 @@ impl ContactSpace {
         parts.into_iter().map(|(_, part)| part).collect()
     }
 
-    /// The slots of some contacts, in their order.
+    /// Lists the positions (slots) of the normalized rows of the given contacts, in the order of `contacts`.
     pub(super) fn slots_of(&self, contacts: &[usize]) -> Vec<Slot> {
         let slots = |contact: &usize| self.slots_at(*contact);
         contacts.iter().flat_map(slots).collect()
     }
 
-    /// Restricts the space to some contacts.
+    /// Creates a copy that contains only the contacts with the given indices, in their order.
     pub(super) fn part(&self, contacts: &[usize]) -> Self {
         let slots = self.slots_of(contacts);
         let slots: Vec<usize> = slots.into_iter().map(Slot::index).collect();
@@ -287,7 +294,7 @@ impl ContactSpace {
         }
     }
 
-    /// Reverses the direction of every slot whose sign is -1.
+    /// Reverses the direction of every normalized row whose entry in `signs` is negative. `signs` has one entry per row.
     pub(super) fn reversed(mut self, signs: &[f64]) -> Self {
         for (slot, _) in signs.iter().enumerate().filter(|(_, sign)| **sign < 0.0) {
             self.factors[slot] *= -1.0;
@@ -332,8 +339,9 @@ impl ContactSpace {
         self.rows.iter().zip(&self.factors).map(of).collect()
     }
 
-    /// The slots that have a row, that row of the Jacobian, and the factor between the two, for rows at unit length:
-    /// velocities of a slot are that times those of its row, impulses on a row that times those on its slot.
+    /// Lists the normalized rows that exist: position (slot), index of the Jacobian row, and the factor between the two if
+    /// the Jacobian row has unit length. The velocity of a normalized row is the factor times that of the unit row. An
+    /// impulse on the unit row is the factor times that on the normalized row.
     pub(super) fn rows_of_slots<'a>(
         &'a self,
         contacts: &'a ContactSet<'_>,
@@ -351,7 +359,8 @@ impl ContactSpace {
         })
     }
 
-    /// Returns the outcome of scaled impulses on the slots, if it passes the gate.
+    /// Converts scaled impulses on the normalized contact rows to an outcome, if it passes the final checks of momentum,
+    /// contacts and energy.
     pub(super) fn outcome(
         &self,
         problem: &ImpactProblem<'_>,
@@ -370,7 +379,8 @@ impl ContactSpace {
         )
     }
 
-    /// Converts scaled impulses on the slots to a draft with impulses on the unit rows.
+    /// Converts scaled impulses on the normalized contact rows to impulses on the unit rows of the Jacobian, with the
+    /// momentum change that they cause. Checks follow later.
     pub(super) fn draft(&self, problem: &ImpactProblem<'_>, impulse: &[f64]) -> Draft {
         let contacts = problem.contacts();
         let mut on_rows: Numbers = smallvec![0.0; contacts.row(contacts.len())];

@@ -118,15 +118,16 @@ impl StepProblem {
         self.unknowns.len()
     }
 
-    /// True if all unknowns are impulses, without multipliers: the frictionless problem, whose matrix is symmetric.
+    /// True if all unknowns are impulses, without multipliers. This is the frictionless problem, whose matrix is symmetric.
     fn is_symmetric(&self) -> bool {
         self.unknowns
             .iter()
             .all(|unknown| !unknown.slots.is_empty())
     }
 
-    /// Solves for the impulses on the slots, given the velocities of the slots and the caps on normal slots (if
-    /// the problem has caps). Impulses and the velocities after are left in the workspace.
+    /// Solves the impulse step: finds the impulses on the normalized contact rows (slots) from their velocities before the
+    /// step. `caps` are upper bounds of the normal impulses, one per contact, or empty if the problem has no bounds.
+    /// Impulses and velocities after the step are left in the workspace.
     ///
     /// The multiplier $\gamma$ (sliding speed) of an open contact is not bounded above. If a pivot is a rounding error,
     /// $\gamma$ can become $10^{12}$, and a residual relative to it would hide any error. So an answer is
@@ -230,7 +231,8 @@ impl StepProblem {
         })
     }
 
-    /// Matrix with a compliance of about the rounding error added to the impulses.
+    /// Returns the matrix of the problem with a compliance of about the rounding error added to the diagonal entries of
+    /// impulses. It makes the impulses of linearly dependent rows unique.
     #[cold]
     fn compliant_matrix(&self) -> Vec<f64> {
         let mut matrix = self.matrix.clone();
@@ -243,7 +245,8 @@ impl StepProblem {
         matrix
     }
 
-    /// Writes the scaled right-hand side of the problem for velocities of the slots and caps to `out`.
+    /// Writes the right-hand side of the complementarity problem to `out`, each entry multiplied by the scale of its
+    /// unknown. `velocity`: velocities of the normalized contact rows (slots); `caps`: upper bounds of the normal impulses.
     pub(super) fn vector(&self, velocity: &[f64], caps: &[f64], out: &mut Vec<f64>) {
         out.clear();
         for (i, unknown) in self.unknowns.iter().enumerate() {
@@ -258,8 +261,8 @@ impl StepProblem {
         }
     }
 
-    /// Adds the friction that the given normal impulses `floors` allow to the cone rows of a scaled right-hand side. These
-    /// impulses act in addition to the unknown ones.
+    /// Adds to the right-hand side `vector`, whose entries are multiplied by the scales of the unknowns, the friction that
+    /// given normal impulses `floors` allow. These impulses (one per contact) act in addition to the unknown ones.
     fn add_floors(&self, space: &ContactSpace, floors: &[f64], vector: &mut [f64]) {
         let first = self.dim() - space.n_contacts;
         let cones = self.unknowns.iter().zip(vector).skip(first);
@@ -270,11 +273,11 @@ impl StepProblem {
         }
     }
 
-    /// Residual of the impulses and velocities of the last attempt: the largest
-    /// $|\lambda_n - \mathrm{clamp}(\lambda_n - b_n^+, 0, \lambda_{\max})|$,
-    /// $|\min(\lambda_D, b_D^+ + \gamma)|$ and $|\min(\gamma, \mu\lambda_n - \sum\lambda_D)|$, with the smallest admissible
-    /// multiplier $\gamma = \max(0, -b_D^+)$. All are in slots of unit length, and each is relative to the
-    /// terms of its sum.
+    /// Returns the residual of the last attempt, the largest of $|\lambda_n - \mathrm{clamp}(\lambda_n - b_n^+, 0,
+    /// \lambda_{\max})|$, $|\min(\lambda_D, b_D^+ + \gamma)|$ and $|\min(\gamma, \mu\lambda_n - \sum\lambda_D)|$. $\lambda$
+    /// are impulses and $b^+$ velocities after the step, for the normal $n$ and the polygon directions $D$;
+    /// $\lambda_{\max}$ is the upper bound in `caps`. The multiplier is the smallest admissible one, $\gamma = \max(0,
+    /// -b_D^+)$. All belong to normalized contact rows, and each is relative to the terms of its sum.
     fn residual(&self, space: &ContactSpace, caps: &[f64], workspace: &StepWorkspace) -> f64 {
         let (m, width) = (space.n_contacts, space.width());
         let (after, terms) = (&workspace.after, &workspace.terms);
@@ -339,26 +342,30 @@ impl StepProblem {
         }
     }
 
-    /// Converts the scaled unknowns `z` to impulses on the slots.
+    /// Converts the unknowns `z` of the complementarity problem, divided by their scales, to impulses on the `n_slots`
+    /// normalized contact rows.
     pub(super) fn impulse(&self, z: &[f64], n_slots: usize) -> Vec<f64> {
         let mut impulse = vec![0.0; n_slots];
         self.add_impulse(z, &mut impulse);
         impulse
     }
 
-    /// Scale of an unknown, see [`Unknown`].
+    /// Returns the scale of the unknown with the index `unknown`: the unknown is its scaled value times this number, see
+    /// [`Unknown`].
     pub(super) fn scale(&self, unknown: usize) -> f64 {
         self.unknowns[unknown].scale
     }
 
-    /// Matrix of the scaled problem.
+    /// Returns the square matrix of the complementarity problem, each entry multiplied by the scales of its row and column
+    /// so that the diagonal entries of impulses are 1.
     pub(super) fn scaled_matrix(&self) -> DMatrix<f64> {
         let n = self.dim();
         DMatrix::from_column_slice(n, n, &self.matrix)
     }
 
-    /// Scaled rows $w$ of the problem without caps: the effect of the slot velocities `slots` plus that of the
-    /// multipliers in `z`.
+    /// Computes the complementary variables $w$ (velocities and slacks) of a problem without upper bounds of the impulses,
+    /// each multiplied by the scale of its unknown. `slots`: velocities of the normalized contact rows; `z`: unknowns
+    /// divided by their scales; the multipliers among them act in addition.
     pub(super) fn rows(&self, slots: &[f64], z: &[f64]) -> Vec<f64> {
         let n = self.dim();
         let mut w: Vec<f64> = self
@@ -381,8 +388,10 @@ impl StepProblem {
         w
     }
 
-    /// Dissipation that the friction of a contact misses, compared with friction along the polygon direction most opposed
-    /// to the slip. It is divided by the friction impulse times the size of the slip velocities. For problems without caps.
+    /// Returns by how much the friction of a contact dissipates less than friction along the polygon direction most opposed
+    /// to the slip would. The difference is divided by the friction impulse times the size of the slip velocities. `slips`
+    /// and `sizes`: slip velocities of the normalized rows and the sizes of their terms; `z`: unknowns divided by their
+    /// scales. The problem must have no upper bounds of the impulses.
     pub(super) fn slip_residual(
         &self,
         contact: usize,
@@ -418,8 +427,8 @@ impl StepProblem {
         if terms > 0.0 { missed / terms } else { 0.0 }
     }
 
-    /// Multipliers of the last solve: $\beta$ of the caps and $\gamma$ of the cones, each with one entry per contact or
-    /// empty.
+    /// Returns the multipliers of the last solve: first those of the upper bounds (caps) of the normal impulses, then those
+    /// of the friction cones (sliding speeds). Each list has one entry per contact or is empty.
     pub(super) fn multipliers(&self, workspace: &StepWorkspace) -> (Vec<f64>, Vec<f64>) {
         let z = |i: usize| workspace.memory.z()[i] * self.unknowns[i].scale;
         let beta = (0..self.n_caps).map(z).collect();
@@ -492,7 +501,8 @@ impl StepWorkspace {
         }
     }
 
-    /// Solves a problem with round cones; leaves impulses and velocities of the slots in the workspace.
+    /// Solves an impulse step with round friction cones and leaves impulses and velocities in the workspace. `velocity`:
+    /// velocities of the normalized contact rows; `caps`: upper bounds of the normal impulses, or empty.
     pub(super) fn solve_round(
         &mut self,
         round: &RoundStep,
@@ -512,13 +522,14 @@ impl StepWorkspace {
         self.residual = answer.residual;
     }
 
-    /// Units of work of all solves so far, about a multiply-add each. They are counted, not timed, so that budgets end at the
-    /// same point on every machine.
+    /// Returns the units of work of all solves so far, about a multiply-add each. They are counted, not timed, so that
+    /// budgets end at equal points on every machine.
     pub(super) fn work(&self) -> u64 {
         self.work + self.round.work
     }
 
-    /// Sets the covering vector of the next solves: n entries returned by calls of `entry`, or all ones if `entry` is `None`.
+    /// Sets the covering vector (start direction) of Lemke's method for the next solves. It has `n` entries, returned by
+    /// calls of `entry`; if `entry` is `None`, all are one.
     pub(super) fn set_cover(&mut self, n: usize, entry: Option<&mut dyn FnMut() -> f64>) {
         let Some(entry) = entry else {
             self.lemke.options.cover = None;

@@ -118,7 +118,8 @@ impl Nonholonomic {
         Ok(Self::of(restitution))
     }
 
-    /// Creates the law with a restitution that is known to be valid.
+    /// Creates the law with the given restitution, which is known to be valid, and the default limit on the number of
+    /// impacts.
     pub(crate) const fn of(restitution: Restitution) -> Self {
         Self {
             restitution,
@@ -176,7 +177,8 @@ impl Nonholonomic {
         self.follow(problem, &rates)
     }
 
-    /// Resolves contacts one by one; `rates` are the scaled wall rates at the distinct unit normals.
+    /// Resolves contacts one by one, as a sequence of single impacts. `rates` are the scaled velocities of moving walls
+    /// along the distinct unit normals, zero for walls at rest.
     fn follow(
         &self,
         problem: &ImpactProblem<'_>,
@@ -258,7 +260,8 @@ impl Nonholonomic {
         }
     }
 
-    /// Returns the outcome of a sequence of impacts, if it passes the gate.
+    /// Converts the result of a sequence of single impacts to an outcome, if it passes the final checks. `rates`: scaled
+    /// velocities of the walls; `jump`: total impulses and momentum change.
     fn outcome(
         &self,
         problem: &ImpactProblem<'_>,
@@ -341,18 +344,21 @@ impl ImpactLaw for Nonholonomic {
         self.restitution.law_name()
     }
 
+    /// Resolves an impact by a sequence of single impacts against walls at rest.
+    ///
     /// # Errors
     ///
-    /// [`ImpactError::InfeasibleLaw`] if the contact still approaches after the impact,
-    /// [`ImpactError::NoElasticOutcome`] if contacts that bounce can balance each other,
-    /// [`ImpactError::LimitExceeded`] for a sequence of too many impacts over several contacts.
+    /// [`ImpactError::InfeasibleLaw`] if the contact still approaches after the impact, [`ImpactError::NoElasticOutcome`]
+    /// if contacts that bounce can balance each other, [`ImpactError::LimitExceeded`] for a sequence of too many impacts
+    /// over several contacts.
     fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
         let rates: Numbers = smallvec![0.0; problem.contacts().n_distinct()];
         self.follow(problem.event(), &rates)
     }
 }
 
-/// Closes contacts simultaneously that make each other approach.
+/// Closes several contacts simultaneously, where one by one each would make the others approach again. `struck` are the
+/// indices of the contacts; `impulse` and `change` (of the momentum) are updated.
 ///
 /// Impacts without restitution are projections onto walls. Alternating projections converge to the projection onto the
 /// intersection of the walls (von Neumann), which is the impact that closes all contacts.

@@ -65,7 +65,7 @@ impl Restitution {
         }
     }
 
-    /// True if impacts between several contacts may alternate for ever.
+    /// True if contacts may rebound with this restitution, so that impacts between several contacts may alternate for ever.
     pub(crate) fn bounces(self) -> bool {
         !matches!(self, Self::Newton(0.0) | Self::ProjectedNewton(0.0))
     }

@@ -165,9 +165,9 @@ impl ImpactLaw for Rough {
     }
 }
 
-/// Finds the impulses of least norm that push at all normals and make the same momentum change as `found`, the impulses of
-/// least norm without that condition. `svd` decomposes the rows. Returns `found` if there are no such impulses; the gate then
-/// rejects it.
+/// Finds the impulses of least norm that push at all normals and cause the momentum change that `found` causes, the
+/// impulses of least norm without that condition. `svd` is the singular value decomposition of the rows, `is_normal` marks
+/// the rows that are normals. Returns `found` if there are no such impulses; the final checks then reject it.
 ///
 /// Let $\lambda$ be `found`, and let the columns of $Z$ span the $k$-dimensional space of impulses that make no
 /// momentum. The result is $\lambda + Zy$ for the shortest $y$ with $Z_ny \ge -\lambda_n$ (the rows of the normals): a

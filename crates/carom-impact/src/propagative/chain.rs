@@ -11,8 +11,8 @@ use smallvec::smallvec;
 /// Number of impacts after which the contacts are tested for jamming: a jammed set never comes to rest.
 const SUSPICION: u64 = 256;
 
-/// Reflects the momentum at one contact after the other until no contact approaches (Seghete & Murphey,
-/// Eqs. 4-9).
+/// Computes the elastic outcome of one sequence of single impacts. The momentum is reflected at one contact after the other
+/// until no contact approaches (Seghete & Murphey, Eqs. 4-9); the selection rule of `law` picks the next contact.
 ///
 /// The state is the whitened momentum, not the contact velocities. For two nearly opposite normals, an error in the
 /// velocities corresponds to an error in the momentum that is larger by $1/\gamma$ ($\gamma$ is the half angle of the
@@ -53,9 +53,10 @@ pub(super) fn follow(
     })
 }
 
-/// Makes one elementary impact at the distinct normal `i`. Updates the whitened momentum, the contact velocities `b` and the
-/// grazing thresholds, which grow with the terms of each row in the course of the chain.
-/// Returns the impulse on the unit normal.
+/// Makes one elastic impact at the contact with the distinct normal `i` and returns the impulse on the unit normal. Updates
+/// the whitened `momentum` (in coordinates with a Euclidean kinetic metric), the normal velocities `b` and the grazing
+/// thresholds (speeds up to which an approach counts as rounding). The thresholds grow with the terms of each row in the
+/// course of a sequence.
 #[inline]
 pub(super) fn reflect(
     contacts: &ContactSet<'_>,
@@ -74,7 +75,8 @@ pub(super) fn reflect(
     lambda
 }
 
-/// Returns an error if the contacts jam each other and one of them approaches.
+/// Returns an error if the contacts jam each other (their impulses can balance each other) and one of them approaches. `b`:
+/// normal velocities; `grazing`: speeds up to which an approach counts as rounding.
 pub(super) fn refuse_jam(
     problem: &ImpactProblem<'_>,
     b: &[f64],

@@ -32,9 +32,9 @@ impl Default for OrderSample {
     }
 }
 
-/// Follows random orders to their ends and adds their outcomes to those already found. In each state one of the
-/// approaching contacts is drawn with equal probability. If orders are long, fewer are followed than were requested;
-/// the result contains the number.
+/// Computes the outcomes of random orders of impacts and adds them to `found`. In each state one of the approaching
+/// contacts is drawn with equal probability. If orders are long, fewer are followed than `sample` requests; the result
+/// contains the number.
 pub(super) fn draw(
     problem: &ImpactProblem<'_>,
     law: &Propagative,

@@ -31,7 +31,8 @@ pub fn is_minimal(problem: &ImpactProblem<'_>, sequence: &[usize]) -> Result<boo
     places_are_minimal(problem, &places)
 }
 
-/// True if a sequence of distinct normals is minimal.
+/// True if a sequence of single impacts at distinct normals is minimal: no proper subsequence leads to a momentum with
+/// which no contact approaches.
 pub(super) fn places_are_minimal(
     problem: &ImpactProblem<'_>,
     sequence: &[UnitRow],

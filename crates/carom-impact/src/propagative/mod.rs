@@ -135,7 +135,7 @@ impl Propagative {
         self.selection.validate(problem.contacts().len())
     }
 
-    /// Computes the elastic outcome for the order that the selection rule chooses.
+    /// Computes the elastic outcome of the sequence of single impacts that the selection rule chooses.
     fn elastic(&self, problem: &ImpactProblem<'_>) -> Result<Elastic, ImpactError> {
         if let Some(pair) = TwoContacts::when_steep(problem) {
             return pair.elastic(problem, self);
@@ -143,7 +143,8 @@ impl Propagative {
         chain::follow(problem, self)
     }
 
-    /// Interpolates between the plastic and an elastic outcome, and checks and audits the result.
+    /// Interpolates between the plastic outcome and an elastic one according to the restitution, and checks and audits the
+    /// result. `plastic` is `None` if the restitution is 1.
     fn finish(
         &self,
         problem: &ImpactProblem<'_>,
@@ -192,7 +193,8 @@ impl Propagative {
         plastic_change(problem, self.plastic).map(Some)
     }
 
-    /// Returns the outcome without an impact; `lengths` as for the other outcomes of the same call.
+    /// Returns the outcome of a problem in which no contact approaches: nothing changes. `lengths` are the possible numbers
+    /// of single impacts, reported in the diagnostics.
     fn unchanged(
         &self,
         problem: &ImpactProblem<'_>,
@@ -227,9 +229,9 @@ impl ImpactLaw for Propagative {
 }
 
 impl SetValuedLaw for Propagative {
-    /// Returns every outcome over all orders of impacts, by breadth-first search over momenta
-    /// with merging of equal states, or in closed form for two contacts that need many impacts. If more
-    /// than [`max_nodes`](Propagative::max_nodes) states are needed, random orders are also followed to their ends
+    /// Returns every outcome over all orders of single impacts. They are found by breadth-first search over momenta, with
+    /// merging of equal states, or in closed form for two contacts that need many impacts. If more than
+    /// [`max_nodes`](Propagative::max_nodes) states are needed, random orders are also followed to their ends
     /// ([`samples`](Propagative::samples)), and the set is incomplete.
     fn resolve_all(&self, problem: &ImpactProblem<'_>) -> Result<OutcomeSet, ImpactError> {
         let problem = problem.event();
@@ -293,7 +295,8 @@ impl Propagative {
         })
     }
 
-    /// Builds the set from the outcomes found: all of them, or a subset that spreads as far as possible.
+    /// Builds the outcome set from the results `found` of the search. It contains all outcomes, or a subset that spreads as
+    /// far as possible. `drawn` describes random orders, if some were followed.
     fn collect(
         &self,
         problem: &ImpactProblem<'_>,

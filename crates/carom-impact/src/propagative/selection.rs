@@ -38,7 +38,7 @@ pub enum Selection {
 }
 
 impl Selection {
-    /// Checks that a priority order lists valid contacts, each at most once.
+    /// Checks that a priority order lists valid contacts, each at most once. `contacts` is the number of contacts.
     pub(crate) fn validate(&self, contacts: usize) -> Result<(), ImpactError> {
         let Self::Priority(order) = self else {
             return Ok(());
@@ -88,8 +88,8 @@ impl Selector {
         }
     }
 
-    /// The next contact to act, or `None` when none approaches by more than grazing; `grazing` is
-    /// the largest velocity of each that still counts as that.
+    /// Returns the contact (distinct normal) that acts next; `None` if no contact approaches. `b`: normal velocities;
+    /// `grazing`: speeds up to which an approach counts as rounding.
     pub(super) fn next(&mut self, b: &[f64], grazing: &[f64]) -> Option<UnitRow> {
         let approaches = |j: &UnitRow| b[j.index()] < -grazing[j.index()];
         let approaching = UnitRow::all(b.len()).filter(approaches);

@@ -8,8 +8,9 @@ const MAX_PAIRS: usize = 20_000_000;
 /// Largest number of sweeps in the search for a distant pair.
 const SWEEPS: usize = 8;
 
-/// Finds the two momentum changes farthest apart and their distance. The result is exact if `is_exact` or if there are few
-/// changes, else a pair that no sweep from either end improves.
+/// Finds the two momentum changes farthest apart. Returns their indices and their distance. The result is exact if
+/// `is_exact` or if there are few changes. Otherwise a few searches, each for the change farthest from the last one found,
+/// give a large distance.
 pub(super) fn farthest_pair(jumps: &[MomentumChange], is_exact: bool) -> (usize, usize, f64) {
     let n = jumps.len();
     if is_exact || n.saturating_mul(n) / 2 <= MAX_PAIRS {
@@ -37,8 +38,8 @@ pub(super) fn farthest_pair(jumps: &[MomentumChange], is_exact: bool) -> (usize,
     best
 }
 
-/// Selects at most `limit` of the momentum changes: first those listed in `first`, then repeatedly the one farthest
-/// from those already selected (Gonzalez 1985). Ties go to the lower index.
+/// Selects at most `limit` of the momentum changes and returns their indices. First come those listed in `first`, then
+/// repeatedly the one farthest from those already selected (Gonzalez 1985). Ties go to the lower index.
 pub(super) fn farthest_first(
     jumps: &[MomentumChange],
     first: &[usize],

@@ -46,8 +46,8 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// Adds an outcome, merges it with an equal one, and returns its index among the leaves.
-    /// `tolerances` are those of [`merge_tolerances`].
+    /// Adds an outcome to those found, or merges it with an equal one. Returns its index in the list of outcomes.
+    /// `tolerances`: differences up to which two outcomes count as equal, from [`merge_tolerances`].
     pub(super) fn push(&mut self, mut leaf: Elastic, tolerances: &[f64]) -> usize {
         if leaf.lengths.is_empty() {
             leaf.lengths.push(leaf.impacts);
@@ -74,7 +74,7 @@ impl Found {
         place
     }
 
-    /// Keeps the shortest sequences; for two contacts these are the minimal ones.
+    /// Keeps only the outcomes with the fewest single impacts; for two contacts their sequences are the minimal ones.
     pub(super) fn keep_shortest(&mut self) {
         let shortest = self
             .leaves
@@ -86,8 +86,9 @@ impl Found {
     }
 }
 
-/// Largest difference of each whitened coordinate at which two outcomes count as equal: [`OUTCOME_TOLERANCE`] of the
-/// momentum in the span of the normals of a group of contacts, plus the rounding of the whole momentum of the group.
+/// Returns the largest difference in each coordinate of the whitened momentum (in coordinates with a Euclidean kinetic
+/// metric) at which two outcomes count as equal. It is [`OUTCOME_TOLERANCE`] of the momentum along the normals of a group
+/// of connected contacts, plus the rounding of the whole momentum of the group.
 pub(super) fn merge_tolerances(problem: &ImpactProblem<'_>) -> Vec<f64> {
     let contacts = problem.contacts();
     let momentum = problem.momentum();
@@ -118,8 +119,8 @@ fn is_same(a: &[f64], b: &[f64], tolerances: &[f64]) -> bool {
     triples.all(|((a, b), tolerance)| (a - b).abs() <= *tolerance)
 }
 
-/// Computes the hash cell of a momentum from a linear combination of its coordinates. The values of equal momenta differ by
-/// less than the width of a cell, so a search needs only a cell and its two neighbors.
+/// Computes the hash cell in which a momentum is stored, from a linear combination of its coordinates. Equal momenta differ
+/// in this combination by less than the width of a cell, so a search needs only a cell and its two neighbors.
 fn cell(momentum: &[f64], tolerances: &[f64]) -> i64 {
     // Irrational weights in (0.5, 1.5) prevent collisions between states that a symmetry maps to each other.
     let weight = |i: usize| 0.5 + (i as f64 * 0.618_033_988_749_895 + 0.25).fract();
@@ -178,7 +179,7 @@ impl Layout {
         }
     }
 
-    /// Returns the state before the impact.
+    /// Returns the state before the impact as one list: momentum, normal velocities, thresholds of approach, impulses.
     pub(super) fn start(self, problem: &ImpactProblem<'_>) -> Vec<f64> {
         let mut row = Vec::with_capacity(self.size());
         row.extend_from_slice(problem.momentum());
@@ -188,7 +189,8 @@ impl Layout {
         row
     }
 
-    /// Lets distinct normal `i` act on a state.
+    /// Applies one elastic impact at the distinct normal `i` to the state `row` (momentum, normal velocities, thresholds of
+    /// approach, impulses).
     pub(super) fn reflect(self, problem: &ImpactProblem<'_>, row: &mut [f64], i: UnitRow) {
         let (momentum, rest) = row.split_at_mut(self.n);
         let (b, rest) = rest.split_at_mut(self.m);
@@ -242,7 +244,8 @@ impl Level {
         &self.row(k)[..self.layout.n]
     }
 
-    /// Index of the node with this momentum; `None` if there is no such node.
+    /// Finds the state with this momentum, whitened (in coordinates with a Euclidean kinetic metric), among those after
+    /// equally many single impacts. Returns its index, or `None` if there is no such state.
     fn find(&self, momentum: &[f64]) -> Option<usize> {
         let same = |k: &usize| is_same(self.momentum(*k), momentum, &self.tolerances);
         if self.nodes.len() <= HASHED_LEVEL {
@@ -268,7 +271,8 @@ impl Level {
     }
 }
 
-/// Finds the outcomes of all orders of impacts, level by level.
+/// Finds the outcomes of all orders of single impacts by breadth-first search: all states after one impact, then after two,
+/// and so on.
 pub(super) fn grow(problem: &ImpactProblem<'_>, law: &Propagative) -> Result<Found, ImpactError> {
     refuse_jam(problem, problem.unit_velocity(), problem.grazing())?;
     let layout = Layout::of(problem);
@@ -373,8 +377,8 @@ fn read(history: &[(usize, UnitRow)], mut at: usize) -> Vec<UnitRow> {
     sequence
 }
 
-/// Finds the outcomes of all minimal sequences. Minimality is a property of a sequence, not of a state, so states are not
-/// merged.
+/// Finds the outcomes of all minimal sequences of single impacts, by depth-first search. Minimality is a property of a
+/// sequence, not of a state, so states are not merged.
 fn grow_minimal(
     problem: &ImpactProblem<'_>,
     law: &Propagative,

@@ -79,7 +79,8 @@ impl TwoContacts {
         })
     }
 
-    /// Prepares a problem with two distinct normals whose chain would have many impacts; `None` for any other problem.
+    /// Prepares the closed-form outcome for two distinct normals whose sequence of single impacts would be long, since they
+    /// are nearly opposed; `None` for any other problem.
     pub(super) fn when_steep(problem: &ImpactProblem<'_>) -> Option<Self> {
         if problem.contacts().n_distinct() != 2 {
             return None;
@@ -181,7 +182,7 @@ impl TwoContacts {
         }
     }
 
-    /// Computes the outcome for the order that the selection rule chooses.
+    /// Computes the elastic outcome of two contacts in closed form, for the order that the selection rule of `law` chooses.
     pub(super) fn elastic(
         &self,
         problem: &ImpactProblem<'_>,
@@ -205,7 +206,7 @@ impl TwoContacts {
         }
     }
 
-    /// Computes the outcomes of both orders.
+    /// Computes the outcomes of two contacts in closed form for both orders, i.e. for either contact as the first.
     pub(super) fn all(
         &self,
         problem: &ImpactProblem<'_>,
