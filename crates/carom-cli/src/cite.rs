@@ -23,7 +23,8 @@ pub(crate) fn cite(args: &CiteArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns the text that cites the source of a law or a scenario, from its own description.
+/// Returns the text with the literature reference of the law or scenario called `name`. An error for an unknown name
+/// suggests the nearest one.
 fn source_of(name: &str) -> Result<&'static str, Failure> {
     let laws = LAWS.iter().map(|law| (law.name, law.reference));
     let scenarios = SCENARIOS

@@ -7,7 +7,7 @@ use clap::builder::PossibleValuesParser;
 use std::collections::BTreeSet;
 use std::io::Write;
 
-/// Describes the keys of a command's JSON lines, with one example.
+/// Returns the help text on the JSON lines that a command reads: each key with its meaning, and an example line.
 fn lines(command: Command) -> String {
     let mut text = "Keys of a line:\n".to_owned();
     for info in keys(command) {
@@ -20,7 +20,8 @@ fn lines(command: Command) -> String {
     text
 }
 
-/// Adds the keys of the JSON lines to the help of the commands that read such lines.
+/// Adds descriptions of the JSON keys to the help texts of the commands `resolve`, `judge` and `lcp`, which read JSON
+/// lines.
 pub(crate) fn with_keys(command: clap::Command) -> clap::Command {
     let all = [
         ("resolve", Command::Resolve),
@@ -39,8 +40,8 @@ pub(crate) struct CompletionsArgs {
     shell: clap_complete::Shell,
 }
 
-/// Adds the names of scenarios, laws and keys as possible values. For completions only: the parser would list all
-/// of them in its errors, while its present messages suggest the nearest one.
+/// Adds the names of scenarios, laws and configuration keys as possible values of the arguments, for shell completions. The
+/// parser itself does not know them: its errors would list all names instead of suggesting the nearest one.
 fn with_names(command: clap::Command) -> clap::Command {
     let scenarios = || PossibleValuesParser::new(SCENARIOS.iter().map(|s| s.name));
     let laws = PossibleValuesParser::new(carom::impact::LAWS.iter().map(|law| law.name));
@@ -59,7 +60,7 @@ fn with_names(command: clap::Command) -> clap::Command {
         })
 }
 
-/// Prints completions.
+/// Prints the completion script for the shell that `args` names.
 pub(crate) fn completions(
     args: &CompletionsArgs,
     mut command: clap::Command,
@@ -70,7 +71,7 @@ pub(crate) fn completions(
     std::io::stdout().lock().write_all(&script)
 }
 
-/// Prints the manual page in troff format.
+/// Prints the manual page of the command line in troff format.
 pub(crate) fn manual(command: clap::Command) -> std::io::Result<()> {
     let mut page = Vec::new();
     clap_mangen::Man::new(command).render(&mut page)?;

@@ -21,13 +21,15 @@ const LONGEST_WRITE: Duration = Duration::from_millis(300);
 /// Lock held during a write that must not be cut in two.
 static WRITING: Mutex<()> = Mutex::new(());
 
-/// Runs `write` without interruption by a signal, unless it takes longer than [`LONGEST_WRITE`].
+/// Runs `write` and returns its result. A signal such as Ctrl-C ends the process only when `write` is done, or after
+/// [`LONGEST_WRITE`].
 pub(crate) fn whole<T>(write: impl FnOnce() -> T) -> T {
     let _writing = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
     write()
 }
 
-/// Installs signal handlers: the first signal ends the process within half a second, a second signal at once.
+/// Installs handlers for SIGINT and SIGTERM. The first signal ends the process within half a second, a second signal ends
+/// it at once.
 ///
 /// # Errors
 ///
@@ -60,7 +62,8 @@ pub(crate) fn end_on_signals() -> std::io::Result<()> {
     Ok(())
 }
 
-/// Ends the process between two writes; holds the lock, so that no further write begins.
+/// Ends the process with the exit status `status` as soon as no output is being written, at the latest after
+/// [`LONGEST_WRITE`]. No further write can begin, because the lock for writing is held.
 fn end(status: i32) -> ! {
     let start = Instant::now();
     loop {

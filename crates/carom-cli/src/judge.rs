@@ -54,7 +54,7 @@ enum Finding {
     NoMatch,
 }
 
-/// Parses a positive finite number.
+/// Parses a positive finite number from an argument of the command line.
 fn positive(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(x) if x > 0.0 && x.is_finite() => Ok(x),
@@ -62,7 +62,8 @@ fn positive(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Judges every line of the input.
+/// Judges the claimed outcome in every line of the input and prints the verdicts. If requested, faults make the command
+/// fail or are written as a JUnit report.
 pub(crate) fn judge(args: &JudgeArgs, is_quiet: bool) -> Result<(), Failure> {
     let asked = match (&args.fail_on, &args.junit) {
         (Some(findings), _) => findings.clone(),
@@ -99,7 +100,8 @@ pub(crate) fn judge(args: &JudgeArgs, is_quiet: bool) -> Result<(), Failure> {
     }
 }
 
-/// Builds the test case of an answered line.
+/// Builds the JUnit test case for one judged line of input. `number` is its position among the lines, `asked` lists the
+/// kinds of faults that make a case fail, and `args` holds their limits.
 fn case_of(line: &Line, number: usize, asked: &[Finding], args: &JudgeArgs) -> Case {
     let answer: Value = serde_json::from_str(&line.text).unwrap_or_default();
     let name = match answer.get("id") {
@@ -130,7 +132,8 @@ fn case_of(line: &Line, number: usize, asked: &[Finding], args: &JudgeArgs) -> C
     Case { name, outcome }
 }
 
-/// Describes a finding in words; `None` if the answer does not have the fault.
+/// Describes in words a fault that a verdict reports, such as too large a residual; `None` if the verdict does not have
+/// this kind of fault. `finding` is the kind of fault, `answer` the verdict in JSON, and `args` holds the limits.
 fn fault(finding: Finding, answer: &Value, args: &JudgeArgs) -> Option<String> {
     let number = |key: &str| answer.get(key).and_then(Value::as_f64);
     match finding {

@@ -31,7 +31,7 @@ pub(crate) struct Suite {
 }
 
 impl Suite {
-    /// Creates a suite without cases.
+    /// Creates a JUnit test suite called `name` without test cases.
     pub(crate) fn new(name: &'static str) -> Self {
         Self {
             name,
@@ -39,7 +39,7 @@ impl Suite {
         }
     }
 
-    /// Writes the report as XML.
+    /// Returns the test suite as a JUnit report in XML.
     fn xml(&self) -> String {
         let count = |is: fn(&Outcome) -> bool| self.cases.iter().filter(|c| is(&c.outcome)).count();
         let failures = count(|outcome| matches!(outcome, Outcome::Failed(_)));
@@ -76,7 +76,7 @@ impl Suite {
         xml
     }
 
-    /// Writes the report to a file; on failure an existing file stays unchanged.
+    /// Writes the JUnit report to the file `path`. If that fails, an existing file stays unchanged.
     ///
     /// # Errors
     ///
@@ -94,7 +94,7 @@ impl Suite {
     }
 }
 
-/// Escapes a text for use in an attribute, and drops characters that XML cannot hold.
+/// Escapes a text for use in an XML attribute. Characters that XML cannot represent are replaced by U+FFFD.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

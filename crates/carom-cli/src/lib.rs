@@ -78,7 +78,8 @@ enum Command {
 }
 
 impl Command {
-    /// True if Ctrl-C ends the command at once. Sweeps first finish a shard; the other commands take an instant only.
+    /// True if Ctrl-C ends this command at once. It is false for sweeps, which first finish the current part of the table,
+    /// and for commands that take only an instant.
     fn ends_on_signals(&self) -> bool {
         matches!(
             self,
@@ -121,8 +122,10 @@ pub fn command() -> clap::Command {
     help::with_keys(Cli::command())
 }
 
-/// Runs the `carom` command line within another program, as [`main_from`] does. `program` holds the words that start this other
-/// program again, for the scripts of `carom sweep launch`; empty if the executable of this process is that program.
+/// Runs the `carom` command line inside a host program and returns the exit status, as [`main_from`] does. The first of
+/// `args` is the name of the program. `program` lists the words of a command, such as `python -m carom`, that runs this
+/// command line again. The scripts of `carom sweep launch` contain it; if the list is empty, they contain the executable of
+/// this process.
 pub fn main_within(
     program: &[OsString],
     args: impl IntoIterator<Item = impl Into<OsString> + Clone>,
@@ -190,7 +193,7 @@ pub fn answer_lines(
     })
 }
 
-/// Reports a failure in one line on stderr, and returns its exit status; an error of stderr is ignored.
+/// Prints a failure as one line on stderr and returns the exit status of the program. Errors in printing are ignored.
 fn report(failure: &Failure) -> u8 {
     let (code, message) = match failure {
         Failure::Usage(message) => (2, message.as_str()),

@@ -83,7 +83,7 @@ impl std::str::FromStr for Wanted {
 }
 
 impl RunArgs {
-    /// Returns the requested formats of figures; SVG if only films are requested.
+    /// Returns the file formats of figures that the command line requests; SVG if it requests none.
     fn figures(&self) -> Vec<export::Format> {
         let wanted = self.format.iter().filter_map(|format| match format {
             Wanted::Figures(format) => Some(*format),
@@ -96,7 +96,7 @@ impl RunArgs {
         }
     }
 
-    /// Returns the requested formats of films.
+    /// Returns the file formats of films that the command line requests.
     fn films(&self) -> Vec<export::Film> {
         let wanted = self.format.iter().filter_map(|format| match format {
             Wanted::Films(format) => Some(*format),
@@ -111,7 +111,8 @@ impl RunArgs {
     }
 }
 
-/// Returns the scenarios that mention every word, regardless of case; all scenarios without words.
+/// Returns the scenarios whose name, summary or references contain every given word, regardless of case. Without words it
+/// returns all scenarios; it fails if no scenario contains the words.
 fn mentioning(words: &[String]) -> Result<Vec<&'static Scenario>, Failure> {
     let words: Vec<String> = words.iter().map(|word| word.to_lowercase()).collect();
     let mentions = |s: &&Scenario| {
@@ -277,7 +278,8 @@ pub(crate) fn run(args: &RunArgs, is_quiet: bool) -> Result<(), Failure> {
 /// Scenarios that run a world or mechanism of the user; without a configuration they run a demo.
 const DEMOS: [&str; 2] = ["world", "mechanism"];
 
-/// Writes the summary of a record for a terminal. The status appears only if the run ended early.
+/// Returns the summary of a scenario's results for a terminal, with warnings. The status is included only if the run ended
+/// early; `is_demo` adds a hint on how to run a configuration of one's own.
 fn in_words(record: &Record, is_demo: bool) -> String {
     let mut text = format!("{}: {}\n\n", record.scenario, record.summary);
     if is_demo {

@@ -3,7 +3,8 @@
 /// Largest number of columns in a line of text.
 pub(crate) const WIDTH: usize = 100;
 
-/// Formats a title and, to the right of it, its text wrapped into lines.
+/// Formats an entry of a list on a terminal: `title`, and beside it `text` wrapped into lines. `indent` is the column at
+/// which the text begins.
 pub(crate) fn entry(title: &str, indent: usize, text: &str) -> String {
     let mut lines = String::new();
     let mut line = format!("{title:indent$}");
@@ -30,7 +31,8 @@ pub(crate) fn entry(title: &str, indent: usize, text: &str) -> String {
     lines
 }
 
-/// Asks "did you mean ...?" with the name nearest to an unknown one; `None` if no name is near.
+/// Returns the question "did you mean ...?" with the name in `names` that is nearest to an unknown one; `None` if no name
+/// is near.
 pub(crate) fn did_you_mean<'n>(
     unknown: &str,
     names: impl Iterator<Item = &'n str>,
@@ -38,7 +40,8 @@ pub(crate) fn did_you_mean<'n>(
     carom_wire::nearest_name(unknown, names).map(|name| format!("did you mean `{name}`?"))
 }
 
-/// Adds a suggestion to a message about an unknown key or value: the nearest known name, before the list of all.
+/// Adds the nearest known name to an error message about an unknown key or value, before its list of all known names. Other
+/// messages are returned unchanged.
 pub(crate) fn with_suggestion(message: &str) -> String {
     let suggested = ["unknown field `", "unknown variant `"]
         .into_iter()

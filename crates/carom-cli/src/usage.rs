@@ -5,7 +5,8 @@ use clap::{Command, Error};
 use std::error::Error as _;
 use std::ffi::OsString;
 
-/// Writes an error of the argument parser as one line that begins with the name of the program.
+/// Formats an error of the argument parser as one line that names the faulty argument and suggests the nearest valid one.
+/// `args` are the arguments of the command line.
 pub(crate) fn message(error: &Error, command: &Command, args: &[OsString]) -> String {
     let text = |kind: ContextKind| error.get(kind).map(shown).unwrap_or_default();
     let argument = || text(ContextKind::InvalidArg);
@@ -48,7 +49,7 @@ pub(crate) fn message(error: &Error, command: &Command, args: &[OsString]) -> St
     }
 }
 
-/// Lists the subcommands of the innermost command in the arguments.
+/// Returns the message that a subcommand is missing. It lists the subcommands of the innermost command that `args` names.
 fn needed(command: &Command, args: &[OsString]) -> String {
     let mut at = command;
     for word in args.iter().skip(1).filter_map(|word| word.to_str()) {
@@ -59,7 +60,8 @@ fn needed(command: &Command, args: &[OsString]) -> String {
     format!("a command is needed: {}; see --help", names.join(", "))
 }
 
-/// Suggests the nearest name as a question; an empty text if clap found no near name.
+/// Returns the question "did you mean ...?" with the nearest name that the argument parser found; an empty text if it found
+/// none. `kind` selects the kind of name, such as argument or value.
 fn suggested(error: &Error, kind: ContextKind) -> String {
     let name = match error.get(kind) {
         Some(ContextValue::String(name)) => Some(name),
@@ -69,7 +71,7 @@ fn suggested(error: &Error, kind: ContextKind) -> String {
     name.map_or_else(String::new, |name| format!("; did you mean `{name}`?"))
 }
 
-/// Lists the possible values, to follow the suggestion of the nearest one.
+/// Returns the end of an error message that lists the valid values of an argument; an empty text if there is no such list.
 fn choices(error: &Error) -> String {
     let joint = match error.get(ContextKind::SuggestedValue) {
         Some(_) => " One of",
@@ -90,7 +92,7 @@ fn shown(value: &ContextValue) -> String {
     }
 }
 
-/// Returns clap's message without its usage lines.
+/// Returns the message of the argument parser in one line, without its lines on usage and help.
 fn plain(error: &Error) -> String {
     let text = error.to_string();
     let lines = text

@@ -462,7 +462,8 @@ impl Animation {
 }
 
 impl Scene {
-    /// Appends every list with one number per frame, with its name.
+    /// Appends to `lists` every list of the scene that has one number per frame, such as coordinates and angles, each with
+    /// the name of its field.
     fn series<'a>(&'a self, lists: &mut Vec<(&'static str, &'a Vec<f64>)>) {
         match self {
             Self::Plane { bodies, arrows, .. } => {
@@ -485,8 +486,8 @@ impl Scene {
         }
     }
 
-    /// Returns the name of the part (shapes and ground) that holds a number that is not finite; `None` if there is no such
-    /// number.
+    /// Returns `"shapes"` if a number in the shapes, the ground or the walls of the scene is infinite or NaN; otherwise
+    /// `None`.
     fn non_finite(&self) -> Option<&'static str> {
         let good = match self {
             Self::Plane { .. } => self.outlines().all(|outline| outline.shape.is_finite()),
@@ -505,7 +506,8 @@ impl Scene {
         (!good).then_some("shapes")
     }
 
-    /// Iterates over all outlines of a scene in the plane.
+    /// Iterates over the outlines of all bodies and of the fixed scenery of a plane scene; a scene in space has no
+    /// outlines.
     fn outlines(&self) -> impl Iterator<Item = &Outline> {
         let (bodies, fixed): (&[PlaneBody], &[Outline]) = match self {
             Self::Plane { bodies, fixed, .. } => (bodies, fixed),
@@ -514,7 +516,8 @@ impl Scene {
         bodies.iter().flat_map(|body| &body.outlines).chain(fixed)
     }
 
-    /// Describes the first fault of the shapes or planes, apart from numbers that are not finite.
+    /// Describes the first fault of the scene's shapes and planes, such as a negative radius or a zero normal; `None` if
+    /// there is no fault. Infinite numbers and NaN are not checked here.
     fn problem(&self) -> Option<String> {
         match self {
             Self::Plane { .. } => self.outlines().find_map(|outline| outline.shape.problem()),
@@ -536,7 +539,8 @@ impl Scene {
         }
     }
 
-    /// Rounds every number, and returns the number of decimals used for lengths.
+    /// Rounds every coordinate, length and angle of the scene. Returns the number of decimals to which lengths were
+    /// rounded.
     fn round(&mut self) -> i32 {
         match self {
             Self::Plane {
@@ -626,7 +630,8 @@ fn yes() -> bool {
     true
 }
 
-/// True if a flag has its default, which a file omits: the ground is drawn unless the file says otherwise.
+/// Returns the flag itself. It tells serde to omit a flag that is true from the JSON file, because true is the default of
+/// the flag.
 #[allow(clippy::trivially_copy_pass_by_ref)] // serde's signature
 fn is_true(flag: &bool) -> bool {
     *flag
@@ -642,7 +647,7 @@ fn all_finite(values: &[f64]) -> bool {
     values.iter().all(|v| v.is_finite())
 }
 
-/// Returns the difference of the largest and the smallest number in all lists; 0 if there are no numbers.
+/// Returns the largest minus the smallest of all numbers in `lists`; 0 if there are no numbers.
 fn extent(lists: &[&[f64]]) -> f64 {
     let values = || lists.iter().copied().flatten().copied();
     let low = values().fold(f64::INFINITY, f64::min);
@@ -650,7 +655,8 @@ fn extent(lists: &[&[f64]]) -> f64 {
     (high - low).max(0.0)
 }
 
-/// Returns the number of decimals whose last place is at most `share` of `size`.
+/// Returns the smallest number of decimals for which one unit of the last decimal place is at most `share` times `size`; 5
+/// if this product is not positive and finite. A negative number means rounding to tens, hundreds and so on.
 fn decimals(size: f64, share: f64) -> i32 {
     let place = size * share;
     if place.is_finite() && place > 0.0 {
@@ -661,7 +667,8 @@ fn decimals(size: f64, share: f64) -> i32 {
     }
 }
 
-/// Rounds a number to a number of decimals, which may be negative.
+/// Rounds `value` to `decimals` digits after the decimal point. A negative number of decimals rounds to tens, hundreds and
+/// so on.
 fn rounded(value: f64, decimals: i32) -> f64 {
     // Powers of ten up to 22 are exact, and dividing by such a power gives the `f64` nearest to the decimal number.
     let rounded = if decimals >= 0 {

@@ -108,7 +108,9 @@ impl Record {
     }
 }
 
-/// Returns the path of the first item of `items` that `bad` rejects; `list` is the name of the list.
+/// Returns the path of the first number of a record that `bad` rejects, such as `tables.t.rows[1][0]`; `None` if there is
+/// no such number. `bad` returns the path within an item, `name` the name of an item, and `list` is the name of the list of
+/// items.
 fn first_bad<T>(
     items: &[T],
     bad: impl Fn(&T) -> Option<String>,

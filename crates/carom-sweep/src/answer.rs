@@ -23,7 +23,8 @@ pub(crate) struct Answered {
     problem: Option<Problem>,
 }
 
-/// Computes the row of the evaluator's current cell.
+/// Computes one row of the sweep's table: the answer of the cell to which the evaluator was moved. A cell is one
+/// combination of the varied values; its error, if any, goes into the row.
 pub(crate) fn row(evaluator: &mut Evaluator<'_>) -> Result<Row, SweepError> {
     let plan = evaluator.plan;
     let mut data: Vec<Datum> = evaluator.coordinates().collect();
@@ -55,7 +56,8 @@ pub(crate) fn row(evaluator: &mut Evaluator<'_>) -> Result<Row, SweepError> {
     Ok(Row { data, is_error })
 }
 
-/// Computes the answer of the evaluator's current cell, or the error that replaces it.
+/// Computes the answer of the cell (one combination of the varied values) to which the evaluator was moved. The inner
+/// result is the answer, or the error of this cell; the outer error stops the whole sweep.
 pub(crate) fn answer(
     evaluator: &mut Evaluator<'_>,
 ) -> Result<Result<Answered, WireError>, SweepError> {
@@ -157,8 +159,8 @@ fn typed(value: &Value, kind: ColumnType) -> Option<Datum> {
     }
 }
 
-/// Appends the numbers of nested lists, row by row. `None` if an item is not a number or list. The JSON parser
-/// limits the depth.
+/// Appends all numbers of nested JSON lists to `numbers`, in their order in the text. Returns `None` if an entry is neither
+/// a number nor a list. The JSON parser limits the depth of the recursion.
 fn flatten(items: &[Value], numbers: &mut Vec<f64>) -> Option<()> {
     for item in items {
         match item {

@@ -105,7 +105,8 @@ impl<'p> Asked<'p> {
         }
     }
 
-    /// Returns the values of the axes in order.
+    /// Converts a JSON object with one value per axis of the sweep to the list of these values, in the order of the axes.
+    /// Fails for missing or unknown axes and for values of a wrong type.
     fn point(&self, point: &Value) -> Result<Vec<Scalar>, WireError> {
         let invalid = |message: String| WireError::new("invalid-input", message);
         let axes = &self.evaluator.plan.axes;
@@ -156,7 +157,9 @@ impl<'p> Asked<'p> {
         })
     }
 
-    /// Returns the journal's answer, or `None` if the journal ends here.
+    /// Returns the next stored answer from the journal file, which holds the answers of an earlier run; `None` at its end.
+    /// Fails if the stored answer belongs to another point than `point`. `line` is the number of the input line for
+    /// messages.
     fn replay(&mut self, line: usize, point: &[Scalar]) -> Result<Option<Told>, SweepError> {
         let mut bytes = Vec::new();
         let read = read_line(&mut self.replayed, MAX_ANSWER_BYTES, &mut bytes);
@@ -179,7 +182,7 @@ impl<'p> Asked<'p> {
         Ok(Some(Told { text, is_solved }))
     }
 
-    /// Returns the point to which an answer belongs.
+    /// Returns the point to which a stored answer belongs: the object with the answer's values of all axes.
     fn asked(&self, answer: &Map<String, Value>) -> Value {
         let axes = self.evaluator.plan.axes.iter();
         let pairs =
@@ -187,7 +190,7 @@ impl<'p> Asked<'p> {
         Value::Object(pairs.collect())
     }
 
-    /// Appends a line to the journal. If that fails, the journal is restored.
+    /// Appends one line of text to the journal of answers. If writing fails, the journal is cut to its former length.
     fn keep(&mut self, text: &str) -> Result<(), SweepError> {
         let length = self.length;
         let journal = &mut self.journal;
@@ -208,7 +211,7 @@ impl<'p> Asked<'p> {
     }
 }
 
-/// True if two points are equal bit for bit.
+/// True if two points of a sweep have equal values on all axes; floating-point numbers must be equal bit for bit.
 fn is_same(one: &[Scalar], other: &[Scalar]) -> bool {
     let same = |(a, b): (&Scalar, &Scalar)| match (a, b) {
         (Scalar::Float(a), Scalar::Float(b)) => a.to_bits() == b.to_bits(),
@@ -217,8 +220,8 @@ fn is_same(one: &[Scalar], other: &[Scalar]) -> bool {
     one.len() == other.len() && one.iter().zip(other).all(same)
 }
 
-/// Returns the length of the complete lines in bytes. A last line without line feed, or that is not JSON, is
-/// incomplete.
+/// Returns the number of bytes in the complete lines of a journal file. The last line is incomplete if it has no line feed
+/// or is not JSON.
 fn whole_lines(journal: &mut File) -> std::io::Result<u64> {
     let mut reader = BufReader::new(&mut *journal);
     let (mut whole, mut line) = (0u64, Vec::new());

@@ -10,7 +10,8 @@ use serde_json::Value;
 /// Largest number of pairs of outcomes whose distance is computed.
 const MAX_PAIRS: u64 = 1 << 30;
 
-/// Computes the value of a derived column.
+/// Computes the value of a table column that is derived from an answer, such as the number of outcomes. `asked` names the
+/// derived quantity, `kind` is the type of the column, `problem` the impact problem in generalized velocities.
 pub(crate) fn derived(
     asked: Derived,
     kind: ColumnType,
@@ -40,8 +41,10 @@ pub(crate) fn derived(
     }
 }
 
-/// Computes $\max_{a,b} \lVert v_a^+ - v_b^+\rVert_M / \lVert v^-\rVert_M$ over the outcomes a, b: 0 for a
-/// single outcome, `None` if nothing moves before the impact.
+/// Computes the diameter of a set of outcomes relative to the velocity before the impact,
+/// $\max_{a,b} \lVert v_a^+ - v_b^+\rVert_M / \lVert v^-\rVert_M$. Here $v_a^+$ is the velocity after the impact in
+/// outcome $a$, $v^-$ the velocity before it, and $M$ the mass matrix. The value is 0 for a single outcome, and `None` if
+/// nothing moves before the impact.
 fn diameter(outcomes: &[Value], problem: Option<&Problem>) -> Result<Option<f64>, WireError> {
     let Some(problem) = problem else {
         // A two-body problem has one outcome.
@@ -82,9 +85,9 @@ fn diameter(outcomes: &[Value], problem: Option<&Problem>) -> Result<Option<f64>
     Ok(Some(widest / norm))
 }
 
-/// Returns the largest distance between two points; `None` if too many pairs have to be compared. Points far
-/// from the center come first, so that most pairs can be skipped: the distance of two points is at most the sum
-/// of their distances from the center.
+/// Returns the largest distance between two of the points; `None` if too many pairs would have to be compared. Pairs are
+/// skipped if the sum of their distances from the center of all points, a bound on their distance, is below the largest
+/// distance found.
 fn widest(points: Vec<Vec<f64>>) -> Option<f64> {
     let Some(n) = points.first().map(Vec::len) else {
         return Some(0.0);

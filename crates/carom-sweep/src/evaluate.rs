@@ -51,7 +51,8 @@ impl<'p> Evaluator<'p> {
         })
     }
 
-    /// Moves to a cell of the plan.
+    /// Makes cell (point of the sweep) number `index` the current one, and computes the values of its axes, random columns
+    /// and named expressions.
     pub(crate) fn move_to(&mut self, index: u64) -> Result<(), SweepError> {
         if index >= self.plan.n_cells() {
             return Err(SweepError::OutOfRange {
@@ -82,7 +83,8 @@ impl<'p> Evaluator<'p> {
         Ok(())
     }
 
-    /// Moves to a cell with given values of the axes.
+    /// Sets the current cell (point of the sweep) to number `index` with the given values of the axes. `draw` is the number
+    /// of the random draw. The random columns and named expressions of the cell are computed.
     pub(crate) fn place(&mut self, index: u64, axes: Vec<Scalar>, draw: u64) {
         let plan = self.plan;
         self.index = index;
@@ -117,7 +119,9 @@ impl<'p> Evaluator<'p> {
         }
     }
 
-    /// Returns the coordinate columns of the table, which come before the columns of the answer.
+    /// Returns the current cell's values in the first columns of the sweep's table. They are the number of the cell, the
+    /// number of its state (a line in a file of impact problems), the axes, the number of the random draw and the random
+    /// columns.
     pub(crate) fn coordinates(&self) -> impl Iterator<Item = Datum> + '_ {
         let last = 2 + self.coordinate_names().count();
         let rest = self.names.get(2..last).unwrap_or_default();
@@ -141,7 +145,8 @@ impl<'p> Evaluator<'p> {
         state.into_iter().chain(axes).chain(random)
     }
 
-    /// Returns the input of the cell: a problem without its id, or the keys that are set in a scenario.
+    /// Returns the JSON input from which the current cell is computed: an impact problem without `id`, or a scenario's name
+    /// and settings. The inner error concerns this cell only.
     pub(crate) fn input(&mut self) -> Result<Result<&Value, WireError>, SweepError> {
         if let Some(fault) = &self.fault {
             return Ok(Err(fault.clone()));
@@ -181,7 +186,8 @@ impl<'p> Evaluator<'p> {
         format!("cell-{}", self.index)
     }
 
-    /// Returns the input of this cell with its `id` first.
+    /// Returns the JSON input of the current cell, with an `id` such as `cell-7` as the first key. The inner error concerns
+    /// this cell only.
     pub(crate) fn line(&mut self) -> Result<Result<Value, WireError>, SweepError> {
         let id = self.id();
         Ok(self.input()?.map(|input| {

@@ -82,7 +82,7 @@ fn present(values: &[Option<f64>]) -> Option<Vec<f64>> {
     values.iter().copied().collect()
 }
 
-/// Returns the indices of at most [`MAX_SHOWN`] evenly spaced values out of `n`, including the first and the
+/// Returns the indices of at most [`MAX_SHOWN`] evenly spaced entries of a list of `n` entries, including the first and the
 /// last.
 fn thinned(n: usize) -> Vec<usize> {
     if n <= MAX_SHOWN {
@@ -101,7 +101,8 @@ fn axis(label: &str, values: &[f64]) -> Axis {
     }
 }
 
-/// True if positive values have equal ratios and not equal differences.
+/// True if the numbers form a geometric sequence of positive numbers whose differences are not also equal, so that a
+/// logarithmic axis suits them.
 fn is_geometric(values: &[f64]) -> bool {
     let ([first, second, _, ..], Some(last)) = (values, values.last()) else {
         return false;
@@ -133,8 +134,9 @@ impl Grid {
         }
     }
 
-    /// Returns the values on the grid, one row for each y; or an error message and the row of the table that it
-    /// is about.
+    /// Arranges one value per table row on the grid of x and y values: returns one list for each y, with an entry for each
+    /// x. The error is a message and the index of a table row: the row has no value, shares its point of the grid with
+    /// another row, or is the last although points of the grid lack a value.
     fn fill(&self, values: &[Option<f64>]) -> Result<Vec<Vec<f64>>, (&'static str, usize)> {
         let mut rows = vec![vec![f64::NAN; self.x.len()]; self.y.len()];
         for (index, ((x, y), value)) in self.points.iter().zip(values).enumerate() {

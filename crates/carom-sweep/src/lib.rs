@@ -78,7 +78,7 @@ pub use shards::ShardSet;
 pub use status::{Status, status};
 pub use table::{ColumnType, Field};
 
-/// Converts bytes to lower-case hexadecimal digits.
+/// Formats bytes as lower-case hexadecimal digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -163,7 +163,7 @@ fn unite(folders: &[impl AsRef<Path>]) -> Result<(Manifest, Found), SweepError> 
     Ok((manifest, found))
 }
 
-/// Returns the path of a temporary file next to the target, the folder, and the final name.
+/// Returns the path of a temporary file in the folder of the file `to`, the path of this folder, and the file name of `to`.
 fn beside(to: &Path) -> (PathBuf, PathBuf, String) {
     let name = to
         .file_name()
@@ -227,7 +227,8 @@ fn write(
     Ok((n, crate::hex(&hashed.hash.finalize())))
 }
 
-/// Reads the rows of a shard. The file is checked again, because it may have changed.
+/// Reads all table rows of the shard (part of a sweep's table) with index `shard` from a file. The file is checked again,
+/// because another process may have changed it.
 fn rows(manifest: &Manifest, shard: u64, path: &Path) -> Result<Rows, SweepError> {
     let inspected = inspect(path, shard, &manifest.digest)?;
     if inspected.condition != Condition::Whole {
@@ -269,7 +270,8 @@ enum Sink {
     JsonLines(Hashed),
 }
 
-/// Returns the error of the operating system if it is the reason that Parquet could not be written.
+/// Converts an error of the Parquet library to an error of input and output. If the operating system caused it, its own
+/// error is returned.
 fn system(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(inner) => match inner.downcast::<io::Error>() {

@@ -57,7 +57,8 @@ impl Plan {
     }
 }
 
-/// Returns the JSON pointer of a column if it is to be checked. Cells of the preview have no id.
+/// Returns a column with its JSON pointer into the answer, if a trial run must check that the pointer exists. Derived and
+/// optional columns, and columns with the answer's `id`, give `None`.
 fn asked(column: &Column) -> Option<(&Column, &str)> {
     match &column.source {
         Source::Pointer(path) if !column.is_optional && !column.needs_id() => {
@@ -88,7 +89,8 @@ fn refusal(column: &Column, path: &str, answers: &[Value]) -> Fault {
     }
 }
 
-/// Collects the JSON pointers of all parts of a value, up to [`MAX_PATHS`].
+/// Appends to `paths` the JSON pointers of all parts of a value, up to [`MAX_PATHS`] in total. `path` is the pointer of the
+/// value itself.
 fn collect(value: &Value, path: &mut String, paths: &mut Vec<String>) {
     let length = path.len();
     let mut enter = |key: &str, value: &Value| {

@@ -208,7 +208,8 @@ pub fn prepare(plan: &Plan, folder: &Path) -> Result<Status, SweepError> {
     status(folder)
 }
 
-/// Checks the columns, unless the folder already contains shards: then they have been checked before.
+/// Checks that the plan's columns exist in answers, by computing a few cells. The check is skipped if the folder contains
+/// finished parts of the sweep, because it was done before.
 fn check_columns(plan: &Plan, folder: &Path) -> Result<(), SweepError> {
     let has_shards = status(folder).is_ok_and(|found| found.missing.len() < found.shards);
     if has_shards {
@@ -217,14 +218,14 @@ fn check_columns(plan: &Plan, folder: &Path) -> Result<(), SweepError> {
     plan.check_columns()
 }
 
-/// Creates the folder of a plan if necessary, and removes files that dead processes of this machine left in it.
+/// Creates the folder of a sweep if necessary. Removes temporary files that ended processes of this computer left there.
 fn clear(plan: &Plan, folder: &Path) -> Result<(), SweepError> {
     claim(plan, folder)?;
     remove_stale(folder, |name| name == "plan" || name.starts_with("shard-"))
 }
 
-/// Returns the shards in the order in which they are tried. Processes that share a folder start at shards that
-/// are far apart.
+/// Returns the shard indices (parts of the sweep) in the order in which this process tries to compute them. `shards`
+/// selects some shards. Otherwise all are tried, and processes that share a folder begin far from each other.
 fn order(plan: &Plan, shards: Option<&ShardSet>) -> Vec<u64> {
     if let Some(shards) = shards {
         return shards.iter().collect();
@@ -257,7 +258,8 @@ struct Crew<'a> {
 }
 
 impl Crew<'_> {
-    /// Processes shards in one thread until the list is empty. Samples of a cell are computed in this thread.
+    /// Computes shards (parts of the sweep) in this thread until no shard is left or the run is stopped. Returns how many
+    /// were computed or found complete. Laws that draw samples use only this thread, too.
     fn work(&self) -> Result<Summary, SweepError> {
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(1)
@@ -299,7 +301,8 @@ impl Crew<'_> {
                 .is_some_and(|deadline| Instant::now() >= deadline)
     }
 
-    /// Computes one shard unless it exists. Returns `None` if the run was stopped.
+    /// Computes the shard (part of the sweep) with index `shard` and writes its file, unless a valid file exists. Damaged
+    /// files of this shard are removed. Returns `None` if the run was stopped.
     fn shard(
         &self,
         evaluator: &mut Evaluator<'_>,
@@ -346,7 +349,8 @@ impl Crew<'_> {
         }))
     }
 
-    /// Returns the bytes of a shard and the number of its cells with errors; `None` if the run was stopped.
+    /// Computes all cells (points of the sweep) in the shard with index `shard`. Returns the bytes of the shard's Parquet
+    /// file and the number of cells with errors; `None` if the run was stopped.
     fn compute(
         &self,
         evaluator: &mut Evaluator<'_>,
@@ -378,7 +382,7 @@ impl Crew<'_> {
     }
 }
 
-/// Removes damaged files of shards that the plan does not have.
+/// Removes damaged shard files (parts of the sweep's table) whose index is beyond the last shard of the plan.
 fn remove_strays(plan: &Plan, folder: &Path) -> Result<(), SweepError> {
     for (shard, paths) in shards(folder)?.split_off(&plan.n_shards()) {
         for path in paths {
@@ -394,7 +398,8 @@ fn remove_all<'p>(paths: impl IntoIterator<Item = &'p PathBuf>) -> Result<(), Sw
     paths.into_iter().try_for_each(|path| remove(path))
 }
 
-/// Returns the metadata that a table file contains.
+/// Returns the metadata of a table file as pairs of key and value: format, digest of the plan, shard, and `numerics`, the
+/// version of the numerical results.
 pub(crate) fn stamp_of(digest: &str, shard: &str, numerics: u64) -> Vec<(&'static str, String)> {
     vec![
         ("carom.format", FORMAT.to_owned()),

@@ -13,7 +13,8 @@ pub(crate) struct Fault {
 }
 
 impl Fault {
-    /// Converts the position to line and column of the text.
+    /// Converts this error to an error with line and column. `text` is the text of the plan, in which the error's position
+    /// is counted in bytes.
     pub(crate) fn located(self, text: &str) -> SweepError {
         let (line, column) = self.place.line_and_column(text);
         SweepError::Plan {
@@ -40,7 +41,8 @@ pub(crate) struct Node {
     pub(crate) value: Value,
 }
 
-/// Parses a TOML text as a table.
+/// Parses a TOML text and returns the entries of its outermost table. Fails for text that is not TOML, and for infinite
+/// numbers and NaN.
 pub(crate) fn parse(text: &str) -> Result<Fields, Fault> {
     let value = tree::parse(text, START.source).map_err(|fault| {
         let place = fault.place.unwrap_or(START);
@@ -64,7 +66,8 @@ pub(crate) fn parse(text: &str) -> Result<Fields, Fault> {
     root.into_table()
 }
 
-/// Returns an error if a number is infinite or NaN, which JSON cannot represent.
+/// Returns an error if a number inside a value is infinite or NaN, which JSON cannot represent. `path` is the full key of
+/// the value.
 fn check_finite(value: &Value, path: &str) -> Result<(), Fault> {
     match &value.kind {
         Kind::Float(number) if !number.is_finite() => Err(Fault {
@@ -87,7 +90,8 @@ fn check_finite(value: &Value, path: &str) -> Result<(), Fault> {
     }
 }
 
-/// Returns the full key of an entry in the table with the full key `path`.
+/// Returns the full key `path.key` of an entry with key `key` in the table with full key `path`; the outermost table has an
+/// empty path.
 pub(crate) fn joined(path: &str, key: &str) -> String {
     let key = spelled(key);
     if path.is_empty() {
@@ -97,8 +101,8 @@ pub(crate) fn joined(path: &str, key: &str) -> String {
     }
 }
 
-/// Finds a key for an error message in text that is not TOML: the key on the line of byte `at`, after the name
-/// of its table. Empty if the line has no key.
+/// Finds the key to name in an error message about text that is not TOML: the key on the line that contains byte `at`,
+/// preceded by the name of its table. Returns an empty text if the line has no key.
 fn key_near(text: &str, at: usize) -> String {
     let is_key = |key: &str| {
         let is_part = |c: char| c.is_ascii_alphanumeric() || "_-.\"".contains(c);
@@ -121,7 +125,7 @@ fn key_near(text: &str, at: usize) -> String {
 }
 
 impl Node {
-    /// Creates the node of an entry in the table with the full key `path`.
+    /// Creates the value of an entry in a table, with its full key and position. `path` is the full key of the table.
     fn entry(path: &str, entry: Entry) -> Self {
         Self {
             path: joined(path, &entry.key),
@@ -139,7 +143,7 @@ impl Node {
         }
     }
 
-    /// Creates an error about item `index` of a list.
+    /// Creates an error about the entry with index `index` of this list, with the position and full key of the entry.
     pub(crate) fn item_fault(&self, index: usize, message: impl Into<String>) -> Fault {
         let items = self.value.items().unwrap_or_default();
         Fault {
@@ -153,7 +157,7 @@ impl Node {
         self.value.text().map_err(|message| self.fault(message))
     }
 
-    /// Returns the value as an integer within bounds.
+    /// Returns this value as an integer from `low` to `high`; fails for any other value.
     pub(crate) fn count(&self, low: u64, high: u64) -> Result<u64, Fault> {
         count(&self.value, low, high).map_err(|message| self.fault(message))
     }
@@ -162,7 +166,8 @@ impl Node {
         self.value.items().map_err(|message| self.fault(message))
     }
 
-    /// Reads item `index` of a list with one of the readers of [`Value`].
+    /// Converts the entry with index `index` of this list by the function `read`. An error gets the position and full key
+    /// of the entry.
     pub(crate) fn item<'n, T>(
         &'n self,
         index: usize,
@@ -189,7 +194,7 @@ impl Node {
     }
 }
 
-/// Returns a value as an integer within bounds.
+/// Converts a value of the plan to an integer from `low` to `high`.
 ///
 /// # Errors
 ///
@@ -229,7 +234,8 @@ impl Fields {
             .ok_or_else(|| self.fault(format!("the key `{name}` is missing")))
     }
 
-    /// Returns an error if entries are left; `known` are the keys that this table can have.
+    /// Returns an error if entries of the table were not read, because their keys are unknown. `known` are the keys that
+    /// the table may have; the message suggests the nearest one.
     pub(crate) fn finish(self, known: &[&str]) -> Result<(), Fault> {
         let Some(node) = self.rest.first() else {
             return Ok(());

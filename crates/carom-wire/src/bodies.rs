@@ -64,13 +64,14 @@ impl BodyInput {
     }
 }
 
-/// True if the input describes bodies: the law is `two-body` and there is no mass matrix.
+/// True if the JSON input describes an impact by one or two rigid bodies: its law is `two-body` and it has no mass matrix.
 pub(crate) fn is_meant(value: &Value) -> bool {
     let law = value.get("law").and_then(Value::as_str);
     matches!(law.and_then(Law::named), Some(Law::TwoBody(_))) && value.get("mass_matrix").is_none()
 }
 
-/// Builds the pair of bodies; without `body2`, body 1 touches a fixed half-space.
+/// Builds the pair of rigid bodies that touch at one contact point. Without `body2`, body 1 touches a fixed half-space.
+/// `contact` holds the point and the normal.
 pub(crate) fn pair(
     contact: &PlaceInput,
     body1: &BodyInput,

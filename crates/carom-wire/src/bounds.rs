@@ -56,7 +56,9 @@ struct Direction {
 /// velocity that energy allows along the direction. A larger distance is a defect of the sample or of the bound.
 const SAMPLE_ROUNDING: f64 = 1e-7;
 
-/// Computes bounds in every requested direction within `max_work`, together with the extremes of the samples, which lie inside.
+/// Computes bounds on the velocity after an impact along each direction that `input` requests, and writes them as JSON. The
+/// least and largest velocity of the sampled outcomes, which lie inside the bounds, are added. `outcomes` are these
+/// outcomes if they are kept; otherwise `samples` of them are drawn again. `max_work` limits the work for the bounds.
 pub(crate) fn bounds(
     sampler: &Sampler<'_>,
     input: &BoundsInput,
@@ -103,7 +105,7 @@ pub(crate) fn bounds(
     Ok(Value::Array(written.collect::<Result<_, WireError>>()?))
 }
 
-/// Writes `outer`, `method` and `certificate` of a bound.
+/// Adds the keys `outer` (the interval), `method` and `certificate` (the proof) of a velocity bound to a JSON object.
 fn put_proven(fields: &mut Map<String, Value>, bound: &OuterBound) {
     let mut put = |key: &str, value: Value| fields.insert(key.to_owned(), value);
     put("outer", json!(bound.outer));
@@ -114,8 +116,8 @@ fn put_proven(fields: &mut Map<String, Value>, bound: &OuterBound) {
     );
 }
 
-/// Returns the largest velocity along a direction $c$ that the energy before the impact allows,
-/// $\lVert c\rVert_{M^{-1}}\lVert v^-\rVert_M$.
+/// Returns the largest velocity along a direction $c$ that the kinetic energy before the impact allows,
+/// $\lVert c\rVert_{M^{-1}}\lVert v^-\rVert_M$, with the mass matrix $M$ and the velocity $v^-$ before the impact.
 fn reach(problem: &ImpactProblem<'_>, direction: &[f64]) -> Result<f64, WireError> {
     let metric = problem.contacts().metric();
     let energy = metric.energy(problem.velocity_minus());
@@ -126,7 +128,9 @@ fn reach(problem: &ImpactProblem<'_>, direction: &[f64]) -> Result<f64, WireErro
     }
 }
 
-/// Clips the extremes of the samples to a bound, which rounding errors may exceed.
+/// Clips the interval `inner` of the sampled velocities to the bounds `[low, high]`, because rounding errors may exceed
+/// them. `reach` is the largest velocity that energy allows; the excess is compared with it. `index` is the number of the
+/// direction.
 ///
 /// Returns an error of kind `internal` for a sample further outside: a defect of this program.
 fn within(
@@ -177,7 +181,8 @@ fn directions(problem: &ImpactProblem<'_>, input: &BoundsInput) -> Vec<Direction
     }
 }
 
-/// Returns the least and the largest velocity of the samples along each direction.
+/// Returns the least and the largest velocity after the impact along each direction, over the given `outcomes`, or else
+/// over `samples` outcomes that are drawn again.
 fn inner(
     sampler: &Sampler<'_>,
     directions: &[Direction],
@@ -208,7 +213,8 @@ fn inner(
     Ok(extremes)
 }
 
-/// Writes `{"direction", "value", "bound", "certificate"}` of a bound that a velocity exceeds.
+/// Writes as JSON a proven bound on a velocity component that the judged velocity exceeds, with the keys `direction`,
+/// `value` (the judged component), `bound` and `certificate` (the proofs).
 pub(crate) fn passed_fields(passed: &PassedBound) -> Value {
     json!({
         "direction": passed.direction.0.as_slice(),
@@ -222,7 +228,8 @@ fn proofs(certificates: &[BoundCertificate]) -> Vec<Value> {
     certificates.iter().filter_map(proof).collect()
 }
 
-/// Writes a certificate as its multipliers by name; `None` for other kinds of certificates.
+/// Writes the proof of a velocity bound as a JSON object of its multipliers by name; `None` for a proof without
+/// multipliers.
 fn proof(certificate: &BoundCertificate) -> Option<Value> {
     match certificate {
         BoundCertificate::Cone(cone) => {

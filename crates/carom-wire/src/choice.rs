@@ -22,7 +22,8 @@ pub struct Choice {
     pub cost: &'static str,
 }
 
-/// Builds a row from its cells in order: situation, friction, restitution, answers, energy, cost.
+/// Builds a row of the table for choosing an impact law. `rank` is its position in the table; the cells are situation,
+/// friction, restitution, number of outcomes, energy and cost.
 const fn row(rank: u8, cells: [&'static str; 6]) -> Choice {
     let [situation, friction, restitution, answers, energy, cost] = cells;
     Choice {

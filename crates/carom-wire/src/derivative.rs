@@ -77,7 +77,8 @@ pub(crate) struct Wanted {
 }
 
 impl Wanted {
-    /// Parses the value of `derivative`; `None` for null and false, as if the key were missing.
+    /// Parses the value of the JSON key `derivative`, the request for derivatives of the outcome. Returns `None` for null
+    /// and false, which request nothing.
     pub(crate) fn read(value: &Value) -> Result<Option<Self>, WireError> {
         let input: DerivativeInput = match value {
             Value::Null | Value::Bool(false) => return Ok(None),
@@ -113,8 +114,8 @@ impl Wanted {
         }))
     }
 
-    /// Computes the value of `jacobian` for an outcome of a law. With `is_member` the outcome is one of a set and
-    /// is differentiated along its own order of impacts.
+    /// Computes the derivative of an outcome of a law, and writes it as the JSON value of the key `jacobian`. With
+    /// `is_member` the outcome is one of a set, and the derivative follows the order of impacts recorded in the outcome.
     pub(crate) fn jacobian(
         &self,
         problem: &ImpactProblem<'_>,
@@ -126,8 +127,8 @@ impl Wanted {
         self.jacobian_within(problem, law, outcome, is_member, &mut budget)
     }
 
-    /// Computes the Jacobian as [`jacobian`](Self::jacobian) does and subtracts the work from `budget`. If no budget is left,
-    /// `class` is null.
+    /// Computes the derivative of an outcome in JSON, as [`jacobian`](Self::jacobian) does, and subtracts the work from
+    /// `budget`. If the budget is 0 at the start, nothing is computed, and `class` is null.
     pub(crate) fn jacobian_within(
         &self,
         problem: &ImpactProblem<'_>,
@@ -145,8 +146,8 @@ impl Wanted {
         self.written(problem, law, outcome, is_member, &axes, budget)
     }
 
-    /// Computes the Jacobian of an impact of two bodies, with impulses in world axes. The columns of `frame` are the axes
-    /// of the contact, tangents first.
+    /// Computes the derivative of the outcome of an impact between two bodies, and writes it as JSON with impulses in world
+    /// axes. The columns of `frame` are the contact's axes in the world: two tangents, then the normal.
     pub(crate) fn jacobian_of_bodies(
         &self,
         problem: &ImpactProblem<'_>,
@@ -272,7 +273,7 @@ impl Wanted {
     }
 }
 
-/// Returns an error if a problem has so many velocities that the Jacobian would be too large.
+/// Returns an error if the problem has so many velocities that the matrix of derivatives would be too large to write.
 pub(crate) fn check_size(problem: &ImpactProblem<'_>) -> Result<(), WireError> {
     let n = problem.velocity_minus().0.len();
     check_length("derivative", n, "velocities", MAX_VELOCITIES)
@@ -282,7 +283,7 @@ fn invalid(key: &str, message: impl std::fmt::Display) -> WireError {
     WireError::new("invalid-input", format!("{key}: {message}"))
 }
 
-/// Returns an error if a number is not finite, which JSON cannot hold.
+/// Returns an error if one of the numbers is infinite or NaN, which JSON cannot represent.
 fn finite(numbers: &[f64]) -> Result<(), WireError> {
     if numbers.iter().all(|x| x.is_finite()) {
         return Ok(());

@@ -40,7 +40,8 @@ impl WireError {
         }
     }
 
-    /// Creates the error of a law or a problem; `key` names the faulty key.
+    /// Creates an error in JSON form from an error of an impact law or problem. `key` is the JSON key at fault, which
+    /// begins the message.
     pub(crate) fn at(key: &str, error: &ImpactError) -> Self {
         Self {
             index: index_of(error),
@@ -49,7 +50,7 @@ impl WireError {
         }
     }
 
-    /// Prepends the name of a part of the input to the message.
+    /// Prepends `place`, the name of a part of the input, to the message of the error.
     pub(crate) fn within(self, place: &str) -> Self {
         Self {
             message: format!("{place}: {}", self.message),
@@ -87,7 +88,8 @@ impl From<LcpError> for WireError {
     }
 }
 
-/// Returns the residual of an answer that is not accurate enough; `None` for an infinite residual, which says nothing.
+/// Returns the residual of a solution that was rejected as too inaccurate; `None` for other errors, and for an infinite
+/// residual.
 fn residual_of(error: &ImpactError) -> Option<f64> {
     match error {
         ImpactError::Complementarity { residual, .. } if residual.is_finite() => Some(*residual),
@@ -95,7 +97,7 @@ fn residual_of(error: &ImpactError) -> Option<f64> {
     }
 }
 
-/// Returns the index of the contact or row to which an error refers.
+/// Returns the index of the contact or constraint row to which an error refers; `None` if it refers to neither.
 fn index_of(error: &ImpactError) -> Option<usize> {
     match error {
         ImpactError::Contact { contact, .. }
@@ -110,7 +112,8 @@ fn index_of(error: &ImpactError) -> Option<usize> {
     }
 }
 
-/// Parses a JSON value into a type; the error message names the key.
+/// Converts a JSON value to the type `T`. An error message begins with the full key of the faulty part; `prefix` is the key
+/// of `value` itself, empty for the whole input.
 pub(crate) fn typed<T: DeserializeOwned>(value: Value, prefix: &str) -> Result<T, WireError> {
     typed_by(value, prefix, |value| T::deserialize(value))
 }
@@ -118,7 +121,8 @@ pub(crate) fn typed<T: DeserializeOwned>(value: Value, prefix: &str) -> Result<T
 /// Deserializer that [`typed_by`] passes to its function; it records the path of the key.
 pub(crate) type Tracked<'t> = serde_path_to_error::Deserializer<'t, 't, Value>;
 
-/// Parses a JSON value by the function `read`; the error message names the key.
+/// Converts a JSON value by the function `read`. An error message begins with the full key of the faulty part; `prefix` is
+/// the key of `value` itself, empty for the whole input.
 pub(crate) fn typed_by<T>(
     value: Value,
     prefix: &str,

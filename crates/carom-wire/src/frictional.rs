@@ -7,13 +7,14 @@ use carom_impact::two_body::{ContactInertia, InvariantDirections, invariant_dire
 use nalgebra::{DMatrix, Matrix3, Vector3};
 use serde_json::{Map, Value, json};
 
-/// Writes diagnostics in the axes of the contact rows: tangents first, normal last.
+/// Writes the diagnostics of an impact at one frictional contact as JSON fields. Vectors and matrices have the axes of the
+/// contact: tangents first, normal last.
 pub(crate) fn diagnostics(found: &FrictionalDiagnostics) -> Map<String, Value> {
     in_axes(found, &Matrix3::identity())
 }
 
-/// Writes diagnostics with matrices and directions rotated into other axes; the columns of `axes` are
-/// the axes of the contact.
+/// Writes the diagnostics of an impact at one frictional contact as JSON fields, with vectors and matrices rotated into
+/// other axes. The columns of `axes` are the contact's tangents and normal in these axes.
 pub(crate) fn in_axes(found: &FrictionalDiagnostics, axes: &Matrix3<f64>) -> Map<String, Value> {
     let mut fields = Map::new();
     let mut put = |key: &str, value: Value| fields.insert(key.to_owned(), value);

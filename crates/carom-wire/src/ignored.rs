@@ -3,7 +3,8 @@
 use carom_contact::Contact;
 use carom_impact::ContactKeys;
 
-/// Returns the keys, in alphabetical order, that the law does not use although a contact sets them.
+/// Returns the keys of contacts, such as `restitution`, that have a value in some contact but are not used by the impact
+/// law. `uses` tells which keys the law uses; the keys are sorted alphabetically.
 pub(crate) fn ignored(uses: ContactKeys, contacts: &[Contact]) -> Vec<&'static str> {
     let says = |key: &&str| {
         contacts.iter().any(|contact| match *key {

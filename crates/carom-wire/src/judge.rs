@@ -64,7 +64,8 @@ struct BodiesInput {
     options: OptionsInput,
 }
 
-/// Judges one outcome, given as JSON.
+/// Judges a claimed outcome of an impact, or claimed outcomes of time steps, given as a JSON object. Returns the verdict in
+/// JSON form.
 pub(crate) fn judge(value: Value) -> Result<Answer, WireError> {
     check_law(&value)?;
     let fields = if value.get("steps").is_some() {

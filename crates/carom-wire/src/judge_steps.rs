@@ -53,8 +53,9 @@ struct Totals {
     after: Option<Tangent>,
 }
 
-/// Judges time steps: energies and fits of each step, sums over all steps, and, if mass
-/// matrix, constraints and contacts do not change, all steps together as one impact.
+/// Judges the velocities that a physics engine computed in several time steps. Writes the energies and the residuals of
+/// each step, and sums over all steps. If mass matrix, constraints and contacts do not change, all steps together are also
+/// judged as one impact.
 pub(crate) fn of_steps(input: &StepsInput) -> Result<Map<String, Value>, WireError> {
     let options = JudgeOptions {
         samples: 0,
@@ -171,7 +172,8 @@ mod tests {
         value.as_f64().unwrap()
     }
 
-    /// A ball falls and bounces in steps of 0.1 s by Moreau's law: gravity acts first in each step.
+    /// Checks the energies and the matching law for a ball that falls and bounces in steps of 0.1 s by Moreau's law, in
+    /// which gravity acts before the contact.
     #[test]
     fn external_impulses_are_told_from_contact() {
         let floor = json!([{"normal": [1.0], "restitution": 0.5}]);

@@ -140,7 +140,8 @@ mod tests {
     use crate::answer_line;
     use std::collections::BTreeSet;
 
-    /// Returns the keys that a form of a problem accepts, taken from the error for an unknown key.
+    /// Returns the keys that an input line of `command` may have, as the error message for the unknown key in `line` lists
+    /// them.
     fn accepted(command: Command, line: &str) -> Vec<String> {
         let line = answer_line(command, 1, line).text;
         let (_, expected) = line.split_once("expected one of ").unwrap();

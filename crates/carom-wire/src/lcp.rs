@@ -33,7 +33,7 @@ struct ProblemInput {
 /// Default and largest value of `max_solutions`, the number of solutions that an answer lists.
 const SOLUTIONS: (u64, u64) = (1000, 1_000_000);
 
-/// Solves one linear complementarity problem, given as JSON.
+/// Solves a linear complementarity problem, given as a JSON object, and returns the answer in JSON form.
 pub(crate) fn solve(value: Value) -> Result<Answer, WireError> {
     let input: ProblemInput = typed(value, "")?;
     let method = input.method.as_deref().unwrap_or("lemke");
@@ -129,7 +129,8 @@ fn fields(solution: &LcpSolution) -> Map<String, Value> {
     fields
 }
 
-/// Lists all basic solutions; the fields of the first one are also at the top level of the answer.
+/// Finds all basic solutions of a linear complementarity problem and writes them as JSON. The fields of the first solution
+/// also stand at the top level of the answer. `enumerate` limits work and number of solutions.
 fn all(lcp: &Lcp, enumerate: Enumerate) -> Result<Answer, LcpError> {
     let all = enumerate.solve(lcp.view())?;
     let is_solved = !all.solutions.is_empty();

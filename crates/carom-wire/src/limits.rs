@@ -24,7 +24,8 @@ pub const MAX_WRITTEN: u64 = 100_000_000;
 /// Largest number of impulse steps in one sampled outcome of a set-valued impact.
 pub const MAX_STEPS: u64 = 1_000_000;
 
-/// Creates the error for a value above its limit.
+/// Creates the error for a number that exceeds its limit, with the message `key: value unit exceed the limit of limit`.
+/// `unit` is the noun for the things counted.
 pub(crate) fn too_large(
     key: &str,
     value: impl std::fmt::Display,
@@ -35,7 +36,8 @@ pub(crate) fn too_large(
     WireError::new("too-large", message)
 }
 
-/// Returns an error if a list is longer than `limit`.
+/// Returns an error if a list has more than `limit` entries. `key` is the JSON key of the list and `unit` the noun for its
+/// entries.
 pub(crate) fn check_length(
     key: &str,
     length: usize,
@@ -48,7 +50,8 @@ pub(crate) fn check_length(
     Ok(())
 }
 
-/// Returns an error if the samples would be written with more than [`MAX_WRITTEN`] numbers.
+/// Returns an error if the sampled velocities would take more than [`MAX_WRITTEN`] numbers in the answer. `dim` is the
+/// number of velocities per sample.
 pub(crate) fn check_written(samples: u64, dim: usize) -> Result<(), WireError> {
     let written = samples.saturating_mul(dim as u64);
     if written > MAX_WRITTEN {
@@ -58,7 +61,7 @@ pub(crate) fn check_written(samples: u64, dim: usize) -> Result<(), WireError> {
     Ok(())
 }
 
-/// Returns an error if options ask for too many samples or steps; called before any other use of the options.
+/// Returns an error if the options of a law request too many samples or too many steps per sample.
 pub(crate) fn check_options(options: &Map<String, Value>) -> Result<(), WireError> {
     let count = |key: &str| options.get(key).and_then(Value::as_u64);
     for (key, limit) in [("samples", MAX_SAMPLES), ("max_steps", MAX_STEPS)] {

@@ -74,8 +74,8 @@ fn what(value: &Value) -> &'static str {
     }
 }
 
-/// Creates the error for a line that is not JSON. The parser sees one line only and counts it as line 1; the message has its
-/// true number.
+/// Creates the error for a line of input that is not JSON. The message of the JSON parser counts the line as line 1; it
+/// gets the line's true number `number`.
 fn not_json(number: usize, line: &str, error: &serde_json::Error) -> WireError {
     let message = error.to_string();
     if message.starts_with("recursion limit") {
@@ -98,7 +98,7 @@ fn not_json(number: usize, line: &str, error: &serde_json::Error) -> WireError {
     WireError::new("invalid-json", message)
 }
 
-/// True if a line contains, outside strings, a word for a number that JSON lacks, such as NaN.
+/// True if the text contains NaN, inf or infinity outside quotation marks, words for numbers that JSON does not have.
 fn has_no_number_for(line: &str) -> bool {
     let mut words = Tokens::new(line).filter_map(|token| match token {
         Token::Word(word) => Some(word.trim_start_matches(['-', '+'])),
@@ -107,7 +107,7 @@ fn has_no_number_for(line: &str) -> bool {
     words.any(|word| ["nan", "inf", "infinity"].contains(&word.to_ascii_lowercase().as_str()))
 }
 
-/// Returns the largest depth of nested brackets outside strings.
+/// Returns the largest depth of nested brackets in a text; brackets in quotation marks do not count.
 fn depth(line: &str) -> usize {
     let (mut depth, mut deepest) = (0usize, 0);
     for token in Tokens::new(line) {
@@ -121,7 +121,8 @@ fn depth(line: &str) -> usize {
     deepest
 }
 
-/// Returns the string or number under `id` at the top level of the first object, even if the line is not valid JSON.
+/// Returns the value of the key `id` at the top level of the JSON object in a line, if it is a string or number; otherwise
+/// null. The line need not be valid JSON.
 fn find_id(line: &str) -> Value {
     let mut tokens = Tokens::new(line);
     if !line.trim_start().starts_with('{') {
@@ -175,7 +176,7 @@ impl<'t> Tokens<'t> {
         Self { rest: text }
     }
 
-    /// Consumes and returns the next token if it is a string or a word.
+    /// Returns the next token and moves past it if the token is a string or a word; otherwise returns `None` and stays.
     fn next_if_plain(&mut self) -> Option<Token<'t>> {
         let rest = self.rest;
         let token = self.next()?;
@@ -218,7 +219,8 @@ impl<'t> Iterator for Tokens<'t> {
     }
 }
 
-/// Returns the length in bytes of the string at the beginning of a text, including its quotation marks.
+/// Returns the length (bytes) of the JSON string with which a text begins, with its quotation marks. A string without
+/// closing mark extends to the end of the text.
 fn string_length(text: &str) -> usize {
     let mut is_escaped = false;
     for (k, byte) in text.bytes().enumerate().skip(1) {

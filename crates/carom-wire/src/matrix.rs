@@ -3,7 +3,7 @@
 use crate::error::WireError;
 use nalgebra::DMatrix;
 
-/// Returns the rows of a matrix.
+/// Converts a matrix to the list of its rows.
 pub(crate) fn rows(matrix: &DMatrix<f64>) -> Vec<Vec<f64>> {
     matrix
         .row_iter()
@@ -11,7 +11,7 @@ pub(crate) fn rows(matrix: &DMatrix<f64>) -> Vec<Vec<f64>> {
         .collect()
 }
 
-/// Builds a square matrix from its rows.
+/// Builds a square matrix from the list of its rows. Fails if a row has a wrong length.
 pub(crate) fn square(rows: &[Vec<f64>]) -> Result<DMatrix<f64>, WireError> {
     let n = rows.len();
     if let Some((i, row)) = rows.iter().enumerate().find(|(_, row)| row.len() != n) {

@@ -6,7 +6,8 @@ use carom_contact::ImpactError;
 use carom_impact::{LAWS, Law};
 use serde_json::{Map, Value, json};
 
-/// Returns the law with this name and default options.
+/// Returns the impact law with the given name, with default options. The error for an unknown name suggests the nearest
+/// known one.
 pub(crate) fn known_law(name: &str) -> Result<Law, WireError> {
     Law::named(name).ok_or_else(|| {
         let known: Vec<&str> = LAWS.iter().map(|info| info.name).collect();
@@ -20,7 +21,8 @@ pub(crate) fn known_law(name: &str) -> Result<Law, WireError> {
     })
 }
 
-/// Returns an error for an unknown law. Called first, because the meaning of the other keys depends on the law.
+/// Returns an error if the JSON input names an unknown impact law. This is checked first, because the law decides which
+/// other keys are valid.
 pub(crate) fn check_law(value: &Value) -> Result<(), WireError> {
     match value.get("law").and_then(Value::as_str) {
         Some(law) => known_law(law).map(|_| ()),
@@ -37,7 +39,8 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
-    /// Parses options and applies them to `law`, which has default options; a null value keeps the default.
+    /// Parses the JSON options of an impact law and applies them to `law`, which has its default options. A null value
+    /// keeps the default.
     pub(crate) fn read(law: &Law, options: &Map<String, Value>) -> Result<Self, WireError> {
         if options.is_empty() {
             return Ok(Self {
@@ -61,13 +64,14 @@ impl Asked {
         Ok(Self { law, rest })
     }
 
-    /// Returns an option of the answer.
+    /// Returns the option `key` if it concerns the form of the answer instead of the law: `outcomes` or `bounds`.
     pub(crate) fn rest(&self, key: &str) -> Option<Value> {
         self.rest.get(key).cloned()
     }
 }
 
-/// Replaces `friction_directions: k` by `friction_cone: {"polygon": k}`; an error if both are given and differ.
+/// Replaces the option `friction_directions: k` by the equivalent `friction_cone: {"polygon": k}`. Returns an error if both
+/// are given and differ.
 fn merge_directions(options: &mut Map<String, Value>) -> Result<(), WireError> {
     let Some(directions) = options.shift_remove("friction_directions") else {
         return Ok(());
@@ -91,7 +95,7 @@ fn merge_directions(options: &mut Map<String, Value>) -> Result<(), WireError> {
     Ok(())
 }
 
-/// Returns an error for an option that the law does not have.
+/// Returns an error if the JSON options contain a key that is no option of the law.
 fn check_keys(law: &Law, options: &Map<String, Value>) -> Result<(), WireError> {
     let known: Vec<&str> = law.info().options.iter().map(|option| option.key).collect();
     let Some(key) = options.keys().find(|key| !known.contains(&key.as_str())) else {
@@ -110,7 +114,7 @@ fn check_keys(law: &Law, options: &Map<String, Value>) -> Result<(), WireError> 
     Err(WireError::new("invalid-input", message))
 }
 
-/// Creates the error of a law; the message names the faulty key.
+/// Converts an error of an impact law to an error in JSON form, whose message begins with the JSON key at fault.
 pub(crate) fn refused(law: &Law, error: ImpactError) -> WireError {
     let is_nonholonomic = matches!(
         law,

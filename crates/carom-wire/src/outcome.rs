@@ -7,7 +7,8 @@ use carom_contact::{
 };
 use serde_json::{Map, Value, json};
 
-/// Writes the completeness of a set of outcomes: `true` if all are present, else an estimate of the missing part.
+/// Writes the completeness of a set of outcomes as JSON fields. `complete` is true if the set contains every outcome;
+/// otherwise the rate of new outcomes among the samples estimates the missing part.
 pub(crate) fn set_fields(set: &OutcomeSet) -> Map<String, Value> {
     let followed = || {
         let paths = set
@@ -58,7 +59,8 @@ pub(crate) fn outcome_fields(
     fields
 }
 
-/// Adds `warnings` and the energy ratio of an outcome with more energy, if there are any.
+/// Adds to the JSON fields the warnings of an outcome, and the ratio of the energies after and before the impact if energy
+/// was gained.
 pub(crate) fn warn(fields: &mut Map<String, Value>, outcome: &ImpactOutcome) {
     if let Some(ratio) = outcome.audit.energy_gain {
         fields.insert("energy_ratio".to_owned(), ratio.into());
@@ -69,7 +71,7 @@ pub(crate) fn warn(fields: &mut Map<String, Value>, outcome: &ImpactOutcome) {
     }
 }
 
-/// Splits numbers on the contact rows into a list for each contact.
+/// Splits a list of numbers, one per row of the contact matrix, into one list per contact.
 pub(crate) fn by_contact<'n>(contacts: &ContactSet<'_>, numbers: &'n [f64]) -> Vec<&'n [f64]> {
     (0..contacts.len())
         .filter_map(|i| numbers.get(contacts.row(i)..contacts.row(i + 1)))
@@ -87,7 +89,7 @@ pub(crate) fn audit_fields(audit: &Audit) -> Value {
     })
 }
 
-/// Returns `"round"`, or the number of directions of a polygonal cone.
+/// Returns the JSON name of a friction cone: `"round"`, or the number of directions of a polygonal cone.
 fn cone_name(cone: FrictionCone) -> Value {
     match cone {
         FrictionCone::Round => "round".into(),
@@ -192,7 +194,7 @@ fn diagnostics(contacts: &ContactSet<'_>, outcome: &ImpactOutcome) -> Value {
     Value::Object(fields)
 }
 
-/// Writes the diagnostics of a problem with round friction cones.
+/// Writes the solver diagnostics of an impact with round friction cones as JSON fields.
 fn cone_fields(cone: &ConeDiagnostics) -> Map<String, Value> {
     let modes: Vec<&str> = cone.modes.iter().map(|mode| mode.name()).collect();
     fields([
@@ -207,7 +209,7 @@ fn cone_fields(cone: &ConeDiagnostics) -> Map<String, Value> {
     ])
 }
 
-/// Writes the diagnostics of both phases of Poisson's law, compression and expansion.
+/// Writes the diagnostics of Poisson's impact law as JSON fields, with the impulses of the compression phase per contact.
 fn poisson_fields(contacts: &ContactSet<'_>, phases: &PoissonDiagnostics) -> Map<String, Value> {
     let modes: Vec<&str> = phases.modes.iter().map(|mode| mode.name()).collect();
     let compression = phases.compression.as_slice();
@@ -224,14 +226,14 @@ fn poisson_fields(contacts: &ContactSet<'_>, phases: &PoissonDiagnostics) -> Map
     ])
 }
 
-/// Builds an object with these fields in this order.
+/// Builds a JSON object with the given pairs of key and value, in this order.
 fn fields<const N: usize>(list: [(&str, Value); N]) -> Map<String, Value> {
     list.into_iter()
         .map(|(key, value)| (key.to_owned(), value))
         .collect()
 }
 
-/// Writes the normal impulses: a number for one contact, a list for several.
+/// Writes the normal impulses of an outcome as JSON: a number if there is one contact, a list if there are several.
 fn normal_impulses(contacts: &ContactSet<'_>, outcome: &ImpactOutcome) -> Value {
     let normal = |i: usize| outcome.impulses.get(contacts.row(i)).copied();
     let all: Vec<f64> = (0..contacts.len()).filter_map(normal).collect();

@@ -84,7 +84,8 @@ pub(crate) fn propagative(
     Ok(Solved::Set(fields))
 }
 
-/// Adds to the diagnostics of the propagative law the entries that do not depend on the order of impacts.
+/// Adds entries that do not depend on the order of impacts to the JSON `diagnostics` of an outcome of the propagative law:
+/// the cosines of the angles between the contact normals, and `of_set`, such as the completeness of the set of outcomes.
 pub(crate) fn tell_of_set(
     fields: &mut Map<String, Value>,
     contacts: &ContactSet<'_>,
@@ -96,7 +97,7 @@ pub(crate) fn tell_of_set(
     }
 }
 
-/// Writes all outcomes of a set, with their derivatives if requested.
+/// Writes every outcome of a set as JSON fields, with its derivative if `wanted` requests one.
 fn outcomes(
     problem: &ImpactProblem<'_>,
     law: &Law,
@@ -110,8 +111,9 @@ fn outcomes(
         .collect()
 }
 
-/// Resolves a problem in the order of impacts that the law selects. For up to two contacts it also computes the
-/// indeterminacy over all orders; with more contacts that is costly and belongs to the request for all outcomes.
+/// Resolves an impact in the one order of elementary impacts that the propagative law selects. For up to two contacts it
+/// also returns the indeterminacy: the largest distance between the momenta after the impact for different orders, divided
+/// by the norm of the momentum before. With more contacts this would be costly, and it is `None`.
 fn one_order(
     problem: &ImpactProblem<'_>,
     law: &Propagative,

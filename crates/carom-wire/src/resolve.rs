@@ -33,7 +33,8 @@ impl Resolved {
     }
 }
 
-/// Answers one problem, given in generalized velocities or as bodies.
+/// Resolves an impact problem given as JSON, and returns the answer in JSON form. The problem describes generalized
+/// velocities or rigid bodies. `progress` is called with the number of finished and of all samples.
 pub(crate) fn answer(value: Value, progress: Progress<'_>) -> Result<Answer, WireError> {
     check_law(&value)?;
     let fields = if bodies::is_meant(&value) {
@@ -192,7 +193,8 @@ impl Request {
         }
     }
 
-    /// Inserts the name of the law in front of the fields, and the list of ignored keys at the end.
+    /// Completes the JSON fields of an answer: the name of the law comes first, and the keys of contacts that the law
+    /// ignored come last. Negative zeros become positive.
     fn named(
         &self,
         contacts: &ContactSet<'_>,
@@ -209,7 +211,8 @@ impl Request {
     }
 }
 
-/// Resolves a problem by a law. Laws with several outcomes add entries of their own.
+/// Resolves an impact by the requested law with its options. `wanted` requests derivatives; `progress` is called with the
+/// number of finished and of all samples. A law with several outcomes returns the set that its options request.
 fn by_law(
     problem: &ImpactProblem<'_>,
     asked: &Asked,

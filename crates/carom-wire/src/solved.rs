@@ -32,7 +32,7 @@ impl Single {
     }
 }
 
-/// Builds the result of one outcome, with its derivative if requested.
+/// Packs the outcome of an impact as a result with one outcome, and computes its derivative if `wanted` requests one.
 pub(crate) fn one(
     problem: &ImpactProblem<'_>,
     law: &Law,
@@ -47,7 +47,8 @@ pub(crate) fn one(
     })))
 }
 
-/// Writes an outcome as JSON fields, with its derivative if requested.
+/// Writes an outcome as JSON fields, with its derivative if `wanted` requests one. With `is_member` the outcome is one of a
+/// set, and the derivative follows the order of impacts recorded in the outcome.
 pub(crate) fn differentiated_fields(
     problem: &ImpactProblem<'_>,
     law: &Law,
@@ -58,7 +59,9 @@ pub(crate) fn differentiated_fields(
     differentiated_within(problem, law, outcome, is_member, wanted, &mut { u64::MAX })
 }
 
-/// Writes an outcome as JSON fields; if requested, differentiates it and subtracts the work from `budget`.
+/// Writes an outcome as JSON fields. If `wanted` requests a derivative, it is added, and its work is subtracted from
+/// `budget`. With `is_member` the outcome is one of a set, and the derivative follows the order of impacts recorded in the
+/// outcome.
 pub(crate) fn differentiated_within(
     problem: &ImpactProblem<'_>,
     law: &Law,

@@ -57,13 +57,14 @@ impl<'a> TimeStep<'a> {
         })
     }
 
-    /// Returns the work of everything except contacts in the step (J).
+    /// Returns the work (J) that gravity, actuators and other forces except contacts do in the time step.
     pub(crate) fn external_work_j(&self) -> f64 {
         let free = self.problem.energy_minus_j();
         self.energy_j.map_or(0.0, |energy| free - energy)
     }
 
-    /// Writes the energy without contact and the external work, if the step has external changes.
+    /// Adds to the JSON fields the kinetic energy without contact and the external work (J), if gravity or actuators act in
+    /// the time step.
     pub(crate) fn energies(&self, fields: &mut Map<String, Value>) {
         if self.energy_j.is_some() {
             let free = self.problem.energy_minus_j();

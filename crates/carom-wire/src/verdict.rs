@@ -13,7 +13,8 @@ use carom_judge::{
 use carom_metric::Tangent;
 use serde_json::{Map, Value, json};
 
-/// Judges an outcome and writes all parts of the verdict.
+/// Judges the velocity `after` an impact in a time step, and writes all parts of the verdict as JSON fields. `law` is the
+/// law that the engine claims to use; `wrong` converts errors other than invalid options.
 pub(crate) fn verdict(
     step: &TimeStep<'_>,
     after: &Tangent,
@@ -35,7 +36,8 @@ pub(crate) fn verdict(
     Ok(fields)
 }
 
-/// Judges a time step; an invalid option is reported under the key `options`.
+/// Judges the velocity `after` an impact in a time step. An invalid option becomes an error about the JSON key `options`;
+/// `wrong` converts all other errors.
 pub(crate) fn judged(
     step: &TimeStep<'_>,
     after: &Tangent,
@@ -48,7 +50,7 @@ pub(crate) fn judged(
     })
 }
 
-/// Writes energies, impulses, residuals and contacts of a judgement.
+/// Writes the energies, fitted impulses, residuals and contact velocities of a judged impact as JSON fields.
 pub(crate) fn balance(problem: &ImpactProblem<'_>, judgement: &Judgement) -> Map<String, Value> {
     let (audit, fit) = (&judgement.audit, &judgement.explanation);
     let mut fields = Map::new();
@@ -92,7 +94,8 @@ pub(crate) fn balance(problem: &ImpactProblem<'_>, judgement: &Judgement) -> Map
     fields
 }
 
-/// Writes the laws that match the outcome, and the position of the outcome in the set of outcomes.
+/// Adds to the JSON fields the laws whose outcome matches the judged velocity `after`, the laws that could not be applied,
+/// and the position of the velocity relative to the set of inelastic outcomes.
 fn answers(
     problem: &ImpactProblem<'_>,
     after: &Tangent,

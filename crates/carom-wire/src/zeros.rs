@@ -5,12 +5,13 @@
 
 use serde_json::{Map, Number, Value};
 
-/// Replaces every −0 in the fields by 0.
+/// Replaces every negative zero (−0) in the JSON fields by 0, at any depth.
 pub(crate) fn drop_signs_of_zeros(fields: &mut Map<String, Value>) {
     fields.values_mut().for_each(drop_sign);
 }
 
-/// Replaces every −0 in a value by 0. Recursion is shallow: an answer has a dozen levels at most.
+/// Replaces every negative zero (−0) in a JSON value by 0. The recursion is shallow, because an answer has about a dozen
+/// levels.
 fn drop_sign(value: &mut Value) {
     match value {
         Value::Number(number) if number.as_f64() == Some(0.0) && number.is_f64() => {

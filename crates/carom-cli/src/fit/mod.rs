@@ -119,7 +119,8 @@ pub(crate) fn fit(args: &FitArgs, is_quiet: bool) -> Result<(), Failure> {
     too_few(&analysis, &args.file)
 }
 
-/// Returns an error if there are fewer impacts than a fit needs; the record with the findings is already written.
+/// Returns an error if the file of tosses has fewer isolated impacts than a fit needs. The record with the findings has
+/// been printed before.
 fn too_few(analysis: &Analysis, file: &Path) -> Result<(), Failure> {
     if analysis.has_enough_impacts() {
         return Ok(());
@@ -181,7 +182,8 @@ fn print(
     Ok(())
 }
 
-/// Writes the parameters of the record: the request of the command line.
+/// Returns the request of the command line as JSON, for the parameters of the result record: file, laws with free and fixed
+/// parameters, bootstrap samples and seed.
 fn parameters(args: &FitArgs, requests: &[Request], options: &FitOptions) -> Value {
     let laws: Vec<Value> = requests
         .iter()
@@ -199,7 +201,8 @@ fn parameters(args: &FitArgs, requests: &[Request], options: &FitOptions) -> Val
     })
 }
 
-/// Reads the laws, the fixed and the free parameters from the command line.
+/// Reads from the command line the impact laws to fit, and which of their parameters are free or fixed. Returns one fit
+/// request per law.
 fn asked(args: &FitArgs) -> Result<Vec<Request>, Failure> {
     let laws = named_laws(&args.law)?;
     let mut fixed = Parameters::NONE;
@@ -282,7 +285,8 @@ fn once(option: &str, earlier: &[Parameter], parameter: Parameter) -> Result<(),
     Ok(())
 }
 
-/// Reads the laws of an earlier record with their parameters and scales; if `laws` is not empty, only these.
+/// Reads the fitted laws with their parameters and scales from the file of an earlier fit, for evaluation with new data. A
+/// list `laws` that is not empty selects some of them.
 fn recorded(path: &Path, laws: &[FitLaw]) -> Result<Vec<Request>, Failure> {
     let wrong = |what: String| Failure::Usage(format!("{}: {what}", path.display()));
     let record: Value = serde_json::from_str(&read_whole(path, MAX_JSON_BYTES)?)
@@ -328,7 +332,7 @@ fn read_whole(path: &Path, limit: u64) -> Result<String, Failure> {
         .map_err(|e| Failure::Usage(format!("cannot read {}: {e}", path.display())))
 }
 
-/// Opens a file of poses, decompressed if its name ends in `.gz`.
+/// Opens a file of tracked poses for reading; a file whose name ends in `.gz` is decompressed.
 fn open(path: &Path) -> Result<Box<dyn Read>, Failure> {
     let file = File::open(path)
         .map_err(|e| Failure::Usage(format!("cannot read {}: {e}", path.display())))?;

@@ -16,12 +16,14 @@ thread_local! {
     static ANSWERS: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Marks this thread as one that answers lines: its panics are recorded and not printed.
+/// Marks this thread as one that answers lines of input. The location of a panic in such a thread is recorded instead of
+/// printed.
 pub(super) fn keep_panics_of_this_thread() {
     ANSWERS.set(true);
 }
 
-/// Installs a panic hook that, on threads that answer lines, records the location of a panic instead of printing a backtrace.
+/// Installs a panic hook for the process. On threads that answer lines of input it records the location of a panic; on
+/// other threads a panic is printed as usual.
 pub(super) fn keep_panics() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -38,7 +40,8 @@ pub(super) fn keep_panics() {
     });
 }
 
-/// Runs `answer` for a line of text; a panic becomes an answer with the error `internal`.
+/// Calls `answer` to answer one line of input. If it panics, returns an answer with an error of kind `internal` instead.
+/// `text` is the line, from which this answer takes its `id`.
 pub(super) fn isolated(text: &str, answer: impl FnOnce() -> Line) -> Line {
     catch_unwind(AssertUnwindSafe(answer)).unwrap_or_else(|payload| {
         let message = payload

@@ -37,13 +37,14 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// Returns the number of threads; 0 means one per core.
+    /// Returns the requested number of threads; 0 means one per processor core.
     pub(crate) fn threads(&self) -> usize {
         usize::from(self.threads.unwrap_or(0))
     }
 }
 
-/// Answers every line of the command's input.
+/// Answers every line of the command's input and prints the answers. Returns an error without message if a line could not
+/// be solved.
 pub(crate) fn answer_all(args: &Args, command: Command, is_quiet: bool) -> Result<(), Failure> {
     let input = open(args)?;
     let mut output = std::io::stdout().lock();
@@ -62,8 +63,8 @@ pub(crate) fn answer_all(args: &Args, command: Command, is_quiet: bool) -> Resul
     }
 }
 
-/// Answers every line of an input and returns true if all were solved. `observe` is called with each answer in the
-/// order of the lines.
+/// Answers every line of `input` on a pool of threads, writes the answers to `output`, and returns true if all lines were
+/// solved. `observe` is called with each answer in the order of the lines; `is_quiet` suppresses the progress display.
 pub(crate) fn answer_lines(
     input: Box<dyn Read + Send>,
     command: Command,
@@ -108,7 +109,7 @@ pub(crate) fn answer_lines(
     Ok(all_solved)
 }
 
-/// Opens the input of a command.
+/// Opens the file of input lines that `args` names, or standard input if no file is named.
 pub(crate) fn open(args: &Args) -> Result<Box<dyn Read + Send>, Failure> {
     let Some(path) = args.file.as_ref().filter(|path| path.as_os_str() != "-") else {
         return Ok(Box::new(std::io::stdin()));
@@ -124,8 +125,8 @@ pub(crate) fn open(args: &Args) -> Result<Box<dyn Read + Send>, Failure> {
     Ok(Box::new(file))
 }
 
-/// Answers a batch of lines, and writes each answer as soon as all previous ones are written. Returns true if
-/// all lines were solved.
+/// Answers several lines on a pool of threads. Each answer is written as soon as all answers to earlier lines are written,
+/// and passed to `observe`. Returns true if all lines were solved.
 fn answer_batch(
     pool: &rayon::ThreadPool,
     batch: &[RawLine],
@@ -202,7 +203,8 @@ fn write_in_order(
     }
 }
 
-/// Writes whole lines and clears the buffer; Ctrl-C cannot cut a line in two.
+/// Writes the bytes of complete lines to `output` and empties the buffer `ready`. Ctrl-C takes effect only after the write,
+/// so that no line is cut in two.
 fn write_whole(ready: &mut Vec<u8>, output: &mut impl Write) -> std::io::Result<()> {
     crate::interrupt::whole(|| {
         output.write_all(ready)?;

@@ -20,7 +20,8 @@ pub(super) struct RawLine {
     pub(super) length: usize,
 }
 
-/// Starts the thread. Each message holds the lines completed by one read, without blank lines.
+/// Starts a thread that reads lines of input and sends them to the returned receiver. Each message holds the lines
+/// completed by one read; blank lines are left out.
 pub(super) fn start(
     input: Box<dyn Read + Send>,
 ) -> std::io::Result<Receiver<std::io::Result<Vec<RawLine>>>> {
@@ -68,7 +69,7 @@ struct Splitter {
 }
 
 impl Splitter {
-    /// Adds bytes and returns the lines that they complete.
+    /// Appends bytes to the line in progress and returns the lines that they complete.
     fn split(&mut self, bytes: &[u8]) -> Vec<RawLine> {
         let mut lines = Vec::new();
         let mut parts = bytes.split(|byte| *byte == b'\n').peekable();

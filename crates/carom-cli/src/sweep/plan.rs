@@ -110,7 +110,7 @@ fn in_words(plan: &Plan, estimate: Option<&Estimate>) -> String {
     text
 }
 
-/// Formats a duration in a suitable unit.
+/// Formats a duration, given in seconds, in a suitable unit: seconds, minutes, hours or days.
 fn duration(seconds: f64) -> String {
     match seconds {
         s if s < 120.0 => format!("{s:.1} s"),

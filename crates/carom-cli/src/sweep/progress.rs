@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 const TICK: Duration = Duration::from_millis(100);
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// Shows the progress until the sender of `finished` is dropped.
+/// Shows the progress of a sweep on stderr until the sender that belongs to `finished` is dropped: a bar on a terminal,
+/// otherwise one line per minute.
 pub(super) fn show(monitor: &Monitor, finished: &Receiver<()>) {
     if std::io::stderr().is_terminal() {
         bar(monitor, finished);

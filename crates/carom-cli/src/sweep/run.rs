@@ -77,7 +77,8 @@ fn shards(args: &Args, plan: &Plan) -> Result<Option<ShardSet>, Failure> {
     Ok(list.transpose()?)
 }
 
-/// Installs signal handlers: the first signal requests a stop, the second one ends the process.
+/// Installs handlers for SIGINT and SIGTERM. The first signal sets the flag `stop`, which asks the sweep to stop; a second
+/// signal ends the process.
 fn stop_on_signals(stop: &Arc<AtomicBool>) -> std::io::Result<()> {
     for signal in [SIGINT, SIGTERM] {
         signal_hook::flag::register_conditional_shutdown(signal, 1, Arc::clone(stop))?;

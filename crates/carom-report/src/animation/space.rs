@@ -50,7 +50,8 @@ impl PointImpulse {
         self.time.is_finite() && all_finite(&self.point) && all_finite(&self.impulse)
     }
 
-    /// Rounds the contact point to `lengths` decimals and the impulse to four significant digits of its magnitude.
+    /// Rounds the contact point to `lengths` digits after the decimal point, and each component of the impulse to four
+    /// significant digits of the impulse's magnitude.
     pub(super) fn round(&mut self, lengths: i32) {
         let size = self.size();
         for x in &mut self.point {
@@ -142,7 +143,8 @@ impl SpaceBody {
         self
     }
 
-    /// Iterates over the lists of the pose with their names; all lists of a fixed body are named [`FIXED`].
+    /// Iterates over the lists of the body's position and orientation in each frame, with their names. All lists of a fixed
+    /// body are named [`FIXED`].
     pub(super) fn series(&self) -> impl Iterator<Item = (&'static str, &Vec<f64>)> {
         let named = |moving| if self.fixed { FIXED } else { moving };
         let position = self

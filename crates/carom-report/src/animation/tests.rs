@@ -1,6 +1,6 @@
 use super::*;
 
-/// A disk that bounces on a floor, and an arrow with it.
+/// Returns an animation of a disk that bounces on a floor, with an arrow attached.
 fn drop() -> Animation {
     let times = Animation::frames(0.0, 1.0, 4, &[0.6]);
     let poses = times.iter().map(|t: &f64| [0.1, (t - 0.6).abs(), 0.25 * t]);
@@ -12,7 +12,7 @@ fn drop() -> Animation {
         .arrow(arrow)
 }
 
-/// A cube that turns about the vertical.
+/// Returns an animation of a cube that turns about the vertical.
 fn turn() -> Animation {
     let solids = vec![Solid::Mesh {
         vertices: vec![[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]],
@@ -30,7 +30,7 @@ fn turn() -> Animation {
     Animation::space("turn", "Turn", "", (times, vec![]), ground, vec![body])
 }
 
-/// The bodies of a scene in the plane.
+/// Returns the list of bodies of a plane scene, for changes by a test.
 fn bodies(animation: &mut Animation) -> &mut Vec<PlaneBody> {
     match &mut animation.scene {
         Scene::Plane { bodies, .. } => bodies,
@@ -117,7 +117,8 @@ fn a_quaternion_keeps_its_sign_from_frame_to_frame() {
     }
 }
 
-/// A thousandth of a pixel on a picture of a hundred pixels, and times that still agree.
+/// Checks that rounding moves points by less than a thousandth of a pixel on a picture of a hundred pixels, and that times
+/// which belong together stay equal.
 #[test]
 fn rounding_moves_nothing_that_can_be_seen() {
     let exact = {
@@ -172,7 +173,7 @@ fn json_round_trip_is_exact() -> Result<(), serde_json::Error> {
     Ok(())
 }
 
-/// A fixed body has one pose for all frames; a moving one must have a pose in each.
+/// Checks that a fixed body may have one pose for all frames, and that a moving body must have one pose per frame.
 #[test]
 fn a_fixed_body_needs_one_pose() {
     let still = |fixed: bool| {
@@ -198,7 +199,7 @@ fn a_fixed_body_needs_one_pose() {
     );
 }
 
-/// An impulse belongs to an impact, before and after rounding; it keeps four digits.
+/// Checks that an impulse must have the time of an impact, before and after rounding, and that rounding keeps four digits.
 #[test]
 fn an_impulse_stands_at_an_impact() {
     let impulse = |time| PointImpulse {
@@ -226,7 +227,7 @@ fn an_impulse_stands_at_an_impact() {
     assert_eq!(infinite.non_finite().as_deref(), Some("impulses"));
 }
 
-/// Files of records without walls, names and impulses are read as before, and written so.
+/// Checks that a file without walls, names and impulses can be read, and that empty fields are not written.
 #[test]
 fn what_is_not_there_is_not_written() {
     let text = serde_json::to_string(&turn()).unwrap();

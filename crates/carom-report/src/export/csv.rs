@@ -25,7 +25,7 @@ pub fn csv(table: &Table) -> Result<String, ExportError> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Returns the heading of a column: its name, and its unit in brackets if it has one.
+/// Returns the heading of a column as `name [unit]`, or the name alone if the column has no unit.
 pub(super) fn heading(column: &Column) -> String {
     super::with_unit(&column.name, &column.unit)
 }
@@ -42,7 +42,8 @@ fn cells(table: &Table, index: usize, row: &[f64]) -> Result<Vec<String>, Export
     row.iter().map(|value| cell(table, index, *value)).collect()
 }
 
-/// Writes one number. JSON's writer is short and exact; `{}` would write 1e-300 with 300 digits.
+/// Formats the number `value` in row `index` of a table as text. The JSON library formats it, because it writes short,
+/// exact text; `{}` would write 1e-300 with 300 digits.
 fn cell(table: &Table, index: usize, value: f64) -> Result<String, ExportError> {
     if !value.is_finite() {
         let path = format!("tables.{}.rows[{index}]", table.name);

@@ -57,7 +57,7 @@ impl Film {
         }
     }
 
-    /// Returns the ffmpeg arguments that choose the picture size and the codec.
+    /// Returns the arguments of ffmpeg that set the picture size and the codec for this film format.
     fn codec(self) -> &'static [&'static str] {
         match self {
             // Most players require even sizes and this pixel format.
@@ -112,7 +112,7 @@ impl Studio {
         Self::among(named, &folders)
     }
 
-    /// Finds the programs in `folders`; `browser` replaces the browser found there.
+    /// Searches `folders` for ffmpeg and for a browser. A given path `browser` is used instead of searching for a browser.
     fn among(browser: Option<PathBuf>, folders: &[PathBuf]) -> Result<Self, ExportError> {
         let find = |name: &str| {
             let name = format!("{name}{}", std::env::consts::EXE_SUFFIX);
@@ -154,7 +154,8 @@ impl Studio {
         Ok(films)
     }
 
-    /// Draws the frames of an animation; returns JPEG files, one after the other.
+    /// Draws all frames of an animation by a browser. Returns the frames as JPEG files, one after the other in one list of
+    /// bytes. Temporary files are written to `folder`.
     fn frames(&self, animation: &Animation, folder: &Path) -> Result<Vec<u8>, ExportError> {
         let page = folder.join("film.html");
         std::fs::write(&page, html::film(animation, n_frames(animation))?)
@@ -179,7 +180,8 @@ impl Studio {
             .ok_or_else(|| ExportError::Drawing("the browser drew no frame".to_owned()))
     }
 
-    /// Joins frames to a film and returns its bytes.
+    /// Joins JPEG frames to a film by ffmpeg and returns the bytes of the film. `frames` holds the JPEG files one after the
+    /// other; temporary files are written to `folder`.
     fn join(&self, frames: &[u8], format: Film, folder: &Path) -> Result<Vec<u8>, ExportError> {
         let (images, film) = (
             folder.join("frames.mjpeg"),
@@ -203,7 +205,8 @@ fn file_error(path: &Path) -> impl FnOnce(std::io::Error) -> ExportError {
     move |source| ExportError::File { path, source }
 }
 
-/// Returns the number of frames of a film that plays in real time, up to the longest film.
+/// Returns the number of frames of the film of an animation. The film plays in real time, up to a largest duration. An
+/// animation without a time in seconds, or of less than 1 s, gets a fixed duration.
 fn n_frames(animation: &Animation) -> usize {
     let ends = animation.times.first().zip(animation.times.last());
     let duration = ends.map_or(0.0, |(first, last)| last - first);
@@ -215,7 +218,8 @@ fn n_frames(animation: &Animation) -> usize {
     (shown * RATE as f64).round() as usize + 1
 }
 
-/// Runs a program and returns its output. Fails if the program fails or exceeds the time limit.
+/// Runs a program and returns the bytes of its standard output. Fails if the program fails or exceeds the time limit.
+/// `what` is the name of the program in error messages; the output is stored temporarily in `folder`.
 fn output(what: &str, command: &mut Command, folder: &Path) -> Result<Vec<u8>, ExportError> {
     let failed = |why: String| ExportError::Drawing(format!("{what} {why}"));
     let log = folder.join("output");
@@ -259,7 +263,8 @@ fn output(what: &str, command: &mut Command, folder: &Path) -> Result<Vec<u8>, E
     Ok(bytes)
 }
 
-/// Extracts the pictures that the player wrote into its page, one line of base 64 each; `None` without a picture.
+/// Extracts the JPEG pictures from the HTML text of a page in which the animation player has drawn them. The element
+/// `frames` of the page holds one line of base 64 per picture. Returns `None` if there is no picture.
 fn frames_of(dom: &str) -> Option<Vec<u8>> {
     let (_, rest) = dom.split_once("<pre id=\"frames\">")?;
     let (lines, _) = rest.split_once("</pre>")?;
@@ -270,7 +275,7 @@ fn frames_of(dom: &str) -> Option<Vec<u8>> {
     (!bytes.is_empty()).then_some(bytes)
 }
 
-/// Decodes a line of base 64 and appends its bytes; `None` if the text is not base 64.
+/// Decodes base 64 text and appends the decoded bytes to `bytes`. Returns `None` if the text is not base 64.
 fn decode(text: &str, bytes: &mut Vec<u8>) -> Option<()> {
     let (mut held, mut bits) = (0_u32, 0);
     for c in text.trim_end_matches('=').bytes() {

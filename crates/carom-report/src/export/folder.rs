@@ -78,7 +78,8 @@ pub fn write_with(
     Ok(files.iter().map(|(name, _)| dir.join(name)).collect())
 }
 
-/// Creates a temporary folder in `parent` whose permissions follow the umask; by default temporary folders are private.
+/// Creates a temporary folder inside `parent`. Its permissions follow the umask of the process, whereas temporary folders
+/// are private by default.
 fn folder_beside(parent: &Path) -> std::io::Result<tempfile::TempDir> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".carom-");
@@ -90,7 +91,8 @@ fn folder_beside(parent: &Path) -> std::io::Result<tempfile::TempDir> {
     builder.tempdir_in(parent)
 }
 
-/// True if a folder may be replaced without loss: it is missing, empty, or holds only files of an earlier run.
+/// True if a folder may be replaced without loss: it does not exist, is empty, or contains only files that an earlier run
+/// wrote.
 fn is_replaceable(dir: &Path) -> bool {
     let Ok(entries) = std::fs::read_dir(dir) else {
         return !dir.exists();
@@ -118,7 +120,7 @@ fn is_replaceable(dir: &Path) -> bool {
     })
 }
 
-/// Returns the names of all files of a record.
+/// Returns the names of all files that a record is written to, with each figure in each of `formats`.
 fn file_names(record: &Record, formats: &[Format]) -> Result<Vec<String>, ExportError> {
     let mut names = vec!["record.json".to_owned(), "index.html".to_owned()];
     for table in &record.tables {
@@ -132,7 +134,8 @@ fn file_names(record: &Record, formats: &[Format]) -> Result<Vec<String>, Export
     Ok(names)
 }
 
-/// Returns the names and contents of all files of a record.
+/// Returns the name and the bytes of each file that a record is written to, with each figure in each of `formats`. Fails if
+/// two files have equal names.
 fn contents(record: &Record, formats: &[Format]) -> Result<Vec<(String, Vec<u8>)>, ExportError> {
     let mut seen = BTreeSet::new();
     for name in file_names(record, formats)? {

@@ -136,7 +136,8 @@ fn heading_row(compared: bool) -> Vec<String> {
     all.iter().take(shown).map(|s| (*s).to_owned()).collect()
 }
 
-/// Returns the table row of a quantity, and a further row for each expected value after the first.
+/// Returns the table rows of a computed quantity. The first row also has the first expected value, such as a published one;
+/// each further expected value gets a row of its own.
 fn quantity_rows(quantity: &Quantity) -> Vec<Vec<String>> {
     let mut head = vec![
         quantity.name.clone(),
@@ -159,7 +160,8 @@ fn quantity_rows(quantity: &Quantity) -> Vec<Vec<String>> {
     rows
 }
 
-/// Aligns cells in columns: numbers to the right, names and units to the left.
+/// Formats rows of text cells as a plain text table. The columns of numbers are aligned to the right, names and units to
+/// the left.
 fn align(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |i: usize| {
@@ -191,7 +193,7 @@ pub fn shown(value: f64) -> String {
     significant(value, DIGITS)
 }
 
-/// Formats a number with few digits for use in a sentence; whole numbers keep all digits.
+/// Formats a number for use in a sentence: with three significant digits, or with all digits if it is whole and below 1e9.
 pub(crate) fn shown_briefly(value: f64) -> String {
     let is_count = value.fract() == 0.0 && value.abs() < 1e9;
     if is_count {
@@ -201,7 +203,7 @@ pub(crate) fn shown_briefly(value: f64) -> String {
     }
 }
 
-/// Formats a number with the given number of significant digits, as C's `%g` does.
+/// Formats a number with `digits` significant digits, as `%g` does in C.
 fn significant(value: f64, digits: usize) -> String {
     if value == 0.0 || !value.is_finite() {
         // Adding 0 removes the sign of a negative zero.

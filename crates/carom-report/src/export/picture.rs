@@ -74,7 +74,7 @@ mod drawn {
         ExportError::Drawing(error.to_string())
     }
 
-    /// Returns the fonts of the system, read once.
+    /// Returns the fonts that are installed on the system. They are read once and kept.
     fn fonts() -> Result<Arc<Database>, ExportError> {
         static FONTS: OnceLock<Arc<Database>> = OnceLock::new();
         let fonts = FONTS.get_or_init(|| {

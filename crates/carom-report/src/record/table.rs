@@ -2,13 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Returns the path of the first non-finite number of a list; `field` is the name of the list.
+/// Returns the path of the first infinite or NaN entry of a list, such as `field[3]`; `None` if all are finite. `field` is
+/// the name of the list.
 pub(super) fn bad_number(field: &str, values: &[f64]) -> Option<String> {
     let at = values.iter().position(|v| !v.is_finite())?;
     Some(format!("{field}[{at}]"))
 }
 
-/// Returns the path of the first non-finite number of a list of rows; `field` is the name of the list.
+/// Returns the path of the first infinite or NaN entry of a table, such as `field[1][0]`; `None` if all are finite. `field`
+/// is the name of the list of rows.
 pub(super) fn bad_cell(field: &str, rows: &[Vec<f64>]) -> Option<String> {
     rows.iter()
         .enumerate()
@@ -83,7 +85,7 @@ impl Table {
         self.rows.push(row);
     }
 
-    /// Returns the name of a row; empty if rows have no names.
+    /// Returns the name of the table row with index `row`; an empty text if rows have no names.
     pub(crate) fn label(&self, row: usize) -> &str {
         let labels = self.labels.as_ref();
         labels

@@ -31,7 +31,8 @@ pub(crate) struct Inspected {
     pub(crate) bytes: Bytes,
 }
 
-/// Reads and checks a file whose name is that of a shard in the sweep with this digest.
+/// Reads a result file of a sweep and checks it: the hash in the file name, and the sweep and shard named in its metadata.
+/// `shard` is the index of the part of the sweep that the name promises, `digest` the hash of the sweep's plan.
 ///
 /// # Errors
 ///
@@ -74,8 +75,8 @@ pub(crate) fn inspect(path: &Path, shard: u64, digest: &str) -> Result<Inspected
     Ok(Inspected { condition, bytes })
 }
 
-/// Reads a file if it ends like a Parquet file; otherwise returns `None`. The end is read first, so that a file
-/// that was truncated, or filled with zeros by a crash, is not read into memory.
+/// Reads a whole file if its last bytes are the end mark of Parquet files; otherwise returns `None`. The end is read first:
+/// a file that a crash truncated or filled with zeros is not read into memory.
 fn read_marked(path: &Path) -> std::io::Result<Option<Vec<u8>>> {
     let mut file = File::open(path)?;
     let length = file.seek(SeekFrom::End(0))?;

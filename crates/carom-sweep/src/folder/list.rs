@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 /// Paths of shard files by shard index.
 pub(crate) type Shards = BTreeMap<u64, Vec<PathBuf>>;
 
-/// Lists the shard files of a folder, for each shard in the order of their names.
+/// Lists the shard files in a folder, which hold parts of the sweep's table. Returns the paths for each shard index, sorted
+/// by name.
 pub(crate) fn shards(folder: &Path) -> Result<Shards, SweepError> {
     let unreadable = |error| SweepError::file("read the folder", folder)(error);
     let mut found = Shards::new();
@@ -24,7 +25,8 @@ pub(crate) fn shards(folder: &Path) -> Result<Shards, SweepError> {
     Ok(found)
 }
 
-/// Returns the shard index in a file name; `None` if it is not the name of a shard.
+/// Returns the shard index in a file name such as `shard-000012-0123456789abcdef.parquet`; `None` if the name has another
+/// form.
 fn shard_of(name: &str) -> Option<u64> {
     let rest = name.strip_prefix("shard-")?.strip_suffix(".parquet")?;
     let (digits, hash) = rest.split_once('-')?;
@@ -56,7 +58,8 @@ impl<'f> Listing<'f> {
         Ok(Self { folder, last })
     }
 
-    /// Returns the files whose name is that of a shard.
+    /// Returns the paths of the files that are named as the shard (part of the sweep's table) with index `shard`. The
+    /// folder is listed again if the last list is old.
     pub(crate) fn files(&self, shard: u64) -> Result<Vec<PathBuf>, SweepError> {
         let mut last = self
             .last

@@ -37,7 +37,7 @@ pub(crate) struct Manifest {
 }
 
 impl Manifest {
-    /// Reads the plan of a folder and checks its digest.
+    /// Reads the plan of a sweep from `plan.json` in `folder`, and checks that its content matches the hash stored in it.
     pub(crate) fn read(folder: &Path) -> Result<Self, SweepError> {
         let no_sweep = |message: &str| SweepError::NoSweep {
             path: folder.to_path_buf(),
@@ -75,14 +75,16 @@ impl Manifest {
         })
     }
 
-    /// Returns the number of cells of a shard.
+    /// Returns the number of cells (points of the sweep) in the shard with index `shard`; the last shard may have fewer
+    /// than the others.
     pub(crate) fn cells_of(&self, shard: u64) -> u64 {
         let start = shard.saturating_mul(self.cells_per_shard);
         self.cells.saturating_sub(start).min(self.cells_per_shard)
     }
 }
 
-/// Creates the folder of a plan, or checks that an existing one belongs to the plan.
+/// Creates the folder of a sweep and writes the plan into it. If the folder exists, checks that it has no valid plan of
+/// another sweep.
 pub(crate) fn claim(plan: &Plan, folder: &Path) -> Result<(), SweepError> {
     fs::create_dir_all(folder).map_err(SweepError::file("make the folder", folder))?;
     let path = folder.join(PLAN);
@@ -106,7 +108,8 @@ pub(crate) fn claim(plan: &Plan, folder: &Path) -> Result<(), SweepError> {
     store(&temporary, &path, &text, existing)
 }
 
-/// Returns an error if the folder contains the valid plan of another sweep. A damaged plan is ignored.
+/// Returns an error if `found`, the bytes of `plan.json` in the folder, is the valid plan of another sweep. A damaged plan
+/// is no error.
 fn refuse_other(plan: &Plan, folder: &Path, found: &[u8]) -> Result<(), SweepError> {
     let Ok(other) = serde_json::from_slice::<Map<String, Value>>(found) else {
         return Ok(());
@@ -129,12 +132,14 @@ pub(crate) fn short(digest: &str) -> &str {
     digest.get(..DIGITS).unwrap_or(digest)
 }
 
-/// Returns the file name of a shard.
+/// Returns the file name of a shard, a part of the sweep's table. It contains the shard's index and the first digits of the
+/// hash `sha256` of the file's content.
 pub(crate) fn shard_name(shard: u64, sha256: &str) -> String {
     format!("shard-{shard:06}-{}.parquet", short(sha256))
 }
 
-/// Returns the path of a shard's temporary file.
+/// Returns the path of the temporary file to which this process writes a shard (part of the sweep's table) before renaming
+/// the file. `shard` is the index of the shard.
 pub(crate) fn shard_temporary(folder: &Path, shard: u64) -> PathBuf {
     folder.join(temporary_name(&format!("shard-{shard:06}")))
 }

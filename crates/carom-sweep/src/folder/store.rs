@@ -16,7 +16,8 @@ pub(crate) enum Existing {
     Replace,
 }
 
-/// Writes bytes to a temporary file, syncs it, renames it to its final name and syncs the folder.
+/// Writes `bytes` to the file `path` completely or not at all. They are written to the file `temporary`, which is synced to
+/// disk and then renamed; the folder is synced, too. `existing` decides if an existing file is kept or replaced.
 pub(crate) fn store(
     temporary: &Path,
     path: &Path,
@@ -36,7 +37,8 @@ pub(crate) fn store(
     sync_folder(path)
 }
 
-/// Locks the name of a temporary file while it is written: threads of one process use equal names.
+/// Locks the name of a temporary file until the returned guard is dropped, because several threads of a process use equal
+/// names. Two names with equal hashes may share a lock.
 pub(crate) fn writing(temporary: &Path) -> MutexGuard<'static, ()> {
     static WRITING: [Mutex<()>; PLACES] = [const { Mutex::new(()) }; PLACES];
     let mut hasher = DefaultHasher::new();
@@ -50,7 +52,7 @@ pub(crate) fn writing(temporary: &Path) -> MutexGuard<'static, ()> {
 /// Number of locks. This many files can be written at once if the hashes of their names differ.
 const PLACES: usize = 64;
 
-/// Renames a finished file to its final name and replaces an existing file.
+/// Renames the complete file `temporary` to `path`, replacing an existing file, and syncs the folder to disk.
 pub(crate) fn replace(temporary: &Path, path: &Path) -> Result<(), SweepError> {
     fs::rename(temporary, path).map_err(SweepError::file("write", path))?;
     sync_folder(path)
@@ -62,8 +64,8 @@ fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Creates a file. An existing file with this name is left over from an earlier process with the current
-/// process id.
+/// Creates a new file. An existing file with this name is removed first: an earlier process that had the id of this process
+/// left it.
 fn create(path: &Path) -> io::Result<File> {
     match File::create_new(path) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
@@ -74,7 +76,7 @@ fn create(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Renames a file unless the name is taken; then the temporary file is removed.
+/// Renames the file `from` to `to`. If a file `to` exists already, it is kept and `from` is removed.
 fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     match rename_exclusive(from, to) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => fs::remove_file(from),
@@ -108,7 +110,7 @@ fn rename_exclusive(_: &Path, _: &Path) -> io::Result<()> {
     Err(ErrorKind::Unsupported.into())
 }
 
-/// Syncs the folder of a file, so that the name of the file survives a power failure.
+/// Writes the folder entry of `file` to disk, so that its name survives a power failure.
 pub(crate) fn sync_folder(file: &Path) -> Result<(), SweepError> {
     let folder = match file.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,

@@ -5,12 +5,13 @@ use crate::SweepError;
 use std::fs;
 use std::path::Path;
 
-/// Returns the name of the temporary file in which this process writes the file `what`.
+/// Returns the name of the temporary file in which this process writes the file named `what`. It contains the name of this
+/// computer and the id of this process.
 pub(crate) fn temporary_name(what: &str) -> String {
     format!(".{what}.{}.{}.tmp", host(), std::process::id())
 }
 
-/// Returns the name of this machine, with characters that are valid in file names.
+/// Returns the network name of this computer; characters that are invalid in file names are replaced by `-`.
 fn host() -> String {
     #[cfg(unix)]
     let name = rustix::system::uname()
@@ -30,8 +31,8 @@ fn host() -> String {
     name
 }
 
-/// Removes the temporary files that dead processes of this machine left in a folder, if `is_meant` accepts
-/// their final names.
+/// Removes temporary files in `folder` whose processes on this computer have ended. `is_meant` decides by the final name of
+/// a file if it may be removed.
 pub(crate) fn remove_stale(
     folder: &Path,
     is_meant: impl Fn(&str) -> bool,
@@ -59,7 +60,7 @@ pub(crate) fn remove_stale(
     Ok(())
 }
 
-/// Removes a file. It is not an error if the file does not exist.
+/// Removes a file; a missing file is no error.
 pub(crate) fn remove(path: &Path) -> Result<(), SweepError> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
@@ -69,7 +70,8 @@ pub(crate) fn remove(path: &Path) -> Result<(), SweepError> {
     }
 }
 
-/// Returns the final name of a temporary file of this machine, and the id of the process that writes it.
+/// Splits the name of a temporary file into the final name of the file and the id of the process that writes it. Returns
+/// `None` for other names, and for files of other computers than `host`.
 fn written<'n>(name: &'n str, host: &str) -> Option<(&'n str, u32)> {
     let rest = name.strip_prefix('.')?.strip_suffix(".tmp")?;
     let (rest, process) = rest.rsplit_once('.')?;

@@ -166,7 +166,8 @@ fn finite(node: &Node, values: Vec<f64>) -> Result<Vec<f64>, Fault> {
     Err(node.fault("a value between the ends is not a finite number"))
 }
 
-/// Returns $x_i = a + i\ ((b - a)/(n - 1))$ and $x_{n-1} = b$, bit for bit as `numpy.linspace` does.
+/// Returns `n` equally spaced numbers from `a` to `b`: $x_i = a + i\ ((b - a)/(n - 1))$ and $x_{n-1} = b$. The bits are
+/// those of `numpy.linspace`.
 fn linspace(a: f64, b: f64, n: u64) -> Vec<f64> {
     let step = (b - a) / (n - 1) as f64;
     let value = |i: u64| match i {
@@ -177,7 +178,8 @@ fn linspace(a: f64, b: f64, n: u64) -> Vec<f64> {
     (0..n).map(value).collect()
 }
 
-/// Returns $x_i = a\ (b/a)^{i/(n-1)}$ with exact ends.
+/// Returns `n` numbers in geometric progression from `a` to `b`: $x_i = a\ (b/a)^{i/(n-1)}$. The first and last number are
+/// exact.
 fn geomspace(a: f64, b: f64, n: u64) -> Vec<f64> {
     let value = |i: u64| match i {
         0 => a,
@@ -254,7 +256,8 @@ impl Random {
 }
 
 impl Uniform {
-    /// Returns the random number of a cell; `index` is the position of this column among the random columns.
+    /// Returns the uniformly distributed random number of this column in a cell of the sweep. `seed` is the seed of the
+    /// sweep, `cell` the number of the cell, and `index` the position of this column among the random columns.
     pub(crate) fn value(&self, seed: u64, cell: u64, index: u64) -> f64 {
         self.low + (self.high - self.low) * random::uniform(seed, cell, index)
     }

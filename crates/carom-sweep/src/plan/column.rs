@@ -52,7 +52,8 @@ impl Derived {
 }
 
 impl Column {
-    /// Reads a column. Only the command `resolve` has outcomes, from which a diameter can be computed.
+    /// Reads the definition of an answer column from the plan. `has_outcomes` is true if the sweep resolves impacts, whose
+    /// sets of outcomes may have the derived column `diameter`.
     pub(super) fn read(node: Node, has_outcomes: bool) -> Result<Self, Fault> {
         let name = node.name.clone();
         let (path, kind, optional) = match &node.value.kind {
@@ -114,7 +115,7 @@ impl Column {
         json!({ "name": self.name, "path": path, "type": self.kind.name() })
     }
 
-    /// True if the answer needs its `id` for this column.
+    /// True if the column shows the `id` of the answer or the whole answer, so that the answer must contain an `id`.
     pub(crate) fn needs_id(&self) -> bool {
         match &self.source {
             Source::Pointer(pointer) => {

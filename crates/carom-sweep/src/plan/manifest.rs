@@ -27,7 +27,8 @@ pub(super) struct Contents<'a> {
     pub(super) cells_per_shard: u64,
 }
 
-/// Returns the plan as JSON and its digest. Axes, names and columns are lists because their order matters.
+/// Converts the plan of a sweep to JSON. Returns the JSON object with its SHA-256 digest, and this digest. Axes, names and
+/// columns are JSON lists, because their order matters.
 pub(super) fn write(contents: &Contents<'_>) -> (Map<String, Value>, String) {
     let lets: Vec<Value> = contents
         .lets
@@ -73,7 +74,8 @@ pub(super) fn write(contents: &Contents<'_>) -> (Map<String, Value>, String) {
     (manifest, digest)
 }
 
-/// Computes the SHA-256 of a plan without its digest: keys sorted, no white space.
+/// Computes the SHA-256 digest of a plan in JSON, as hexadecimal digits. The text that is hashed has sorted keys, no white
+/// space and no key `digest`.
 pub(crate) fn digest_of(manifest: &Map<String, Value>) -> String {
     let mut manifest = manifest.clone();
     manifest.shift_remove("digest");
@@ -98,7 +100,8 @@ fn sorted(value: &Value) -> Value {
     }
 }
 
-/// Returns the keys in which two plans differ.
+/// Returns the keys whose values differ between two plans in JSON. The keys `digest`, `cells` and `shards` are left out,
+/// because their values follow from the others.
 pub(crate) fn parts_that_differ(
     one: &Map<String, Value>,
     other: &Map<String, Value>,

@@ -177,7 +177,9 @@ fn draft(text: &str) -> Result<Draft, Fault> {
     })
 }
 
-/// Returns the error of a plan without axes, draws and states. `axes` is the table of axes if there is one.
+/// Returns the error of a plan that varies nothing: it has no axes, no random draws and no file of states (impact problems,
+/// one per line). `axes` is the plan's empty table of axes, at whose position the error is reported; `None` if there is no
+/// such table.
 fn no_axis(axes: Option<&Node>) -> Fault {
     axes.map_or_else(
         || Fault {
@@ -189,7 +191,8 @@ fn no_axis(axes: Option<&Node>) -> Fault {
     )
 }
 
-/// Returns an error for keys that a plan with a scenario cannot use.
+/// Returns an error if a plan that runs a scenario has a command or named expressions. `command` and `lets` are these
+/// entries of the plan if they are present.
 fn check_no_problem_keys(command: Option<&Node>, lets: Option<&Node>) -> Result<(), Fault> {
     if let Some(node) = command {
         return Err(node.fault("a scenario has no command"));
@@ -258,7 +261,8 @@ fn finish(parts: Parts, states: Option<States>) -> Result<Plan, Fault> {
     })
 }
 
-/// True if an expression uses the seed of its cell.
+/// True if an expression of the plan uses `seed`, the random integer of a cell. `names` are the names known to expressions,
+/// `lets` the named expressions, and `kind` holds the expressions inside the problem.
 fn uses_seed(names: &Names, lets: &[(String, Expression)], kind: &CellKind) -> bool {
     let Some((seed, _)) = names.find("seed") else {
         return false;
@@ -317,7 +321,8 @@ fn read_states(node: Node) -> Result<Node, Fault> {
 struct Taken(Vec<String>);
 
 impl Taken {
-    /// Reserves a name. Names for expressions must be identifiers.
+    /// Adds a name to the names in use. Fails if the name is reserved, used already, or has invalid characters. `node`
+    /// gives the position for messages; with `in_expressions` the name must be an identifier.
     fn add(&mut self, name: &str, node: &Node, in_expressions: bool) -> Result<(), Fault> {
         if RESERVED.contains(&name) || FUNCTIONS.contains(&name) {
             return Err(node.fault(format!("the name `{name}` is reserved")));
@@ -391,7 +396,7 @@ fn read_columns(
     Ok(columns)
 }
 
-/// Returns an error for keys that no input line of the command has.
+/// Returns an error if the plan's table of the impact problem has a key that an input line of `command` does not accept.
 fn check_problem_keys(node: &Node, command: Command) -> Result<(), Fault> {
     let fields = node.clone().into_table()?;
     let known = keys(command).iter().map(|info| info.key);
@@ -412,8 +417,8 @@ fn check_problem_keys(node: &Node, command: Command) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Returns an error for an unknown law, unknown options of a law, and values of the wrong type: errors that are
-/// independent of the values of the axes.
+/// Returns an error if the impact problem of the plan names an unknown law or option, or has values of a wrong type. Such
+/// errors do not depend on the varied values. `example` is the problem with arbitrary values for its expressions.
 fn check_problem(node: &Node, example: &Value) -> Result<(), Fault> {
     let fields = node.clone().into_table()?.rest;
     let law = fields.iter().find(|field| field.name == "law");

@@ -22,7 +22,8 @@ pub(crate) struct States {
 }
 
 impl States {
-    /// Reads the file once and checks that every line is a JSON object.
+    /// Reads a file of problems once, and stores the position of each line that is not blank. Fails if one of them is not a
+    /// JSON object.
     pub(super) fn read(path: &Path) -> Result<Self, SweepError> {
         let fault = |line, message| SweepError::State {
             path: path.to_path_buf(),
@@ -69,12 +70,13 @@ impl States {
         self.lines.len() as u64
     }
 
-    /// Opens the file for reading single states.
+    /// Opens the file of states (one impact problem per line), from which single lines are read later.
     pub(crate) fn open(&self) -> Result<File, SweepError> {
         File::open(&self.path).map_err(SweepError::file("read", &self.path))
     }
 
-    /// Returns the problem of a state as it is in the file.
+    /// Reads the impact problem on line number `index` of the file of states (blank lines not counted), and returns it
+    /// unchanged as JSON.
     pub(crate) fn state(&self, file: &mut File, index: u64) -> Result<Value, SweepError> {
         let unreadable = |source| SweepError::file("read", &self.path)(source);
         let place = usize::try_from(index).ok().and_then(|i| self.lines.get(i));

@@ -31,7 +31,7 @@ enum Step {
 }
 
 impl Template {
-    /// Creates an empty template, which does not change a state.
+    /// Creates a template of an impact problem without entries: merged with a problem, it changes nothing.
     pub(super) fn empty() -> Self {
         Self {
             value: Value::Object(serde_json::Map::new()),
@@ -48,7 +48,8 @@ impl Template {
         Ok(template)
     }
 
-    /// Collects the expressions of a part. An error of that part gets the position and key of `here`.
+    /// Collects all expressions, the texts that begin with `=`, in a part of the problem. `path` leads to this part;
+    /// `names` are the names known to expressions. An error in this part is reported with the position and key of `here`.
     fn collect(
         &mut self,
         part: &Part,
@@ -114,7 +115,7 @@ impl Template {
         }
     }
 
-    /// Returns the problem with an arbitrary value of the right type for every expression.
+    /// Returns the problem in JSON with an arbitrary value of the right type in place of each expression.
     pub(super) fn example(&self) -> Value {
         let mut example = self.value.clone();
         for slot in &self.slots {
@@ -131,17 +132,19 @@ impl Template {
         example
     }
 
-    /// Returns the problem before expressions are filled in, as a target for [`fill`](Self::fill).
+    /// Returns the problem in JSON before expressions are replaced by values, for use as the target of
+    /// [`fill`](Self::fill).
     pub(crate) fn blank(&self) -> Value {
         self.value.clone()
     }
 
-    /// True if an expression uses the name with this index.
+    /// True if an expression of the problem uses the variable with index `name`.
     pub(crate) fn uses(&self, name: usize) -> bool {
         self.slots.iter().any(|slot| slot.expression.uses(name))
     }
 
-    /// Fills in every expression. `target` is a [`blank`](Self::blank) problem, or one that was filled before.
+    /// Replaces each expression in the problem `target` by its value for the variables `names`. `target` is a
+    /// [`blank`](Self::blank) problem, or one that was filled before; `stack` is working memory.
     pub(crate) fn fill(
         &self,
         target: &mut Value,
@@ -166,7 +169,7 @@ fn place<'v>(value: &'v mut Value, path: &[Step]) -> Option<&'v mut Value> {
     })
 }
 
-/// Returns the error of a cell with an expression that has no finite value.
+/// Creates the error of a cell in which an expression has no finite value. `place` is the key of the expression.
 pub(crate) fn non_finite(place: &str, expression: &Expression) -> WireError {
     let text = expression.text();
     WireError::new(
@@ -184,7 +187,8 @@ pub(crate) fn json(value: &Scalar) -> Value {
     }
 }
 
-/// Lays a JSON value over another: tables are merged key by key, other values are replaced.
+/// Merges the JSON value `over` into `base`: objects are merged key by key; any other value in `over` replaces the one in
+/// `base`.
 pub(crate) fn lay_over(base: &mut Value, over: &Value) {
     match (base, over) {
         (Value::Object(base), Value::Object(over)) => {
@@ -201,7 +205,8 @@ pub(crate) fn lay_over(base: &mut Value, over: &Value) {
     }
 }
 
-/// Returns the names that are known in every plan.
+/// Returns the variables that expressions of every plan can use: `cell`, the number of the cell, and `seed`, its random
+/// integer.
 pub(crate) fn cell_names() -> Names {
     let mut names =
         Names::with_hints(|name, known| carom_wire::nearest_name(name, known.iter().copied()));

@@ -16,7 +16,7 @@ pub(crate) struct Stamp {
     pub(crate) shard: String,
 }
 
-/// Reads the metadata of a file.
+/// Reads the metadata of a table file: the digest of the sweep's plan and the shard.
 pub(crate) fn stamp(reader: &SerializedFileReader<impl ChunkReader + 'static>) -> Stamp {
     let pairs = reader.metadata().file_metadata().key_value_metadata();
     let value = |key: &str| {
@@ -30,7 +30,7 @@ pub(crate) fn stamp(reader: &SerializedFileReader<impl ChunkReader + 'static>) -
     }
 }
 
-/// Reads all rows of a file, whose columns must match the schema.
+/// Reads all rows of a Parquet file. Fails if number or types of its columns differ from `schema`.
 pub(crate) fn read_all(
     reader: &SerializedFileReader<impl ChunkReader + 'static>,
     schema: &Schema,
@@ -55,7 +55,8 @@ pub(crate) fn read_all(
     Ok(all)
 }
 
-/// Reads numeric columns by their names. Booleans become 0 or 1.
+/// Reads the columns with the given names from a Parquet file as numbers; false and true become 0 and 1. Returns one list
+/// per name, with `None` for missing values. Fails for a column that does not exist or holds no numbers.
 pub(crate) fn columns_named(
     reader: &SerializedFileReader<impl ChunkReader + 'static>,
     names: &[&str],
@@ -148,7 +149,8 @@ fn read_column(
 
 type Raw<T> = (Vec<T>, Vec<i16>, Vec<i16>);
 
-/// Returns the values of `n` rows, and their definition and repetition levels.
+/// Reads `n` rows of a Parquet column. Returns the values, and the definition and repetition levels, by which Parquet marks
+/// missing values and the starts of lists.
 fn raw<T: DataType>(mut reader: ColumnReaderImpl<T>, n: usize) -> Result<Raw<T::T>, ParquetError> {
     let (mut values, mut definition, mut repetition) = (Vec::new(), Vec::new(), Vec::new());
     let mut read = 0;
@@ -167,7 +169,7 @@ fn raw<T: DataType>(mut reader: ColumnReaderImpl<T>, n: usize) -> Result<Raw<T::
     Ok((values, definition, repetition))
 }
 
-/// Returns the values of `n` rows of a column with optional values.
+/// Reads `n` rows of a Parquet column without lists. Returns one entry per row, `None` for a missing value.
 fn optional<T: DataType>(
     reader: ColumnReaderImpl<T>,
     n: usize,

@@ -23,7 +23,8 @@ pub(crate) struct ParquetSink<W: Write + Send> {
 }
 
 impl<W: Write + Send> ParquetSink<W> {
-    /// Begins a file with the key-value metadata `stamp`.
+    /// Begins a Parquet file with the columns of `schema`. `to` receives the bytes; `stamp` holds the metadata as pairs of
+    /// key and value.
     pub(crate) fn new(
         to: W,
         schema: &Schema,
@@ -34,7 +35,7 @@ impl<W: Write + Send> ParquetSink<W> {
         Ok(Self { writer })
     }
 
-    /// Writes rows as one row group.
+    /// Appends rows to the Parquet file as one row group.
     pub(crate) fn write(&mut self, rows: &Rows) -> Result<(), ParquetError> {
         let mut group = self.writer.next_row_group()?;
         for values in rows.columns() {
@@ -47,13 +48,14 @@ impl<W: Write + Send> ParquetSink<W> {
         Ok(())
     }
 
-    /// Ends the file and returns the writer below.
+    /// Completes the Parquet file and returns the writer that received its bytes.
     pub(crate) fn finish(self) -> Result<W, ParquetError> {
         self.writer.into_inner()
     }
 }
 
-/// Returns the bytes of a file with one row group.
+/// Returns the bytes of a Parquet file that holds `rows` in one row group. `stamp` holds the metadata as pairs of key and
+/// value.
 pub(crate) fn encode(
     schema: &Schema,
     stamp: Vec<(&str, String)>,
@@ -208,7 +210,8 @@ fn write_lists(
     Ok(())
 }
 
-/// Returns the values that exist, and for each row the level 1 if it has a value or 0 if not.
+/// Separates the values of a column from its gaps. Returns the values that exist, and for each row the Parquet definition
+/// level: 1 if the row has a value, 0 if not.
 fn present<T>(values: impl Iterator<Item = Option<T>>) -> (Vec<T>, Vec<i16>) {
     let mut levels = Vec::with_capacity(values.size_hint().0);
     let found = values.inspect(|value| levels.push(i16::from(value.is_some())));

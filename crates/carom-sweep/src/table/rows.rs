@@ -48,7 +48,8 @@ impl Values {
         }
     }
 
-    /// Appends a value. A value of another type is stored as missing (0 in an unsigned column).
+    /// Appends a value to this column. A value of another type than the column's becomes a missing value; a column of
+    /// unsigned integers stores 0.
     fn push(&mut self, datum: Datum) {
         match (self, datum) {
             (Self::Unsigned(values), Datum::Unsigned(value)) => values.push(value),
@@ -66,7 +67,7 @@ impl Values {
         }
     }
 
-    /// Returns the value of a row.
+    /// Returns the value of this column in row `row`; null if the value is missing.
     pub(crate) fn get(&self, row: usize) -> Datum {
         fn or_null<T: Clone>(values: &[Option<T>], row: usize, some: fn(T) -> Datum) -> Datum {
             values.get(row).cloned().flatten().map_or(Datum::Null, some)
@@ -83,7 +84,8 @@ impl Values {
         }
     }
 
-    /// Moves up to `n` values from the front of `other` to the end of this column.
+    /// Moves up to `n` values from the front of the column `other` to the end of this column. Nothing happens if their
+    /// types differ.
     fn take_front(&mut self, other: &mut Self, n: usize) {
         fn take<T>(to: &mut Vec<T>, from: &mut Vec<T>, n: usize) {
             to.extend(from.drain(..n.min(from.len())));
@@ -126,7 +128,8 @@ impl Rows {
         self.columns.first().map_or(0, Values::len)
     }
 
-    /// Appends a row with one value per column. Missing values are stored as null.
+    /// Appends a row to the table: one value per column, in the order of the columns. Values that the row lacks are stored
+    /// as null.
     pub(crate) fn push(&mut self, row: impl IntoIterator<Item = Datum>) {
         let mut row = row.into_iter();
         for column in &mut self.columns {
@@ -134,7 +137,7 @@ impl Rows {
         }
     }
 
-    /// Moves up to `n` rows from the front of `other` to the end of this table.
+    /// Moves up to `n` rows from the front of the table `other` to the end of this table.
     pub(crate) fn take_front(&mut self, other: &mut Self, n: usize) {
         for (to, from) in self.columns.iter_mut().zip(&mut other.columns) {
             to.take_front(from, n);

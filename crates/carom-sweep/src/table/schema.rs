@@ -38,7 +38,7 @@ impl ColumnType {
         }
     }
 
-    /// Returns the type with a given name; `None` for names that a plan cannot use.
+    /// Returns the column type with the name `name`, such as `f64`; `None` for names that a plan cannot use.
     pub(crate) fn named(name: &str) -> Option<Self> {
         [
             Self::Integer,
@@ -73,7 +73,7 @@ pub(crate) struct Schema {
 pub(crate) const ERRORS: [&str; 2] = ["error_kind", "error_message"];
 
 impl Schema {
-    /// Returns the columns of the table for a plan in JSON; `None` if the JSON is not a valid plan.
+    /// Returns the columns of the table that a sweep with this plan produces; `None` if the JSON is not a valid plan.
     pub(crate) fn of_plan(plan: &Map<String, Value>) -> Option<Self> {
         let mut fields = Vec::new();
         let mut add = |name: &str, kind, is_nullable| {

@@ -48,7 +48,7 @@ impl<W: Write> CsvSink<W> {
     }
 }
 
-/// Writes one JSON object per row.
+/// Writes each row of a table as one line with a JSON object, with the column names of `schema` as keys.
 pub(crate) fn write_json_lines(
     to: &mut impl Write,
     schema: &Schema,
@@ -61,7 +61,7 @@ pub(crate) fn write_json_lines(
     Ok(())
 }
 
-/// Returns a row as a JSON object, with the keys in the order of the columns.
+/// Converts a row of a table to a JSON object, whose keys are the column names of `schema` in order.
 pub(crate) fn json_row(schema: &Schema, row: impl IntoIterator<Item = Datum>) -> Value {
     let names = schema.fields.iter().map(|field| field.name.clone());
     Value::Object(names.zip(row.into_iter().map(json)).collect::<Map<_, _>>())

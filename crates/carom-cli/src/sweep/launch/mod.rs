@@ -87,7 +87,7 @@ pub(super) fn launch(args: &Args, program: &[OsString]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Passes a script to sbatch and returns the number of its job.
+/// Submits a script to the cluster scheduler Slurm by its command sbatch with `options`. Returns the number of the new job.
 fn submit(script: &str, options: &[String]) -> Result<String, Failure> {
     let unusable = |error| Failure::Usage(format!("cannot run sbatch: {error}"));
     let mut sbatch = Command::new("sbatch")
@@ -127,7 +127,7 @@ fn quoted_for_shells(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
-/// Quotes a text for Python: a JSON string is also a Python string.
+/// Quotes a text as a Python string. It has the form of a JSON string, which Python also accepts.
 fn quoted_for_python(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

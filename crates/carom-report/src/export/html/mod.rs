@@ -84,7 +84,8 @@ pub fn sentence(text: &str) -> String {
     first.unwrap_or_default() + letters.as_str()
 }
 
-/// Returns the names of the impact laws in the parameters, or of the one in the results if the run used another law.
+/// Returns the text that names the impact laws of a record for the HTML page; empty if no law is named. The names are taken
+/// from the parameters, unless the results name another law: then the run used that one.
 fn law(record: &Record) -> String {
     let mut names: Vec<&str> = match record.parameters.get("law") {
         Some(serde_json::Value::String(name)) => vec![name],
@@ -104,7 +105,8 @@ fn law(record: &Record) -> String {
     format!(" \u{b7} law: {}", escape(&names.join(", ")))
 }
 
-/// Writes a player within an element whose `id` is the animation's name, so that an address can point to it.
+/// Writes the HTML of the player of an animation. The enclosing element has the animation's name as its `id`, so that links
+/// can point to it.
 fn placed(animation: &Animation) -> Result<String, ExportError> {
     let player = parts::animation(animation)?;
     Ok(format!(
@@ -135,8 +137,8 @@ pub fn page(title: &str, style: &str, body: &str, plays: bool) -> String {
     )
 }
 
-/// Writes a page that draws `frames` frames of a motion, evenly spaced from its start to its end, and appends each as a
-/// line of base 64 to the element `frames`.
+/// Writes an HTML page whose script draws `frames` pictures of an animation, evenly spaced in time from start to end. The
+/// script appends each picture as a line of base 64 to the page's element `frames`.
 ///
 /// # Errors
 ///
@@ -152,7 +154,8 @@ pub(super) fn film(shown: &Animation, frames: usize) -> Result<String, ExportErr
     Ok(page(&shown.title, style, &body, true))
 }
 
-/// Appends a heading and the items below it; nothing for an empty list. An empty heading is omitted.
+/// Appends to the HTML text `out` a heading and the text of each item, as `show` returns it. Without items nothing is
+/// appended; an empty heading is omitted.
 fn section<T>(
     out: &mut String,
     heading: &str,

@@ -69,7 +69,8 @@ fn cell(column: usize, content: &str) -> String {
     }
 }
 
-/// Returns the cells of a quantity's row in the table.
+/// Returns the HTML texts of the table row of a computed quantity: name, value, unit, expected (such as published) values,
+/// differences from these, and remarks.
 fn cells(quantity: &Quantity) -> [String; 6] {
     let lines = |text: &dyn Fn((&'static str, f64, &str)) -> String| {
         quantity
@@ -107,7 +108,8 @@ fn cells(quantity: &Quantity) -> [String; 6] {
     ]
 }
 
-/// Prepends the label that a narrow screen shows before a value.
+/// Returns the attribute `data-label` of a table cell, the label `name` that narrow screens show before the value; an empty
+/// text for an empty value.
 fn label(name: &str, value: &str) -> String {
     if value.is_empty() {
         return String::new();

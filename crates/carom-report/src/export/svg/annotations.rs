@@ -38,8 +38,9 @@ impl Layout<'_> {
         }
     }
 
-    /// Writes the label of a disk inside it, opposite to an arrow that starts at the center; above the disk if the label is too
-    /// wide.
+    /// Writes the label of a disk into the drawing. The label stands inside the disk, on the side opposite to an arrow that
+    /// starts at the center; a label wider than the disk stands above it. `[x, y]` is the pixel of the center,
+    /// `[right, top]` the upper right corner of the square around the disk.
     fn disk_label(
         &self,
         label: &str,
@@ -65,7 +66,8 @@ impl Layout<'_> {
         self.note(label, at, canvas)
     }
 
-    /// Returns the direction of the first arrow that starts near a pixel; zero without such an arrow.
+    /// Returns the unit vector along the first arrow of the figure that starts within 10 pixels of `start`; the zero vector
+    /// if there is no such arrow.
     fn arrow_from(&self, start: Point, figure: &Figure) -> Point {
         let mut starting = figure.marks.iter().filter_map(|mark| match mark {
             Mark::Arrow {
@@ -82,7 +84,8 @@ impl Layout<'_> {
         starting.next().unwrap_or_default()
     }
 
-    /// Writes the label of an arrow just beyond its tip, with a distance at which text and arrow do not touch.
+    /// Writes the label of an arrow just beyond its tip, far enough that text and arrow do not touch. The arrow points from
+    /// pixel `from` to pixel `to`.
     fn arrow_label(&self, label: &str, from: Point, to: Point, canvas: &mut Canvas) -> Done {
         let Some(([dx, dy], _)) = direction(from, to) else {
             return Ok(());
@@ -93,7 +96,8 @@ impl Layout<'_> {
         self.note(label, [to[0] + reach * dx, to[1] + reach * dy], canvas)
     }
 
-    /// Writes text on a translucent patch, moved to stay inside the frame.
+    /// Writes text centered at the pixel `at` on a translucent patch. Text that would cross the edge of the plot is shifted
+    /// inside; text far outside is omitted.
     fn note(&self, text: &str, at: Point, canvas: &mut Canvas) -> Done {
         if text.is_empty() || !self.near(at) {
             return Ok(());
@@ -123,7 +127,8 @@ impl Layout<'_> {
         canvas.text(text, [x, y], NOTE_SIZE, Look::new(HPos::Center))
     }
 
-    /// True if a pixel is in the frame or near it; the margin of 80 pixels allows for the offset of a label from its mark.
+    /// True if a pixel lies inside the frame of the plot or at most 80 pixels outside. The margin allows for labels that
+    /// are shifted away from the point that they describe.
     fn near(&self, [x, y]: Point) -> bool {
         let margin = 80.0;
         x > self.frame.left - margin

@@ -42,7 +42,7 @@ impl Look {
         self
     }
 
-    /// Turns the text so that it reads from bottom to top.
+    /// Rotates the text so that it reads from bottom to top.
     pub(super) fn upright(mut self) -> Self {
         self.turn = FontTransform::Rotate270;
         self
@@ -55,14 +55,14 @@ pub(super) struct Canvas<'a> {
 }
 
 impl<'a> Canvas<'a> {
-    /// Creates a canvas that appends to `text`; `size` is in tenths of a pixel.
+    /// Creates a canvas that appends SVG elements to `text`. `size` is the width and height in tenths of a pixel.
     pub(super) fn new(text: &'a mut String, size: (u32, u32)) -> Self {
         Self {
             backend: SVGBackend::with_string(text, size),
         }
     }
 
-    /// Completes the document.
+    /// Completes the SVG document.
     pub(super) fn finish(mut self) -> Done {
         self.backend.present().map_err(drawing_error)
     }
@@ -156,7 +156,8 @@ impl<'a> Canvas<'a> {
         }
     }
 
-    /// Writes text, vertically centered; nothing for empty text.
+    /// Draws text vertically centered at the pixel `at`; empty text draws nothing. `size` is the font size (pixels); `look`
+    /// holds the horizontal anchor, the font style and the rotation.
     pub(super) fn text(&mut self, text: &str, at: Point, size: f64, look: Look) -> Done {
         let clean: String = text.chars().filter(|c| !c.is_control()).collect();
         if clean.is_empty() {
@@ -182,7 +183,7 @@ fn coordinates(point: &Point) -> (i32, i32) {
     (fine(x), fine(y))
 }
 
-/// Converts pixels to whole tenths of a pixel.
+/// Converts a length in pixels to the nearest whole number of tenths of a pixel.
 pub(super) fn fine(pixels: f64) -> i32 {
     whole((pixels * FINE).round())
 }

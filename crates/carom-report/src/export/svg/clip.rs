@@ -29,7 +29,8 @@ impl Rect {
     }
 }
 
-/// Clips a polyline to the frame; returns its visible parts. Undefined points break the polyline.
+/// Clips a polyline to a rectangle. Returns the parts of the polyline inside the rectangle, in order. A point with a
+/// coordinate that is NaN or infinite interrupts the polyline.
 pub(super) fn visible_runs(points: &[Point], frame: Rect) -> Vec<Vec<Point>> {
     let mut runs: Vec<Vec<Point>> = Vec::new();
     for (a, b) in points.iter().zip(points.iter().skip(1)) {
@@ -44,7 +45,8 @@ pub(super) fn visible_runs(points: &[Point], frame: Rect) -> Vec<Vec<Point>> {
     runs
 }
 
-/// Clips a segment to the frame by Liang and Barsky's method; `None` if it lies outside.
+/// Clips the segment from `a` to `b` to a rectangle by the method of Liang and Barsky. Returns the ends of the part inside;
+/// `None` if the segment lies outside.
 fn clip_segment(a: Point, b: Point, frame: Rect) -> Option<[Point; 2]> {
     if !is_finite(&a) || !is_finite(&b) {
         return None;
@@ -76,7 +78,7 @@ fn clip_segment(a: Point, b: Point, frame: Rect) -> Option<[Point; 2]> {
     (enter <= leave).then_some([start, end])
 }
 
-/// Clips a polygon to the frame by Sutherland and Hodgman's method.
+/// Clips a polygon to a rectangle by the method of Sutherland and Hodgman. Returns the corners of the part inside.
 pub(super) fn clip_polygon(corners: &[Point], frame: Rect) -> Vec<Point> {
     let sides: [(usize, f64, f64); 4] = [
         (0, 1.0, frame.left),

@@ -13,7 +13,7 @@ pub(super) const GRID: RGBColor = RGBColor(228, 228, 228);
 pub(super) const MINOR_GRID: RGBColor = RGBColor(243, 243, 243);
 pub(super) const PAPER: RGBColor = RGBColor(255, 255, 255);
 
-/// Returns the RGB value of a color in Okabe and Ito's palette.
+/// Returns the RGB value of a named color, from the palette of Okabe and Ito.
 pub(super) fn rgb(color: Color) -> RGBColor {
     match color {
         Color::Black => RGBColor(0, 0, 0),
@@ -43,7 +43,8 @@ const DARK: [(RGBColor, &str); 12] = [
     (RGBColor(128, 128, 128), "#9a9a9a"),
 ];
 
-/// Returns style rules that replace the colors of a drawing for readers who prefer dark pages.
+/// Returns a CSS style element that replaces the colors of an SVG drawing on devices with dark mode. `drawing` is the text
+/// of the drawing; only colors that occur in it get a rule.
 pub(super) fn dark_style(drawing: &str) -> String {
     let mut rules = String::from("<style>@media (prefers-color-scheme:dark){");
     for (RGBColor(r, g, b), shown) in DARK {
@@ -59,7 +60,8 @@ pub(super) fn dark_style(drawing: &str) -> String {
     rules
 }
 
-/// Returns a color of the Viridis map; `share` runs from 0 to 1. Interpolates between ten equal steps.
+/// Returns the color at position `share`, from 0 to 1, of the color map Viridis. Colors are interpolated linearly between
+/// ten equally spaced ones.
 pub(super) fn viridis(share: f64) -> RGBColor {
     const STOPS: [[u8; 3]; 10] = [
         [68, 1, 84],

@@ -52,12 +52,12 @@ impl<'a> Bar<'a> {
         Ok(bar)
     }
 
-    /// Returns the width that the bar takes from the plot (pixels).
+    /// Returns the width (pixels) of the color bar with its gap, ticks and label, which is not available to the plot.
     pub(super) fn reserve(&self) -> f64 {
         Self::GAP + Self::WIDTH + 9.0 + self.ticks.width() + 10.0 + LABEL_SIZE + 6.0
     }
 
-    /// Draws the bar to the right of a plot.
+    /// Draws the color bar with ticks and label to the right of the rectangle `plot`.
     pub(super) fn draw(&self, plot: Rect, canvas: &mut Canvas) -> Done {
         let left = plot.right + Self::GAP;
         let frame = Rect {

@@ -23,8 +23,9 @@ struct Element {
     data: String,
 }
 
-/// Joins runs of dots, of cells and of dashes. Elements of one style keep their order. Dots and dashes are
-/// joined only within one style; cells of different styles may change their order, which does not show.
+/// Shortens an SVG text by merging many similar elements in a row, such as dots, map cells or dashes, into one path
+/// element. Dots and dashes are merged only with neighbors of equal style. Cells of different styles may change their
+/// order, which is invisible.
 pub(super) fn compact(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut run: Vec<(&str, Element)> = Vec::new();
@@ -48,7 +49,8 @@ pub(super) fn compact(text: &str) -> String {
     out
 }
 
-/// Writes a run: unchanged if it is short, else as one path for each style.
+/// Writes the collected similar elements to `out` and empties `run`. A short list is written unchanged; a long one as one
+/// path for each style.
 fn flush(run: &mut Vec<(&str, Element)>, out: &mut String) {
     if run.len() < LEAST_RUN {
         run.drain(..).for_each(|(line, _)| out.push_str(line));
@@ -67,7 +69,8 @@ fn flush(run: &mut Vec<(&str, Element)>, out: &mut String) {
     }
 }
 
-/// Parses a line of the backend as an element that can be joined; `None` for all other lines.
+/// Parses a line of SVG text as a dot, map cell or dash that can be merged with its neighbors into one path; `None` for all
+/// other lines. The line must have the attributes that the drawing library writes.
 fn element(line: &str) -> Option<Element> {
     let (name, rest) = line.strip_prefix('<')?.split_once(' ')?;
     let attributes = attributes(rest.strip_suffix("/>")?)?;
@@ -123,7 +126,8 @@ fn element(line: &str) -> Option<Element> {
     }
 }
 
-/// Parses names and values of attributes in their order; `None` if the text is not a list of `name="value"`.
+/// Parses the attributes of an XML element, a list of `name="value"`. Returns the pairs of name and value in order; `None`
+/// if the text has another form.
 fn attributes(text: &str) -> Option<Vec<(&str, &str)>> {
     let mut rest = text.trim();
     let mut found = Vec::new();

@@ -1,6 +1,6 @@
 //! Numbers given as an integer times a power of ten.
 
-/// Returns `number × 10^power`; divides for negative powers, because positive powers of ten are exact.
+/// Returns `number × 10^power`. For a negative power it divides by a positive power of ten, which is exact.
 pub(super) fn scaled(number: i64, power: i32) -> f64 {
     let number = number as f64;
     if (-300..0).contains(&power) {
@@ -18,7 +18,7 @@ pub(super) fn digit_count(number: u64) -> u32 {
     number.checked_ilog10().unwrap_or(0) + 1
 }
 
-/// Writes `number × 10^power` as exact decimal text.
+/// Formats `number × 10^power` as exact decimal text without exponent.
 pub(super) fn decimal(number: i64, power: i32) -> String {
     let sign = if number < 0 { "\u{2212}" } else { "" };
     let mut digits = number.unsigned_abs().to_string();

@@ -7,14 +7,15 @@ pub(super) fn is_finite(point: &Point) -> bool {
     point.iter().all(|v| v.is_finite())
 }
 
-/// Returns the unit vector from the first pixel to the second and their distance; `None` if they coincide.
+/// Returns the unit vector from the first point to the second, and their distance (pixels). Returns `None` if the distance
+/// is at most 0.1 pixels or not finite.
 pub(super) fn direction([x0, y0]: Point, [x1, y1]: Point) -> Option<(Point, f64)> {
     let length = (x1 - x0).hypot(y1 - y0);
     let usable = length.is_finite() && length > 0.1;
     usable.then(|| ([(x1 - x0) / length, (y1 - y0) / length], length))
 }
 
-/// Drops points that lie too close to the previous one to be visible.
+/// Omits the points of a polyline that lie within a quarter of a pixel of the last kept point. The last point stays.
 pub(super) fn simplified(run: &[Point]) -> Vec<Point> {
     let mut kept: Vec<Point> = Vec::new();
     let last = run.len().saturating_sub(1);
@@ -27,7 +28,7 @@ pub(super) fn simplified(run: &[Point]) -> Vec<Point> {
     kept
 }
 
-/// Cuts a polyline into dashes of length `dash`, separated by `gap`.
+/// Cuts a polyline into dashes. `dash` is the length of a dash and `gap` the distance to the next one (pixels).
 pub(super) fn dashes(points: &[Point], dash: f64, gap: f64) -> Vec<Vec<Point>> {
     let mut out: Vec<Vec<Point>> = Vec::new();
     let (mut drawing, mut left) = (true, dash);

@@ -9,7 +9,8 @@ use super::text::{LABEL_SIZE, TICK_SIZE};
 use super::ticks::Ticks;
 use crate::export::with_unit;
 
-/// Writes the power of ten that tick labels of a vertical axis omit, above the frame.
+/// Writes the common power of ten of a vertical axis, which its tick labels omit, above the frame. Nothing is written if
+/// the labels are complete.
 pub(super) fn factor_above(frame: Rect, ticks: &Ticks, canvas: &mut Canvas) -> Done {
     let Some(factor) = &ticks.factor else {
         return Ok(());
@@ -18,7 +19,8 @@ pub(super) fn factor_above(frame: Rect, ticks: &Ticks, canvas: &mut Canvas) -> D
     canvas.text(factor, at, TICK_SIZE, Look::new(HPos::Left))
 }
 
-/// Writes the label of a vertical axis, centered along the frame.
+/// Writes the label and unit of a vertical axis at the horizontal position `x` (pixels), rotated, and centered along the
+/// frame.
 pub(super) fn upright_label(
     label: &str,
     unit: &str,

@@ -29,7 +29,8 @@ impl Room {
         }
     }
 
-    /// Returns the height (pixels) of a figure whose axes need not have equal units, without a legend below.
+    /// Returns the height (pixels) of a figure on a wide or narrow page, without the legend below. It does not apply to
+    /// figures that need equal units on both axes.
     const fn height(self) -> f64 {
         match self {
             Self::Wide => 560.0,
@@ -132,7 +133,7 @@ impl<'a> Layout<'a> {
         })
     }
 
-    /// Returns the pixel of a point given in the units of the axes.
+    /// Returns the position on the canvas (pixels) of a point that is given in the units of the axes.
     pub(super) fn pixel(&self, x: f64, y: f64) -> Point {
         [self.x.pixel(x), self.y.pixel(y)]
     }
@@ -142,7 +143,8 @@ impl<'a> Layout<'a> {
     }
 }
 
-/// Returns plot width, x range, plot height and y range for which one unit has equal length on both axes.
+/// Computes the plot size and the axis ranges for which a unit has equal length on both axes. Returns plot width (pixels),
+/// x range, plot height (pixels) and y range. `room` is the available width (pixels); `x` and `y` are the smallest ranges.
 fn equal_aspect(
     figure: &Figure,
     room: f64,
@@ -161,7 +163,8 @@ fn equal_aspect(
     Ok((x.length() * per_unit, x, y.length() * per_unit, y))
 }
 
-/// Returns the number of ticks whose labels fit in the width.
+/// Returns the number of ticks whose labels fit side by side below an axis of length `width` (pixels). `span` is the range
+/// of the axis.
 fn x_tick_count(figure: &Figure, span: Span, width: f64) -> f64 {
     let draft = Ticks::new(span, &figure.x, (width / 80.0).max(2.0));
     (width / (draft.width() + 36.0).max(72.0)).max(2.0)

@@ -67,7 +67,7 @@ pub(super) fn legend(figure: &Figure) -> Vec<Entry<'_>> {
         .collect()
 }
 
-/// Draws entries one below the other; `[left, top]` is the upper left corner of the first.
+/// Draws the entries of a legend one below the other. `[left, top]` is the upper left corner of the first entry (pixels).
 pub(super) fn draw_legend(
     entries: &[Entry<'_>],
     [left, mut top]: Point,
@@ -87,7 +87,7 @@ pub(super) fn draw_legend(
     Ok(())
 }
 
-/// Draws a sample of a mark, beginning at its left end `[left, y]`.
+/// Draws a small sample of a line or point symbol in a legend. `[left, y]` is the left end of the sample (pixels).
 fn swatch(mark: &Mark, [left, y]: Point, canvas: &mut Canvas) -> Done {
     match mark {
         Mark::Line { style, color, .. } => {

@@ -76,7 +76,7 @@ fn drawn(figure: &Figure, room: Room) -> Result<String, ExportError> {
     Ok(with_header(&text, figure, &layout))
 }
 
-/// Draws a figure from back to front: grid, heat maps, other marks, notes, axes, title, legend.
+/// Draws all parts of a figure from back to front: grid, heat maps, other marks, notes, axes, title, color bar, legend.
 fn draw(figure: &Figure, layout: &Layout<'_>, canvas: &mut Canvas) -> Done {
     let page = [
         [0.0, 0.0],
@@ -104,13 +104,13 @@ fn draw(figure: &Figure, layout: &Layout<'_>, canvas: &mut Canvas) -> Done {
     draw_legend(&layout.legend, layout.legend_at, canvas)
 }
 
-/// Removes attributes that the backend writes although they have their default values.
+/// Removes from an SVG text the attributes that the drawing library writes although they have their default values.
 fn without_defaults(text: &str) -> String {
     text.replace(" opacity=\"1\"", "")
         .replace(" stroke=\"none\"", "")
 }
 
-/// Replaces the backend's opening tag by one with the size in pixels and a title.
+/// Replaces the opening tag of an SVG text by one with the size in pixels, a title and style rules for dark mode.
 fn with_header(text: &str, figure: &Figure, layout: &Layout) -> String {
     let body = text.split_once('>').map_or("", |(_, body)| body);
     let title = if figure.title.is_empty() {

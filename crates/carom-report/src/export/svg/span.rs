@@ -36,7 +36,7 @@ impl Span {
         }
     }
 
-    /// Widens an empty interval or one of zero length, so that it can be drawn.
+    /// Widens an axis range that is empty or has zero length, so that an axis can be drawn.
     ///
     /// Differences at the level of rounding errors count as zero; a plot that
     /// magnified them would mislead.
@@ -74,7 +74,8 @@ impl Side {
     }
 }
 
-/// Returns the range of an axis: the requested one, or one that fits the marks.
+/// Returns the range of one axis of a figure: the range that the figure requests, or else a range that contains all marks.
+/// `side` selects the x axis or y axis.
 pub(super) fn span(figure: &Figure, side: Side) -> Result<Span, ExportError> {
     let axis = side.pick(&figure.x, &figure.y);
     if let Some([low, high]) = axis.range {
@@ -117,7 +118,8 @@ pub(super) fn span(figure: &Figure, side: Side) -> Result<Span, ExportError> {
     }
 }
 
-/// Returns the transformed coordinates of a mark that an axis should include.
+/// Returns the coordinates of a mark along one axis, which the axis range should include. On a logarithmic axis they are
+/// decimal logarithms. `side` selects x or y.
 fn extent(mark: &Mark, scale: Scale, side: Side) -> Vec<f64> {
     let values = match mark {
         Mark::Line { x, y, .. } | Mark::Points { x, y, .. } | Mark::Polygon { x, y, .. } => {

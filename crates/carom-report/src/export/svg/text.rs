@@ -7,7 +7,8 @@ pub(super) const LABEL_SIZE: f64 = 15.0;
 /// Font size of labels in the plot and of the legend (pixels).
 pub(super) const NOTE_SIZE: f64 = 13.0;
 
-/// Estimates the width of text (pixels), rather too wide: the renderer chooses the font.
+/// Estimates the width (pixels) of a text at the font size `size` (pixels). The estimate is rather too large, because the
+/// font is chosen later by the viewer.
 pub(super) fn text_width(text: &str, size: f64) -> f64 {
     let em = |c: char| match c {
         'i' | 'j' | 'l' | '.' | ',' | ':' | ';' | '|' | '\'' | '!' | ' ' => 0.32,
@@ -21,7 +22,7 @@ pub(super) fn text_width(text: &str, size: f64) -> f64 {
     size * text.chars().map(em).sum::<f64>()
 }
 
-/// Breaks text between words into lines of at most `width`.
+/// Breaks a text between words into lines of at most `width` pixels at the font size `size` (pixels).
 pub(super) fn wrap(text: &str, size: f64, width: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {

@@ -33,8 +33,8 @@ impl Ticks {
         }
     }
 
-    /// Places ticks at multiples of 1, 2, or 5 times a power of ten, stored as integers so that
-    /// labels never show rounding errors.
+    /// Places ticks of a linear axis at multiples of 1, 2 or 5 times a power of ten. `span` is the axis range and `count`
+    /// the desired number of ticks. The multiples are stored as integers, so that labels never show rounding errors.
     pub(super) fn linear(span: Span, count: f64) -> Self {
         let (multiple, power) = step(span.length() / count.max(1.0));
         let numbers = multiples(span, multiple, power);
@@ -58,8 +58,9 @@ impl Ticks {
         }
     }
 
-    /// Places ticks at powers of ten, in a short span also at 2 and 5 times these, and linearly
-    /// if the span is shorter still.
+    /// Places ticks of a logarithmic axis at powers of ten. In a short range, 2 and 5 times these are added; in a still
+    /// shorter range the ticks are equally spaced. `span` is the range of decimal logarithms, `count` the desired number of
+    /// ticks.
     fn log(span: Span, count: f64) -> Self {
         let (first, last) = (whole(span.low.floor()), whole(span.high.ceil()));
         let stride = whole((span.length() / count.max(1.0)).ceil()).max(1);
@@ -114,7 +115,8 @@ impl Ticks {
     }
 }
 
-/// Returns the smallest of 1, 2, 5 times a power of ten that is at least `least`, as factor and exponent.
+/// Returns the smallest number of the form 1, 2 or 5 times a power of ten that is at least `least`, as the pair of factor
+/// and exponent.
 fn step(least: f64) -> (i64, i32) {
     let power = whole(least.log10().floor());
     let ratio = least / scaled(1, power);
@@ -126,7 +128,7 @@ fn step(least: f64) -> (i64, i32) {
     }
 }
 
-/// Returns the multiples of the step inside the span, in units of the power of ten.
+/// Returns the multiples of the tick step `multiple × 10^power` inside the axis range `span`, in units of `10^power`.
 fn multiples(span: Span, multiple: i64, power: i32) -> Vec<i64> {
     let step = scaled(multiple, power);
     let first = whole_long((span.low / step - 1e-6).ceil());

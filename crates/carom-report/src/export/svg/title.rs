@@ -11,7 +11,7 @@ const LINE_HEIGHT: f64 = 23.0;
 /// Ratio of the width of bold text to the width that `text_width` estimates.
 const BOLD: f64 = 1.18;
 
-/// Breaks the title into lines that fit.
+/// Breaks a title between words into lines of at most `width` pixels.
 pub(super) fn title_lines(title: &str, width: f64) -> Vec<String> {
     wrap(title, SIZE, width / BOLD)
 }
@@ -20,7 +20,8 @@ pub(super) fn title_height(lines: &[String]) -> f64 {
     LINE_HEIGHT * lines.len() as f64 + 6.0
 }
 
-/// Draws the title aligned with the left edge of the plot if it fits there, else shifted left to fit in the page.
+/// Draws the lines of a title. They begin at the left edge of the plot, `plot_left`, or further left if they would not fit
+/// into the page (pixels).
 pub(super) fn draw_title(
     lines: &[String],
     plot_left: f64,

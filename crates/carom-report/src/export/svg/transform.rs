@@ -2,7 +2,8 @@
 
 use crate::record::Scale;
 
-/// Returns the quantity in which an axis is linear: the value, or its decimal logarithm.
+/// Returns the quantity in which an axis is linear: the value itself, or its decimal logarithm on a logarithmic axis. The
+/// logarithm of a value that is not positive is NaN.
 pub(super) fn transform(scale: Scale, value: f64) -> f64 {
     match scale {
         Scale::Linear => value,
@@ -11,7 +12,8 @@ pub(super) fn transform(scale: Scale, value: f64) -> f64 {
     }
 }
 
-/// Returns the transformed edges of cells, half way between their centers.
+/// Returns the edges of the cells of a heat map along one axis, half way between neighboring centers. Edges are decimal
+/// logarithms if the axis is logarithmic.
 pub(super) fn edges(centers: &[f64], scale: Scale) -> Vec<f64> {
     let at: Vec<f64> = centers.iter().map(|v| transform(scale, *v)).collect();
     let inner: Vec<f64> = at
