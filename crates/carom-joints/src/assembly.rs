@@ -150,7 +150,8 @@ impl Multibody {
         Ok(states)
     }
 
-    /// Places one body of a joint relative to the other, by the joint's coordinates and rates.
+    /// Computes the state and the velocity of the body `target` of a joint from those of the joint's other body. The values and
+    /// rates of the joint coordinates come from the specification of the joint.
     fn place_by(
         &self,
         joint: &Joint,
@@ -193,7 +194,9 @@ impl Multibody {
         Ok(())
     }
 
-    /// Returns the velocity of a body that a joint connects to a moving one, with the rates of the joint.
+    /// Returns the velocity of the body `target` of a joint, given the velocity of the joint's other body `other` (`None`: the
+    /// ground) and the specified rates of the joint coordinates. `q`: values of the joint coordinates. The velocity of the center
+    /// is in space, the angular velocity in body axes.
     fn carried_velocity(
         &self,
         joint: &Joint,
@@ -270,7 +273,9 @@ impl Multibody {
         Ok(rigid + Vector6::from(relative))
     }
 
-    /// Closes the positions by Newton's method, with the smallest displacement in the kinetic metric.
+    /// Moves and rotates the bodies so that all joint conditions are fulfilled, by Newton's method. Each iteration takes the
+    /// smallest displacement in the metric of the kinetic energy. `near`: approximate values of the joint coordinates. Fails if
+    /// the conditions cannot be fulfilled.
     fn close_positions(&self, states: &mut [State], near: &[f64]) -> Result<(), JointError> {
         let mut elimination = Elimination::new(self.tree());
         let mut rows = Vec::new();
@@ -318,7 +323,9 @@ impl Multibody {
         }
     }
 
-    /// Returns compliances with which only the joint conditions are rows of the equations: 0 for conditions, infinite for rates.
+    /// Returns a compliance for every joint row with which only the joint conditions are part of the joint equations. A
+    /// compliance is the rate that a unit impulse gives to the row. It is 0 for conditions, and infinite for the rows of
+    /// coordinate rates, which are left out.
     pub(crate) fn conditions_only(&self) -> Vec<f64> {
         let mut compliance = vec![f64::INFINITY; self.n_rows()];
         for j in 0..self.joints().len() {
@@ -328,7 +335,9 @@ impl Multibody {
         compliance
     }
 
-    /// Factors the equations of the joints at some states; the error names the joint whose rows are dependent.
+    /// Factors the equations of the bodies and joints at given states. `rows`: Jacobian rows of all joints; `compliance`: rate
+    /// that a unit impulse gives to each row, 0 for a condition, infinite for a row that is left out. Fails if rows are
+    /// dependent; the error names the joint, with `time` (s).
     pub(crate) fn factor(
         &self,
         elimination: &mut Elimination,
@@ -348,7 +357,8 @@ impl Multibody {
             })
     }
 
-    /// Checks that specified coordinates agree with the placed bodies, and are within the limits.
+    /// Checks that the positions specified for joint coordinates agree with the placed bodies, and that all coordinates are
+    /// within their limits. `q`: values of the coordinates, measured from the bodies.
     fn compare_positions(&self, states: &[State], q: &[f64]) -> Result<(), JointError> {
         for (j, joint) in self.joints().iter().enumerate() {
             for ((k, c), q) in joint
@@ -414,8 +424,9 @@ impl Multibody {
         Ok(())
     }
 
-    /// Projects the velocities, in the kinetic metric, onto those that the joints allow, and returns the rates of the
-    /// coordinates.
+    /// Changes the velocities of the bodies so that they fulfill all joint conditions, by the smallest change in the metric of
+    /// the kinetic energy. Returns the rates of the joint coordinates (m/s or rad/s). Fails if the given velocities violate the
+    /// conditions, or the specified rates, by more than a tolerance. `q`: values of the coordinates.
     fn close_rates(&self, states: &mut [State], q: &[f64]) -> Result<Vec<f64>, JointError> {
         let (mut rows, mut velocities, mut rates) = (Vec::new(), Vec::new(), Vec::new());
         self.rows(states, q, &mut rows);

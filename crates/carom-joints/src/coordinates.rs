@@ -4,7 +4,7 @@ use std::f64::consts::TAU;
 use std::fmt;
 use std::sync::Arc;
 
-/// Returns the angle modulo $2\pi$ in \[−π, π\] (rad).
+/// Returns the angle shifted by a multiple of $2\pi$ into \[−π, π\] (rad).
 pub(crate) fn wrap(angle: f64) -> f64 {
     angle - TAU * (angle / TAU).round()
 }
@@ -193,7 +193,9 @@ pub struct Actuator {
 }
 
 impl Actuator {
-    /// Returns the force at rate zero, without the limit: the derivative gain multiplies only the rate of the target here.
+    /// Returns the force of the actuator (N or N m) for a coordinate with value `q` and rate zero, without the limit of the
+    /// force. For proportional-derivative control it contains the derivative gain times the rate of the target. `before` selects,
+    /// at a breakpoint of the target, the slope before it.
     pub(crate) fn drive(&self, q: f64, time: f64, before: bool) -> f64 {
         match &self.rule {
             Rule::Constant(value) => *value,
@@ -207,7 +209,8 @@ impl Actuator {
         }
     }
 
-    /// Derivative gain $k_d$, the damping that the actuator adds; 0 for other control laws.
+    /// Returns the derivative gain $k_d$ of the actuator: the damping that it adds to its coordinate (N s/m or N m s/rad). It is
+    /// 0 for other control laws.
     pub(crate) fn derivative(&self) -> f64 {
         match &self.rule {
             Rule::Pd { derivative, .. } => *derivative,
@@ -221,7 +224,8 @@ impl Actuator {
         self.derivative() > 0.0
     }
 
-    /// Proportional gain $k_p$, the stiffness that the actuator adds; 0 for other control laws.
+    /// Returns the proportional gain $k_p$ of the actuator: the stiffness that it adds to its coordinate (N/m or N m/rad). It is
+    /// 0 for other control laws.
     pub(crate) fn proportional(&self) -> f64 {
         match &self.rule {
             Rule::Pd { proportional, .. } => *proportional,

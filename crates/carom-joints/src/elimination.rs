@@ -153,7 +153,9 @@ impl Elimination {
         Ok(())
     }
 
-    /// Computes the pseudo-inverse of the Schur complement of the rows that close loops.
+    /// Computes the pseudo-inverse of a matrix (Schur complement) for the joints that close loops. The matrix gives the rates of
+    /// the rows of these joints due to unit impulses on them, while all other joints are satisfied. `rows`: Jacobian rows of all
+    /// joints; `compliance`: rate that a unit impulse gives to each row, infinite for a row that is left out.
     fn close(&mut self, scene: &Scene<'_>, rows: &[Row], compliance: &[f64]) {
         let mut loops = std::mem::take(&mut self.loops);
         loops.rows.clear();
@@ -323,7 +325,9 @@ impl Elimination {
         }
     }
 
-    /// Adds the contributions of all nodes to the mobility `out` of the rows, the outermost nodes first.
+    /// Computes the upper triangle of the mobility matrix of `n` rows: the velocity along one row due to a unit impulse on
+    /// another. Joints that close loops are not included. Each body with its joint contributes the product of its responses to
+    /// unit impulses on the two rows. `out`: the matrix, row-major, zero at the start.
     fn share(&mut self, n: usize, out: &mut [f64]) {
         let (nodes, traces) = (&self.branches.nodes, &self.traces);
         self.passed.clear();
@@ -409,8 +413,9 @@ impl Branches {
         Ok(())
     }
 
-    /// Solves the equations of the tree alone: on return `momenta` contains the velocities, and `out` the multipliers of the
-    /// tree's rows.
+    /// Solves the equations of bodies and joints without the joints that close loops. `momenta` contains the momentum of each
+    /// body on entry, and its velocity on return. `wanted`: prescribed rate of each joint row; `out` receives the impulses of the
+    /// rows.
     fn sweep(
         &mut self,
         scene: &Scene<'_>,
@@ -437,7 +442,8 @@ impl Branches {
 }
 
 impl Traces {
-    /// Computes the response to a unit impulse on a row, from its bodies to the root.
+    /// Computes the response to a unit impulse on a row, for each body on the paths from the row's two bodies to the root of the
+    /// tree. The ends of the row are its `parent` and `child`; `None` is the ground or a fixed body.
     fn follow(
         &mut self,
         branches: &Branches,
@@ -493,7 +499,8 @@ pub fn rate(row: &Row, ends: &[Option<usize>; 2], velocities: &[Vector6<f64>]) -
         + child.map_or(0.0, |body| row.child.dot(&velocities[body]))
 }
 
-/// Returns $J M^{-1}J^T$ of one row for free bodies.
+/// Returns the rate of a row per unit impulse on this row, $JM^{-1}J^T$, as if its two bodies were free of joints. `ends` are the
+/// indices of the two bodies; `None` is the ground or a fixed body.
 fn free_entry(row: &Row, ends: &[Option<usize>; 2], masses: &[Matrix6<f64>]) -> f64 {
     let one = |body: Option<usize>, entries: &Vector6<f64>| {
         body.map_or(0.0, |body| {

@@ -172,7 +172,7 @@ pub fn stack(linear: &Vector3<f64>, angular: &Vector3<f64>) -> Vector6<f64> {
     )
 }
 
-/// Returns the angle of a rotation about its known unit axis (rad), in (−π, π\].
+/// Returns the angle (rad), in (−π, π\], of the rotation `turned` about its axis. The axis is known: `axis`, a unit vector.
 pub(crate) fn angle_about(axis: &Vector3<f64>, turned: &Matrix3<f64>) -> f64 {
     let twice_sine = Vector3::new(
         turned.m32 - turned.m23,
@@ -182,7 +182,7 @@ pub(crate) fn angle_about(axis: &Vector3<f64>, turned: &Matrix3<f64>) -> f64 {
     libm::atan2(axis.dot(&twice_sine), turned.trace() - 1.0)
 }
 
-/// Returns the rotation by an angle (rad) about a unit axis.
+/// Returns the rotation matrix for an angle (rad) about a unit axis.
 pub(crate) fn turn(axis: &Vector3<f64>, angle: f64) -> Matrix3<f64> {
     So3::exp(&(axis * angle)).matrix()
 }

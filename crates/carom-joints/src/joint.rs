@@ -203,7 +203,8 @@ impl Joint {
         rows
     }
 
-    /// Appends the rows of the conditions, then those of the rates.
+    /// Appends the Jacobian rows of this joint: those of its conditions, then those whose rates are the rates of its coordinates
+    /// `q`.
     pub(crate) fn add_rows(&self, frames: &Frames, q: &[f64], out: &mut Rows) {
         out.extend(self.kind.conditions.iter().map(|it| it.row(frames)));
         (self.kind.rates)(&self.geometry, frames, q, out);
@@ -236,7 +237,8 @@ impl Joint {
         self.turned * frames.relative() * self.turned.transpose()
     }
 
-    /// Returns position and attitude of the child's frame in the parent's at given coordinates.
+    /// Returns the position (m) and the attitude of the child's joint frame relative to the parent's, at given values `q` of the
+    /// joint coordinates.
     pub(crate) fn placed(&self, q: &[f64]) -> (Vector3<f64>, Matrix3<f64>) {
         match self.ball.position {
             Some(attitude) if self.kind.is_spherical() => (Vector3::zeros(), attitude.matrix()),
@@ -244,7 +246,7 @@ impl Joint {
         }
     }
 
-    /// Returns the joint frame in the parent (0) or child (1).
+    /// Returns the joint frame of the parent (`side` 0) or of the child (`side` 1), in body axes.
     pub(crate) fn frame(&self, side: usize) -> &Frame {
         &self.frames[side]
     }
@@ -264,7 +266,8 @@ impl Joint {
         ball_rotation(frames)
     }
 
-    /// Index of the first of the three rows of a spherical joint's angular velocity, among the rows of its rates.
+    /// Returns the position, among the rate rows of a spherical joint, of the first of the three rows for the relative angular
+    /// velocity. It is 1 if the rotation angle has a limit, otherwise 0.
     pub(crate) fn first_couple(&self) -> usize {
         self.coordinates.len()
     }
@@ -294,7 +297,8 @@ fn non_negative(spec: &JointSpec, what: &'static str, x: f64) -> Result<(), Join
     Err(value(spec, what, x, "at least 0 and finite"))
 }
 
-/// Returns the limit of a spherical joint's rotation angle as constants of a coordinate; `None` if there is no limit.
+/// Returns the limit of a spherical joint's rotation angle in the form of a coordinate specification; `None` if there is no
+/// limit. Fails if the limit is not between 0 and π.
 fn ball_limit(spec: &JointSpec) -> Result<Option<CoordinateSpec>, JointError> {
     let (upper, restitution) = (spec.ball.upper, spec.ball.restitution);
     if !spec.kind.is_spherical() || upper == f64::INFINITY {
@@ -327,7 +331,8 @@ fn length(spec: &JointSpec) -> Result<f64, JointError> {
     }
 }
 
-/// Returns the rotation that brings the specified axes onto the axes of the type.
+/// Returns the rotation that brings the axes specified for a joint onto the axes x, y, z that its type uses, and the geometric
+/// constants with the angle of a third axis filled in. Fails if the axes do not fit the type.
 fn axes(spec: &JointSpec, geometry: Geometry) -> Result<(Matrix3<f64>, Geometry), JointError> {
     let unit = |axis: &Vector3<f64>, what: &'static str| {
         let length = axis.norm();

@@ -117,7 +117,8 @@ impl Basis {
         Some(self.mass.clone().cholesky()?.solve(&momentum))
     }
 
-    /// Restricts the basis to the velocities that the rows of loop-closing joints allow as well.
+    /// Restricts the basis to the velocities that also fulfill the conditions of the joints that close loops. `rows`: Jacobian
+    /// rows of all joints.
     fn close_loops(&mut self, multibody: &Multibody, rows: &[Row]) {
         let mut closing: Vec<DVector<f64>> = Vec::new();
         for &joint in &multibody.scene().tree.loops {
@@ -177,7 +178,8 @@ impl Basis {
     }
 }
 
-/// Returns the velocities of a body that moves rigidly with another one, column by column.
+/// Returns the velocities of a body that moves rigidly with another one. Each column of `columns` is a velocity of the other
+/// body, whose state is `with`; the result has one column for each. Linear parts are in space, angular parts in body axes.
 fn carried(with: &State, body: &State, columns: &DMatrix<f64>) -> DMatrix<f64> {
     let mut out = columns.clone();
     let arm = body.position - with.position;
@@ -204,7 +206,8 @@ fn orthogonal(vector: &mut DVector<f64>, others: &[DVector<f64>]) {
     }
 }
 
-/// Returns an orthonormal basis of the twists on which all rows vanish; angles are multiplied by the length `size`.
+/// Returns a basis of the six-component velocities at which all given Jacobian rows have rate zero. The basis is orthonormal if
+/// angular velocities are multiplied by the length `size` (m).
 fn null_space(rows: &[Vector6<f64>], size: f64) -> Vec<Vector6<f64>> {
     let mut taken: Vec<Vector6<f64>> = Vec::new();
     let add = |mut vector: Vector6<f64>, least: f64, taken: &mut Vec<Vector6<f64>>| {

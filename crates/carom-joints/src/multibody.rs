@@ -250,13 +250,14 @@ impl Multibody {
         }
     }
 
-    /// Computes the frames of all joints in space.
+    /// Computes the joint frames in space of all joints from the states of the bodies, into `out`.
     pub(crate) fn frames(&self, states: &[State], out: &mut Vec<Frames>) {
         out.clear();
         out.extend(self.joints.iter().map(|joint| joint.frames(states)));
     }
 
-    /// Computes all joint rows from the frames of the joints, like [`rows`](Self::rows).
+    /// Computes the Jacobian rows of all joints from their frames in space, into `out`, in the layout of [`rows`](Self::rows).
+    /// `q`: values of all joint coordinates.
     pub(crate) fn rows_at(&self, frames: &[Frames], q: &[f64], out: &mut Vec<Row>) {
         out.clear();
         for (j, (joint, frames)) in self.joints.iter().zip(frames).enumerate() {
@@ -298,7 +299,8 @@ impl Multibody {
         }
     }
 
-    /// Measures the coordinates from the frames of all joints, like [`measure`](Self::measure).
+    /// Computes the values of all joint coordinates (rad or m) from the frames of the joints in space, into `out`. Each angle is
+    /// shifted by a multiple of $2\pi$ to be closest to that in `near`.
     pub(crate) fn measure_at(&self, frames: &[Frames], near: &[f64], out: &mut [f64]) {
         for (j, (joint, frames)) in self.joints.iter().zip(frames).enumerate() {
             let range = self.coordinates_of(j);

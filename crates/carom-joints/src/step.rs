@@ -139,7 +139,7 @@ pub struct Step {
 }
 
 impl Step {
-    /// Resets the result for a step that begins at a posture.
+    /// Clears the result and prepares it for a step that begins in the state `start`.
     fn begin(&mut self, start: &Posture, multibody: &Multibody) {
         self.end.states.clone_from(&start.states);
         self.end.q.clone_from(&start.q);
@@ -259,7 +259,8 @@ impl Push {
         self.spring + self.actuator + self.damper + self.friction
     }
 
-    /// Adds the work of the impulses `self * half` to `works`, with the mean of the rates before and after the kick.
+    /// Adds the work of these forces over half a step to `works` (J). `half`: half the length of the step (s), so that force
+    /// times `half` is the impulse; `mean`: mean of the coordinate's rates before and after the impulse.
     fn book(&self, half: f64, mean: f64, works: &mut Works) {
         works.actuator += self.actuator * half * mean;
         works.damper -= self.damper * half * mean;
@@ -408,7 +409,8 @@ impl<'m> Stepper<'m> {
         Ok(())
     }
 
-    /// Calls a function for every coordinate, with its joint, its row, its index and its constants.
+    /// Calls a function for each joint coordinate of the system. Its arguments are this stepper, the index of the joint, the
+    /// index of the coordinate's Jacobian row, the index of the coordinate, and its constants.
     fn each_coordinate(
         &mut self,
         mut call: impl FnMut(&mut Self, usize, usize, usize, &CoordinateSpec),
@@ -423,7 +425,7 @@ impl<'m> Stepper<'m> {
         }
     }
 
-    /// Checks that the forces of all actuators are finite.
+    /// Checks that the actuator forces on all coordinates are finite. `time` (s) is reported in the error.
     fn check_forces(&self, pushes: &[Push], time: f64) -> Result<(), JointError> {
         let mb = self.multibody;
         let all = mb.joints().iter().enumerate();
@@ -440,7 +442,8 @@ impl<'m> Stepper<'m> {
         }
     }
 
-    /// Applies the explicit damping of spherical joints: impulses on their rates over `half` a step (s).
+    /// Applies the impulses of the dampers in spherical joints at the start of a step: minus the damping constant times the
+    /// relative angular velocity times `half`, half the length of the step (s).
     fn damp_balls(&mut self, half: f64) {
         let mb = self.multibody;
         self.balls.clear();
@@ -459,7 +462,10 @@ impl<'m> Stepper<'m> {
         }
     }
 
-    /// Sets the compliances of all rows, for the inertia of rotors and the damping over `half` a step (s).
+    /// Sets the compliance of every joint row: the rate that a unit impulse gives to it. It is 0 for a condition and for a held
+    /// coordinate. For a coordinate with a rotor or a damper it is $1/(I + hd)$. Here $I$ is the inertia of the rotor, $d$ the
+    /// damping, and $h$ the time `half` (s) for which the damper acts, 0 if damping is explicit. For all other rows it is
+    /// infinite, which leaves them out.
     fn compliances(&mut self, half: f64, modes: &Modes) {
         let mb = self.multibody;
         self.compliance.fill(f64::INFINITY);
@@ -486,7 +492,8 @@ impl<'m> Stepper<'m> {
     }
 }
 
-/// Returns the forces along a coordinate at the start of a step.
+/// Returns the forces of spring, actuator, damper and friction (N or N m) along the joint coordinate with index `k` at the start
+/// of a step. `c`: constants of the coordinate; `q`, `rate`: its value and rate; `modes`: its friction and the caller's force.
 fn explicit(c: &CoordinateSpec, q: f64, rate: f64, time: f64, modes: &Modes, k: usize) -> Push {
     let actuator = c
         .actuator
@@ -500,7 +507,8 @@ fn explicit(c: &CoordinateSpec, q: f64, rate: f64, time: f64, modes: &Modes, k: 
     }
 }
 
-/// Checks that the axes of every gimbal joint with forces are not almost coplanar.
+/// Checks that the three axes of each gimbal joint are not almost coplanar. Joints on whose coordinates no forces or limits act
+/// are not checked. `rows`: Jacobian rows of all joints.
 fn check_gimbals(mb: &Multibody, rows: &[Row], modes: &Modes, time: f64) -> Result<(), JointError> {
     for (j, joint) in mb.joints().iter().enumerate() {
         if joint.kind.name != "gimbal" {

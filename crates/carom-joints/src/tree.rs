@@ -72,7 +72,9 @@ impl Tree {
         tree
     }
 
-    /// Adds a body and all bodies that its joints connect outward.
+    /// Adds a tree to the list of branches: the body `root`, and all bodies that joints connect to it directly or through others.
+    /// `links`: joints and neighbors of each body; `joint`: joint that connects the root to the ground, if any; `tree`: number of
+    /// the tree.
     fn grow(
         &mut self,
         links: &[Vec<(usize, usize)>],

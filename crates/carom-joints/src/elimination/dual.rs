@@ -55,12 +55,13 @@ impl Dual {
         }
     }
 
-    /// Removes all rows.
+    /// Removes all Jacobian rows of the joint that have been added.
     pub(super) fn clear(&mut self) {
         self.n = 0;
     }
 
-    /// Adds a row with its entries for the body and for the body towards the root. Rows beyond [`MOST_ROWS`] are ignored.
+    /// Adds a Jacobian row of the joint. `row` is its index among the rows of all joints, `own` its entries for this body,
+    /// `other` those for the body towards the root of the tree. Rows beyond [`MOST_ROWS`] are ignored.
     pub(super) fn add(&mut self, row: usize, own: &Vector6<f64>, other: &Vector6<f64>) {
         if self.n < MOST_ROWS {
             (self.rows[self.n], self.own[self.n], self.other[self.n]) = (row, *own, *other);
@@ -68,8 +69,12 @@ impl Dual {
         }
     }
 
-    /// Factors the equations of the body with the inertia $\hat M_c$ and the compliances of all rows, and adds $J_p^T\hat SJ_p$
-    /// to `towards`, the inertia of the body towards the root. False if the rows are dependent.
+    /// Factors the equations of this body and its joint. Returns false if the rows of the joint are dependent. `inertia`: inertia
+    /// $\hat M_c$ of this body with all bodies connected outward; `compliance`: rate $c$ that a unit impulse gives to each row.
+    ///
+    /// Adds to `towards`, the inertia of the body towards the root of the tree, the part $J_p^T\hat SJ_p$ that the joint
+    /// transmits. $J_p$ and $J_c$ are the entries of the rows for that body and for this one, and $\hat S^{-1} = J_c\hat
+    /// M_c^{-1}J_c^T + c$.
     pub(super) fn factor(
         &mut self,
         inertia: &Inertia,
@@ -83,8 +88,12 @@ impl Dual {
         with_size!(self.n, complement(self, compliance, towards))
     }
 
-    /// Inward sweep: adds the momentum that the joint transmits to `towards`, the body towards the root. Stores
-    /// $b - J_c\hat M_c^{-1}\hat f_c$ for the outward sweep.
+    /// Makes this body's part of the inward sweep, the first half of a solution, which goes from the leaves of the tree to the
+    /// root. The momentum that the joint transmits is added to `towards`, the momentum of the body towards the root. `wanted`:
+    /// prescribed rate of each joint row.
+    ///
+    /// Stores in `scratch` the missing rates $b - J_c\hat M_c^{-1}\hat f_c$: the prescribed rates $b$ minus those that the
+    /// momentum $\hat f_c$ alone gives to the rows $J_c$, with the inertia $\hat M_c$.
     #[inline]
     pub(super) fn inward(
         &self,
@@ -105,7 +114,9 @@ impl Dual {
         }
     }
 
-    /// Outward sweep: replaces the momentum of the body by its velocity, and writes the impulses of the joint's rows.
+    /// Makes this body's part of the outward sweep, the second half of a solution, which goes from the root of the tree to the
+    /// leaves. `momentum` of this body is replaced by its velocity, and the impulses of the joint's rows are written to `out`.
+    /// `scratch`: results of the inward sweep; `towards`: velocity of the body towards the root.
     #[inline]
     pub(super) fn outward(
         &self,
@@ -131,9 +142,11 @@ impl Dual {
         *momentum = Twist::from_dense(momenta.data.0[0]);
     }
 
-    /// Returns the response of the body to a momentum: the whitened momentum $\hat L^{-1}\hat f_c$ (with the Cholesky factor
-    /// $\hat L$ of $\hat M_c$) and the whitened rates $\hat S^{1/2}J_c\hat M_c^{-1}\hat f_c$ of its joint, whose products give
-    /// mobilities; and the momentum that the joint transmits towards the root.
+    /// Returns the response of this body and its joint to a momentum $\hat f_c$ of the body. Products of two responses give
+    /// mobilities (velocity per impulse). The response has three parts: the scaled momentum $\hat L^{-1}\hat f_c$, with the
+    /// Cholesky factor $\hat L$ of the inertia $\hat M_c$; the scaled rates $\hat S^{1/2}J_c\hat M_c^{-1}\hat f_c$ of the joint's
+    /// rows $J_c$, where $\hat S^{-1}$ is the mobility of these rows plus their compliance; and the momentum that the joint
+    /// transmits towards the root of the tree.
     #[inline]
     pub(super) fn trace(&self, momentum: &Twist) -> Trace {
         let momentum = Vector6::from(momentum.dense());

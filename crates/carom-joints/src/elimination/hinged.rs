@@ -79,7 +79,7 @@ pub(super) struct Joint {
     pub(super) offset: Vector3<f64>,
 }
 
-/// Returns the inverse of the matrix with three columns; `None` if the columns are almost coplanar.
+/// Returns the inverse of the 3 × 3 matrix with the given columns; `None` if the columns are almost coplanar.
 #[inline]
 fn inverse(columns: [&Vector3<f64>; 3]) -> Option<Matrix3<f64>> {
     let [x, y, z] = columns;
@@ -95,7 +95,8 @@ fn inverse(columns: [&Vector3<f64>; 3]) -> Option<Matrix3<f64>> {
     ))
 }
 
-/// Returns the indices of three forces, then three couples among the rows; `None` if the rows are not of this form.
+/// Returns the indices of the six rows of a joint in the order three forces, then three couples. The impulse of such a row acts
+/// on the bodies as a pure force or as a pure couple. `None` if the rows are not of this form.
 #[inline]
 fn order(rows: &[Row]) -> Option<[usize; ROWS]> {
     if rows.len() != ROWS {
@@ -138,8 +139,9 @@ impl Hinged {
         }
     }
 
-    /// Stores the rows of a joint. False unless they are three independent forces and three independent couples with at most
-    /// [`MOST_FREE`] free directions.
+    /// Stores the six Jacobian rows of a joint. Returns false if they are not three independent forces and three independent
+    /// couples, or if more than [`MOST_FREE`] rows are free. A row is free if its `compliance` (rate that a unit impulse gives to
+    /// it) is not 0: the joint can then move along it.
     pub(super) fn take(&mut self, joint: &Joint, rows: &[Row], compliance: &[f64]) -> bool {
         let Some(order) = order(rows) else {
             return false;
@@ -175,8 +177,8 @@ impl Hinged {
         true
     }
 
-    /// Returns the velocity of the body relative to the other side at which the rate of one row is 1 and those of all others are
-    /// 0.
+    /// Returns the velocity of the body, relative to the body towards the root of the tree, at which one row of the joint has
+    /// rate 1 and the five others have rate 0. `slot` is the index of the row in the order three forces, three couples.
     #[inline]
     fn direction(&self, slot: usize) -> Twist {
         if slot < 3 {
@@ -192,8 +194,9 @@ impl Hinged {
         }
     }
 
-    /// Factors the equations of the body with `inertia`, and adds the articulated inertia that the joint transmits to `towards`,
-    /// the inertia of the body towards the root. False if a free direction has no inertia.
+    /// Factors the equations of this body and its joint. Returns false if a direction in which the joint can move has no inertia.
+    /// `inertia`: inertia of this body with all bodies connected outward; `towards`: inertia of the body towards the root of the
+    /// tree, to which the part that the joint transmits is added.
     #[inline]
     pub(super) fn factor(&mut self, inertia: &Inertia, towards: Option<&mut Inertia>) -> bool {
         self.inertia = *inertia;
@@ -203,8 +206,10 @@ impl Hinged {
         with_free!(self.n_free, eliminate(self, towards))
     }
 
-    /// Inward sweep: adds the momentum that the joint transmits to `towards`, the body towards the root. Stores rates for the
-    /// outward sweep.
+    /// Makes this body's part of the inward sweep, the first half of a solution, which goes from the leaves of the tree to the
+    /// root. The momentum that the joint transmits is added to `towards`, the momentum of the body towards the root. `wanted`:
+    /// prescribed rate of each joint row. Stores in `scratch` the rates with which the joint would move if the body towards the
+    /// root were at rest.
     #[inline]
     pub(super) fn inward(
         &self,
@@ -236,8 +241,9 @@ impl Hinged {
         }
     }
 
-    /// Returns the velocity relative to the other side with the prescribed rates of the conditions and zero rates of the free
-    /// directions; `None` if all rates are 0.
+    /// Returns the velocity of the body, relative to the body towards the root of the tree, with which the conditions of the
+    /// joint have their prescribed rates and its free directions do not move. `None` if these rates are all 0. `wanted`:
+    /// prescribed rate of each joint row.
     #[inline]
     fn bias(&self, wanted: &[f64]) -> Option<Twist> {
         let mut rates = [0.0; ROWS];
@@ -258,7 +264,10 @@ impl Hinged {
         })
     }
 
-    /// Outward sweep: replaces the momentum of the body by its velocity, and writes the impulses of the joint's rows.
+    /// Makes this body's part of the outward sweep, the second half of a solution, which goes from the root of the tree to the
+    /// leaves. `momentum` of this body is replaced by its velocity, and the impulses of the joint's rows are written to `out`.
+    /// `wanted`: prescribed rate of each joint row; `scratch`: results of the inward sweep; `towards`: velocity of the body
+    /// towards the root.
     #[inline]
     pub(super) fn outward(
         &self,
@@ -301,8 +310,9 @@ impl Hinged {
         *momentum = velocity;
     }
 
-    /// Returns the response of the body to a momentum: the whitened rates of the free directions, whose products give mobilities,
-    /// and the momentum that the joint transmits towards the root.
+    /// Returns the response of this body and its joint to a momentum of the body. It has two parts: the rates with which the
+    /// joint moves, scaled such that products of two responses give mobilities (velocity per impulse), and the momentum that the
+    /// joint transmits towards the root of the tree.
     #[inline]
     pub(super) fn trace(&self, momentum: &Twist) -> Trace {
         let mut rates = [0.0; MOST_FREE];

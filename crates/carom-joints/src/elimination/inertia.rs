@@ -10,7 +10,8 @@ pub(super) struct Twist {
 }
 
 impl Twist {
-    /// Converts a velocity or momentum whose angular part is in body axes.
+    /// Converts a velocity or momentum with a linear part in space and an angular part in body axes into one with both parts in
+    /// space. `rotation`: attitude, body to space.
     #[inline]
     pub(super) fn from_body(given: &Vector6<f64>, rotation: &Matrix3<f64>) -> Self {
         let angular = Vector3::new(given[3], given[4], given[5]);
@@ -20,7 +21,8 @@ impl Twist {
         }
     }
 
-    /// Converts back to an angular part in body axes.
+    /// Converts a velocity or momentum from space into one with the linear part in space and the angular part in body axes.
+    /// `rotation`: attitude, body to space.
     #[inline]
     pub(super) fn to_body(self, rotation: &Matrix3<f64>) -> Vector6<f64> {
         crate::frames::stack(&self.linear, &rotation.tr_mul(&self.angular))
@@ -40,20 +42,21 @@ impl Twist {
         }
     }
 
-    /// Returns the scalar product of a momentum and a velocity.
+    /// Returns the scalar product with `other`, where one of the two is a momentum and the other a velocity.
     #[inline]
     pub(super) fn dot(&self, other: &Self) -> f64 {
         self.linear.dot(&other.linear) + self.angular.dot(&other.angular)
     }
 
-    /// Adds a multiple of another twist.
+    /// Adds `factor` times another velocity or momentum.
     #[inline]
     pub(super) fn add(&mut self, factor: f64, other: &Self) {
         self.linear += other.linear * factor;
         self.angular += other.angular * factor;
     }
 
-    /// Returns the velocity of a point that moves rigidly with this velocity, at `offset` from its center (m).
+    /// Returns the velocity of a second body that moves rigidly with this one. `offset` is the vector from the center of this
+    /// body to that of the second (m).
     #[inline]
     pub(super) fn carried(&self, offset: &Vector3<f64>) -> Self {
         Self {
@@ -62,7 +65,8 @@ impl Twist {
         }
     }
 
-    /// Returns the momentum about a point from which the center is at `offset` (m).
+    /// Returns this momentum about another point instead of the center of mass. `offset` is the vector from that point to the
+    /// center of mass (m).
     #[inline]
     pub(super) fn about(&self, offset: &Vector3<f64>) -> Self {
         Self {
@@ -82,7 +86,7 @@ pub(super) struct Inertia {
 }
 
 impl Inertia {
-    /// Inertia zero.
+    /// Returns an inertia with all entries zero.
     pub(super) fn zero() -> Self {
         Self {
             linear: Matrix3::zeros(),
@@ -91,7 +95,8 @@ impl Inertia {
         }
     }
 
-    /// Inertia of one body from its mass matrix $\mathrm{diag}(mI, J)$ in body axes.
+    /// Returns the inertia of one body in the axes of space. `mass` is its mass matrix $\mathrm{diag}(mI, J)$, with the inertia
+    /// tensor $J$ in body axes; `rotation` is its attitude, body to space.
     #[inline]
     pub(super) fn of_body(mass: &Matrix6<f64>, rotation: &Matrix3<f64>) -> Self {
         let own = mass.fixed_view::<3, 3>(3, 3);
@@ -102,7 +107,7 @@ impl Inertia {
         }
     }
 
-    /// Returns the momentum of a velocity.
+    /// Returns the momentum that belongs to a velocity: this inertia times the velocity.
     #[inline]
     pub(super) fn times(&self, velocity: &Twist) -> Twist {
         let (v, w) = (&velocity.linear, &velocity.angular);
@@ -112,7 +117,7 @@ impl Inertia {
         }
     }
 
-    /// Subtracts $pp^T$.
+    /// Subtracts the matrix $pp^T$ from this inertia.
     #[inline]
     pub(super) fn subtract_square(&mut self, p: &Twist) {
         self.linear -= p.linear * p.linear.transpose();
@@ -120,7 +125,7 @@ impl Inertia {
         self.angular -= p.angular * p.angular.transpose();
     }
 
-    /// Adds $pp^T$.
+    /// Adds the matrix $pp^T$ to this inertia.
     #[inline]
     pub(super) fn add_square(&mut self, p: &Twist) {
         self.linear += p.linear * p.linear.transpose();
@@ -128,8 +133,9 @@ impl Inertia {
         self.angular += p.angular * p.angular.transpose();
     }
 
-    /// Adds the inertia of a body that moves rigidly with this one, with its center at `offset` from this one's: with $D$ the
-    /// matrix of $d\times$ for the offset $d$, it adds $A$, $H - AD$ and $G + D(H - AD) - H^TD$.
+    /// Adds the inertia of a second body that moves rigidly with this one. `offset` is the vector $d$ from the center of this
+    /// body to that of the second (m). With the blocks $A$, $H$, $G$ of the second inertia (linear, mixed, angular) and the
+    /// matrix $D$ of the cross product $d\times$, the blocks added are $A$, $H - AD$ and $G + D(H - AD) - H^TD$.
     #[inline]
     pub(super) fn add_carried(&mut self, other: &Self, offset: &Vector3<f64>) {
         let d = offset.cross_matrix();
@@ -139,7 +145,7 @@ impl Inertia {
         self.angular += other.angular + d * mixed - other.mixed.tr_mul(&d);
     }
 
-    /// Returns the full 6 × 6 matrix.
+    /// Returns this inertia as a 6 × 6 matrix that maps linear and angular velocity to momentum.
     pub(super) fn dense(&self) -> Matrix6<f64> {
         let mut out = Matrix6::zeros();
         out.fixed_view_mut::<3, 3>(0, 0).copy_from(&self.linear);

@@ -17,7 +17,8 @@ impl<const N: usize> Lower<N> {
         }
     }
 
-    /// Factors the matrix whose lower triangle is given in `columns`; `None` if it is not positive definite.
+    /// Computes the Cholesky factor of a symmetric matrix, given by the columns of its lower triangle; `None` if the matrix is
+    /// not positive definite.
     #[inline]
     pub(super) fn factor(mut columns: [[f64; N]; N]) -> Option<Self> {
         let given: [f64; N] = std::array::from_fn(|j| columns[j][j]);
@@ -43,8 +44,8 @@ impl<const N: usize> Lower<N> {
         Some(Self { columns, inverse })
     }
 
-    /// Computes $x \leftarrow L^{-1}x$ for `K` vectors at once, with the leading block of $L$ of the length of `x`: `x[i]`
-    /// contains the i-th entries of all vectors.
+    /// Computes $x \leftarrow L^{-1}x$ with the Cholesky factor $L$, for `K` vectors at once. `x[i]` contains the i-th entries of
+    /// all vectors. If the vectors are shorter than $L$, its leading block of that size is used.
     #[inline]
     pub(super) fn whiten<const K: usize, const L: usize>(&self, x: &mut [[f64; K]; L]) {
         for j in 0..L {
@@ -62,7 +63,8 @@ impl<const N: usize> Lower<N> {
         }
     }
 
-    /// Computes $x \leftarrow L^{-T}x$ for `K` vectors at once, like [`whiten`](Self::whiten).
+    /// Computes $x \leftarrow L^{-T}x$ with the Cholesky factor $L$, for `K` vectors at once, in the layout of
+    /// [`whiten`](Self::whiten).
     #[inline]
     pub(super) fn unwhiten<const K: usize, const L: usize>(&self, x: &mut [[f64; K]; L]) {
         for j in (0..L).rev() {
@@ -80,7 +82,8 @@ impl<const N: usize> Lower<N> {
         }
     }
 
-    /// Computes $x \leftarrow L^{-T}L^{-1}x$ with the leading block of $L$ of the length of `x`.
+    /// Solves the linear system whose matrix was factored, $LL^Tx = b$; `x` contains $b$ on entry. If `x` is shorter than $L$,
+    /// the leading block of that size is used.
     #[inline]
     pub(super) fn solve<const L: usize>(&self, x: &mut [f64; L]) {
         for j in 0..L {

@@ -38,7 +38,7 @@ impl Node {
         }
     }
 
-    /// Number of rows in use.
+    /// Returns the number of joint rows that are part of the equations: conditions and compliant rows.
     pub(super) fn n_rows(&self) -> usize {
         match self.kind {
             Kind::Free => 0,
@@ -47,7 +47,8 @@ impl Node {
         }
     }
 
-    /// Numbers of entries in use in the two lists of a [`Trace`].
+    /// Returns the numbers of entries in use in the two lists of a [`Trace`], the response of this body and its joint to an
+    /// impulse.
     pub(super) fn sizes(&self) -> [usize; 2] {
         match (self.kind, &self.dual) {
             (Kind::Hinged, _) => [self.hinged.n_free, 0],
@@ -56,7 +57,8 @@ impl Node {
         }
     }
 
-    /// Factors a root without joint. False if its inertia is not positive definite.
+    /// Factors the inertia of a body without joint, which is the root of its tree. Returns false if the inertia is not positive
+    /// definite.
     pub(super) fn free(&mut self, inertia: &Inertia) -> bool {
         self.kind = Kind::Free;
         let lower = Lower::factor(inertia.dense().data.0);
@@ -64,8 +66,10 @@ impl Node {
         lower.is_some()
     }
 
-    /// Factors a body with the rows of its joint, and adds the inertia that the joint transmits to `towards`, the inertia of the
-    /// body towards the root. `turns` are the rotation matrices of both bodies. False if the rows are dependent.
+    /// Factors the equations of this body with its joint towards the root of the tree. Returns false if the rows of the joint are
+    /// dependent. `compliance`: rate that a unit impulse gives to each row; `turns`: rotation matrices of this body and of the
+    /// body towards the root; `inertia`: inertia of this body with all bodies connected outward; `towards`: inertia of the body
+    /// towards the root, to which the part that the joint transmits is added.
     pub(super) fn join(
         &mut self,
         joint: &Joint,
@@ -100,7 +104,9 @@ impl Node {
         node.factor(inertia, compliance, towards)
     }
 
-    /// Inward sweep: adds the momentum that the joint transmits to `towards`, the body towards the root.
+    /// Makes this body's part of the inward sweep, the first half of a solution, which goes from the leaves of the tree to the
+    /// root. The momentum that the joint transmits is added to `towards`, the momentum of the body towards the root. `wanted`:
+    /// prescribed rate of each joint row; `scratch`: results for the outward sweep.
     #[inline]
     pub(super) fn inward(
         &self,
@@ -116,7 +122,10 @@ impl Node {
         }
     }
 
-    /// Outward sweep: replaces the momentum of the body by its velocity, and writes the impulses of the joint's rows.
+    /// Makes this body's part of the outward sweep, the second half of a solution, which goes from the root of the tree to the
+    /// leaves. `momentum` of this body is replaced by its velocity, and the impulses of the joint's rows are written to `out`.
+    /// `wanted`: prescribed rate of each joint row; `scratch`: results of the inward sweep; `towards`: velocity of the body
+    /// towards the root.
     #[inline]
     pub(super) fn outward(
         &self,
@@ -137,7 +146,8 @@ impl Node {
         }
     }
 
-    /// Returns the response to a momentum of the body, as factors whose products give mobilities.
+    /// Returns the response of this body and its joint to a momentum of the body. Products of two such responses give mobilities
+    /// (velocity per impulse).
     #[inline]
     pub(super) fn trace(&self, momentum: &Twist) -> Trace {
         match (self.kind, &self.dual) {

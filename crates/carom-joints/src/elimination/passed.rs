@@ -24,8 +24,9 @@ pub(super) struct Trace {
 }
 
 impl Trace {
-    /// Returns the contribution of the body and its joint to the velocity that one momentum gives along another; `sizes` are
-    /// those of the node.
+    /// Returns the contribution of one body and its joint to an entry of the mobility matrix: the velocity along one row due to a
+    /// unit impulse on another. The two traces are the responses of the body to unit impulses on these rows. The array contains
+    /// the numbers of entries in use in their lists `own` and `rates`.
     #[inline]
     pub(super) fn share(&self, other: &Self, [own, rates]: [usize; 2]) -> f64 {
         let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();

@@ -27,8 +27,10 @@ fn attitude(geometry: &Geometry, q: &[f64]) -> Matrix3<f64> {
     turn(&Vector3::x(), q[0]) * turn(&Vector3::y(), q[1]) * turn(&third(geometry), q[2])
 }
 
-/// Measures the three angles. With $w = Da_3 = R_x(\alpha)(\cos(\beta-\delta), 0, -\sin(\beta-\delta))$ the second angle has two
-/// solutions; the one closer to the angles `near` of the state before is used.
+/// Computes the three angles (rad) of a gimbal joint from the joint's frames, into `out`. There are two solutions: the direction
+/// $w = Da_3 = R_x(\alpha)(\cos(\beta-\delta), 0, -\sin(\beta-\delta))$ of the third axis determines $\beta-\delta$ only up to
+/// its sign. The solution closer to `near`, the angles of the previous state, is taken. $D$ is the relative attitude, $\alpha$
+/// and $\beta$ are the first two angles, and $\delta$ is the angle from the first to the third axis.
 fn measure(geometry: &Geometry, frames: &Frames, near: &[f64], out: &mut [f64]) {
     let d = frames.relative();
     let w = d * third(geometry);
@@ -52,8 +54,8 @@ fn measure(geometry: &Geometry, frames: &Frames, near: &[f64], out: &mut [f64]) 
     }
 }
 
-/// Returns the current axes of the three hinges in space, from the frames and the first angle alone. The first axis is fixed in
-/// the parent, the last in the child; the second is that of the parent's y axis rotated by the first angle.
+/// Returns the present axes of the three hinges of a gimbal joint in space. The first axis is fixed in the parent, the third in
+/// the child. The second is the parent's y axis rotated by the first angle `q[0]` about the first axis.
 pub(crate) fn axes(geometry: &Geometry, frames: &Frames, q: &[f64]) -> [Vector3<f64>; 3] {
     let first = frames.parent.axis(0);
     let last = frames.child.axes * third(geometry);
@@ -62,8 +64,8 @@ pub(crate) fn axes(geometry: &Geometry, frames: &Frames, q: &[f64]) -> [Vector3<
     [first, second, last]
 }
 
-/// Writes the rows that map the relative angular velocity to the rates of the angles: couples along the dual basis of the current
-/// axes.
+/// Appends the Jacobian rows whose rates are the rates of the three gimbal angles `q`. Each row is a couple along a vector of the
+/// dual basis of the hinge axes, that is, a vector orthogonal to two of them.
 fn rates(geometry: &Geometry, frames: &Frames, q: &[f64], rows: &mut Rows) {
     let (couples, _) = dual(&axes(geometry, frames, q));
     for couple in couples {

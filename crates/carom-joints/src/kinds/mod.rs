@@ -132,7 +132,8 @@ impl Condition {
         }
     }
 
-    /// Returns the Jacobian row of this joint condition: its rate is the time derivative of the condition's residual.
+    /// Returns the Jacobian row of this joint condition. The row times the velocities of the two bodies is the time derivative of
+    /// the condition's residual.
     pub fn row(self, frames: &Frames) -> Row {
         match self {
             Self::Coincide(k) => Row::force(frames, Vector3::ith(k, 1.0)),
@@ -163,12 +164,12 @@ impl Kind {
         std::ptr::eq(self, &raw const spherical::KIND) || self.is_bounded_ball()
     }
 
-    /// True for a spherical joint whose rotation angle has a limit.
+    /// Returns true for a spherical joint whose rotation angle has a limit.
     pub(crate) fn is_bounded_ball(&self) -> bool {
         std::ptr::eq(self, &raw const spherical::BOUNDED)
     }
 
-    /// Returns the type of a spherical joint whose rotation angle has a limit.
+    /// Returns the joint type of spherical joints whose rotation angle has a limit.
     pub(crate) fn bounded_ball() -> &'static Self {
         &spherical::BOUNDED
     }
@@ -180,8 +181,8 @@ impl Kind {
     }
 }
 
-/// Returns the dual basis $b_k$ of the axes $a_1, a_2, a_3$, with $b_k\cdot a_j = \delta_{kj}$, and the determinant of the axes.
-/// All $b_k$ are zero if the determinant is.
+/// Returns three vectors $b_k$ with $b_k\cdot a_j = \delta_{kj}$ for the axes $a_1, a_2, a_3$ (dual basis), and the determinant
+/// of the axes. If the determinant is zero, all $b_k$ are zero.
 pub(crate) fn dual(axes: &[Vector3<f64>; 3]) -> ([Vector3<f64>; 3], f64) {
     let [a, b, c] = axes;
     let determinant = a.dot(&b.cross(c));

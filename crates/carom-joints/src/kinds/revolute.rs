@@ -11,7 +11,7 @@ pub(super) const HINGE: [Condition; 5] = [
     Condition::Orthogonal(1, 2),
 ];
 
-/// Returns the angle about z (rad).
+/// Returns the angle (rad) by which the child is rotated about the joint's z axis relative to the parent.
 pub(super) fn angle(frames: &Frames) -> f64 {
     let d = frames.relative();
     libm::atan2(d.m21 - d.m12, d.m11 + d.m22)

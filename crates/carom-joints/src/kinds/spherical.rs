@@ -43,8 +43,8 @@ fn couples(frames: &Frames, rows: &mut Rows) {
     }
 }
 
-/// Returns the rotation angle (rad), in \[0, π\], and the row of its rate. At angle 0 or π the axis is determined by rounding, or
-/// it is x.
+/// Returns the rotation angle (rad) of a spherical joint, in \[0, π\], and the Jacobian row whose rate is the rate of this angle.
+/// At the angles 0 and π the axis of the row is arbitrary.
 pub(crate) fn rotation(frames: &Frames) -> (f64, Row) {
     let turned = frames.relative();
     let twice_sine = Vector3::new(

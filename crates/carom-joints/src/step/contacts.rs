@@ -64,17 +64,22 @@ pub struct Change {
 /// computes the contact impulses. A step applies impulses at its start (first kick), lets the bodies fly freely, and applies
 /// impulses at its end (second kick).
 pub trait Contacts {
-    /// Finds the contact points at the start of the step, and appends their rows.
+    /// Finds the contact points at the start of the step, and appends their Jacobian rows: normal and two tangents for each
+    /// point.
     fn start(&mut self, states: &[State], rows: &mut Vec<ContactRow>);
-    /// Writes the initial impulses of the first kick, one per row, for a step of `length` (s).
+    /// Writes initial values of the contact impulses at the start of a step of `length` (s), one per row (N s).
     fn guess(&mut self, length: f64, impulses: &mut [f64]);
-    /// Moves the contact points with the bodies to the end of the flights, and appends their rows.
+    /// Moves the contact points with the bodies to `states`, the end of the free flights, and appends their Jacobian rows there.
     fn moved(&mut self, states: &[State], rows: &mut Vec<ContactRow>);
-    /// Computes the next impulses of the first kick; `None` if no solution is found.
+    /// Computes improved contact impulses `next` (N s) for the start of the step; called once in each iteration. Returns the size
+    /// of the change; `None` if no solution is found.
     fn first(&mut self, kick: &FirstKick<'_>, next: &mut [f64]) -> Option<Change>;
-    /// Appends the rows of the points that are closed at the end of the flights.
+    /// Finds the contact points that are closed at the end of the free flights, and appends their Jacobian rows. `first`: contact
+    /// impulses at the start of the step (N s).
     fn closed(&mut self, states: &[State], first: &[f64], rows: &mut Vec<ContactRow>);
-    /// Computes the impulses of the second kick from mobility and velocities; false if no solution is found.
+    /// Computes the contact impulses (N s) at the end of the step. `mobility`: velocity change of each row per unit impulse on
+    /// each row, row-major; `velocities`: velocities of the rows before the impulses (m/s). Returns false if no solution is
+    /// found.
     fn second(&mut self, mobility: &[f64], velocities: &[f64], impulses: &mut [f64]) -> bool;
 }
 
@@ -100,7 +105,7 @@ fn rates(rows: &[ContactRow], velocities: &[Vector6<f64>], out: &mut Vec<f64>) {
     out.extend(rows.iter().map(|row| row.rate(velocities)));
 }
 
-/// Returns the work of impulses on rows with velocities before and after (J), negative if energy is lost.
+/// Returns the work (J) of impulses on rows with the velocities `before` and `after` them; negative if energy is lost.
 fn work(impulses: &[f64], before: &[f64], after: &[f64]) -> f64 {
     let all = impulses.iter().zip(before.iter().zip(after));
     all.map(|(p, (u, v))| 0.5 * p * (u + v)).sum()
@@ -126,7 +131,8 @@ impl Stepper<'_> {
         Ok(step)
     }
 
-    /// Computes the mobility of contact rows, with the joint rows and compliances of the last factorization.
+    /// Computes the mobility matrix of contact rows on the jointed bodies, row-major: the velocity along each row per unit
+    /// impulse on each row. The joint equations must have been factored before.
     fn mobility_of(&mut self, contact_rows: &[ContactRow], out: &mut Vec<f64>) {
         let scene = self.multibody.scene();
         let row = |k: usize| (&contact_rows[k].row, &contact_rows[k].ends);
@@ -188,7 +194,8 @@ impl Stepper<'_> {
         self.passed_on = (change, moved);
     }
 
-    /// Finds the contacts at the start of a step, and computes their mobility, velocities and initial impulses.
+    /// Finds the contact points at the start of a step of `length` (s), and computes their mobility, velocities and initial
+    /// impulses. `it` is the contact model.
     pub(super) fn begin_contacts(&mut self, start: &Posture, length: f64, it: &mut dyn Contacts) {
         let mut room = std::mem::take(&mut self.room);
         room.rows.clear();
@@ -202,7 +209,8 @@ impl Stepper<'_> {
         self.room = room;
     }
 
-    /// Returns the momenta `base` plus those of the contact impulses.
+    /// Returns the momentum changes of all bodies at the start of the step: those by the contact impulses plus `base`, those by
+    /// other forces.
     pub(super) fn with_contacts(&mut self, base: &[Vector6<f64>]) -> Vec<Vector6<f64>> {
         let mut out = std::mem::take(&mut self.room.base);
         out.clear();
@@ -217,8 +225,9 @@ impl Stepper<'_> {
         self.room.base = base;
     }
 
-    /// Computes the next impulses of the contacts, given the correction of the joints in `after`; both corrections are applied
-    /// together.
+    /// Computes improved contact impulses for the start of a step of `length` (s), given the pending correction of the joint
+    /// impulses; both corrections are applied together later. `it` is the contact model. Returns how much the impulses changed;
+    /// `None` if no solution is found.
     pub(super) fn next_contacts(
         &mut self,
         step: &Step,
@@ -249,7 +258,8 @@ impl Stepper<'_> {
         change
     }
 
-    /// Replaces the contact impulses by the next ones, and adds the response of the joints.
+    /// Replaces the contact impulses by the improved ones. The impulses with which the joints respond to this change are added to
+    /// the pending correction of the joint impulses.
     pub(super) fn take_contacts(&mut self) {
         let mut room = std::mem::take(&mut self.room);
         for (now, next) in room.impulses.iter_mut().zip(&mut room.next) {
@@ -265,7 +275,7 @@ impl Stepper<'_> {
         self.room = room;
     }
 
-    /// Adds work and impulses of the contacts' first kick to the result.
+    /// Adds the work and the impulses of the contacts at the start of the step to the result.
     pub(super) fn note_contacts(&mut self, step: &mut Step) {
         let mb = self.multibody;
         let room = &mut self.room;
@@ -275,8 +285,8 @@ impl Stepper<'_> {
         step.touching[0].clone_from(&room.impulses);
     }
 
-    /// Computes the second kick of the contacts, and adds its effect to the velocities in `after`. False if no impulses are
-    /// found.
+    /// Computes the contact impulses at the end of a step, and adds their effect to the velocities of the bodies and to
+    /// `multipliers`, the impulses of the joint rows. `it` is the contact model. Returns false if no solution is found.
     pub(super) fn press(
         &mut self,
         it: &mut dyn Contacts,
@@ -307,7 +317,8 @@ impl Stepper<'_> {
         found
     }
 
-    /// Adds the work of the contacts' second kick to the result; `before` are the velocities at the end of the flights.
+    /// Adds the work of the contact impulses at the end of the step to the result. `before` are the velocities of the bodies
+    /// before these impulses.
     pub(super) fn note_pressing(&mut self, before: &[Vector6<f64>], step: &mut Step) {
         let room = &mut self.room;
         rates(&room.end_rows, before, &mut room.before);

@@ -35,8 +35,9 @@ const MOST_POOR: usize = 6;
 const POOR: f64 = 0.9;
 
 impl Stepper<'_> {
-    /// Computes the first kick without contacts: impulses of the joints such that all residuals vanish at the end of the flights.
-    /// `base` are the momentum changes by explicit forces.
+    /// Computes the impulses of the joints at the start of a step (first kick) without contacts. They are such that all joint
+    /// conditions are fulfilled at the end of the free flights that follow. The pair contains the `time` and the `length` of the
+    /// step (s); `base` are the momentum changes of the bodies by forces that are already known.
     pub(super) fn first_kick(
         &mut self,
         start: &Posture,
@@ -89,7 +90,9 @@ impl Stepper<'_> {
         Ok(())
     }
 
-    /// Computes the first kick with contacts: contacts and joints are corrected in turn, in one iteration.
+    /// Computes the impulses of joints and contacts at the start of a step (first kick). Both are corrected in turn within one
+    /// iteration, until the conditions are fulfilled at the end of the free flights. The pair contains the `time` and the
+    /// `length` of the step (s); `base` are the momentum changes of the bodies by forces that are already known.
     pub(super) fn first_kick_with(
         &mut self,
         start: &Posture,
@@ -158,7 +161,8 @@ impl Stepper<'_> {
         Ok(())
     }
 
-    /// Residual that counts as rounding at a posture, divided by the size of the system for lengths.
+    /// Returns the residual of joint conditions up to which it counts as rounding. Residuals that are lengths are divided by the
+    /// size of the system. The value grows with the distance of the bodies from the origin.
     fn rounding(&self, start: &Posture) -> f64 {
         let places = start.states.iter().map(|s| s.position.amax());
         let largest = places.fold(0.0, f64::max);
@@ -188,7 +192,8 @@ impl Stepper<'_> {
         }
     }
 
-    /// Returns the initial multipliers, extrapolated from the last three steps.
+    /// Returns initial impulses of all joint rows (N s or N m s) for a step of `length` (s). They are extrapolated from the last
+    /// three steps, or from fewer; without earlier steps they are zero.
     fn guess(&mut self, length: f64) -> Vec<f64> {
         let n = self.multibody.n_rows();
         let mut guess = std::mem::take(&mut self.multipliers);
@@ -219,8 +224,10 @@ impl Stepper<'_> {
         self.history.insert(0, entry);
     }
 
-    /// Computes the flights. If they fail in the first iteration, because a body rotates too far, other initial multipliers are
-    /// used: without joint impulses the forces of a step can spin a light link between heavy ones.
+    /// Computes the free flights of all bodies for given impulses of the joint rows (`multipliers`). If they fail in the first
+    /// iteration because a body rotates too far, better initial impulses are computed, and the flights are repeated: without
+    /// joint impulses the forces of a step can spin a light link between heavy ones. `base`: momentum changes of the bodies by
+    /// other forces.
     fn fly_or_aim(
         &mut self,
         start: &Posture,
@@ -239,7 +246,8 @@ impl Stepper<'_> {
         }
     }
 
-    /// Computes multipliers with which the velocities after the kick fulfill all joint conditions.
+    /// Computes impulses of the joint rows (`multipliers`) with which the velocities at the start of the flights fulfill all
+    /// joint conditions. `base`: momentum changes of the bodies by other forces.
     fn aim(
         &mut self,
         start: &Posture,
@@ -271,7 +279,8 @@ impl Stepper<'_> {
         );
     }
 
-    /// Computes bodies and rotors at the end of the flights, for given multipliers.
+    /// Computes the states of bodies and rotors at the end of free flights of `length` (s), which begin with given impulses of
+    /// the joint rows (`multipliers`). `base`: momentum changes of the bodies by other forces.
     fn fly(
         &mut self,
         start: &Posture,
@@ -328,7 +337,7 @@ impl Stepper<'_> {
         Ok(())
     }
 
-    /// Measures the coordinates at the end of the flights, unless the first kick has done so.
+    /// Computes the values of the joint coordinates at the end of the flights, unless the first kick has already done so.
     fn measure_end(&mut self, start: &Posture, step: &mut Step) {
         if self.measures {
             return;
@@ -340,8 +349,9 @@ impl Stepper<'_> {
         }
     }
 
-    /// Sets the rates that would close the residuals within the step, and returns the largest residual (divided by the size of
-    /// the system for lengths) with its joint.
+    /// Returns the largest residual of the joint conditions at the end of the flights, with the index of its joint. Residuals
+    /// that are lengths are divided by the size of the system. Also sets the prescribed rate of each row such that it would
+    /// remove the residual within the `length` (s) of the step.
     fn residuals(&mut self, length: f64, modes: &Modes, step: &Step) -> (f64, usize) {
         let mb = self.multibody;
         let mut worst = (0.0_f64, 0);
@@ -384,7 +394,8 @@ impl Stepper<'_> {
         worst
     }
 
-    /// Adds the impulses of the first kick's rows to the loads of the joints.
+    /// Adds the impulses of the joint rows at the start of the step (`multipliers`) to the loads of the joints, and stores the
+    /// impulses that hold coordinates in place. `length`: length of the step (s).
     fn note_rows(
         &self,
         multipliers: &[f64],
@@ -417,7 +428,8 @@ impl Stepper<'_> {
         }
     }
 
-    /// Adds the work of the first kick's forces to the result.
+    /// Adds the work of the forces along the coordinates at the start of the step to the result. `pushes`: forces on each
+    /// coordinate (N or N m); `half`: half the length of the step (s), for which they act.
     pub(super) fn note_first(
         &mut self,
         pushes: &[Push],

@@ -19,7 +19,7 @@ pub(super) struct Kept {
 }
 
 impl Kept {
-    /// Stores the configuration at the end of a step.
+    /// Stores the configuration at the end of a step, so that the next step can reuse its Jacobian rows.
     pub(super) fn keep(&mut self, end: &Posture) {
         self.places.clear();
         let place = |state: &State| (state.position, state.rotation);
@@ -28,18 +28,19 @@ impl Kept {
         self.has_rows = true;
     }
 
-    /// Stores the compliances of the factors at the end of the current step.
+    /// Stores the compliances (rate per unit impulse) of all joint rows with which the equations at the end of the step were
+    /// factored.
     pub(super) fn note_factors(&mut self, compliance: &[f64]) {
         self.compliance.clear();
         self.compliance.extend_from_slice(compliance);
     }
 
-    /// Invalidates the factors, before others overwrite them.
+    /// Marks the stored factorization as invalid, before another one overwrites it.
     pub(super) fn forget(&mut self) {
         self.compliance.clear();
     }
 
-    /// True if the stored rows are valid for a posture.
+    /// Returns true if the stored Jacobian rows are those at the configuration of `posture`.
     fn is_at(&self, posture: &Posture) -> bool {
         let here = self.places.iter().zip(&posture.states);
         self.has_rows && self.places.len() == posture.states.len() && self.q == posture.q && {
@@ -50,7 +51,8 @@ impl Kept {
 }
 
 impl Stepper<'_> {
-    /// Computes the rows at the start of a step, or reuses those at the end of the last step if it ended there.
+    /// Computes the Jacobian rows of all joints at the start of a step. If the previous step ended in this configuration, its
+    /// rows are reused.
     pub(super) fn begin_rows(&mut self, start: &Posture) {
         if self.kept.is_at(start) {
             std::mem::swap(&mut self.rows, &mut self.end_rows);
@@ -61,7 +63,8 @@ impl Stepper<'_> {
         self.kept.has_rows = false;
     }
 
-    /// Factors the equations at the start of a step, unless the factors of the last step are valid.
+    /// Factors the joint equations at the start of a step. If the previous step ended there with equal compliances, its
+    /// factorization is reused. `time` (s) is reported in errors.
     pub(super) fn factor_start(&mut self, start: &Posture, time: f64) -> Result<(), JointError> {
         if self.kept.compliance == self.compliance && !self.kept.compliance.is_empty() {
             return Ok(());

@@ -15,9 +15,9 @@ use nalgebra::Vector6;
 const SUMMED: f64 = 4.0 * f64::EPSILON;
 
 impl Stepper<'_> {
-    /// True if every residual at the end of the flights is below [`CLOSED`] plus the rounding of the momenta: of those at the
-    /// start, of the forces in `base`, and of the joint impulses. The rounding part counts up to [`OPEN`], the largest residual
-    /// of a valid start.
+    /// Returns true if rounding explains the residuals of all joint conditions at the end of the flights. Each must be below
+    /// [`CLOSED`] plus the effect of rounded momenta over the `length` (s) of the step, which counts up to [`OPEN`], the largest
+    /// residual of a valid start. `base`: momentum changes of the bodies by forces; `multipliers`: impulses of the joint rows.
     pub(super) fn is_noise(
         &self,
         start: &Posture,
@@ -61,7 +61,8 @@ impl Stepper<'_> {
         })
     }
 
-    /// Returns the rounding of the velocity (m/s) and of the angular velocity (rad/s) of every body after a first kick.
+    /// Returns for each body the rounding error of its velocity (m/s) and of its angular velocity (rad/s) after the impulses at
+    /// the start of a step. `base`: momentum changes of the bodies by forces; `multipliers`: impulses of the joint rows.
     fn momentum_noises(
         &self,
         start: &Posture,

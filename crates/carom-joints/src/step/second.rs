@@ -17,7 +17,8 @@ const AT_ONCE: usize = 8;
 const HOLDS: f64 = 1e-9;
 
 impl Stepper<'_> {
-    /// Computes the second kick: forces with implicit damping, and zero rates of all conditions.
+    /// Computes the impulses at the end of a step (second kick). After them all joint conditions have rate zero, and the forces
+    /// of dampers belong to the velocities after the impulses. `time`: end of the step (s); `length`: its length (s).
     pub(super) fn second_kick(
         &mut self,
         time: f64,
@@ -110,8 +111,9 @@ impl Stepper<'_> {
         Ok(())
     }
 
-    /// Initializes the set of sliding coordinates with implicit friction: those that slid in the previous step and still slide in
-    /// that direction.
+    /// Chooses the joint coordinates that slide at first, among those with implicit dry friction (the impulses at the end of the
+    /// step decide whether such a coordinate sticks). These are the ones that slid in the previous step and still move in that
+    /// direction.
     fn rub(&mut self, modes: &Modes) {
         let mb = self.multibody;
         let mut rubbed = std::mem::take(&mut self.rubbed);
@@ -128,7 +130,8 @@ impl Stepper<'_> {
         self.rubbed = rubbed;
     }
 
-    /// Sets actuators beyond their limit to the limit; true if the set of these changed.
+    /// Sets the force of each actuator beyond its limit to the limit. Returns true if the set of actuators at their limits
+    /// changed; only actuators with a derivative gain are considered. `time`: end of the step (s).
     fn clamp(&mut self, time: f64, step: &Step) -> bool {
         let mut changed = false;
         self.each_coordinate(|this, _, _, k, c| {
@@ -146,8 +149,9 @@ impl Stepper<'_> {
         changed
     }
 
-    /// Lets sticking coordinates slide whose friction is exceeded, and sliding ones stick whose rate has reversed, under implicit
-    /// friction. True if the sets changed; with `first` at most one coordinate changes.
+    /// Updates which joint coordinates with implicit dry friction slide. A sticking one slides if its impulse (in `multipliers`)
+    /// exceeds the friction; a sliding one sticks if its rate has reversed. Returns true if anything changed. With `first` at
+    /// most one coordinate changes. `half`: half the length of the step (s).
     fn turn_rubbing(
         &mut self,
         half: f64,
@@ -175,7 +179,8 @@ impl Stepper<'_> {
         changed
     }
 
-    /// Adds the impulses of the second kick, of explicit forces and of all rows, to the loads of the joints.
+    /// Adds the impulses at the end of the step to the loads of the joints: those of all joint rows (`multipliers`), and the
+    /// forces along the coordinates (`pushes`) times `half`, half the length of the step (s).
     fn note_second(&self, pushes: &[Push], multipliers: &[f64], half: f64, step: &mut Step) {
         let mb = self.multibody;
         for (j, load) in step.loads.iter_mut().enumerate() {
@@ -266,7 +271,7 @@ impl Stepper<'_> {
     }
 }
 
-/// Sets held coordinates exactly to their held value with rate 0: measured values have rounding.
+/// Sets each held coordinate exactly to its held value, with rate 0, because the computed values have rounding errors.
 fn hold(modes: &Modes, step: &mut Step) {
     for (k, held) in modes.held.iter().enumerate() {
         if let Some(place) = held {

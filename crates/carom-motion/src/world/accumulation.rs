@@ -24,8 +24,9 @@ const ACCUMULATING: usize = 4;
 const REST: f64 = 1e-6;
 
 impl Run<'_, '_> {
-    /// Ends the run at the accumulation point of the impacts of some pairs. The remaining time after the latest impact is below a
-    /// millionth of a step, so the states of the bodies are not advanced.
+    /// Ends the run at the time at which the impacts of `pairs` accumulate (Zeno point). `time` is the time of the latest impact.
+    /// The time that remains until the accumulation point is below a millionth of a time step, so the states of the bodies are
+    /// not advanced.
     pub(super) fn end_at_accumulation(&mut self, pairs: impl Iterator<Item = Pair>, time: Time) {
         let points = pairs.filter_map(|pair| self.bounces.get(pair)?.series.point());
         let end = Time::new(self.limits.duration);
@@ -36,8 +37,10 @@ impl Run<'_, '_> {
         self.ended = Some(Ending::Zeno { accumulation });
     }
 
-    /// True if the impacts of an approaching contact accumulate at this time. Either there were at least four with energy loss,
-    /// at geometrically shrinking intervals and with almost no time left, or their intervals are too short to resolve.
+    /// Returns true if infinitely many impacts of an approaching contact accumulate at `time`, under one of two conditions.
+    /// Either there were at least four impacts at geometrically shrinking intervals, with almost no time left until the
+    /// accumulation point; or the intervals are too short to resolve. `touching`: contact points with their velocities; `still`:
+    /// speed (m/s) up to which a contact counts as at rest.
     pub(super) fn accumulates(&self, touching: &Touching, still: f64, time: Time) -> bool {
         if self.laws.on_zeno == OnZeno::Continue {
             return false;
@@ -62,8 +65,8 @@ impl Run<'_, '_> {
         })
     }
 
-    /// True if the impacts of a pair, with the one at `time`, approach an accumulation point: at least four at shrinking
-    /// intervals.
+    /// Returns true if the impacts of a pair approach an accumulation point. This requires at least four impacts at shrinking
+    /// intervals, where the last impact is the present one at `time`.
     pub(crate) fn shrinks(&self, pair: Pair, time: Time) -> bool {
         let Some(bounces) = self.bounces.get(pair) else {
             return false;
@@ -72,9 +75,9 @@ impl Run<'_, '_> {
         bounces.shrunk >= 2 && interval < SHRINKING * bounces.interval
     }
 
-    /// True if the interval between two impacts of a pair is too short to resolve: almost no time passes, or the gap between
-    /// them, about $\lvert u\rvert t/8$ with the normal velocity $u$ and the interval $t$, is rounding. Gaps of spheres have
-    /// closed forms, so only the time counts for them.
+    /// Returns true if the `interval` (s) between two impacts of a pair is too short to resolve. Either almost no time passes; or
+    /// the gap between the impacts, about $\lvert u\rvert t/8$ with the normal `velocity` $u$ (m/s) and the interval $t$, is
+    /// within rounding. Gaps of spheres are computed in closed form, so for spheres only the time decides.
     pub(super) fn is_short(&self, pair: (usize, usize), velocity: f64, interval: f64) -> bool {
         let world = self.world;
         let (body, other) = (&world.bodies[pair.0], world.thing(pair.1));
@@ -83,7 +86,7 @@ impl Run<'_, '_> {
             || (!closed_form && velocity.abs() * interval <= UNSEEN * self.gap_rounding(pair))
     }
 
-    /// Gap below which a pair counts as in contact, by rounding (m).
+    /// Returns the gap (m) up to which a pair counts as in contact because of rounding.
     pub(super) fn gap_rounding(&self, pair: Pair) -> f64 {
         let world = self.world;
         let state = |thing: usize| {
@@ -94,7 +97,9 @@ impl Run<'_, '_> {
         BAND * pair::gap_scale(body, &state(pair.0), &other, &state(pair.1))
     }
 
-    /// Records the impacts of each pair that has an impulse; `lossy` is true if the impact as a whole lost energy.
+    /// Records, for every pair with a normal impulse, the time of its impact and whether its intervals shrink. `impulses` has
+    /// three entries per contact point: normal and two tangents. `lossy` is true if the impact as a whole lost energy. Fails if a
+    /// pair has too many impacts at intervals too short to resolve.
     pub(super) fn remember(
         &mut self,
         touching: &Touching,
@@ -149,7 +154,8 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// True if every rebound of a pair is to be resolved, however low: restitution in (0, 1), and [`OnZeno::Continue`].
+    /// Returns true if every rebound of a pair must be resolved, however low. This is so if the user chose [`OnZeno::Continue`],
+    /// the restitution coefficient lies in (0, 1), and the pair has had impacts but is not in lasting contact.
     pub(super) fn bounces_on(&self, pair: Pair) -> bool {
         let restitution = self.world.surface(pair.0, pair.1).restitution;
         self.laws.on_zeno == OnZeno::Continue
@@ -159,8 +165,8 @@ impl Run<'_, '_> {
             && !self.lasting.contains(pair)
     }
 
-    /// True if a pair that is in lasting contact from now on had so many impacts with restitution that the last rebounds were
-    /// lost in rounding. The exact motion has infinitely many impacts.
+    /// Returns true if a pair that comes into lasting contact now had at least four impacts with restitution. The exact motion
+    /// then has infinitely many impacts, of which the last ones were lost in rounding.
     pub(super) fn has_accumulated(&self, pair: Pair) -> bool {
         let bounces = self.bounces.get(pair);
         self.world.surface(pair.0, pair.1).restitution > 0.0

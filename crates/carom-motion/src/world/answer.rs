@@ -14,7 +14,9 @@ use carom_metric::{Covector, KineticMetric, Tangent};
 use nalgebra::{DMatrix, Matrix3, Vector3};
 
 impl Run<'_, '_> {
-    /// Computes impulses without restitution, with friction, for an accumulation point of infinitely many impacts.
+    /// Computes impulses with friction but without restitution, for the time at which infinitely many impacts accumulate. The
+    /// impulses are written to `posed.impulses` (N s), three per contact point of `touching`: normal and two tangents. Fails if
+    /// no solution is found.
     pub(super) fn inelastic(
         &self,
         touching: &Touching,
@@ -46,10 +48,11 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Computes the impulses by the impact law, three rows per point, and returns the name of the law.
+    /// Computes the impulses of an impact by the impact law, and returns the name of the law. The impulses are written to
+    /// `posed.impulses` (N s), three per contact point: normal and two tangents.
     ///
-    /// Points that neither approach nor separate have velocities that consist of rounding. If a law fails with them, it is called
-    /// again for the approaching points alone: points that then begin to approach are the next impact.
+    /// If the law fails, it is called again with only those points that approach faster than `still` (m/s): the velocities of the
+    /// others may be rounding. The others get no impulse; if they approach afterwards, they cause the next impact.
     pub(super) fn answer(
         &self,
         bodies: &[usize],
@@ -88,7 +91,8 @@ impl Run<'_, '_> {
         Ok(law)
     }
 
-    /// Calls the impact law with all points of `touching`.
+    /// Calls the impact law with all contact points of `touching`, and returns the name of the law. The impulses (N s) are
+    /// written to `posed.impulses`, three per contact point: normal and two tangents. `bodies` are the bodies involved.
     pub(super) fn ask_law(
         &self,
         bodies: &[usize],
@@ -194,8 +198,9 @@ impl Run<'_, '_> {
         Ok(law.name())
     }
 
-    /// Returns the frictionless impulse $\lambda = -(1+e)u/\kappa$ (N s) with restitution $e$, normal velocity $u$ and mobility
-    /// $\kappa$, in a form that reflects the velocity of a sphere exactly.
+    /// Returns the impulse $\lambda = -(1+e)u/\kappa$ (N s) at a contact without friction, with restitution $e$, normal velocity
+    /// $u$ and mobility $\kappa$ (velocity per impulse). For a sphere that hits a fixed surface the formula is evaluated without
+    /// $\kappa$, so that the velocity is reflected exactly.
     pub(super) fn frictionless(
         &self,
         bodies: &[usize],

@@ -15,7 +15,7 @@ pub(crate) struct Ball {
 }
 
 impl Ball {
-    /// Returns the ball after `time` (s).
+    /// Returns the ball after a flight of `time` (s). A ball on which gravity does not act stays unchanged.
     pub(crate) fn moved(&self, gravity: &Vector3<f64>, time: f64) -> Self {
         if !self.falls || time == 0.0 {
             return *self;
@@ -27,7 +27,7 @@ impl Ball {
         }
     }
 
-    /// Returns the time of the first contact with a plane (s), at most `horizon`; `None` if there is no contact.
+    /// Returns the time until the ball first touches a plane (s); `None` if it does not within `horizon` (s).
     pub(crate) fn first_touch_of_plane(
         &self,
         plane: &PlaneSpec,
@@ -44,8 +44,9 @@ impl Ball {
         first_zero(gap, rate, fall, BAND * scale, horizon)
     }
 
-    /// Returns the time of the first contact with another ball (s), at most `horizon`. The outer option is `None` if only one of
-    /// the two falls, which has no simple closed form; the inner one if there is no contact.
+    /// Returns the time until the ball first touches another ball (s). The outer option is `None` if gravity acts on only one of
+    /// the two, since that case has no simple closed form. The inner option is `None` if there is no contact within `horizon`
+    /// (s).
     pub(crate) fn first_touch(
         &self,
         other: &Self,
@@ -87,8 +88,9 @@ impl Ball {
     }
 }
 
-/// Returns the first time (s) at which the gap $g + ut + \tfrac a2t^2$ falls to 0, at most `horizon`. A start with a gap within
-/// `band` (m) counts as a gap of 0.
+/// Returns the first time (s) at which the gap $g + ut + \tfrac a2t^2$ falls to zero, with the initial gap $g$, its `rate` $u$
+/// and its `acceleration` $a$. `None` if this does not happen within `horizon` (s). An initial gap of at most `band` (m) in
+/// absolute value counts as zero.
 fn first_zero(gap: f64, rate: f64, acceleration: f64, band: f64, horizon: f64) -> Option<f64> {
     let gap = if gap.abs() <= band { 0.0 } else { gap };
     let time = if gap <= 0.0 {

@@ -190,7 +190,7 @@ impl Body {
         self.mass.is_finite()
     }
 
-    /// Returns an axis-aligned box that contains the body at this state.
+    /// Returns an axis-aligned box that contains the body in this state.
     pub(crate) fn bounds(&self, state: &State) -> Bounds {
         let lowest = |direction: Vector3<f64>| {
             let d = state.rotation.rotate_back(&direction);
@@ -203,7 +203,8 @@ impl Body {
         Bounds::around(&low, &high, 1e-9 * self.radius)
     }
 
-    /// Returns a bound of the angular velocity of a body whose rotation axis changes (rad/s); 0 if it spins constantly.
+    /// Returns an upper bound of the angular velocity (rad/s) of a body whose rotation axis can change. Returns 0 for fixed
+    /// bodies and for bodies with three equal moments of inertia, which rotate uniformly.
     pub(crate) fn tumbling(&self, state: &State) -> f64 {
         match &self.rigid {
             Some(rigid) if !self.isotropic => rigid.rate_squares(state).max().sqrt(),
@@ -211,8 +212,9 @@ impl Body {
         }
     }
 
-    /// Returns a bound of the acceleration that rotation gives to any point of the cores during exact motion (m/s²), computed
-    /// from bounds of the angular velocity about each principal axis.
+    /// Returns an upper bound of the acceleration (m/s²) that rotation without torque gives to any point of the body's cores. A
+    /// core is a convex part without its rounding radius. The bound follows from bounds of the angular velocity about each
+    /// principal axis.
     fn exact_acceleration(&self, state: &State) -> f64 {
         let Some(rigid) = &self.rigid else {
             return 0.0;
@@ -262,14 +264,15 @@ impl Flights {
         }
     }
 
-    /// Returns the free flight without gravity, with equal scheme and time step.
+    /// Returns a copy with the same integration scheme and time step, but without gravity.
     pub(crate) fn weightless(&self) -> Self {
         Self::new(self.rule, Vector3::zeros(), self.time_step)
     }
 
-    /// Returns the step of the variational flight of a body (s) if it has to be shorter than the time step of the grid. The step
-    /// is halved until it rotates the body by at most [`LARGEST_TURN`], so that first contacts can be certified. For a slender
-    /// body, up to [`MAX_HALVINGS`] halvings follow from its energy alone, so that the step equations can be solved.
+    /// Returns the length of the integration steps (s) for a body that rotates so fast that it needs steps shorter than the time
+    /// step of the grid. `None` if the time step of the grid suffices. The time step is halved until a step rotates the body by
+    /// at most [`LARGEST_TURN`], so that first contacts can be certified. For slender bodies the last halvings beyond
+    /// [`MAX_HALVINGS`] are made only if a sharper bound of the rotation requires them.
     pub(crate) fn own_step(&self, body: &Body, from: &State) -> Option<f64> {
         let rigid = body.rigid.as_ref().filter(|_| !self.is_exact(body))?;
         let halvings = |square: f64| {
@@ -284,8 +287,8 @@ impl Flights {
         (count > 0.0).then(|| self.time_step * libm::exp2(-count))
     }
 
-    /// Advances a body by the whole steps of [`own_step`](Self::own_step) that fit into `time`; returns the state and the
-    /// remaining time (s).
+    /// Advances a body by as many whole steps of length [`own_step`](Self::own_step) as fit into `time` (s). Returns the state
+    /// reached and the time that remains (s). A body that needs no shortened steps is not advanced.
     fn own_steps(
         &self,
         body: &Body,
@@ -304,12 +307,13 @@ impl Flights {
         Ok((state, left.max(0.0)))
     }
 
-    /// True if the path of a body is exact, so that it does not depend on the times at which steps begin.
+    /// Returns true if the free flight of a body is computed exactly. The result then does not depend on the times at which
+    /// integration steps begin.
     pub(crate) fn is_exact(&self, body: &Body) -> bool {
         self.rule.is_exact() || body.isotropic
     }
 
-    /// Returns the state of a body after `time` (s) of free flight; a fixed body stays.
+    /// Returns the state of a body after a free flight of `time` (s) that starts at `from`. A fixed body keeps its state.
     pub(crate) fn advance(
         &self,
         body: &Body,
@@ -345,7 +349,8 @@ impl Flights {
         }
     }
 
-    /// Returns position and velocity in space of the center of a body after `time` (s).
+    /// Returns the position (m) and the velocity (m/s) of a body's center, in space, after a free flight of `time` (s) that
+    /// starts at `from`.
     pub(crate) fn center(
         &self,
         body: &Body,
@@ -366,7 +371,9 @@ impl Flights {
         )
     }
 
-    /// Returns the state of a body and the velocity of its path after `time` (s).
+    /// Returns the state of a body after a free flight of `time` (s) that starts at `from`, and the time derivative of position
+    /// and attitude there. For a numerical scheme this derivative differs slightly from the velocity that belongs to the momenta,
+    /// because it is that of the computed path.
     pub(crate) fn advance_with_rate(
         &self,
         body: &Body,
@@ -392,8 +399,9 @@ impl Flights {
         self.discrete.advance_with_rate(rigid, &from, time)
     }
 
-    /// Returns a bound of the acceleration of any point of the cores along the path, without gravity (m/s²); infinite if the step
-    /// is too large for a bound.
+    /// Returns an upper bound of the acceleration (m/s²), without gravity, of any point of the body's cores during a free flight
+    /// of `time` (s) from `from`. A core is a convex part without its rounding radius. The bound is infinite if the body rotates
+    /// too far in the step.
     pub(crate) fn acceleration_bound(&self, body: &Body, from: &State, time: f64) -> f64 {
         let Some(rigid) = &body.rigid else {
             return 0.0;
@@ -410,14 +418,14 @@ impl Flights {
         })
     }
 
-    /// Returns the kinetic energy of a body (J).
+    /// Returns the kinetic energy of a body (J); 0 for a fixed body.
     pub(crate) fn kinetic(body: &Body, state: &State) -> f64 {
         body.rigid.as_ref().map_or(0.0, |rigid| {
             rigid.translational_energy(state) + rigid.rotational_energy(state)
         })
     }
 
-    /// Returns kinetic plus potential energy of a body (J).
+    /// Returns the sum of kinetic energy and potential energy in gravity of a body (J); 0 for a fixed body.
     pub(crate) fn energy(&self, body: &Body, state: &State) -> f64 {
         body.rigid.as_ref().map_or(0.0, |rigid| {
             Self::kinetic(body, state) - rigid.mass() * self.gravity.dot(&state.position)
@@ -446,7 +454,8 @@ impl Velocity {
         }
     }
 
-    /// Returns the velocity in space of the body point at `arm` from the center, given in body axes.
+    /// Returns the velocity in space (m/s) of a point of the body. `arm` is the vector from the center to the point, in body axes
+    /// (m).
     pub(crate) fn at(&self, rotation: &So3, arm: &Vector3<f64>) -> Vector3<f64> {
         self.linear + rotation.rotate(&self.angular.cross(arm))
     }

@@ -118,12 +118,12 @@ impl Cells {
         Some(&self.places.get(index)?.as_ref()?.bounds)
     }
 
-    /// True if the boxes with two numbers intersect.
+    /// Returns true if the boxes with the numbers `i` and `j` intersect.
     pub(crate) fn meet(&self, i: usize, j: usize) -> bool {
         matches!((self.get(i), self.get(j)), (Some(a), Some(b)) if a.meets(b))
     }
 
-    /// Stores the box with a number, in place of its previous box.
+    /// Stores the box with the number `index`, and removes its previous version.
     pub(crate) fn put(&mut self, index: usize, bounds: Bounds) {
         let level = self.level(bounds.width());
         let cell = self.cell(level, &bounds.center());
@@ -173,8 +173,8 @@ impl Cells {
         }
     }
 
-    /// Lists the numbers of all boxes that intersect a box, in ascending order. Boxes that miss it by less than single-precision
-    /// rounding may be in the list.
+    /// Writes to `out` the numbers of all stored boxes that intersect `bounds`, in ascending order. Boxes that miss it by less
+    /// than single-precision rounding may be included.
     pub(crate) fn meeting(&self, bounds: &Bounds, out: &mut Vec<usize>) {
         out.clear();
         let rough = Rough::new(bounds);
@@ -214,7 +214,8 @@ impl Cells {
         }
     }
 
-    /// Returns the level for boxes of a width, with the next power of two as cell size; creates it if necessary.
+    /// Returns the index of the grid level for boxes of a given width (m). The cells of that level have the next larger power of
+    /// two as size. The level is created if it does not exist.
     fn level(&mut self, width: f64) -> usize {
         let size = match width.is_finite() {
             true => carom_numeric::power(2.0, exponent(width)),
@@ -255,7 +256,7 @@ impl Cells {
     }
 }
 
-/// Returns the exponent of the power of two that is larger than a positive normal number and at most twice as large.
+/// Returns the exponent $e$ with $2^{e-1} \le x < 2^e$ for a positive normal number $x$.
 fn exponent(x: f64) -> i32 {
     let exponent = ((x.to_bits() >> 52) & 0x7ff) as i32 - 1023;
     exponent.max(-1022) + 1

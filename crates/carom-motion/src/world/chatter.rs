@@ -22,19 +22,21 @@ const MOST: usize = 24;
 const MOST_AGAIN: usize = 2;
 
 impl Run<'_, '_> {
-    /// Returns the index of the grid time at or before a time.
+    /// Returns the number of the latest grid time (multiple of the time step) at or before `time`, counted from 0.
     pub(crate) fn line(&self, time: Time) -> f64 {
         (time.high / self.world.time_step + 1e-6).floor()
     }
 
-    /// True if a pair is kept as a lasting contact until the next grid time.
+    /// Returns true if a pair, because it touched too often, is kept as a lasting contact until the next grid time (multiple of
+    /// the time step).
     pub(crate) fn is_held(&self, pair: (usize, usize), time: Time) -> bool {
         let of_pair = self.chatter.get(pair);
         of_pair.is_some_and(|c| c.held && c.line == self.line(time))
     }
 
-    /// Returns a bound of the distance that points of an island can approach in a step that is not split (m); 0 if the island has
-    /// no held pair, so that its step can be split.
+    /// Returns an upper bound of the distance (m) by which points of the bodies can approach each other in a step that is not
+    /// split at contact events. Returns 0 if no pair is held (kept as a lasting contact until the next grid time), because the
+    /// step can then be split.
     pub(crate) fn reach(&self, bodies: &[usize], pairs: &[(usize, usize)], time: Time) -> f64 {
         if !pairs.iter().any(|pair| self.is_held(*pair, time)) {
             return 0.0;
@@ -48,7 +50,9 @@ impl Run<'_, '_> {
         2.0 * world.time_step * (fastest + world.flights.gravity.norm() * world.time_step)
     }
 
-    /// Counts a contact of a pair. True if there are too many, so that the pair is to be kept as a lasting contact.
+    /// Counts a new contact of a pair within the current interval of the time grid. Returns true if there were too many, so that
+    /// the pair must be kept as a lasting contact until the next grid time. Where that is not allowed, such as for a restitution
+    /// of 1, too many contacts are an error.
     pub(crate) fn chatters(
         &mut self,
         pair: (usize, usize),
@@ -87,7 +91,8 @@ impl Run<'_, '_> {
         Ok(chatter.count > most)
     }
 
-    /// Keeps a pair as a lasting contact from `time` to the next grid time, and restarts its bodies and those in `bodies`.
+    /// Turns a pair into a lasting contact from `time` until the next grid time. The motion of its two bodies and of `bodies` is
+    /// then computed anew from `time` on.
     pub(crate) fn hold(
         &mut self,
         pair: (usize, usize),

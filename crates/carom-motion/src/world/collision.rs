@@ -26,8 +26,8 @@ const LOOKS: usize = 8;
 const MAX_LOOKS: usize = 40;
 
 impl Run<'_, '_> {
-    /// Handles a contact of a pair at a time: an impact, or a lasting contact until the next grid time if the pair touches too
-    /// often.
+    /// Handles a contact of a pair that was found at `time`. Usually this is an impact; a pair that touches too often becomes a
+    /// lasting contact until the next grid time.
     pub(crate) fn touch(&mut self, pair: (usize, usize), time: Time) -> Result<(), MotionError> {
         if self.chatters(pair, time)? {
             return self.hold(pair, Vec::new(), time);
@@ -35,8 +35,9 @@ impl Run<'_, '_> {
         self.impact(&[pair.0, pair.1], Some(pair), time)
     }
 
-    /// Adds a contact event of a pair to the queue, for a contact of the free flights at `time` that was found by a search
-    /// beginning at `from`. For bodies in a step the time is corrected first.
+    /// Schedules a contact of a pair in the queue of future events. `time` is the contact time of the free flights, found by a
+    /// search that began at `from`. If a body of the pair is in a time step of lasting contact, because it rests on other bodies
+    /// or slides on them, the contact time is first corrected.
     pub(crate) fn note_touch(
         &mut self,
         pair: (usize, usize),
@@ -54,11 +55,13 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// Returns the time at which a pair touches of which at least one body is in a step; `None` if there is no contact.
+    /// Returns the time at which a pair touches, if at least one of its bodies is in a time step of lasting contact (it rests on
+    /// other bodies or slides on them). `None` if there is no contact. `time` is the contact time of the free flights, near which
+    /// the search starts; `from` is the earliest time.
     ///
-    /// Between two kicks a body does not move exactly as its contacts allow; it returns at the end of the step. A step that ends
-    /// earlier ends at a slightly different state, by the truncation error, and only the states at the ends of steps decide about
-    /// contact. A contact of the free flights indicates where to search.
+    /// A step begins and ends with impulses (kicks). Between these a body follows a free flight and may leave its contacts
+    /// slightly; it returns at the end of the step. Contact is therefore tested with the states that the bodies have if the step
+    /// is shortened to end at the tested time.
     fn touch_in_step(
         &self,
         pair: (usize, usize),
@@ -154,7 +157,8 @@ impl Run<'_, '_> {
         Ok(None)
     }
 
-    /// Handles the contacts at the start: impacts of those that approach, lasting contact of those that press.
+    /// Handles the contacts that exist at the start of the run. Contacts that approach have an impact; contacts that press become
+    /// lasting contacts.
     pub(crate) fn settle(&mut self) -> Result<(), MotionError> {
         for body in 0..self.world.n_bodies() {
             if self.world.is_mobile(body) && self.motions[body].island.is_none() {
@@ -167,8 +171,9 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// Finds everything that touches the bodies `seeds` at a time, resolves an impact if a contact approaches, updates the
-    /// lasting contacts, and restarts the bodies.
+    /// Handles a contact event at `time`. Finds all bodies that touch the bodies `seeds`, directly or through others, and
+    /// resolves an impact if a contact among them approaches. Then updates the lasting contacts, and computes the motion of the
+    /// bodies anew. `trigger` is the pair whose contact led here, if any.
     pub(crate) fn impact(
         &mut self,
         seeds: &[usize],
@@ -210,13 +215,15 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// Contact velocity below which a contact counts as at rest (m/s).
+    /// Returns the speed (m/s) below which a contact counts as at rest.
     fn still(&self, touching: &Touching) -> f64 {
         let gravity = self.world.flights.gravity.norm() * self.world.time_step;
         STILL * (touching.scale + gravity)
     }
 
-    /// Solves the impact by the law, or without restitution at an accumulation point, and applies the impulses.
+    /// Computes the impulses of an impact, applies them to the bodies, and reports the impact. The impulses follow from the
+    /// impact law, or at an accumulation point of infinitely many impacts from a law without restitution. `still` is the speed
+    /// (m/s) below which a contact counts as at rest.
     fn resolve(
         &mut self,
         bodies: &[usize],
@@ -295,8 +302,9 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// Updates the lasting contacts after an impact. Contacts that neither approach nor separate are tested with a short trial
-    /// step: they last if they carry force, or if the trial step does not open them. Contacts that open are removed.
+    /// Updates the list of lasting contacts after an impact. Contacts that neither approach nor separate are tested with a short
+    /// trial step. They become lasting if they carry force in it, or if the gap stays unchanged although gravity acts. Lasting
+    /// contacts that open are removed.
     fn establish(
         &mut self,
         island: &InContact,
@@ -381,7 +389,8 @@ impl Run<'_, '_> {
     }
 }
 
-/// Returns the rate of the gap at the closest points (m/s).
+/// Returns the time derivative of the gap between two bodies (m/s): the relative velocity, along `normal`, of their closest
+/// points. The `normal` points into the first body.
 fn rate(
     body: &crate::world::body::Body,
     state: &State,

@@ -25,7 +25,9 @@ pub(crate) struct Dependent {
 }
 
 impl Dependent {
-    /// Finds the dependent combinations among some rows of a mobility matrix (`n` × `n`, row-major).
+    /// Finds the linear combinations of contact velocities that no impulse can change. `mobility` is the `n` × `n` matrix
+    /// (row-major) that maps impulses to velocity changes; a row belongs to one direction, normal or tangent, at one contact.
+    /// Only the rows `rows` are considered. The combinations span the null space of their part of the matrix.
     pub(crate) fn new(mobility: &[f64], n: usize, rows: Vec<usize>) -> Self {
         let entry = |i: usize, j: usize| mobility.get(n * i + j).copied().unwrap_or_default();
         let matrix = DMatrix::from_fn(rows.len(), rows.len(), |i, j| entry(rows[i], rows[j]));
@@ -58,7 +60,8 @@ impl Dependent {
         }
     }
 
-    /// Removes from velocities the part that no motion can have.
+    /// Replaces contact velocities by the nearest ones that a motion of the bodies can have. `velocity` has one entry per contact
+    /// row (m/s).
     pub(crate) fn make_consistent(&self, velocity: &mut [f64]) {
         if self.columns.ncols() == 0 {
             return;
@@ -73,8 +76,9 @@ impl Dependent {
     }
 }
 
-/// True if the smallest eigenvalue of a matrix is certainly above [`DEPENDENT`] times the largest. The trace bounds the largest
-/// eigenvalue; the matrix minus twice [`DEPENDENT`] times the trace on its diagonal is tested for positive definiteness.
+/// Returns true if the smallest eigenvalue of a positive semidefinite matrix certainly exceeds [`DEPENDENT`] times the largest.
+/// The test subtracts twice [`DEPENDENT`] times the trace, which bounds the largest eigenvalue, from the diagonal. The remaining
+/// matrix must be positive definite.
 fn is_independent(matrix: &DMatrix<f64>) -> bool {
     let mut shifted = matrix.clone();
     let cut = 2.0 * DEPENDENT * matrix.trace();
@@ -84,7 +88,8 @@ fn is_independent(matrix: &DMatrix<f64>) -> bool {
     shifted.cholesky().is_some()
 }
 
-/// Returns orthonormal columns that span the range of a positive semidefinite matrix, by a pivoted Cholesky factorization.
+/// Returns a matrix with orthonormal columns that span the range of a positive semidefinite matrix. The range is found by a
+/// Cholesky factorization with pivoting.
 fn range(matrix: DMatrix<f64>) -> DMatrix<f64> {
     let n = matrix.nrows();
     let mut left = matrix.diagonal();
@@ -130,7 +135,7 @@ mod tests {
         }
     }
 
-    /// Two almost equal rows: dependent below the limit; the shifted factorization reports independence only where it is certain.
+    /// Two almost equal rows count as dependent below the limit. The fast test reports independence only where it is certain.
     #[test]
     fn rows_that_nearly_depend_are_told_by_their_eigenvalues() {
         for (apart, expected) in [(1e-11, 1), (1e-9, 0), (1e-3, 0)] {
@@ -148,7 +153,7 @@ mod tests {
         }
     }
 
-    /// Rows of many points of one body: the result are the nearest velocities that belong to a motion.
+    /// The velocities of many points of one body are replaced by the nearest velocities that belong to a motion of the body.
     #[test]
     fn rows_of_many_points_get_the_velocities_of_a_motion() {
         let n = FEW_ROWS + 24;

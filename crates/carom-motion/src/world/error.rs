@@ -144,7 +144,8 @@ pub enum MotionError {
     },
 }
 
-/// Returns the words of a message about a sufficient time step.
+/// Returns the part of an error message that names a sufficient time step (s), or says that none was found if `sufficient` is
+/// `None`.
 fn advice(sufficient: Option<f64>) -> String {
     match sufficient {
         Some(step) => format!("a step of {step:e} s would do"),

@@ -71,7 +71,8 @@ impl Kick<'_> {
         Matrix3::from_fn(|i, j| self.entry(3 * c + i, 3 * c + j))
     }
 
-    /// Returns the velocities of a contact (normal, tangents) under the impulses (m/s).
+    /// Returns the velocity of contact `c` (m/s; normal, then two tangential components) after the kick, that is, after
+    /// `impulses` have acted. `impulses` has three entries per contact (N s).
     pub(super) fn velocity_of(&self, c: usize, impulses: &[f64]) -> Vector3<f64> {
         Vector3::from_fn(|k, _| {
             let row = 3 * c + k;
@@ -80,7 +81,7 @@ impl Kick<'_> {
         })
     }
 
-    /// Returns the rounding error of the velocities of a contact under the impulses (m/s).
+    /// Returns a bound of the rounding error (m/s) in the velocity of contact `c` after `impulses` have acted.
     pub(super) fn rounding_of(&self, c: usize, impulses: &[f64]) -> f64 {
         let row = |row: usize| {
             let entries = self.mobility[row * self.rows()..(row + 1) * self.rows()].iter();
@@ -90,13 +91,17 @@ impl Kick<'_> {
         SUMMED * (3 * c..3 * c + 3).map(row).fold(0.0, f64::max)
     }
 
-    /// Solves the contact problem, with `impulses` as initial guess and result. False if no solution was found.
+    /// Solves the contact problem of a kick (simultaneous impulses at one configuration). `impulses` contains the initial guess
+    /// and receives the solution: three entries (N s) per contact, normal and two tangents. Returns false if no solution was
+    /// found.
     pub(crate) fn solve(&self, impulses: &mut [f64]) -> bool {
         self.solve_by(impulses, false, &mut Factors::default())
     }
 
-    /// Solves like [`solve`](Self::solve). Where rows nearly depend on each other, the contacts are regularized by a small
-    /// compliance, with a velocity error of at most [`SOFT`]. `factors` may come from an earlier kick with an equal mobility.
+    /// Solves the contact problem like [`solve`](Self::solve), but accepts velocity errors up to the fraction [`SOFT`] of the
+    /// largest contact velocity. Where contact rows nearly depend on each other, a small compliance makes the equations regular.
+    /// `factors` stores factorized equations; it may come from an earlier kick (simultaneous impulses) with an equal mobility
+    /// matrix.
     pub(crate) fn solve_softly(&self, impulses: &mut [f64], factors: &mut Factors) -> bool {
         self.solve_by(impulses, true, factors)
     }
@@ -139,13 +144,15 @@ impl Kick<'_> {
         self.solve_at_once(impulses, scale, softly, factors)
     }
 
-    /// True if some contact has friction along a prescribed slip.
+    /// Returns true if the sliding direction of some contact is prescribed instead of unknown.
     fn is_given(&self) -> bool {
         let mut laws = self.friction.iter();
         laws.any(|(_, law)| matches!(law, Friction::Against(_)))
     }
 
-    /// Solves in the modes (open, sticking, sliding) of the initial impulses. True if that is a solution of the whole problem.
+    /// Keeps the mode (open, sticking or sliding) that each contact has in the initial `impulses`, and solves the equations of
+    /// these modes. Returns true if the result also solves the whole problem; it then replaces `impulses`. `scale`: largest
+    /// contact velocity (m/s); `softly`: regularized equations are tried first.
     fn is_finished(
         &self,
         impulses: &mut [f64],
@@ -204,7 +211,8 @@ impl Kick<'_> {
         !self.work.is_spent() && self.residual(impulses) <= good * scale + self.noise
     }
 
-    /// Solves for a working set of few contacts. Contacts that would close without an impulse are added until there are no more.
+    /// Solves the contact problem with a working set: a few contacts that may have impulses. Contacts outside it that would close
+    /// are added until there are none. Returns false if no solution was found. `scale`: largest contact velocity (m/s).
     fn by_working_set(&self, impulses: &mut [f64], scale: f64) -> bool {
         let contacts = self.friction.len();
         let mut members: Vec<usize> = (0..contacts).filter(|c| impulses[3 * c] > 0.0).collect();
@@ -237,7 +245,8 @@ impl Kick<'_> {
         }
     }
 
-    /// Solves for the contacts `members`, where the others have no impulse.
+    /// Solves the contact problem of the contacts `members` alone; the others have zero impulse. Returns false if no solution was
+    /// found. `scale`: largest contact velocity (m/s).
     fn solve_members(&self, members: &[usize], impulses: &mut [f64], scale: f64) -> bool {
         let rows: Vec<usize> = members.iter().flat_map(|c| 3 * c..3 * c + 3).collect();
         let mobility: Vec<f64> = rows
@@ -264,8 +273,9 @@ impl Kick<'_> {
         solved
     }
 
-    /// Solves by block Gauss–Seidel sweeps over the contacts, then directly in the modes that the sweeps end in; repeats this up
-    /// to `rounds` times.
+    /// Solves the contact problem by block Gauss–Seidel sweeps: each contact is solved in turn while the impulses of the others
+    /// are fixed. After many sweeps, the equations of the present modes (open, sticking, sliding) are solved directly. This is
+    /// repeated up to `rounds` times. Returns false if no solution was found. `scale`: largest contact velocity (m/s).
     pub(super) fn by_sweeps(
         &self,
         impulses: &mut [f64],
@@ -299,9 +309,11 @@ impl Kick<'_> {
         false
     }
 
-    /// Solves by the semismooth Newton method for second-order cones, from `impulses` if `warm`. At a contact with a prescribed
-    /// slip the tangential velocity is replaced by a slip so large that no impulse changes its direction; the resulting modes and
-    /// normal impulses then lead to the solution.
+    /// Solves the contact problem by the semismooth Newton method for second-order cones. Returns false if no solution was found.
+    /// `warm`: the method starts from `impulses`; `scale`: largest contact velocity (m/s).
+    ///
+    /// At a contact with a prescribed sliding direction the tangential velocity is replaced by one so large that no impulse
+    /// changes its direction. The modes and normal impulses found then give the tangential impulses.
     fn by_cones(
         &self,
         impulses: &mut [f64],
@@ -347,8 +359,9 @@ impl Kick<'_> {
         false
     }
 
-    /// Returns velocities and friction coefficients of the kick for the cone method. A prescribed slip is replaced by a slip so
-    /// large that no impulse changes its direction.
+    /// Returns the velocities (m/s) and friction coefficients of the problem in the form that the cone method needs. At a contact
+    /// with a prescribed sliding direction the tangential velocity is replaced by one so large that no impulse changes its
+    /// direction. `scale`: largest contact velocity (m/s).
     fn as_cones(&self, scale: f64) -> (Vec<f64>, Vec<f64>) {
         let mut velocity = self.velocity.to_vec();
         let mut friction = Vec::with_capacity(self.friction.len());
@@ -366,8 +379,9 @@ impl Kick<'_> {
         (velocity, friction)
     }
 
-    /// Solves by the interior-point method, for contacts whose modes were not found from the initial impulses. It needs tens of
-    /// factorizations; the methods for the evenly shared solution need thousands.
+    /// Solves the contact problem by an interior-point method, for problems where the modes of the initial impulses (open,
+    /// sticking, sliding) give no solution. Returns false if no solution was found. The method needs tens of factorizations;
+    /// methods that share a load evenly among contacts need thousands. `scale`: largest contact velocity (m/s).
     fn by_interior_points(&self, impulses: &mut [f64], scale: f64, factors: &mut Factors) -> bool {
         let (velocity, friction) = self.as_cones(scale);
         let Ok(dense) = ConeProblem::new(self.mobility, &velocity, &friction, &[]) else {
@@ -398,7 +412,8 @@ impl Kick<'_> {
         is_found
     }
 
-    /// Solves by the cone method with a small compliance added at the contacts.
+    /// Solves the contact problem by the cone method after a small compliance is added to the diagonal of the mobility matrix.
+    /// Returns false if the velocity error of the result is too large. `scale`: largest contact velocity (m/s).
     fn by_soft_cones(&self, impulses: &mut [f64], scale: f64) -> bool {
         let rows = self.rows();
         let largest = (0..rows).map(|i| self.entry(i, i)).fold(0.0, f64::max);
@@ -423,7 +438,7 @@ impl Kick<'_> {
         false
     }
 
-    /// Sets the friction impulses of contacts with a prescribed slip from their normal impulses.
+    /// Computes the friction impulses of the contacts with a prescribed sliding direction from their normal impulses.
     fn rub(&self, impulses: &mut [f64]) {
         for (c, (mu, law)) in self.friction.iter().enumerate() {
             if let Friction::Against(slip) = law {
@@ -434,7 +449,9 @@ impl Kick<'_> {
         }
     }
 
-    /// Solves one contact while the impulses of the others are fixed; returns the change of its velocity (m/s).
+    /// Replaces the impulse of contact `c` by the solution of this contact alone, while the impulses of all others are fixed.
+    /// Returns the largest change of the contact's velocity components (m/s). `scale`: largest contact velocity of the problem
+    /// (m/s).
     fn relax(&self, c: usize, impulses: &mut [f64], scale: f64) -> f64 {
         let block = self.block(c);
         let old = Vector3::new(impulses[3 * c], impulses[3 * c + 1], impulses[3 * c + 2]);
@@ -445,7 +462,8 @@ impl Kick<'_> {
         (block * (new - old)).amax()
     }
 
-    /// Returns the largest violation of the contact conditions beyond rounding, as a velocity (m/s).
+    /// Returns the largest violation of the contact conditions, minus its rounding error, as a velocity (m/s). It is the largest
+    /// velocity change that solving any contact alone would still cause.
     pub(super) fn residual(&self, impulses: &[f64]) -> f64 {
         let one = |c: usize| {
             let block = self.block(c);
@@ -459,7 +477,9 @@ impl Kick<'_> {
     }
 }
 
-/// Returns the impulse of one contact with mobility `g` and velocity `q` without the impulse, both in the order normal, tangents.
+/// Returns the impulse (N s) that solves a single contact with the friction coefficient `mu`. All vectors have the order normal,
+/// two tangents. `g`: mobility, the velocity change per unit impulse; `q`: velocity without the impulse (m/s); `scale`: largest
+/// contact velocity of the problem (m/s), below whose rounding a slip direction is not used.
 fn one_contact(
     g: &Matrix3<f64>,
     q: &Vector3<f64>,
@@ -504,10 +524,13 @@ fn one_contact(
     }
 }
 
-/// Finds the direction $\hat u$ in which a contact slides after its impulse: the root of $\hat u\times u^+(\hat u) = 0$ with
-/// $\hat u\cdot u^+ > 0$ that is nearest to `guess`, where $u^+$ is the slip after the impulse with friction against $\hat u$. A
-/// root is bracketed because the fixed-point iteration $\hat u\leftarrow u^+$ diverges once the change of the slip by the impulse
-/// exceeds the remaining slip.
+/// Finds the unit direction $\hat u$ in which a contact slides after its impulse; `None` if there is no such direction. With the
+/// slip $u^+(\hat u)$ after an impulse whose friction opposes $\hat u$, it solves $\hat u\times u^+(\hat u) = 0$ with $\hat
+/// u\cdot u^+ > 0$. The root nearest to `guess` is taken. `g`: mobility; `q`: velocity without the impulse, both in the order
+/// normal, tangents.
+///
+/// A root is bracketed, because the fixed-point iteration $\hat u\leftarrow u^+$ diverges if the impulse changes the slip by more
+/// than the slip that remains.
 fn slip_direction(
     g: &Matrix3<f64>,
     q: &Vector3<f64>,
@@ -620,7 +643,7 @@ mod tests {
         assert!(t.perp(&u).abs() <= 1e-14 && t.dot(&u) < 0.0);
     }
 
-    /// A disk that lies on more corners than are solved together: the corners carry its weight, and none penetrates.
+    /// A disk lies on more corners than are solved together. The corners carry its weight, and none penetrates.
     #[test]
     fn many_corners_of_a_face_carry_a_disk() {
         const CORNERS: usize = 64;

@@ -72,7 +72,7 @@ pub(crate) struct Gained {
 }
 
 impl Gained {
-    /// Returns these energies multiplied by `share`, for steps with smaller errors.
+    /// Returns the energy errors multiplied by `share`, as they would be with a smaller time step.
     fn scaled(self, share: f64) -> Self {
         Self {
             energy: self.energy * share,
@@ -92,8 +92,8 @@ struct Pace {
 }
 
 impl Pace {
-    /// True if a step of length `h` (s) resolves the motion of a body of this radius, so that its error has the order of the
-    /// scheme.
+    /// Returns true if a step of length `h` (s) is short enough to resolve the motion of a body with this `radius` (m). The error
+    /// of such a step falls with its length as the order of the scheme predicts.
     fn is_fine(&self, radius: f64, h: f64) -> bool {
         h <= FINE * (radius / self.acceleration).sqrt()
     }
@@ -115,7 +115,8 @@ impl StepScene<'_> {
         })
     }
 
-    /// Returns the speed by which accelerations can change the normal velocity of a pair within a step (m/s).
+    /// Returns an upper bound of the change (m/s) that accelerations cause in the normal velocity of a pair within a step of
+    /// length `h` (s). `states`: states of the bodies at the start of the step.
     pub(crate) fn gathered(&self, pair: &StepPair<'_>, states: &[State], h: f64) -> f64 {
         let of = |place: usize| {
             let pace = self.pace(self.bodies.get(place)?, states.get(place)?, h)?;
@@ -136,9 +137,9 @@ impl StepScene<'_> {
         })
     }
 
-    /// Returns the largest energy that a step may add by its truncation error and by rounding (J). The truncation error is
-    /// $m(ah)^2\cdot h\omega$ for each body, with mass $m$, acceleration $a$, rate $\omega$ of its motion and length $h$ of the
-    /// step.
+    /// Returns the largest energy (J) that the error of a step of length `h` (s) may add. It is the sum of the truncation error
+    /// and of rounding. The truncation error is at most $m(ah)^2\cdot h\omega$ for each body, with mass $m$, acceleration $a$,
+    /// and frequency $\omega$ of its motion (1/s).
     pub(crate) fn most_gain(&self, states: &[State], h: f64) -> f64 {
         self.most_gains(states, h).sum()
     }
@@ -149,8 +150,8 @@ impl StepScene<'_> {
             .sum()
     }
 
-    /// Returns the energy that the error of a step adds (J): the work of the kicks if positive, otherwise the work plus the
-    /// losses of friction and landing points. The latter contains a rise that the losses hide in the total.
+    /// Returns the energy (J) that the error of a step adds. It is the work of the impulses if that is positive. Otherwise it is
+    /// the work plus the losses by friction and landing points, which shows a gain that these losses hide in the total.
     fn gain(step: &Step) -> f64 {
         if step.work > 0.0 {
             step.work
@@ -159,7 +160,8 @@ impl StepScene<'_> {
         }
     }
 
-    /// Adds the energy error of a step to the sums of its bodies.
+    /// Adds the energy error of a step to the accumulated errors of its bodies. `before`: states at the start of the step;
+    /// `gained`: accumulated error of each body.
     pub(crate) fn add_gain<'g>(
         &self,
         before: &[State],
@@ -184,10 +186,11 @@ impl StepScene<'_> {
         }
     }
 
-    /// Returns the first pair that overlaps at the end of a step by more than its contact tolerance, and its depth (m).
+    /// Returns the first pair that overlaps at the end of a step by more than its contact tolerance, and the depth of the overlap
+    /// (m). `before` are the states at the start of the step.
     ///
-    /// A pair that was as deep at the begin of the step does not count: a body that falls by many of its radii lands with an
-    /// overlap of the rounding of its flight.
+    /// A pair that was as deep at the start of the step does not count: a body that falls by many of its radii lands with an
+    /// overlap as large as the rounding of its flight.
     fn overlap(&self, before: &[State], step: &Step) -> Option<(&StepPair<'_>, f64)> {
         let mut all = self.pairs.iter().zip(&step.pairs).enumerate();
         all.find_map(|(place, (pair, result))| {
@@ -202,13 +205,14 @@ impl StepScene<'_> {
         })
     }
 
-    /// True if some pair overlaps at the end of a step.
+    /// Returns true if some pair overlaps at the end of a step by more than its contact tolerance, and was not as deep at the
+    /// start (`before`).
     pub(crate) fn overlaps(&self, before: &[State], step: &Step) -> bool {
         self.overlap(before, step).is_some()
     }
 
-    /// Returns the reason for which a step must be rejected; `None` if it is acceptable. `gained` are the energy errors of its
-    /// bodies before the step.
+    /// Returns the reason to reject a step, an overlap or an energy error; `None` if the step is acceptable. `before`: states at
+    /// the start of the step; `gained`: energy errors of its bodies accumulated before the step.
     fn fault(&self, before: &[State], step: &Step, gained: &[Gained]) -> Option<StepFault> {
         if let Some((pair, depth)) = self.overlap(before, step) {
             return Some(StepFault::Overlap {
@@ -222,7 +226,8 @@ impl StepScene<'_> {
         excess(&after, ROUNDING * self.energy(before).abs())
     }
 
-    /// Checks a step before it is accepted. `left` is the remaining duration of the run (s).
+    /// Checks that a step of lasting contact leaves no overlap and no large energy error. `before`: states at the start of the
+    /// step; `gained`: energy errors of the bodies accumulated before the step; `left`: remaining duration of the run (s).
     ///
     /// # Errors
     ///
@@ -245,8 +250,9 @@ impl StepScene<'_> {
         })
     }
 
-    /// Returns a sufficient time step for the remaining duration `left` (s), somewhat smaller than the largest with which the
-    /// motion continues from here without a fault. `None` if every time step that is tried has a fault.
+    /// Returns a time step (s) with which the motion continues without a fault for the remaining duration `left` (s); `None` if
+    /// every time step that is tried has a fault. The value is somewhat smaller than the largest such step. `before`: states at
+    /// which the motion continues; `gained`: energy errors of the bodies accumulated so far.
     fn sufficient(&self, before: &[State], gained: &[Gained], left: f64) -> Option<f64> {
         let does = |step: f64| {
             let finer = StepScene {
@@ -271,7 +277,8 @@ impl StepScene<'_> {
         Some(two_digits(NAMED * step))
     }
 
-    /// Computes a step of the grid; the step is halved like in a run while it leaves an overlap.
+    /// Computes one full time step of lasting contact. As in a run, the step is halved up to [`SHORTENINGS`] times while it
+    /// leaves an overlap.
     fn step_apart(&self, states: &[State]) -> Result<Step, MotionError> {
         let mut step = self.step(states, self.time_step, None)?;
         for shortened in 1..=SHORTENINGS {
@@ -284,9 +291,9 @@ impl StepScene<'_> {
         Ok(step)
     }
 
-    /// True if the next steps of the grid are acceptable, for the duration `left` (s) or as many steps as [`TRIED`] and
-    /// [`TRIAL_WORK`] allow; later steps may have other contacts. Energy errors oscillate with the motion, so that a few steps
-    /// would not be representative.
+    /// Returns true if the next time steps have no fault (overlap or large energy error). Steps are tested for the duration
+    /// `left` (s), but at most as many as [`TRIED`] and [`TRIAL_WORK`] allow. Many are needed, since energy errors oscillate with
+    /// the motion. `before`: states at the start; `gained`: energy errors of the bodies accumulated so far.
     fn does(&self, before: &[State], mut gained: Vec<Gained>, left: f64) -> bool {
         let mut states = before.to_vec();
         let all = (left / self.time_step).ceil().max(1.0);
@@ -310,7 +317,8 @@ impl StepScene<'_> {
     }
 }
 
-/// Returns the fault if the energy errors of all bodies exceed their bound; `None` otherwise.
+/// Returns an energy fault if the energy that errors of all steps so far have added or removed exceeds its bound; `None`
+/// otherwise. `gained`: accumulated energy errors of the bodies; `rounding` (J) is added to the bound.
 fn excess(gained: &[Gained], rounding: f64) -> Option<StepFault> {
     let sum = |value: fn(&Gained) -> f64| gained.iter().map(value).sum::<f64>();
     let [energy, lost, scale] = [sum(|g| g.energy), sum(|g| g.lost), sum(|g| g.scale)];
@@ -322,7 +330,7 @@ fn excess(gained: &[Gained], rounding: f64) -> Option<StepFault> {
     (!(lost <= most)).then_some(StepFault::Loss { energy: lost, most })
 }
 
-/// Rounds a positive number down to two digits, enough for a suggested value.
+/// Rounds a positive number down to two significant digits.
 pub(crate) fn two_digits(number: f64) -> f64 {
     let digit = libm::pow(10.0, libm::log10(number).floor() - 1.0);
     let rounded = (number / digit).floor() * digit;

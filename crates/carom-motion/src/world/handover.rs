@@ -74,8 +74,8 @@ impl World {
 }
 
 impl Run<'_, '_> {
-    /// True if the error says that events crowd or have no solution, and time stepping can continue; false if the motion of a
-    /// body cannot be resolved with this time step.
+    /// Returns true if a run that ended with this error can continue with time stepping. This holds for too many events, for
+    /// impacts and contact forces without a solution, and for some steps of lasting contact that are too large.
     fn crowds(&self, error: &MotionError) -> bool {
         match error {
             MotionError::Impact { .. }
@@ -89,16 +89,16 @@ impl Run<'_, '_> {
         }
     }
 
-    /// True if the time step is so short that no body falls by much of its radius within a step.
+    /// Returns true if the time step is so short that gravity moves no body by much of its radius within a step.
     fn resolves_falls(&self) -> bool {
         let gravity = self.world.flights.gravity.norm();
         let mut mobile = self.world.bodies.iter().filter(|body| body.is_mobile());
         mobile.all(|body| self.world.time_step <= RESOLVED * (body.radius / gravity).sqrt())
     }
 
-    /// True if a curved surface of a body is in lasting contact, so that the contact point moves over the body. Time stepping
-    /// opens and closes such a contact without restitution, which removes energy of first order in the step; the exact motion
-    /// conserves it. Corners do not move over their body, and a ball does not rise from a plane when it rotates.
+    /// Returns true if a curved surface of a body is in lasting contact, so that the contact point moves over the body. Time
+    /// stepping opens and closes such a contact without restitution. The energy lost thereby is of first order in the step, while
+    /// the exact motion conserves it. Contacts at corners do not count, nor does a ball on a plane.
     fn rests_on_rounding(&self) -> bool {
         let is_rounded = |body: &Body| {
             let mut parts = body.parts.iter();
@@ -113,8 +113,10 @@ impl Run<'_, '_> {
         })
     }
 
-    /// Returns the current state, with all steps of lasting contact ended at the present time, and the reason for the switch.
-    /// `None` if the run ended for another reason, if the state of a body cannot be computed, or if bodies overlap deeply.
+    /// Returns the state from which time stepping continues, and the error that is the reason for the switch from event-driven
+    /// integration. All steps of lasting contact are ended at the present time first. `ending`: reason for the end of
+    /// event-driven integration. `None` if that is no reason for a switch, if the state of a body cannot be computed, or if
+    /// bodies overlap deeply.
     fn relay(&mut self, ending: &Ending<MotionError>) -> Option<(Relay, MotionError)> {
         let reason = match ending {
             Ending::Stopped(reason) if self.crowds(reason) => reason.clone(),

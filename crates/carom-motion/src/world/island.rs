@@ -39,7 +39,8 @@ const JUMP: f64 = 100.0;
 const MAX_ROOT: usize = 80;
 
 impl Run<'_, '_> {
-    /// Restarts bodies at a time: those connected by lasting contacts with a step, the others with a free flight.
+    /// Computes the motion of bodies anew from `time` on. Bodies in lasting contact with others begin a step together with these;
+    /// the others begin a free flight.
     pub(crate) fn restart(&mut self, bodies: &[usize], time: Time) -> Result<(), MotionError> {
         let world = self.world;
         if bodies
@@ -86,7 +87,10 @@ impl Run<'_, '_> {
         self.look_around(&all, time)
     }
 
-    /// Computes the step of an island from a time to the next grid time, or to an event before it.
+    /// Computes the time step of an island (bodies connected by lasting contacts) from `begin` to the next grid time, or to an
+    /// event before it. `index`: entry of the island in the list, `None` for a new one; `before`: states at the start; `splits`:
+    /// number of events so far in the present interval of the time grid; `guess`: initial impulses at the start and at the end of
+    /// the step (N s).
     #[allow(clippy::too_many_arguments)]
     fn begin_step(
         &mut self,
@@ -195,7 +199,8 @@ impl Run<'_, '_> {
         bodies.iter().map(|i| self.motions[*i].gained).collect()
     }
 
-    /// Ends the step of an island early, at a time, and releases its bodies. The shortened step is checked.
+    /// Ends the time step of an island (bodies connected by lasting contacts) early, at `time`, and checks the shortened step.
+    /// Returns the bodies, which then belong to no island. `index`: entry of the island in the list.
     pub(crate) fn stop_step(
         &mut self,
         index: usize,
@@ -204,7 +209,8 @@ impl Run<'_, '_> {
         self.cut_step(index, time, true)
     }
 
-    /// Ends the step of an island early, at a time, without a check of the shortened step.
+    /// Ends the time step of an island (bodies connected by lasting contacts) early, at `time`, without a check of the shortened
+    /// step. `index`: entry of the island in the list.
     pub(crate) fn leave_step(&mut self, index: usize, time: Time) -> Result<(), MotionError> {
         self.cut_step(index, time, false).map(|_| ())
     }
@@ -258,7 +264,9 @@ impl Run<'_, '_> {
         Ok(island.bodies)
     }
 
-    /// Stores the end of a step as the state of its bodies, and updates balance, supports and modes of contacts.
+    /// Stores the states at the end of the time step of an island (bodies connected by lasting contacts) as the present states.
+    /// Also adds the step to the energy balance and to the impulses of fixed supports, and reports contacts that begin to slide
+    /// or to stick.
     fn take_over(&mut self, island: &Island, time: Time) {
         let world = self.world;
         self.n_steps += match island.rests {
@@ -307,8 +315,8 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Completes the step of an island at its planned end, and begins the next step or handles the contacts that opened or
-    /// closed.
+    /// Completes the time step of an island (bodies connected by lasting contacts) at its planned end. If contacts opened or
+    /// closed, these are handled; otherwise the next step begins. `index`: entry of the island in the list.
     pub(crate) fn end_step(&mut self, index: usize) -> Result<(), MotionError> {
         let Some(island) = self.islands.get_mut(index).and_then(Option::take) else {
             return Ok(());
@@ -364,13 +372,14 @@ impl Run<'_, '_> {
         self.look_around(&bodies, time)
     }
 
-    /// End time of the step of a body; `None` if the body is in no step.
+    /// Returns the planned end of the time step of lasting contact that a body is in; `None` if it is in free flight.
     pub(crate) fn end_of_step(&self, body: usize) -> Option<Time> {
         let index = self.motions.get(body)?.island?;
         Some(self.islands.get(index)?.as_ref()?.end)
     }
 
-    /// Velocity change of a body's center by the first kick of its step (m/s).
+    /// Returns the magnitude of the velocity change (m/s) of a body's center by the impulses at the start of its step of lasting
+    /// contact; 0 if the body is in free flight.
     pub(crate) fn kick_of_step(&self, body: usize) -> f64 {
         let kick = || {
             let island = self
@@ -385,8 +394,9 @@ impl Run<'_, '_> {
     }
 }
 
-/// Computes a step up to its first event, if `events` is true. Returns its length (s), the step, and true if a further point of a
-/// pair closes at its end.
+/// Computes a step of bodies in lasting contact that ends at its first event, or after `length` (s). Events are looked for only
+/// if `events` is true. Returns the length of the step (s), the step, and true if a further point of a pair closes at its end.
+/// `before`: states at the start; `guess`: initial impulses at the start and at the end of the step (N s).
 fn piece(
     scene: &StepScene<'_>,
     before: &[State],
@@ -434,7 +444,9 @@ fn piece(
     Ok(found)
 }
 
-/// Estimates the time at which the normal force vanishes, by a line through its last two positive values.
+/// Estimates the time (s), between `begin` and `end`, at which the normal force of a contact vanishes. A line through the last
+/// two positive forces is extrapolated. `forces`: times (s) and normal forces (N) of the last three steps; the last one has no
+/// force.
 fn release_time(forces: &[(f64, f64); 3], begin: f64, end: f64) -> f64 {
     let [(t1, f1), (t2, f2), _] = *forces;
     if f1 > f2 && f2 > 0.0 && t2 > t1 {
@@ -443,7 +455,8 @@ fn release_time(forces: &[(f64, f64); 3], begin: f64, end: f64) -> f64 {
     end
 }
 
-/// True if the bodies are at the end of a step where they were at its start, and at rest, up to rounding.
+/// Returns true if a step leaves all bodies at rest in their places, up to rounding. `before`: states at the start of the step.
+/// False without gravity.
 fn is_still(scene: &StepScene<'_>, before: &[State], step: &Step) -> bool {
     let gravity = scene.flights.gravity.norm();
     let all = before.iter().zip(&step.end).zip(&scene.bodies);
@@ -470,11 +483,12 @@ fn is_still(scene: &StepScene<'_>, before: &[State], step: &Step) -> bool {
         })
 }
 
-/// Finds the first zero of an event function of the length of a step. The function is positive for short steps; without a
-/// negative value for the whole step the result is `None`. Returns the length (s) and the step that ends there, with a value in
-/// [`-accuracy`, 0] if there is one.
+/// Finds the first length of a step (s) at which an event function falls to zero, and returns it with the step of that length.
+/// `value`: the event function of a step, positive for short steps; `whole`: the step of full `length` (s); `before`: states at
+/// the start. `None` if the value of the whole step is not negative. The value found lies in [`-accuracy`, 0] where possible. If
+/// the function jumps to negative values, the longest step found before the jump is returned.
 ///
-/// A closing contact shows only after it has closed: before, other points determine the value; after, the value falls almost
+/// A closing contact is noticed only after it has closed: before, other points determine the value; after, the value falls almost
 /// linearly. The line through the last two negative values therefore leads to the zero.
 fn first_event(
     scene: &StepScene<'_>,

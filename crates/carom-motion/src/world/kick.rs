@@ -49,7 +49,7 @@ impl Default for Work {
 }
 
 impl Work {
-    /// Creates a counter at zero with a limit.
+    /// Creates a work counter that starts at zero and has the given limit, in units of about one multiply-add.
     pub(crate) fn up_to(limit: u64) -> Self {
         Self {
             done: Cell::new(0),
@@ -61,7 +61,7 @@ impl Work {
         self.done.set(self.done.get().saturating_add(work as u64));
     }
 
-    /// True if the work has reached its limit.
+    /// Returns true if the counted work has reached the limit.
     pub(crate) fn is_spent(&self) -> bool {
         self.done.get() >= self.limit
     }

@@ -32,19 +32,19 @@ impl LastingPairs {
         self.pairs.insert(pair, lasting);
     }
 
-    /// Removes a pair; true if it was present.
+    /// Removes a pair from the lasting contacts. Returns true if it was in lasting contact.
     pub(crate) fn remove(&mut self, pair: Pair) -> bool {
         self.reversed.remove(&(pair.1, pair.0));
         self.pairs.remove(&pair).is_some()
     }
 
-    /// Returns all pairs in ascending order, each with true if it slides.
+    /// Returns all pairs in lasting contact, in ascending order, each with a flag that is true if the contact slides.
     pub(crate) fn all(&self) -> impl Iterator<Item = (Pair, bool)> {
         let pairs = self.pairs.iter();
         pairs.map(|(pair, lasting)| (*pair, lasting.slides == Some(true)))
     }
 
-    /// Returns the pairs of a body or plane.
+    /// Returns all pairs in lasting contact that contain the body or plane with index `thing`.
     pub(crate) fn of(&self, thing: usize) -> impl Iterator<Item = Pair> {
         let all = (thing, 0)..=(thing, usize::MAX);
         let first = self.pairs.range(all.clone()).map(|(pair, _)| *pair);

@@ -27,12 +27,12 @@ impl Kicked<'_> {
         self.after.get(row).copied().unwrap_or_default()
     }
 
-    /// Returns the work of the impulse on a row (J): exactly its change of the kinetic energy.
+    /// Returns the work (J) of the impulse on one contact row: exactly the kinetic energy that this impulse adds.
     fn work(&self, row: usize) -> f64 {
         0.5 * self.impulse(row) * (self.before(row) + self.after(row))
     }
 
-    /// Returns the work of all impulses (J).
+    /// Returns the total work of all impulses of the kick (J).
     pub(crate) fn total(&self) -> f64 {
         (0..self.impulses.len()).map(|row| self.work(row)).sum()
     }
@@ -50,12 +50,12 @@ pub(crate) struct Begin {
     pub(crate) second: Option<usize>,
 }
 
-/// Returns the energy that both kicks remove by friction and at points that land (J).
+/// Returns the energy (J) that friction and landing points remove in a step that begins and ends with impulses (kicks).
 ///
-/// A point lasts under two conditions. It is closed and at rest at the start, with a normal speed of at most `still` (m/s). It
-/// returns to the second kick no faster than it left the first plus `gathered`; a faster one is another point of the pair, which
-/// lands. The loss at landing points is at most the work of all normal impulses: energy that other points give back is not
-/// counted as an error.
+/// Any point that does not last counts as landing. A point lasts under two conditions. It is closed and at rest at the start,
+/// with a normal speed of at most `still` (m/s). It returns to the second kick no faster than it left the first, plus the speed
+/// `gathered` that accelerations can add within the step. A faster one is another point of the pair, which lands. The loss at
+/// landing points is at most the work of all normal impulses: energy that other points give back is not counted as an error.
 pub(crate) fn loss(contacts: &[Begin], first: &Kicked<'_>, second: &Kicked<'_>, still: f64) -> f64 {
     let (mut rubbed, mut landed, mut pressed) = (0.0, 0.0, 0.0);
     for (c, contact) in contacts.iter().enumerate() {

@@ -49,7 +49,8 @@ struct Unknowns {
 }
 
 impl Unknowns {
-    /// Reads the modes from impulses, and lists their unknowns and rows.
+    /// Determines the mode of each contact (open, sticking, sliding) from its impulse, and lists the unknown impulses and the
+    /// contact rows whose velocity vanishes in these modes. `friction`: friction coefficient and friction law of each contact.
     fn of(friction: &[(f64, Friction)], impulses: &[f64]) -> Self {
         let mut unknowns = Self::default();
         for (c, (mu, friction)) in friction.iter().enumerate() {
@@ -101,7 +102,8 @@ pub(crate) struct Factors {
 struct Yielding(Option<(Vec<f64>, Vec<usize>)>);
 
 impl Factors {
-    /// Sets up the equations for the modes of `impulses`, unless they are unchanged. False if no contact presses.
+    /// Sets up the equations for the modes (open, sticking, sliding) that the contacts have in `impulses`; equations of unchanged
+    /// modes are kept. Returns false if all contacts are open.
     fn set(&mut self, kick: &Kick<'_>, impulses: &[f64]) -> bool {
         let unknowns = Unknowns::of(kick.friction, impulses);
         if unknowns == self.unknowns {
@@ -137,7 +139,7 @@ impl Factors {
         made.0.as_ref()
     }
 
-    /// Adds a change of the unknowns to the impulses.
+    /// Adds a change of the unknowns to the impulses. `change` has one entry per unknown of the present modes.
     fn add(&self, change: &[f64], impulses: &mut [f64]) {
         for ((c, x), change) in self.unknowns.columns.iter().zip(change) {
             for k in 0..3 {
@@ -148,12 +150,14 @@ impl Factors {
 }
 
 impl Kick<'_> {
-    /// Velocity below which the contact conditions count as met (m/s).
+    /// Returns the velocity error (m/s) up to which the contact conditions count as fulfilled. `scale`: largest contact velocity
+    /// (m/s).
     fn least(&self, scale: f64) -> f64 {
         100.0 * ACCURACY * scale + self.noise
     }
 
-    /// Returns the velocity changes (m/s) that are still missing in `rows` to make the velocities zero.
+    /// Returns the velocity changes (m/s) that are still needed to bring the contact rows `rows` to rest, after `impulses` have
+    /// acted.
     fn missing(&self, rows: &[usize], impulses: &[f64]) -> Vec<f64> {
         let contacts = self.friction.len();
         let all: Vec<Vector3<f64>> = (0..contacts)
@@ -162,8 +166,9 @@ impl Kick<'_> {
         rows.iter().map(|r| -all[r / 3][r % 3]).collect()
     }
 
-    /// Solves for all contacts together in the modes of `impulses`, with the smallest change of the impulses. True if the
-    /// solution is consistent with these modes.
+    /// Solves for all contacts together, in the modes (open, sticking, sliding) that they have in `impulses`. Of several
+    /// solutions the one nearest to `impulses` is taken. Returns true if the solution is consistent with these modes. `scale`:
+    /// largest contact velocity (m/s).
     pub(super) fn finish(&self, impulses: &mut [f64], scale: f64, factors: &mut Factors) -> bool {
         if !factors.set(self, impulses) {
             return false;
@@ -180,8 +185,9 @@ impl Kick<'_> {
         self.is_consistent(impulses, scale)
     }
 
-    /// Solves like [`finish`](Self::finish), by the regularized equations. Returns true if the solution is consistent with the
-    /// modes; `None` if the modes have no solution.
+    /// Solves for all contacts together like [`finish`](Self::finish), but by regularized equations, which cost less. Returns
+    /// true if the solution is consistent with the modes (open, sticking, sliding) of the initial `impulses`; `None` if the modes
+    /// have no solution. `scale`: largest contact velocity (m/s).
     pub(super) fn nearest(
         &self,
         impulses: &mut [f64],
@@ -227,8 +233,10 @@ impl Kick<'_> {
         solved.then(|| self.is_consistent(impulses, scale))
     }
 
-    /// Solves in modes that are read from the previous solution, beginning with those of the initial impulses or, without
-    /// impulses, those of each contact alone. Where the modes alternate, sweeps follow, then modes again, up to `restarts` times.
+    /// Solves the contact problem by repeated direct solutions, each in the modes (open, sticking, sliding) that the previous
+    /// solution suggests. The first modes are those of the initial `impulses`; without impulses, those of each contact alone. If
+    /// the modes alternate, Gauss–Seidel sweeps follow, and the procedure restarts, up to `restarts` times. Returns false if no
+    /// solution was found. `scale`: largest contact velocity (m/s).
     pub(super) fn by_modes(
         &self,
         impulses: &mut [f64],
@@ -265,8 +273,8 @@ impl Kick<'_> {
         false
     }
 
-    /// Takes a projected step: changes the impulse of every contact by its velocity over its mobility, then projects it onto the
-    /// friction cone.
+    /// Takes one projected step at every contact: subtracts the contact velocity divided by the mobility from the impulse, then
+    /// projects the impulse onto the friction cone.
     fn project(&self, impulses: &mut [f64]) {
         let contacts = self.friction.len();
         let velocities: Vec<Vector3<f64>> = (0..contacts)
@@ -288,7 +296,7 @@ impl Kick<'_> {
         }
     }
 
-    /// True if the impulses fulfill every contact condition up to rounding.
+    /// Returns true if the impulses fulfill all contact conditions up to rounding. `scale`: largest contact velocity (m/s).
     fn is_consistent(&self, impulses: &[f64], scale: f64) -> bool {
         let least = self.least(scale);
         self.friction.iter().enumerate().all(|(c, (mu, friction))| {
@@ -326,7 +334,8 @@ mod tests {
 
     const CORNERS: usize = 4;
 
-    /// Mobility of the rows at the corners of a plate of unit mass with the half lengths 1 and 0.5, rank six.
+    /// Returns the mobility matrix of the contact rows at the corners of a plate of unit mass with the half lengths 1 and 0.5.
+    /// Its rank is six.
     fn plate() -> Vec<f64> {
         let corners = [(1.0, 0.5), (1.0, -0.5), (-1.0, 0.5), (-1.0, -0.5)];
         let height = 0.1;
@@ -348,7 +357,8 @@ mod tests {
             .collect()
     }
 
-    /// Velocities of the corners of the plate when it moves.
+    /// Returns the velocities of all contact rows of the plate after impulses on its rows; `momentum` contains one impulse per
+    /// row.
     fn moving(mobility: &[f64], momentum: &[f64]) -> Vec<f64> {
         let rows = mobility.chunks_exact(3 * CORNERS);
         rows.map(|row| kernel::dot(row, momentum)).collect()
@@ -397,8 +407,8 @@ mod tests {
         }
     }
 
-    /// Corners of one plate can have only the velocities of a rigid motion. Rounding beyond these causes no impulses of the
-    /// corners against each other.
+    /// The corners of one plate can have only the velocities of a rigid motion. Rounding errors that no rigid motion explains
+    /// cause no impulses of the corners against each other.
     #[test]
     fn rounding_between_contacts_that_share_a_load_does_not_grow() {
         let mobility = plate();

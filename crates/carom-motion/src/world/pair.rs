@@ -77,7 +77,8 @@ pub(crate) struct ContactPoint {
 }
 
 impl ContactPoint {
-    /// Returns the point after the bodies moved to new states.
+    /// Returns the contact point after its two bodies have moved to the states `state` and `other_state`: position, normal and
+    /// gap. It stays on the same feature of the bodies, such as a corner or the crossing of two edges.
     pub(crate) fn moved(
         &self,
         body: &Body,
@@ -131,8 +132,9 @@ impl ContactPoint {
 }
 
 impl ContactPoint {
-    /// Returns the moved point if it lies on a face or at the crossing of two edges; `margins` are the rounding radii of the two
-    /// parts (m). `None` for other rules, and for edges that are almost parallel.
+    /// Returns the contact point at the new states of its two bodies if it lies on a face, or at the crossing of two edges.
+    /// `None` for other contact points, and for edges that are almost parallel. `margins`: rounding radii of the two convex parts
+    /// (m).
     fn on_face_or_edges(&self, states: [&State; 2], margins: [f64; 2]) -> Option<Self> {
         let turned = |k: usize, v: &Vector3<f64>| states[k].rotation.rotate(v);
         let apart = states[0].position - states[1].position;
@@ -182,8 +184,9 @@ impl ContactPoint {
     }
 }
 
-/// Returns the two edges if two polytopes touch along `normal` with one edge each: a point of each core and the unit direction,
-/// in body axes.
+/// Returns the two crossing edges if two polytopes touch each other with one edge each; `None` otherwise. An edge is stored as a
+/// point and a unit direction, in the axes of its body and on its core (the part without its rounding radius). `normal`:
+/// direction into the first body; `tolerance` (m): corners this close to the deepest one count as touching.
 fn crossing(
     bodies: [&Placed<'_>; 2],
     states: [&State; 2],
@@ -215,7 +218,8 @@ impl Other<'_> {
     }
 }
 
-/// True if gap and contact of a pair have closed forms: spheres about their centers of mass, and planes.
+/// Returns true if the gap of a pair has a closed form: two spheres, or a sphere and a plane, with the centers of mass at the
+/// centers of the spheres.
 pub(crate) fn has_closed_form(body: &Body, other: &Other<'_>) -> bool {
     body.sphere.is_some()
         && match other {
@@ -224,7 +228,7 @@ pub(crate) fn has_closed_form(body: &Body, other: &Other<'_>) -> bool {
         }
 }
 
-/// Returns the closest points as a contact point, for a pair that has a closed form; `None` for other pairs.
+/// Returns the contact point of two spheres, or of a sphere and a plane, from its closed form; `None` for other pairs.
 pub(crate) fn touch_of_spheres(
     body: &Body,
     state: &State,
@@ -261,7 +265,8 @@ pub(crate) fn touch_of_spheres(
     })
 }
 
-/// Computes the gap between a body and another body or a plane.
+/// Computes the gap between a body and another body or plane: its value (m), normal, and closest points. `memory` is warm-start
+/// data that makes the next call faster.
 pub(crate) fn gap(
     body: &Body,
     state: &State,
@@ -317,7 +322,8 @@ pub(crate) fn gap(
     best
 }
 
-/// Appends every point of a pair whose gap is within `tolerance` (m).
+/// Appends to `out` all contact points of a pair whose gap is at most `tolerance` (m). `memory` is warm-start data that makes the
+/// next call faster.
 pub(crate) fn contact_points(
     body: &Body,
     state: &State,
@@ -406,7 +412,8 @@ pub(crate) fn contact_points(
     }
 }
 
-/// Appends every point of a body whose gap to a plane is within `tolerance` (m).
+/// Appends to `out` all points of a body whose gap to a plane is at most `tolerance` (m). Of more than four such points only the
+/// corners of their convex hull are kept.
 fn plane_points(
     body: &Body,
     state: &State,
@@ -450,8 +457,8 @@ fn plane_points(
     keep_corners(out, begin, &normal);
 }
 
-/// Keeps, of the points from index `begin` on, only the corners of their convex hull in the contact plane, if there are more than
-/// four.
+/// Reduces the contact points from index `begin` on to the corners of their convex hull in the contact plane, if there are more
+/// than four. `normal`: normal of the contact plane.
 fn keep_corners(out: &mut Vec<ContactPoint>, begin: usize, normal: &Vector3<f64>) {
     let n = out.len() - begin;
     if n <= 4 {
@@ -492,7 +499,8 @@ fn keep_corners(out: &mut Vec<ContactPoint>, begin: usize, normal: &Vector3<f64>
     out.extend(kept);
 }
 
-/// Returns the scale of the rounding error of the gap of a pair (m).
+/// Returns the length (m) from which the rounding error of a pair's gap follows: about the largest coordinate of the bodies plus
+/// a radius. The error is a small multiple of this length times the machine precision.
 pub(crate) fn gap_scale(body: &Body, state: &State, other: &Other<'_>, other_state: &State) -> f64 {
     match other {
         Other::Plane(plane) => plane.half_space.gap_scale(&state.position, body.radius),
@@ -502,7 +510,7 @@ pub(crate) fn gap_scale(body: &Body, state: &State, other: &Other<'_>, other_sta
     }
 }
 
-/// Returns the radius of the smaller body of a pair (m), the unit of contact tolerances.
+/// Returns the radius of the smaller body of a pair (m). Contact tolerances are fractions of it.
 pub(crate) fn size(body: &Body, other: &Other<'_>) -> f64 {
     match other {
         Other::Body(second) => body.radius.min(second.radius),

@@ -40,7 +40,7 @@ pub(crate) struct PairTable<V> {
 }
 
 impl<V> PairTable<V> {
-    /// Creates a table for `room` pairs before any is removed.
+    /// Creates an empty table that stores up to `room` pairs before it removes the entries that are no longer needed.
     pub(crate) fn new(room: usize) -> Self {
         Self {
             values: HashMap::with_capacity_and_hasher(room, BuildHasherDefault::default()),
@@ -61,7 +61,7 @@ impl<V> PairTable<V> {
         self.values.remove(&pair)
     }
 
-    /// Stores a value; if the table is full, entries for which `is_over` is true are removed first.
+    /// Stores a value for a pair. If the table is full, entries for which `is_over` returns true are removed first.
     pub(crate) fn insert(&mut self, pair: Pair, value: V, is_over: impl Fn(Pair, &V) -> bool) {
         if self.values.len() >= self.room {
             self.values.retain(|pair, value| !is_over(*pair, value));

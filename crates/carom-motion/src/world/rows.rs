@@ -47,7 +47,9 @@ impl Rows {
         self.frames.clear();
     }
 
-    /// Adds the rows of a contact at `point` in space, with its normal into the first body.
+    /// Appends the three Jacobian rows (normal, two tangents) of a contact. A row times the velocities of the bodies is the
+    /// relative velocity of the contact point along one direction. `point`: position in space (m); `normal`: unit normal into the
+    /// first body; a side without a mobile body is `None`.
     pub(crate) fn push(
         &mut self,
         point: &Vector3<f64>,
@@ -84,7 +86,7 @@ impl Rows {
         self.frames.push(frame);
     }
 
-    /// Returns the rows of some of the contacts.
+    /// Returns a copy with only the Jacobian rows of the contacts with the given indices.
     pub(crate) fn of_contacts(&self, contacts: &[usize]) -> Self {
         let rows = contacts
             .iter()
@@ -98,7 +100,8 @@ impl Rows {
         }
     }
 
-    /// Computes the contact velocities $Jv$ (m/s).
+    /// Writes to `out` the contact velocities $Jv$ (m/s), where $J$ contains all Jacobian rows and $v$ the velocities of the
+    /// bodies.
     pub(crate) fn velocities(&self, velocity: &[Velocity], out: &mut Vec<f64>) {
         out.clear();
         for row in &self.rows {
@@ -114,7 +117,8 @@ impl Rows {
         }
     }
 
-    /// Computes the mobility $W = JM^{-1}J^T$, row-major.
+    /// Writes to `out` the mobility matrix $W = JM^{-1}J^T$, row-major, where $J$ contains all Jacobian rows and $M$ is the mass
+    /// matrix. $W$ maps impulses on the rows to velocity changes.
     pub(crate) fn mobility(&self, out: &mut Vec<f64>) {
         out.clear();
         for i in 0..self.rows.len() {
@@ -122,7 +126,7 @@ impl Rows {
         }
     }
 
-    /// Returns one entry of the mobility.
+    /// Returns the entry (`i`, `j`) of the mobility matrix: the velocity change of row `i` per unit impulse on row `j`.
     pub(crate) fn mobility_entry(&self, i: usize, j: usize) -> f64 {
         let mut entry = 0.0;
         let shares = |row: usize| self.rows.get(row).map_or(&[None, None], |row| &row.shares);
@@ -136,7 +140,8 @@ impl Rows {
         entry
     }
 
-    /// Returns a row as a covector on the velocities of `n` bodies, six entries per body.
+    /// Returns one Jacobian row as a dense vector for `n` bodies, with six entries per body: three for the velocity of its
+    /// center, three for its angular velocity in body axes.
     pub(crate) fn covector(&self, row: usize, n: usize) -> Vec<f64> {
         let mut out = vec![0.0; 6 * n];
         if let Some(row) = self.rows.get(row) {
@@ -154,7 +159,8 @@ impl Rows {
         out
     }
 
-    /// Returns the rows of a contact (normal and tangents) for each of its mobile bodies, with the index of the body.
+    /// Returns the three Jacobian rows of a contact (normal, two tangents), separately for the two bodies. Each entry contains
+    /// the index of the body and its part of the rows; it is `None` for a body that never moves.
     pub(crate) fn of_bodies(&self, contact: usize) -> [Option<(usize, [[f64; 6]; 3])>; 2] {
         let mut out = [None; 2];
         for (k, row) in self.rows.iter().skip(3 * contact).take(3).enumerate() {
@@ -169,7 +175,8 @@ impl Rows {
         out
     }
 
-    /// Returns the change of the gap of a contact (m) under small displacements of the bodies, to first order.
+    /// Returns the change of a contact's gap (m), to first order, if the bodies are moved by small `displacements`. These have
+    /// the components of velocities: translation in space (m), rotation in body axes (rad).
     pub(crate) fn opening(&self, contact: usize, displacements: &[Velocity]) -> f64 {
         let shares = self
             .rows
@@ -183,7 +190,8 @@ impl Rows {
         shares.iter().flatten().map(of).sum()
     }
 
-    /// Displaces the bodies of a contact as an impulse along its normal would: inverse inertia times row times `impulse`.
+    /// Adds to `displacements` the motion that separates the two bodies of a contact: their inverse inertia times the normal row
+    /// times `impulse`, as for an impulse along the normal.
     pub(crate) fn part(&self, contact: usize, impulse: f64, displacements: &mut [Velocity]) {
         let shares = self
             .rows
@@ -197,7 +205,7 @@ impl Rows {
         }
     }
 
-    /// Adds impulses to the momenta of the bodies.
+    /// Adds the effect of contact impulses (N s, one per row) to the momenta of the bodies in `states`.
     pub(crate) fn apply(&self, impulses: &[f64], states: &mut [State]) {
         for (row, impulse) in self.rows.iter().zip(impulses) {
             if *impulse == 0.0 {
@@ -212,7 +220,7 @@ impl Rows {
         }
     }
 
-    /// Returns the impulse of a contact on the first body as a vector in space (N s).
+    /// Returns the total impulse of a contact on its first body as a vector in space (N s). `impulses` has one entry per row.
     pub(crate) fn impulse(&self, contact: usize, impulses: &[f64]) -> Vector3<f64> {
         match (
             self.frames.get(contact),

@@ -91,7 +91,8 @@ pub(crate) struct Island {
 }
 
 impl Island {
-    /// Index of a body in the lists of the island.
+    /// Returns the position of a body in the lists of the island (bodies connected by lasting contacts); `None` if the island
+    /// does not contain the body.
     pub(crate) fn place(&self, body: usize) -> Option<usize> {
         self.bodies.binary_search(&body).ok()
     }
@@ -166,7 +167,8 @@ impl World {
 }
 
 impl<'w, 'o> Run<'w, 'o> {
-    /// Creates a run at the start of a world.
+    /// Creates the data of an event-driven run from the initial state of a world. `samples`: times (s, ascending) at which states
+    /// are to be reported; `observe`: receives all events.
     pub(crate) fn new(
         world: &'w World,
         laws: &'w Laws<'w>,
@@ -221,7 +223,8 @@ impl<'w, 'o> Run<'w, 'o> {
         }
     }
 
-    /// Advances everything to the end time, and returns the result of the run.
+    /// Completes a run: reports the remaining samples, ends all steps of lasting contact, and returns the states at the end with
+    /// counts and energy balance. `ending` is the reason for the end.
     pub(crate) fn finish(mut self, mut ending: Ending<MotionError>) -> RunEnd {
         if let Err(error) = self.samples_until_now(&ending) {
             ending = Ending::Stopped(error);
@@ -268,7 +271,8 @@ impl Hybrid for Run<'_, '_> {
         self.n_impacts
     }
 
-    /// Handles the next entry of the queue, or a sample that comes before it.
+    /// Handles the next event of the queue, or reports a requested sample if that comes first. Returns the reason for the end if
+    /// the run is over.
     fn proceed(&mut self, limits: &Limits) -> Result<Option<Ending<MotionError>>, MotionError> {
         if !self.has_begun {
             self.has_begun = true;
@@ -297,7 +301,7 @@ impl Hybrid for Run<'_, '_> {
 }
 
 impl<'w> Run<'w, '_> {
-    /// Reports the samples up to the time at which the run ended; none after an error.
+    /// Reports the requested samples up to the time at which the run ended. After an error no sample is reported.
     fn samples_until_now(&mut self, ending: &Ending<MotionError>) -> Result<(), MotionError> {
         if matches!(ending, Ending::Stopped(_)) {
             return Ok(());
@@ -309,12 +313,13 @@ impl<'w> Run<'w, '_> {
         Ok(())
     }
 
-    /// True if the run is to end now.
+    /// Returns true if the run is to end now, because an end was decided or the limit on the number of impacts is reached.
     pub(crate) fn is_over(&self) -> bool {
         self.ended.is_some() || self.n_impacts >= self.limits.impacts
     }
 
-    /// Creates the swept boxes of all bodies, and handles the contacts at the start.
+    /// Starts the run: creates the box that contains the path of each body (swept box), and handles the contacts that exist at
+    /// the start.
     fn begin(&mut self) -> Result<(), MotionError> {
         let world = self.world;
         let start = Time::default();
@@ -379,7 +384,8 @@ impl<'w> Run<'w, '_> {
         }
     }
 
-    /// Counts a continued contact search of the first body of a pair within a step of the grid; an error if there are too many.
+    /// Counts a continued search for the first contact of a pair. The count belongs to the first body and to the present interval
+    /// of the time grid; too many are an error.
     fn count_look(&mut self, pair: (usize, usize), time: Time) -> Result<(), MotionError> {
         let line = self.line(time);
         let motion = &mut self.motions[pair.0];
@@ -398,7 +404,8 @@ impl<'w> Run<'w, '_> {
         })
     }
 
-    /// Advances the current time to a contact, and counts contacts of the two bodies without time between them.
+    /// Advances the current time to a contact of a pair. Also counts, for each body, contacts that follow each other without time
+    /// between them; fails if there are too many.
     fn pass(&mut self, pair: (usize, usize), time: Time) -> Result<(), MotionError> {
         self.now = time;
         let rounding = 4.0 * f64::EPSILON * (time.high.abs() + self.world.time_step);
@@ -428,7 +435,8 @@ impl<'w> Run<'w, '_> {
         Ok(())
     }
 
-    /// Sum of the flight numbers of a pair. The sum grows whenever a flight of one of the two begins.
+    /// Returns the sum of the flight numbers of the bodies `i` and `j`. The sum grows whenever one of the two begins a new
+    /// flight, so that it shows whether a planned contact is still valid.
     fn stamps_of(&self, (i, j): (usize, usize)) -> u64 {
         let stamp = |thing: usize| self.motions.get(thing).map_or(0, |motion| motion.stamp);
         stamp(i) + stamp(j)
@@ -439,7 +447,7 @@ impl<'w> Run<'w, '_> {
         self.stamps
     }
 
-    /// Returns the first grid time after a time.
+    /// Returns the first grid time (multiple of the time step) after `time`.
     pub(crate) fn next_line(&self, time: Time) -> Time {
         let step = self.world.time_step;
         let line = Time::new(((time.high / step + 1e-9).floor() + 1.0) * step);
@@ -449,7 +457,8 @@ impl<'w> Run<'w, '_> {
         }
     }
 
-    /// Counts the step of variational flights that begins at a time, and schedules the next grid time.
+    /// Counts one step of the free flights that are integrated numerically, which begins at `time`, and schedules the event of
+    /// the next grid time.
     fn count_line(&mut self, time: Time) {
         let lasts = self.free_islands.len() < self.islands.len();
         self.n_steps += usize::from(!lasts && time.high < self.limits.duration);
@@ -459,7 +468,7 @@ impl<'w> Run<'w, '_> {
         });
     }
 
-    /// Begins new variational flights at a grid time.
+    /// Handles the event of a grid time: all bodies whose free flight is integrated numerically begin a new flight.
     fn line_of_grid(&mut self, time: Time) -> Result<(), MotionError> {
         let world = self.world;
         self.now = time;
@@ -478,7 +487,8 @@ impl<'w> Run<'w, '_> {
         Ok(())
     }
 
-    /// Returns the state of a body or plane at a time. For a body in a step, the step is computed as if it ended at that time.
+    /// Returns the state of the body or plane with index `thing` at `time`. For a body in a step of lasting contact, the step is
+    /// recomputed as if it ended at that time.
     pub(crate) fn state_at(&self, thing: usize, time: Time) -> Result<State, MotionError> {
         let Some(motion) = self.motions.get(thing) else {
             return Ok(*self.world.initial_of(thing));
@@ -497,7 +507,8 @@ impl<'w> Run<'w, '_> {
         self.fly(thing, time)
     }
 
-    /// Returns the state of a body or plane at a time along its free flight, also between the kicks of a step.
+    /// Returns the state of the body or plane with index `thing` at `time` along its free flight. For a body in a step of lasting
+    /// contact this is the flight between the impulses at the start and the end of the step, without the effect of the latter.
     pub(crate) fn flight_at(&self, thing: usize, time: Time) -> Result<State, MotionError> {
         match (self.resting(thing), self.motions.get(thing)) {
             (Some(state), _) => Ok(*state),
@@ -506,7 +517,7 @@ impl<'w> Run<'w, '_> {
         }
     }
 
-    /// Returns the state of a body at a time, by free flight from its stored state.
+    /// Returns the state of a body at `time`, by free flight from the state that was stored last.
     fn fly(&self, body: usize, time: Time) -> Result<State, MotionError> {
         let (world, motion) = (self.world, &self.motions[body]);
         let flown = time.since(motion.time);
@@ -520,7 +531,8 @@ impl<'w> Run<'w, '_> {
             })
     }
 
-    /// Returns the step of an island with another length (s), from the begin of the current step.
+    /// Returns the present time step of an island (bodies connected by lasting contacts), recomputed from its start with another
+    /// length (s).
     pub(crate) fn preview(&self, island: &Island, length: f64) -> Result<Step, MotionError> {
         if island.rests {
             return Ok(island.step.stretched(length));
@@ -557,7 +569,7 @@ impl<'w> Run<'w, '_> {
         }
     }
 
-    /// Returns the states of all bodies at a time.
+    /// Returns the states of all bodies at `time`.
     fn states_at(&self, time: Time) -> Result<Vec<State>, MotionError> {
         let mut states: Vec<State> = self.motions.iter().map(|motion| motion.state).collect();
         for (body, state) in states.iter_mut().enumerate() {
@@ -597,7 +609,8 @@ impl<'w> Run<'w, '_> {
         Ok(())
     }
 
-    /// Updates the energy error: compares the energy of free bodies at `states` with that at the begin of their flights.
+    /// Updates the largest error of the energy balance. For each body in free flight, its energy in `states` is compared with
+    /// that at the start of its flight.
     fn note_energy(&mut self, states: &[State]) {
         let mut error = self.drift;
         for (body, state) in states.iter().enumerate() {
@@ -610,7 +623,7 @@ impl<'w> Run<'w, '_> {
         }
     }
 
-    /// Advances the stored state of a body to a time by free flight, where a new flight begins.
+    /// Advances the stored state of a body to `time` by free flight. A new flight begins there. Does nothing for a fixed body.
     pub(crate) fn bring(&mut self, body: usize, time: Time) -> Result<(), MotionError> {
         if !self.world.is_mobile(body) || self.motions[body].time == time {
             return Ok(());
@@ -632,7 +645,7 @@ impl<'w> Run<'w, '_> {
         Ok(())
     }
 
-    /// Adds a contact event of the current flights of a pair to the queue.
+    /// Schedules a contact of a pair at `time`. The event becomes void if one of the two bodies begins a new flight before.
     pub(crate) fn push_touch(&mut self, pair: (usize, usize), time: Time) {
         let stamps = self.stamps_of(pair);
         let pair = [pair.0 as u32, pair.1 as u32];
@@ -642,12 +655,12 @@ impl<'w> Run<'w, '_> {
         });
     }
 
-    /// Adds an entry to the queue.
+    /// Adds an event to the queue of future events.
     pub(crate) fn push(&mut self, entry: Entry) {
         self.queue.push(entry);
     }
 
-    /// Returns the kinetic energy of bodies (J).
+    /// Returns the total kinetic energy (J) of `bodies` in `states`, which has one entry per listed body.
     pub(crate) fn kinetic(&self, bodies: &[usize], states: &[State]) -> f64 {
         let all = bodies.iter().zip(states);
         all.map(|(i, state)| Flights::kinetic(&self.world.bodies[*i], state))

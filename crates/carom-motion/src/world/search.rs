@@ -96,8 +96,9 @@ struct Node {
 }
 
 impl Search<'_> {
-    /// Finds the first contact within `horizon` (s) from the start of the search. Beyond `stretch` (s) the search may end early
-    /// without a decision.
+    /// Finds the first contact of the pair within `horizon` (s) from the start of the search. Beyond the time `stretch` (s) the
+    /// search may stop without a decision; the result then tells the time up to which there is no contact. `memory`: warm-start
+    /// data of the gap.
     ///
     /// A pair that touches at the start must not approach.
     pub(crate) fn first_contact(
@@ -158,7 +159,8 @@ impl Search<'_> {
         Err(self.undecided(at.time, MAX_EVALUATIONS))
     }
 
-    /// Returns the error of a motion without an acceleration bound: a body rotates too far in one step, or a state is not finite.
+    /// Returns the error for a motion whose acceleration has no bound: a body rotates too far in one step, or a state is not
+    /// finite. `horizon`: duration of the search (s).
     fn unbounded(&self, start: &Node, horizon: f64) -> MotionError {
         let flying = [&self.first, &self.second].into_iter().zip(&start.states);
         let turned = flying
@@ -229,8 +231,8 @@ impl Search<'_> {
         }
     }
 
-    /// Returns the bound $B$ of the accelerations by rotation, summed over both bodies (m/s²). A difference in gravity is treated
-    /// exactly.
+    /// Returns an upper bound of the relative acceleration (m/s²) that rotation gives to points of the two bodies within
+    /// `horizon` (s). It is the sum of the bounds of both; gravity is not included, since its effect is computed exactly.
     fn bound(&self, horizon: f64) -> f64 {
         let of = |launch: &Launch<'_>| {
             if !launch.flies() {
@@ -245,7 +247,8 @@ impl Search<'_> {
         }
     }
 
-    /// Returns the acceleration of the first body relative to the second by gravity (m/s²).
+    /// Returns the relative acceleration (m/s²) that gravity gives to the first body against the second. It is zero if both are
+    /// in free flight or neither is.
     fn gravity(&self) -> Vector3<f64> {
         let second = matches!(self.other, Other::Body(_)) && self.second.flies();
         match (self.first.flies(), second) {
@@ -255,11 +258,14 @@ impl Search<'_> {
         }
     }
 
-    /// Returns a time, at most `left` (s), for which no pair of parts comes closer than `floor` (m).
+    /// Returns a time (s), at most `left`, within which certainly no convex parts of the two bodies come closer than `floor` (m).
+    /// `at`: states at the start of that time; `before`: those at the previous evaluation; `bound`: upper bound of the relative
+    /// acceleration (m/s²).
     ///
-    /// With a normal that is fixed in space the bound decreases at first order where edges meet, because the support of an edge
-    /// switches to its ends at once. Any motion of the normal gives a valid bound. If the first is short, the motion of the
-    /// normal since the previous node and the rotations of both bodies are tried.
+    /// The proof measures the distance of the parts along a direction, their contact normal. If this direction is fixed in space,
+    /// the proven distance falls at once where edges meet, because the lowest point of an edge jumps from one end to the other.
+    /// Any motion of the direction gives a valid proof. If the fixed one proves only a short time, others are tried: the motion
+    /// of the normal since the previous evaluation, and rotation with either body.
     fn certified(
         &self,
         before: Option<&Node>,
@@ -301,12 +307,13 @@ impl Search<'_> {
         tau
     }
 
-    /// Returns a time for which one pair of parts comes no closer than `floor`, by a normal that moves: $n + \tau w$,
-    /// $w \perp n$.
+    /// Returns a time (s), at most `left`, within which one pair of parts certainly comes no closer than `floor` (m). The proof
+    /// uses a separating direction that moves as $n + \tau w$ with the time $\tau$, where $n$ is the normal of `slab` and $w
+    /// \perp n$ is `turn` (1/s).
     ///
-    /// A point of a body at $\rho$ in body axes, with rotation $R$ and angular velocity $\Omega$, then is no lower than
-    /// $n\cdot R\rho + \tau(w\cdot R\rho + n\cdot R(\Omega\times\rho)) - \tfrac A2\tau^2$, where $A$ bounds the second
-    /// derivative.
+    /// A point of a body at $\rho$ in body axes, with rotation $R$ and angular velocity $\Omega$, is no lower along this
+    /// direction than $n\cdot R\rho + \tau(w\cdot R\rho + n\cdot R(\Omega\times\rho)) - \tfrac A2\tau^2$, where $A$ bounds the
+    /// second derivative.
     #[expect(
         clippy::too_many_lines,
         reason = "to be split: bounds of a slab, then its subdivision"
@@ -432,8 +439,8 @@ impl Search<'_> {
         low
     }
 
-    /// Locates the contact, where the gap equals `zero`, between a node above and one below it; returns a time at which the pair
-    /// does not overlap.
+    /// Locates the time (s) at which the gap falls to `zero` (m), to an accuracy of `target` (m). The gap is larger at `low` and
+    /// smaller at `high`. At the time returned the pair does not overlap by more than that accuracy.
     fn refine(
         &self,
         low: Node,

@@ -18,8 +18,8 @@ pub(crate) struct Interval {
 }
 
 impl Interval {
-    /// Returns the time in which a body falls from rest through the rounding $\delta$ of the gap: $\sqrt{2\delta/a}$ with the
-    /// acceleration $a = 2|v|/T$ of a rebound of velocity $v$ and interval $T$ (s).
+    /// Returns the time $\sqrt{2\delta/a}$ (s) in which a body falls from rest through the rounding error $\delta$ of the gap.
+    /// The acceleration $a = 2|v|/T$ is that of a rebound with the velocity $v$ and the duration $T$ of this interval.
     fn resolution(&self) -> f64 {
         (self.rounding * self.length / self.velocity.abs()).sqrt()
     }
@@ -39,8 +39,8 @@ pub(crate) struct Series {
 }
 
 impl Series {
-    /// Adds an impact at `time`, at the end of `interval` (s), which follows the interval `before` (s). The remaining intervals
-    /// are extrapolated as a geometric series.
+    /// Adds an impact at `time` and estimates the time at which the impacts accumulate. `interval` is the time (s) since the
+    /// previous impact, `before` the interval before that. The remaining intervals are extrapolated as a geometric series.
     pub(crate) fn add(&mut self, time: Time, interval: f64, before: f64) {
         let ratio = interval / before;
         let point = time.plus(interval * ratio / (1.0 - ratio));
@@ -54,8 +54,8 @@ impl Series {
         (self.latest, self.moved) = (Some(point), moved);
     }
 
-    /// Records an impact whose interval has not shrunk. A new series begins, unless the accumulation point is so near that the
-    /// intervals are rounding.
+    /// Records an impact whose interval is not shorter than the one before. The series of impacts ends, and a new one begins. The
+    /// series is kept if the accumulation point is so near that the intervals consist of rounding.
     pub(crate) fn end(&mut self, time: Time, interval: &Interval) {
         let near = |point: Time| point.since(time).abs() <= NEAR * interval.resolution();
         if !self.point().is_some_and(near) {
@@ -63,7 +63,7 @@ impl Series {
         }
     }
 
-    /// Returns the time of the accumulation point; `None` if it is not known yet.
+    /// Returns the best estimate so far of the time at which the impacts accumulate; `None` before the first estimate.
     pub(crate) fn point(&self) -> Option<Time> {
         self.best.map(|(point, _)| point).or(self.latest)
     }

@@ -316,7 +316,7 @@ impl World {
         Ok(world)
     }
 
-    /// Checks that cylinders can touch planes only.
+    /// Checks that no cylinder can touch another body; cylinders can touch planes only.
     fn check_cylinders(&self) -> Result<(), MotionError> {
         let round = |body: &Body| body.parts.iter().any(Part::is_cylinder);
         for i in (0..self.bodies.len()).filter(|i| round(&self.bodies[*i])) {
@@ -332,7 +332,8 @@ impl World {
         Ok(())
     }
 
-    /// Checks that the floating-point spacing of the coordinates resolves the place of a mobile body.
+    /// Checks that the position of a body is not too far from the origin: the spacing of floating-point numbers there must be a
+    /// small fraction of the body's radius. Fixed bodies are not checked.
     ///
     /// # Errors
     ///
@@ -350,8 +351,8 @@ impl World {
         check_rounding(&about.name, state.position.amax(), needed, time)
     }
 
-    /// Checks that coordinates resolve the contact of a pair: the contact tolerance must be larger than the rounding of both
-    /// places.
+    /// Checks that the contact tolerance of a pair is larger than the rounding error of the positions of both bodies. `states`:
+    /// states of the two.
     ///
     /// # Errors
     ///
@@ -400,7 +401,7 @@ impl World {
         }
     }
 
-    /// True if some pair overlaps by more than `fraction` of its smaller radius.
+    /// Returns true if some pair overlaps by more than `fraction` of the radius of its smaller body.
     pub(crate) fn overlaps(&self, states: &[State], fraction: f64) -> bool {
         let mut found = false;
         self.each_pair(states, 0.0, &mut |pair| {
@@ -417,8 +418,8 @@ impl World {
         pair::gap(body, here, &self.thing(j), there, &mut PairMemory::new()).value
     }
 
-    /// Calls `report` for every pair that can touch and whose bounding balls (or ball and plane) are no farther apart than
-    /// `reach` (m). Each call returns the new `reach`.
+    /// Calls `report` for every pair that can touch and that is near: the bounding balls of its bodies, or ball and plane, are no
+    /// farther apart than `reach` (m). The value that each call returns is the `reach` for the following pairs.
     fn each_pair(
         &self,
         states: &[State],
@@ -464,12 +465,12 @@ impl World {
         }
     }
 
-    /// Number of bodies and planes.
+    /// Returns the number of bodies and planes together.
     pub(crate) fn n_things(&self) -> usize {
         self.bodies.len() + self.planes.len()
     }
 
-    /// Returns the body or plane with this index.
+    /// Returns the body or plane with a given index; bodies are counted first.
     pub(crate) fn thing(&self, index: usize) -> Other<'_> {
         match self.bodies.get(index) {
             Some(body) => Other::Body(body),
@@ -481,13 +482,13 @@ impl World {
         self.bodies.get(index).is_some_and(Body::is_mobile)
     }
 
-    /// Initial state of a body; for a plane, a state without meaning.
+    /// Returns the initial state of a body. The index of a plane is allowed, but gives a state without meaning.
     pub(crate) fn initial_of(&self, index: usize) -> &State {
         &self.initial[index.min(self.initial.len() - 1)]
     }
 
-    /// Orders two indices as a pair: the first is mobile, and of two mobile bodies the one with the smaller index. `None` if the
-    /// two cannot touch.
+    /// Orders the indices of two bodies, or of a body and a plane, as a pair. The first is mobile; of two mobile bodies it is the
+    /// one with the smaller index. `None` if the two cannot touch.
     pub(crate) fn pair_of(&self, i: usize, j: usize) -> Option<(usize, usize)> {
         if i == j {
             return None;
@@ -503,13 +504,13 @@ impl World {
         }
     }
 
-    /// Surface coefficients of a pair.
+    /// Returns the coefficients of friction and restitution of the pair (`i`, `j`), in any order.
     pub(crate) fn surface(&self, i: usize, j: usize) -> Surface {
         let key = if i < j { (i, j) } else { (j, i) };
         self.pairs.get(&key).copied().unwrap_or(self.surface)
     }
 
-    /// Gap up to which a pair counts as touching (m).
+    /// Returns the gap (m) up to which the pair (`i`, `j`) counts as touching.
     pub(crate) fn tolerance(&self, i: usize, j: usize) -> f64 {
         CONTACT_TOLERANCE * pair::size(&self.bodies[i], &self.thing(j))
     }
@@ -558,7 +559,7 @@ impl World {
         )
     }
 
-    /// Velocity of a body's center of mass in space (m/s).
+    /// Returns the velocity of a body's center of mass in space (m/s); zero for a fixed body.
     pub(crate) fn drift(&self, body: usize, state: &State) -> Vector3<f64> {
         match self.bodies.get(body).and_then(|b| b.rigid.as_ref()) {
             Some(rigid) => state.linear_momentum / rigid.mass(),
@@ -585,7 +586,8 @@ impl World {
     }
 }
 
-/// Checks that the rounding of a coordinate `far` of a body is at most `needed` (both in m).
+/// Checks that a coordinate of size `far` (m) has a rounding error of at most `needed` (m). `body` and `time` (s) are used for
+/// the error message.
 pub(crate) fn check_rounding(
     body: &str,
     far: f64,

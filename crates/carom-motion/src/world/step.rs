@@ -100,7 +100,8 @@ pub(crate) struct Step {
 }
 
 impl Step {
-    /// Returns this step scaled to another length (s), with equal forces. Only valid for a step that ends where it began.
+    /// Returns a copy of this step with another length (s): impulses, work and loss change in proportion, so that the forces stay
+    /// equal. Valid only for a step at whose end all bodies have the states of its start.
     pub(crate) fn stretched(&self, length: f64) -> Self {
         let share = length / self.length;
         let mut out = self.clone();
@@ -137,7 +138,8 @@ impl StepScene<'_> {
         all.map(|(body, state)| Velocity::of(body, state)).collect()
     }
 
-    /// Takes one step of length `h` (s) from `states` before the first kick; `guess` are impulses of both kicks to start from.
+    /// Computes one step of length `h` (s) of bodies in lasting contact: impulses at the start, free flight, impulses at the end.
+    /// `states`: states before the first impulses; `guess`: initial guess of both sets of impulses (N s).
     ///
     /// Contacts that jam each other may have several solutions or none, and some solutions add energy. A solution whose work
     /// exceeds the truncation error of the scheme is rejected, and the next method of [`Way`] is used.

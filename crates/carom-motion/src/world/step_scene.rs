@@ -49,7 +49,8 @@ impl StepScene<'_> {
         Some((place, *self.bodies.get(place)?, states.get(place)?))
     }
 
-    /// Returns the scale of the rounding error of the gap of a pair (m).
+    /// Returns the length (m) from which the rounding error of a pair's gap follows. The error is a small multiple of this length
+    /// times the machine precision.
     pub(crate) fn gap_scale(&self, pair: &StepPair<'_>, states: &[State]) -> f64 {
         let [here, there] = self.states_of(pair, states);
         pair::gap_scale(pair.body, here, &pair.other, there)
@@ -68,7 +69,7 @@ impl StepScene<'_> {
         [first, second]
     }
 
-    /// Returns the gaps of the pairs, over all features (m).
+    /// Returns the gap (m) of every pair in given states of the bodies, in the order of the pairs.
     pub(crate) fn gaps(&self, states: &[State]) -> Vec<f64> {
         let gap = |pair: &StepPair<'_>| {
             let [here, there] = self.states_of(pair, states);

@@ -36,14 +36,14 @@ impl Default for SweptBox {
 }
 
 impl SweptBox {
-    /// Makes the next box twice as long.
+    /// Doubles the length of path that the next box of this body is to contain.
     pub(crate) fn widen(&mut self) {
         self.stretch = (2.0 * self.stretch).min(f64::MAX);
     }
 }
 
-/// Returns the box of the path of a center that falls from `x` with the velocity `v` for `time` (s), with a margin of `radius +
-/// slack` (m).
+/// Returns a box that contains a ball while it moves under gravity for `time` (s), starting with the center at `x` (m) and the
+/// velocity `v` (m/s). `radius`: radius of the ball (m); `slack`: additional margin (m).
 pub(crate) fn path(
     x: &Vector3<f64>,
     v: &Vector3<f64>,

@@ -17,7 +17,7 @@ impl Time {
         }
     }
 
-    /// Returns this time plus some seconds.
+    /// Returns the time that is later by `seconds`.
     pub(crate) fn plus(self, seconds: f64) -> Self {
         // Knuth's error-free sum.
         let sum = self.high + seconds;
@@ -31,7 +31,7 @@ impl Time {
         }
     }
 
-    /// Returns the seconds since an earlier time.
+    /// Returns the seconds that have passed since an earlier time.
     pub(crate) fn since(self, earlier: Self) -> f64 {
         (self.high - earlier.high) + (self.low - earlier.low)
     }

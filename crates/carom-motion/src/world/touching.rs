@@ -11,8 +11,8 @@ use crate::world::spec::CONTACT_TOLERANCE;
 use crate::world::time::Time;
 
 impl Run<'_, '_> {
-    /// Advances a body to a time and adds it to `bodies`. If it is in a step, the step ends here and all bodies of its island are
-    /// added.
+    /// Advances a body to `time` and adds it to the list `bodies`. If the body is in a time step of lasting contact, the step
+    /// ends at `time`, and all bodies that are connected to it by lasting contacts are added, too.
     pub(crate) fn gather(
         &mut self,
         body: usize,
@@ -39,7 +39,8 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// Finds all bodies and pairs that touch the bodies `seeds`, directly or through others.
+    /// Finds all bodies that touch the bodies `seeds` at `time`, directly or through others, and the pairs that touch. All these
+    /// bodies are advanced to `time`.
     pub(super) fn find_island(
         &mut self,
         seeds: &[usize],
@@ -142,7 +143,8 @@ impl Run<'_, '_> {
         Ok(gap <= tolerance)
     }
 
-    /// Finds the contact points of the pairs of an island, with rows and velocities.
+    /// Finds the contact points of all touching pairs in `island`. Writes the points, their Jacobian rows (normal, two tangents),
+    /// and the velocities of the rows to `out`.
     pub(super) fn find_touching(
         &mut self,
         island: &InContact,
@@ -183,7 +185,8 @@ impl Run<'_, '_> {
         self.find_velocities(&island.bodies, posed, out);
     }
 
-    /// Computes the velocities of the contact rows, and the scale of speeds.
+    /// Computes the velocity of each contact row in `out` (m/s), and the largest speed of any point of the bodies, to which
+    /// rounding is compared.
     pub(super) fn find_velocities(&self, bodies: &[usize], posed: &mut Posed, out: &mut Touching) {
         let velocities = &mut posed.velocities;
         velocities.clear();

@@ -47,7 +47,8 @@ const SHORTEST_BOX: f64 = 1e-4;
 const MOST_TUMBLED: f64 = 1e6;
 
 impl Run<'_, '_> {
-    /// Creates new boxes for bodies whose flights begin or continue at a time, and searches for their contacts.
+    /// Creates for each of `bodies` a new box that contains its path from the time `from` on (swept box), and searches for
+    /// contacts with everything whose box intersects it.
     pub(crate) fn look_around(&mut self, bodies: &[usize], from: Time) -> Result<(), MotionError> {
         for &body in bodies {
             if self.is_long(body, from) {
@@ -78,8 +79,8 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// True if the flight of a body should begin anew: an exact flight with much rotation, or a variational flight with steps
-    /// shorter than the grid.
+    /// Returns true if a body should begin a new flight at `time`. This applies to an exact flight with much rotation, whose cost
+    /// grows with time, and to a numerical flight with steps shorter than the time step of the grid.
     fn is_long(&self, body: usize, time: Time) -> bool {
         let (flights, about, motion) = (
             &self.world.flights,
@@ -95,8 +96,8 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Adds the rotation of a tumbling body since its flight began. Fails if the rotation since the latest event is too large, or
-    /// will be.
+    /// Adds the angle by which a tumbling body (whose rotation axis changes) has rotated in its present flight to the angle since
+    /// its latest event. Fails if the sum is too large, or certainly will be.
     fn tumble(&mut self, body: usize, time: Time) -> Result<(), MotionError> {
         let about = &self.world.bodies[body];
         let motion = &mut self.motions[body];
@@ -117,8 +118,9 @@ impl Run<'_, '_> {
         })
     }
 
-    /// True if a body meets nothing before its rotation exceeds [`MOST_TUMBLED`]: it is the only mobile body, and the box of its
-    /// path until then intersects nothing. The run then fails at once instead of following the flight.
+    /// Returns true if a body certainly meets nothing before its rotation exceeds [`MOST_TUMBLED`]. This is so if it is the only
+    /// mobile body and the box of its path until then intersects nothing. The run then fails at once instead of following the
+    /// flight.
     fn tumbles_alone(&self, body: usize, time: Time) -> bool {
         let world = self.world;
         let (about, motion) = (&world.bodies[body], &self.motions[body]);
@@ -135,12 +137,13 @@ impl Run<'_, '_> {
         met.iter().all(|thing| *thing == body)
     }
 
-    /// Lists everything whose box intersects that of a body, and the planes that intersect it.
+    /// Writes to `out` the indices of all bodies whose boxes intersect the box of `body`, and of all planes that intersect it.
+    /// `body` itself is included.
     pub(crate) fn around(&self, body: usize, out: &mut Vec<usize>) {
         self.within(&self.boxes[body].bounds, out);
     }
 
-    /// Lists everything that can be within a box at present.
+    /// Writes to `out` the indices of all bodies whose boxes intersect the box `bounds`, and of all planes that intersect it.
     pub(crate) fn within(&self, bounds: &Bounds, out: &mut Vec<usize>) {
         self.cells.meeting(bounds, out);
         let first = self.world.n_bodies();
@@ -154,7 +157,7 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Creates the box of a body that never moves.
+    /// Creates the box that contains a fixed body.
     pub(crate) fn enclose_fixed(&mut self, body: usize) {
         let (about, state) = (&self.world.bodies[body], &self.motions[body].state);
         let bounds = about.bounds(state);
@@ -169,7 +172,8 @@ impl Run<'_, '_> {
         });
     }
 
-    /// Creates the box of the path of a body from a time on.
+    /// Creates a box that contains the path of a body from the time `from` on, and schedules the event at which the body leaves
+    /// the box.
     pub(crate) fn enclose(&mut self, body: usize, from: Time) {
         let world = self.world;
         let (about, motion) = (&world.bodies[body], &self.motions[body]);
@@ -241,7 +245,8 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Searches for the contact of a body and a neighbor, unless the pair is in lasting contact.
+    /// Searches for the first contact of `body` with another body or plane `thing` from the time `from` on. Does nothing if the
+    /// two cannot touch or are already in lasting contact.
     fn look_at(&mut self, body: usize, thing: usize, from: Time) -> Result<(), MotionError> {
         match self.world.pair_of(body, thing) {
             Some(pair) if !self.lasting.contains(pair) => self.look(pair, from),
@@ -249,7 +254,8 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Searches for the first contact of a pair while both boxes last.
+    /// Searches for the first contact of a pair from the time `from` on, as long as the boxes that contain the paths of both are
+    /// valid. A contact found is scheduled; a search that is interrupted is scheduled to continue.
     pub(crate) fn look(&mut self, pair: Pair, from: Time) -> Result<(), MotionError> {
         let (i, j) = pair;
         let until = |thing: usize| self.boxes.get(thing).map(|swept| swept.until);
@@ -299,7 +305,8 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// Schedules a continued contact search of a pair at a time; it is skipped if one of the boxes has changed by then.
+    /// Schedules the continuation of a contact search for a pair at `time`. The event becomes void if the path of one of the two
+    /// changes before, so that it gets a new box.
     fn look_later(&mut self, pair: Pair, time: Time) {
         let counts = self.counts(pair);
         self.push(Entry {
@@ -311,8 +318,8 @@ impl Run<'_, '_> {
         });
     }
 
-    /// Records a contact at `time` that a search beginning at `from` has found. If the flights began so far away that the
-    /// rounding of their positions exceeds the contact tolerance, new flights begin just before the contact.
+    /// Schedules a contact of a pair at `time`, which a search that began at `from` has found. New flights begin just before the
+    /// contact if the old ones began so far away that the rounding error of their positions exceeds the contact tolerance.
     fn close_in(&mut self, pair: Pair, time: Time, from: Time) -> Result<(), MotionError> {
         let in_step = |thing: usize| self.motions.get(thing).is_some_and(|m| m.island.is_some());
         if in_step(pair.0) || in_step(pair.1) || !self.is_coarse(pair) {
@@ -338,7 +345,8 @@ impl Run<'_, '_> {
         self.look_around(&flying, from)
     }
 
-    /// True if the rounding of the gap of a pair, at the begin of their flights, exceeds the contact tolerance.
+    /// Returns true if the gap of a pair is too inexact: if its rounding error, at the positions where the free flights began,
+    /// exceeds the contact tolerance.
     fn is_coarse(&self, (i, j): Pair) -> bool {
         let world = self.world;
         let (Some(body), Some(motion)) = (world.bodies.get(i), self.motions.get(i)) else {
@@ -352,8 +360,9 @@ impl Run<'_, '_> {
         BAND * scale > world.tolerance(i, j)
     }
 
-    /// True if the ends of steps bring a pair into contact before `until`, although the free flights do not: the flights are
-    /// higher than the states at the end, for bodies whose step ends after `until`.
+    /// Returns true if time steps of lasting contact bring a pair into contact before `until`, although the free flights within
+    /// these steps do not. At the end of a step its last impulses act, so that a step ended early gives lower states than the
+    /// flight alone. This is tested only for bodies whose step ends after `until`. `from`: begin of the search.
     fn sinks_in_steps(&self, (i, j): Pair, from: Time, until: Time) -> Result<bool, MotionError> {
         let world = self.world;
         let ends_later = |thing: usize| {
@@ -373,8 +382,8 @@ impl Run<'_, '_> {
         Ok(after < -deep && after < gap(from)?.min(0.0) - deep)
     }
 
-    /// True if the free flights of a pair overlap more than the states at the ends of steps. The flights may then overlap all the
-    /// time and do not show when the pair touches.
+    /// Returns true if the free flights of a pair overlap at the time `from` by more than the states that the bodies have if
+    /// their time steps are ended there. The flights may then overlap all the time, and do not show when the pair touches.
     fn is_hidden(&self, (i, j): Pair, from: Time) -> Result<bool, MotionError> {
         let world = self.world;
         let in_step = |thing: usize| self.motions.get(thing).is_some_and(|m| m.island.is_some());
@@ -395,8 +404,9 @@ impl Run<'_, '_> {
         Ok(between < gap(&here, &there).min(0.0) - rounding)
     }
 
-    /// First contact of two balls, or of a ball and a plane, in closed form (s from `from`). The outer option is `None` for other
-    /// pairs, the inner one if there is no contact.
+    /// Returns the time until the first contact of two balls, or of a ball and a plane, from its closed form (s, counted from
+    /// `from`). The outer option is `None` if there is no closed form. The inner option is `None` if there is no contact within
+    /// `horizon` (s).
     fn first_touch_of_balls(&self, (i, j): Pair, from: Time, horizon: f64) -> Option<Option<f64>> {
         let gravity = &self.world.flights.gravity;
         let ball = |thing: usize| {
@@ -410,7 +420,7 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Sets up the contact search of a pair from a time on; `None` if neither of the two moves.
+    /// Returns the data for a search of the first contact of a pair from the time `from` on; `None` if neither of the two moves.
     fn search(&self, (i, j): Pair, from: Time) -> Option<Search<'_>> {
         let world = self.world;
         let here = self.motions.get(i)?;
@@ -438,20 +448,23 @@ impl Run<'_, '_> {
         })
     }
 
-    /// Stores warm-start data of the gap of a pair, while the boxes of the two intersect.
+    /// Stores warm-start data for the gap of a pair. If the table is full, the data of pairs whose boxes no longer intersect are
+    /// removed.
     pub(crate) fn keep_memory(&mut self, pair: Pair, memory: crate::world::pair::PairMemory) {
         let (cells, n) = (&self.cells, self.world.n_bodies());
         self.memory
             .insert(pair, memory, |(i, j), _| j < n && !cells.meet(i, j));
     }
 
-    /// Sum of the box numbers of a pair. The sum grows whenever one of the two gets a new box.
+    /// Returns the sum of the numbers of the boxes that contain the paths of the bodies `i` and `j`. The sum grows whenever one
+    /// of the two gets a new box, so that it shows whether a planned search is still valid.
     pub(crate) fn counts(&self, (i, j): Pair) -> u64 {
         let count = |thing: usize| self.boxes.get(thing).map_or(0, |swept| swept.count);
         count(i) + count(j)
     }
 
-    /// Length of one contact search of a pair (s): a time in which its points do not move far.
+    /// Returns the duration (s) of one contact search of a pair. Within it, points of the two bodies move by no more than about
+    /// [`STRETCH_OF_SEARCH`] radii of their body. Infinite if neither body moves.
     fn stretch_of_search(&self, (i, j): Pair) -> f64 {
         let world = self.world;
         let gravity = world.flights.gravity.norm();
@@ -471,7 +484,7 @@ impl Run<'_, '_> {
         STRETCH_OF_SEARCH * of(i).min(of(j))
     }
 
-    /// True if the bounding balls of two bodies cannot meet within `horizon` (s).
+    /// Returns true if the bounding balls of two bodies certainly do not meet within `horizon` (s) after the time `from`.
     fn is_far(&self, (i, j): Pair, from: Time, horizon: f64) -> bool {
         let world = self.world;
         let Some(second) = world.bodies.get(j) else {
@@ -503,7 +516,7 @@ impl Run<'_, '_> {
         (x - y).norm() > reach * (1.0 + 1e-9)
     }
 
-    /// State of a body that rests; `None` if it moves.
+    /// Returns the state of a body that rests in lasting contact; `None` if it may move.
     pub(crate) fn resting(&self, body: usize) -> Option<&State> {
         let index = self.motions.get(body)?.island?;
         let island = self.islands.get(index)?.as_ref()?;

@@ -36,7 +36,8 @@ impl Broad {
         }
     }
 
-    /// Replaces the box of a mobile body by one that is enlarged by the distance `way` (m).
+    /// Replaces the bounding box of a mobile body by one that is enlarged by the distance `way` (m) that the body may travel
+    /// within a step.
     pub(super) fn put(&mut self, world: &World, body: usize, state: &State, way: f64) {
         let about = &world.bodies[body];
         let tight = match about.sphere {
@@ -48,8 +49,8 @@ impl Broad {
         (self.bounds[body], self.way[body]) = (bounds, way);
     }
 
-    /// Returns the pairs of the given bodies with all bodies whose boxes they overlap and all planes they can reach, in ascending
-    /// order.
+    /// Returns the pairs that may touch within a step, in ascending order: each of `bodies` with all bodies whose enlarged boxes
+    /// overlap its own, and with all planes that it can reach.
     pub(super) fn pairs(&mut self, world: &World, bodies: &[usize], states: &[State]) -> Vec<Pair> {
         let mut out = Vec::new();
         let n = world.n_bodies();
@@ -73,7 +74,7 @@ impl Broad {
     }
 }
 
-/// Creates the record of a pair for which no gap has been computed yet.
+/// Creates the record of a near pair whose gap has not been computed yet. The gap is infinite, and there are no contact points.
 pub(super) fn unseen(pair: Pair) -> NearPair {
     NearPair {
         pair,

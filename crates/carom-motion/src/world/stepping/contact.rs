@@ -58,8 +58,8 @@ pub(super) struct Kept {
 }
 
 impl Kept {
-    /// Stores a contact point with the part of its impulse that may persist (N s, contact frame), divided by the step length `h`
-    /// (s).
+    /// Stores a contact point as a force, so that the next step can use it as initial guess. The array is the part of its impulse
+    /// that may persist (N s; normal, two tangents); it is divided by the length `h` (s) of the step.
     pub(super) fn new(contact: &Contact, [n, x, y]: [f64; 3], states: &[State], h: f64) -> Self {
         let state = &states[contact.pair.0];
         let [t1, t2] = tangents(&contact.point.normal);
@@ -101,7 +101,7 @@ impl Middle<'_> {
             .unwrap_or_else(|| self.world.initial_of(thing))
     }
 
-    /// Returns an upper bound of the absolute gap rate of a pair (m/s).
+    /// Returns an upper bound of the speed (m/s) at which the gap of a pair changes, for given velocities of all bodies.
     fn rate(&self, (i, j): Pair, velocities: &[Velocity]) -> f64 {
         let spin = |thing: usize| {
             let body = &self.world.bodies[thing];
@@ -117,8 +117,9 @@ impl Middle<'_> {
         }
     }
 
-    /// Computes the gap of a pair, and its contact points if it can close when the bodies fly on from `launched` with
-    /// `velocities`.
+    /// Computes the gap of a pair at the middle of the step, where the impulses act. If the pair can close within the step, its
+    /// contact points are added. `launched`, `velocities`: states and velocities of all bodies at the start of the flight that is
+    /// tested.
     pub(super) fn look(&self, near: &mut NearPair, launched: &[State], velocities: &[Velocity]) {
         let (i, j) = near.pair;
         let (body, other) = (&self.world.bodies[i], self.world.thing(j));
@@ -132,7 +133,9 @@ impl Middle<'_> {
         }
     }
 
-    /// True if a pair can close within the step. Fast pairs are decided by the continuous search for the first contact.
+    /// Returns true if a pair may close within the step, when the bodies fly on from the states `launched` with `velocities`. For
+    /// a pair that moves far within the step a continuous search for the first contact decides; otherwise a bound of its gap
+    /// rate.
     pub(super) fn closes(
         &self,
         near: &mut NearPair,
@@ -172,7 +175,8 @@ impl Middle<'_> {
         !matches!(found, Ok(Progress::Free(_)))
     }
 
-    /// Adds the contact points of a pair at the middle of the step.
+    /// Adds the contact points of a pair at the middle of the step, where the impulses act, with initial impulses from the
+    /// previous step. `velocities`: velocities of all bodies.
     pub(super) fn add_points(&self, near: &mut NearPair, velocities: &[Velocity]) {
         let (i, j) = near.pair;
         let world = self.world;
@@ -232,7 +236,8 @@ impl Middle<'_> {
         }
     }
 
-    /// Returns an upper bound of the acceleration with which the rotation of the bodies can close the gap of a pair (m/s²).
+    /// Returns an upper bound of the acceleration (m/s²) with which the rotation of the bodies can close the gap of a pair.
+    /// `launched`, `velocities`: states and velocities of all bodies at the start of the flight.
     fn turning(&self, (i, j): Pair, launched: &[State], velocities: &[Velocity]) -> f64 {
         let world = self.world;
         let of = |thing: usize| {
@@ -246,8 +251,10 @@ impl Middle<'_> {
         of(i) + of(j) + faces
     }
 
-    /// Computes by how much the gaps of a pair close within the step beyond the prediction of their rates. Returns true if a
-    /// correction is new and not negligible: the impulses of these points are then discarded, and must be solved for again.
+    /// Computes by how much more the gaps of a pair close within the step than their rates predict, because the bodies rotate.
+    /// Returns true if such a correction is new and not negligible; the impulses of these points are then discarded, so that they
+    /// are solved for again. `launched`, `velocities`: states and velocities of all bodies after the impulses; `next`: states at
+    /// the middle of the next step.
     pub(super) fn bend(
         &self,
         near: &mut NearPair,
@@ -282,8 +289,9 @@ impl Middle<'_> {
         is_new
     }
 
-    /// Adds the deepest point of a pair that already has rows, if its overlap at the next middle exceeds the bound that rotation
-    /// alone allows. Returns true if a point was added.
+    /// Adds the deepest point of a pair as a further contact point if it overlaps too much at the middle of the next step: by
+    /// more than rotation alone can cause. Returns true if a point was added. `launched`, `velocities`: states and velocities of
+    /// all bodies after the impulses; `next`: states at the middle of the next step.
     pub(super) fn add_deep(
         &self,
         near: &mut NearPair,

@@ -3,7 +3,7 @@
 /// Executor of independent tasks, for parallel computation in time stepping. This crate starts no threads: a caller that has
 /// threads implements this trait.
 pub trait Executor: Sync {
-    /// Calls `task` once with every index below `count`, in any order, and returns when all have ended.
+    /// Calls `task` once with each index below `count`, in any order or in parallel, and returns when all calls have ended.
     fn run(&self, count: usize, task: &(dyn Fn(usize) + Sync));
 }
 

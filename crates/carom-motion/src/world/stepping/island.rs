@@ -10,14 +10,15 @@ pub(super) struct Island {
 }
 
 impl Island {
-    /// Returns the position of a body in the list `bodies`; `None` if the body is not in the island.
+    /// Returns the position of a body in the list of the island's bodies; `None` if the island (bodies connected by contacts)
+    /// does not contain it.
     pub(super) fn place(&self, body: usize) -> Option<usize> {
         self.bodies.binary_search(&body).ok()
     }
 }
 
-/// Groups contacts into islands, in the order of their first contacts. A contact is a pair of body indices; the second is `None`
-/// if that body does not move.
+/// Groups contacts into islands, that is, sets of bodies that contacts connect. A contact is given by the indices of its two
+/// bodies; the second is `None` if that body does not move. The islands are in the order of their first contacts.
 pub(super) fn islands(n_bodies: usize, contacts: &[(usize, Option<usize>)]) -> Vec<Island> {
     let mut parent: Vec<usize> = (0..n_bodies).collect();
     for &(first, second) in contacts {
@@ -44,7 +45,8 @@ pub(super) fn islands(n_bodies: usize, contacts: &[(usize, Option<usize>)]) -> V
     out
 }
 
-/// Returns the root of a body in the union-find forest, and halves the paths on the way.
+/// Returns the representative of the group that contains a body, in a union-find forest. `parent` is the parent of each body; the
+/// paths followed are shortened by half.
 fn root(parent: &mut [usize], mut body: usize) -> usize {
     while parent[body] != body {
         parent[body] = parent[parent[body]];

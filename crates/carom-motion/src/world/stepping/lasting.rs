@@ -20,7 +20,8 @@ pub(super) struct LastingContacts {
 }
 
 impl LastingContacts {
-    /// Starts with pairs whose contact lasts already, in ascending order; the flag is true for a sliding contact.
+    /// Creates the record of contacts that exist at the start, in ascending order of pairs. The flag of a pair is true if it
+    /// slides.
     pub(super) fn of(pairs: &[(Pair, bool)]) -> Self {
         let lasting = |&(pair, slides): &(Pair, bool)| Lasting {
             pair,
@@ -36,8 +37,8 @@ impl LastingContacts {
         self.pairs.is_empty()
     }
 
-    /// Reports contacts that become lasting, end, or change between sticking and sliding in a step, as events at the time of its
-    /// impulses.
+    /// Updates the record after a step. Reports contacts that become lasting or end, and those that change between sticking and
+    /// sliding, as events at `time`, when the impulses of the step act.
     pub(super) fn note(&mut self, step: &Step, time: f64, report: &mut dyn FnMut(Event<'_>)) {
         let mut now: Vec<Lasting> = Vec::new();
         for pressed in step.islands.iter().flat_map(|island| &island.pressed) {

@@ -117,7 +117,7 @@ pub struct StepCounts {
 }
 
 impl StepCounts {
-    /// Adds the counts of `other`; maxima are combined by the maximum.
+    /// Adds the counts of another step. Of numbers that are maxima, such as the worst residual, the larger one is kept.
     pub(super) fn add(&mut self, other: &Self) {
         self.n_steps += other.n_steps;
         self.n_problems += other.n_problems;

@@ -67,7 +67,7 @@ impl World {
         self.step_from(relay, limits, stepping, executor, observe)
     }
 
-    /// Continues by time stepping from the state in which another scheme ended.
+    /// Continues a run by time stepping, from the state `relay` in which event-driven integration ended.
     pub(crate) fn step_from<'o>(
         &self,
         relay: Relay,
@@ -120,7 +120,8 @@ impl Hybrid for StepRun<'_, '_> {
         self.n_impacts
     }
 
-    /// Makes one step to the next grid time, or to the end of the run if that comes first.
+    /// Makes one step to the next grid time, or to the end of the run if that comes first. Returns the reason for the end when
+    /// the run is complete.
     fn proceed(&mut self, limits: &Limits) -> Result<Option<Ending<MotionError>>, MotionError> {
         if !self.has_begun {
             self.has_begun = true;
@@ -219,7 +220,8 @@ impl StepRun<'_, '_> {
         reported
     }
 
-    /// Reports an island with restituting contacts as one impact.
+    /// Reports an impact: an island (bodies connected by contacts) in which at least one contact rebounds. `kicked`: states of
+    /// all bodies after the impulses; `time`: time of the impulses (s).
     fn impact(&mut self, island: &IslandStep, kicked: &[State], time: f64) {
         self.n_impacts += 1;
         self.balance.impact_loss -= island.work;
@@ -253,7 +255,8 @@ impl StepRun<'_, '_> {
         (self.observe)(Event::Impact(&impact));
     }
 
-    /// Reports all requested samples up to `time`, with the given states.
+    /// Reports the states at all requested sample times up to `time` (s) that have not been reported yet. All get the given
+    /// `states`.
     fn report_samples(&mut self, time: f64, states: &[State]) -> Result<(), MotionError> {
         let until = time + SAME_TIME * self.world.time_step;
         while let Some(sample) = self.samples.pop_if(|sample| *sample <= until) {

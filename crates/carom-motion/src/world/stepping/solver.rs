@@ -118,8 +118,9 @@ impl Solver {
         self.starts.iter().any(|start| start.restitutes)
     }
 
-    /// Solves the compression of the restituting contacts. Contacts that close as fast join them, and the problem is solved
-    /// again, at most [`GROWTHS`] times.
+    /// Solves the compression phase of an impact, in which impulses without restitution end the approach of all contacts. Further
+    /// contacts that approach fast and are pressed join the rebounding ones, and the problem is solved again, at most [`GROWTHS`]
+    /// times.
     fn compress(&mut self, task: &Task<'_>) -> Result<(), LcpError> {
         for (start, closing) in self.starts.iter().zip(&mut self.closing) {
             if start.restitutes {
@@ -153,7 +154,8 @@ impl Solver {
         }
     }
 
-    /// Sets up the contact problem without restitution: bodies, contacts and their velocities.
+    /// Sets up the contact problem without restitution of an island (bodies connected by contacts): its bodies, its contacts, and
+    /// the velocities of the contacts without impulses.
     fn pose(&mut self, task: &Task<'_>) -> Result<(), LcpError> {
         self.problem.clear();
         self.closing.clear();
@@ -185,8 +187,8 @@ impl Solver {
         Ok(())
     }
 
-    /// Solves the present problem from the initial guess in `from`. If the residual misses the tolerance, tries again from the
-    /// best impulses found so far, then from zero.
+    /// Solves the present contact problem from the initial guess `from`. If the residual is too large, it tries again from the
+    /// best impulses found so far, then from zero. The best result is kept even if its residual remains too large.
     fn search(&mut self, task: &Task<'_>) -> Result<(), LcpError> {
         self.counts.n_problems += 1;
         self.found.residual = f64::INFINITY;
@@ -212,7 +214,8 @@ impl Solver {
         Ok(())
     }
 
-    /// Makes one solution attempt, and keeps its result if the residual is smaller than before.
+    /// Solves the present contact problem once, from the impulses `start` (empty: zero). The result is kept if its residual is
+    /// smaller than that of the results before.
     fn attempt(&mut self, task: &Task<'_>, start: &[f64]) -> Result<(), LcpError> {
         let options = SparseConeOptions::new(task.tolerance, task.tolerance)?;
         let answer = self.workspace.solve_from(&self.problem, start, &options)?;
@@ -231,7 +234,8 @@ impl Solver {
         Ok(())
     }
 
-    /// Marks contacts that close faster than the threshold as restituting. Returns true if any contact was added.
+    /// Marks further contacts that rebound: those with restitution that approach faster than the impact threshold and are
+    /// pressed. Returns true if a contact was added.
     fn grow(&mut self, task: &Task<'_>) -> bool {
         let impulses = &self.found.impulse;
         let largest = impulses.iter().fold(0.0, |s: f64, l| s.max(l.abs()));
@@ -250,7 +254,8 @@ impl Solver {
         grows
     }
 
-    /// Sets the velocities of the problem: those after gravity plus the rates at which gaps may close.
+    /// Sets the contact velocities of the problem (m/s). They are the velocities after gravity has acted, plus the rate at which
+    /// each gap may close within the step.
     fn shift(&mut self, task: &Task<'_>) -> Result<(), LcpError> {
         self.velocity.clear();
         for (&c, closing) in task.island.contacts.iter().zip(&self.closing) {
@@ -260,12 +265,14 @@ impl Solver {
         self.problem.set_velocity(&self.velocity)
     }
 
-    /// Returns the work $\lambda\cdot(u^- + u^+)/2$ of the impulses (J). The last solution must have ended with these impulses.
+    /// Returns the work $\lambda\cdot(u^- + u^+)/2$ (J) of the impulses $\lambda$, with the contact velocities $u^\mp$ before and
+    /// after them. The velocities after them are taken from the last solution, which must have ended with these impulses.
     fn work(&self, task: &Task<'_>, impulses: &[f64]) -> f64 {
         self.works(task, impulses).0
     }
 
-    /// Returns the work of the impulses and the sum of the absolute values of its terms (J).
+    /// Returns the work of the impulses (J), and the sum of the absolute values of its terms (J), to which rounding is compared.
+    /// The last solution must have ended with these impulses.
     fn works(&self, task: &Task<'_>, impulses: &[f64]) -> (f64, f64) {
         let (mut work, mut size) = (0.0, 0.0);
         let after = &self.found.velocity;
@@ -281,8 +288,8 @@ impl Solver {
         (work, size)
     }
 
-    /// Solves the expansion: every restituting contact gives back its share of the compression, scaled by the largest common
-    /// factor in [0, 1] that gains no energy.
+    /// Solves the expansion phase of an impact. Each rebounding contact gets at least its restitution coefficient times its
+    /// compression impulse, times a common factor. The factor is the largest in [0, 1] with which the impact gains no energy.
     fn expand(&mut self, task: &Task<'_>) -> Result<Answer, LcpError> {
         let compression = self.found.impulse.clone();
         let compressed = self.found.velocity.clone();
@@ -319,8 +326,8 @@ impl Solver {
         Ok(answer)
     }
 
-    /// Solves the expansion with the given lower bounds of the normal impulses (N s, one per contact). Returns the sum of the
-    /// impulses of compression and expansion.
+    /// Solves the expansion phase of an impact with given lower bounds `floors` of the normal impulses (N s, one per contact).
+    /// Returns the sum of the impulses of both phases; `compression` contains those of the first.
     fn expansion(
         &mut self,
         task: &Task<'_>,
@@ -346,7 +353,8 @@ impl Solver {
     }
 }
 
-/// Returns the mass matrix of a body for the velocity of its center in world axes and the angular velocity in body axes.
+/// Returns the 6 × 6 mass matrix of a body, zero for a fixed body. The velocities are that of its center in world axes, then the
+/// angular velocity in body axes.
 fn mass_matrix(body: &Body) -> [[f64; 6]; 6] {
     let mut out = [[0.0; 6]; 6];
     let Some(rigid) = &body.rigid else {

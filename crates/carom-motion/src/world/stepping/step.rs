@@ -60,7 +60,8 @@ pub(super) struct Phases {
 }
 
 impl Phases {
-    /// Returns the phases of a step of length `h` (s).
+    /// Returns the durations of the phases of a regular step of length `h` (s): half a flight, impulses of contacts and gravity
+    /// at the middle, half a flight.
     pub(super) fn of_step(h: f64) -> Self {
         Self {
             before: 0.5 * h,
@@ -70,8 +71,8 @@ impl Phases {
         }
     }
 
-    /// Returns the phases of the impulses at the start of a run with steps of length `h` (s). These impulses keep bodies that
-    /// touch and approach at the start from penetrating.
+    /// Returns the durations of the phases for impulses at the start of a run, where no time passes. These impulses stop bodies
+    /// that touch and approach at the start. `h` is the length of the steps that follow (s).
     pub(super) fn of_start(h: f64) -> Self {
         Self {
             before: 0.0,
@@ -145,7 +146,8 @@ struct Draft<'d> {
 }
 
 impl Draft<'_> {
-    /// Computes the Jacobian rows of all contact points and their velocities before the step. Returns the contact points.
+    /// Computes the Jacobian rows of all contact points, and the velocities of these rows before the impulses. Returns the
+    /// contact points.
     fn set_rows(&mut self) -> Vec<Contact> {
         let of_pairs = self.near.iter().flat_map(|near| &near.contacts);
         let contacts: Vec<Contact> = of_pairs.cloned().collect();
@@ -165,7 +167,8 @@ impl Draft<'_> {
         contacts
     }
 
-    /// Applies the impulses found for the islands to the bodies.
+    /// Applies the contact impulses found for all islands (groups of bodies connected by contacts) to the bodies. Each contact
+    /// point then stores its impulse, its mode (open, sticking, sliding), and the rate of its gap afterwards.
     fn kick(&mut self) {
         let n = self.row_velocities.len() / 3;
         let mut impulses = vec![0.0; 3 * n];
@@ -207,13 +210,14 @@ impl<'w> Stepper<'w> {
         }
     }
 
-    /// Accepts a step as the predecessor of the next one.
+    /// Accepts a step as the last one: its contact data become the starting point of the next step.
     pub(super) fn take(&mut self, step: &mut Step) {
         self.carry = std::mem::take(&mut step.carry);
     }
 
-    /// Computes a step from `states` at `time`. The step counts as made only after it is given to [`take`](Self::take). With
-    /// `is_tried`, it is a trial step, which does not affect later ones.
+    /// Computes a time step: half a flight, contact impulses at the middle, half a flight. `states`: states of all bodies at
+    /// `time` (s), when the step begins; `phases`: durations of the parts. The step counts as made only after it is given to
+    /// [`take`](Self::take). With `is_tried` it is a trial step, which does not affect later ones.
     pub(super) fn step(
         &mut self,
         states: &[State],
@@ -263,7 +267,9 @@ impl<'w> Stepper<'w> {
         .collect()
     }
 
-    /// Starts a step: computes the velocities at the middle before the step, and after gravity alone.
+    /// Starts the computation of a step at its middle, where the impulses act. Computes the velocities of all bodies after the
+    /// first half of the flight, without gravity and impulses, and the velocities after gravity has acted but before contact
+    /// impulses.
     fn begin<'d>(&self, middle: Middle<'d>, phases: Phases) -> Draft<'d> {
         let world = self.world;
         let mut free = middle.states.to_vec();
@@ -289,8 +295,8 @@ impl<'w> Stepper<'w> {
         }
     }
 
-    /// Enlarges the bounding boxes by the distance that the bodies travel at `velocities`, and returns the pairs whose boxes
-    /// overlap; only for the bodies `of`, if given.
+    /// Enlarges the bounding boxes of bodies by the distance that they travel at `velocities` within the step, and returns the
+    /// pairs whose boxes overlap. `of` lists the bodies; `None` means all mobile bodies.
     fn boxes(
         &mut self,
         draft: &Draft<'_>,
@@ -314,7 +320,7 @@ impl<'w> Stepper<'w> {
         self.broad.pairs(world, &all, draft.middle.states)
     }
 
-    /// Computes gaps and contact points of those near pairs that are not in the draft yet.
+    /// Computes the gaps and contact points of pairs that are near each other; pairs that the step already contains are skipped.
     fn meet(&mut self, draft: &mut Draft<'_>, pairs: Vec<Pair>) {
         let mut fresh: Vec<NearPair> = Vec::with_capacity(pairs.len());
         for pair in pairs {
@@ -340,7 +346,7 @@ impl<'w> Stepper<'w> {
         }
     }
 
-    /// Applies `task` to every pair, in parallel.
+    /// Applies `task` to each of the near pairs, in parallel.
     fn each(&self, near: &mut [NearPair], task: &(dyn Fn(&mut NearPair) + Sync)) {
         let chunks: Vec<Mutex<&mut [NearPair]>> = near.chunks_mut(CHUNK).map(Mutex::new).collect();
         self.executor.run(chunks.len(), &|k| {
@@ -349,7 +355,9 @@ impl<'w> Stepper<'w> {
         });
     }
 
-    /// Solves the islands that have new contact points, and applies the impulses to the bodies.
+    /// Solves for the contact impulses of all islands (groups of bodies connected by contacts) that have new contact points; the
+    /// others keep their impulses. Then applies the impulses to the bodies. `is_tried` is true for a trial step, which uses
+    /// separate solvers.
     fn solve(&mut self, draft: &mut Draft<'_>, is_tried: bool) -> Result<(), MotionError> {
         let contacts = draft.set_rows();
         let ends: Vec<(usize, Option<usize>)> =
@@ -380,7 +388,8 @@ impl<'w> Stepper<'w> {
         Ok(())
     }
 
-    /// Returns the solutions of the islands that have new contact points; `None` for the other islands.
+    /// Solves the contact problems of the islands `found` that have new contact points, in parallel. Returns one entry per
+    /// island, `None` for an island without new points. `is_tried` is true for a trial step, which uses separate solvers.
     fn answers(
         &mut self,
         draft: &Draft<'_>,
@@ -425,7 +434,9 @@ impl<'w> Stepper<'w> {
             .collect()
     }
 
-    /// Adds rows for pairs that would still close with the impulses found. Returns true if any row is new.
+    /// Adds contact points for pairs that would overlap at the middle of the next step in spite of the impulses found. Returns
+    /// true if there are new points, so that the impulses must be solved for again. `velocities`: velocities of all bodies after
+    /// the impulses.
     fn add_rows(
         &mut self,
         draft: &mut Draft<'_>,
@@ -461,7 +472,8 @@ impl<'w> Stepper<'w> {
         Ok(all.any(|contact| contact.impulse.is_none()))
     }
 
-    /// Checks the impulses, flies all bodies to the end of the step, and removes a share of the overlaps.
+    /// Completes a step after its contact impulses are found: checks the impulses and overlaps, lets all bodies fly to the end of
+    /// the step, and removes a share of each overlap.
     fn finish(&mut self, draft: Draft<'_>) -> Result<Step, MotionError> {
         let world = self.world;
         let middle = draft.middle;
@@ -528,9 +540,9 @@ impl<'w> Stepper<'w> {
         })
     }
 
-    /// Returns the work of normal impulses at lasting contacts of an island (J): points that had an impulse in the previous step,
-    /// too, and approach no faster than the impact threshold. The exact motion has no normal velocity at such contacts, so this
-    /// work is an error.
+    /// Returns the work (J) of the normal impulses at the lasting contacts of an island (bodies connected by contacts). These are
+    /// points that already had an impulse in the previous step and approach no faster than the impact threshold. The exact motion
+    /// has no normal velocity at such contacts, so this work is an error.
     fn lasting_work(&self, draft: &Draft<'_>, island: &Island, contacts: &[&Contact]) -> f64 {
         let fall = self.world.flights.gravity.norm() * self.world.time_step;
         let slow = self.options.impact_speed() * fall;
@@ -544,9 +556,9 @@ impl<'w> Stepper<'w> {
         works.sum()
     }
 
-    /// Returns the contact points with a positive force, pair by pair, as initial guesses of the next step. The impulses of an
-    /// impact are not used, because they do not persist, and opposed contacts would keep them for ever. In an island with an
-    /// impact the forces of the previous step are kept.
+    /// Returns, for each near pair, its contact points with a positive force, as initial guesses of the next step. Impulses of an
+    /// impact are not used, because they do not persist, and opposed contacts would keep them for ever. Bodies that are connected
+    /// to an impact keep the forces of the previous step.
     fn kept(&self, draft: &Draft<'_>, contacts: &[&Contact]) -> Vec<Vec<Kept>> {
         let mut forces: Vec<[f64; 3]> = contacts.iter().map(|c| c.last_force).collect();
         for (island, answer) in draft.islands.iter().zip(&draft.answers) {
@@ -567,7 +579,8 @@ impl<'w> Stepper<'w> {
         draft.near.iter().map(of_pair).collect()
     }
 
-    /// Checks that rotation has not caused overlaps so deep that contact points are meaningless.
+    /// Checks that no overlap is so deep that its contact points are meaningless. Such overlaps arise if bodies rotate too far
+    /// within a step.
     fn check_overlaps(&self, draft: &Draft<'_>) -> Result<(), MotionError> {
         let world = self.world;
         let relative = |near: &NearPair| {
@@ -593,7 +606,9 @@ impl<'w> Stepper<'w> {
         })
     }
 
-    /// Accepts impulses that miss the tolerance only if their residual is at most [`USABLE`] and they gain no significant energy.
+    /// Checks that the contact impulses of an island (bodies connected by contacts) are accurate. Impulses with a residual above
+    /// the tolerance are accepted only if the residual is at most [`USABLE`] and they gain no significant energy. `time` and `h`:
+    /// time and length of the step (s).
     fn check(
         &self,
         island: &Island,
@@ -620,13 +635,13 @@ impl<'w> Stepper<'w> {
     }
 }
 
-/// Computes the velocities of all bodies.
+/// Returns the velocities of all bodies in given states.
 fn velocities(world: &World, states: &[State]) -> Vec<Velocity> {
     let all = world.bodies.iter().zip(states);
     all.map(|(body, state)| Velocity::of(body, state)).collect()
 }
 
-/// Returns an upper bound of the speed of all points of a body (m/s).
+/// Returns an upper bound of the speed of any point of a body (m/s).
 fn speed(world: &World, body: usize, velocity: &Velocity) -> f64 {
     let about = &world.bodies[body];
     let spin = match about.sphere {
