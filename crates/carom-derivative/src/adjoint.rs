@@ -110,12 +110,14 @@ impl Adjoint {
         }
     }
 
-    /// True if any cotangent except that of the velocity is accumulated.
+    /// True if any gradient besides that with respect to the velocity before the impact is accumulated: with respect
+    /// to the mass matrix, to rows, or to friction and restitution.
     pub(super) fn is_wanted(&self) -> bool {
         self.wanted != Gradient::VELOCITY
     }
 
-    /// Adds `factor` times the symmetric part of $ab^T$ to the cotangent of the mass matrix.
+    /// Adds `factor` times the symmetric part of $ab^T$ to the cotangent (gradient) of the mass matrix. `a` and `b`
+    /// are whitened vectors, in coordinates in which the mass matrix is the identity.
     pub(super) fn add_mass(
         &mut self,
         factor: f64,
@@ -128,15 +130,17 @@ impl Adjoint {
         }
     }
 
-    /// Adds a multiple of a vector (n entries) to the cotangent of a row of the frame.
+    /// Adds `factor` times a whitened vector (n entries) to the cotangent (gradient) of a normalized row of the
+    /// contact Jacobian. `row` is its index among the rows of all contacts and constraints.
     pub(super) fn add_row(&mut self, row: usize, factor: f64, vector: DVectorView<'_, f64>) {
         if self.wanted.rows && factor != 0.0 {
             self.rows.column_mut(row).axpy(factor, &vector, 1.0);
         }
     }
 
-    /// Adds a multiple of a velocity in the frame of the law to the cotangent of a row. Transpose of
-    /// [`seen`](Frame::seen).
+    /// Adds `factor` times a velocity to the cotangent (gradient) of a normalized row of the contact Jacobian.
+    /// `velocity` is measured in the frame in which the law sees the impact. The velocity of that frame is added,
+    /// since a change of a row acts on the whole velocity. Transpose of [`seen`](Frame::seen).
     pub(super) fn add_seen(
         &mut self,
         frame: &Frame<'_>,
@@ -150,7 +154,9 @@ impl Adjoint {
         }
     }
 
-    /// Adds a multiple of a velocity in the frame of the law to the cotangent of a whitened row that is not normalized.
+    /// Adds `factor` times a velocity to the cotangent (gradient) of a row of the contact Jacobian before its
+    /// normalization. `velocity` is measured in the frame in which the law sees the impact; the velocity of that
+    /// frame is added.
     pub(super) fn add_given_seen(
         &mut self,
         frame: &Frame<'_>,
@@ -166,7 +172,8 @@ impl Adjoint {
         );
     }
 
-    /// Adds a multiple of a vector (n entries) to the cotangent of a whitened row that is not normalized.
+    /// Adds `factor` times a whitened vector (n entries) to the cotangent (gradient) of a row of the contact Jacobian
+    /// before its normalization.
     pub(super) fn add_given_row(
         &mut self,
         frame: &Frame<'_>,
@@ -189,7 +196,8 @@ impl Adjoint {
         }
     }
 
-    /// Adds to the cotangent of the restitution to which `rebound` refers.
+    /// Adds `cotangent` to the gradient with respect to the restitution to which `rebound` refers: that of one
+    /// contact or that of the whole event. A constant restitution has no gradient.
     pub(super) fn add_rebound(&mut self, rebound: Rebound, cotangent: f64) {
         match rebound {
             Rebound::Fixed(_) => {}
@@ -198,7 +206,8 @@ impl Adjoint {
         }
     }
 
-    /// Marks every cotangent except that of the velocity as unknown (NaN).
+    /// Sets every cotangent except that of the velocity to NaN, because the derivative with respect to it is not
+    /// known.
     pub(super) fn forget(&mut self) {
         self.mass.fill(f64::NAN);
         self.rows.fill(f64::NAN);
@@ -207,7 +216,8 @@ impl Adjoint {
         self.event = f64::NAN;
     }
 
-    /// Converts the cotangents to the caller's units, and adds that of the velocity.
+    /// Converts the accumulated cotangents from whitened, normalized rows to the caller's units. Combines them with
+    /// `velocity`, the cotangent of the velocity before the impact, which is already in these units.
     pub(super) fn into_given(self, frame: &Frame<'_>, velocity: DVector<f64>) -> Cotangent {
         let n_contact_rows = frame.constraint_rows().start;
         let rows = self.rows.ncols();

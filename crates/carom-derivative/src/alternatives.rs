@@ -56,8 +56,9 @@ pub(super) struct Modes<'m> {
 }
 
 impl Modes<'_> {
-    /// Returns the distance to the nearest velocity at which a map other than that of a stage of the branch may answer:
-    /// infinite beyond `within`, zero within the tolerance; `None` if it is not known.
+    /// Returns the distance to the nearest velocity for which contact modes other than those on the branch `way` may
+    /// also solve the law. The distance is a change of the velocity before the impact (kinetic norm): infinite if it
+    /// exceeds `within`, zero if it is within the relative tolerance for ties, and `None` if it is not known.
     pub(super) fn nearest_other(
         &self,
         frame: &Frame<'_>,
@@ -106,9 +107,9 @@ impl Modes<'_> {
 }
 
 impl Contacts<'_> {
-    /// Returns the smallest change of the velocity before the impact (kinetic norm) after which a velocity from another
-    /// map than that of the step may be an answer. Infinite if it exceeds `within`, zero if it is within the tolerance;
-    /// `None` if modes are not linear or there are too many.
+    /// Returns the smallest change of the velocity before the impact (kinetic norm) for which contact modes with
+    /// another linear map than that of `step` may solve the law. Infinite if it exceeds `within`, zero if it is
+    /// within the relative tolerance for ties; `None` if modes are not linear (round cones) or more than 1024.
     pub(super) fn exclusion(&self, step: &Step<'_>, within: f64, tolerance: f64) -> Option<f64> {
         let scales = self.frame.scales();
         let event = Event {
@@ -147,8 +148,9 @@ impl Contacts<'_> {
         Some(nearest)
     }
 
-    /// Returns the distance at which the first contact of a group begins to approach, `None` if one approaches already.
-    /// Laws leave the velocity of a group unchanged if no contact of it approaches, even if another answer exists.
+    /// Returns the change of velocity (kinetic norm) at which the first contact of a group of interacting contacts
+    /// begins to approach; `None` if one approaches already. A law leaves the velocity of the group unchanged if no
+    /// contact of it approaches, even if another answer exists.
     fn at_rest(&self, group: usize) -> Option<f64> {
         let frame = self.frame;
         let set = frame.problem.contacts();
@@ -166,7 +168,8 @@ impl Contacts<'_> {
         Some(nearest)
     }
 
-    /// True if two contacts have parallel rows, equal friction and equal restitution.
+    /// True if two contacts are copies of each other: they have parallel rows, equal friction coefficients and equal
+    /// restitution.
     fn are_one_contact(&self, a: &Reading<'_>, b: &Reading<'_>) -> bool {
         let row = |k: usize| self.frame.row(k);
         let is_near = |i: usize, j: usize| (row(i) - row(j)).norm() <= PARALLEL;
@@ -178,7 +181,8 @@ impl Contacts<'_> {
             && tangents.all(|(i, j)| is_near(*i, *j))
     }
 
-    /// Computes the [`exclusion`](Self::exclusion) distance for the contacts of one group of rows.
+    /// Computes the [`exclusion`](Self::exclusion) distance for one group of interacting contacts, by a loop over all
+    /// combinations of their modes. `readings` holds the impulses and velocities of these contacts.
     fn exclusion_of(
         &self,
         group: usize,
@@ -257,11 +261,14 @@ struct Reached<'r> {
 }
 
 impl Reached<'_> {
-    /// True if the velocity after the step equals that of a known map wherever all tests of the mode hold, for any
-    /// shifts. `missed` is the difference at the velocity itself, `other` the difference of the slopes.
+    /// True if this mode gives the velocity after the step that is already known, wherever all tests of the mode hold
+    /// and for every exchange of impulses between dependent contacts. `forms` are the tests. `missed` is the
+    /// difference of the two velocities now, and `other` the difference of their Jacobians. `None` if the
+    /// least-squares solver fails.
     ///
-    /// Each component of the difference is an affine functional of the change and the shifts. It is zero on the
-    /// polyhedron if it and its negative are nonnegative combinations of the tests (Farkas).
+    /// Each component of the difference is an affine function of the velocity change and the exchanged impulses. It
+    /// is zero on the polyhedron of the tests if it and its negative are nonnegative combinations of the tests
+    /// (Farkas).
     fn is_within(
         &self,
         frame: &Frame<'_>,
@@ -309,8 +316,9 @@ impl Reached<'_> {
         Some(true)
     }
 
-    /// Returns the distance from the velocity to those that pass all tests of the mode with some shift between dependent
-    /// contacts. Infinite if it exceeds `within`, `None` if it is not known.
+    /// Returns the distance (kinetic norm) from the present velocity to the set of velocities that pass all tests
+    /// `forms` of the mode. Impulses may be exchanged between linearly dependent contacts to pass them. Infinite if
+    /// the distance exceeds `within`, `None` if it is not known.
     fn distance(&self, frame: &Frame<'_>, forms: &[Form], within: f64) -> Option<f64> {
         let sorted = Sorted::new(frame, self.stage, forms);
         let mut rows = Vec::with_capacity(forms.len());
@@ -345,7 +353,10 @@ impl Reached<'_> {
         to_polyhedron(&rows, is_cone, frame.dim())
     }
 
-    /// Adds a test as a row of a polyhedron of changes. Returns false if the test fails everywhere within `within`.
+    /// Adds a test as a face of a polyhedron of velocity changes: its inner unit normal, and the distance of the
+    /// origin from the face. `shifts` holds the growth of the test for a unit of each exchange of impulses between
+    /// dependent contacts, which become further variables; `None` leaves them out. Returns false if the test fails
+    /// for all changes up to `within`.
     fn add(
         &self,
         frame: &Frame<'_>,
@@ -375,9 +386,10 @@ impl Reached<'_> {
     }
 }
 
-/// Returns the distance from the origin to a polyhedron with an interior, in the first `n` coordinates. Each row holds an
-/// inner normal of unit length and the distance of the origin inside of its face. Infinite if there is no such
-/// polyhedron; `None` if the distance is not known.
+/// Returns the distance from the origin to a polyhedron with an interior, measured in the first `n` coordinates. Each
+/// entry of `rows` holds the inner unit normal of a face and the signed distance of the origin from the face,
+/// positive inside. `is_cone` is true if the inequalities are homogeneous. Infinite if the polyhedron is empty;
+/// `None` if the solver fails.
 fn to_polyhedron(rows: &[(DVector<f64>, f64)], is_cone: bool, n: usize) -> Option<f64> {
     if is_cone && !rows.is_empty() {
         let normals: Vec<DVector<f64>> = rows.iter().map(|(normal, _)| normal.clone()).collect();

@@ -14,7 +14,9 @@ use super::{Answers, Branches, Steps};
 use carom_contact::{ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus};
 
 impl AtOnce<'_> {
-    /// Finds the branches of an impact near its outcome, in the modes that the outcome shows.
+    /// Finds the branches of an impact near its outcome: the maps that the law follows for slightly different
+    /// velocities. Contacts act simultaneously. Their modes (open, sticking, sliding) are read from the impulses and
+    /// velocities of the outcome.
     pub(super) fn branches<'p>(
         self,
         problem: &'p ImpactProblem<'p>,
@@ -51,9 +53,9 @@ impl AtOnce<'_> {
         })
     }
 
-    /// Evaluates the law itself if answers other than the branches found may exist. The first result is true if it
-    /// answered in every direction without a jump, `None` if it was not evaluated. The second is true if it answered on a
-    /// branch that was not found.
+    /// Evaluates the law itself at velocities nearby if answers may exist that are on no branch in `found`, and
+    /// updates `found`. The first result is true if the law answered in every direction without a jump, `None` if it
+    /// was not evaluated. The second is true if the law answered on a branch that was not found.
     fn settle(
         self,
         outcome: &ImpactOutcome,
@@ -98,7 +100,8 @@ impl AtOnce<'_> {
     }
 }
 
-/// True if a map other than that of the branch may answer within the tolerance; `None` if that is not known.
+/// True if contact modes other than those of the branch `way` may solve the law at a velocity within the relative
+/// tolerance; `None` if that is not known.
 fn has_others(contacts: &Contacts<'_>, way: &Walk, tolerance: f64) -> Option<bool> {
     let frame = contacts.frame;
     let step = Step {

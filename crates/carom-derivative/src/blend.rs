@@ -56,8 +56,9 @@ impl Blend {
         Self::between(frame, plastic, elastic, ends, restitution, rule)
     }
 
-    /// Returns the limit of the blend if both outcomes nearly coincide, for velocities that leave in a direction; `None`
-    /// if the outcomes coincide in every direction or $\alpha$ is equal in all.
+    /// Returns the limit of this blend of a plastic and an elastic outcome that nearly coincide, for velocities that
+    /// leave in `direction`. The weight $\alpha$ of the elastic outcome then depends on that direction. `None` if the
+    /// outcomes differ, if they coincide in every direction, or if $\alpha$ is equal in all directions.
     pub(super) fn towards(
         &self,
         frame: &Frame<'_>,
@@ -128,7 +129,7 @@ impl Blend {
         }
     }
 
-    /// Returns the outcome.
+    /// Returns the whitened velocity after the impact, the blend of the plastic and the elastic outcome.
     pub(super) fn after(&self) -> DVector<f64> {
         self.outcome.clone()
     }
@@ -149,8 +150,8 @@ impl Blend {
             / divisor
     }
 
-    /// Computes the derivatives of velocity and impulses with respect to the velocity before the impact, from those of
-    /// both outcomes.
+    /// Computes the Jacobians of the blended velocity and of its impulses with respect to the velocity before the
+    /// impact, in this order. They are assembled from the Jacobians of the plastic and of the elastic outcome.
     pub(super) fn jacobians(&self, plastic: &Walk, elastic: &Walk) -> [DMatrix<f64>; 2] {
         let between = |p: &DMatrix<f64>, e: &DMatrix<f64>| p + self.alpha * (e - p);
         let mut after = between(&plastic.jacobian, &elastic.jacobian);
@@ -189,8 +190,9 @@ impl Blend {
         }
     }
 
-    /// Computes the derivatives along a direction: velocity, impulses, and true if the direction preserves the
-    /// linear dependencies of the contacts.
+    /// Computes the derivatives of the blended velocity and of its impulses along `variation`, a direction in which
+    /// the data of the impact change. The third result is true if the direction preserves the linear dependencies
+    /// between contacts.
     pub(super) fn along(
         &self,
         frame: &Frame<'_>,
@@ -207,7 +209,9 @@ impl Blend {
         (plastic, impulse, kept && also)
     }
 
-    /// Pulls a cotangent of the outcome back to the velocity before the impact. Transpose of [`along`](Self::along).
+    /// Converts a cotangent (gradient) of the velocity after the impact to cotangents of all data of the impact.
+    /// `velocity` is replaced by the cotangent of the velocity before the impact; the cotangents of all other data
+    /// are added to `adjoint`. Transpose of [`along`](Self::along).
     pub(super) fn pull_back(
         &self,
         frame: &Frame<'_>,
@@ -244,7 +248,8 @@ impl Blend {
         *velocity = plastic + elastic;
     }
 
-    /// Returns the cotangent of the restitution, from a cotangent of the outcome.
+    /// Returns the cotangent (gradient) with respect to the restitution of the event. `velocity` is the cotangent of
+    /// the velocity after the impact.
     pub(super) fn pull_back_restitution(&self, velocity: &DVector<f64>) -> f64 {
         let slopes = Slopes {
             a: 0.0,
@@ -255,7 +260,8 @@ impl Blend {
         self.alpha_slope(&slopes) * self.difference.dot(velocity)
     }
 
-    /// Adds the effect of a change of the restitution to derivatives of the outcome.
+    /// Adds to derivatives of the velocity after the impact and of the impulses the effect of `restitution`, a change
+    /// of the restitution of the event.
     pub(super) fn add_restitution(
         &self,
         restitution: f64,
@@ -272,12 +278,14 @@ impl Blend {
         impulse.axpy(slope, &self.impulse_difference, 1.0);
     }
 
-    /// Returns the stages of both chains.
+    /// Returns all stages of the plastic outcome, then those of the elastic outcome. A stage is a part of an impact
+    /// with fixed contact modes.
     pub(super) fn stages(&self) -> impl Iterator<Item = &Arc<Stage>> {
         self.chains().into_iter().flatten()
     }
 
-    /// Returns the stages of the plastic and of the elastic outcome.
+    /// Returns the stages (parts of an impact with fixed contact modes) of the plastic and of the elastic outcome, in
+    /// this order.
     pub(super) fn chains(&self) -> [&[Arc<Stage>]; 2] {
         [&self.plastic, &self.elastic]
     }
@@ -293,8 +301,9 @@ fn total(frame: &Frame<'_>, stages: &[Arc<Stage>]) -> DVector<f64> {
     sum
 }
 
-/// Computes the derivatives along a direction through a chain of stages: velocity, impulses, and true if the direction
-/// preserves the linear dependencies of the contacts.
+/// Computes the derivatives along `variation`, a direction in which the data of the impact change, through a chain of
+/// stages (parts of an impact with fixed contact modes). Returns the derivatives of the velocity after the chain and
+/// of the sum of all impulses, and true if the direction preserves the linear dependencies between contacts.
 pub(super) fn chain_along(
     frame: &Frame<'_>,
     stages: &[Arc<Stage>],

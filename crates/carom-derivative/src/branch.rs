@@ -64,7 +64,8 @@ pub(super) enum Test {
 }
 
 impl Test {
-    /// Creates the test that a row approaches, or that it separates.
+    /// Creates the test for the sign of the velocity along a contact row. If `approaches` is true, the contact must
+    /// approach; otherwise it must separate.
     pub(super) fn that(row: usize, approaches: bool) -> Self {
         if approaches {
             Self::Approaches(row)
@@ -73,7 +74,7 @@ impl Test {
         }
     }
 
-    /// Writes the linear form (n entries) that is positive where the decision holds.
+    /// Writes the linear form on whitened velocities (n entries) that is positive if the decision of this test holds.
     fn write(&self, contacts: &ContactSet<'_>, form: &mut [f64]) {
         form.fill(0.0);
         match self {
@@ -126,7 +127,8 @@ impl Walk {
         }
     }
 
-    /// Advances through those stages that the branch has not passed yet.
+    /// Advances the velocity, its Jacobian and the impulses of this branch through those of `stages` that the branch
+    /// has not passed yet. The first of `stages` are those that it has passed.
     fn go_on(&mut self, stages: &[Arc<Stage>]) {
         for stage in &stages[self.stages.len()..] {
             stage.advance(&mut self.jacobian, &mut self.impulses);
@@ -135,8 +137,9 @@ impl Walk {
         }
     }
 
-    /// Creates the end of an impact of one contact from the velocity after, the distances of its decisions, and the rows
-    /// of its ties.
+    /// Creates a completed branch of an impact of one contact. `velocity` is the velocity after the impact. `margin`
+    /// is the smallest change of velocity that changes a decision that is not tied, and `least` the smallest one that
+    /// changes any decision. `tied` holds the signed unit rows of the tied decisions.
     pub(super) fn at(
         frame: &Frame<'_>,
         velocity: DVector<f64>,
@@ -153,8 +156,10 @@ impl Walk {
         }
     }
 
-    /// Records a test by its value and gradient. Returns false if it fails by more than a tie. On the law's `own` branch
-    /// a test never fails: it counts as a tie instead.
+    /// Records a test of the law on this branch. `value` is positive if the test holds, and `gradient` is its
+    /// derivative with respect to the whitened velocity before the impact. Returns false if the test fails by more
+    /// than the relative `tolerance` for ties. If `own` is true, this is the branch of the law itself, where a failed
+    /// test counts as a tie instead.
     fn accept(
         &mut self,
         frame: &Frame<'_>,
@@ -205,33 +210,37 @@ impl Walk {
         Ok(true)
     }
 
-    /// True if some velocity nearby satisfies all ties, or if no ties were added to the first `n_tied`.
+    /// True if some velocity nearby satisfies all tied decisions of this branch. This is known for the first `n_tied`
+    /// of them: the result is also true if no others were added.
     fn is_open(&self, n_tied: usize) -> Result<bool, ImpactError> {
         Ok(self.tied.len() == n_tied || interior(&self.tied)?.is_some())
     }
 
-    /// Returns the signed unit rows of the nearly tied decisions.
+    /// Returns the unit rows of the nearly tied decisions. Each has a positive product with the velocity changes for
+    /// which the law stays on this branch.
     pub(super) fn ties(&self) -> &[DVector<f64>] {
         &self.tied
     }
 
-    /// True if any decision on the branch was nearly tied.
+    /// True if any decision of the law on this branch was nearly tied.
     pub(super) fn is_tied(&self) -> bool {
         !self.tied.is_empty()
     }
 
-    /// True if the derivatives are so large that rounding of the data decides about the end of the branch.
+    /// True if the Jacobian of the branch is so large that the rounding error of the data decides about its end.
     fn is_amplified(&self) -> bool {
         !(self.jacobian.norm() <= AMPLIFIED)
     }
 
-    /// True if all ties are decided in a whitened direction as on this branch.
+    /// True if a whitened change of velocity decides all ties as on this branch, so that the branch continues in this
+    /// direction.
     pub(super) fn leads(&self, direction: &DVector<f64>) -> bool {
         let allowed = SLIVER * kernel::norm(direction.as_slice());
         self.tied.iter().all(|row| row.dot(direction) >= -allowed)
     }
 
-    /// Returns a whitened direction in which all ties are decided as on this branch.
+    /// Returns a whitened direction of velocity change in which the law stays on this branch, because all ties are
+    /// decided as here. The zero vector if no such direction exists.
     pub(super) fn direction(&self, frame: &Frame<'_>) -> Result<DVector<f64>, ImpactError> {
         if let Some(direction) = &self.towards {
             return Ok(direction.clone());
@@ -239,7 +248,8 @@ impl Walk {
         Ok(interior(&self.tied)?.unwrap_or_else(|| DVector::zeros(frame.dim())))
     }
 
-    /// Returns the intersection of two branches, with the ties of both; `None` if these contradict each other.
+    /// Returns this branch restricted to the velocities that also belong to `other`, with the ties of both. `None` if
+    /// no velocity nearby satisfies the ties of both.
     pub(super) fn meet(&self, other: &Self) -> Result<Option<Self>, ImpactError> {
         let mut both = self.clone();
         both.tied.extend(other.tied.iter().cloned());
@@ -249,8 +259,8 @@ impl Walk {
     }
 }
 
-/// Returns the change of the velocity (kinetic norm, to first order) up to which a test holds: negative if the test
-/// fails, `None` if its value never changes.
+/// Returns the change of the velocity (kinetic norm, to first order) at which a test with this value and gradient
+/// changes sign. Negative if the test fails now; `None` if the gradient is zero, so that its value never changes.
 pub(super) fn distance(value: f64, gradient: &DVector<f64>) -> Option<f64> {
     let size = kernel::norm(gradient.as_slice());
     (size > CONSTANT).then(|| value / size)
@@ -274,8 +284,9 @@ pub(super) struct Choices<S> {
 }
 
 impl<S> Choices<S> {
-    /// Adds a choice: the tests that decide for it in addition to those of its stage, the stage, and the next state,
-    /// `None` at the end.
+    /// Adds a choice that the law has in the present state. `tests` are the conditions for the choice besides those
+    /// of its stage. `stage` is the part of the impact that follows, if any, and `next` is the state after it, `None`
+    /// if the impact ends.
     pub(super) fn add(
         &mut self,
         tests: impl IntoIterator<Item = Test>,
@@ -312,7 +323,8 @@ pub(super) struct Ties {
 }
 
 impl Ties {
-    /// Creates ties within a tolerance, for a unique velocity after the impact.
+    /// Creates the rules for tied decisions from the relative `tolerance` of a tie. Impulses may be exchanged between
+    /// dependent contacts to pass a test; this requires a unique velocity after the impact.
     pub(super) fn within(tolerance: f64) -> Self {
         Self {
             tolerance,
@@ -320,8 +332,10 @@ impl Ties {
         }
     }
 
-    /// Follows a law from a state. `choices` adds the choices in a state, the law's own first. Other choices matter only
-    /// if a test of the law's own is nearly tied: then `choices` is called again with the size of the tied values.
+    /// Finds all branches of a law from the state `start`: where a decision is nearly tied, both sides are followed.
+    /// The closure `choices` lists the choices that the law has in a state, its own first. It is called again for a
+    /// complete list if a test of the law's own choice is nearly tied; its third argument is then the largest value
+    /// of the tied tests.
     pub(super) fn follow<S: Clone>(
         self,
         frame: &Frame<'_>,
@@ -423,8 +437,8 @@ impl Ties {
 }
 
 impl Walk {
-    /// Returns the units of work of a choice: its tests, the derivatives of its stage, and the test that all ties leave
-    /// room.
+    /// Returns the estimated work of following a choice of the law, in units of about one multiply-add. It counts its
+    /// `tests` (their number), the derivatives of its `stage`, and the check that some velocity satisfies all ties.
     fn work_of(&self, frame: &Frame<'_>, tests: usize, stage: Option<&Step>) -> u64 {
         let (n, rows) = (frame.dim(), frame.n_rows());
         let forms = stage.map_or(0, |(_, forms)| forms.len());
@@ -433,7 +447,9 @@ impl Walk {
         (CHOICE_WORK + 2 * (tests + forms) * n * n + of_stage + TIES_WORK * ties * ties * n) as u64
     }
 
-    /// Takes a choice with its tests. Returns true if the branch still contains velocities nearby.
+    /// Continues the branch with a choice of the law: records its `tests`, then advances through its stage. `ties`
+    /// holds the rules for tied decisions, and `own` is true on the branch of the law itself. Returns true if some
+    /// velocity nearby still follows this branch.
     fn take(
         &mut self,
         frame: &Frame<'_>,

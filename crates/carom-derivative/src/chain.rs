@@ -52,7 +52,8 @@ pub(super) struct Strike {
 }
 
 impl Strike {
-    /// Creates the strike of a nonholonomic law for a number of distinct normals.
+    /// Creates the properties of an elementary impact (strike) of a nonholonomic law. `n_distinct` is the number of
+    /// distinct contact normals; with one, the impact consists of one strike.
     pub(super) fn of(restitution: Restitution, n_distinct: usize) -> Self {
         let (rebound, is_projected) = match restitution {
             Restitution::Elastic => (Rebound::Fixed(1.0), false),
@@ -84,7 +85,9 @@ struct Place {
     is_loose: bool,
 }
 
-/// Follows a chain of strikes, on all branches where decisions are nearly tied.
+/// Computes the derivatives along a sequence of elementary impacts (strikes), in which `rule` selects the next
+/// contact normal. `strike` holds the restitution of each strike and the treatment of constraints. Decisions that are
+/// nearly tied according to `ties` are followed on all sides, each on its own branch.
 pub(super) fn follow(
     frame: &Frame<'_>,
     rule: &Rule,
@@ -141,7 +144,8 @@ struct Picks<'a> {
 }
 
 impl Picks<'_> {
-    /// Adds what is struck, if anything, and what decides for it.
+    /// Adds the choice that the contact normal `struck` has the next elementary impact, under the conditions `tests`.
+    /// `None` ends the sequence of impacts.
     fn add(&mut self, struck: Option<UnitRow>, tests: impl IntoIterator<Item = Test>) {
         let Some(j) = struck else {
             self.out.add(tests, None, None);
@@ -162,7 +166,7 @@ impl Picks<'_> {
         self.out.add(tests, Some((stage, Vec::new())), Some(next));
     }
 
-    /// Adds the rule's own choice and, if wanted, all others.
+    /// Adds the choice that the rule makes for the next elementary impact and, if wanted, all other choices.
     fn add_all(&mut self) {
         let (frame, b) = (self.frame, self.b);
         let contacts = frame.problem.contacts();
@@ -223,7 +227,8 @@ impl Picks<'_> {
         }
     }
 
-    /// Adds the end of the chain. The normal that was struck last separates in any case.
+    /// Adds the choice that the sequence of impacts ends: all normals separate. The normal of the last impact
+    /// separates in any case and is not tested.
     fn add_end(&mut self) {
         let (contacts, last) = (self.frame.problem.contacts(), self.place.last);
         let others = UnitRow::all(self.b.len()).filter(|j| Some(*j) != last);
@@ -231,8 +236,9 @@ impl Picks<'_> {
         self.add(None, others.map(|j| Test::Separates(row(j))));
     }
 
-    /// Adds the rule's own strike, or the end of the chain; if all choices are wanted, also the other strikes and the
-    /// end.
+    /// Adds the choice of the rule for the next elementary impact: the contact normal `own`, or the end of the
+    /// sequence if it is `None`. If other choices are wanted, those of `all` normals and the end are added, too. The
+    /// closure `strike` adds the impact on one normal.
     fn add_each(
         &mut self,
         own: Option<UnitRow>,
@@ -252,7 +258,8 @@ impl Picks<'_> {
         }
     }
 
-    /// Adds the choices for the case that exactly these normals approach.
+    /// Adds the choices for the next elementary impact under the assumption that exactly those contact normals
+    /// approach for which `pattern` is true.
     fn add_pattern(&mut self, pattern: &[bool]) {
         let (b, place) = (self.b, self.place);
         let contacts = self.frame.problem.contacts();
@@ -299,7 +306,9 @@ impl Picks<'_> {
     }
 }
 
-/// Returns the first approaching normal whose velocity ties with the extreme one.
+/// Returns the first approaching normal whose velocity equals the extreme one up to rounding. `b` holds the
+/// velocities along the normals, `grazing` the speeds below which they count as zero, and `is_better(x, y)` is true
+/// if `x` is more extreme than `y`.
 fn first_of_ties(
     b: &[f64],
     grazing: &[f64],

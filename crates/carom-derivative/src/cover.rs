@@ -16,12 +16,13 @@ struct Part {
     next: usize,
 }
 
-/// True if cones cover all of space except for thin slivers; `None` if the search is too long. A cone is given by its
-/// unit rows, which have a positive product with every direction inside. A cone without rows is all of space.
+/// True if cones cover all directions of space except for thin gaps; `None` if the search is too long. Each cone is
+/// given by unit vectors that have a positive product with every direction inside it. A cone without such vectors is
+/// all of space.
 ///
-/// A part of space minus a cone is a union of smaller parts: each satisfies the first rows of the cone and violates the
-/// next one. These parts are searched in turn, cone by cone. No random directions are used, so that the answer does not
-/// depend on coordinates.
+/// A part of space minus a cone is a union of smaller parts: each satisfies the first conditions of the cone and
+/// violates the next one. These parts are searched in turn, cone by cone. No random directions are used, so that the
+/// answer does not depend on coordinates.
 pub(super) fn cover(cones: &[&[DVector<f64>]]) -> Result<Option<bool>, ImpactError> {
     if cones.iter().any(|rows| rows.is_empty()) {
         return Ok(Some(true));

@@ -48,7 +48,7 @@ pub(super) struct Variation {
 }
 
 impl Variation {
-    /// Creates a unit change of the friction coefficient of a contact.
+    /// Creates the direction in which only the friction coefficient of one contact changes, at unit rate.
     pub(super) fn of_friction(contact: usize) -> Self {
         Self {
             friction: vec![(contact, 1.0)],
@@ -56,7 +56,8 @@ impl Variation {
         }
     }
 
-    /// Creates a unit change of the restitution of a contact, or of the event.
+    /// Creates the direction in which only a restitution changes, at unit rate: that of `contact`, or that of the
+    /// whole event if it is `None`.
     pub(super) fn of_restitution(contact: Option<usize>) -> Self {
         Self {
             restitution: contact.iter().map(|i| (*i, 1.0)).collect(),
@@ -65,34 +66,41 @@ impl Variation {
         }
     }
 
-    /// Returns the change of the velocity before the impact (whitened, n entries).
+    /// Returns the change of the velocity before the impact along this direction, in which the data of the impact
+    /// change. The coordinates are whitened (n entries). Zero if the velocity does not change.
     pub(super) fn start(&self, n: usize) -> DVector<f64> {
         self.velocity.clone().unwrap_or_else(|| DVector::zeros(n))
     }
 
-    /// Subtracts $dM$ times a velocity change from `out`: the momentum that the changed mass takes up.
+    /// Subtracts $dM\,\Delta$ from `out`, with the change $dM$ of the whitened mass matrix along this direction of
+    /// change of the data, and the velocity change $\Delta$ = `change`. This is the additional momentum that the
+    /// changed mass needs.
     pub(super) fn add_inertia(&self, change: &DVector<f64>, out: &mut DVector<f64>) {
         if let Some(mass) = &self.mass {
             out.gemv(-1.0, mass, change, 1.0);
         }
     }
 
-    /// Computes $\langle a, dM b\rangle$.
+    /// Computes $\langle a, dM\,b\rangle$ with the change $dM$ of the whitened mass matrix along this direction, in
+    /// which the data of the impact change.
     pub(super) fn mass_form(&self, a: &DVector<f64>, b: &DVector<f64>) -> f64 {
         self.mass.as_ref().map_or(0.0, |mass| a.dot(&(mass * b)))
     }
 
-    /// Returns the change of a row (n entries), if rows change.
+    /// Returns the change of a normalized row along this direction (whitened, n entries); `None` if no rows change.
+    /// `row` is an index among the rows of all contacts and constraints.
     pub(super) fn row(&self, row: usize) -> Option<DVectorView<'_, f64>> {
         self.rows.as_ref().map(|rows| rows.column(row))
     }
 
-    /// Returns the change of the friction coefficient of a contact.
+    /// Returns the change of the friction coefficient of a contact along this direction, in which the data of the
+    /// impact change.
     pub(super) fn friction(&self, contact: usize) -> f64 {
         along(&self.friction, contact)
     }
 
-    /// Returns the change of the restitution of a contact.
+    /// Returns the change of the restitution of a contact along this direction, in which the data of the impact
+    /// change.
     pub(super) fn restitution(&self, contact: usize) -> f64 {
         along(&self.restitution, contact)
     }
@@ -146,7 +154,8 @@ impl<'p> Frame<'p> {
         })
     }
 
-    /// Returns the scales of the motion that the rows see.
+    /// Returns the sizes of the motion to which tolerances are relative: for each group of interacting contact rows
+    /// the norm of the velocity before the impact in their span. Computed at the first call.
     pub(super) fn scales(&self) -> &Scales {
         self.scales.get_or_init(|| {
             let contacts = self.problem.contacts();
@@ -161,29 +170,33 @@ impl<'p> Frame<'p> {
         })
     }
 
-    /// Returns the change of the velocity that counts as zero along a covector: a fraction `tolerance` of the motion that
-    /// the rows touched by it see.
+    /// Returns the change of velocity (kinetic norm) that counts as zero along a covector. Only groups of contact
+    /// rows that are not orthogonal to the covector count. The change is the fraction `tolerance` of the velocity in
+    /// the span of these rows, plus rounding.
     pub(super) fn near(&self, covector: &DVector<f64>, tolerance: f64) -> f64 {
         self.scales().along(&self.rows, covector, tolerance)
     }
 
-    /// True if a difference of two velocities is below a fraction `tolerance` of the motion that rows see.
+    /// True if a difference of two velocities counts as zero. In the span of each group of interacting contact rows
+    /// it must be below the fraction `tolerance` of the velocity before the impact.
     pub(super) fn is_zero(&self, difference: &DVector<f64>, tolerance: f64) -> bool {
         self.scales().is_zero(&self.rows, difference, tolerance)
     }
 
-    /// True if a difference of two velocities is at most `distance`, plus rounding.
+    /// True if a difference of two whitened velocities is at most `distance` plus rounding, in the span of each group
+    /// of interacting rows.
     pub(super) fn is_within(&self, difference: &DVector<f64>, distance: f64) -> bool {
         self.scales().is_within(&self.rows, difference, distance)
     }
 
-    /// Returns an upper bound of the change of the velocity that counts as zero, valid because no row sees more than the
-    /// whole velocity.
+    /// Returns an upper bound of the change of velocity (kinetic norm) that counts as zero for any row: the fraction
+    /// `tolerance` of the whole velocity before the impact, plus rounding.
     pub(super) fn at_most(&self, tolerance: f64) -> f64 {
         (tolerance + ROUNDING) * self.speed
     }
 
-    /// True if two velocities that should be equal differ only by rounding, or too little to matter.
+    /// True if the difference of two velocities that should be equal is explained by rounding, or is below the
+    /// fraction `tolerance` of the motion.
     pub(super) fn is_rounding(&self, difference: &DVector<f64>, tolerance: f64) -> bool {
         difference.norm() <= SURELY * self.speed || self.is_zero(difference, tolerance)
     }
@@ -193,34 +206,37 @@ impl<'p> Frame<'p> {
         self.rows.nrows()
     }
 
-    /// Returns the number of rows of contacts and constraints.
+    /// Returns the number of rows of all contacts and constraints.
     pub(super) fn n_rows(&self) -> usize {
         self.rows.ncols()
     }
 
-    /// Returns the indices of the constraint rows.
+    /// Returns the range of indices of the constraint rows, which follow the rows of all contacts.
     pub(super) fn constraint_rows(&self) -> std::ops::Range<usize> {
         let contacts = self.problem.contacts();
         contacts.row(contacts.len())..self.n_rows()
     }
 
-    /// Returns a whitened row.
+    /// Returns a normalized row of a contact or constraint in whitened coordinates (n entries).
     pub(super) fn row(&self, row: usize) -> DVectorView<'_, f64> {
         self.rows.column(row)
     }
 
-    /// Returns a whitened row without normalization.
+    /// Returns a row of the contact Jacobian in whitened coordinates (n entries; the mass matrix is the identity),
+    /// before its normalization.
     pub(super) fn given_row(&self, row: usize) -> DVector<f64> {
         self.row(row) / self.factors[row]
     }
 
-    /// Returns the change of a whitened row without normalization.
+    /// Returns the change of a row of the contact Jacobian along `variation`, a direction in which the data change.
+    /// It is whitened and belongs to the row before its normalization. `None` if no rows change.
     pub(super) fn given_change(&self, variation: &Variation, row: usize) -> Option<DVector<f64>> {
         let change = variation.row(row)?;
         Some(change / self.factors[row])
     }
 
-    /// True if no contact approaches by more than `tolerance` times the motion that it sees.
+    /// True if no contact approaches faster than the fraction `tolerance` of the motion in the span of its group of
+    /// interacting rows, or than rounding.
     pub(super) fn is_all_but_separating(&self, tolerance: f64) -> bool {
         let contacts = self.problem.contacts();
         let rates = self.problem.unit_velocity().iter();
@@ -231,7 +247,7 @@ impl<'p> Frame<'p> {
         })
     }
 
-    /// Projects a whitened vector onto the velocities that the constraints admit.
+    /// Projects a whitened vector orthogonally onto the velocities that satisfy the constraints.
     pub(super) fn admit(&self, vector: &DVector<f64>) -> DVector<f64> {
         match self.problem.contacts().constraint_basis() {
             Some(basis) => vector - basis * basis.tr_mul(vector),
@@ -239,7 +255,8 @@ impl<'p> Frame<'p> {
         }
     }
 
-    /// Returns the product of the change of a row with a velocity that is given in the frame of the law.
+    /// Returns the product of `change`, the change of a row of the contact Jacobian, with a velocity. `velocity` is
+    /// measured in the frame in which the law sees the impact, and the velocity of that frame is added.
     pub(super) fn seen(&self, change: DVectorView<'_, f64>, velocity: DVectorView<'_, f64>) -> f64 {
         let seen = change.dot(&velocity);
         self.moves
@@ -247,12 +264,14 @@ impl<'p> Frame<'p> {
             .map_or(seen, |moves| seen + change.dot(moves))
     }
 
-    /// Returns the velocity of a row.
+    /// Returns the velocity along a row of the contact Jacobian: the product of the normalized row with a whitened
+    /// velocity.
     pub(super) fn rate(&self, row: usize, velocity: &DVector<f64>) -> f64 {
         self.row(row).dot(velocity)
     }
 
-    /// Returns the friction coefficient of a contact for the rows of this frame, divided by that for the caller's rows.
+    /// Returns the friction coefficient of a contact for normalized rows, divided by that for the caller's rows. They
+    /// differ if the normal and the tangents have different lengths.
     pub(super) fn friction_factor(&self, contact: usize) -> f64 {
         let row = self.problem.contacts().row(contact);
         match self.factors.get(row + 1) {
@@ -261,7 +280,7 @@ impl<'p> Frame<'p> {
         }
     }
 
-    /// Returns the projector onto the velocities that the constraints admit.
+    /// Returns the orthogonal projector (n × n, whitened) onto the velocities that satisfy the constraints.
     pub(super) fn admissible(&self) -> DMatrix<f64> {
         let n = self.dim();
         let mut projector = DMatrix::identity(n, n);
@@ -271,7 +290,8 @@ impl<'p> Frame<'p> {
         projector
     }
 
-    /// Converts the velocity after the impact and the impulses of an outcome to this frame.
+    /// Converts the velocity after the impact and the impulses of an outcome from the caller's units to whitened
+    /// coordinates and normalized rows. The impulses on contacts come first, then those on constraints.
     pub(super) fn of_outcome(&self, outcome: &ImpactOutcome) -> (DVector<f64>, DVector<f64>) {
         let velocity = self.of_velocity(&outcome.velocity_plus.0);
         let given = outcome
@@ -283,8 +303,8 @@ impl<'p> Frame<'p> {
         (velocity, DVector::from_iterator(self.n_rows(), impulses))
     }
 
-    /// Converts impulses from the caller's contact rows to all rows of this frame. The impulses of the constraints are
-    /// those that keep the constraints satisfied.
+    /// Converts impulses on the caller's contact rows to impulses on all normalized rows. The impulses on the
+    /// constraints are computed: they keep the constraints satisfied.
     pub(super) fn of_impulses(&self, given: &DVector<f64>) -> DVector<f64> {
         let contacts = self.problem.contacts();
         let multipliers = contacts.constraint_impulses(given);
@@ -292,7 +312,8 @@ impl<'p> Frame<'p> {
         DVector::from_iterator(self.n_rows(), all.map(|(row, l)| self.of_impulse(row, *l)))
     }
 
-    /// Converts a velocity (n entries) to this frame.
+    /// Converts a velocity (n entries) from the caller's coordinates to whitened ones, with the scale factor of the
+    /// problem.
     pub(super) fn of_velocity(&self, velocity: &DVector<f64>) -> DVector<f64> {
         let mut out = velocity.clone();
         let metric = self.problem.contacts().metric();
@@ -300,12 +321,13 @@ impl<'p> Frame<'p> {
         out * self.problem.scale()
     }
 
-    /// Converts an impulse on a row of the caller to this frame.
+    /// Converts an impulse on a row of the caller to the impulse on the normalized row, with the scale factor of the
+    /// problem.
     pub(super) fn of_impulse(&self, row: usize, impulse: f64) -> f64 {
         impulse * self.problem.scale() / self.factors[row]
     }
 
-    /// Converts velocities (n entries each, columns) to the caller's coordinates.
+    /// Converts whitened velocities (columns of n entries) to the caller's coordinates.
     pub(super) fn velocities(&self, mut columns: DMatrix<f64>) -> DMatrix<f64> {
         let metric = self.problem.contacts().metric();
         for mut column in columns.column_iter_mut() {
@@ -314,13 +336,14 @@ impl<'p> Frame<'p> {
         columns / self.problem.scale()
     }
 
-    /// Converts a velocity to the caller's coordinates.
+    /// Converts a whitened velocity (n entries) to the caller's coordinates.
     pub(super) fn velocity(&self, velocity: &DVector<f64>) -> DVector<f64> {
         let columns = DMatrix::from_column_slice(self.dim(), 1, velocity.as_slice());
         self.velocities(columns).column(0).into_owned()
     }
 
-    /// Converts a Jacobian $D$ of velocities with respect to velocities to the caller's coordinates, $L^{-T}DL^T$.
+    /// Converts a Jacobian $D$ of a velocity with respect to a velocity from whitened coordinates to the caller's,
+    /// $L^{-T}DL^T$, with the mass matrix $M = LL^T$.
     pub(super) fn jacobian(&self, whitened: &DMatrix<f64>) -> DMatrix<f64> {
         let metric = self.problem.contacts().metric();
         let mut out = whitened.clone();
@@ -331,12 +354,12 @@ impl<'p> Frame<'p> {
         out
     }
 
-    /// Returns the factor that converts a row of the caller to the row of this frame.
+    /// Returns the factor by which a row of the caller's contact Jacobian is multiplied to normalize it.
     pub(super) fn row_factor(&self, row: usize) -> f64 {
         self.factors[row]
     }
 
-    /// Converts a cotangent of a velocity to this frame.
+    /// Converts a cotangent of a velocity (n entries) from the caller's coordinates to whitened ones.
     pub(super) fn cotangent(&self, given: &DVector<f64>) -> DVector<f64> {
         let mut out = given.clone();
         let metric = self.problem.contacts().metric();
@@ -344,14 +367,15 @@ impl<'p> Frame<'p> {
         out / self.problem.scale()
     }
 
-    /// Converts a cotangent of a velocity to the caller's coordinates.
+    /// Converts a cotangent of a velocity (n entries) from whitened coordinates to the caller's.
     pub(super) fn cotangent_back(&self, mut whitened: DVector<f64>) -> DVector<f64> {
         let metric = self.problem.contacts().metric();
         metric.unwhiten_in_place(whitened.as_mut_slice());
         whitened * self.problem.scale()
     }
 
-    /// Converts cotangents of covectors (n entries each, columns) to the caller's coordinates.
+    /// Converts cotangents of covectors, for example of contact rows, from whitened coordinates to the caller's. Each
+    /// column has n entries.
     pub(super) fn covectors_back(&self, mut columns: DMatrix<f64>) -> DMatrix<f64> {
         let metric = self.problem.contacts().metric();
         for mut column in columns.column_iter_mut() {
@@ -360,8 +384,8 @@ impl<'p> Frame<'p> {
         columns
     }
 
-    /// Returns the derivatives of the impulses on the caller's contact rows with respect to the velocity before the
-    /// impact.
+    /// Converts the Jacobian of the impulses with respect to the velocity before the impact from normalized rows and
+    /// whitened coordinates to the caller's contact rows and coordinates. The rows of constraints are left out.
     pub(super) fn impulse_jacobian(&self, whitened: &DMatrix<f64>) -> DMatrix<f64> {
         let mut out = whitened.rows(0, self.constraint_rows().start).into_owned();
         self.problem.contacts().metric().unwhiten_rows(&mut out);
@@ -371,14 +395,16 @@ impl<'p> Frame<'p> {
         out
     }
 
-    /// Converts impulses to the caller's contact rows.
+    /// Converts impulses on normalized rows to impulses on the caller's contact rows; those on constraints are left
+    /// out.
     pub(super) fn impulses(&self, impulses: &DVector<f64>) -> DVector<f64> {
         let count = self.constraint_rows().start;
         let given = impulses.iter().zip(&self.factors).take(count);
         DVector::from_iterator(count, given.map(|(l, f)| l * f / self.problem.scale()))
     }
 
-    /// Converts a direction to this frame.
+    /// Converts a direction in which the data of the impact change to whitened coordinates and normalized rows.
+    /// Returns an error if a part of it has the wrong size.
     pub(super) fn variation(&self, direction: &Direction) -> Result<Variation, ImpactError> {
         let contacts = self.problem.contacts();
         let metric = contacts.metric();

@@ -22,7 +22,8 @@ const MAX_COMBINATIONS: usize = 4096;
 /// mode then decide.
 const GENEROUS: f64 = 4.0;
 
-/// Returns one element of each list, selected by the number `code` of the combination.
+/// Returns a combination of contact modes, one for each contact. `lists` holds the possible modes of each contact,
+/// and `code` is the number of the combination, a mixed-radix number with one digit per contact.
 pub(super) fn combination(lists: &[Vec<Grip>], mut code: usize) -> Vec<Grip> {
     let mut one = |grips: &Vec<Grip>| {
         let grip = grips[code % grips.len()];
@@ -54,7 +55,8 @@ pub(super) struct Contacts<'f> {
 }
 
 impl<'f> Contacts<'f> {
-    /// Creates the set of all contacts of a problem.
+    /// Creates the set of all contacts of a problem. `cones` is the shape of the friction cones, and `rebounds` is
+    /// true if contacts have Newton's restitution.
     pub(super) fn all(
         frame: &'f Frame<'f>,
         cones: Cones,
@@ -105,7 +107,7 @@ impl<'f> Contacts<'f> {
         })
     }
 
-    /// True if any contact has friction.
+    /// True if any contact of the set has a positive friction coefficient and tangents.
     pub(super) fn have_friction(&self) -> bool {
         let contacts = self.frame.problem.contacts().contacts();
         let mut members = self.members.iter().zip(&self.tangents);
@@ -162,9 +164,11 @@ impl<'f> Contacts<'f> {
         self.members.iter().enumerate().map(read).collect()
     }
 
-    /// Returns the stage of an event in the mode that fits best, with the forms that decide for the mode. With a
-    /// tolerance, also the stages of all other modes that are near, the best first. `before` are the derivatives of the
-    /// velocity before the stage. The flag is true if the list of modes is complete.
+    /// Returns the stages (impact steps with fixed contact modes) that explain the velocities and impulses of
+    /// `event`, each with the linear forms that must be positive for its modes. The first has the modes that fit
+    /// best; with a `tolerance` for ties, stages with other modes that nearly fit follow. `before` is the Jacobian of
+    /// the velocity before the stage, and `may_shift` allows an exchange of impulses between dependent contacts. The
+    /// flag is true if the list of modes is complete.
     #[allow(clippy::type_complexity)] // Read once, where it is called.
     pub(super) fn stages(
         &self,
@@ -207,8 +211,9 @@ impl<'f> Contacts<'f> {
         (out, is_complete)
     }
 
-    /// Sets open contacts to closed if they do not push and cannot open, because other contacts keep them at rest:
-    /// impulses can be shifted onto them. Returns true if there are any.
+    /// Changes the mode of idle contacts from open to closed. A contact is idle if it has no impulse but cannot open,
+    /// because other contacts keep it at rest; impulses can then be shifted onto it. `before` is the Jacobian of the
+    /// velocity before the stage. Returns true if a mode was changed.
     fn close_idle(
         &self,
         readings: &[Reading<'_>],
@@ -242,8 +247,9 @@ impl<'f> Contacts<'f> {
         is_any
     }
 
-    /// Returns the thresholds for near modes of each contact: modes that a change of the velocity before within the
-    /// tolerance can reach.
+    /// Returns for each contact the thresholds up to which its impulses and velocities count as zero when modes are
+    /// compared. They cover the modes that a relative change of the velocity before the impact by `tolerance` can
+    /// reach. `before` is the Jacobian of the velocity before the stage.
     fn near(
         &self,
         readings: &[Reading<'_>],

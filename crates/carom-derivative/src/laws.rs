@@ -95,7 +95,9 @@ impl DifferentiableLaw for Propagative {
     }
 }
 
-/// Returns the effect of restitution on an elastic outcome; `None` if the plastic outcome is nearly tied.
+/// Returns the blend of the plastic and the elastic outcome for the derivative with respect to a restitution of one.
+/// `elastic` is the branch of the elastic outcome, and `to` holds the rule and the tolerance for the plastic outcome.
+/// `None` if a decision about the plastic outcome is nearly tied.
 pub(super) fn towards_plastic(frame: &Frame<'_>, elastic: &Walk, to: ToPlastic) -> Option<Blend> {
     let plastic = plastic_branches(frame, to.rule, to.ties).ok()?;
     match plastic.walks.as_slice() {
@@ -104,7 +106,8 @@ pub(super) fn towards_plastic(frame: &Frame<'_>, elastic: &Walk, to: ToPlastic) 
     }
 }
 
-/// Finds all plastic outcomes that near ties allow.
+/// Finds the plastic outcomes of all branches that nearly tied decisions allow. `rule` selects the plastic outcome,
+/// and `ties` holds the tolerance for tied decisions.
 fn plastic_branches(
     frame: &Frame<'_>,
     rule: PlasticRule,
@@ -137,7 +140,8 @@ fn plastic_branches(
     })
 }
 
-/// Follows the rule that stops every contact of a group of interacting contacts as soon as one of them approaches.
+/// Finds the branches of the plastic rule that stops all contacts of a group of interacting contacts as soon as one
+/// of them approaches. Decisions that are nearly tied according to `ties` are followed on both sides.
 fn stop_all(frame: &Frame<'_>, ties: Ties) -> Result<Found, ImpactError> {
     let contacts = frame.problem.contacts();
     let row = |j: &UnitRow| contacts.row(contacts.contact_at(*j));
@@ -245,7 +249,8 @@ impl DifferentiableLaw for AnitescuPotra {
 }
 
 impl DifferentiableLaw for Poisson {
-    /// Always fails: the scale of the expansion depends on the energy of the whole impact.
+    /// Always returns an error, because Poisson's law has no derivative here: the scale of its expansion depends on
+    /// the energy of the whole impact.
     fn branches<'p>(
         &self,
         _problem: &'p ImpactProblem<'p>,
@@ -261,7 +266,8 @@ impl DifferentiableLaw for Poisson {
 }
 
 impl DifferentiableLaw for SetValued {
-    /// Finds the branches of the sample to which the outcome belongs, with the caps of its steps held fixed.
+    /// Finds the branches of the sample of the set-valued law to which the outcome belongs. The caps (upper bounds of
+    /// the normal impulses) of its steps are held fixed.
     fn branches<'p>(
         &self,
         problem: &'p ImpactProblem<'p>,
@@ -335,9 +341,10 @@ impl DifferentiableLaw for SetValued {
     }
 }
 
-/// Finds the branches of a sample of the set-valued law. Impulses may be shifted between dependent contacts to pass a test,
-/// except if the impulses of the sample are tied and other answers are possible: then the branches have exactly the
-/// impulses of its steps.
+/// Finds the branches of a sample of the set-valued law, given by its steps `events`; `None` if the outcome is a
+/// member of a continuum. `tolerance` is the relative one for tied decisions. Impulses may be exchanged between
+/// dependent contacts to pass a test. Exception: if the impulses of the sample are tied and other answers are
+/// possible, the branches have exactly the impulses of its steps.
 fn of_sample(
     contacts: &Contacts<'_>,
     events: &[Event],
@@ -590,7 +597,8 @@ macro_rules! sliding {
 
 sliding!(Routh, TwoBody);
 
-/// Returns the law behind a variant. For a new law this function does not compile until its derivative is known.
+/// Returns the law inside an enum variant, as a law that can be differentiated. The match has no default: a new law
+/// does not compile until its derivative is known.
 fn of_variant(law: &Law) -> &dyn DifferentiableLaw {
     match law {
         Law::Propagative(law) => law,

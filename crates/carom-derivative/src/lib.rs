@@ -271,8 +271,10 @@ pub struct Jacobians {
 
 /// An impact law whose outcomes can be differentiated.
 pub trait DifferentiableLaw: ImpactLaw {
-    /// Finds the branches that an impact can take near its outcome. `is_member` is true if the outcome is one of a set,
-    /// so that no rule has selected its order of impacts.
+    /// Finds the branches of the law near an outcome: the smooth maps that it follows for slightly different
+    /// velocities. `is_member` is true if the outcome is a member of a set of outcomes; its branch then follows the
+    /// order of impacts that the member records. A decision counts as tied if a relative change of the velocity by at
+    /// most `tolerance` reverses it.
     ///
     /// # Errors
     ///
@@ -286,7 +288,7 @@ pub trait DifferentiableLaw: ImpactLaw {
         tolerance: f64,
     ) -> Result<Branches<'p>, ImpactError>;
 
-    /// True if one restitution applies to the whole event instead of one for each contact.
+    /// True if this law has one restitution for the whole event instead of one for each contact.
     fn has_event_restitution(&self) -> bool {
         false
     }
@@ -397,7 +399,8 @@ impl<'p> Branches<'p> {
         }
     }
 
-    /// Creates the branches of an outcome that is a member of a continuum of outcomes.
+    /// Creates an empty list of branches for an outcome that is a member of a continuum of outcomes and has no
+    /// derivative.
     fn family(frame: Frame<'p>) -> Self {
         Self {
             reason: Some("family"),
@@ -408,7 +411,7 @@ impl<'p> Branches<'p> {
 }
 
 impl Walk {
-    /// True if contacts depend on each other, so that impulses can be shifted between them.
+    /// True if contacts on this branch depend on each other linearly, so that their impulses are not unique.
     fn is_dependent(&self) -> bool {
         match &self.map {
             Map::Chain => self.stages.iter().any(|s| s.is_dependent),
@@ -417,7 +420,9 @@ impl Walk {
         }
     }
 
-    /// Returns the chains of stages of which the outcome consists.
+    /// Returns the chains of stages (parts of an impact with fixed contact modes) of which the outcome of this branch
+    /// consists: one chain, or that of the plastic and that of the elastic outcome. Empty if the branch has no
+    /// stages.
     fn chains(&self) -> Vec<&[Arc<Stage>]> {
         match &self.map {
             Map::Chain => vec![&self.stages],
@@ -426,13 +431,13 @@ impl Walk {
         }
     }
 
-    /// True if derivatives with respect to friction and restitution are known on the branch; at the limits of a sliding
-    /// contact they are not.
+    /// True if derivatives with respect to friction and restitution are known on this branch. They are not if its
+    /// Jacobian is only a limit or comes from an evaluation of the law nearby.
     fn knows_coefficients(&self) -> bool {
         !matches!(self.map, Map::Limit)
     }
 
-    /// True if no contact acts on the branch.
+    /// True if no contact has an impulse on this branch.
     fn is_quiet(&self) -> bool {
         match &self.map {
             Map::Chain => self.stages.iter().all(|s| s.is_quiet()),
@@ -462,7 +467,8 @@ impl Walk {
     }
 }
 
-/// True if two whitened Jacobians count as equal. If nothing happens, the Jacobian has entries of one.
+/// True if two Jacobians in whitened coordinates count as equal. Their difference is compared with the largest entry,
+/// at least 1, the size of the entries if nothing happens.
 fn are_one(a: &DMatrix<f64>, b: &DMatrix<f64>) -> bool {
     let size = a.amax().max(b.amax()).max(1.0);
     (a - b).amax() <= SAME_JACOBIAN * size
@@ -488,10 +494,10 @@ pub fn differentiate<'p>(
     Ok((outcome, derivative))
 }
 
-/// Differentiates an outcome that a law has given, with respect to the data selected by `wrt`. `is_member` is true for an
-/// outcome from a set of outcomes, which is differentiated along the order of impacts that it records. `tolerance` is the
-/// relative change of the velocity before the impact up to which a decision of the law that the change reverses counts as
-/// tied, see [`differentiate`].
+/// Differentiates an outcome that a law has given, with respect to the data selected by `wrt`. `is_member` is true if
+/// the outcome is a member of a set of outcomes; the derivative then follows the order of impacts that the member
+/// records. A decision of the law counts as tied if a relative change of the velocity before the impact by at most
+/// `tolerance` reverses it, see [`differentiate`].
 ///
 /// # Errors
 ///
@@ -535,20 +541,24 @@ pub fn of_outcome<'p>(
 }
 
 impl Derivative<'_> {
-    /// Returns the effect of restitution on an elastic outcome; `None` if the plastic outcome is nearly tied.
+    /// Returns the blend of the plastic and the elastic outcome for the derivative with respect to a restitution of
+    /// one. `None` if the impact has another restitution, or if a decision about the plastic outcome is nearly tied.
+    /// Computed at the first call, then cached.
     fn towards_plastic(&self) -> Option<&Blend> {
         let (to, way) = (self.to_plastic?, self.own.as_ref()?);
         let found = || laws::towards_plastic(&self.frame, way, to).map(Box::new);
         self.towards.get_or_init(found).as_deref()
     }
 
-    /// Returns the law's own branch, if the outcome depends smoothly on the velocity.
+    /// Returns the branch that the law itself takes, if the velocity after the impact depends smoothly on the
+    /// velocity before it; `None` at a kink, a jump or in a continuum of outcomes.
     fn smooth_way(&self) -> Option<&Walk> {
         let is_smooth = self.class == Some(Differentiability::Smooth);
         self.own.as_ref().filter(|_| is_smooth)
     }
 
-    /// Returns the Jacobians, if the outcome depends smoothly on the velocity.
+    /// Returns the Jacobians of the outcome, if the velocity after the impact depends smoothly on the velocity before
+    /// it; otherwise `None`.
     fn smooth(&self) -> Option<&Jacobians> {
         self.smooth_way().map(|_| &self.own_jacobians)
     }

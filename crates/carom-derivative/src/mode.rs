@@ -6,7 +6,7 @@ use smallvec::{SmallVec, smallvec};
 /// Linear form on rows: pairs of row index and coefficient.
 pub(super) type Terms = SmallVec<[(usize, f64); 2]>;
 
-/// Returns the linear form of a single row.
+/// Returns the linear form that selects one row, with coefficient one.
 pub(super) fn of_row(row: usize) -> Terms {
     smallvec![(row, 1.0)]
 }
@@ -73,13 +73,14 @@ pub(super) struct Mode {
 }
 
 impl Mode {
-    /// Requires that a row ends with minus `rebound` times its initial velocity.
+    /// Adds an unknown impulse on a row, and the equation that its final velocity is minus `rebound` (the
+    /// restitution) times its initial velocity.
     pub(super) fn stop(&mut self, row: usize, rebound: Rebound) {
         self.push(of_row(row), of_row(row), rebound);
     }
 
-    /// Adds an unknown impulse on a form of rows, and the equation that reverses the velocity of another form with
-    /// `rebound`.
+    /// Adds an unknown impulse along the linear form `impulse` of rows. Adds the equation that the velocity along the
+    /// form `velocities` ends at minus `rebound` (the restitution) times its initial value.
     pub(super) fn push(&mut self, impulse: Terms, velocities: Terms, rebound: Rebound) {
         self.acts = true;
         self.limits.push(None);
@@ -92,7 +93,8 @@ impl Mode {
         });
     }
 
-    /// Requires that rows stay at rest in any mode.
+    /// Adds constraint rows, which stay at rest: unknown impulses and equations without restitution. They do not
+    /// count as contacts that act.
     pub(super) fn hold(&mut self, rows: std::ops::Range<usize>) {
         let acts = self.acts;
         for row in rows {

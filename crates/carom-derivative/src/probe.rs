@@ -60,8 +60,9 @@ struct Answer {
 }
 
 impl<'f, 'l> Probe<'f, 'l> {
-    /// Prepares a law for evaluation; `None` if the next decision is too near to be distinguished from a tied one. `ties`
-    /// count in addition to those of the branches.
+    /// Prepares a law for evaluation at velocities near the impact. The distance is beyond the tied decisions of the
+    /// branches `ways` and beyond the further tied rows `ties`, and well below the next decision. `None` if there is
+    /// no such distance.
     pub(super) fn new(
         law: AtOnce<'l>,
         frame: &'f Frame<'f>,
@@ -90,7 +91,8 @@ impl<'f, 'l> Probe<'f, 'l> {
         })
     }
 
-    /// Returns the part of a direction that changes the motion of groups with ties.
+    /// Returns the part of a direction of velocity change in the span of those groups of interacting contact rows
+    /// that have tied decisions.
     fn within_groups(&self, direction: &DVector<f64>) -> DVector<f64> {
         let scales = self.frame.scales();
         if self.groups.len() == scales.count() {
@@ -101,7 +103,9 @@ impl<'f, 'l> Probe<'f, 'l> {
         parts.fold(DVector::zeros(self.frame.dim()), |sum, part| sum + part)
     }
 
-    /// Keeps the branches that the law takes, in their order, and adds answers that are on no branch.
+    /// Evaluates the law at velocities in several directions from the present one. Returns those of the branches
+    /// `ways` that the law was seen to take, in their order, and a new branch for each answer that lies on no known
+    /// branch. `ties` are the rows of further tied decisions.
     pub(super) fn ask(&self, ways: Vec<Walk>, ties: &[DVector<f64>]) -> Result<Asked, ImpactError> {
         let own = ways.iter().map(|way| way.direction(self.frame));
         let mut directions = own.collect::<Result<Vec<_>, _>>()?;
@@ -205,7 +209,8 @@ impl<'f, 'l> Probe<'f, 'l> {
     }
 }
 
-/// True if two Jacobians are equal up to the rotation of a round cone's friction within one step.
+/// True if two whitened Jacobians are equal up to the change that round friction cones cause within one probe step,
+/// because the direction of friction rotates.
 fn are_near(a: &DMatrix<f64>, b: &DMatrix<f64>) -> bool {
     (a - b).amax() <= MATCH * a.amax().max(b.amax()).max(1.0)
 }

@@ -61,8 +61,9 @@ impl Marks {
         }
     }
 
-    /// Marks the entries whose change breaks a dependency of the contacts of a chain of stages: the right-hand side of
-    /// their equations leaves the range of the impulses.
+    /// Marks the entries of the mass matrix and of the rows whose change breaks a linear dependency between contacts.
+    /// Then no impulses satisfy the equations of a stage, and the derivative with respect to these entries is not
+    /// known. `wanted` selects the data, `stages` is the chain of impact steps.
     fn add_chain(&mut self, frame: &Frame<'_>, wanted: Gradient, stages: &[Arc<Stage>]) {
         if !(wanted.mass || wanted.rows) {
             return;
@@ -85,7 +86,9 @@ impl Marks {
 }
 
 impl Walk {
-    /// Pulls a cotangent of the velocity after the impact back to the velocity before it.
+    /// Converts a cotangent (gradient) of the velocity after the impact to cotangents of all data, along this branch
+    /// of the law. `velocity` is replaced by the cotangent of the velocity before the impact; the cotangents of all
+    /// other data are added to `adjoint`.
     fn pull_back(&self, frame: &Frame<'_>, velocity: &mut DVector<f64>, adjoint: &mut Adjoint) {
         match &self.map {
             Map::Chain => chain_pull_back(frame, &self.stages, velocity, adjoint),
@@ -205,8 +208,10 @@ impl Derivative<'_> {
         Ok(given)
     }
 
-    /// Restricts the cotangent of the velocity to velocities that the constraints admit. A change of the constraints $dA$
-    /// implies $A dv = -dA v$, and the rest of the cotangent moves to the constraints.
+    /// Projects a cotangent (gradient) of the velocity before the impact onto velocities that satisfy the
+    /// constraints. If the constraint rows $A$ change by $dA$, the velocity $v$ changes by $dv$ with
+    /// $A\,dv = -dA\,v$. The part of the cotangent that is projected out is therefore added to the cotangents of the
+    /// constraint rows.
     fn admit_cotangent(&self, velocity: &mut DVector<f64>, adjoint: &mut Adjoint) {
         let frame = &self.frame;
         let contacts = frame.problem.contacts();

@@ -126,18 +126,19 @@ impl Reading<'_> {
         minus(self.directions[self.next(j)], self.directions[j])
     }
 
-    /// True if a velocity or an impulse counts as zero if modes are compared.
+    /// True if `size`, a velocity or impulse of this contact, counts as zero when contact modes are compared.
     pub(super) fn is_nothing(&self, size: f64) -> bool {
         self.is_below(size, NOTHING)
     }
 
-    /// True if a size is below a fraction of the motion that the contact sees.
+    /// True if `size`, a velocity or impulse, is at most the given fraction of the motion in the span of the
+    /// contact's group of interacting rows.
     fn is_below(&self, size: f64, fraction: f64) -> bool {
         let frame = self.frame;
         size <= frame.at_most(fraction) && size <= frame.scales().of_row(self.normal, fraction)
     }
 
-    /// Returns the distance of the friction impulse from the boundary of the cone, positive inside.
+    /// Returns the distance of the friction impulse from the boundary of the friction cone, positive inside the cone.
     fn slack(&self) -> f64 {
         if self.directions.is_empty() {
             return self.limit() - norm(self.drag);
@@ -146,13 +147,15 @@ impl Reading<'_> {
         sides.fold(f64::INFINITY, f64::min)
     }
 
-    /// Returns the distance of the friction impulse from a side of the polygon, positive inside.
+    /// Returns the distance of the friction impulse from side `j` of the friction polygon, positive inside the
+    /// polygon.
     fn slack_to(&self, j: usize) -> f64 {
         let (normal, reach) = self.facet(j);
         self.limit() * reach - dot(normal, self.drag)
     }
 
-    /// Returns the outward normal of a side of the unit polygon, and its distance from the center.
+    /// Returns the outward unit normal of side `j` of the friction polygon, and the distance of the side from the
+    /// center for a friction limit of one.
     fn facet(&self, j: usize) -> ([f64; 2], f64) {
         let k = self.directions.len();
         if k == 2 {
@@ -164,7 +167,8 @@ impl Reading<'_> {
         ([sum[0] / length, sum[1] / length], libm::cos(PI / k as f64))
     }
 
-    /// Returns the direction in which friction would act, for a contact whose friction coefficient is zero.
+    /// Returns the direction in which friction would act if the friction coefficient, which is zero, grew. `None` if
+    /// the contact does not slide or has no tangents.
     fn against_slip(&self) -> Option<[f64; 2]> {
         let speed = norm(self.slip);
         if self.tangents.is_empty() || self.is_nothing(speed) {
@@ -182,7 +186,8 @@ impl Reading<'_> {
         self.friction > 0.0 && !self.tangents.is_empty()
     }
 
-    /// Returns the share of the next direction in a friction impulse along a side of the polygon.
+    /// Returns the part of a friction impulse that acts along the second end of side `j` of the friction polygon, if
+    /// the impulse lies on this side. It is between zero and the friction limit; the rest acts along the first end.
     fn share(&self, j: usize) -> f64 {
         let side = self.side(j);
         let first = self.directions[j];
@@ -193,7 +198,8 @@ impl Reading<'_> {
         dot(side, rest) / dot(side, side)
     }
 
-    /// Returns the mode that fits best.
+    /// Returns the mode of this contact (open, closed, or normal impulse at its upper bound) that fits its impulses
+    /// and velocities best.
     pub(super) fn own(&self) -> Grip {
         if let Some(cap) = self.cap
             && cap - self.push < -self.gap
@@ -244,7 +250,8 @@ impl Reading<'_> {
         Tangential::Vertex(if is_next { self.next(edge) } else { edge })
     }
 
-    /// Returns every mode; `None` if the modes form a continuum.
+    /// Returns all modes that this contact can have; `None` if they form a continuum, because the sliding direction
+    /// in a round friction cone is free.
     pub(super) fn all(&self) -> Option<Vec<Grip>> {
         let closed: Vec<Tangential> = if !self.has_friction() {
             vec![Tangential::Free]
@@ -264,7 +271,8 @@ impl Reading<'_> {
         Some(all)
     }
 
-    /// Returns every mode that fits within the thresholds `near`, and true if the list is complete.
+    /// Returns the modes of this contact that fit its impulses and velocities within the thresholds `near`, the best
+    /// first. The flag is true if the list is complete.
     pub(super) fn fitting(&self, near: &Near) -> (Vec<Grip>, bool) {
         let mut grips = vec![self.own()];
         let mut add = |grip: Grip| {
@@ -350,7 +358,8 @@ impl Reading<'_> {
         (out, true)
     }
 
-    /// Writes the impulses of a mode that are not unknowns: those of a saturated contact at its cap.
+    /// Writes into `out` the impulses that the mode `grip` prescribes: those of a contact whose normal impulse is at
+    /// its cap (upper bound). Other modes prescribe none.
     pub(super) fn given(&self, grip: Grip, out: &mut DVector<f64>) {
         let (Grip::Saturated(tangential), Some(cap)) = (grip, self.cap) else {
             return;
@@ -363,7 +372,8 @@ impl Reading<'_> {
         }
     }
 
-    /// Adds the columns of a mode.
+    /// Adds the unknown impulses and equations of this contact to the linear system `mode` of a stage. `grip` is the
+    /// mode of the contact: open, closed, or normal impulse at its upper bound.
     pub(super) fn add(&self, grip: Grip, mode: &mut Mode) {
         let (tangential, is_free) = match grip {
             Grip::Open => return,
@@ -390,7 +400,10 @@ impl Reading<'_> {
         }
     }
 
-    /// Adds the tangential unknowns and equations of a contact that pushes.
+    /// Adds the unknown impulses and equations of a contact with a normal impulse to the linear system `mode` of a
+    /// stage. `tangential` is its friction mode: no friction, sticking, or sliding along a direction. `is_free` is
+    /// true if the normal impulse is unknown, false if it is prescribed, and `normal` is the linear form of the
+    /// normal row. The closure `load` records that friction along a direction grows with the friction coefficient.
     fn add_tangential(
         &self,
         tangential: Tangential,
@@ -433,9 +446,13 @@ impl Reading<'_> {
         }
     }
 
-    /// Adds friction against the sliding direction $s$, which rotates: $dl_t + \mu s dl_n + d\mu l_ns + \kappa(I - ss^T)
-    /// d(J_tv') = 0$, $\kappa = \mu l_n/|u_t|$, with the tangential and normal impulses $l_t$ and $l_n$ and the sliding
-    /// velocity $u_t$.
+    /// Adds the tangential unknowns and equations of a contact that slides in the unit direction $s$, in a round
+    /// friction cone. `is_free` is true if the normal impulse is unknown.
+    ///
+    /// The direction rotates with the velocity: $dl_t + \mu s\,dl_n + d\mu\,l_ns + \kappa(I - ss^T) d(J_tv') = 0$,
+    /// $\kappa = \mu l_n/|u_t|$. Here $l_t$ and $l_n$ are the tangential and normal impulse, $\mu$ is the friction
+    /// coefficient, $J_t$ holds the tangent rows, $v'$ is the velocity after the stage, and $u_t = J_tv'$ is the
+    /// sliding velocity.
     fn add_round(&self, s: [f64; 2], is_free: bool, mode: &mut Mode) {
         let normal = of_row(self.normal);
         if is_free {
@@ -473,7 +490,7 @@ impl Reading<'_> {
         }
     }
 
-    /// Adds the forms that decide for a mode.
+    /// Adds to `out` the linear forms that must be nonnegative if this contact is in the mode `grip`.
     pub(super) fn forms(&self, grip: Grip, out: &mut Vec<Form>) {
         let e = self.rebound.value();
         let normal = |c: f64| -> Terms { smallvec![(self.normal, c)] };

@@ -37,7 +37,8 @@ impl Group {
         group
     }
 
-    /// Returns the norm of the part of a covector or velocity (n entries) that the rows see.
+    /// Returns the norm of the part of a whitened covector or velocity (n entries) in the span of the group's rows.
+    /// `all` holds all rows as columns.
     fn seen(&self, all: &DMatrix<f64>, vector: &DVector<f64>) -> f64 {
         let rows = self.rows.iter().map(|row| row_of(all, *row));
         kernel::norm(&part_in_span(rows, vector.as_slice()))
@@ -57,8 +58,9 @@ pub(super) struct Scales {
 }
 
 impl Scales {
-    /// Computes the scales from the rows (n entries each, columns) and the velocity before the impact, in whitened
-    /// coordinates. Rows with one owner belong to one group.
+    /// Computes the groups of interacting rows, and for each the norm of the velocity before the impact in the span
+    /// of its rows. `rows` holds the rows (columns of n entries) and `before` the velocity, in whitened coordinates.
+    /// Rows with equal entries in `owners`, for example those of one contact, belong to one group.
     pub(super) fn new(rows: &DMatrix<f64>, owners: &[usize], before: &DVector<f64>) -> Self {
         let of = connected(rows, owners);
         let n_groups = of.iter().max().map_or(0, |last| last + 1);
@@ -70,8 +72,8 @@ impl Scales {
         Self { groups, of }
     }
 
-    /// Returns the velocity of a row that counts as zero: `tolerance` times the motion that its group sees, plus
-    /// rounding.
+    /// Returns the velocity of a row up to which it counts as zero. It is the fraction `tolerance` of the velocity
+    /// before the impact in the span of the row's group, plus rounding.
     pub(super) fn of_row(&self, row: usize, tolerance: f64) -> f64 {
         self.of_group(self.group(row), tolerance)
     }
@@ -80,18 +82,21 @@ impl Scales {
         self.groups.len()
     }
 
-    /// Returns the group of a row.
+    /// Returns the index of the group of interacting contact rows to which a row belongs. Rows interact if their
+    /// product in whitened coordinates is not zero.
     pub(super) fn group(&self, row: usize) -> usize {
         self.of.get(row).copied().unwrap_or(0)
     }
 
-    /// Returns the change of the velocity that counts as zero in a group.
+    /// Returns the change of velocity (kinetic norm) that counts as zero in a group of interacting rows: the fraction
+    /// `tolerance` of the velocity before the impact in their span, plus rounding.
     pub(super) fn of_group(&self, group: usize, tolerance: f64) -> f64 {
         let group = self.groups.get(group);
         group.map_or(0.0, |group| group.near(tolerance))
     }
 
-    /// Returns the part of a velocity (n entries) that a group of rows sees.
+    /// Returns the part of a whitened velocity (n entries) in the span of one group of interacting contact rows.
+    /// `group` is its index, and `rows` holds all rows as columns.
     pub(super) fn part(
         &self,
         rows: &DMatrix<f64>,
@@ -103,8 +108,9 @@ impl Scales {
         DVector::from_column_slice(&part_in_span(own, velocity.as_slice()))
     }
 
-    /// Returns the change of the velocity that counts as zero along a covector: that of all groups that the covector
-    /// touches.
+    /// Returns the change of velocity (kinetic norm) that counts as zero along a covector. Only the groups of rows
+    /// that are not orthogonal to the covector count; `tolerance` is relative to the velocity in their span, and
+    /// rounding is added. `rows` holds all rows as columns.
     pub(super) fn along(
         &self,
         rows: &DMatrix<f64>,
@@ -121,14 +127,16 @@ impl Scales {
         kernel::norm(&near)
     }
 
-    /// Returns the change of the velocity that counts as zero in all groups together.
+    /// Returns the change of the whole velocity (kinetic norm) that counts as zero: the root of the sum of squares
+    /// over all groups of interacting rows. `tolerance` is relative to the velocity in the span of a group.
     pub(super) fn whole(&self, tolerance: f64) -> f64 {
         let groups = self.groups.iter();
         let near: SmallVec<[f64; 4]> = groups.map(|group| group.near(tolerance)).collect();
         kernel::norm(&near)
     }
 
-    /// Returns the groups that at least one of the covectors touches.
+    /// Returns the indices of the groups of rows in whose span at least one of the covectors has a nonzero part.
+    /// `rows` holds all rows as columns.
     pub(super) fn touched(&self, rows: &DMatrix<f64>, covectors: &[&DVector<f64>]) -> Vec<usize> {
         let sees = |group: &Group| {
             let mut all = covectors.iter();
@@ -138,8 +146,9 @@ impl Scales {
         groups.filter(|(_, g)| sees(g)).map(|(k, _)| k).collect()
     }
 
-    /// Returns the smallest change of the velocity that counts as zero in one of `groups`; groups without motion are
-    /// skipped. `None` if none of the groups moves.
+    /// Returns the smallest change of velocity (kinetic norm) that counts as zero in any of `groups`, the indices of
+    /// groups of interacting rows. `tolerance` is relative to the velocity in the span of a group. Groups without
+    /// motion are skipped; `None` if none of the groups moves.
     pub(super) fn least(&self, groups: &[usize], tolerance: f64) -> Option<f64> {
         let moving = groups
             .iter()
@@ -149,7 +158,8 @@ impl Scales {
         near.reduce(f64::min)
     }
 
-    /// True if a difference of two velocities is at most `distance`, plus rounding, in every group.
+    /// True if a difference of two whitened velocities is at most `distance`, plus rounding, in the span of each
+    /// group of rows. `rows` holds all rows as columns.
     pub(super) fn is_within(
         &self,
         rows: &DMatrix<f64>,
@@ -160,7 +170,8 @@ impl Scales {
         groups.all(|group| group.seen(rows, difference) <= distance + group.rounding)
     }
 
-    /// True if a difference of two velocities counts as zero in every group.
+    /// True if a difference of two whitened velocities counts as zero in the span of each group of rows. `tolerance`
+    /// is relative to the velocity before the impact in that span. `rows` holds all rows as columns.
     pub(super) fn is_zero(
         &self,
         rows: &DMatrix<f64>,
@@ -175,14 +186,14 @@ impl Scales {
     }
 }
 
-/// Returns row `k` (n entries), a column of the matrix of all rows.
+/// Returns row `k` (n entries) from `rows`, in which the rows of all contacts and constraints are columns.
 fn row_of(rows: &DMatrix<f64>, k: usize) -> &[f64] {
     let n = rows.nrows();
     rows.as_slice().get(k * n..(k + 1) * n).unwrap_or_default()
 }
 
-/// Assigns rows (columns) to groups. Two rows are in one group if a chain of nonzero products or common owners connects
-/// them. Groups are numbered by their first rows.
+/// Returns the index of the group of each row (column of `rows`). Two rows are in one group if a chain of nonzero
+/// products or equal entries in `owners` connects them. Groups are numbered by their first rows.
 fn connected(rows: &DMatrix<f64>, owners: &[usize]) -> SmallVec<[usize; 8]> {
     let count = rows.ncols();
     let row = |k: usize| row_of(rows, k);

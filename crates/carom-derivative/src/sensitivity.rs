@@ -82,7 +82,7 @@ pub struct Sensitivity {
 }
 
 impl Default for Sensitivity {
-    /// Returns the sensitivity of a run in which nothing has happened yet.
+    /// Returns the sensitivity of a simulation in which nothing has happened yet.
     fn default() -> Self {
         Self {
             d_final_d_initial: None,

@@ -60,7 +60,7 @@ impl Inequality {
         given.plus(1.0, &given, 0.0)
     }
 
-    /// Returns the largest coefficient.
+    /// Returns the largest magnitude among the coefficients of this inequality.
     fn size(&self) -> f64 {
         self.impulses
             .amax()
@@ -128,7 +128,8 @@ impl Inequality {
     }
 }
 
-/// Separates the tests that no shift changes from those that some shift changes.
+/// Separates the tests `forms` of a stage into those that no shift changes and those that some shift changes. A shift
+/// is an exchange of impulses between linearly dependent contacts.
 fn sorted(frame: &Frame<'_>, stage: &Stage, forms: &[Form]) -> (Vec<Form>, Vec<Inequality>) {
     let free = stage.free();
     let drifts: Vec<DVector<f64>> = free.iter().map(|s| stage.drift(*s)).collect();
@@ -154,7 +155,8 @@ fn sorted(frame: &Frame<'_>, stage: &Stage, forms: &[Form]) -> (Vec<Form>, Vec<I
     (fixed, shifted)
 }
 
-/// Returns the tests of a stage without those that shifts between dependent contacts can satisfy.
+/// Returns the tests that decide about a stage for contacts that depend on each other linearly. Impulses may be
+/// exchanged between such contacts. Tests that some exchange satisfies are therefore left out or combined.
 pub(super) fn decisive<'f>(
     frame: &Frame<'_>,
     stage: &Stage,
@@ -192,14 +194,16 @@ impl Sorted {
         }
     }
 
-    /// Eliminates the shifts from the tests. The result are the tests of velocities that pass all tests with some shift;
-    /// `None` if there are too many.
+    /// Returns the tests that a velocity must pass so that some shift passes all tests. A shift is an exchange of
+    /// impulses between linearly dependent contacts. Fourier–Motzkin elimination removes the shifts; `None` if it
+    /// gives too many tests.
     pub(super) fn projected(&self) -> Option<Vec<Form>> {
         let left = eliminated(self.shifted.clone(), self.n_shifts)?;
         Some(left.iter().map(Inequality::form).collect())
     }
 
-    /// Returns all tests, each with its growth for unit shifts.
+    /// Returns all tests, each with its growth for a unit of each shift. A shift is an exchange of impulses between
+    /// linearly dependent contacts.
     pub(super) fn with_shifts(&self) -> Vec<(Form, DVector<f64>)> {
         let none = DVector::zeros(self.n_shifts);
         let fixed = self.fixed.iter();
@@ -210,7 +214,8 @@ impl Sorted {
     }
 }
 
-/// Returns the inequalities that remain after the shifts are eliminated; `None` if there are too many.
+/// Eliminates the first `n_shifts` variables, the shifts of impulses between dependent contacts, from linear
+/// inequalities (Fourier and Motzkin). Returns the remaining inequalities; `None` if there are too many.
 ///
 /// After k eliminations a combination of more than k + 1 given inequalities follows from the others (Kohler 1967) and is
 /// dropped.
@@ -264,8 +269,10 @@ fn eliminated(mut given: Vec<Inequality>, n_shifts: usize) -> Option<Vec<Inequal
     Some(given)
 }
 
-/// Returns the inequalities at fixed impulses that satisfy all of them strictly; they give a lower bound of the distance.
-/// If there are no such impulses, returns the combinations that no shift can satisfy strictly.
+/// Returns the inequalities of dependent contacts without their shifts (exchanges of impulses), if there are too many
+/// to eliminate the shifts. The shifts are fixed at values that satisfy all inequalities strictly; a distance
+/// computed from the result is a lower bound. If there are no such values, returns the combinations of inequalities
+/// that no shift can satisfy strictly.
 fn held(frame: &Frame<'_>, stage: &Stage, given: &[Inequality]) -> Result<Vec<Form>, ImpactError> {
     let Some(first) = given.first() else {
         return Ok(Vec::new());

@@ -42,7 +42,8 @@ pub(super) struct Sliding {
 }
 
 impl Sliding {
-    /// Returns the whitened rows of the axes without normalization, each with its projection onto the constraints.
+    /// Returns three pairs of whitened rows for the contact axes (two tangents and the normal), in the caller's
+    /// units. The second of each pair is the row projected onto the constraints. Missing tangents have zero rows.
     fn rows(&self, frame: &Frame<'_>) -> [[DVector<f64>; 2]; 3] {
         self.axes.map(|row| {
             let given = match row {
@@ -54,8 +55,9 @@ impl Sliding {
         })
     }
 
-    /// Returns the changes of the arguments of the impulse from changes of the inverse inertia and of the contact
-    /// velocity.
+    /// Returns the changes of the arguments on which the contact impulse depends. `w` is the change of the inverse
+    /// inertia at the contact, and `velocity` that of the contact velocity; the changes of friction and restitution
+    /// are zero.
     fn arguments(&self, mut w: Matrix3<f64>, velocity: [f64; 3]) -> SMatrix<f64, PARAMETERS, 1> {
         // Planar and frictionless contacts are embedded in a spatial one.
         match self.axes {
@@ -73,7 +75,8 @@ impl Sliding {
         SMatrix::from_iterator(given)
     }
 
-    /// Computes the derivatives of velocity and impulses with respect to the whitened velocity before the impact.
+    /// Computes the Jacobians of the velocity after the impact and of the impulses with respect to the whitened
+    /// velocity before the impact, in this order.
     pub(super) fn jacobians(&self, frame: &Frame<'_>) -> [DMatrix<f64>; 2] {
         let rows = self.rows(frame);
         let mut velocity = frame.admissible();
@@ -91,7 +94,8 @@ impl Sliding {
         [velocity, impulses]
     }
 
-    /// Computes the derivatives of velocity and impulses along a direction.
+    /// Computes the derivatives of the velocity after the impact and of the impulses along `variation`, a direction
+    /// in which the data of the impact change.
     pub(super) fn along(
         &self,
         frame: &Frame<'_>,
@@ -184,8 +188,9 @@ impl Sliding {
 }
 
 impl Sliding {
-    /// Pulls a cotangent of the velocity after the impact back to the velocity before it. Transpose of
-    /// [`along`](Self::along).
+    /// Converts a cotangent (gradient) of the velocity after the impact to cotangents of all data of the impact.
+    /// `velocity` is replaced by the cotangent of the velocity before the impact; the cotangents of all other data
+    /// are added to `adjoint`. Transpose of [`along`](Self::along).
     pub(super) fn pull_back(
         &self,
         frame: &Frame<'_>,
@@ -232,7 +237,9 @@ impl Sliding {
         }
     }
 
-    /// Adds the cotangents that come from the inverse inertia at the contact.
+    /// Adds to `adjoint` the cotangents of the mass matrix and of the rows that arise because the inverse inertia at
+    /// the contact depends on them. `arguments` holds the cotangents of the arguments of the contact impulse, and
+    /// `rows` the axes of the contact.
     fn pull_back_inertia(
         &self,
         frame: &Frame<'_>,

@@ -34,7 +34,7 @@ pub(super) struct Stage {
     pub(super) is_dependent: bool,
 }
 
-/// Layout of the numbers of a stage: entries of a velocity, number of rows, number of unknowns.
+/// Layout of the numbers of a stage: number of entries of a velocity, number of rows, and number of unknowns.
 #[derive(Clone, Copy, Debug)]
 struct Layout {
     n: usize,
@@ -75,7 +75,7 @@ impl Layout {
 /// One number per unknown.
 type Column = SmallVec<[f64; 4]>;
 
-/// Multiplies a square matrix, stored by rows, with a column.
+/// Computes the product of a square matrix, stored row by row, with a column vector.
 fn times(matrix: &[f64], x: &[f64]) -> Column {
     let rows = matrix.chunks_exact(x.len().max(1));
     rows.map(|row| kernel::dot(row, x)).collect()
@@ -88,7 +88,9 @@ fn add_covector(frame: &Frame<'_>, terms: &Terms, factor: f64, out: &mut [f64]) 
 }
 
 impl Stage {
-    /// Creates a stage that led from one velocity to another with known impulses on all rows.
+    /// Creates a stage (part of an impact with fixed contact modes) from its known result. `mode` holds its unknown
+    /// impulses and equations, `before` and `after` are the whitened velocities, and `impulse` has the impulses on
+    /// all rows.
     pub(super) fn new(
         frame: &Frame<'_>,
         mode: Mode,
@@ -137,13 +139,15 @@ impl Stage {
         }
     }
 
-    /// Creates the stage that starts from a velocity in a mode that determines the impulses by linear equations.
+    /// Creates a stage (part of an impact with fixed contact modes) that starts from the velocity `before`. The
+    /// linear equations of `mode` determine its impulses and the velocity after it.
     pub(super) fn from(frame: &Frame<'_>, mode: Mode, before: &DVector<f64>) -> Arc<Self> {
         let given: SmallVec<[f64; 8]> = smallvec![0.0; frame.n_rows()];
         Self::from_given(frame, mode, before, &given)
     }
 
-    /// Creates a stage with prescribed impulses on all rows, in addition to those that the mode determines.
+    /// Creates a stage (part of an impact with fixed contact modes) that starts from the velocity `before`. `given`
+    /// holds prescribed impulses on all rows; the linear equations of `mode` determine further ones.
     pub(super) fn from_given(
         frame: &Frame<'_>,
         mode: Mode,
@@ -166,27 +170,28 @@ impl Stage {
         Arc::new(stage)
     }
 
-    /// Returns the velocity (n entries) before the stage.
+    /// Returns the whitened velocity (n entries) before the stage, a part of an impact with fixed contact modes.
     pub(super) fn before(&self) -> &[f64] {
         &self.numbers[..self.layout.after()]
     }
 
-    /// Returns the velocity (n entries) after the stage.
+    /// Returns the whitened velocity (n entries) after the stage, a part of an impact with fixed contact modes.
     pub(super) fn after(&self) -> &[f64] {
         &self.numbers[self.layout.after()..self.layout.impulse()]
     }
 
-    /// Returns the impulses on all rows.
+    /// Returns the impulses of the stage on the rows of all contacts and constraints.
     pub(super) fn impulse(&self) -> &[f64] {
         &self.numbers[self.layout.impulse()..self.layout.asked()]
     }
 
-    /// Returns the row of equation `i` (n entries).
+    /// Returns the row (n entries) of equation `i` of the stage, including the factor 1 + restitution. Its product
+    /// with the velocity before the stage is the residual of the equation without impulses.
     fn asked(&self, i: usize) -> &[f64] {
         &self.numbers[self.layout.asked() + i * self.layout.n..][..self.layout.n]
     }
 
-    /// Returns the row on which unknown `i` acts (n entries).
+    /// Returns the row (n entries) along which the unknown impulse `i` changes the velocity.
     fn pushed(&self, i: usize) -> &[f64] {
         &self.numbers[self.layout.pushed() + i * self.layout.n..][..self.layout.n]
     }
@@ -199,22 +204,24 @@ impl Stage {
         &self.numbers[self.layout.inverse()..]
     }
 
-    /// True if an unknown is outside the independent part.
+    /// True if an unknown impulse is not in the maximal linearly independent set for which the equations are solved,
+    /// so that it may have any value.
     fn is_free(&self, unknown: usize) -> bool {
         let p = self.layout.unknowns;
         let mut row = self.inverse()[unknown * p..(unknown + 1) * p].iter();
         row.all(|x| *x == 0.0)
     }
 
-    /// Writes the residuals of the equations for a velocity (n entries).
+    /// Writes into `missed` the residuals of the equations of the stage, for a velocity (n entries) before the stage
+    /// and no impulses.
     fn miss(&self, velocity: &[f64], missed: &mut [f64]) {
         for (i, missed) in missed.iter_mut().enumerate() {
             *missed = kernel::dot(self.asked(i), velocity);
         }
     }
 
-    /// Advances a velocity (n entries) through the stage. Writes the residuals of its equations, and the unknowns that
-    /// remove them.
+    /// Advances a velocity (n entries) through the stage by its equations. Writes into `missed` the residuals of the
+    /// equations before the impulses act, and into `unknowns` the impulses that remove them.
     fn push(&self, velocity: &mut [f64], missed: &mut [f64], unknowns: &mut [f64]) {
         self.miss(velocity, missed);
         let inverse = self.inverse().chunks_exact(missed.len().max(1));
@@ -232,8 +239,10 @@ impl Stage {
         }
     }
 
-    /// Advances derivatives of the velocity (n rows, any number of columns) through the stage, for directions that change
-    /// only velocities, and adds the derivatives of the impulses (one row per row of the frame).
+    /// Advances derivatives through the stage, for directions in which only the velocity before the impact changes.
+    /// `velocity` holds derivatives of the velocity (n rows, any number of columns) and is replaced by those after
+    /// the stage. The derivatives of the impulses are added to `impulses`, which has a row for each row of contacts
+    /// and constraints.
     pub(super) fn advance(&self, velocity: &mut DMatrix<f64>, impulses: &mut DMatrix<f64>) {
         let mut x: Column = smallvec![0.0; self.layout.unknowns];
         let mut missed = x.clone();
@@ -244,8 +253,10 @@ impl Stage {
         }
     }
 
-    /// Advances the derivative of the velocity along a direction through the stage, and adds that of the impulses.
-    /// Returns true if the direction preserves the linear dependencies of the contacts.
+    /// Advances derivatives through the stage along `variation`, a direction in which the data of the impact change.
+    /// `velocity` holds the derivative of the velocity and is replaced by that after the stage; the derivative of the
+    /// impulses is added to `impulse`. Returns true if the direction preserves the linear dependencies between
+    /// contacts.
     pub(super) fn advance_along(
         &self,
         frame: &Frame<'_>,
@@ -318,8 +329,9 @@ impl Stage {
         is_kept
     }
 
-    /// Pulls a cotangent of the velocity after the stage back to the velocity before it. Transpose of
-    /// [`advance_along`](Self::advance_along).
+    /// Converts a cotangent (gradient) of the velocity after this stage (a part of an impact with fixed contact
+    /// modes) to cotangents of all data. `velocity` is replaced by the cotangent of the velocity before the stage;
+    /// the cotangents of all other data are added to `adjoint`. Transpose of [`advance_along`](Self::advance_along).
     pub(super) fn pull_back(
         &self,
         frame: &Frame<'_>,
@@ -341,8 +353,9 @@ impl Stage {
         }
     }
 
-    /// Pulls cotangents of the velocity after the stage and of the residuals of its equations back to the velocity before
-    /// it.
+    /// Converts cotangents (gradients) of the velocity after this stage (`velocity`) and of the residuals of its
+    /// equations (`missed`) to cotangents of all data. `velocity` is replaced by the cotangent of the velocity before
+    /// the stage; the cotangents of all other data are added to `adjoint`.
     pub(super) fn pull_back_missed(
         &self,
         frame: &Frame<'_>,
@@ -385,7 +398,8 @@ impl Stage {
         *velocity += minus;
     }
 
-    /// Returns the linear forms of residuals that impulses of dependent contacts cannot remove.
+    /// Returns linear forms on the residuals of the equations of linearly dependent contacts. If impulses exist that
+    /// satisfy the equations, all of these forms are zero. The list is empty if contacts are independent.
     pub(super) fn defects(&self) -> Vec<Column> {
         if !self.is_dependent {
             return Vec::new();
@@ -405,8 +419,9 @@ impl Stage {
         (0..p).map(row).filter(is_one).collect()
     }
 
-    /// True if dependent contacts can satisfy their equations for any velocity before the stage; `before` are the
-    /// derivatives of this velocity. If false, the mode exists only for a set of velocities without interior.
+    /// True if dependent contacts can satisfy their equations for any velocity before the stage. `before` is the
+    /// Jacobian of this velocity with respect to the velocity before the impact. If false, the contact modes of the
+    /// stage exist only for a set of velocities without interior.
     pub(super) fn has_room(&self, before: &DMatrix<f64>) -> bool {
         if !self.is_dependent {
             return true;
@@ -422,8 +437,8 @@ impl Stage {
         })
     }
 
-    /// Returns the unknowns outside the independent part. Dependent contacts may choose them, and those of the
-    /// independent part follow.
+    /// Returns the indices of the unknown impulses outside the maximal linearly independent set for which the
+    /// equations are solved. They may have any value, and the others follow from them.
     pub(super) fn free(&self) -> SmallVec<[usize; 8]> {
         if !self.is_dependent {
             return SmallVec::new();
@@ -433,8 +448,8 @@ impl Stage {
             .collect()
     }
 
-    /// True if dependent contacts can shift impulses so that the velocity after the stage changes: the outcome is then a
-    /// member of a continuum of outcomes.
+    /// True if impulses can be exchanged between dependent contacts in a way that changes the velocity after the
+    /// stage. The outcome is then a member of a continuum of outcomes.
     pub(super) fn is_loose(&self) -> bool {
         if !self.is_dependent {
             return false;
@@ -466,13 +481,15 @@ impl Stage {
         })
     }
 
-    /// Returns the impulse up to which impulses of dependent contacts count as zero.
+    /// Returns the size up to which impulses of dependent contacts count as zero: a small fraction of the largest
+    /// impulse of the stage.
     fn idle(&self) -> f64 {
         let sizes = self.impulse().iter().map(|l| l.abs());
         IN_RANGE * sizes.fold(0.0, f64::max)
     }
 
-    /// Returns the change of all unknowns if one grows by one and the independent part keeps the equations satisfied.
+    /// Returns the changes of all unknown impulses if the free impulse `unknown` grows by one. The linearly
+    /// independent impulses then change so that all equations stay satisfied.
     fn change(&self, unknown: usize) -> Column {
         let rows = self.matrix().chunks_exact(self.layout.unknowns);
         let column: Column = rows.map(|row| row[unknown]).collect();
@@ -482,8 +499,8 @@ impl Stage {
         change
     }
 
-    /// Returns the change of a form of impulses if an unknown grows by one and the independent part keeps the equations
-    /// satisfied.
+    /// Returns the change of `form`, a linear form of the impulses on rows, if the free impulse `unknown` grows by
+    /// one. The linearly independent impulses then change so that all equations stay satisfied.
     pub(super) fn shift(&self, unknown: usize, form: &Terms) -> f64 {
         let change = self.change(unknown);
         let mut grows = 0.0;
@@ -496,8 +513,9 @@ impl Stage {
         grows
     }
 
-    /// Returns the change of the velocity (n entries) if an unknown grows by one and the independent part keeps the
-    /// equations satisfied; zero if contacts only share their impulses in another way.
+    /// Returns the change of the velocity after the stage (n entries) if the free impulse `unknown` grows by one. The
+    /// linearly independent impulses then change so that all equations stay satisfied. Zero if contacts only divide
+    /// the total impulse differently.
     pub(super) fn drift(&self, unknown: usize) -> DVector<f64> {
         let mut moved = DVector::zeros(self.layout.n);
         let mut size = 0.0;
@@ -512,31 +530,35 @@ impl Stage {
         moved
     }
 
-    /// True if some unknown outside the independent part changes the velocity after the stage.
+    /// True if impulses can be exchanged between dependent contacts so that the velocity after the stage changes,
+    /// regardless of the signs of the impulses.
     pub(super) fn may_drift(&self) -> bool {
         self.free().into_iter().any(|s| self.drift(s).amax() > 0.0)
     }
 
-    /// True if the stage has friction in a round cone, whose direction rotates with the velocity.
+    /// True if a contact slides with friction in a round cone during the stage, so that the direction of friction
+    /// rotates with the velocity.
     pub(super) fn is_curved(&self) -> bool {
         let mut equations = self.mode.equations.iter();
         equations.any(|equation| !equation.impulses.is_empty())
     }
 
-    /// True if an impulse on a row is among the unknowns, even if it is zero.
+    /// True if the impulse on a contact row is among the unknowns of the stage (part of an impact with fixed contact
+    /// modes), even if its value is zero.
     pub(super) fn strikes(&self, row: usize) -> bool {
         let mut terms = self.mode.unknowns.iter().flatten();
         terms.any(|(other, _)| *other == row)
     }
 
-    /// True if only constraints act.
+    /// True if no contact has an impulse in this stage, so that only constraints act.
     pub(super) fn is_quiet(&self) -> bool {
         !self.mode.acts
     }
 }
 
-/// Writes the inverse of a largest regular part of a square matrix (stored by rows), zero elsewhere, and returns its
-/// rank. Uses Gauss–Jordan elimination with complete pivoting, `preferred` columns first.
+/// Computes the inverse of a largest regular submatrix of a square matrix `given` (stored by rows). Writes it into
+/// `inverse` with zeros elsewhere and returns the rank. Uses Gauss–Jordan elimination with complete pivoting; columns
+/// with `preferred` true are chosen first.
 fn invert_independent(given: &[f64], preferred: &[bool], inverse: &mut [f64]) -> usize {
     let p = preferred.len();
     if let [pivot] = given {
@@ -597,7 +619,9 @@ fn invert_independent(given: &[f64], preferred: &[bool], inverse: &mut [f64]) ->
     free.len()
 }
 
-/// Pulls a cotangent of the velocity after a chain of stages back to the velocity before it.
+/// Converts a cotangent (gradient) of the velocity after a chain of stages (parts of an impact with fixed contact
+/// modes) to cotangents of all data. `velocity` is replaced by the cotangent of the velocity before the chain; the
+/// cotangents of all other data are added to `adjoint`.
 pub(super) fn chain_pull_back(
     frame: &Frame<'_>,
     stages: &[Arc<Stage>],

@@ -17,7 +17,9 @@ pub(super) struct AtOnce<'l> {
 }
 
 impl AtOnce<'_> {
-    /// Finds all branches that ties allow, the law's own first; `None` if the outcome is a member of a continuum of outcomes.
+    /// Finds all branches of the law that nearly tied decisions allow near an outcome, the law's own first.
+    /// `may_shift` allows an exchange of impulses between dependent contacts to pass a test. `None` if the outcome is
+    /// a member of a continuum of outcomes.
     pub(super) fn ways(
         self,
         contacts: &Contacts<'_>,
@@ -47,8 +49,9 @@ impl AtOnce<'_> {
     }
 }
 
-/// Follows a sequence of events of contacts that act simultaneously, in the modes that their impulses and velocities show;
-/// `None` if they lead to a member of a continuum of outcomes.
+/// Finds the branches of a sequence of impact steps, in each of which contacts act simultaneously. The contact modes
+/// of a step are read from the impulses and velocities in `events`, and `ties` holds the rules for tied decisions.
+/// `None` if the steps lead to a member of a continuum of outcomes.
 pub(super) fn simultaneous(
     contacts: &Contacts<'_>,
     events: &[Event],
@@ -74,13 +77,13 @@ pub(super) fn simultaneous(
     Ok((!is_family).then_some(found))
 }
 
-/// True if the outcome is a member of a continuum of outcomes.
+/// True if the law reports that the outcome is a member of a continuum of outcomes.
 pub(super) fn is_family(outcome: &ImpactOutcome) -> bool {
     matches!(&outcome.diagnostics, Diagnostics::Cone(cone) if cone.family > 0)
 }
 
-/// Returns the branch on which no contact approaches, if all contacts nearly satisfy that. With friction another answer
-/// may exist in which contacts push.
+/// Returns the branch on which no contact has an impulse, if no contact approaches by more than the tolerance of a
+/// tie; otherwise `None`. With friction another answer may exist in which contacts push.
 fn nothing_happens(frame: &Frame<'_>, ties: Ties) -> Result<Option<Walk>, ImpactError> {
     let contacts = frame.problem.contacts();
     if !frame.is_all_but_separating(ties.tolerance) {

@@ -42,8 +42,9 @@ const BEYOND: Search = Search {
     rounds: 2,
 };
 
-/// Returns the box around the optimum in which the log likelihood has fallen by at most [`REACH`] along each
-/// parameter.
+/// Returns the box around the most probable parameters in which confidence intervals are searched. Along each free
+/// parameter it reaches to the value at which the log likelihood has fallen by [`REACH`], with the other parameters
+/// fixed, or to the end of the parameter's range. `cases` holds the measured impacts.
 fn reach(model: &Model<'_>, cases: &[Case], optimum: &Point) -> Domain {
     let range = model.domain();
     let top = model.log_likelihood(cases, optimum);
@@ -78,7 +79,8 @@ struct Group {
     cases: Vec<usize>,
 }
 
-/// Returns all tosses with cases or flights, ordered by their numbers.
+/// Collects the tosses that have measured impacts (`cases`) or flights with an estimate of gravity. Returns them in
+/// the order of their numbers, each with the indices of its impacts.
 fn groups(cases: &[Case], flights: &[FlightGravity]) -> Vec<Group> {
     let mut groups: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
     for flight in flights {
@@ -91,7 +93,8 @@ fn groups(cases: &[Case], flights: &[FlightGravity]) -> Vec<Group> {
     groups.into_iter().map(group).collect()
 }
 
-/// Returns the weight of each toss in one resample: the number of times that it is drawn.
+/// Returns the number of times that each of `n` tosses is drawn in a bootstrap resample, the weight of the toss.
+/// `resample` is the number of the resample; with `seed` it selects the random numbers.
 fn counts(n: usize, seed: u64, resample: u64) -> Vec<f64> {
     let mut random = CounterRng::new(seed, resample, 0);
     let mut counts = vec![0.0; n];
@@ -102,8 +105,8 @@ fn counts(n: usize, seed: u64, resample: u64) -> Vec<f64> {
     counts
 }
 
-/// Computes the derivatives of the residual vectors at the optimum with respect to gravity, by differences over
-/// two standard errors.
+/// Computes the derivatives of the residual vectors of all impacts with respect to gravity, at the most probable
+/// parameters. They are central differences with the given step (m/s²).
 fn by_gravity(
     model: &Model<'_>,
     cases: &[Case],
@@ -126,8 +129,9 @@ fn by_gravity(
     cases.par_iter().map(derivative).collect()
 }
 
-/// Refits the free parameters, and gravity if it was estimated, on resamples of the tosses. Returns one point
-/// per resample.
+/// Fits the free parameters again on bootstrap resamples of the tosses, and gravity, too, if it was estimated from
+/// the flights. `resamples` is their number, and the search starts at `optimum`. Returns one point (values of the
+/// free parameters) per resample.
 pub(crate) fn resampled_optima(
     model: &Model<'_>,
     cases: &[Case],
@@ -190,8 +194,8 @@ pub(crate) fn resampled_optima(
         .collect()
 }
 
-/// Returns the 95 % percentile interval of coordinate `k`, extended to include the estimate. `None` without
-/// resamples.
+/// Returns the 95 % confidence interval of free parameter `k`, from the percentiles of its values in the bootstrap
+/// resamples `optima`. It is extended to contain `estimate`. `None` without resamples.
 pub(crate) fn interval(optima: &[Point], k: usize, estimate: f64) -> Option<[f64; 2]> {
     let mut values: Vec<f64> = optima.iter().map(|point| point[k]).collect();
     let low = quantile(&mut values, 0.025)?;

@@ -206,7 +206,7 @@ impl Setup {
     }
 }
 
-/// Returns the eight corners of a box.
+/// Returns the eight corners of a box that is centered at the origin; `half` holds its half edge lengths (m).
 fn corners(half: &Vector3<f64>) -> Vec<Vector3<f64>> {
     let sign = |bit: usize| if bit == 0 { -1.0 } else { 1.0 };
     (0..8)
@@ -214,7 +214,8 @@ fn corners(half: &Vector3<f64>) -> Vec<Vector3<f64>> {
         .collect()
 }
 
-/// Returns the line number of a byte position in a text, counted from 1.
+/// Returns the number of the line that contains a position in a text. `place` is the position in bytes; lines are
+/// counted from 1.
 fn line_of(text: &str, place: usize) -> usize {
     1 + text.bytes().take(place).filter(|b| *b == b'\n').count()
 }

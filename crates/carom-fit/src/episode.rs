@@ -18,13 +18,15 @@ pub(crate) struct Episode {
 }
 
 impl Episode {
-    /// Returns the first sample of the flight after the episode. An impact between two samples flags one or
-    /// both of them: two flagged samples therefore still belong to the flights, a single one to neither.
+    /// Returns the index of the first sample of the flight after this episode (run of samples in which a force
+    /// besides gravity acts). An impact between two samples flags one or both of them. Two flagged samples therefore
+    /// still belong to the flights, a single one to neither.
     fn flight_after(self) -> usize {
         self.last + usize::from(self.first == self.last)
     }
 
-    /// Returns the index one past the last sample of the flight before the episode.
+    /// Returns the index one past the last sample of the flight before this episode (run of samples in which a force
+    /// besides gravity acts).
     fn flight_before(self) -> usize {
         self.first + usize::from(self.first != self.last)
     }
@@ -44,7 +46,8 @@ pub(crate) enum Verdict {
     Short,
 }
 
-/// Returns the samples in time order whose second difference is not that of free flight.
+/// Returns the indices of the samples at which the body is not in free flight, in time order. There the acceleration
+/// from the second difference of positions differs from gravity by more than the noise explains.
 pub(crate) fn flags(toss: &Poses, noise: &NoiseModel) -> Vec<usize> {
     let h = toss.time_step();
     let statistical = 6.0 * 6.0_f64.sqrt() * noise.widest_position_spread / (h * h);
@@ -55,7 +58,8 @@ pub(crate) fn flags(toss: &Poses, noise: &NoiseModel) -> Vec<usize> {
         .collect()
 }
 
-/// Splits a recorded toss into episodes, in time order; `noise` sets the detection thresholds.
+/// Splits a recorded toss into episodes, in time order. An episode is a run of samples in which a force besides
+/// gravity acts; `noise` sets the detection thresholds.
 pub(crate) fn episodes(toss: &Poses, noise: &NoiseModel) -> Vec<Episode> {
     let mut episodes: Vec<Episode> = Vec::new();
     for k in flags(toss, noise) {
@@ -67,7 +71,9 @@ pub(crate) fn episodes(toss: &Poses, noise: &NoiseModel) -> Vec<Episode> {
     episodes
 }
 
-/// Classifies the episode at index `place` of the list.
+/// Classifies an episode of a toss: a run of samples in which a force besides gravity acts. It may be an impact
+/// between two flights, be too long, or have a flight next to it that is too short. `place` is its index in the list,
+/// and `samples` the number of samples of the toss.
 ///
 /// A flight extends to the neighboring episode and includes the flagged sample next to it: there the deviation
 /// of the pose from the flight is smaller than one that would have flagged the sample before it, too.

@@ -83,8 +83,9 @@ pub fn estimate_noise(poses: &[Poses], setup: &Setup) -> Result<NoiseModel, FitE
     Ok(noise)
 }
 
-/// Estimates the plane through the resting faces of the last poses: its offset is the median over the tosses.
-/// Also returns the slopes of the resting heights.
+/// Estimates the contact plane from the last pose of each toss, in which the body rests on it. Its offset along the
+/// known normal is the median over the tosses. Also returns the slopes of the resting heights along two tangents, a
+/// measure of the tilt.
 fn estimate_plane(poses: &[Poses], setup: &Setup) -> Result<(Plane, [f64; 2]), FitError> {
     let normal = setup.plane.normal;
     let [first, second] = tangents(&normal);
@@ -106,8 +107,8 @@ fn estimate_plane(poses: &[Poses], setup: &Setup) -> Result<(Plane, [f64; 2]), F
     Ok((Plane { normal, offset }, slopes(&places)))
 }
 
-/// Returns the mean height of the vertices of the face on which a body rests. `None` unless at least three
-/// vertices are within the contact band.
+/// Returns the mean height (m) of the vertices of the face on which the body rests, along the plane's normal. `None`
+/// unless at least three vertices are within the contact band above the lowest one.
 fn resting_height(
     setup: &Setup,
     position: &Vector3<f64>,
@@ -125,7 +126,8 @@ fn resting_height(
     (count >= 3).then(|| sum / f64::from(count))
 }
 
-/// Fits slopes of heights with respect to two coordinates by least squares; zero if they are not determined.
+/// Fits a plane to points by least squares. Each entry holds two coordinates and a height (m). Returns the slopes of
+/// the height along both coordinates, zero if the points do not determine them.
 fn slopes(places: &[(f64, f64, f64)]) -> [f64; 2] {
     let (mut normal, mut right) = (Matrix3::zeros(), Vector3::zeros());
     for &(x, y, z) in places {

@@ -30,7 +30,9 @@ impl OuterBound {
     }
 }
 
-/// Computes the bounds of a measured impact in the metric of a fitted inertia.
+/// Computes two quantities that decide if any rigid-body impact law can explain a measured impact: the unexplained
+/// part of its velocity change and its energy ratio. The kinetic norm has the fitted inertia from `parameters`, the
+/// energy ratio the configured inertia.
 pub(crate) fn outer_bound(case: &Case, parameters: &Parameters) -> OuterBound {
     let energy_ratio = case.energy(&case.after) / case.energy(&case.before);
     let unexplained = unexplained(case, parameters.inertia).unwrap_or(f64::INFINITY);
@@ -40,8 +42,10 @@ pub(crate) fn outer_bound(case: &Case, parameters: &Parameters) -> OuterBound {
     }
 }
 
-/// Computes [`OuterBound::unexplained`]. Tangential impulses are unrestricted, so that their effects are
-/// projected out. The rest is compared with nonnegative combinations of normals, see [`nearest_in_cone`].
+/// Computes the part of a measured velocity change that no contact impulses explain, relative to the velocity before
+/// the impact (kinetic norm). Tangential impulses are unrestricted, so that their effects are projected out. The rest
+/// is compared with nonnegative combinations of normals, see [`nearest_in_cone`]. `None` if the mass matrix, whose
+/// inertia is multiplied by `inertia_factor`, is not positive definite.
 fn unexplained(case: &Case, inertia_factor: f64) -> Option<f64> {
     let lower = case.mass_matrix(inertia_factor).cholesky()?.l();
     let upper = lower.transpose();
@@ -62,7 +66,7 @@ fn unexplained(case: &Case, inertia_factor: f64) -> Option<f64> {
     Some(nearest_in_cone(&columns, target) / (upper * case.before).norm())
 }
 
-/// Returns the distance of a vector from the cone of nonnegative combinations of `columns`.
+/// Returns the distance of the vector `target` from the cone of all nonnegative combinations of `columns`.
 ///
 /// Cyclic coordinate steps (Dykstra) converge linearly, which is enough for a few short columns.
 fn nearest_in_cone(columns: &[Vector6<f64>], target: Vector6<f64>) -> f64 {

@@ -32,7 +32,7 @@ const COLORS: [Color; 6] = [
     Color::Gray,
 ];
 
-/// Creates all figures; the list is empty without fits.
+/// Creates all figures of an analysis. The list is empty if no impact law was fitted.
 pub(crate) fn figures(analysis: &Analysis) -> Vec<Figure> {
     let ranking = analysis.ranking();
     let Some(best) = ranking.first() else {
@@ -48,8 +48,8 @@ pub(crate) fn figures(analysis: &Analysis) -> Vec<Figure> {
     figures
 }
 
-/// Draws the log likelihood over restitution and friction around the optimum, the 95 % intervals, the estimate,
-/// and the published values.
+/// Draws the log likelihood of the best law over restitution and friction around the estimate. Shows the estimate,
+/// its 95 % intervals and the published values. `None` if the law does not have both parameters.
 fn map(analysis: &Analysis, best: &LawFit) -> Option<Figure> {
     let Cases { cases, .. } = analysis.cases();
     let uses = best.law.uses();
@@ -140,7 +140,8 @@ fn map(analysis: &Analysis, best: &LawFit) -> Option<Figure> {
     )))
 }
 
-/// Draws the histogram of misfits of all laws.
+/// Draws the histogram of the misfits (relative distances of predicted and measured velocity after the impact) of all
+/// laws.
 fn histogram(analysis: &Analysis, best: &LawFit) -> Figure {
     let mut figure = Figure::new(
         "misfits",
@@ -171,7 +172,8 @@ fn histogram(analysis: &Analysis, best: &LawFit) -> Figure {
     figure
 }
 
-/// Draws predicted against measured velocities after the impact, one figure per component.
+/// Draws the velocities after the impact that the best law predicts against the measured ones, in one figure per
+/// velocity component.
 fn panels(analysis: &Analysis, best: &LawFit) -> Vec<Figure> {
     let predictions = analysis.predictions(best);
     let names = [
@@ -211,7 +213,8 @@ fn panels(analysis: &Analysis, best: &LawFit) -> Vec<Figure> {
         .collect()
 }
 
-/// Draws the restitution and friction fitted to each kind of impact separately.
+/// Draws the restitution and friction of the best law, fitted separately to each kind of impact (one, two, or more
+/// touching vertices). `None` if there are no such fits.
 fn by_kind(best: &LawFit) -> Option<Figure> {
     if best.by_kind.is_empty() {
         return None;
@@ -249,7 +252,8 @@ fn by_kind(best: &LawFit) -> Option<Figure> {
     Some(figure)
 }
 
-/// Draws the unexplained part and the energy ratio of all impacts.
+/// Draws the energy ratio of each measured impact against the part of its velocity change that no impact law
+/// explains.
 fn explained(analysis: &Analysis) -> Figure {
     let x = analysis
         .bounds
@@ -283,7 +287,8 @@ fn explained(analysis: &Analysis) -> Figure {
     ))
 }
 
-/// Draws Newton's restitution of impacts with one touching vertex against the approach speed.
+/// Draws the measured ratio of normal velocities after and before the impact (Newton's restitution) against the
+/// approach speed, for impacts with one touching vertex.
 fn approach(analysis: &Analysis) -> Figure {
     let (mut x, mut y) = (Vec::new(), Vec::new());
     for case in &analysis.cases().cases {

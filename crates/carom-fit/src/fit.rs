@@ -285,8 +285,9 @@ impl Cases {
         })
     }
 
-    /// True if the log likelihood falls by at least [`IDENTIFIABLE_FALL`] towards both ends of a parameter's
-    /// range. An end at which the estimate lies is ignored.
+    /// True if the data determine free parameter `k`: the log likelihood, maximized over the other parameters, falls
+    /// by at least [`IDENTIFIABLE_FALL`] from its maximum `top` towards both ends of the parameter's range. An end at
+    /// which the estimate in `optimum` lies is ignored.
     fn falls(&self, model: &Model<'_>, k: usize, optimum: &[f64; 3], top: f64) -> bool {
         let parameter = model.free[k];
         let [low, high] = parameter.range();

@@ -17,12 +17,13 @@ const HALVINGS: usize = 60;
 /// (Huber).
 const HUBER: f64 = 1.5;
 
-/// Estimates gravity in every flight between episodes.
+/// Estimates the acceleration of gravity (m/s²) in every flight of all tosses, with its variance, from a parabola
+/// through the positions.
 ///
-/// The parabola is fitted by least squares. With $n$ poses in a time $T$ and position noise $\sigma$, the error
-/// of gravity is about $\sigma\sqrt{720/n}/T^2$, far better than with second differences. Lenses and clocks add
-/// errors that differ from flight to flight and do not fall with $n$. Their variance is chosen so that the
-/// median deviation is that of a normal distribution.
+/// The parabola is fitted by least squares. With $n$ poses in a time $T$ and position noise $\sigma$, the error of
+/// gravity is about $\sigma\sqrt{720/n}/T^2$, far better than with second differences. Lenses and clocks add errors
+/// that differ from flight to flight and do not fall with $n$. Their variance is chosen so that the median deviation
+/// is that of a normal distribution.
 pub(crate) fn flights(poses: &[Poses], setup: &Setup, noise: &NoiseModel) -> Vec<FlightGravity> {
     let sigma = noise.position_spread.max(LEAST_NOISE);
     let mut flights: Vec<FlightGravity> = Vec::new();
@@ -54,8 +55,9 @@ pub(crate) fn flights(poses: &[Poses], setup: &Setup, noise: &NoiseModel) -> Vec
     flights
 }
 
-/// Fits a parabola to the positions of some samples. Returns twice the quadratic coefficient, and its variance
-/// for positions with unit variance.
+/// Fits a parabola to the positions of the samples `start` to `end` (excluded) of a toss by least squares. Returns
+/// the acceleration (m/s²), which is twice the quadratic coefficient, and the variance of a component for positions
+/// with unit variance. `None` if the samples do not determine it.
 fn parabola(toss: &Poses, start: usize, end: usize) -> Option<(Vector3<f64>, f64)> {
     let times = toss.time.get(start..end)?;
     let positions = toss.position.get(start..end)?;
@@ -82,8 +84,8 @@ fn parabola(toss: &Poses, start: usize, end: usize) -> Option<(Vector3<f64>, f64
     Some((curvature * scale, inverse[(2, 2)] * scale * scale))
 }
 
-/// Estimates the variance of gravity between flights beyond the noise; zero if the noise explains all
-/// differences.
+/// Estimates the variance (m²/s⁴) by which gravity differs from flight to flight beyond the noise of the tracker;
+/// zero if the noise explains all differences.
 fn between_flights(flights: &[FlightGravity]) -> f64 {
     let Some(center) = pooled(flights, |_| 1.0) else {
         return 0.0;
@@ -110,8 +112,8 @@ fn between_flights(flights: &[FlightGravity]) -> f64 {
     high
 }
 
-/// Returns Huber's mean of gravity over flights. Each flight is weighted with its inverse variance times
-/// `count` of its toss. `None` if no flight has a positive weight.
+/// Returns the robust mean (Huber) of the estimates of gravity from all flights (m/s²). Each flight is weighted with
+/// its inverse variance times `count` of the number of its toss. `None` if no flight has a positive weight.
 pub(crate) fn pooled(
     flights: &[FlightGravity],
     count: impl Fn(u64) -> f64,
@@ -131,8 +133,8 @@ pub(crate) fn pooled(
     }))
 }
 
-/// Returns the standard error of a component of the pooled gravity (m/s²), assuming that no flight is an
-/// outlier.
+/// Returns the standard error (m/s²) of a component of the mean gravity over all flights. It is assumed that no
+/// flight is an outlier.
 pub(crate) fn standard_error(flights: &[FlightGravity]) -> f64 {
     let information: f64 = flights.iter().map(|f| 1.0 / f.variance).sum();
     1.0 / information.sqrt()

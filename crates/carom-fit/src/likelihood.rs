@@ -33,7 +33,8 @@ pub(crate) struct Likelihood {
     pub sum: f64,
 }
 
-/// Finds the scale $s$ that makes weighted misfits $d$ most probable, and the sum of their log densities.
+/// Finds the scale $s$ for which the misfits $d$ of all impacts have the largest likelihood, and the sum of their log
+/// densities at that scale. `weight` gives the weight of impact i.
 ///
 /// The scale is the fixed point of $s^2 \leftarrow \overline{u d^2}/6$, $u = 10/(4 + d^2/s^2)$, with the start
 /// $\overline{d^2}/6$ and overlines for weighted means. With $x = s^2$ it is the root of

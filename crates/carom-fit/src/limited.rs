@@ -21,7 +21,7 @@ pub(crate) const MAX_TABLE_BYTES: u64 = 512 << 20;
 pub(crate) struct RowBytes(Rc<Cell<usize>>);
 
 impl RowBytes {
-    /// Resets the counter at the end of a row.
+    /// Resets the counter of bytes in the present row of a table, at the end of the row.
     pub(crate) fn restart(&self) {
         self.0.set(0);
     }

@@ -55,9 +55,10 @@ struct Unknowns {
 }
 
 impl Unknowns {
-    /// Computes the derivative of the velocities and angular velocities in world axes (before, then after) with
-    /// respect to the unknowns. Angular velocities also turn with the attitude:
-    /// $R e^{\delta}\omega = R\omega - R\hat\omega\delta$.
+    /// Computes the Jacobian of the velocities before and after the impact with respect to the unknowns of the fit.
+    /// The rows are velocity and angular velocity in world axes, before the impact, then after it. Angular velocities
+    /// also turn with the attitude: $R e^{\delta}\omega = R\omega - R\hat\omega\delta$, with the attitude $R$, a
+    /// small rotation $\delta$, and the angular velocity $\omega$ in body axes.
     fn motion(&self) -> SMatrix<f64, 12, UNKNOWNS> {
         let turn = self.rotation.matrix();
         let mut motion = SMatrix::<f64, 12, UNKNOWNS>::zeros();
@@ -120,8 +121,9 @@ struct Sums {
 }
 
 impl Flights<'_> {
-    /// True if the attitude of a sample is used. The sample next to the impact is left out, because a median
-    /// filter of three samples may have mixed it with the other side.
+    /// True if the measured attitude of sample `k` is used in the fit; `side` is 0 before the impact and 1 after it.
+    /// The sample next to the impact is left out, because a median filter of three samples may have mixed it with the
+    /// other side.
     fn has_attitude(&self, side: usize, k: usize) -> bool {
         let window = &self.windows[side];
         if side == 0 {
@@ -131,8 +133,9 @@ impl Flights<'_> {
         }
     }
 
-    /// Returns the attitude a signed time after the impact, and the derivative of its right-trivialized error
-    /// with respect to the angular velocity at the impact.
+    /// Returns the attitude of the freely flying body a signed time (s) after the impact. It starts from the attitude
+    /// `from` with the angular velocity `angular` (body axes, rad/s). Also returns the derivative of the attitude, as
+    /// a small rotation in body axes, with respect to `angular`. `None` if the motion cannot be computed.
     fn turn(&self, from: &So3, angular: &Vector3<f64>, time: f64) -> Option<(So3, Matrix3<f64>)> {
         if self.body.is_isotropic() {
             let phi = angular * time;
@@ -207,8 +210,8 @@ impl Flights<'_> {
         sums.cost.is_finite().then_some(sums)
     }
 
-    /// Computes the derivative of half the gradient of the sum of squares with respect to gravity: predicted
-    /// positions change by $s^2/2$ times gravity.
+    /// Computes the derivative of half the gradient of the sum of squares with respect to gravity. Gravity $g$ adds
+    /// $\tfrac12 s^2g$ to a predicted position, with the time $s$ since the impact.
     fn by_gravity(&self, at: &Unknowns) -> SMatrix<f64, UNKNOWNS, 3> {
         let weight = 1.0 / self.noise.position_spread.max(LEAST_NOISE);
         let mut derivative = SMatrix::zeros();
@@ -227,8 +230,9 @@ impl Flights<'_> {
         derivative
     }
 
-    /// Returns the angular velocity in the body frame at the end of a flight, in which the angular momentum in
-    /// space is constant.
+    /// Returns the angular velocity in body axes (rad/s) at the end of a flight in which the angular momentum in
+    /// space is constant. `from` and `end` are the attitudes at the start and the end, and `angular` is the angular
+    /// velocity at the start.
     fn end_rate(&self, angular: &Vector3<f64>, time: f64, end: &So3, from: &So3) -> Vector3<f64> {
         if time == 0.0 || self.body.is_isotropic() {
             return *angular;
@@ -239,8 +243,9 @@ impl Flights<'_> {
             .angular_velocity(&end.rotate_back(&momentum))
     }
 
-    /// Makes Gauss-Newton steps, each halved until the sum of squares does not increase. The time is fixed
-    /// unless `is_timed`.
+    /// Minimizes the sum of squares by at most `steps` Gauss-Newton steps, each halved until the sum does not
+    /// increase. The time of the impact is fixed unless `is_timed`. Returns the unknowns with their normal equations;
+    /// `None` if the motion cannot be computed at the start.
     fn descend(&self, at: Unknowns, is_timed: bool, steps: usize) -> Option<(Unknowns, Sums)> {
         let mut at = at;
         let mut sums = self.sums(&at)?;
@@ -287,13 +292,14 @@ impl Flights<'_> {
         }
     }
 
-    /// Returns the times of the two samples next to the impact.
+    /// Returns the times (s) of the last sample before the impact and of the first sample after it.
     fn innermost(&self) -> [f64; 2] {
         let time = &self.toss.time;
         [time[self.windows[0].end - 1], time[self.windows[1].start]]
     }
 
-    /// Returns initial values for a given time of the impact, from mean velocities of both flights.
+    /// Returns initial values of the unknowns for a given time of the impact (s). Velocities are estimated from the
+    /// mean velocities of both flights.
     fn guess(&self, time: f64) -> Unknowns {
         let side = |window: &Range<usize>| {
             let (first, last) = (window.start, window.end - 1);
@@ -317,7 +323,8 @@ impl Flights<'_> {
         }
     }
 
-    /// Finds the best fit of both flights. Returns `None` if the samples do not determine it.
+    /// Fits the flights before and after an impact to the tracked poses, so that they meet at one pose at the time of
+    /// the impact. Returns `None` if the samples do not determine the fit.
     pub(crate) fn meet(&self) -> Option<Meeting> {
         let [earliest, latest] = self.innermost();
         let mut best: Option<(Unknowns, Sums)> = None;
@@ -358,7 +365,8 @@ impl Flights<'_> {
 }
 
 impl Sums {
-    /// Adds a weighted residual with its derivatives with respect to the unknowns on which it depends.
+    /// Adds a weighted residual to the sum of squares and to the normal equations. `row` lists the unknowns on which
+    /// it depends (index, derivative).
     fn add(&mut self, row: &[(usize, f64)], residual: f64) {
         self.cost += residual * residual;
         for &(i, by_i) in row {
@@ -370,8 +378,8 @@ impl Sums {
     }
 }
 
-/// Returns the normal matrix scaled to unit diagonal, and the scale factors. If the time is fixed, its row and
-/// column are those of the identity.
+/// Returns the normal matrix of the least-squares problem scaled to unit diagonal, and the scale factors of the
+/// unknowns. If the time of the impact is fixed (not `is_timed`), its row and column are those of the identity.
 fn scaled(sums: &Sums, is_timed: bool) -> (Normal, Vector) {
     let mut normal = sums.normal;
     if !is_timed {
@@ -403,8 +411,8 @@ fn solve(sums: &Sums, is_timed: bool) -> Option<Vector> {
     step.iter().all(|x| x.is_finite()).then_some(step)
 }
 
-/// Returns the inverse of the normal matrix. If the time of the impact is not determined (because the motion
-/// does not change), it is taken as known.
+/// Returns the inverse of the normal matrix of the least-squares problem; `None` if it is singular. If the time of
+/// the impact is not determined, because the motion does not change, it is taken as known.
 fn inverse(sums: &Sums) -> Option<Normal> {
     let invert = |is_timed: bool| {
         let (unit, scale) = scaled(sums, is_timed);

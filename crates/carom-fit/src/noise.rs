@@ -15,7 +15,8 @@ pub struct FlightGravity {
     pub variance: f64,
 }
 
-/// Noise of the tracker, gravity and plane of an experiment, estimated from tracked poses or given.
+/// Measurement model of an experiment: noise of the tracker, acceleration of gravity, and contact plane. Each of them
+/// is estimated from tracked poses or given.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NoiseModel {
     /// Standard deviation of a position along each axis in space (m).
@@ -55,7 +56,8 @@ pub fn tangents(normal: &Vector3<f64>) -> [Vector3<f64>; 2] {
     [first, normal.cross(&first)]
 }
 
-/// Returns the second difference of the positions around a sample (m).
+/// Returns the second difference of the positions around sample `k` of a toss (m): the next position minus twice the
+/// present one plus the previous one.
 pub(crate) fn bend(toss: &Poses, k: usize) -> Vector3<f64> {
     toss.position[k + 1] - toss.position[k] * 2.0 + toss.position[k - 1]
 }

@@ -41,7 +41,8 @@ const NEARBY: Search = Search {
 };
 
 impl Model<'_> {
-    /// Returns all parameters, with the free ones at a point.
+    /// Returns the parameters of the impact law at a point, which holds the values of the free parameters; the others
+    /// are fixed.
     pub(crate) fn at(&self, point: &Point) -> Parameters {
         let free = self.free.iter().zip(point);
         free.fold(self.fixed, |p, (&parameter, &value)| {
@@ -49,7 +50,7 @@ impl Model<'_> {
         })
     }
 
-    /// Returns the point of the free parameters of a set of values.
+    /// Returns the values of the free parameters, the point of the search, in a full set of parameters.
     pub(crate) fn point(&self, parameters: &Parameters) -> Point {
         let mut point = [0.0; 3];
         for (x, &parameter) in point.iter_mut().zip(self.free) {
@@ -70,7 +71,8 @@ impl Model<'_> {
         domain
     }
 
-    /// Computes the misfits of all cases.
+    /// Computes the misfit of the law for each measured impact (case): the relative distance of predicted and
+    /// measured velocity after the impact. Fails if the law fails for any impact.
     pub(crate) fn misfits(&self, cases: &[Case], p: &Parameters) -> Result<Vec<f64>, FitError> {
         let misfit = |case: &Case| {
             let found = case.predict(self.law, p).map(|u| case.residual_norm(&u));
@@ -84,13 +86,15 @@ impl Model<'_> {
         cases.par_iter().map(misfit).collect()
     }
 
-    /// Computes the vector whose Euclidean norm is the misfit of one case.
+    /// Computes the residual vector of a measured impact (case): predicted minus measured velocity after it, in
+    /// coordinates in which its Euclidean norm is the misfit.
     pub(crate) fn residual(&self, case: &Case, p: &Parameters) -> Result<Vector6<f64>, FitError> {
         let found = case.predict(self.law, p).map_err(|e| failed(case, e))?;
         Ok(case.euclidean(&case.residual(&found)))
     }
 
-    /// Computes the log likelihood of the measured velocities at a point; minus infinity if the law fails.
+    /// Computes the log likelihood of the measured velocities after all impacts (cases) for the free parameters at a
+    /// point, at the most probable scale of the misfits. Minus infinity if the law fails.
     pub(crate) fn log_likelihood(&self, cases: &[Case], point: &Point) -> f64 {
         match self.misfits(cases, &self.at(point)) {
             Ok(misfits) => best_scale(&misfits, |_| 1.0).sum,
@@ -98,7 +102,8 @@ impl Model<'_> {
         }
     }
 
-    /// Finds the most probable parameters: three rough searches, then a fine one from the best result.
+    /// Finds the free parameters with the largest likelihood: three rough searches, then a fine one from the best
+    /// result. The result is rounded to multiples of 1e-7.
     pub(crate) fn optimum(&self, cases: &[Case]) -> Point {
         let domain = self.domain();
         let mut value = |point: &Point| self.log_likelihood(cases, point);
@@ -118,14 +123,16 @@ impl Model<'_> {
         domain.clamp(found.map(|x| (x * DIGITS).round() / DIGITS))
     }
 
-    /// Finds the approximate optimum near a point. This search is cheap because it is repeated often.
+    /// Finds roughly the free parameters with the largest likelihood near the point `start`. Returns them with their
+    /// log likelihood. This search is cheap because it is repeated often.
     pub(crate) fn nearby(&self, cases: &[Case], start: Point) -> (Point, f64) {
         maximize(&self.domain(), start, NEARBY, |point| {
             self.log_likelihood(cases, point)
         })
     }
 
-    /// Computes misfits, most probable scale and log likelihood for given parameters.
+    /// Computes for given parameters `p` the misfits of all impacts (cases), and the most probable scale of the
+    /// misfits with their log likelihood.
     pub(crate) fn likelihood(
         &self,
         cases: &[Case],

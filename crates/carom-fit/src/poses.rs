@@ -154,7 +154,8 @@ pub fn read_poses(reader: impl Read) -> Result<PoseTable, PoseError> {
     Ok(PoseTable { tosses, ignored })
 }
 
-/// Reads the numbers of one row: the toss number, then time, position and quaternion.
+/// Reads one row of a table of poses: the number of the toss, then time, position and quaternion. `places` holds the
+/// indices of their columns, and `line` is the line number for error messages.
 fn row(
     record: &csv::StringRecord,
     places: &[usize; 9],
@@ -184,7 +185,8 @@ fn row(
     Ok((toss, numbers))
 }
 
-/// Checks that every time step of a toss is within a factor [`RATE_FACTOR`] of its median.
+/// Checks that every time step of a toss is within a factor [`RATE_FACTOR`] of the median. `lines` holds the line
+/// number of each pose, for the error message.
 fn check_rate(poses: &Poses, lines: &[u64]) -> Result<(), PoseError> {
     let median = poses.time_step();
     for (pair, &line) in poses.time.windows(2).zip(lines.iter().skip(1)) {

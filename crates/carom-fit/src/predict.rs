@@ -90,8 +90,8 @@ impl Case {
         case
     }
 
-    /// Returns the impact as it would have been measured if the estimate of gravity had been larger by
-    /// `more_gravity`.
+    /// Returns the measured impact as it would have been measured if the estimate of gravity had been larger by the
+    /// vector `more_gravity` (m/s²). The velocities before and after the impact change.
     pub(crate) fn under(&self, more_gravity: &Vector3<f64>) -> Self {
         let moved = self.by_gravity * more_gravity;
         let mut case = self.clone();
@@ -104,8 +104,9 @@ impl Case {
         case
     }
 
-    /// Computes the kinetic norm $\lVert(v,\omega)\rVert_\ast = \sqrt{\lvert v\rvert^2 + \omega^TI_0\omega/m}$
-    /// with the configured inertia.
+    /// Computes the kinetic norm (m/s) of a velocity $u = (v, \omega)$:
+    /// $\lVert u\rVert_\ast = \sqrt{\lvert v\rvert^2 + \omega^TI_0\omega/m}$, with the configured inertia $I_0$ and
+    /// the mass $m$. $v$ is the velocity of the center of mass, $\omega$ the angular velocity.
     pub(crate) fn norm(&self, u: &Vector6<f64>) -> f64 {
         let v = u.fixed_rows::<3>(0);
         let omega = u.fixed_rows::<3>(3);
@@ -114,24 +115,29 @@ impl Case {
             .sqrt()
     }
 
-    /// Computes the kinetic energy with the configured inertia, divided by the mass (m²/s²).
+    /// Computes the kinetic energy of a velocity `u` (linear, then angular) divided by the mass (m²/s²), with the
+    /// configured inertia.
     pub(crate) fn energy(&self, u: &Vector6<f64>) -> f64 {
         0.5 * carom_numeric::power(self.norm(u), 2)
     }
 
-    /// Returns a vector whose Euclidean norm is [`norm`](Self::norm): the angular part is multiplied by $F$,
-    /// $F^TF = I_0/m$.
+    /// Returns the velocity `u` (linear, then angular) in coordinates in which its Euclidean norm is the kinetic
+    /// norm, see [`norm`](Self::norm). The angular part is multiplied by $F$ with $F^TF = I_0/m$, the configured
+    /// inertia divided by the mass.
     pub(crate) fn euclidean(&self, u: &Vector6<f64>) -> Vector6<f64> {
         let omega = self.gyration_factor * u.fixed_rows::<3>(3);
         Vector6::new(u[0], u[1], u[2], omega.x, omega.y, omega.z)
     }
 
-    /// Computes the residual $(\hat u^+ - u^+)/\lVert u^-\rVert_\ast$ with the predicted velocity $\hat u^+$.
+    /// Computes the relative residual $(\hat u^+ - u^+)/\lVert u^-\rVert_\ast$ of a predicted velocity $\hat u^+$
+    /// after the impact. $u^-$ and $u^+$ are the measured velocities before and after it, and
+    /// $\lVert\cdot\rVert_\ast$ is the kinetic norm.
     pub(crate) fn residual(&self, predicted: &Vector6<f64>) -> Vector6<f64> {
         (predicted - self.after) / self.speed
     }
 
-    /// Returns the mass matrix divided by the mass; the inertia is multiplied by `inertia_factor`.
+    /// Returns the mass matrix (6 × 6) divided by the mass, for velocity and angular velocity in world axes. The
+    /// configured inertia is multiplied by `inertia_factor`.
     pub(crate) fn mass_matrix(&self, inertia_factor: f64) -> Matrix6<f64> {
         let mut matrix = Matrix6::identity();
         matrix
@@ -140,15 +146,16 @@ impl Case {
         matrix
     }
 
-    /// Returns the normal rows of the touching vertices, and all their tangent rows.
+    /// Returns the normal rows of all touching vertices, and all their tangent rows. The product of a row with a
+    /// velocity (linear, then angular) is the velocity of the vertex along the normal or the tangent.
     pub(crate) fn rows(&self) -> (Vec<Vector6<f64>>, Vec<Vector6<f64>>) {
         let normals = self.touches.iter().map(|touch| touch.normal).collect();
         let slides = self.touches.iter().flat_map(|touch| touch.tangents);
         (normals, slides.collect())
     }
 
-    /// Returns the normal velocities of the touching vertex before and after the impact, if there is exactly
-    /// one.
+    /// Returns the normal velocities (m/s) of the touching vertex before and after the impact, if exactly one vertex
+    /// touches; otherwise `None`.
     pub(crate) fn corner_speeds(&self) -> Option<[f64; 2]> {
         match self.touches.as_slice() {
             [touch] => Some([
@@ -179,7 +186,8 @@ impl Case {
         contact
     }
 
-    /// Assembles the impact problem with the contacts of a law and passes it to `answer`.
+    /// Assembles the impact problem of this measured impact, with the contacts that `law` needs and the parameters
+    /// `p`. Passes it to the closure `answer` and returns its result.
     fn posed<T>(
         &self,
         law: FitLaw,
@@ -201,7 +209,8 @@ impl Case {
         answer(&ImpactProblem::new(&contacts, velocity)?)
     }
 
-    /// Predicts the velocities after the impact with a law.
+    /// Predicts the velocity after this measured impact by an impact law with the parameters `p`: linear (m/s), then
+    /// angular (rad/s), in world axes.
     pub(crate) fn predict(&self, law: FitLaw, p: &Parameters) -> Result<Vector6<f64>, ImpactError> {
         let by = |law_object: &dyn ImpactLaw| {
             self.posed(law, p, |problem| {
@@ -236,8 +245,9 @@ impl Case {
         }
     }
 
-    /// Returns the distance of the measured velocity to the nearest sampled outcome of the set-valued law,
-    /// divided by the speed before the impact (both in the kinetic norm).
+    /// Returns the distance of the measured velocity after the impact to the nearest of the outcomes of the
+    /// set-valued law, of which `samples` are drawn at random. It is divided by the speed before the impact, both in
+    /// the kinetic norm.
     pub(crate) fn set_distance(
         &self,
         p: &Parameters,
@@ -267,13 +277,15 @@ impl Case {
         })
     }
 
-    /// Computes the misfit $d = \lVert\hat u^+ - u^+\rVert_\ast/\lVert u^-\rVert_\ast$ with the predicted
-    /// velocity $\hat u^+$.
+    /// Computes the misfit $d = \lVert\hat u^+ - u^+\rVert_\ast/\lVert u^-\rVert_\ast$ of a predicted velocity
+    /// $\hat u^+$ after the impact. $u^-$ and $u^+$ are the measured velocities before and after it, and
+    /// $\lVert\cdot\rVert_\ast$ is the kinetic norm.
     pub(crate) fn residual_norm(&self, predicted: &Vector6<f64>) -> f64 {
         self.norm(&(predicted - self.after)) / self.speed
     }
 
-    /// Returns the velocity after the least change, in the kinetic metric, that stops every touching vertex.
+    /// Returns the velocity after the impact if all touching vertices stop, by the least change of velocity in the
+    /// kinetic norm. The configured inertia is multiplied by `inertia_factor`.
     fn stick(&self, inertia_factor: f64) -> Vector6<f64> {
         let mass = self.mass_matrix(inertia_factor);
         let Some(factor) = mass.cholesky() else {
@@ -296,8 +308,9 @@ impl Case {
     }
 }
 
-/// Returns an orthonormal basis of the whitened rows $L^{-1}a$, by two passes of Gram-Schmidt. A row that adds
-/// less than 1e-10 of its length is dependent.
+/// Returns an orthonormal basis of the span of the whitened rows $L^{-1}a$, with the rows $a$ and the Cholesky factor
+/// $L$ = `lower` of the mass matrix, by two passes of Gram-Schmidt. A row that adds less than 1e-10 of its length
+/// counts as dependent and is left out.
 pub(crate) fn orthonormal(
     lower: &Matrix6<f64>,
     rows: impl Iterator<Item = Vector6<f64>>,

@@ -128,8 +128,8 @@ impl Request {
         }
     }
 
-    /// Returns the parameters for the set-valued law. It has no likelihood, so that its free parameters take
-    /// the values of the best ranked law.
+    /// Returns the parameters with which the set-valued law is compared with the data. It has no likelihood: its free
+    /// parameters take the values of `best`, the parameters of the best ranked law, or the fixed values without one.
     fn set_parameters(&self, best: Option<Parameters>) -> Parameters {
         let best = best.unwrap_or(self.fixed);
         self.free
@@ -139,7 +139,8 @@ impl Request {
 }
 
 impl Cases {
-    /// Scores a law with given parameters and returns the result in the form of a fit.
+    /// Compares a law with given parameters with all measured impacts, and returns the result in the form of a fit
+    /// without estimates. `scale` is the scale of the misfits; `None` uses the most probable one.
     fn evaluated(
         &self,
         law: FitLaw,
@@ -446,18 +447,20 @@ impl Analysis {
         table
     }
 
-    /// Predicts the velocities after all impacts with a fitted law. An entry is `None` if the law fails.
+    /// Predicts the velocity after each measured impact by a fitted law. An entry is `None` if the law fails for this
+    /// impact.
     pub(crate) fn predictions(&self, fit: &LawFit) -> Vec<Option<Vector6<f64>>> {
         let predict = |case: &crate::predict::Case| case.predict(fit.law, &fit.parameters).ok();
         self.cases.cases.par_iter().map(predict).collect()
     }
 
-    /// Returns the published restitution and friction given in the setup.
+    /// Returns the published restitution and friction coefficient from the setup of the experiment; `None` if it has
+    /// no published values.
     pub(crate) fn published(&self) -> Option<[f64; 2]> {
         self.published
     }
 
-    /// Returns the cases, for the figures.
+    /// Returns the measured impacts, prepared for predictions.
     pub(crate) fn cases(&self) -> &Cases {
         &self.cases
     }

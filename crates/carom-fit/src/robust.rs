@@ -3,13 +3,13 @@
 use crate::tolerances::SETTLED_CENTER;
 use nalgebra::{Matrix3, Vector3};
 
-/// Returns the median of the values, which are reordered; `None` without values.
+/// Returns the median of the values, which are sorted in place; `None` without values.
 pub(crate) fn median(values: &mut [f64]) -> Option<f64> {
     quantile(values, 0.5)
 }
 
-/// Returns a quantile by linear interpolation between the order statistics. The values are sorted in place;
-/// `None` without values.
+/// Returns a quantile of the values by linear interpolation between the sorted values. `share` is the fraction of
+/// values below it, from 0 to 1. The values are sorted in place; `None` without values.
 pub(crate) fn quantile(values: &mut [f64], share: f64) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     let place = share * (values.len().checked_sub(1)?) as f64;
@@ -21,8 +21,9 @@ pub(crate) fn quantile(values: &mut [f64], share: f64) -> Option<f64> {
     Some(below + (above - below) * (place - low))
 }
 
-/// Returns the standard deviation of the normal distribution with the median absolute deviation of the values:
-/// $1.4826\ \mathrm{median}\lvert x - \mathrm{median}(x)\rvert$.
+/// Returns a robust estimate of the standard deviation, from the median absolute deviation:
+/// $1.4826\ \mathrm{median}\lvert x - \mathrm{median}(x)\rvert$. The factor is that of the normal distribution.
+/// `None` without values.
 pub(crate) fn mad_sigma(values: &[f64]) -> Option<f64> {
     let mut copy = values.to_vec();
     let center = median(&mut copy)?;
@@ -50,7 +51,8 @@ pub(crate) struct Cloud {
 }
 
 impl Cloud {
-    /// Computes the statistics; `None` without vectors.
+    /// Computes a robust center of vectors and their spreads (standard deviations of a component); `None` without
+    /// vectors.
     ///
     /// The center is Huber's mean: deviations longer than $1.5\sqrt3$ spreads get a weight as if they had that
     /// length. The spread is the median distance from the spatial median (the point with the least sum of
@@ -86,7 +88,8 @@ impl Cloud {
     }
 }
 
-/// Iterates a weighted mean whose weights depend on the distance from it, to its fixed point.
+/// Computes a weighted mean of vectors whose weights depend on the distance from the mean, by iteration from `start`.
+/// `weight` gives the weight for a distance.
 fn reweighted(
     vectors: &[Vector3<f64>],
     start: Vector3<f64>,
@@ -98,8 +101,8 @@ fn reweighted(
     })
 }
 
-/// Iterates a weighted mean of `n` vectors to its fixed point. The closure returns the deviation of vector i
-/// from a center, and its weight.
+/// Computes a weighted mean of `n` vectors by iteration from `start`. The closure `deviation` returns the difference
+/// of vector i from the present mean, and its weight.
 pub(crate) fn center_of(
     n: usize,
     start: Vector3<f64>,

@@ -69,7 +69,8 @@ impl Body {
         })
     }
 
-    /// Returns the heights $n\cdot(x + R\rho)$ of all vertices along a unit vector $n$ (m).
+    /// Returns the heights (m) of all vertices of the body along a unit normal $n$: $n\cdot(x + R\rho)$ with the
+    /// position $x$, the rotation $R$ from body axes to space, and the vertex $\rho$ in the body frame.
     pub(crate) fn heights<'a>(
         &'a self,
         normal: &'a Vector3<f64>,
@@ -81,7 +82,8 @@ impl Body {
         self.vertices.iter().map(move |v| center + along.dot(v))
     }
 
-    /// Returns the height of the lowest vertex along a unit vector (m).
+    /// Returns the height (m) of the lowest vertex of the body along a unit normal, at a given position and rotation
+    /// from body axes to space.
     pub(crate) fn lowest(
         &self,
         normal: &Vector3<f64>,
@@ -92,7 +94,7 @@ impl Body {
             .fold(f64::INFINITY, f64::min)
     }
 
-    /// Returns the attitude of the free body a signed time (s) after the attitude `from`. `angular` is its
+    /// Returns the attitude of the freely flying body a signed time (s) after the attitude `from`. `angular` is its
     /// angular velocity at `from` in body axes (rad/s). `None` if the motion cannot be computed that far.
     pub(crate) fn turned(&self, from: &So3, angular: &Vector3<f64>, time: f64) -> Option<So3> {
         if self.is_isotropic() {
@@ -108,9 +110,9 @@ impl Body {
         Some(flight.advance(&self.rigid, &state, time).ok()?.rotation)
     }
 
-    /// Returns the second difference of three attitudes with equal steps (s),
-    /// $\log(R_1^TR_2) - \log(R_0^TR_1)$, minus that of free flight, $h^2I^{-1}(I\omega\times\omega)$ (Euler's
-    /// equations).
+    /// Returns the second difference (rad) of three attitudes $R_0$, $R_1$, $R_2$ with the time step $h$ = `step`
+    /// (s), minus that of free flight. It is $\log(R_1^TR_2) - \log(R_0^TR_1) - h^2I^{-1}(I\omega\times\omega)$ with
+    /// the inertia $I$ and the angular velocity $\omega$ (Euler's equations).
     pub(crate) fn excess_turn(&self, rotations: &[So3], step: f64) -> Vector3<f64> {
         let [first, middle, last] = rotations else {
             return Vector3::zeros();
@@ -126,8 +128,8 @@ impl Body {
         excess
     }
 
-    /// True if the three principal moments agree to rounding error, so that the angular velocity is constant in
-    /// flight.
+    /// True if the three principal moments of inertia of the body agree to rounding error, so that its angular
+    /// velocity is constant in flight.
     pub(crate) fn is_isotropic(&self) -> bool {
         let moments = self.rigid.moments();
         moments.z - moments.x <= EQUAL_MOMENTS * moments.z
@@ -248,7 +250,8 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// Returns for every sample `true` if the body is too far above the plane to touch it.
+    /// Returns for every sample of a toss `true` if the body surely flies, because its lowest vertex is more than 1
+    /// cm above the plane.
     pub(crate) fn flying(&self, toss: &Poses, plane: &Plane) -> Vec<bool> {
         let poses = toss.position.iter().zip(&toss.rotation);
         poses

@@ -37,7 +37,8 @@ pub(crate) struct Search {
     pub rounds: usize,
 }
 
-/// Returns the best point found from a start, and its value. Points outside the box are moved to its faces.
+/// Maximizes a function over a box by the simplex method of Nelder and Mead, from the point `start`. Points outside
+/// the box are moved to its faces, and `search` sets sizes and rounds. Returns the best point found and its value.
 pub(crate) fn maximize(
     domain: &Domain,
     start: Point,

@@ -16,7 +16,8 @@ pub(crate) struct Surrogate {
 }
 
 impl Surrogate {
-    /// Computes the predictions on a grid with at least two nodes along each parameter.
+    /// Computes the residual vectors of a law for all measured impacts (cases) on a grid of the free parameters, for
+    /// interpolation. The grid covers the box `domain` with `nodes` points along each parameter, at least two.
     pub(crate) fn new(
         model: &Model<'_>,
         cases: &[Case],
@@ -47,7 +48,8 @@ impl Surrogate {
         })
     }
 
-    /// Returns the residual vectors at a point of the box, one per case, by multilinear interpolation.
+    /// Returns the residual vectors of all measured impacts for the free parameters at a point of the box, by
+    /// multilinear interpolation on the grid.
     pub(crate) fn residuals(&self, point: &Point) -> impl Iterator<Item = Vector6<f64>> + '_ {
         let n = self.domain.n;
         let mut corner = 0;
@@ -84,7 +86,8 @@ impl Surrogate {
         })
     }
 
-    /// True if a point lies on a face of the grid that is not an end of the parameter's range.
+    /// True if a point lies on a face of the interpolation grid, so that the true optimum may be outside the grid.
+    /// Faces at the ends of the parameters' `range` do not count.
     pub(crate) fn is_cut(&self, point: &Point, range: &Domain) -> bool {
         (0..self.domain.n).any(|k| {
             let margin = 1e-3 * (self.domain.high[k] - self.domain.low[k]);

@@ -106,7 +106,8 @@ fn toss(recipe: &Recipe, setup: &Setup, number: u64) -> Result<Toss, FitError> {
     Ok(Toss { poses, truth })
 }
 
-/// Returns a random state in which exactly one vertex touches the plane, and this vertex approaches it.
+/// Returns a random pose and velocity of the body at an impact in which exactly one vertex touches the plane and
+/// approaches it. `number` is the number of the toss. Fails if no such state is found.
 fn start(
     random: &mut Random,
     setup: &Setup,
@@ -174,7 +175,7 @@ impl Random {
         low + (high - low) * self.uniform()
     }
 
-    /// Returns three numbers of the standard normal distribution (Box & Muller).
+    /// Returns a vector of three independent random numbers with the standard normal distribution (Box & Muller).
     fn gaussian(&mut self) -> Vector3<f64> {
         Vector3::from_fn(|_, _| {
             let radius = (-2.0 * libm::log(1.0 - self.uniform())).sqrt();

@@ -49,7 +49,7 @@ pub fn unit_warnings(poses: &[Poses], setup: &Setup) -> Vec<String> {
     warnings
 }
 
-/// Returns the smallest and the largest coordinate of all positions (m).
+/// Returns the smallest and the largest of all coordinates of the recorded positions (m).
 fn extent(poses: &[Poses]) -> (f64, f64) {
     let all = poses.iter().flat_map(|toss| &toss.position);
     all.flat_map(|x| x.iter().copied())
@@ -58,8 +58,9 @@ fn extent(poses: &[Poses]) -> (f64, f64) {
         })
 }
 
-/// Returns the unit in which the acceleration in flight is gravity, and the acceleration as a multiple of
-/// gravity when read in metres. `None` if the unit seems to be the metre.
+/// Guesses the unit of length of recorded positions that are not in metres. Returns the name of the unit in which the
+/// acceleration in flight is that of gravity, and this acceleration as a multiple of gravity if the positions are
+/// read as metres. `None` if the metre fits best.
 fn unit_of_positions(poses: &[Poses], setup: &Setup) -> Option<(&'static str, f64)> {
     let mut accelerations = Vec::new();
     for toss in poses {

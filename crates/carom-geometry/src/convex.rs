@@ -62,7 +62,8 @@ impl Constraint {
         }
     }
 
-    /// Returns the distance at which a ray from an inner point leaves the constraint.
+    /// Returns the distance along a ray at which it leaves this constraint. The ray starts at a point inside, `from`;
+    /// the distance is in units of the length of `direction`, infinite if the ray stays inside.
     fn exit(&self, from: &Vector3<f64>, direction: &Vector3<f64>) -> f64 {
         match self {
             Self::Ellipsoid(e) => {
@@ -119,7 +120,8 @@ impl Convex {
         }
     }
 
-    /// Creates a body from a polyhedron, which must be convex.
+    /// Creates a convex body from a convex polyhedron, with one plane for each of its faces. The polyhedron is not
+    /// checked for convexity.
     pub(crate) fn polyhedron(polyhedron: &Polyhedron) -> Self {
         let mesh = polyhedron.mesh();
         let inner = mesh.middle();
@@ -142,7 +144,7 @@ impl Convex {
         Self { constraints, inner }
     }
 
-    /// Returns the intersection of bodies; `None` if it has no interior.
+    /// Returns the intersection of convex bodies; `None` if it has no interior.
     pub(crate) fn common(parts: &[&Self]) -> Option<Self> {
         let constraints: Vec<Constraint> = parts
             .iter()
@@ -172,13 +174,15 @@ impl Convex {
         }
     }
 
-    /// Returns the largest level of all constraints at a point.
+    /// Returns the largest level of all constraints of this body at a point: below 1 inside the body, above 1
+    /// outside.
     fn level(&self, point: &Vector3<f64>) -> f64 {
         let levels = self.constraints.iter().map(|c| c.level(point));
         levels.fold(f64::NEG_INFINITY, f64::max)
     }
 
-    /// Returns a lowest point along a nonzero direction.
+    /// Returns the lowest point of the body along a direction: the point $\rho$ with the least $d\cdot\rho$, with
+    /// $d$ = `direction` (not zero).
     ///
     /// The method follows the logarithmic barrier from the inner point. It then solves the conditions of
     /// Karush, Kuhn and Tucker with the constraints that are active there.
@@ -196,8 +200,9 @@ impl Convex {
         self.polished(point, direction, sharpness).unwrap_or(point)
     }
 
-    /// Refines a minimizer by Newton's method with the constraints active at `start`. Returns `None` unless the
-    /// result is feasible, close to `start` and has nonnegative multipliers.
+    /// Refines the lowest point along `direction` by Newton's method. The constraints that are active at `start` stay
+    /// active, and `sharpness` is the weight of the direction in the barrier function that gave `start`. Returns
+    /// `None` unless the result is inside the body, close to `start` and has nonnegative multipliers.
     fn polished(
         &self,
         start: Vector3<f64>,
@@ -249,7 +254,8 @@ impl Convex {
         is_sound.then_some(point)
     }
 
-    /// Returns the active constraints at a point with their slack: at most three, the smallest slack first.
+    /// Returns the constraints that are active at a point, at most three, each with its slack (1 minus its level).
+    /// The smallest slack comes first; unused entries are `None`.
     fn tightest(&self, point: &Vector3<f64>) -> [(f64, Option<&Constraint>); 3] {
         let mut met = [(MET, None); 3];
         for constraint in &self.constraints {
@@ -263,7 +269,8 @@ impl Convex {
         met
     }
 
-    /// Returns the length of a ray from a point inside, and the index of the constraint that it meets first.
+    /// Returns the distance at which a ray from a point inside leaves the body, in units of the length of
+    /// `direction`. Also returns the index of the constraint at which it leaves.
     fn exit(&self, from: &Vector3<f64>, direction: &Vector3<f64>) -> (f64, usize) {
         let exits = self.constraints.iter().map(|c| c.exit(from, direction));
         exits
@@ -277,11 +284,12 @@ impl Convex {
             })
     }
 
-    /// Computes volume and moments as integrals over the directions of rays from the inner point.
+    /// Computes the volume of the body and the integrals of $\rho$ and $\rho\rho^T$ over its points $\rho$, as
+    /// integrals over the directions of rays from an inner point.
     ///
-    /// Each circle of directions is cut at the angles where the first constraint that the ray meets changes.
-    /// The integral over a circle is a smooth function of the latitude except where a cut appears; adaptive
-    /// quadrature isolates these latitudes.
+    /// Each circle of directions is cut at the angles where the first constraint that the ray meets changes. The
+    /// integral over a circle is a smooth function of the latitude except where a cut appears; adaptive quadrature
+    /// isolates these latitudes.
     pub(crate) fn moments(&self) -> Moments {
         // The lengths are scaled by one radius, so that volumes and moments are comparable.
         let size = self.exit(&self.inner, &Vector3::z()).0;
@@ -303,7 +311,8 @@ impl Convex {
         about_inner.moved(&self.inner)
     }
 
-    /// Integrates over a circle of latitude; `z` is the sine of the latitude.
+    /// Computes the integrals over a circle of ray directions for the volume and its moments: 1, x, y, z, xx, yy, zz,
+    /// xy, yz, zx. `z` is the sine of the latitude of the circle, `size` the unit of length.
     fn latitude(&self, quadrature: &Adaptive, size: f64, z: f64) -> [f64; 10] {
         let across = ((1.0 - z) * (1.0 + z)).max(0.0).sqrt();
         let ray = |longitude: f64| {
@@ -347,8 +356,8 @@ fn largest(values: &[f64]) -> f64 {
     values.iter().fold(0.0, |m, x| f64::max(m, x.abs()))
 }
 
-/// Returns the angles of a full turn at which an integer function changes, including both ends of the turn. Two
-/// changes between adjacent samples that cancel are not found; the quadrature has to resolve them.
+/// Returns the angles between 0 and $2\pi$ at which an integer function of the angle changes, including both ends.
+/// Two changes between adjacent samples that cancel are not found; the quadrature has to resolve them.
 fn seams(function: impl Fn(f64) -> usize) -> Vec<f64> {
     let mut cuts = vec![0.0];
     for sector in 0..SECTORS {
@@ -382,10 +391,12 @@ fn is_same_plane(a: &Constraint, b: &Constraint) -> bool {
     }
 }
 
-/// Returns a point well inside all constraints; `None` if they have no common interior.
+/// Returns a point well inside the common part of all constraints, searched from the point `start`; `None` if the
+/// common part has no interior.
 ///
-/// The method lowers an upper bound of all levels from one analytic center to the next. The multipliers of the
-/// barrier at a center give a lower bound of what can be reached.
+/// The level of a constraint is below 1 inside it. The method lowers an upper bound of all levels from one analytic
+/// center to the next. The multipliers of the barrier at a center give a lower bound of the level that can be
+/// reached.
 fn inner_point(constraints: &[Constraint], start: Vector3<f64>) -> Option<Vector3<f64>> {
     let worst = |point: &Vector3<f64>| {
         let levels = constraints.iter().map(|c| c.level(point));
@@ -414,8 +425,9 @@ fn inner_point(constraints: &[Constraint], start: Vector3<f64>) -> Option<Vector
     (highest < 1.0 - INTERIOR).then_some(point)
 }
 
-/// Minimizes $d\cdot\rho - \sum_i\log(t - f_i(\rho))$ over $\rho$ by damped Newton steps. $d$ is `direction`,
-/// $t$ is `level`, $f_i$ are the levels of the constraints. The starting point must satisfy all $f_i < t$.
+/// Minimizes the barrier function $d\cdot\rho - \sum_i\log(t - f_i(\rho))$ over points $\rho$ by damped Newton steps.
+/// $d$ is `direction`, $t$ is `level`, and $f_i$ are the levels of the constraints. The starting point `point` must
+/// satisfy all $f_i < t$.
 fn barrier_center(
     constraints: &[Constraint],
     mut point: Vector3<f64>,

@@ -163,7 +163,7 @@ impl GeometryError {
         }
     }
 
-    /// Returns an error if a number is NaN or infinite.
+    /// Returns an error if a number is NaN or infinite. `what` names the quantity in the error message.
     pub(crate) fn check_finite<'a>(
         what: &'static str,
         values: impl IntoIterator<Item = &'a f64>,
@@ -174,7 +174,7 @@ impl GeometryError {
         }
     }
 
-    /// Returns an error if an extent is not positive and finite.
+    /// Returns an error if a value is not positive and finite. `what` names the quantity in the error message.
     pub(crate) fn check_positive<'a>(
         what: &'static str,
         values: impl IntoIterator<Item = &'a f64>,

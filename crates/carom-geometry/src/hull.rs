@@ -10,7 +10,8 @@ use std::cmp::Ordering;
 /// margin (Shewchuk 1997, Section 4.3).
 const DETERMINANT_ERROR: f64 = 8.0 * f64::EPSILON;
 
-/// True if `p` lies strictly on the outer side of the triangle. The test is exact.
+/// True if point `p` lies strictly on the outer side of a triangle. `p` and the corners of the triangle are indices
+/// into `points`; the corners are counterclockwise seen from outside. The test is exact.
 fn outside(points: &[Vector3<f64>], [a, b, c]: [usize; 3], p: usize) -> bool {
     let corners = [points[a], points[b], points[c], points[p]];
     // The determinant of the corners seen from `p` is positive if they appear counterclockwise from the other
@@ -29,8 +30,8 @@ fn outside(points: &[Vector3<f64>], [a, b, c]: [usize; 3], p: usize) -> bool {
     exact_orientation(&corners) == Ordering::Less
 }
 
-/// Returns the sign of the determinant of four points with a column of ones, computed exactly from its 24
-/// products.
+/// Returns the sign of a determinant that tells on which side of a plane a point lies. Its rows are the coordinates
+/// of four points, each followed by 1. It is computed exactly from its 24 products.
 fn exact_orientation(corners: &[Vector3<f64>; 4]) -> Ordering {
     let mut sum = ExactSum::default();
     let mut add = |[a, b, c]: [usize; 3], sign: f64| {
@@ -109,7 +110,8 @@ impl Facet {
         }
     }
 
-    /// Returns the waiting point that is highest above the facet.
+    /// Returns the point that is highest above this triangle of the hull, among the remaining points stored at it;
+    /// `None` if no point is stored. Points are indices into `points`.
     fn farthest(&self, points: &[Vector3<f64>]) -> Option<usize> {
         let height = |p: usize| self.plane.normal.dot(&(points[p] - self.plane.origin));
         let heights = self.waiting.iter().map(|&p| (p, height(p)));
@@ -118,7 +120,8 @@ impl Facet {
             .map(|(p, _)| p)
     }
 
-    /// True if a point lies strictly above the facet. The test is exact.
+    /// True if point `p` (an index into `points`) lies strictly on the outer side of this triangle of the hull. The
+    /// test is exact.
     fn is_seen_from(&self, points: &[Vector3<f64>], p: usize) -> bool {
         let arm = points[p] - self.plane.origin;
         let height = self.plane.normal.dot(&arm);
@@ -129,18 +132,19 @@ impl Facet {
     }
 }
 
-/// Returns the triangles of the hull, outward oriented, as indices into `points`.
+/// Computes the convex hull of points. Returns its triangles as indices into `points`, counterclockwise seen from
+/// outside. Fails for fewer than four points, for coordinates that are not finite, and for points in one plane.
 ///
-/// Points are added in random order; each one replaces the triangles from which it is strictly visible. Because
-/// the test is exact, an edge of the horizon is never collinear with the point, and coplanar points need no
-/// special case.
+/// Points are added in random order; each one replaces the triangles from which it is strictly visible. The border
+/// between visible and other triangles is called the horizon. Because the test is exact, an edge of the horizon is
+/// never collinear with the point, and coplanar points need no special case.
 ///
-/// Every remaining point is stored at one triangle that it sees. If that triangle is removed, the point is
-/// stored at one of the new triangles that it sees, or it is inside the hull. This suffices: the triangles that
-/// a point sees are connected. If the point also sees a triangle that stays, it sees both sides of an edge of
-/// the horizon, and hence the new triangle at that edge. In random order the expected time is $O(n\log n)$
-/// (Clarkson & Shor, *Applications of random sampling in computational geometry, II*, 1989). A few points far
-/// out are added first, because most other points are then inside.
+/// Every remaining point is stored at one triangle that it sees. If that triangle is removed, the point is stored at
+/// one of the new triangles that it sees, or it is inside the hull. This suffices: the triangles that a point sees
+/// are connected. If the point also sees a triangle that stays, it sees both sides of an edge of the horizon, and
+/// hence the new triangle at that edge. In random order the expected time is $O(n\log n)$ (Clarkson & Shor,
+/// *Applications of random sampling in computational geometry, II*, 1989). A few points far out are added first,
+/// because most other points are then inside.
 pub(crate) fn hull(points: &[Vector3<f64>]) -> Result<Vec<[usize; 3]>, GeometryError> {
     GeometryError::check_finite("vertex", points.iter().flat_map(|p| p.iter()))?;
     if points.len() < 4 {
@@ -184,7 +188,7 @@ pub(crate) fn hull(points: &[Vector3<f64>]) -> Result<Vec<[usize; 3]>, GeometryE
     Ok(kept.map(|facet| facet.corners).collect())
 }
 
-/// Returns a random permutation of 0, 1, ..., n - 1 that depends on n only (Fisher & Yates).
+/// Returns a random permutation of 0, 1, ..., n - 1 by the method of Fisher and Yates. It depends on n only.
 fn random_order(n: usize) -> Vec<usize> {
     let mut random = CounterRng::new(SEED, 0, 0);
     let mut order: Vec<usize> = (0..n).collect();
@@ -195,7 +199,8 @@ fn random_order(n: usize) -> Vec<usize> {
     order
 }
 
-/// Stores every point at the first facet of a list that it sees.
+/// Stores each of the points `which` at the first triangle of the list `among` that it sees, which means that it lies
+/// on the outer side. `seen_by` receives the index of this triangle, or `NONE`.
 fn distribute(
     points: &[Vector3<f64>],
     facets: &mut [Facet],
@@ -234,7 +239,8 @@ impl Horizon {
         }
     }
 
-    /// Finds all facets that `p` sees, including `start`, and marks them as removed.
+    /// Finds all triangles of the hull that point `p` sees, starting from the triangle `start`, and marks them as
+    /// removed. Records the edges between them and the triangles that stay.
     fn find(&mut self, points: &[Vector3<f64>], facets: &mut [Facet], p: usize, start: usize) {
         self.visible.clear();
         self.edges.clear();
@@ -261,7 +267,8 @@ impl Horizon {
         }
     }
 
-    /// Adds a facet between each border edge and `p`. The border is one closed curve without crossings.
+    /// Adds a new triangle between each border edge of the removed part of the hull and point `p`, and returns the
+    /// indices of the new triangles. The border is one closed curve without crossings.
     fn close(&mut self, points: &[Vector3<f64>], facets: &mut Vec<Facet>, p: usize) -> &[usize] {
         self.fan.clear();
         for &[from, to, behind] in &self.edges {
@@ -281,8 +288,8 @@ impl Horizon {
     }
 }
 
-/// Returns the facets of a tetrahedron of four points that are far apart. Returns an error if all points lie in
-/// one plane.
+/// Returns the four triangles of a tetrahedron whose corners are four of the points that are far apart. Returns an
+/// error if all points lie in one plane.
 fn simplex(points: &[Vector3<f64>]) -> Result<Vec<Facet>, GeometryError> {
     let farthest = |measure: &dyn Fn(&Vector3<f64>) -> f64| {
         let sizes = points.iter().map(measure).enumerate();
@@ -327,7 +334,8 @@ mod tests {
             .collect()
     }
 
-    /// 20 000 points took seconds when every point was tried against every triangle.
+    /// Checks Euler's formula for hulls of 20 000 points. They took seconds when every point was tried against every
+    /// triangle.
     #[test]
     fn large_sets_have_as_many_triangles_as_euler_says() {
         let inside = uniform(20_000, 5);
@@ -345,7 +353,8 @@ mod tests {
         assert!(n_vertices(&grid(20)) >= 8);
     }
 
-    /// Coordinates of few bits: duplicates, collinear and coplanar points, in every order of size.
+    /// Checks that no point lies outside the hull for coordinates with few bits, which give duplicates, collinear and
+    /// coplanar points.
     #[test]
     fn no_point_is_outside_whatever_the_set() {
         for seed in 0..40u32 {
@@ -371,8 +380,8 @@ mod tests {
         }
     }
 
-    /// A plane through three points with coordinates in binary fractions, and a fourth that is on it or
-    /// off it by the last bit of a coordinate.
+    /// Checks the orientation test with a plane through three points with coordinates in binary fractions. The fourth
+    /// point is on the plane or off it by the last bit of a coordinate.
     #[test]
     fn orientation_is_exact() {
         let point = |x: f64, y: f64| Vector3::new(x, y, 0.125 * (x + y));
@@ -402,7 +411,8 @@ mod tests {
             .collect()
     }
 
-    /// Euler's formula: a triangulated sphere with v vertices has 2v - 4 triangles.
+    /// Checks that no point is outside the hull, and Euler's formula: a triangulated sphere with $v$ vertices has
+    /// $2v - 4$ triangles. Returns the indices of the vertices of the hull.
     fn check(points: &[Vector3<f64>]) -> BTreeSet<usize> {
         let triangles = hull(points).unwrap();
         for &triangle in &triangles {
@@ -413,7 +423,7 @@ mod tests {
         vertices
     }
 
-    /// A lattice is as degenerate as it gets: 64 points, 8 of them vertices.
+    /// Checks the hull of a cubic lattice, which has many coplanar and collinear points: of 4³ points, 8 are corners.
     #[test]
     fn coplanar_and_collinear_points_are_handled() {
         for n in 2..5 {

@@ -212,8 +212,9 @@ pub(crate) struct Moments {
 }
 
 impl Moments {
-    /// Creates the moments of a body centered at the origin. The mean squares of its coordinates are the
-    /// squares of `extents` divided by `divisor`.
+    /// Creates the volume integrals (of 1, $\rho$ and $\rho\rho^T$ over the points $\rho$) of a body that is
+    /// symmetric about the origin. The mean square of each of its coordinates is the square of the entry of
+    /// `extents`, divided by `divisor`.
     pub(crate) fn centered(volume: f64, extents: &Vector3<f64>, divisor: f64) -> Self {
         let squares = extents.map(|x| x * x / divisor);
         Self {
@@ -223,7 +224,7 @@ impl Moments {
         }
     }
 
-    /// Computes the moments of the volume that a closed mesh bounds.
+    /// Computes the volume and the integrals of $\rho$ and $\rho\rho^T$ over the volume that a closed mesh bounds.
     pub(crate) fn mesh(mesh: &TriangleMesh) -> Self {
         let mut moments = Self::default();
         for corners in mesh.corners() {
@@ -232,15 +233,17 @@ impl Moments {
         moments
     }
 
-    /// Computes the moments of a convex polyhedron grown by a ball, with exact formulas: prisms on the faces,
-    /// sectors of cylinders along the edges, and sectors of balls at the vertices are added.
+    /// Computes the volume integrals (of 1, $\rho$ and $\rho\rho^T$ over the points $\rho$) of a convex polyhedron
+    /// grown by a ball of the given radius. The formulas are exact: prisms on the faces, sectors of cylinders along
+    /// the edges, and sectors of balls at the vertices are added.
     pub(crate) fn rounded(mesh: &TriangleMesh, radius: f64) -> Self {
         let mut moments = Self::mesh(mesh);
         moments.add_rounding(mesh, radius);
         moments
     }
 
-    /// Returns the moments of the body translated by `by`.
+    /// Returns the volume integrals (of 1, $\rho$ and $\rho\rho^T$ over the points $\rho$) of the body after a
+    /// translation by the vector `by`.
     pub(crate) fn moved(&self, by: &Vector3<f64>) -> Self {
         let squares = by * by.transpose() * self.volume;
         Self {
@@ -256,7 +259,8 @@ impl Moments {
         self.second += sign * other.second;
     }
 
-    /// Computes mass, center and inertia of a body with mass `mass` and these moments about `origin`.
+    /// Computes mass, center of mass and inertia of a body of uniform density from its integrals of 1, $\rho$ and
+    /// $\rho\rho^T$ over the points $\rho$. They are taken about the point `origin`; `mass` is its mass (kg).
     pub(crate) fn properties(
         &self,
         mass: f64,
@@ -269,7 +273,8 @@ impl Moments {
         Ok(MassProperties::new(mass, inertia)?.with_center(origin + center))
     }
 
-    /// Adds the tetrahedron between a triangle and the origin.
+    /// Adds the volume integrals (of 1, $\rho$ and $\rho\rho^T$ over the points $\rho$) of the tetrahedron between a
+    /// triangle and the origin, with the sign of its orientation.
     fn add_tetrahedron(&mut self, [a, b, c]: [Vector3<f64>; 3]) {
         let volume = a.dot(&b.cross(&c)) / 6.0;
         let sum = a + b + c;
@@ -278,7 +283,8 @@ impl Moments {
         self.second += corner_squares(&[a, b, c], &sum) * (volume / 20.0);
     }
 
-    /// Adds the moments of the layer that rounding by a ball adds around a convex polyhedron.
+    /// Adds the volume integrals (of 1, $\rho$ and $\rho\rho^T$ over the points $\rho$) of the layer around a convex
+    /// polyhedron, given by its mesh, if the polyhedron is grown by a ball of the given radius.
     fn add_rounding(&mut self, mesh: &TriangleMesh, radius: f64) {
         let vertices = mesh.vertices();
         // For each vertex's cone of normals n: the solid angle, and the integrals of n and n n^T.
@@ -332,7 +338,8 @@ impl Moments {
         }
     }
 
-    /// Adds the prism that a triangle sweeps along its normal.
+    /// Adds the volume integrals (of 1, $\rho$ and $\rho\rho^T$ over the points $\rho$) of the prism that a triangle
+    /// sweeps along its unit normal up to `height`.
     fn add_prism(
         &mut self,
         corners: &[Vector3<f64>; 3],
@@ -349,7 +356,9 @@ impl Moments {
             + normal * normal.transpose() * (area * (height * height * height) / 3.0);
     }
 
-    /// Adds a sector of a cylinder along an edge, between two face normals.
+    /// Adds the volume integrals (of 1, $\rho$ and $\rho\rho^T$ over the points $\rho$) of a sector of a cylinder
+    /// around an edge from `p` to `q`. The sector lies between the unit normals `left` and `right` of the adjacent
+    /// faces, which include `angle` (rad).
     fn add_sector(
         &mut self,
         [p, q]: [Vector3<f64>; 2],
@@ -376,7 +385,7 @@ impl Moments {
     }
 }
 
-/// Computes $ss^T + \sum_i c_ic_i^T$ with $c_i$ = `corners` and $s$ = `sum`.
+/// Computes $ss^T + \sum_i c_ic_i^T$ with the points $c_i$ = `corners` and their sum $s$ = `sum`.
 fn corner_squares(corners: &[Vector3<f64>], sum: &Vector3<f64>) -> Matrix3<f64> {
     corners
         .iter()
@@ -394,7 +403,8 @@ struct Profile {
 }
 
 impl Profile {
-    /// Returns the half widths of the cross-section at `x`; zero outside.
+    /// Returns the two half widths of the cross-section of this ellipsoid at the position `x` along the common axis;
+    /// zero outside the ellipsoid.
     fn half_widths(&self, x: f64) -> (f64, f64) {
         let [a, b, c] = self.semi_axes;
         let s = (x - self.center) / a;
@@ -410,7 +420,8 @@ impl Profile {
     }
 }
 
-/// Computes the volume, $\int x$, and $\int x^2, \int y^2, \int z^2$ of the union of two coaxial ellipsoids.
+/// Computes integrals over the union of two ellipsoids with a common x axis: the volume, $\int x$, and
+/// the three entries $\int x^2$, $\int y^2$, $\int z^2$.
 fn union_moments(first: &Profile, second: &Profile) -> (f64, f64, [f64; 3]) {
     let mut cuts = [first.ends(), second.ends()].concat();
     for i in 1..3 {
@@ -436,7 +447,8 @@ fn union_moments(first: &Profile, second: &Profile) -> (f64, f64, [f64; 3]) {
     (volume, x, [xx, yy, zz])
 }
 
-/// Returns the positions at which half width `i` of both profiles is equal: roots of a quadratic equation.
+/// Returns the positions along the common axis at which two ellipsoids have an equal half width: along y for `i` = 1,
+/// along z for `i` = 2. They are the roots of a quadratic equation.
 fn equal_widths(p: &Profile, q: &Profile, i: usize) -> Vec<f64> {
     let weight = |p: &Profile| {
         let b2 = p.semi_axes[i] * p.semi_axes[i];
@@ -461,8 +473,8 @@ fn equal_widths(p: &Profile, q: &Profile, i: usize) -> Vec<f64> {
     roots.into_iter().filter(inside).collect()
 }
 
-/// Computes area, $\int y^2$ and $\int z^2$ of the union of two concentric ellipses, given by their half
-/// widths.
+/// Computes the area, $\int y^2$ and $\int z^2$ of the union of two concentric ellipses. Each ellipse is given by its
+/// half widths along y and z.
 fn section((y1, z1): (f64, f64), (y2, z2): (f64, f64)) -> [f64; 3] {
     // The ellipse called wide reaches farther along y.
     let ((yw, zw), (yt, zt)) = if y1 >= y2 {
@@ -487,13 +499,14 @@ fn section((y1, z1): (f64, f64), (y2, z2): (f64, f64)) -> [f64; 3] {
     [0, 1, 2].map(|i| 4.0 * (wide[i] + tall[i] - below[i]))
 }
 
-/// Returns the eccentric anomaly of the polar angle with the given tangent.
+/// Returns the eccentric anomaly of the point of an ellipse at a polar angle (rad). `y` and `z` are the half widths
+/// of the ellipse, `tangent` is the tangent of the polar angle.
 fn anomaly(y: f64, z: f64, tangent: f64) -> f64 {
     libm::atan2(y * tangent, z)
 }
 
-/// Computes area, $\int y^2$ and $\int z^2$ of the sector of an ellipse from the y axis to an eccentric
-/// anomaly.
+/// Computes the area, $\int y^2$ and $\int z^2$ of a sector of an ellipse. `y` and `z` are the half widths; the
+/// sector reaches from the y axis to the eccentric anomaly `anomaly` (rad).
 fn quadrant_sector(y: f64, z: f64, anomaly: f64) -> [f64; 3] {
     let area = 0.5 * y * z * anomaly;
     let (mean, wave) = (0.5 * anomaly, 0.25 * libm::sin(2.0 * anomaly));

@@ -72,7 +72,7 @@ impl TriangleMesh {
         }
     }
 
-    /// Creates a mesh without checks; the caller guarantees that it is valid.
+    /// Creates a mesh without checks; the caller guarantees that it is closed and outward oriented.
     pub(crate) fn trusted(vertices: Vec<Vector3<f64>>, triangles: Vec<[usize; 3]>) -> Self {
         Self {
             vertices,
@@ -165,12 +165,12 @@ impl TriangleMesh {
         &self.triangles
     }
 
-    /// Iterates over the corners of every triangle.
+    /// Iterates over the triangles of the mesh; each item holds the positions of the three corners (m).
     pub(crate) fn corners(&self) -> impl Iterator<Item = [Vector3<f64>; 3]> {
         self.triangles.iter().map(|t| t.map(|i| self.vertices[i]))
     }
 
-    /// Returns the mean of the vertices. Coordinates relative to it keep more digits.
+    /// Returns the mean of the vertices (m). Coordinates relative to this point keep more digits.
     pub(crate) fn middle(&self) -> Vector3<f64> {
         self.vertices.iter().sum::<Vector3<f64>>() / self.vertices.len() as f64
     }
@@ -184,7 +184,7 @@ impl TriangleMesh {
         parts.sum::<f64>() / 6.0
     }
 
-    /// Returns the largest distance of a vertex from the mean of the vertices.
+    /// Returns the largest distance of a vertex from the mean of all vertices (m).
     fn extent(&self) -> f64 {
         let o = self.middle();
         self.vertices.iter().fold(0.0, |r, v| (v - o).norm().max(r))
@@ -198,7 +198,8 @@ impl TriangleMesh {
     }
 }
 
-/// Checks that every directed edge occurs once, and its reverse once.
+/// Checks that a list of triangles (vertex indices) is a closed surface: every directed edge occurs once, and its
+/// reverse once. Returns an error otherwise.
 fn check_closed(triangles: &[[usize; 3]]) -> Result<(), GeometryError> {
     let mut uses: BTreeMap<(usize, usize), usize> = BTreeMap::new();
     for &[a, b, c] in triangles {

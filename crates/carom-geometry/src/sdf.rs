@@ -67,7 +67,8 @@ impl Distance {
 
 /// Body with a signed distance function.
 pub trait SignedDistance {
-    /// Returns the signed distance of a point in the body frame (m).
+    /// Returns the signed distance of a point in the body frame to the surface of the body (m), negative inside, and
+    /// its gradient.
     fn signed_distance(&self, point: &Vector3<f64>) -> Distance;
 }
 
@@ -106,10 +107,11 @@ impl SignedDistance for Cuboid {
 }
 
 impl SignedDistance for Ellipsoid {
-    /// The closest point is $e_i^2y_i/(t + e_i^2)$ with the semi-axes $e$, the point $y$ relative to the
-    /// center, and the largest root $t$ of $\sum_i (e_iy_i/(t + e_i^2))^2 = 1$. Exception: if the point lies in
-    /// the symmetry plane of the shortest axis and deep inside, two points on both sides of that plane are
-    /// closest.
+    /// Computes the signed distance of a point to the surface of the ellipsoid, and its gradient.
+    ///
+    /// The closest point is $e_i^2y_i/(t + e_i^2)$ with the semi-axes $e$, the point $y$ relative to the center, and
+    /// the largest root $t$ of $\sum_i (e_iy_i/(t + e_i^2))^2 = 1$. Exception: if the point lies in the symmetry
+    /// plane of the shortest axis and deep inside, two points on both sides of that plane are closest.
     fn signed_distance(&self, point: &Vector3<f64>) -> Distance {
         let y = point - self.center();
         let axes = self.semi_axes();
@@ -147,8 +149,10 @@ impl SignedDistance for Ellipsoid {
     }
 }
 
-/// Returns the largest root. The left side is convex and decreasing, so that Newton's method increases
-/// monotonically to the root from a starting value below it. At the starting value one term alone equals 1.
+/// Returns the largest root $t$ of $\sum_i (e_iy_i/(t + e_i^2))^2 = 1$, the equation of the point of an ellipsoid
+/// that is closest to the point $y$. $e$ = `axes` are the semi-axes, and `y` is relative to the center. The left side
+/// is convex and decreasing, so that Newton's method increases monotonically to the root from a starting value below
+/// it. At the starting value one term alone equals 1.
 fn distance_root(y: &Vector3<f64>, axes: &Vector3<f64>) -> f64 {
     let starts = y.zip_map(axes, |y, e| e * y.abs() - e * e);
     let mut t = starts.max();

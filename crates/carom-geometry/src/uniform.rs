@@ -16,7 +16,8 @@ const QUADRATURE: f64 = 1e-12;
 /// Largest number of common parts of a union that are integrated.
 const MAX_OVERLAPS: usize = 64;
 
-/// Computes mass, center and inertia of a shape at uniform density.
+/// Computes the mass properties (mass, center of mass and inertia) of a shape with uniform density and the total mass
+/// `mass` (kg).
 pub(crate) fn mass_properties(shape: &Shape, mass: f64) -> Result<MassProperties, GeometryError> {
     let mut solids = Vec::new();
     collect(shape, 0.0, &mut solids);
@@ -36,12 +37,13 @@ pub(crate) fn mass_properties(shape: &Shape, mass: f64) -> Result<MassProperties
     }
 }
 
-/// Returns the center of the bounding box of a shape.
+/// Returns the center of the bounding box of a shape, in the body frame (m).
 fn middle(shape: &Shape) -> Vector3<f64> {
     Vector3::from_fn(|axis, _| 0.5 * (extent(shape, axis, 1.0) - extent(shape, axis, -1.0)))
 }
 
-/// Returns the least coordinate along an axis (`sign` 1), or minus the largest coordinate (`sign` -1).
+/// Returns the least coordinate of a shape along a body axis (m) if `sign` is 1, or minus the largest coordinate if
+/// `sign` is -1.
 fn extent(shape: &Shape, axis: usize, sign: f64) -> f64 {
     let mut direction = Vector3::zeros();
     direction[axis] = sign;
@@ -53,7 +55,7 @@ fn is_coaxial(a: &Ellipsoid, b: &Ellipsoid) -> bool {
     apart.iter().filter(|x| **x != 0.0).count() <= 1
 }
 
-/// Collects the shapes whose union is the given shape, each grown by a ball of radius `by`.
+/// Adds to `solids` the shapes whose union is the given shape grown by a ball of radius `by` (m).
 fn collect(shape: &Shape, by: f64, solids: &mut Vec<Shape>) {
     match shape {
         Shape::Union(union) => {
@@ -78,8 +80,9 @@ fn unknown<T>(shape: &'static str) -> Result<T, GeometryError> {
     Err(GeometryError::UnknownMassProperties { shape })
 }
 
-/// Computes the moments of a union of solids by inclusion and exclusion: those of each solid, minus those of
-/// the common part of each pair, and so on.
+/// Computes the volume integrals (of 1, $\rho$ and $\rho\rho^T$ over the points $\rho$) of a union of solids by
+/// inclusion and exclusion: the sum over all solids, minus the common part of each pair, plus that of each triple,
+/// and so on. Returns an error for shapes whose common part is not known.
 fn union(solids: &[Shape]) -> Result<Moments, GeometryError> {
     let mut total = Moments::default();
     for solid in solids {
@@ -107,8 +110,10 @@ fn union(solids: &[Shape]) -> Result<Moments, GeometryError> {
     Ok(total)
 }
 
-/// Adds the moments of the common part of a body with each subset of others, with alternating signs (inclusion
-/// and exclusion).
+/// Adds to `total` the volume integrals (of 1, $\rho$ and $\rho\rho^T$ over the points $\rho$) of the common part of
+/// `body` with each subset of `others`, with alternating signs (inclusion and exclusion). `sign` is that for subsets
+/// with one body. `budget` is the number of common parts that may still be computed; an error is returned if it is
+/// exceeded.
 fn overlaps(
     body: &Convex,
     others: &[Convex],
@@ -130,7 +135,7 @@ fn overlaps(
     Ok(())
 }
 
-/// True if the bounding boxes of two shapes overlap.
+/// True if the bounding boxes of two shapes overlap, so that the shapes may have common points.
 fn is_near(a: &Shape, b: &Shape) -> bool {
     (0..3).all(|axis| {
         extent(a, axis, 1.0) < -extent(b, axis, -1.0)
@@ -150,7 +155,8 @@ fn convex(solid: &Shape) -> Option<Convex> {
     }
 }
 
-/// Computes the moments of a shape that is not a union, about the body's origin.
+/// Computes the volume integrals (of 1, $\rho$ and $\rho\rho^T$ over the points $\rho$) of a shape that is not a
+/// union, about the origin of the body frame. Returns an error for shapes without volume or known formula.
 fn moments(solid: &Shape) -> Result<Moments, GeometryError> {
     match solid {
         Shape::Ellipsoid(e) => {
@@ -186,16 +192,17 @@ fn moments(solid: &Shape) -> Result<Moments, GeometryError> {
     }
 }
 
-/// Computes the moments of a cylinder: mean squares $r^2/4$ across the axis and $l^2/3$ along it, with radius
-/// $r$ and half length $l$.
+/// Computes the volume integrals (of 1, $\rho$ and $\rho\rho^T$ over the points $\rho$) of a cylinder with radius $r$
+/// and half length $l$. The mean squares of its coordinates are $r^2/4$ across the axis and $l^2/3$ along it.
 fn of_cylinder(cylinder: &Cylinder) -> Moments {
     let (r, l) = (cylinder.radius(), cylinder.half_length());
     let volume = 2.0 * PI * r * r * l;
     about_axis(volume, r * r / 4.0, l * l / 3.0, cylinder.axis()).moved(cylinder.center())
 }
 
-/// Computes the moments of a capsule: a cylinder and two hemispheres. The mean square of the hemispheres along
-/// the axis is $l^2 + \tfrac34lr + \tfrac15r^2$, with radius $r$ and half length $l$.
+/// Computes the volume integrals (of 1, $\rho$ and $\rho\rho^T$ over the points $\rho$) of a capsule, a cylinder with
+/// two hemispheres. `segment` is its axis, with half length $l$, and $r$ = `radius`. The mean square of the
+/// hemispheres along the axis is $l^2 + \tfrac34lr + \tfrac15r^2$.
 fn capsule(segment: &Segment, radius: f64) -> Moments {
     let (r, half) = (radius, segment.half());
     let l = half.norm();
@@ -207,7 +214,9 @@ fn capsule(segment: &Segment, radius: f64) -> Moments {
     total.moved(&segment.center())
 }
 
-/// Returns the moments of a body centered at the origin from its mean squares across and along a unit axis.
+/// Returns the volume integrals (of 1, $\rho$ and $\rho\rho^T$ over the points $\rho$) of a body that is symmetric
+/// about the origin and about a unit axis. `across` and `along` are the mean squares of its coordinates perpendicular
+/// to the axis and along it.
 fn about_axis(volume: f64, across: f64, along: f64, axis: &Vector3<f64>) -> Moments {
     let second = Matrix3::identity() * across + axis * axis.transpose() * (along - across);
     Moments {
@@ -217,7 +226,8 @@ fn about_axis(volume: f64, across: f64, along: f64, axis: &Vector3<f64>) -> Mome
     }
 }
 
-/// Converts moments from the axes of a turned ellipsoid, about its center, to the body frame.
+/// Converts the volume integrals (of 1, $\rho$ and $\rho\rho^T$ over the points $\rho$) of an ellipsoid with turned
+/// axes to the body frame. `own` holds them in the axes of the ellipsoid, about its center.
 fn turned_back(own: &Moments, turned: &TurnedEllipsoid) -> Moments {
     let axes = turned.axes();
     let about_center = Moments {
@@ -228,7 +238,8 @@ fn turned_back(own: &Moments, turned: &TurnedEllipsoid) -> Moments {
     about_center.moved(turned.center())
 }
 
-/// Computes the moments of an ellipsoid grown by a ball, as an integral over its surface.
+/// Computes the volume integrals (of 1, $\rho$ and $\rho\rho^T$ over the points $\rho$) of an ellipsoid grown by a
+/// ball of radius $\varepsilon$ = `radius`, as integrals over its surface.
 ///
 /// Let $n$ be the outward normal at the surface point $\rho$, $h$ the support function, $k_i$ the principal
 /// curvatures and $p = \rho + \varepsilon n$. On the grown surface $p\cdot n = h + \varepsilon$, and its area

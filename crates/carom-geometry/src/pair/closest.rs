@@ -211,9 +211,9 @@ const ACROSS: f64 = 1e-11;
 /// Largest number of steps towards the smallest difference of two faces.
 const MAX_ACROSS: usize = 16;
 
-/// Finds vertices among the lowest ones along a normal whose hulls contain two opposite points: one of each
-/// body, on a line along the normal. Such points exist if and only if the bodies are closest along this normal:
-/// no slab with a nearby normal is wider. Returns `None` if there are no such points.
+/// Finds out whether two bodies are closest along a unit normal: then two points, one of each body, lie opposite each
+/// other on a line along the normal. Returns pairs of vertices whose hull contains these points; `None` if there are
+/// no such points. Only the vertices nearest to the other body are used.
 fn opposite_points(a: &Placed<'_>, b: &Placed<'_>, normal: &Vector3<f64>) -> Option<Simplex> {
     let size = a.part.bounding_radius() + b.part.bounding_radius();
     let lowest = |body: &Placed<'_>, towards: &Vector3<f64>| {
@@ -255,9 +255,10 @@ fn opposite_points(a: &Placed<'_>, b: &Placed<'_>, normal: &Vector3<f64>) -> Opt
 /// Largest number of corners of the difference of the bodies that [`by_cuts`] examines.
 const MAX_CUTS: usize = 24;
 
-/// Finds the widest slab between the bodies by adding corners one at a time. Every feature of the known corners
-/// (a corner, an edge, a face) has a normal. The widest slab with respect to the known corners is wider than
-/// the widest slab of the bodies, until no corner lies lower than the known ones.
+/// Improves `best`, the normal of the widest slab (space between parallel planes) that separates two bodies, by
+/// adding corners one at a time. Every feature of the known corners (a corner, an edge, a face) has a normal. The
+/// widest slab with respect to the known corners is at least as wide as the widest slab of the bodies. The search
+/// ends if no corner lies lower than the known ones.
 ///
 /// This method is slow, but it works for overlapping bodies and without a good starting point. A smooth body
 /// enters exactly, not by corners; for two smooth bodies the method does nothing.
@@ -329,12 +330,16 @@ struct Slab {
     features: SmallVec<[Vertex; 3]>,
 }
 
-/// Returns the width of the slab that reaches to a corner, and to the lowest point of a smooth body.
+/// Returns the width (m) of a slab, the space between two parallel planes with this unit normal. One plane touches a
+/// smooth body at its lowest point, the other passes through `corner`, a pair of vertices. Without a smooth body both
+/// planes pass through the pair.
 fn width(a: &Placed<'_>, b: &Placed<'_>, normal: &Vector3<f64>, corner: &Vertex) -> f64 {
     with_corner(a, b, normal, corner).dot(normal)
 }
 
-/// Returns the difference of a corner of a polytope and the lowest point of a smooth body.
+/// Returns the difference (m) of two points, one of each body, in space. A smooth body contributes its lowest point
+/// along the normal (least product with it, for the second body the greatest), a polytope its point in the vertex
+/// pair `corner`.
 fn with_corner(
     a: &Placed<'_>,
     b: &Placed<'_>,
@@ -355,8 +360,9 @@ const MAX_APPROACHES: usize = 60;
 /// Newton's method takes over if distance minus slab width falls below this fraction of the size.
 const NEAR: f64 = 1e-5;
 
-/// Improves the best normal of two bodies that are apart: the closest point of a simplex of the difference is
-/// replaced by that of a better simplex, until its distance is close to the slab width.
+/// Improves `best`, the candidate for the normal between two bodies that are apart, by the method of Gilbert, Johnson
+/// and Keerthi. The simplex of point differences is replaced by one with a closer point to the origin, until its
+/// distance is close to the width of the slab between the bodies.
 fn approach(a: &Placed<'_>, b: &Placed<'_>, simplex: &Simplex, best: &mut Candidate) {
     let size = a.part.bounding_radius() + b.part.bounding_radius();
     let mut points = simplex.clone();
@@ -377,7 +383,7 @@ fn approach(a: &Placed<'_>, b: &Placed<'_>, simplex: &Simplex, best: &mut Candid
     }
 }
 
-/// Calls `f` with every nonempty subset of at most three vertices.
+/// Calls the function `f` with every nonempty subset of at most three vertices of a simplex.
 fn each_subset(simplex: &Simplex, f: &mut dyn FnMut(&[Vertex])) {
     let n = simplex.len();
     for mask in 1u32..1 << n {
@@ -400,7 +406,8 @@ enum Features<'v> {
     Edge(&'v Vertex, Vector3<f64>),
 }
 
-/// Returns the normals that belong to features.
+/// Returns the normals (any length) that belong to a feature of two bodies: a corner, an edge or a face. `features`
+/// holds its one to three vertex pairs; a smooth body needs the estimate `guess`.
 fn normals(
     a: &Placed<'_>,
     b: &Placed<'_>,
@@ -444,7 +451,8 @@ fn normals(
     }
 }
 
-/// Finds a stationary point of $g$ on the unit sphere by Newton's method. Returns `None` if it does not
+/// Finds by Newton's method a unit normal for which the width of the slab between two bodies is stationary. The
+/// search starts at `guess`; `features` holds a corner or an edge of a polytope fixed. Returns `None` if it does not
 /// converge.
 fn newton(
     a: &Placed<'_>,
@@ -529,9 +537,9 @@ fn newton(
 /// the points to count as opposite.
 const OPPOSITE: f64 = 1e-9;
 
-/// Computes the closest points on the features whose vertices have the lowest value along the normal. The
-/// features are tried in turn: vertices of the simplex, the vertices that span its closest point, and `others`.
-/// The first one that contains opposite points is used.
+/// Computes the closest points of two bodies for a known normal in `best`. They lie on a feature (corner, edge or
+/// face) whose vertices are nearest along the normal. Three features are tried in turn: vertices of the simplex, the
+/// vertices that span its closest point, and `others`. The first that contains opposite points is used.
 fn at_feature(
     a: &Placed<'_>,
     b: &Placed<'_>,
@@ -591,8 +599,8 @@ fn at_feature(
     closest
 }
 
-/// Returns weights with sum 1 that bring the combination of the points closest to the origin. `None` if the
-/// points are dependent or a weight is negative.
+/// Returns weights with sum 1 for two or three points, so that the weighted sum is as close to the origin as
+/// possible. `None` if the points are dependent or a weight is negative.
 fn weights(points: &[Vector3<f64>]) -> Option<SmallVec<[f64; 3]>> {
     let found: SmallVec<[f64; 3]> = match *points {
         [x, y] => {

@@ -32,7 +32,8 @@ impl Vertex {
         }
     }
 
-    /// Returns the vertex of the difference that is lowest along a direction in space.
+    /// Returns the vertex of the difference of two bodies that has the least product with a direction in space: the
+    /// lowest point of `a` minus the highest point of `b` along this direction.
     pub(super) fn lowest(a: &Placed<'_>, b: &Placed<'_>, direction: &Vector3<f64>) -> Self {
         let (low, high) = (a.lowest(direction), b.lowest(&-direction));
         Self::of(a, b, low, high)
@@ -42,8 +43,9 @@ impl Vertex {
 /// Simplex with at most four vertices.
 pub(super) type Simplex = SmallVec<[Vertex; 4]>;
 
-/// Extends a nonempty simplex towards the origin. Returns true if the origin lies outside the difference; the
-/// simplex then holds the closest feature.
+/// Extends a nonempty simplex of vertices of the difference of two bodies towards the origin (Gilbert, Johnson and
+/// Keerthi). Returns true if the origin lies outside the difference, so that the bodies are apart; the simplex then
+/// holds the closest feature.
 pub(super) fn separate(a: &Placed<'_>, b: &Placed<'_>, simplex: &mut Simplex) -> bool {
     let mut before = f64::INFINITY;
     for _ in 0..MAX_ITERATIONS {
@@ -70,8 +72,8 @@ pub(super) fn separate(a: &Placed<'_>, b: &Placed<'_>, simplex: &mut Simplex) ->
     true
 }
 
-/// Keeps the vertices whose hull contains the point closest to the origin, and returns that point. Returns
-/// `None` if the origin is inside a tetrahedron.
+/// Removes the vertices of a simplex that are not needed to span its point closest to the origin, and returns this
+/// point. Returns `None` if the simplex is a tetrahedron that contains the origin.
 pub(super) fn reduce(simplex: &mut Simplex) -> Option<Vector3<f64>> {
     let p: SmallVec<[Vector3<f64>; 4]> = simplex.iter().map(|v| v.difference).collect();
     let (closest, mask) = match p[..] {
@@ -102,9 +104,9 @@ fn segment(x: &Vector3<f64>, y: &Vector3<f64>) -> (Vector3<f64>, u8) {
     }
 }
 
-/// Returns the point of a triangle closest to the origin: Ericson, *Real-Time Collision Detection* (2005),
-/// Sec. 5.1.5. If it is in the
-/// interior, it is computed along the normal, which avoids cancellation.
+/// Returns the point of a triangle that is closest to the origin, and a bit mask of the corners that span it
+/// (Ericson, *Real-Time Collision Detection*, 2005, Sec. 5.1.5). In the interior it is computed along the normal,
+/// which avoids cancellation.
 fn triangle(x: &Vector3<f64>, y: &Vector3<f64>, z: &Vector3<f64>) -> (Vector3<f64>, u8) {
     let (xy, xz) = (y - x, z - x);
     let (d1, d2) = (-xy.dot(x), -xz.dot(x));
@@ -136,8 +138,8 @@ fn triangle(x: &Vector3<f64>, y: &Vector3<f64>, z: &Vector3<f64>) -> (Vector3<f6
     (normal * (normal.dot(x) / normal.norm_squared()), 0b111)
 }
 
-/// Returns the closest point of the faces that have the origin on their outer side; `None` if there is no such
-/// face.
+/// Returns the point of a tetrahedron that is closest to the origin, and a bit mask of the corners that span it. Only
+/// faces with the origin on their outer side are examined; `None` if there is no such face.
 fn tetrahedron(p: [Vector3<f64>; 4]) -> Option<(Vector3<f64>, u8)> {
     const FACES: [([usize; 3], usize); 4] = [
         ([0, 1, 2], 3),

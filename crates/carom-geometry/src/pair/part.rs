@@ -123,7 +123,8 @@ impl Part {
         }
     }
 
-    /// True if the core has curved faces, so that its lowest point changes continuously with the direction.
+    /// True if the core of this part (the part without its rounding) has curved faces, so that its lowest point
+    /// changes continuously with the direction.
     pub(super) fn is_smooth(&self) -> bool {
         matches!(
             self.core,
@@ -269,22 +270,24 @@ impl<'a> Placed<'a> {
             .lowest_features(&self.inward(direction), tolerance, report);
     }
 
-    /// Converts a direction from space to the body frame.
+    /// Converts a direction from space axes to body axes.
     pub(super) fn inward(&self, direction: &Vector3<f64>) -> Vector3<f64> {
         self.rotation.tr_mul(direction)
     }
 
-    /// Converts a point from the body frame to space.
+    /// Converts a point from the body frame to space (m).
     pub(super) fn outward(&self, point: &Vector3<f64>) -> Vector3<f64> {
         self.position + self.rotation * point
     }
 
-    /// Returns the lowest point of the core along a direction in space; the point is in the body frame.
+    /// Returns the point of the part's core (the part without its rounding) that has the least product with a
+    /// direction in space. The point is in the body frame (m).
     pub(super) fn lowest(&self, direction: &Vector3<f64>) -> Vector3<f64> {
         self.part.lowest(&self.inward(direction))
     }
 
-    /// Returns the second derivative of $\sigma$ with respect to the direction, in space.
+    /// Returns the second derivative, in space axes, of the support function of the part's core. The support function
+    /// is the least product of a direction with the points of the core.
     pub(super) fn bend(&self, direction: &Vector3<f64>) -> Matrix3<f64> {
         let d = self.inward(direction);
         let bend = match &self.part.core {

@@ -26,8 +26,9 @@ struct Face {
 }
 
 impl Face {
-    /// Creates the touching face of a body. `sign` is 1 for the body above the contact plane, whose lowest
-    /// points touch, and -1 for the body below.
+    /// Creates the face with which a body touches a contact plane: the points of the body within `tolerance` (m) of
+    /// its farthest point towards the other body. `n` is the unit normal of the plane and `origin` a point on it.
+    /// `sign` is 1 for the body above the plane, whose lowest points touch, and -1 for the body below.
     fn new(
         body: &Placed<'_>,
         n: &Vector3<f64>,
@@ -63,7 +64,8 @@ impl Face {
     }
 }
 
-/// Fits a plane to heights at points, through the three points that span the largest directions.
+/// Fits a linear function to heights at points of a plane: height at the origin and two slopes. It passes through
+/// three of the points that are far apart.
 fn plane(points: &[Vector2<f64>], heights: &[f64]) -> [f64; 3] {
     let (Some(first), Some(base)) = (points.first(), heights.first()) else {
         return [0.0; 3];
@@ -98,7 +100,7 @@ fn plane(points: &[Vector2<f64>], heights: &[f64]) -> [f64; 3] {
     [base - slope.dot(first), slope.x, slope.y]
 }
 
-/// Returns the corners of the convex hull in counterclockwise order.
+/// Returns the corners of the convex hull of points in a plane, in counterclockwise order.
 fn in_order(mut corners: Polygon) -> Polygon {
     if corners.len() < 3 {
         return corners;
@@ -128,8 +130,8 @@ fn in_order(mut corners: Polygon) -> Polygon {
     hull
 }
 
-/// Clips a polygon or a segment by a convex polygon (Sutherland & Hodgman 1974). Corners that are outside by at
-/// most `slack` are kept. Edges that leave farther end on the clipping polygon's edge.
+/// Clips a polygon or a segment by a convex polygon `by` (Sutherland & Hodgman 1974). Corners that are outside by at
+/// most `slack` are kept. Edges that leave farther end on an edge of the clipping polygon.
 fn clip(mut subject: Polygon, by: &[Vector2<f64>], slack: f64) -> Polygon {
     let n = by.len();
     for k in 0..n {
@@ -156,7 +158,8 @@ fn clip(mut subject: Polygon, by: &[Vector2<f64>], slack: f64) -> Polygon {
     subject
 }
 
-/// Returns the intersection point of two segments, or the end points of the common part of parallel segments.
+/// Returns the common points of two segments, each given by its two ends. They are the intersection point, or the two
+/// ends of the common part of parallel segments.
 fn cross(a: &[Vector2<f64>], b: &[Vector2<f64>]) -> Polygon {
     let (Some(a0), Some(a1), Some(b0), Some(b1)) = (a.first(), a.get(1), b.first(), b.get(1))
     else {

@@ -53,7 +53,8 @@ impl Cuboid {
         }
     }
 
-    /// Returns vertex `i` of 8: bit 0 of `i` is the sign of x, bit 1 of y, bit 2 of z.
+    /// Returns corner `i` (0 to 7) of the cuboid in the body frame (m). Bit 0 of `i` selects the side along x, bit 1
+    /// along y, bit 2 along z.
     fn vertex(&self, i: usize) -> Vector3<f64> {
         let sign = |bit: usize| if i >> bit & 1 == 1 { 1.0 } else { -1.0 };
         let signs = Vector3::new(sign(0), sign(1), sign(2));
@@ -94,7 +95,7 @@ impl SupportMap for Cuboid {
         }
     }
 
-    /// Returns zero: the lowest vertex does not change for a small change of direction.
+    /// Returns zero, because the lowest vertex of a cuboid does not change for a small change of direction.
     fn support_derivative(&self, _direction: &Vector3<f64>) -> Matrix3<f64> {
         Matrix3::zeros()
     }

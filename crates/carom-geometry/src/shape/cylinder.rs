@@ -61,7 +61,7 @@ impl Cylinder {
         &self.center
     }
 
-    /// Returns the center of an end face, `side` −1 or 1.
+    /// Returns the center of an end face of the cylinder (m). `side` is −1 or 1, the sign along the axis.
     pub(crate) fn end(&self, side: f64) -> Vector3<f64> {
         self.center + self.axis * (side * self.half_length)
     }
@@ -73,13 +73,13 @@ impl Cylinder {
         }
     }
 
-    /// Returns the component of a direction perpendicular to the axis.
+    /// Returns the component of a direction perpendicular to the axis of the cylinder.
     fn across(&self, direction: &Vector3<f64>) -> Vector3<f64> {
         direction - self.axis * self.axis.dot(direction)
     }
 
-    /// Returns the unit vector along the component of a direction perpendicular to the axis. If that component
-    /// vanishes, returns an arbitrary perpendicular unit vector.
+    /// Returns the unit vector along the component of a direction perpendicular to the axis of the cylinder. If that
+    /// component vanishes, returns an arbitrary perpendicular unit vector.
     fn outward(&self, direction: &Vector3<f64>) -> Vector3<f64> {
         let across = self.across(direction);
         match across.try_normalize(f64::EPSILON * direction.norm()) {
@@ -112,8 +112,10 @@ impl SupportMap for Cylinder {
         }
     }
 
-    /// Returns $-r(I - aa^T - uu^T)/\lvert d_\perp\rvert$ with $u$ the unit vector along $d_\perp$; zero for a
-    /// direction along the axis.
+    /// Returns the derivative, with respect to the direction $d$, of the lowest point $\rho$ (least $d\cdot\rho$):
+    /// $-r(I - aa^T - uu^T)/\lvert d_\perp\rvert$. $r$ is the radius, $a$ the unit vector along the axis, $d_\perp$
+    /// the part of $d$ perpendicular to it, and $u$ the unit vector along $d_\perp$. Zero for a direction along the
+    /// axis.
     fn support_derivative(&self, direction: &Vector3<f64>) -> Matrix3<f64> {
         let across = self.across(direction);
         let reach = across.norm();
@@ -128,7 +130,8 @@ impl SupportMap for Cylinder {
         self.center.norm() + libm::hypot(self.radius, self.half_length)
     }
 
-    /// Reports points of both rims: the lowest one and those at 90°, 180° and 270° from it.
+    /// Calls `report` with points on both rims of the cylinder, if their product with the direction is at most
+    /// `bound`. On each rim these are the lowest point and those at 90°, 180° and 270° from it.
     fn points_below(
         &self,
         direction: &Vector3<f64>,

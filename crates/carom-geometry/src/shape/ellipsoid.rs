@@ -80,8 +80,8 @@ impl Ellipsoid {
         }
     }
 
-    /// Returns a sphere grown by `by`; `None` for other ellipsoids, because a grown ellipsoid is not an
-    /// ellipsoid.
+    /// Returns this ellipsoid with all radii larger by `by` (m), if it is a sphere. `None` otherwise, because a grown
+    /// ellipsoid is not an ellipsoid.
     pub(crate) fn grown_sphere(&self, by: f64) -> Option<Self> {
         let a = &self.semi_axes;
         (a.x == a.y && a.y == a.z).then(|| Self {
@@ -93,8 +93,9 @@ impl Ellipsoid {
 }
 
 impl SupportMap for Ellipsoid {
-    /// Returns $\rho = c - A^2d/\lvert Ad\rvert$ and $\sigma = c\cdot d - \lvert Ad\rvert$ with
-    /// $A = \mathrm{diag}(a_i)$ and the center $c$.
+    /// Returns the lowest point along the direction $d$, $\rho = c - A^2d/\lvert Ad\rvert$, and its product with $d$,
+    /// $\sigma = c\cdot d - \lvert Ad\rvert$. $A = \mathrm{diag}(a_i)$ holds the semi-axes $a_i$, and $c$ is the
+    /// center.
     #[inline]
     fn support(&self, direction: &Vector3<f64>) -> Support {
         let scaled = self.semi_axes.component_mul(direction);
@@ -111,7 +112,8 @@ impl SupportMap for Ellipsoid {
         }
     }
 
-    /// Returns $-A^2/q + A^2dd^TA^2/q^3$, $q = \lvert Ad\rvert$, $A = \mathrm{diag}(a_i)$.
+    /// Returns the derivative, with respect to the direction $d$, of the lowest point $\rho$ (least $d\cdot\rho$):
+    /// $-A^2/q + A^2dd^TA^2/q^3$ with $q = \lvert Ad\rvert$ and the semi-axes in $A = \mathrm{diag}(a_i)$.
     fn support_derivative(&self, direction: &Vector3<f64>) -> Matrix3<f64> {
         let scaled = self.semi_axes.component_mul(direction);
         let norm = scaled.norm();

@@ -65,8 +65,9 @@ impl EllipsoidIntersection {
 const MET: f64 = 1e-9;
 
 impl EllipsoidIntersection {
-    /// Returns the ellipsoid whose lowest point lies in all others, with that point; `None` if there is no such
-    /// ellipsoid.
+    /// Returns the ellipsoid of the intersection whose lowest point along a direction (the point with the least
+    /// product with it) lies in all other ellipsoids, with that point. `None` if there is no such ellipsoid, because
+    /// the lowest point lies on an edge.
     #[inline]
     fn on_one(&self, direction: &Vector3<f64>) -> Option<(&Ellipsoid, Support)> {
         self.parts.iter().enumerate().find_map(|(index, part)| {
@@ -94,8 +95,10 @@ impl SupportMap for EllipsoidIntersection {
         }
     }
 
-    /// If the lowest point lies on one ellipsoid, returns the derivative of that. If two surfaces meet, the
-    /// point moves along their common curve with tangent $\tau$: $-\tau\tau^T/(\tau\cdot B\tau)$ with
+    /// Returns the derivative, with respect to the direction $d$, of the lowest point $\rho$ (least $d\cdot\rho$).
+    ///
+    /// If the lowest point lies on one ellipsoid, this is the derivative for that ellipsoid. If two surfaces meet,
+    /// the point moves along their common curve with tangent $\tau$: $-\tau\tau^T/(\tau\cdot B\tau)$ with
     /// $B = \sum_i\mu_i\nabla^2f_i$, the levels $f_i$, and the multipliers $\mu_i$ of
     /// $d + \sum_i\mu_i\nabla f_i = 0$. If three surfaces meet, the derivative is zero.
     fn support_derivative(&self, direction: &Vector3<f64>) -> Matrix3<f64> {

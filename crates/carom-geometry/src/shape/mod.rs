@@ -40,20 +40,22 @@ pub struct Support {
 /// concave and positively homogeneous: $\sigma(kd) = k\sigma(d)$ for $k > 0$. Directions $d$ need not have unit
 /// length.
 pub trait SupportMap: fmt::Debug {
-    /// Returns a lowest point along `direction` (in the body frame, any length). If there are several, it is
-    /// the first one found.
+    /// Returns the lowest point of the body along `direction` $d$, the point $\rho$ with the least $d\cdot\rho$, and
+    /// this value. The direction is in the body frame and may have any length. If several points are lowest, the
+    /// first one found is returned.
     fn support(&self, direction: &Vector3<f64>) -> Support;
 
-    /// Returns the derivative of the lowest point with respect to the direction,
-    /// $\partial\rho_C/\partial d = \nabla^2\sigma(d)$ (3 × 3, symmetric): zero at a vertex. If several points
-    /// are lowest, it is the derivative of the point that [`support`](Self::support) returns.
+    /// Returns the derivative of the body's lowest point $\rho_C(d)$ with respect to the direction $d$,
+    /// $\partial\rho_C/\partial d = \nabla^2\sigma(d)$ (3 × 3, symmetric), with the support function
+    /// $\sigma(d) = d\cdot\rho_C(d)$. It is zero at a vertex. If several points are lowest, it is the derivative of
+    /// the point that [`support`](Self::support) returns.
     fn support_derivative(&self, direction: &Vector3<f64>) -> Matrix3<f64>;
 
     /// Returns the radius of a ball around the body's origin that contains the body (m).
     fn bounding_radius(&self) -> f64;
 
-    /// Reports the lowest point of each piece of the body (vertex or part) if it satisfies $d\cdot\rho \le$
-    /// `bound`. Points between the reported ones may be left out.
+    /// Calls `report` with the lowest point of each piece of the body (vertex or part) along the direction $d$, if
+    /// this point $\rho$ satisfies $d\cdot\rho \le$ `bound`. Points between the reported ones may be left out.
     fn points_below(
         &self,
         direction: &Vector3<f64>,

@@ -101,7 +101,7 @@ impl SupportMap for Polyhedron {
         best
     }
 
-    /// Returns zero: the lowest vertex does not change for a small change of direction.
+    /// Returns zero, because the lowest vertex of a polyhedron does not change for a small change of direction.
     fn support_derivative(&self, _direction: &Vector3<f64>) -> Matrix3<f64> {
         Matrix3::zeros()
     }

@@ -67,8 +67,9 @@ impl<S: SupportMap> SupportMap for Rounded<S> {
         support
     }
 
-    /// Returns the derivative of the base minus $\epsilon(I - \hat d\hat d^T)/\lvert d\rvert$, with
-    /// $\hat d = d/\lvert d\rvert$.
+    /// Returns the derivative, with respect to the direction $d$, of the lowest point $\rho$ (least $d\cdot\rho$):
+    /// that of the shape without rounding, minus $\epsilon(I - \hat d\hat d^T)/\lvert d\rvert$. $\epsilon$ is the
+    /// radius of the rounding and $\hat d = d/\lvert d\rvert$.
     fn support_derivative(&self, direction: &Vector3<f64>) -> Matrix3<f64> {
         let base = self.base.support_derivative(direction);
         let norm = direction.norm();

@@ -70,7 +70,7 @@ impl SupportMap for Segment {
         }
     }
 
-    /// Returns zero: the lowest end does not change for a small change of direction.
+    /// Returns zero, because the lowest end of a segment does not change for a small change of direction.
     fn support_derivative(&self, _direction: &Vector3<f64>) -> Matrix3<f64> {
         Matrix3::zeros()
     }

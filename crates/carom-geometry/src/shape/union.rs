@@ -49,7 +49,8 @@ impl<S> Union<S> {
 }
 
 impl<S: SupportMap> Union<S> {
-    /// Returns the part that reaches lowest (the first one among equals) and its lowest point.
+    /// Returns the part of the union that reaches lowest along a direction, and its lowest point (the point with the
+    /// least product with the direction). If several parts reach equally low, the first one is returned.
     #[inline]
     fn lowest(&self, direction: &Vector3<f64>) -> (Option<&S>, Support) {
         let mut best = Support {
