@@ -72,7 +72,7 @@ impl Variation {
         self.velocity.clone().unwrap_or_else(|| DVector::zeros(n))
     }
 
-    /// Subtracts $dM\,\Delta$ from `out`, with the change $dM$ of the whitened mass matrix along this direction of
+    /// Subtracts $dM\Delta$ from `out`, with the change $dM$ of the whitened mass matrix along this direction of
     /// change of the data, and the velocity change $\Delta$ = `change`. This is the additional momentum that the
     /// changed mass needs.
     pub(super) fn add_inertia(&self, change: &DVector<f64>, out: &mut DVector<f64>) {
@@ -81,7 +81,7 @@ impl Variation {
         }
     }
 
-    /// Computes $\langle a, dM\,b\rangle$ with the change $dM$ of the whitened mass matrix along this direction, in
+    /// Computes $\langle a, dM b\rangle$ with the change $dM$ of the whitened mass matrix along this direction, in
     /// which the data of the impact change.
     pub(super) fn mass_form(&self, a: &DVector<f64>, b: &DVector<f64>) -> f64 {
         self.mass.as_ref().map_or(0.0, |mass| a.dot(&(mass * b)))

@@ -210,7 +210,7 @@ impl Derivative<'_> {
 
     /// Projects a cotangent (gradient) of the velocity before the impact onto velocities that satisfy the
     /// constraints. If the constraint rows $A$ change by $dA$, the velocity $v$ changes by $dv$ with
-    /// $A\,dv = -dA\,v$. The part of the cotangent that is projected out is therefore added to the cotangents of the
+    /// $A dv = -dA v$. The part of the cotangent that is projected out is therefore added to the cotangents of the
     /// constraint rows.
     fn admit_cotangent(&self, velocity: &mut DVector<f64>, adjoint: &mut Adjoint) {
         let frame = &self.frame;

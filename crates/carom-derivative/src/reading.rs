@@ -449,7 +449,7 @@ impl Reading<'_> {
     /// Adds the tangential unknowns and equations of a contact that slides in the unit direction $s$, in a round
     /// friction cone. `is_free` is true if the normal impulse is unknown.
     ///
-    /// The direction rotates with the velocity: $dl_t + \mu s\,dl_n + d\mu\,l_ns + \kappa(I - ss^T) d(J_tv') = 0$,
+    /// The direction rotates with the velocity: $dl_t + \mu s dl_n + d\mu l_n s + \kappa(I - ss^T) d(J_tv') = 0$,
     /// $\kappa = \mu l_n/|u_t|$. Here $l_t$ and $l_n$ are the tangential and normal impulse, $\mu$ is the friction
     /// coefficient, $J_t$ holds the tangent rows, $v'$ is the velocity after the stage, and $u_t = J_tv'$ is the
     /// sliding velocity.

@@ -27,8 +27,8 @@ pub trait LieGroup<const N: usize>: Copy {
     /// $g\exp(\xi)g^{-1} = \exp(\mathrm{Ad}_g\xi)$ for every tangent vector $\xi$.
     fn adjoint(&self) -> SMatrix<f64, N, N>;
 
-    /// Returns the matrix $\mathrm{ad}_\xi$ of the Lie bracket with a tangent vector $\xi$:
-    /// $\mathrm{ad}_\xi\eta = \lbrack\xi, \eta\rbrack$ for every tangent vector $\eta$.
+    /// Returns the matrix of the Lie bracket with a tangent vector $\xi$, $\mathrm{ad}_\xi\eta = \lbrack\xi, \eta\rbrack$ for
+    /// every tangent vector $\eta$.
     fn bracket(tangent: &SVector<f64, N>) -> SMatrix<f64, N, N>;
 
     /// Computes the left Jacobian $J_l(\xi)$ of the exponential at a tangent vector $\xi$:

@@ -271,8 +271,8 @@ impl<'r> Carried<'r> {
     }
 
     /// Applies the derivative of an impact to the derivatives $\delta q$ and $\delta p$ of configuration and momentum. Three
-    /// steps: $\delta v = M^{-1}(\delta p - B\delta q)$, the matrix `reset` on $(\delta q, \delta v)$, and $\delta p = M\delta v
-    /// + B^+\delta q$. Here $M$ is the mass matrix; $B$ and $B^+$ are the derivatives of the momentum with respect to the
+    /// steps: $\delta v = M^{-1}(\delta p - B\delta q)$, the matrix `reset` on $(\delta q, \delta v)$, and
+    /// $\delta p = M\delta v + B^+\delta q$. Here $M$ is the mass matrix; $B$ and $B^+$ are the derivatives of the momentum with respect to the
     /// configuration at the velocities before and after.
     fn jump<S: MechanicalSystem + ?Sized>(
         &mut self,

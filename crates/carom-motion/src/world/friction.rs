@@ -212,7 +212,7 @@ impl Kick<'_> {
     }
 
     /// Solves the contact problem with a working set: a few contacts that may have impulses. Contacts outside it that would close
-    /// are added until there are none. Returns false if no solution was found. `scale`: largest contact velocity (m/s).
+    /// are added until no more do. Returns false if no solution was found. `scale`: largest contact velocity (m/s).
     fn by_working_set(&self, impulses: &mut [f64], scale: f64) -> bool {
         let contacts = self.friction.len();
         let mut members: Vec<usize> = (0..contacts).filter(|c| impulses[3 * c] > 0.0).collect();
