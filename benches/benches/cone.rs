@@ -13,10 +13,14 @@ mod scene;
 use carom_contact::{Contact, ContactSet, FrictionCone, ImpactProblem};
 use carom_impact::frictional::{Draw, Sampler, SetValued};
 use carom_judge::bounds::{OuterBounds, Relaxation};
-use carom_lcp::cone::{ConeSelection, ConeWorkspace};
+use carom_lcp::cone::{BlockLu, ConeSelection, ConeWorkspace};
 use carom_lcp::{ContactLcp, ContactRows, Lemke, LemkeOptions, LemkeWorkspace};
 use carom_metric::{Covector, KineticMetric, Tangent};
+use carom_numeric::random::CounterRng;
 use criterion::{Criterion, criterion_group, criterion_main};
+use faer::prelude::Solve as _;
+use faer::sparse::linalg::solvers::{Lu, SymbolicLu};
+use faer::sparse::{SparseColMat, Triplet};
 use nalgebra::{DMatrix, DVector};
 use scene::{Posed, Scene, four_corners, random, upright};
 use std::hint::black_box;
@@ -24,6 +28,9 @@ use std::time::{Duration, Instant};
 
 /// Turns of a comparison.
 const TURNS: usize = 300;
+
+/// Turns of the comparison of factorizations.
+const FACTOR_TURNS: usize = 20;
 
 /// Four bodies, each on one corner.
 fn independent() -> Scene {
@@ -193,8 +200,138 @@ fn slab() -> Slab {
     }
 }
 
+/// Neighbors of every ball of a heap of `count` balls on a grid, `side` of them along each wall, with every other ball of its layer
+/// left out: some four contacts a ball, as in a settled heap.
+fn neighbors(count: usize, side: usize) -> Vec<Vec<u32>> {
+    let cell = |k: usize| [k % side, k / side % side, k / side / side];
+    let touch = |a: [usize; 3], b: [usize; 3]| {
+        let apart: [usize; 3] = std::array::from_fn(|k| a[k].abs_diff(b[k]));
+        apart.iter().sum::<usize>() <= 1 || (apart == [1, 1, 1] && (a[0] + a[1]) % 2 == 0)
+    };
+    let one = |i: usize| -> Vec<u32> {
+        (0..count)
+            .filter(|j| *j != i && (touch(cell(i), cell(*j)) || touch(cell(*j), cell(i))))
+            .map(|j| j as u32)
+            .collect()
+    };
+    (0..count).map(one).collect()
+}
+
+/// The matrix $I + J^TCJ$ of the velocities of a heap's balls, with unsymmetric $C$ as sliding contacts have it: the
+/// 6 x 6 blocks by row and column.
+fn velocity_matrix(beside: &[Vec<u32>]) -> Vec<(usize, usize, [[f64; 6]; 6])> {
+    let mut random = CounterRng::new(7, 0, 0);
+    let mut out = Vec::new();
+    let mut diagonal: Vec<[[f64; 6]; 6]> = beside
+        .iter()
+        .map(|_| std::array::from_fn(|i| std::array::from_fn(|j| f64::from(u8::from(i == j)))))
+        .collect();
+    for (i, list) in beside.iter().enumerate() {
+        for j in list.iter().map(|j| *j as usize).filter(|j| *j > i) {
+            let mut number = || random.next_uniform() - 0.5;
+            let rows: [[[f64; 6]; 3]; 2] = [0; 2].map(|_| [0; 3].map(|_| [0; 6].map(|_| number())));
+            let c: [[f64; 3]; 3] = std::array::from_fn(|k| {
+                std::array::from_fn(|l| if k == l { 2.0 } else { number() })
+            });
+            let block = |a: usize, b: usize| -> [[f64; 6]; 6] {
+                std::array::from_fn(|p| {
+                    std::array::from_fn(|q| {
+                        let pairs = (0..9).map(|n| (n / 3, n % 3));
+                        pairs
+                            .map(|(k, l)| rows[a][k][p] * c[k][l] * rows[b][l][q])
+                            .sum()
+                    })
+                })
+            };
+            for (body, side) in [(i, 0), (j, 1)] {
+                let own = block(side, side);
+                for (to, from) in diagonal[body]
+                    .iter_mut()
+                    .flatten()
+                    .zip(own.iter().flatten())
+                {
+                    *to += from;
+                }
+            }
+            out.extend([(i, j, block(0, 1)), (j, i, block(1, 0))]);
+        }
+    }
+    out.extend(
+        diagonal
+            .into_iter()
+            .enumerate()
+            .map(|(i, block)| (i, i, block)),
+    );
+    out
+}
+
+/// Factors of the matrices of heaps by the block factorization beside faer's sparse LU factorization: both with their
+/// order kept from one matrix to the next, and both with the order found anew. Solutions are compared.
+fn factorizations() {
+    println!("LU factors and one solution, faer's time over that of blocks:");
+    for (count, side) in [(50, 4), (300, 8), (1000, 12)] {
+        let beside = neighbors(count, side);
+        let blocks = velocity_matrix(&beside);
+        let triplets: Vec<Triplet<usize, usize, f64>> = { blocks.iter() }
+            .flat_map(|(i, j, block)| {
+                (0..36)
+                    .map(move |n| Triplet::new(6 * i + n / 6, 6 * j + n % 6, block[n / 6][n % 6]))
+            })
+            .collect();
+        let matrix = SparseColMat::try_new_from_triplets(6 * count, 6 * count, &triplets).unwrap();
+        let mut factors = BlockLu::<6>::default();
+        let mut by_blocks = |anew: bool| {
+            if anew {
+                factors.analyze(count, |i, list| list.extend(&beside[i]));
+            }
+            factors.clear();
+            for (i, j, block) in &blocks {
+                *factors.entry(*i, *j).unwrap() = *block;
+            }
+            assert!(factors.factor());
+            let mut x = vec![[1.0; 6]; count];
+            factors.solve(&mut x);
+            x
+        };
+        let kept = SymbolicLu::try_new(matrix.symbolic()).unwrap();
+        let by_faer = |anew: bool| {
+            let symbolic = match anew {
+                true => SymbolicLu::try_new(matrix.symbolic()).unwrap(),
+                false => kept.clone(),
+            };
+            let lu = Lu::try_new_with_symbolic(symbolic, matrix.as_ref()).unwrap();
+            let mut x = faer::Col::from_fn(6 * count, |_| 1.0);
+            lu.solve_in_place(&mut x);
+            x
+        };
+        let (ours, theirs) = (by_blocks(true), by_faer(true));
+        let apart = { ours.iter().flatten().enumerate() }.map(|(k, x)| (x - theirs[k]).abs());
+        let size = ours.iter().flatten().fold(0.0, |s: f64, x| s.max(x.abs()));
+        let mut best = [f64::INFINITY; 4];
+        for _ in 0..FACTOR_TURNS {
+            for (k, best) in best.iter_mut().enumerate() {
+                let start = Instant::now();
+                match k {
+                    0 | 1 => drop(black_box(by_blocks(k == 1))),
+                    _ => drop(black_box(by_faer(k == 3))),
+                }
+                *best = best.min(start.elapsed().as_secs_f64());
+            }
+        }
+        println!(
+            "  {count} balls, {} contacts: order kept {:.2} ({:.3} ms by blocks), order anew {:.2}; solutions differ by {:.0e}",
+            beside.iter().map(Vec::len).sum::<usize>() / 2,
+            best[2] / best[0],
+            1e3 * best[0],
+            best[3] / best[1],
+            apart.fold(0.0, f64::max) / size,
+        );
+    }
+}
+
 fn cones(c: &mut Criterion) {
     ratios();
+    factorizations();
     let mut group = c.benchmark_group("cone");
     for (name, posed, selection) in cases() {
         let (problem, lcp) = (posed.problem(), polygons(&posed));

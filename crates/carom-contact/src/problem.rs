@@ -199,8 +199,8 @@ impl<'a> ImpactProblem<'a> {
         self.event.as_deref().unwrap_or(self)
     }
 
-    /// Returns the problem with the full velocity if this problem has only the part of it in the span of the contact rows;
-    /// else `None`.
+    /// Returns the problem with the velocity that the caller gave, if this problem was made with the projection of that velocity
+    /// onto the span of the contact rows; else `None`.
     ///
     /// # Errors
     ///

@@ -23,7 +23,7 @@ impl Frame {
     }
 }
 
-/// Joint frame on one of the two bodies of a joint, together with the body's position, all in space.
+/// Joint frame on one of the two bodies of a joint, and the center of mass of that body, both in world coordinates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Side {
     /// Center of mass $x$ (m).

@@ -195,8 +195,9 @@ pub fn run_shard_until(
     crew.shard(&mut Evaluator::new(plan)?, shard)
 }
 
-/// Prepares a folder for the files of a sweep and returns the state of its shards. Programs that schedule shards themselves
-/// call it before the first shard and after the last one. Files that dead processes of this machine left behind are removed.
+/// Removes the temporary files that dead processes of this machine left in the folder of a sweep, and returns which shards (files of
+/// consecutive cells) are complete. Programs that schedule shards themselves call it before the first shard, and again after the
+/// last one to see whether all are there.
 ///
 /// # Errors
 ///

@@ -34,9 +34,9 @@ pub(crate) trait Recorder {
     #[inline]
     fn arc_turns(&mut self, _at: f64, _state: &State) {}
 
-    /// Receives the last part of sliding before rest, computed by a power series (tail). `_from` is the state at its start,
-    /// `_delta` the angle (rad) from the direction of the series to the sliding direction there, and `_rest` the state at
-    /// rest.
+    /// Receives the last part of sliding before rest, computed by a power series about the sliding direction at which the
+    /// contact sticks. `_from` is the state at the start of the series, `_delta` the angle (rad) from that direction to the sliding
+    /// direction at the start, and `_rest` the state at rest.
     #[inline]
     fn tail(&mut self, _tail: &Tail, _from: &State, _delta: f64, _rest: &State) {}
 

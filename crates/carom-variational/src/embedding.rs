@@ -51,7 +51,8 @@ pub struct EmbeddedState {
 /// and velocity are continuous in $s$. This type integrates nothing: the caller provides the motion as a [`Motion`], and an
 /// impact by its impulses and velocities.
 ///
-/// The scale $\sigma$ (1/N) converts an impulse to a length. The paper adds N to 1, which means $\sigma$ = 1/N.
+/// The scale $\sigma$ (1/N) converts a normal impulse (N s) to an increment of $s$ (s). The paper writes
+/// $1 + \lVert\lambda_n\rVert_1$ without a scale, which is $\sigma$ = 1/N.
 ///
 /// # Examples
 ///

@@ -348,8 +348,9 @@ impl Event<'_> {
         contacts.iter().any(|contact| contact.tangents.len() > 1)
     }
 
-    /// Returns the independent parts of the system in which some normal velocity is below its prescribed value. Parts share
-    /// no body.
+    /// Splits the contacts into independent parts, which share no body, and returns those parts in which some normal velocity is below
+    /// its prescribed value. `cones_are_round`: true if contacts in space have circular friction cones, so that contacts whose
+    /// tangents are turned against each other count as duplicates, too.
     fn parts(&self, cones_are_round: bool) -> Vec<Part<'_>> {
         let is_asked = |contacts: &Vec<usize>| contacts.iter().any(|i| self.is_asked[*i]);
         let parts = self.space.independent().into_iter().filter(is_asked);

@@ -64,7 +64,7 @@ pub use problem::ConeProblem;
 pub use residual::{CONE_RESIDUAL, cone_residual, contact_residual};
 pub use single::{SingleContact, single_contact};
 pub use sparse::{
-    BodyRows, SparseConeAnswer, SparseConeOptions, SparseConeProblem, SparseConeStage,
+    BlockLu, BodyRows, SparseConeAnswer, SparseConeOptions, SparseConeProblem, SparseConeStage,
     SparseConeWorkspace, SparseContact, sparse_cone_residual,
 };
 pub use workspace::ConeWorkspace;

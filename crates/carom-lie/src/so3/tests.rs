@@ -80,7 +80,7 @@ fn matrices_are_read_and_repaired() {
     );
 }
 
-/// The polar factor of a symmetric positive definite stretch behind a rotation is the rotation.
+/// The orthogonal polar factor of a product $RS$ of a rotation $R$ and a symmetric positive definite matrix $S$ is $R$.
 #[test]
 fn the_nearest_rotation_is_the_polar_factor() {
     let stretch = Matrix3::new(3.0, 0.4, 0.1, 0.4, 0.1, 0.0, 0.1, 0.0, 7.0);

@@ -131,8 +131,9 @@ impl Run<'_, '_> {
             && !self.lasting.contains_key(&pair)
     }
 
-    /// Records that a contact takes part in an impact. Sets its restitution to 0 if the contact is a lasting one, if it
-    /// separates, or if its impacts accumulate. `line` is the number of grid times passed.
+    /// Records that the contact `posed` takes part in the current impact. Sets its restitution to 0 if it was closed before
+    /// the impact, if it separates, or if its impacts follow each other ever faster. `line` is the number of grid times (multiples
+    /// of the time step) passed so far: impacts are counted between two of them.
     fn restitute(&mut self, posed: &mut Posed, line: u64) {
         let approaches = self.approaches(posed);
         let pair = match posed.place {

@@ -7,9 +7,31 @@
 use super::block::{Block, Factored, subtract_applied, subtract_product, zero};
 use super::ordering::Ordering;
 
-/// Factors $A = LDU$, with unit block diagonals in $L$ and $U$. The stored upper rows are $DU$.
+/// LU factors $A = LDU$ of a sparse matrix of $N\times N$ blocks with a symmetric pattern, in an order of minimum degree. $L$ and $U$
+/// have unit block diagonals; the stored upper rows are $DU$. Pivots are chosen inside the diagonal blocks only.
+///
+/// # Examples
+///
+/// ```
+/// use carom_lcp::cone::BlockLu;
+/// // Three bodies in a row: blocks of one number, 2 on the diagonal and -1 beside it.
+/// let beside: [&[u32]; 3] = [&[1], &[0, 2], &[1]];
+/// let mut factors = BlockLu::<1>::default();
+/// factors.analyze(3, |i, list| list.extend(beside[i]));
+/// factors.clear();
+/// for i in 0..3 {
+///     factors.entry(i, i).expect("in the pattern")[0][0] = 2.0;
+///     for j in beside[i] {
+///         factors.entry(i, *j as usize).expect("in the pattern")[0][0] = -1.0;
+///     }
+/// }
+/// assert!(factors.factor());
+/// let mut x = [[1.0], [0.0], [1.0]];
+/// factors.solve(&mut x);
+/// assert!(x.iter().all(|x| (x[0] - 1.0).abs() < 1e-15));
+/// ```
 #[derive(Clone, Debug, Default)]
-pub(super) struct BlockLu<const N: usize> {
+pub struct BlockLu<const N: usize> {
     n: usize,
     ordering: Ordering,
     /// Position of each variable in the elimination order.
@@ -34,7 +56,7 @@ impl<const N: usize> BlockLu<N> {
     /// Computes the elimination order of a sparse block matrix with `n` block rows, and the nonzero pattern of its
     /// LU factors (symbolic factorization). `neighbors(i, list)` appends the columns with a nonzero block in row
     /// `i` to `list`.
-    pub(super) fn analyze(&mut self, n: usize, neighbors: impl FnMut(usize, &mut Vec<u32>)) {
+    pub fn analyze(&mut self, n: usize, neighbors: impl FnMut(usize, &mut Vec<u32>)) {
         self.n = n;
         self.ordering.run(n, neighbors);
         self.position.clear();
@@ -77,7 +99,7 @@ impl<const N: usize> BlockLu<N> {
     }
 
     /// Sets all blocks of the matrix to zero and keeps its nonzero pattern.
-    pub(super) fn clear(&mut self) {
+    pub fn clear(&mut self) {
         for blocks in [&mut self.lower, &mut self.upper] {
             blocks.clear();
             blocks.resize(self.rows.len(), zero());
@@ -88,7 +110,7 @@ impl<const N: usize> BlockLu<N> {
 
     /// Returns the block in row `i` and column `j` of the matrix for writing. `None` if it is not in the nonzero
     /// pattern.
-    pub(super) fn entry(&mut self, i: usize, j: usize) -> Option<&mut Block<N>> {
+    pub fn entry(&mut self, i: usize, j: usize) -> Option<&mut [[f64; N]; N]> {
         let (i, j) = (*self.position.get(i)?, *self.position.get(j)?);
         if i == j {
             return self.diagonal.get_mut(i as usize);
@@ -105,7 +127,7 @@ impl<const N: usize> BlockLu<N> {
 
     /// Computes the LU factors of the matrix in place (numeric factorization). Returns false if a pivot block on
     /// the diagonal is singular or not finite.
-    pub(super) fn factor(&mut self) -> bool {
+    pub fn factor(&mut self) -> bool {
         self.pivots.clear();
         for k in 0..self.n {
             let own = self.starts[k]..self.starts[k + 1];
@@ -142,8 +164,8 @@ impl<const N: usize> BlockLu<N> {
     }
 
     /// Solves the linear system with the computed LU factors. `x` holds the right-hand side and is overwritten by
-    /// the solution.
-    pub(super) fn solve(&mut self, x: &mut [[f64; N]]) {
+    /// the solution, one entry of N numbers for each block row.
+    pub fn solve(&mut self, x: &mut [[f64; N]]) {
         self.solution.clear();
         let order = self.ordering.order.iter();
         self.solution.extend(order.map(|v| x[*v as usize]));

@@ -33,6 +33,7 @@ mod system;
 mod tolerances;
 mod workspace;
 
+pub use factor::BlockLu;
 pub use problem::{BodyRows, SparseConeProblem, SparseContact};
 pub use workspace::{
     SparseConeAnswer, SparseConeOptions, SparseConeStage, SparseConeWorkspace, sparse_cone_residual,
