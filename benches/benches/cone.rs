@@ -206,7 +206,7 @@ fn neighbors(count: usize, side: usize) -> Vec<Vec<u32>> {
     let cell = |k: usize| [k % side, k / side % side, k / side / side];
     let touch = |a: [usize; 3], b: [usize; 3]| {
         let apart: [usize; 3] = std::array::from_fn(|k| a[k].abs_diff(b[k]));
-        apart.iter().sum::<usize>() <= 1 || (apart == [1, 1, 1] && (a[0] + a[1]) % 2 == 0)
+        apart.iter().sum::<usize>() <= 1 || (apart == [1, 1, 1] && (a[0] + a[1]).is_multiple_of(2))
     };
     let one = |i: usize| -> Vec<u32> {
         (0..count)
