@@ -107,8 +107,8 @@ pub trait Basis {
     );
 }
 
-/// Active set ([`Basis`]) of laws that only promise that no contact approaches after the impact. A correction brings contacts
-/// that still approach to rest.
+/// Active set of contacts ([`Basis`]) for laws that guarantee only that no contact approaches after the impact. A correction
+/// brings contacts that still approach to rest.
 #[derive(Clone, Debug, Default)]
 pub struct Opening {
     /// Contacts already brought to rest. They stay in the active set: two opposed contacts would otherwise alternate for ever.

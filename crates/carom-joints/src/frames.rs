@@ -123,9 +123,9 @@ impl Row {
         Self::between(frames, force, &frames.parent.origin)
     }
 
-    /// Jacobian row of a unit multiplier that acts as `force` on the child at the origin of its joint frame, with the
-    /// reaction on the parent at the same point of space (not at the parent's origin), for a direction `force` that is fixed
-    /// in the parent.
+    /// Returns the Jacobian row of a force along `force`, a direction in world axes that is fixed in the parent. The force acts on the
+    /// child at the origin of its joint frame; its reaction acts on the parent at the same point of space, not at the
+    /// parent's origin.
     pub fn sliding_force(frames: &Frames, force: Vector3<f64>) -> Self {
         Self::between(frames, force, &frames.child.origin)
     }

@@ -90,8 +90,9 @@ pub(super) fn first_solution(
     }))
 }
 
-/// True if the solution in the workspace is locally unique: no neighboring solution keeps every contact closed, sticking or
-/// sliding as it is and has other velocities. A sliding contact has one unknown impulse, a sticking one two.
+/// True if the solution in the workspace is locally unique: no neighboring solution has the same modes of all contacts (open,
+/// sticking, sliding) but other velocities. The test is made on the linear system of the closed contacts, in which a sliding
+/// contact has one unknown impulse and a sticking one has two.
 fn is_isolated(space: &ContactSpace, before: &[f64], workspace: &StepWorkspace) -> bool {
     let (impulse, after) = (&workspace.impulse, &workspace.after);
     let none = NO_VELOCITY * before.iter().fold(0.0, |a: f64, b| a.max(b.abs()));

@@ -328,8 +328,8 @@ impl<'a> Sampler<'a> {
         Ok(())
     }
 
-    /// Makes all steps of the random sample with index `sample` and returns them: caps and impulses on the caller's contact
-    /// rows (N·s), and the scaled whitened momentum after each step.
+    /// Draws the random sequence of impact steps with index `sample` and returns its steps: for each the caps (largest normal
+    /// impulses), the impulses on the caller's contact rows (both N·s), and the scaled whitened momentum after it.
     pub fn steps(&self, sample: u64) -> Result<Vec<RecordedStep>, ImpactError> {
         let (space, scale) = (&self.space, self.problem.scale());
         let contacts = self.problem.contacts();

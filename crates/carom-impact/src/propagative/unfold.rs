@@ -94,8 +94,8 @@ impl TwoContacts {
         }
     }
 
-    /// Computes the end of the alternating chain of impacts that starts at contact `first` (0 or 1); `None` if that contact
-    /// does not approach or the wedge of the two normals is closed.
+    /// Computes the end of the alternating chain of impacts that starts at contact `first` (0 or 1). Returns `None` if that
+    /// contact does not approach, or if the normals are opposite, so that the wedge of admissible momenta has no opening angle.
     pub fn unfold(&self, first: usize) -> Option<Unfolding> {
         let mut velocities = self.b.iter().zip(&self.grazing);
         let approaches = velocities

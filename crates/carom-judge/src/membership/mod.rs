@@ -76,8 +76,8 @@ impl Membership {
         }
     }
 
-    /// Returns true if the velocity belongs to the set of outcomes, false if not, `None` if that is unknown, also if a member
-    /// is only within the tolerance.
+    /// Returns true if the velocity belongs to the set of outcomes, and false if it does not. Returns `None` if that is unknown, or
+    /// if the outcome that was found agrees with the velocity only within the tolerance of the comparison.
     pub fn contains(&self) -> Option<bool> {
         match self {
             Self::Inside(_) => Some(true),

@@ -18,8 +18,8 @@ const ROUNDED_SLIDING: f64 = 10.0;
 /// Largest distance of the last velocity from the judged one, relative to the motion in each part that contacts touch.
 const END: f64 = 1e-9;
 
-/// Friction cone that contains the impulses of a chain of steps, the witness of a velocity's membership in the set of
-/// outcomes.
+/// Kind of friction cone that contains the impulses of a witness. A witness is a chain of impact steps which proves that a velocity
+/// belongs to the set of outcomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WitnessCone {
     /// Regular polygon with this number of corners, the first along the first tangent; 2 in the plane, where it is exact;
