@@ -177,7 +177,7 @@ impl fmt::Display for GateRule {
             Self::Velocity => "a pushing contact misses the velocity that the law asks for",
             Self::Sliding => "friction does not oppose the sliding",
             Self::Cancellation => {
-                "huge impulses that cancel hide that contacts approach or miss what the law asks for \
+                "huge impulses that cancel hide whether contacts approach or do what the law asks for \
                  (where a law has no answer they look like that; try another law)"
             }
         })

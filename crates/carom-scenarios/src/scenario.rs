@@ -1,7 +1,7 @@
 //! Scenarios: names, default configurations and runs.
 
 use crate::cite::citations;
-use crate::config::Input;
+use crate::config::{Input, title};
 use crate::tree::{Kind, Value, parse};
 use crate::{Overrides, ScenarioError};
 use carom_report::Record;
@@ -64,9 +64,8 @@ impl Scenario {
     /// unless the scenario is `world` or `mechanism`, whose own summaries would not describe the user's scene.
     fn name_of_scene(&self, overrides: &Overrides) -> Option<String> {
         let stem = overrides.file.as_ref()?.file_stem()?.to_str()?;
-        let name = stem.replace(['-', '_'], " ");
         let is_own = matches!(self.name, "world" | "mechanism");
-        (is_own && !name.trim().is_empty()).then(|| name.trim().to_owned())
+        is_own.then(|| title(&stem.replace(['-', '_'], " ")).ok())?
     }
 
     /// Runs the scenario by the closure `runner`, which may use inputs in addition to the configuration, and completes the

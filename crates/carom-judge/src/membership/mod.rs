@@ -26,6 +26,7 @@ mod ordered;
 mod orders;
 mod outside;
 mod round_chain;
+mod sampled;
 mod search;
 mod smooth;
 mod witness;

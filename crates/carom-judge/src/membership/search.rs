@@ -6,20 +6,16 @@ use super::newton::Led;
 use super::ordered::Ordered;
 use super::orders::{MAX_LISTED, in_some_order, one_after_the_other};
 use super::round_chain::{Closings, RoundChain};
+use super::sampled::{Sampled, one_sample, samplers};
 use super::witness::{Witness, WitnessCone};
 use super::{Known, Membership, Nearest, Origin, SAME, SetVerdict};
 use crate::Case;
 use crate::tasks::map;
 use carom_contact::{ImpactError, ImpactProblem};
-use carom_impact::frictional::{
-    BranchPolicy, CAP_OFF, COVERING_SPREAD, CapDistribution, Draw, Sampler, SetValued,
-};
+use carom_impact::frictional::Draw;
 use carom_metric::{Tangent, kernel};
 use nalgebra::DVector;
 use std::collections::{HashMap, HashSet};
-
-/// Sizes of the impulse steps of samples, relative to the impulse that stops a contact alone.
-const STEP_SIZES: [f64; 3] = [1.0, 0.5, 2.0];
 
 /// Number of samples in round cones that are moved to the velocity in parallel.
 const AT_ONCE: usize = 3;
@@ -38,9 +34,6 @@ const MAX_STEPS: usize = 24;
 
 /// Multiply-adds in linear programs and Newton's method that every search may use, however few its samples.
 const LEAST_WORK: u64 = 20_000_000;
-
-/// Divisor of the work budget: one sample may use this part of it.
-const SAMPLE_PART: u64 = 64;
 
 /// Divisor of the remaining budget: one chain in round cones may use this part of it.
 const BUDGET_PARTS: u64 = 4;
@@ -605,107 +598,4 @@ impl Search<'_, '_> {
         }
         None
     }
-}
-
-/// Creates the samplers of the outcome set: the default one, and ones with random solutions of ambiguous steps,
-/// contacts switched off and impulse steps of several sizes.
-fn samplers<'p>(case: &Case<'p>) -> Result<Vec<Sampler<'p>>, ImpactError> {
-    let plain = SetValued {
-        samples: case.options.samples,
-        seed: case.options.seed,
-        friction_cone: case.options.friction_cone,
-        max_work: case.options.max_work / SAMPLE_PART,
-        ..SetValued::default()
-    };
-    let first = Sampler::new(case.problem, &plain)?;
-    let step = first.impulse_step();
-    let mut all = vec![first];
-    for size in STEP_SIZES {
-        let law = SetValued {
-            branch: BranchPolicy::RandomCovering {
-                spread: COVERING_SPREAD,
-            },
-            caps: CapDistribution::Mixed { off: CAP_OFF },
-            ..plain.clone()
-        };
-        if step > 0.0 {
-            all.push(Sampler::new(case.problem, &law)?.resized(size));
-        }
-    }
-    Ok(all)
-}
-
-/// Sample of the set that ended.
-struct Sampled {
-    velocity: Tangent,
-    /// Distance of its end from the judged velocity.
-    distance: f64,
-    sample: u64,
-    sequence: ModeSequence,
-    /// Scaled impulses on the slots in each step.
-    steps: Vec<Vec<f64>>,
-    pivots: f64,
-    /// Units of work of the sample.
-    work: u64,
-    /// True if the sample was drawn by the default sampler.
-    is_plain: bool,
-}
-
-impl Sampled {
-    /// Returns a key that is equal for similar samples: their contact modes, and the number of their steps (0 unless
-    /// `counts_steps` is true).
-    fn key(&self, counts_steps: bool) -> (ModeSequence, usize) {
-        let steps = if counts_steps { self.steps.len() } else { 0 };
-        (self.sequence.clone(), steps)
-    }
-}
-
-/// Draws the outcome with number `sample` from the outcome set, and determines its contact modes and its distance from
-/// the judged velocity; `None` if its path does not end.
-fn one_sample(
-    case: &Case<'_>,
-    edges: &Edges,
-    samplers: &[Sampler<'_>],
-    sample: u64,
-    draw: &mut Draw,
-) -> Option<Sampled> {
-    let kinds = samplers.len() as u64;
-    let sampler = samplers.get((sample % kinds) as usize)?;
-    let mut sequence = ModeSequence::new(edges.n_contacts());
-    let mut steps: Vec<Vec<f64>> = Vec::new();
-    let mut before: Vec<f64> = Vec::new();
-    let observed = sampler.draw_observed(sample / kinds, draw, |draw| {
-        if before.len() == draw.impulse().len() {
-            let step: Vec<f64> = draw
-                .impulse()
-                .iter()
-                .zip(&before)
-                .map(|(a, b)| a - b)
-                .collect();
-            sequence.push(&edges.modes(&step, draw.velocity()));
-            steps.push(step);
-        }
-        before.clear();
-        before.extend_from_slice(draw.impulse());
-    });
-    if observed.is_err() || !draw.is_ended {
-        return None;
-    }
-    let mut end = case.before();
-    kernel::add_scaled(end.as_mut_slice(), 1.0, &edges.space.change(draw.impulse()));
-    let velocity = case.velocity(&end);
-    Some(Sampled {
-        distance: case.distance(&velocity),
-        velocity,
-        sample,
-        sequence,
-        steps,
-        // Steps in round cones are rarely solved by pivots, so that steps are counted.
-        pivots: match edges.cone {
-            WitnessCone::Round => draw.steps as f64,
-            WitnessCone::Polygon(_) => draw.pivots as f64,
-        },
-        work: draw.work,
-        is_plain: sample.is_multiple_of(kinds),
-    })
 }

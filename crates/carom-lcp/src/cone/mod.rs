@@ -54,6 +54,7 @@ mod newton;
 mod polygon;
 mod problem;
 mod residual;
+mod scale;
 mod single;
 mod sparse;
 mod weak;

@@ -179,16 +179,18 @@ fn take_name(file: &mut Value, name: &str) -> Result<(), Fault> {
 /// Removes the key `title` from the user's configuration file and returns its text, which replaces the scenario's summary.
 /// `None` if the key is absent.
 fn take_title(file: &mut Value) -> Result<Option<String>, Fault> {
-    let accept = |text: &str| {
-        let n = text.chars().count();
-        match text.trim().is_empty() || n > MOST_TITLE || text.contains(char::is_control) {
-            true => Err(format!(
-                "is a line of 1 to {MOST_TITLE} characters, not one of {n}"
-            )),
-            false => Ok(text.trim().to_owned()),
-        }
-    };
-    take(file, "title", accept)
+    take(file, "title", title)
+}
+
+/// Returns a text without the blanks around it, if it is a title: one line of at most `MOST_TITLE` characters.
+pub(crate) fn title(text: &str) -> Result<String, String> {
+    let n = text.chars().count();
+    match text.trim().is_empty() || n > MOST_TITLE || text.contains(char::is_control) {
+        true => Err(format!(
+            "is a line of 1 to {MOST_TITLE} characters, not one of {n}"
+        )),
+        false => Ok(text.trim().to_owned()),
+    }
 }
 
 /// Returns the name of the scenario to which a configuration in TOML belongs: the value of its key `scenario`; otherwise

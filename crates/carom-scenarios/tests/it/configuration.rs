@@ -92,16 +92,22 @@ fn a_value_out_of_range_is_named_with_file_line_and_key() {
 /// A scene of a user's own is called as its file, unless the file has a title; another scenario keeps its summary.
 #[test]
 fn a_scene_without_a_title_is_called_as_its_file() {
-    let summary = |name: &str, toml: &str| {
+    let named = |file: &str, name: &str, toml: &str| {
         let overrides = Overrides {
             toml: toml.to_owned(),
-            file: Some(PathBuf::from("some/where/two-balls_fall.toml")),
+            file: Some(PathBuf::from(file)),
             ..Overrides::default()
         };
         scenario(name).unwrap().run(&overrides).unwrap().summary
     };
+    let summary = |name: &str, toml: &str| named("some/where/two-balls_fall.toml", name, toml);
     let ball = "duration = 0.01\n[[bodies]]\nname = \"ball\"\nmass = 1.0\nposition = [0.0, 0.0, 2.0]\nshape = { type = \"sphere\", radius = 0.1 }";
     assert_eq!(summary("world", ball), "two balls fall");
+    let world = scenario("world").unwrap().summary;
+    // Names that are no titles.
+    for file in ["two\nlines.toml", "-_.toml", &"long".repeat(60)] {
+        assert_eq!(named(file, "world", ball), world);
+    }
     let titled = format!("title = \"A fall\"\n{ball}");
     assert_eq!(summary("world", &titled), "A fall");
     let cradle = scenario("newtons-cradle").unwrap().summary;
