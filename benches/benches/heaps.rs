@@ -6,10 +6,8 @@
 use carom_benches::worlds::{ball, body, elastic, plane};
 use carom_geometry::{Cuboid, Shape};
 use carom_motion::hybrid::{Ending, Limits};
-use carom_motion::world::{
-    BodySpec, PlaneSpec, Serial, StepCounts, Stepping, Surface, World, WorldSpec,
-};
 use carom_numeric::random::CounterRng;
+use carom_world::{BodySpec, PlaneSpec, Serial, StepCounts, Stepping, Surface, World, WorldSpec};
 use criterion::{Criterion, criterion_group, criterion_main};
 use nalgebra::Vector3;
 use std::time::{Duration, Instant};

@@ -6,9 +6,9 @@
 use carom_benches::robots::{assembled, chain, quadruped};
 use carom_benches::worlds::laws;
 use carom_motion::hybrid::{Ending, Limits};
-use carom_motion::jointed::JointedWorld;
-use carom_motion::joints::step::{Modes, Step, Stepper};
-use carom_motion::world::OnZeno;
+use carom_world::OnZeno;
+use carom_world::jointed::JointedWorld;
+use carom_world::joints::step::{Modes, Step, Stepper};
 use criterion::{Criterion, criterion_group, criterion_main};
 use std::time::{Duration, Instant};
 

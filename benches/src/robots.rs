@@ -2,13 +2,13 @@
 
 use carom_geometry::{Ellipsoid, HalfSpace, MassProperties, Shape};
 use carom_lie::{Se3, So3};
-use carom_motion::jointed::{JointedSpec, JointedWorld, TouchSpec};
-use carom_motion::joints::coordinates::{Actuator, CoordinateSpec, Rule, Table};
-use carom_motion::joints::frames::Frame;
-use carom_motion::joints::kinds::Kind;
-use carom_motion::joints::variational::RigidBody;
-use carom_motion::joints::{BallSpec, JointSpec, MultibodySpec, Placed};
-use carom_motion::world::{FlightRule, PlaneSpec, Surface};
+use carom_world::jointed::{JointedSpec, JointedWorld, TouchSpec};
+use carom_world::joints::coordinates::{Actuator, CoordinateSpec, Rule, Table};
+use carom_world::joints::frames::Frame;
+use carom_world::joints::kinds::Kind;
+use carom_world::joints::variational::RigidBody;
+use carom_world::joints::{BallSpec, JointSpec, MultibodySpec, Placed};
+use carom_world::{FlightRule, PlaneSpec, Surface};
 use nalgebra::{Matrix3, Vector3};
 
 /// Acceleration of gravity (m/s²).

@@ -6,10 +6,10 @@ use carom_impact::Propagative;
 use carom_impact::two_body::ImpactOptions;
 use carom_lie::{Se3, So3};
 use carom_motion::hybrid::Limits;
-use carom_motion::world::{
+use carom_numeric::random::CounterRng;
+use carom_world::{
     BodySpec, FlightRule, Laws, OnZeno, PlaneSpec, SingleLaw, Surface, World, WorldSpec,
 };
-use carom_numeric::random::CounterRng;
 use nalgebra::Vector3;
 
 /// A body of 1 kg at rest; `None` if the shape has no volume.

@@ -22,8 +22,8 @@ use carom_mechanism::{Derivatives, Dynamics, MechanicalSystem, Motion};
 use carom_metric::{KineticMetric, Tangent};
 use carom_motion::billiard::penny::{PennyBilliard, PennyState, RollingPenny};
 use carom_motion::hybrid::Ending;
-use carom_motion::joints::step::{Modes, Step, Stepper};
 use carom_scenarios::tail_runner::{Layout, Lengths, TailRunner};
+use carom_world::joints::step::{Modes, Step, Stepper};
 
 use carom_motion::flying::{Collider, ImpactRule};
 use carom_motion::generalized::CollisionIntegrator;
@@ -282,7 +282,7 @@ fn impacts_of_spheres_in_a_world_allocate_nothing() {
         let mut end = None;
         let count = measure(|| {
             end = Some(world.run(
-                &laws(carom_motion::world::OnZeno::Continue),
+                &laws(carom_world::OnZeno::Continue),
                 &limits(impacts),
                 &[],
                 &mut |_| (),

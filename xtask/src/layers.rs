@@ -28,6 +28,7 @@ const LEVELS: &[(&str, u8)] = &[
     ("carom-variational", 2),
     ("carom-joints", 2),
     ("carom-motion", 2),
+    ("carom-world", 2),
     ("carom-fit", 3),
     ("carom-report", 3),
     ("carom-scenarios", 3),
@@ -38,8 +39,8 @@ const LEVELS: &[(&str, u8)] = &[
 ];
 
 /// Arrows within one level: the binary may use the facade, scenarios the data
-/// that they report, motion the flights, everything the numerical tools.
-const SIDEWAYS: [(&str, &str); 15] = [
+/// that they report, motion the flights, worlds the driver of runs, everything the numerical tools.
+const SIDEWAYS: [(&str, &str); 17] = [
     ("carom-cli", "carom"),
     ("carom-cli", "carom-sweep"),
     ("carom-scenarios", "carom-report"),
@@ -53,7 +54,9 @@ const SIDEWAYS: [(&str, &str); 15] = [
     ("carom-impact", "carom-contact"),
     ("carom-motion", "carom-derivative"),
     ("carom-motion", "carom-variational"),
-    ("carom-motion", "carom-joints"),
+    ("carom-world", "carom-variational"),
+    ("carom-world", "carom-joints"),
+    ("carom-world", "carom-motion"),
     ("carom-joints", "carom-variational"),
 ];
 

@@ -23,7 +23,7 @@
 //! | [`multibody`] | bodies and joints together, and how they are assembled |
 //! | [`step`] | one step |
 //!
-//! Events, impacts and contacts are `carom-motion`'s. Leimkuhler & Skeel, *Symplectic numerical integrators in
+//! Events, impacts and contacts are in `carom-world`. Leimkuhler & Skeel, *Symplectic numerical integrators in
 //! constrained Hamiltonian systems*, J. Comput. Phys. 112 (1994).
 //!
 //! # Examples

@@ -5,7 +5,7 @@
 //!
 //! | system | built by | flight |
 //! | --- | --- | --- |
-//! | bodies and planes | [`World`](crate::world::World) | on SE(3), each body separately; lasting contact by time steps |
+//! | bodies and planes | `carom_world::World` | on SE(3), each body separately; lasting contact by time steps |
 //! | one body above a plane | [`Collider`](crate::flying::Collider) | on SE(3) |
 //! | a mechanism | [`CollisionIntegrator`](crate::generalized::CollisionIntegrator) | variational steps in generalized coordinates |
 //! | a nonholonomic billiard | [`follow`](crate::billiard::system::follow) | a closed-form flow |

@@ -83,6 +83,29 @@ pub fn newton_from(
     at
 }
 
+/// Number of evaluations after which [`widening`] grows by the next factor of four.
+const WIDENED_EVERY: usize = 512;
+
+/// Returns a factor for the tolerance of a search that takes many evaluations and cannot decide. `beyond` is the number of
+/// evaluations beyond those that use the tolerance zero, `None` during these. The factor is 0 for `None`, then 1, and grows
+/// fourfold after each further 512 evaluations.
+///
+/// # Examples
+///
+/// ```
+/// # use carom_numeric::roots::widening;
+/// assert_eq!([None, Some(0), Some(600), Some(1100)].map(widening), [0.0, 1.0, 4.0, 16.0]);
+/// ```
+#[must_use]
+pub fn widening(beyond: Option<usize>) -> f64 {
+    beyond.map_or(0.0, |evaluations| {
+        crate::power(
+            4.0,
+            i32::try_from(evaluations / WIDENED_EVERY).unwrap_or(i32::MAX),
+        )
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -46,7 +46,7 @@ pub enum ScenarioError {
     Billiard(#[from] BilliardError),
     /// A world could not be built, or its motion stopped with an error.
     #[error(transparent)]
-    Motion(#[from] carom_motion::world::MotionError),
+    Motion(#[from] carom_world::MotionError),
     /// No design was found.
     #[error(transparent)]
     Design(#[from] DesignError),
@@ -95,9 +95,9 @@ impl ScenarioError {
             Self::Integration { .. } => false,
             Self::Motion(error) => matches!(
                 error,
-                carom_motion::world::MotionError::InvalidValue { .. }
-                    | carom_motion::world::MotionError::InitialPenetration { .. }
-                    | carom_motion::world::MotionError::Shape { .. }
+                carom_world::MotionError::InvalidValue { .. }
+                    | carom_world::MotionError::InitialPenetration { .. }
+                    | carom_world::MotionError::Shape { .. }
             ),
             Self::Impact(error) | Self::Billiard(BilliardError::Impact(error)) => solvable(error),
             Self::Variational(error) | Self::Collision(CollisionError::Flight(error)) => !matches!(

@@ -3,8 +3,8 @@
 //! The text is what `carom run world` takes; `carom show world` has every key.
 
 use carom::motion::hybrid::Ending;
-use carom::motion::world::Event;
 use carom::scenarios::World;
+use carom::world::Event;
 use std::error::Error;
 
 const WORLD: &str = r#"

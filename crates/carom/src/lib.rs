@@ -15,7 +15,8 @@
 //! | [`lcp`] | `carom-lcp` | linear complementarity problems |
 //! | [`mechanism`] | `carom-mechanism` | mechanical systems in generalized coordinates |
 //! | [`variational`] | `carom-variational` | flights and steps between impacts |
-//! | `motion` | `carom-motion` | motion through impacts: worlds, mechanisms, billiards |
+//! | `motion` | `carom-motion` | motion through impacts: one body, mechanisms, billiards |
+//! | `world` | `carom-world` | worlds of rigid bodies: flights, impacts, lasting contact, joints, heaps |
 //! | `report` | `carom-report` | records, tables, figures, animations and their files |
 //! | `scenarios` | `carom-scenarios` | the papers' examples as named runs |
 //!
@@ -28,14 +29,14 @@
 //! | a law, and I want its Jacobian | [`derivative::differentiate`] |
 //! | the outcome of an engine | [`judge`], `carom judge` |
 //! | wheels or blades that do not slip | the nonholonomic laws of [`impact`] |
-//! | bodies that fly, hit and rest | `motion::world` |
+//! | bodies that fly, hit and rest | `world` |
 //! | joint coordinates with contacts | [`mechanism`], `motion::generalized` |
 //! | a complementarity problem | [`lcp`] |
 //! | one of the papers' examples | `scenarios` |
 //!
 //! | feature | adds |
 //! | --- | --- |
-//! | `motion` (default) | the module `motion` |
+//! | `motion` (default) | the modules `motion` and `world` |
 //! | `scenarios` (default) | the modules `scenarios` and `report`, and with them files, plots and configuration formats |
 //! | `meshes` | meshes from the bytes of STL and OBJ files (part of `scenarios`) |
 //! | `serde` | velocities, momenta and contacts can be serialized |
@@ -87,6 +88,8 @@ pub use carom_report as report;
 pub use carom_scenarios as scenarios;
 pub use carom_two_body as two_body;
 pub use carom_variational as variational;
+#[cfg(feature = "motion")]
+pub use carom_world as world;
 pub use nalgebra;
 
 /// Compiles and runs the programs in the documentation.

@@ -15,13 +15,14 @@
 //!    no contact.
 //! 3. *Start in contact.* After an impact $\Phi = 0$ up to rounding and $u \ge 0$. The certificate advances from there without
 //!    evaluating the gap at the start. In these conditions zero is replaced by a floor: the gap at the start, if that is
-//!    negative, minus the rounding band. After many evaluations a growing tolerance is also subtracted ([`patience`]): a graze
+//!    negative, minus the rounding band. After many evaluations a growing tolerance is also subtracted ([`widening`]): a graze
 //!    that stays undecided for long is less deep than that. If no bounds exist, because a step could turn the body by more than
 //!    77°, the search samples the path every 1/4096 of the step.
 
 use super::CollisionError;
 use crate::tolerances::BISECTED_TIME;
 use carom_geometry::{Gap, HalfSpace, SupportMap};
+use carom_numeric::roots::widening;
 use carom_variational::{Flight, PathRate, RigidBody, State};
 use nalgebra::Vector3;
 
@@ -46,15 +47,6 @@ const MAX_LIFTS: usize = 8;
 
 /// Sampling interval, as a fraction of the step, used if no bounds exist.
 const STRIDE: f64 = 1.0 / 4096.0;
-
-/// Returns a factor for the depth tolerance of a contact search, which grows when the search takes many evaluations. `beyond` is
-/// the number of evaluations beyond the first [`PATIENCE`] ones, or `None` before that. The factor is 0 for `None`, then 1, and
-/// grows fourfold after each further 512 evaluations.
-pub(crate) fn patience(beyond: Option<usize>) -> f64 {
-    beyond.map_or(0.0, |evaluations| {
-        carom_numeric::power(4.0, (evaluations / PATIENCE) as i32)
-    })
-}
 
 /// Method that finds the first contact of the body with the plane within a time step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -203,7 +195,7 @@ impl<S: SupportMap, F: Flight> Scene<'_, S, F> {
         let exact = at.gap.value.min(0.0) - band;
         for evaluation in 0..MAX_EVALUATIONS {
             let beyond = evaluation.checked_sub(PATIENCE);
-            let slack = SHALLOW * self.radius * patience(beyond);
+            let slack = SHALLOW * self.radius * widening(beyond);
             let floor = exact - slack;
             let left = time - at.time;
             if left <= 0.0 || self.certificate(&at, left, bounds) >= floor {

@@ -4,6 +4,3 @@
 mod billiard;
 mod flying;
 mod generalized;
-mod jointed;
-mod touching;
-mod world;

@@ -6,10 +6,10 @@ use crate::motion::heap::Heap;
 use crate::motion::playback::{Hit, playback};
 use crate::motion::scene::{Course, Scene};
 use carom_geometry::{Ellipsoid, Shape};
-use carom_motion::world::World;
 use carom_numeric::random::CounterRng;
 use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
 use carom_variational::State;
+use carom_world::World;
 use nalgebra::Vector3;
 use serde::Deserialize;
 

@@ -7,8 +7,8 @@ use crate::motion::heap::Heap;
 use crate::motion::playback::{Hit, playback};
 use crate::motion::scene::{Course, GRAVITY, Scene};
 use carom_geometry::{Cuboid, Shape};
-use carom_motion::world::World;
 use carom_report::record::{Column, Quantity, Record, Table};
+use carom_world::World;
 use nalgebra::Vector3;
 use serde::Deserialize;
 

@@ -8,9 +8,9 @@ use crate::motion::playback::playback;
 use crate::motion::scene::GRAVITY;
 use carom_geometry::{Cuboid, Ellipsoid, Rounded, Shape};
 use carom_lie::{Se3, So3};
-use carom_motion::joints::coordinates::CoordinateSpec;
 use carom_report::record::{Quantity, Record};
 use carom_variational::State;
+use carom_world::joints::coordinates::CoordinateSpec;
 use nalgebra::Vector3;
 use serde::Deserialize;
 

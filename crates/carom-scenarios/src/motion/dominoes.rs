@@ -7,8 +7,8 @@ use crate::motion::pivot::Pivot;
 use crate::motion::playback::{Hit, playback};
 use crate::motion::scene::{Course, Scene, moreau};
 use carom_geometry::{Cuboid, Shape};
-use carom_motion::world::{ImpactContact, Surface};
 use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
+use carom_world::{ImpactContact, Surface};
 use nalgebra::Vector3;
 use serde::Deserialize;
 

@@ -2,9 +2,9 @@
 
 use crate::motion::figures::{Series, against_time};
 use crate::motion::scene::{Course, GRAVITY, Scene};
-use carom_motion::world::World;
 use carom_report::record::{Quantity, Record};
 use carom_variational::State;
+use carom_world::World;
 use nalgebra::Vector3;
 
 /// Fraction of the run, at its end, in which the rest of a heap is examined.

@@ -8,18 +8,18 @@ use carom_geometry::{HalfSpace, MassProperties, Shape};
 use carom_impact::two_body::ImpactOptions;
 use carom_lie::{Se3, So3};
 use carom_motion::hybrid::{Ending, Limits};
-use carom_motion::jointed::{
+use carom_variational::State;
+use carom_world::jointed::{
     JointEvent, JointImpact, JointedEnd, JointedSpec, JointedWorld, TouchSpec,
 };
-use carom_motion::joints::coordinates::CoordinateSpec;
-use carom_motion::joints::frames::Frame;
-use carom_motion::joints::kinds::Kind;
-use carom_motion::joints::variational::RigidBody;
-use carom_motion::joints::{BallSpec, JointSpec, MultibodySpec, Placed};
-use carom_motion::world::{
+use carom_world::joints::coordinates::CoordinateSpec;
+use carom_world::joints::frames::Frame;
+use carom_world::joints::kinds::Kind;
+use carom_world::joints::variational::RigidBody;
+use carom_world::joints::{BallSpec, JointSpec, MultibodySpec, Placed};
+use carom_world::{
     BodySpec, FlightRule, Laws, MotionError, OnZeno, PlaneSpec, SingleLaw, Surface, WorldSpec,
 };
-use carom_variational::State;
 use nalgebra::Vector3;
 
 /// Builder of a world of jointed bodies.

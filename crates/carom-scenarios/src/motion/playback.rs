@@ -1,10 +1,10 @@
 //! Animation of a world's motion.
 
 use crate::lie_group::bouncing::solids;
-use carom_motion::world::{Impact, WorldSpec};
 use carom_report::animation::{self, Animation, PointImpulse, SpaceBody, Wall};
 use carom_report::record::{Color, Record};
 use carom_variational::State;
+use carom_world::{Impact, WorldSpec};
 use nalgebra::Vector3;
 
 /// Largest number of drawn bodies.

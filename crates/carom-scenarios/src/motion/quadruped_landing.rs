@@ -11,9 +11,9 @@ use carom_geometry::{Cuboid, Rounded, Segment, Shape};
 use carom_impact::frictional::{
     AnitescuPotra, MoreauNewton, Poisson, Sampler, SetValued, sampled_outcomes,
 };
-use carom_motion::joints::coordinates::{Actuator, CoordinateSpec, Rule, Table as Targets};
 use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
 use carom_variational::State;
+use carom_world::joints::coordinates::{Actuator, CoordinateSpec, Rule, Table as Targets};
 use nalgebra::Vector3;
 use serde::Deserialize;
 use std::sync::{Arc, Mutex};

@@ -7,11 +7,11 @@ use carom_impact::Propagative;
 use carom_impact::frictional::MoreauNewton;
 use carom_lie::{Se3, So3};
 use carom_motion::hybrid::{Ending, Limits};
-use carom_motion::world::{
+use carom_variational::State;
+use carom_world::{
     BodySpec, Event, FlightRule, Impact, Laws, MotionError, OnZeno, PlaneSpec, RunEnd, Sample,
     Serial, SingleLaw, Stepping, Surface, World, WorldSpec,
 };
-use carom_variational::State;
 use nalgebra::Vector3;
 
 /// Standard gravity (m/s²).

@@ -4,8 +4,8 @@ use crate::ScenarioError;
 use crate::lie_group::bouncing::ShapeConfig;
 use carom_geometry::{GeometryError, MassProperties, Shape};
 use carom_lie::{Se3, So3};
-use carom_motion::joints::Placed;
-use carom_motion::world::BodySpec;
+use carom_world::BodySpec;
+use carom_world::joints::Placed;
 use nalgebra::{Matrix3, Vector3};
 use serde::Deserialize;
 

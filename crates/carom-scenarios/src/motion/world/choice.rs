@@ -6,7 +6,7 @@ use super::setup::Setup;
 use crate::ScenarioError;
 use carom_impact::Law;
 use carom_impact::frictional::Poisson;
-use carom_motion::world::{FlightRule, OnZeno, Scheme, Surface};
+use carom_world::{FlightRule, OnZeno, Scheme, Surface};
 
 impl Setup {
     /// Chooses the integration scheme of a world: event-driven integration or time stepping. With the scheme `auto`,
@@ -19,7 +19,7 @@ impl Setup {
     pub(super) fn choose(
         &self,
         config: &Config,
-        world: &carom_motion::world::World,
+        world: &carom_world::World,
     ) -> Result<Scheme, ScenarioError> {
         match config.scheme {
             SchemeConfig::Events => Ok(Scheme::Events),

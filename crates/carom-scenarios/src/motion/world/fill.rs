@@ -4,8 +4,8 @@ use crate::ScenarioError;
 use crate::lie_group::bouncing::ShapeConfig;
 use carom_geometry::{GeometryError, SupportMap};
 use carom_lie::{Se3, So3};
-use carom_motion::world::BodySpec;
 use carom_numeric::random::CounterRng;
+use carom_world::BodySpec;
 use nalgebra::Vector3;
 use serde::Deserialize;
 

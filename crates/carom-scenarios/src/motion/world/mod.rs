@@ -17,10 +17,10 @@ pub use joints::Robot;
 
 use crate::config::Input;
 use crate::{Overrides, ScenarioError};
-use carom_motion::jointed::Control;
-use carom_motion::world::{Event, Executor, RunEnd, Scheme};
 use carom_report::Record;
 use carom_variational::State;
+use carom_world::jointed::Control;
+use carom_world::{Event, Executor, RunEnd, Scheme};
 use config::Config;
 use report::Log;
 use setup::Setup;
@@ -119,7 +119,7 @@ fn time_of(event: &Event<'_>) -> f64 {
 /// ```
 #[derive(Debug)]
 pub struct World {
-    world: carom_motion::world::World,
+    world: carom_world::World,
     setup: Setup,
     scheme: Scheme,
     /// True if the run may switch from event-driven integration to time stepping when events become too frequent.
@@ -149,7 +149,7 @@ impl World {
         let made = Self::read(&input, None).and_then(|(config, record)| {
             if config.is_jointed() {
                 let message =
-                    "worlds with joints are run by `carom run world` and `carom_motion::jointed`";
+                    "worlds with joints are run by `carom run world` and `carom_world::jointed`";
                 return Err(ScenarioError::value("joints", message));
             }
             Self::new(&config, &input, record)
@@ -215,8 +215,7 @@ impl World {
         record: Record,
     ) -> Result<(Self, Record), ScenarioError> {
         let setup = config.setup(&|key| input.is_given(key))?;
-        let world =
-            carom_motion::world::World::new(&setup.spec).map_err(|error| setup.name_key(&error))?;
+        let world = carom_world::World::new(&setup.spec).map_err(|error| setup.name_key(&error))?;
         let scheme = setup.choose(config, &world)?;
         let hands_over = scheme == Scheme::Events && setup.hands_over(config);
         let threads = match scheme {
@@ -234,7 +233,7 @@ impl World {
     }
 
     /// Returns the bodies and planes of this world, with their names, shapes and energies.
-    pub fn world(&self) -> &carom_motion::world::World {
+    pub fn world(&self) -> &carom_world::World {
         &self.world
     }
 
@@ -259,7 +258,7 @@ impl World {
         }
         let single = self.setup.single();
         let several = |index: usize| self.setup.several(index);
-        let laws = carom_motion::world::Laws {
+        let laws = carom_world::Laws {
             single: single.as_law(),
             several: &several,
             on_zeno: self.setup.on_zeno,

@@ -7,9 +7,9 @@ use crate::motion::playback::{Hit, playback, up};
 use carom_geometry::SupportMap;
 use carom_impact::frictional::Poisson;
 use carom_motion::hybrid::Ending;
-use carom_motion::world::{Event, Impact, PlaneSpec, RunEnd, Sample, Scheme, StepCounts};
 use carom_report::record::{Quantity, Record};
 use carom_variational::State;
+use carom_world::{Event, Impact, PlaneSpec, RunEnd, Sample, Scheme, StepCounts};
 use nalgebra::Vector3;
 use serde_json::{Map, Value, json};
 
@@ -161,7 +161,7 @@ impl<'w> Log<'w> {
     }
 
     fn impact(&self, impact: &Impact) -> Value {
-        let contact = |c: &carom_motion::world::ImpactContact| {
+        let contact = |c: &carom_world::ImpactContact| {
             json!({
                 "first": self.world.world.name(c.first),
                 "second": self.world.world.name(c.second),
@@ -543,7 +543,7 @@ fn figures(World { world, setup, .. }: &World, log: &Log<'_>, record: &mut Recor
     ));
 }
 
-fn contact(world: &carom_motion::world::World, contact: &LastingContact) -> Value {
+fn contact(world: &carom_world::World, contact: &LastingContact) -> Value {
     let modes: Vec<Value> = contact
         .modes
         .iter()

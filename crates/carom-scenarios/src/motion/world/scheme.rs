@@ -1,7 +1,7 @@
 //! Keys of the scheme of motion: event-driven integration or time stepping.
 
 use crate::ScenarioError;
-use carom_motion::world::{MotionError, Stepping};
+use carom_world::{MotionError, Stepping};
 use serde::Deserialize;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]

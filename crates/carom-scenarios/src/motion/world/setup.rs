@@ -12,7 +12,7 @@ use carom_impact::frictional::SetValued;
 use carom_impact::two_body::{ImpactOptions, RestitutionLaw};
 use carom_impact::{ContactCount, LAWS, Law, Routh};
 use carom_motion::hybrid::Limits;
-use carom_motion::world::{
+use carom_world::{
     BodySpec, FlightRule, MotionError, OnZeno, PlaneSpec, SingleLaw, Stepping, Surface, WorldSpec,
 };
 use nalgebra::Vector3;

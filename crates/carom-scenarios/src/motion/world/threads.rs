@@ -1,6 +1,6 @@
 //! Threads for the independent tasks of time stepping.
 
-use carom_motion::world::Executor;
+use carom_world::Executor;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 /// Thread pool, or the calling thread.

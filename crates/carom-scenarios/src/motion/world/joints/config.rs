@@ -3,11 +3,11 @@
 use crate::ScenarioError;
 use crate::tree::EXTENDED;
 use carom_lie::So3;
-use carom_motion::joints::coordinates::{Actuator, CoordinateSpec, Rule, Signal, Table};
-use carom_motion::joints::frames::Frame;
-use carom_motion::joints::kinds::{KINDS, Kind};
-use carom_motion::joints::{BallSpec, JointSpec};
 use carom_numeric::expression::{Expression, Names, Scalar, Type};
+use carom_world::joints::coordinates::{Actuator, CoordinateSpec, Rule, Signal, Table};
+use carom_world::joints::frames::Frame;
+use carom_world::joints::kinds::{KINDS, Kind};
+use carom_world::joints::{BallSpec, JointSpec};
 use nalgebra::{Matrix3, Vector3};
 use serde::Deserialize;
 use serde::de::{self, Deserializer, SeqAccess, Visitor};
@@ -258,7 +258,7 @@ impl JointConfig {
         kind: &Kind,
         fault: &dyn Fn(&str, String) -> ScenarioError,
     ) -> Result<(), ScenarioError> {
-        use carom_motion::joints::kinds::Axes;
+        use carom_world::joints::kinds::Axes;
         let ball = kind.is_spherical();
         let some = !kind.coordinates.is_empty();
         let keys = [
@@ -370,7 +370,7 @@ impl JointConfig {
         kind: &Kind,
         fault: &dyn Fn(&str, String) -> ScenarioError,
     ) -> Result<Vec<Vector3<f64>>, ScenarioError> {
-        use carom_motion::joints::kinds::Axes;
+        use carom_world::joints::kinds::Axes;
         let finite = |key: &str, axis: &[f64; 3]| {
             if axis.iter().all(|x| x.is_finite()) && axis.iter().any(|x| *x != 0.0) {
                 return Ok(Vector3::from(*axis));

@@ -5,12 +5,12 @@ use super::setup::Jointed;
 use crate::motion::playback::{Hit, between, playback};
 use carom_geometry::{Ellipsoid, MassProperties, Rounded, Segment, Shape, SupportMap, Union};
 use carom_lie::{Se3, So3};
-use carom_motion::jointed::{JointEvent, JointedEnd, Reaction};
-use carom_motion::joints::kinds::Axes;
-use carom_motion::joints::{Joint, Multibody};
-use carom_motion::world::{BodySpec, WorldSpec};
 use carom_report::Record;
 use carom_variational::State;
+use carom_world::jointed::{JointEvent, JointedEnd, Reaction};
+use carom_world::joints::kinds::Axes;
+use carom_world::joints::{Joint, Multibody};
+use carom_world::{BodySpec, WorldSpec};
 use nalgebra::{Matrix3, Rotation3, Unit, Vector3};
 
 /// Largest number of frames.

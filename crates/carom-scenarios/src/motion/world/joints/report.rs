@@ -5,12 +5,12 @@ use crate::motion::figures::{MOST_LINES, Series, against_time};
 use crate::motion::world::World;
 use crate::motion::world::output::ImpactOutput;
 use carom_motion::hybrid::Ending;
-use carom_motion::jointed::{
-    JointContact, JointEvent, JointImpact, JointSample, JointedEnd, LimitContact,
-};
-use carom_motion::joints::{Multibody, Posture};
 use carom_report::record::{Quantity, Record};
 use carom_variational::State;
+use carom_world::jointed::{
+    JointContact, JointEvent, JointImpact, JointSample, JointedEnd, LimitContact,
+};
+use carom_world::joints::{Multibody, Posture};
 use nalgebra::Vector3;
 use serde_json::{Map, Value, json};
 

@@ -3,8 +3,8 @@
 use super::setup::Jointed;
 use crate::ScenarioError;
 use crate::motion::world::config::Config;
-use carom_motion::jointed::{Control, JointEvent, JointedEnd, JointedWorld};
-use carom_motion::world::Laws;
+use carom_world::Laws;
+use carom_world::jointed::{Control, JointEvent, JointedEnd, JointedWorld};
 
 /// Robot of jointed links in a world, with impact laws, limits and sample times. Created by
 /// [`World::from_urdf`](crate::World::from_urdf).

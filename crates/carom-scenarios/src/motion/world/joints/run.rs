@@ -5,9 +5,9 @@ use super::setup::Jointed;
 use super::{playback, report};
 use crate::ScenarioError;
 use crate::config::Input;
-use carom_motion::jointed::{Control, JointEvent};
-use carom_motion::world::Laws;
 use carom_report::Record;
+use carom_world::Laws;
+use carom_world::jointed::{Control, JointEvent};
 
 /// Simulates a world with joints and fills its record. `control`: optional controller, which sets forces along the joint
 /// coordinates at grid times.

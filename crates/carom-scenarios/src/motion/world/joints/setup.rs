@@ -6,10 +6,10 @@ use super::super::setup::Setup;
 use super::config::{JointConfig, Things};
 use crate::ScenarioError;
 use carom_geometry::Shape;
-use carom_motion::jointed::{JointedSpec, JointedWorld, TouchSpec};
-use carom_motion::joints::variational::RigidBody;
-use carom_motion::joints::{JointError, JointSpec, MultibodySpec};
-use carom_motion::world::{MotionError, Surface};
+use carom_world::jointed::{JointedSpec, JointedWorld, TouchSpec};
+use carom_world::joints::variational::RigidBody;
+use carom_world::joints::{JointError, JointSpec, MultibodySpec};
+use carom_world::{MotionError, Surface};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// World of jointed bodies with the settings of its run.
@@ -106,7 +106,7 @@ impl Jointed {
                 bodies: parts,
                 joints: specs,
                 gravity: setup.gravity,
-                exact: setup.spec.flight == carom_motion::world::FlightRule::Exact,
+                exact: setup.spec.flight == carom_world::FlightRule::Exact,
             },
             placed,
             flight: setup.spec.flight,

@@ -1,0 +1,162 @@
+//! Events that a run reports, and the queue of future events.
+
+use crate::MotionError;
+use crate::stepping::StepCounts;
+use crate::time::Time;
+use carom_motion::hybrid::{self, Ending};
+use carom_variational::State;
+use nalgebra::Vector3;
+use std::cmp::Ordering;
+
+/// Contact point of an impact between two bodies, or a body and a plane: position, normal, impulse and velocity before.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ImpactContact {
+    /// Index of a mobile body; of two mobile bodies, the smaller index.
+    pub first: usize,
+    /// Index of the other body or plane; bodies are counted first.
+    pub second: usize,
+    /// Position in space (m).
+    pub point: Vector3<f64>,
+    /// Unit normal, from the second body or plane into the first.
+    pub normal: Vector3<f64>,
+    /// Impulse on the first body, in space (N s).
+    pub impulse: Vector3<f64>,
+    /// Normal velocity before the impact, negative if approaching (m/s).
+    pub normal_velocity: f64,
+}
+
+/// Impact of rigid bodies: all contacts that the impact law resolves together at one time, with energies and the states
+/// after.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Impact {
+    /// Time (s).
+    pub time: f64,
+    /// Name of the impact law that gave the solution; `accumulated` at an accumulation point of infinitely many impacts.
+    pub law: &'static str,
+    /// Kinetic energy of the bodies involved before the impact (J); in time stepping with the work of gravity in the step.
+    pub energy_minus: f64,
+    /// Kinetic energy of the bodies involved after the impact (J).
+    pub energy_plus: f64,
+    /// Contact points.
+    pub contacts: Vec<ImpactContact>,
+    /// Bodies involved, and their states after the impact.
+    pub states: Vec<(usize, State)>,
+}
+
+/// States of all bodies of a world at one of the sample times that the caller of a run requested.
+#[derive(Clone, Copy, Debug)]
+pub struct Sample<'e> {
+    /// Time (s).
+    pub time: f64,
+    /// States of all bodies.
+    pub states: &'e [State],
+}
+
+/// Event that a run of a world reports: sample, impact, or change of a lasting contact. A contact is identified by the
+/// indices of its two bodies, or body and plane (bodies are counted first).
+pub type Event<'e> = hybrid::Event<'e, Sample<'e>, Impact, (usize, usize)>;
+
+/// Energy and momentum balance of a run of a world of rigid bodies: losses, errors, and impulses of planes and fixed bodies.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Balance {
+    /// Energy lost in impacts (J).
+    pub impact_loss: f64,
+    /// Energy that lasting contacts lost in friction and at points that landed within a step (J). In time stepping: energy lost
+    /// by all impulses that belong to no impact.
+    pub contact_loss: f64,
+    /// Largest violation of the energy balance (J): energy plus losses, compared with the energy at the start. Rounding, and the
+    /// error of the steps of lasting contact. In time stepping rounding alone, because `contact_loss` contains the work of all
+    /// impulses.
+    pub energy_error: f64,
+    /// Potential energy that time stepping added by removing overlaps from the positions (J).
+    pub projection: f64,
+    /// Work of the normal impulses of lasting contacts in time stepping (J). The exact value is zero: this part of
+    /// `contact_loss`, with the opposite sign, is the error of the steps, which is of first order.
+    pub lasting_work: f64,
+    /// Total impulse of each plane and fixed body on the others, by index (N s).
+    pub supports: Vec<Vector3<f64>>,
+}
+
+/// Switch of a run from event-driven integration (every impact located in time) to time stepping: time and reason.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HandedOver {
+    /// Time of the switch (s).
+    pub time: f64,
+    /// Error with which event-driven integration would have ended.
+    pub reason: MotionError,
+}
+
+/// Result of a run of a world of rigid bodies: states at the end, reason of the end, counts, and balance.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunEnd {
+    /// Reason for the end of the run.
+    pub ending: Ending<MotionError>,
+    /// Time reached (s).
+    pub time: f64,
+    /// States of all bodies.
+    pub states: Vec<State>,
+    /// Number of impacts.
+    pub n_impacts: usize,
+    /// Number of steps of lasting contact and of variational flights.
+    pub n_steps: usize,
+    /// Energy and momentum balance.
+    pub balance: Balance,
+    /// Smallest gap of a pair at its impacts and at the ends of its steps of lasting contact (m); infinite if there were neither.
+    /// In time stepping: smallest gap at the middles of all steps.
+    pub lowest_gap: f64,
+    /// Counts of time stepping; `None` if there was no time stepping.
+    pub stepping: Option<StepCounts>,
+    /// Switch from event-driven integration to time stepping; `None` if there was no switch.
+    pub handed_over: Option<HandedOver>,
+}
+
+/// Kinds of future events. Indices have 32 bits, so that the queue is small in memory.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Next {
+    /// A pair touches. `stamps` is the sum of the two flight numbers at the time of the search; the event is void if it has
+    /// changed.
+    Touch { pair: [u32; 2], stamps: u64 },
+    /// The step of an island ends. `stamp` identifies the step.
+    StepEnd { island: u32, stamp: u64 },
+    /// A grid time, at which variational flights begin anew.
+    Line,
+    /// A body leaves its swept box; `count` identifies the box.
+    Leave { body: u32, count: u64 },
+    /// The contact search of a pair continues from here. `counts` is the sum of the numbers of the two swept boxes; the event is
+    /// void if it has changed.
+    Look { pair: [u32; 2], counts: u64 },
+}
+
+/// An entry of the queue; the earliest entry is the greatest in the order.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Entry {
+    pub(crate) time: Time,
+    pub(crate) next: Next,
+}
+
+impl Entry {
+    fn order(&self) -> (u32, u32, u32) {
+        match self.next {
+            Next::StepEnd { island, .. } => (0, island, 0),
+            Next::Touch { pair, .. } => (1, pair[0], pair[1]),
+            Next::Line => (2, 0, 0),
+            Next::Leave { body, .. } => (3, body, 0),
+            Next::Look { pair, .. } => (4, pair[0], pair[1]),
+        }
+    }
+}
+
+impl Eq for Entry {}
+
+impl PartialOrd for Entry {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Entry {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let time = other.time.compare(&self.time);
+        time.then_with(|| other.order().cmp(&self.order()))
+    }
+}

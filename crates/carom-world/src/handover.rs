@@ -1,0 +1,148 @@
+//! Switch from event-driven integration to time stepping, where events crowd.
+//!
+//! Event-driven integration ends if an impact law finds no solution, if impacts follow each other without time between them, or
+//! if forces of lasting contacts are not found. Time stepping begins with the states at that time and with the balance so far, so
+//! that energy and momentum of the whole run add up.
+
+use crate::MotionError;
+use crate::body::Body;
+use crate::events::{Balance, Event, HandedOver, RunEnd};
+use crate::pair::Other;
+use crate::pair_table::Pair;
+use crate::run::Run;
+use crate::spec::{Laws, World};
+use crate::stepping::{Executor, Scheme, Stepping};
+use carom_motion::hybrid::{Ending, Limits, drive};
+use carom_variational::State;
+
+/// Largest overlap with which time stepping takes over, as a fraction of the smaller radius: rotation leaves overlaps of this
+/// size within a step of time stepping anyway.
+const DEEPEST: f64 = 1e-3;
+
+/// Largest time step for which time stepping continues where a step of lasting contact was too large, in units of $\sqrt{r/g}$,
+/// the time in which a body of radius $r$ falls by half its radius. In longer steps time stepping would add energy as well, by
+/// lifting bodies out of overlaps.
+const RESOLVED: f64 = 0.2;
+
+/// State of a run in progress, from which time stepping continues.
+#[derive(Clone, Debug)]
+pub(crate) struct Relay {
+    pub(crate) time: f64,
+    pub(crate) states: Vec<State>,
+    /// Requested sample times that are still to come, the latest first.
+    pub(crate) samples: Vec<f64>,
+    pub(crate) n_impacts: usize,
+    pub(crate) n_steps: usize,
+    pub(crate) balance: Balance,
+    pub(crate) lowest_gap: f64,
+    /// Lasting contacts in ascending order, each with true if it slides.
+    pub(crate) lasting: Vec<(Pair, bool)>,
+}
+
+impl World {
+    /// Simulates the world by event-driven integration as [`run`](Self::run) does, and switches to time stepping
+    /// ([`run_in_steps`](Self::run_in_steps)) where `run` would stop because events crowd.
+    ///
+    /// Events crowd if an impact law finds no solution, if events follow each other without time between them, or if lasting
+    /// contacts have no forces or too large a step. A step that is too large for a body that rolls or slides on a curved
+    /// surface stops the run: time stepping would change its energy by more. [`RunEnd::handed_over`] tells time and reason of
+    /// the switch. Without a switch the result is bitwise equal to that of `run`.
+    pub fn run_or_step<'o>(
+        &self,
+        laws: &Laws<'_>,
+        limits: &Limits,
+        samples: &[f64],
+        (stepping, executor): (&Stepping, &dyn Executor),
+        observe: &'o mut (dyn FnMut(Event<'_>) + 'o),
+    ) -> RunEnd {
+        let (relay, reason) = {
+            let mut run = Run::new(self, laws, limits, samples, &mut *observe);
+            let ending = drive(&mut run, limits);
+            let Some((relay, reason)) = run.relay(&ending) else {
+                return run.finish(ending);
+            };
+            (relay, reason)
+        };
+        let time = relay.time;
+        let mut end = self.step_from(relay, limits, stepping, executor, observe);
+        end.handed_over = Some(HandedOver { time, reason });
+        if let Some(counts) = &mut end.stepping {
+            counts.handed_over = 1;
+        }
+        end
+    }
+}
+
+impl Run<'_, '_> {
+    /// Returns true if a run that ended with this error can continue with time stepping. This holds for too many events, for
+    /// impacts and contact forces without a solution, and for some steps of lasting contact that are too large.
+    fn crowds(&self, error: &MotionError) -> bool {
+        match error {
+            MotionError::Impact { .. }
+            | MotionError::EventLimit { .. }
+            | MotionError::ContactForces { .. } => true,
+            MotionError::StepTooLarge { .. } => {
+                let is_heap = self.world.suitable_scheme() == Scheme::TimeStepping;
+                self.resolves_falls() && (is_heap || !self.rests_on_rounding())
+            }
+            _ => false,
+        }
+    }
+
+    /// Returns true if the time step is so short that gravity moves no body by much of its radius within a step.
+    fn resolves_falls(&self) -> bool {
+        let gravity = self.world.flights.gravity.norm();
+        let mut mobile = self.world.bodies.iter().filter(|body| body.is_mobile());
+        mobile.all(|body| self.world.time_step <= RESOLVED * (body.radius / gravity).sqrt())
+    }
+
+    /// Returns true if a curved surface of a body is in lasting contact, so that the contact point moves over the body. Time
+    /// stepping opens and closes such a contact without restitution. The energy lost thereby is of first order in the step, while
+    /// the exact motion conserves it. Contacts at corners do not count, nor does a ball on a plane.
+    fn rests_on_rounding(&self) -> bool {
+        let is_rounded = |body: &Body| {
+            let mut parts = body.parts.iter();
+            parts.any(|part| !part.has_corners() || part.margin() > 0.0)
+        };
+        self.lasting.all().any(|((i, j), _)| {
+            let body = &self.world.bodies[i];
+            match self.world.thing(j) {
+                Other::Plane(_) => body.sphere.is_none() && is_rounded(body),
+                Other::Body(second) => is_rounded(body) || is_rounded(second),
+            }
+        })
+    }
+
+    /// Returns the state from which time stepping continues, and the error that is the reason for the switch from event-driven
+    /// integration. All steps of lasting contact are ended at the present time first. `ending`: reason for the end of
+    /// event-driven integration. `None` if that is no reason for a switch, if the state of a body cannot be computed, or if
+    /// bodies overlap deeply.
+    fn relay(&mut self, ending: &Ending<MotionError>) -> Option<(Relay, MotionError)> {
+        let reason = match ending {
+            Ending::Stopped(reason) if self.crowds(reason) => reason.clone(),
+            _ => return None,
+        };
+        let (world, time) = (self.world, self.now);
+        for island in 0..self.islands.len() {
+            self.leave_step(island, time).ok()?;
+        }
+        for body in 0..world.n_bodies() {
+            self.bring(body, time).ok()?;
+        }
+        let states: Vec<State> = self.motions.iter().map(|motion| motion.state).collect();
+        if world.overlaps(&states, DEEPEST) {
+            return None;
+        }
+        let relay = Relay {
+            time: time.high,
+            states,
+            samples: std::mem::take(&mut self.samples),
+            n_impacts: self.n_impacts,
+            n_steps: self.n_steps,
+            balance: self.balance.clone(),
+            lowest_gap: self.lowest_gap,
+            lasting: self.lasting.all().collect(),
+        };
+        Some((relay, reason))
+    }
+}

@@ -1,0 +1,557 @@
+//! Islands of bodies in lasting contact, and their steps.
+
+use crate::MotionError;
+use crate::events::{Entry, Event, Next};
+use crate::guard::{Gained, SHORTENINGS};
+use crate::run::{Island, Run};
+use crate::step::{PairStep, Step};
+use crate::step_scene::StepScene;
+use crate::time::Time;
+use carom_variational::State;
+
+/// Fraction of a step below which no time counts as passed since its start.
+const NO_TIME: f64 = 1e-12;
+
+/// Displacement in a step below which a body stays in place, as a fraction of its distance from the origin plus its radius; also
+/// the largest change of an entry of its rotation matrix.
+const STAYS: f64 = 1e-14;
+
+/// Speed below which a body rests, as a fraction of the speed of free fall for the length of a step.
+const RESTS: f64 = 1e-12;
+
+/// Largest number of splits of one step of the grid.
+const MAX_SPLITS: usize = 100;
+
+/// Depth, as a fraction of the contact tolerance, at which further points of a pair have closed.
+const SEEN: f64 = 1e-2;
+
+/// Largest value of [`PairStep::lifted`] of a step. Twice the effect of accelerations leaves room for the forces of other
+/// contacts. If even short steps exceed it, the closest point jumps to another feature of the pair, which lands then.
+const MOST_LIFTED: f64 = 2.0;
+
+/// Accuracy of [`PairStep::lifted`] where a step is shortened to meet its bound.
+const LIFT_SEEN: f64 = 1e-3;
+
+/// An event function that falls below zero by this multiple of its requested accuracy is discontinuous there.
+const JUMP: f64 = 100.0;
+
+/// Largest number of iterations for the time of an event in a step.
+const MAX_ROOT: usize = 80;
+
+impl Run<'_, '_> {
+    /// Computes the motion of bodies anew from `time` on. Bodies in lasting contact with others begin a step together with these;
+    /// the others begin a free flight.
+    pub(crate) fn restart(&mut self, bodies: &[usize], time: Time) -> Result<(), MotionError> {
+        let world = self.world;
+        if bodies
+            .iter()
+            .all(|body| self.lasting.of(*body).next().is_none())
+        {
+            for &body in bodies {
+                let stamp = self.new_stamp();
+                self.motions[body].stamp = stamp;
+            }
+            return self.look_around(bodies, time);
+        }
+        let mut left: Vec<usize> = bodies.to_vec();
+        let mut all: Vec<usize> = Vec::with_capacity(bodies.len());
+        while let Some(seed) = left.first().copied() {
+            let (mut group, mut pairs) = (vec![seed], Vec::new());
+            let mut next = 0;
+            while let Some(&body) = group.get(next) {
+                next += 1;
+                for pair in self.lasting.of(body) {
+                    // The first of two members lists the pair.
+                    let other = pair.0 + pair.1 - body;
+                    let seen = group.iter().position(|member| *member == other);
+                    if seen.is_none_or(|place| place >= next) {
+                        pairs.push(pair);
+                    }
+                    if world.is_mobile(other) && seen.is_none() {
+                        group.push(other);
+                    }
+                }
+            }
+            left.retain(|body| !group.contains(body));
+            all.extend(&group);
+            if pairs.is_empty() {
+                let stamp = self.new_stamp();
+                self.motions[seed].stamp = stamp;
+                continue;
+            }
+            group.sort_unstable();
+            pairs.sort_unstable();
+            let before = group.iter().map(|i| self.motions[*i].state).collect();
+            self.begin_step(None, group, pairs, before, time, 0, None)?;
+        }
+        self.look_around(&all, time)
+    }
+
+    /// Computes the time step of an island (bodies connected by lasting contacts) from `begin` to the next grid time, or to an
+    /// event before it. `index`: entry of the island in the list, `None` for a new one; `before`: states at the start; `splits`:
+    /// number of events so far in the present interval of the time grid; `guess`: initial impulses at the start and at the end of
+    /// the step (N s).
+    #[allow(clippy::too_many_arguments)]
+    fn begin_step(
+        &mut self,
+        index: Option<usize>,
+        bodies: Vec<usize>,
+        pairs: Vec<(usize, usize)>,
+        before: Vec<State>,
+        begin: Time,
+        splits: usize,
+        guess: Option<&[Vec<f64>; 2]>,
+    ) -> Result<(), MotionError> {
+        let h = self.world.time_step;
+        let line = self.line(begin) + 1.0;
+        let grid = Time::new(line * h);
+        let length = grid.since(begin);
+        let scene = self.scene(&bodies, &pairs, begin);
+        for pair in &pairs {
+            let place = |thing: usize| {
+                let member = bodies.binary_search(&thing).ok();
+                let state = member.and_then(|place| before.get(place));
+                state.unwrap_or(self.world.initial_of(thing))
+            };
+            self.world
+                .check_contact(*pair, [place(pair.0), place(pair.1)], begin.high)?;
+        }
+        let held = pairs.iter().any(|pair| self.is_held(*pair, begin));
+        let events = splits < MAX_SPLITS && !held;
+        let mut found = piece(&scene, &before, length, events, guess);
+        for shortened in 1..=SHORTENINGS {
+            let again = match &found {
+                Ok((_, step, _)) => scene.overlaps(&before, step),
+                Err(error) => matches!(error, MotionError::ContactForces { .. }),
+            };
+            if !again {
+                break;
+            }
+            let shorter = length * carom_numeric::power(0.5_f64, shortened);
+            found = piece(&scene, &before, shorter, events, guess);
+        }
+        let found = found?;
+        let (length, mut step, lands) = found;
+        let splits = if lands || length < grid.since(begin) {
+            splits + 1
+        } else {
+            0
+        };
+        let end = if splits == 0 {
+            grid
+        } else {
+            begin.plus(length)
+        };
+        let rests = !lands && splits == 0 && is_still(&scene, &before, &step);
+        let mut gained = self.gained(&bodies);
+        let left = self.limits.duration - begin.high;
+        scene.check(&before, &step, &gained, left)?;
+        if !rests {
+            scene.add_gain(&before, &step, gained.iter_mut());
+        }
+        let (mut length, mut end) = (length, end);
+        if rests {
+            // The forces stay constant until another event.
+            step.end.clone_from(&before);
+            end = grid.max(Time::new(self.limits.duration));
+            length = end.since(begin);
+            step = step.stretched(length);
+        }
+        let stamp = self.new_stamp();
+        let index = index.unwrap_or_else(|| match self.free_islands.pop() {
+            Some(free) => free,
+            None => {
+                self.islands.push(None);
+                self.islands.len() - 1
+            }
+        });
+        for (body, state) in bodies.iter().zip(&step.launched) {
+            let stamp = self.new_stamp();
+            let motion = &mut self.motions[*body];
+            (motion.state, motion.time, motion.stamp) = (*state, begin, stamp);
+            motion.island = Some(index);
+        }
+        self.islands[index] = Some(Island {
+            bodies,
+            pairs,
+            before,
+            begin,
+            length,
+            end,
+            step,
+            gained,
+            lands,
+            rests,
+            stamp,
+            splits,
+        });
+        self.push(Entry {
+            time: end,
+            next: Next::StepEnd {
+                island: index as u32,
+                stamp,
+            },
+        });
+        Ok(())
+    }
+
+    fn gained(&self, bodies: &[usize]) -> Vec<Gained> {
+        bodies.iter().map(|i| self.motions[*i].gained).collect()
+    }
+
+    /// Ends the time step of an island (bodies connected by lasting contacts) early, at `time`, and checks the shortened step.
+    /// Returns the bodies, which then belong to no island. `index`: entry of the island in the list.
+    pub(crate) fn stop_step(
+        &mut self,
+        index: usize,
+        time: Time,
+    ) -> Result<Vec<usize>, MotionError> {
+        self.cut_step(index, time, true)
+    }
+
+    /// Ends the time step of an island (bodies connected by lasting contacts) early, at `time`, without a check of the shortened
+    /// step. `index`: entry of the island in the list.
+    pub(crate) fn leave_step(&mut self, index: usize, time: Time) -> Result<(), MotionError> {
+        self.cut_step(index, time, false).map(|_| ())
+    }
+
+    fn cut_step(
+        &mut self,
+        index: usize,
+        time: Time,
+        is_checked: bool,
+    ) -> Result<Vec<usize>, MotionError> {
+        let Some(island) = self.islands.get(index).and_then(Option::as_ref) else {
+            return Ok(Vec::new());
+        };
+        let passed = time.since(island.begin);
+        let nothing = passed <= NO_TIME * island.length.min(self.world.time_step);
+        let mut gained = self.gained(&island.bodies);
+        let shorter = match !nothing && passed < island.length {
+            true => {
+                let step = self.preview(island, passed)?;
+                if !island.rests {
+                    let scene = self.scene(&island.bodies, &island.pairs, island.begin);
+                    if is_checked {
+                        let left = self.limits.duration - island.begin.high;
+                        scene.check(&island.before, &step, &gained, left)?;
+                    }
+                    scene.add_gain(&island.before, &step, gained.iter_mut());
+                }
+                Some(step)
+            }
+            false => None,
+        };
+        let Some(mut island) = self.islands.get_mut(index).and_then(Option::take) else {
+            return Ok(Vec::new());
+        };
+        self.free_islands.push(index);
+        if nothing {
+            // No time has passed: the states before the step are restored.
+            for (body, state) in island.bodies.iter().zip(&island.before) {
+                let motion = &mut self.motions[*body];
+                (motion.state, motion.time, motion.island) = (*state, time, None);
+                let stamp = self.new_stamp();
+                self.motions[*body].stamp = stamp;
+            }
+            return Ok(island.bodies);
+        }
+        if let Some(step) = shorter {
+            (island.step, island.gained) = (step, gained);
+            island.length = passed;
+        }
+        self.take_over(&island, time);
+        Ok(island.bodies)
+    }
+
+    /// Stores the states at the end of the time step of an island (bodies connected by lasting contacts) as the present states.
+    /// Also adds the step to the energy balance and to the impulses of fixed supports, and reports contacts that begin to slide
+    /// or to stick.
+    fn take_over(&mut self, island: &Island, time: Time) {
+        let world = self.world;
+        self.n_steps += match island.rests {
+            true => (island.length / world.time_step).ceil() as usize,
+            false => 1,
+        };
+        self.balance.contact_loss += island.step.loss;
+        self.drift += island.step.loss;
+        for (body, gained) in island.bodies.iter().zip(&island.gained) {
+            self.motions[*body].gained = *gained;
+        }
+        for (body, state) in island.bodies.iter().zip(&island.step.end) {
+            let energy = world.energy(*body, state);
+            let stamp = self.new_stamp();
+            let motion = &mut self.motions[*body];
+            self.drift += energy - motion.energy;
+            motion.state = *state;
+            motion.time = time;
+            motion.energy = energy;
+            motion.stamp = stamp;
+            motion.island = None;
+        }
+        self.balance.energy_error = self.balance.energy_error.max(self.drift.abs());
+        let middle = island.begin.high + 0.5 * island.length;
+        for (pair, result) in island.pairs.iter().zip(&island.step.pairs) {
+            self.lowest_gap = self.lowest_gap.min(result.gap);
+            if !world.is_mobile(pair.1) {
+                self.balance.supports[pair.1] += result.impulse;
+            }
+            let Some(lasting) = self.lasting.get_mut(*pair) else {
+                continue;
+            };
+            lasting.forces.rotate_left(1);
+            lasting.forces[2] = (middle, result.pressed / island.length);
+            if result.pressed > 0.0 && lasting.slides != Some(result.slides) {
+                // Sliding that is new is reported at the begin of the step, sticking at its end.
+                lasting.slides = Some(result.slides);
+                let begins = result.slides;
+                let at = if begins { island.begin.high } else { time.high };
+                (self.observe)(Event::Mode {
+                    time: at,
+                    contact: *pair,
+                    slides: result.slides,
+                });
+            }
+        }
+    }
+
+    /// Completes the time step of an island (bodies connected by lasting contacts) at its planned end. If contacts opened or
+    /// closed, these are handled; otherwise the next step begins. `index`: entry of the island in the list.
+    pub(crate) fn end_step(&mut self, index: usize) -> Result<(), MotionError> {
+        let Some(island) = self.islands.get_mut(index).and_then(Option::take) else {
+            return Ok(());
+        };
+        let time = island.end;
+        self.take_over(&island, time);
+        let mut opened = false;
+        for (pair, result) in island.pairs.iter().zip(&island.step.pairs) {
+            if !(result.open && result.pressed <= 0.0) {
+                continue;
+            }
+            opened = true;
+            let forces = self.lasting.get_mut(*pair).map(|lasting| lasting.forces);
+            if let Some(forces) = forces {
+                self.lasting.remove(*pair);
+                let begin = island.begin.high - island.length;
+                let at = release_time(&forces, begin, time.high);
+                (self.observe)(Event::Released {
+                    time: at,
+                    contact: *pair,
+                });
+            }
+        }
+        if island.lands || opened {
+            self.free_islands.push(index);
+        }
+        if island.lands {
+            let depth = |(pair, step): (&(usize, usize), &PairStep)| {
+                (*pair, step.gap / self.world.tolerance(pair.0, pair.1))
+            };
+            let all = island.pairs.iter().zip(&island.step.pairs).map(depth);
+            if let Some((pair, _)) = all.min_by(|a, b| a.1.total_cmp(&b.1))
+                && self.chatters(pair, time)?
+            {
+                return self.hold(pair, island.bodies, time);
+            }
+            return self.impact(&island.bodies, None, time);
+        }
+        if opened {
+            return self.restart(&island.bodies, time);
+        }
+        let bodies = island.bodies.clone();
+        let guess = island.step.impulses;
+        self.begin_step(
+            Some(index),
+            island.bodies,
+            island.pairs,
+            island.step.end,
+            time,
+            island.splits,
+            Some(&guess),
+        )?;
+        self.look_around(&bodies, time)
+    }
+
+    /// Returns the planned end of the time step of lasting contact that a body is in; `None` if it is in free flight.
+    pub(crate) fn end_of_step(&self, body: usize) -> Option<Time> {
+        let index = self.motions.get(body)?.island?;
+        Some(self.islands.get(index)?.as_ref()?.end)
+    }
+
+    /// Returns the magnitude of the velocity change (m/s) of a body's center by the impulses at the start of its step of lasting
+    /// contact; 0 if the body is in free flight.
+    pub(crate) fn kick_of_step(&self, body: usize) -> f64 {
+        let kick = || {
+            let island = self
+                .islands
+                .get(self.motions.get(body)?.island?)?
+                .as_ref()?;
+            let place = island.place(body)?;
+            let (before, after) = (island.before.get(place)?, island.step.launched.get(place)?);
+            Some((self.world.drift(body, after) - self.world.drift(body, before)).norm())
+        };
+        kick().unwrap_or_default()
+    }
+}
+
+/// Computes a step of bodies in lasting contact that ends at its first event, or after `length` (s). Events are looked for only
+/// if `events` is true. Returns the length of the step (s), the step, and true if a further point of a pair closes at its end.
+/// `before`: states at the start; `guess`: initial impulses at the start and at the end of the step (N s).
+fn piece(
+    scene: &StepScene<'_>,
+    before: &[State],
+    length: f64,
+    events: bool,
+    guess: Option<&[Vec<f64>; 2]>,
+) -> Result<(f64, Step, bool), MotionError> {
+    let mut found = (length, scene.step(before, length, guess)?, false);
+    if !events {
+        return Ok(found);
+    }
+    let stops = |step: &Step| step.slip_left;
+    if let Some((at, step)) = first_event(scene, before, found.0, &found.1, None, &stops)? {
+        found = (at, step, false);
+    }
+    let lifted = |step: &Step| {
+        let most = step
+            .pairs
+            .iter()
+            .map(|pair| pair.lifted)
+            .fold(0.0, f64::max);
+        MOST_LIFTED - most
+    };
+    let jumps = first_event(scene, before, found.0, &found.1, Some(LIFT_SEEN), &lifted)?;
+    if let Some((at, step)) = jumps {
+        let lands = lifted(&step) > 0.0;
+        found = (at, step, lands);
+    }
+    // Further point of a pair that touches already. A point that is slightly too deep may stay so.
+    let floors: Vec<f64> = scene.gaps(before).iter().map(|gap| gap.min(0.0)).collect();
+    let depths = scene.pairs.iter().zip(&floors);
+    let deepest = depths.map(|(pair, floor)| -floor / pair.tolerance);
+    // The deeper the pairs are already, the less depth is added, so that many events in a step do not add up.
+    let seen = SEEN * (1.0 - deepest.fold(0.0, f64::max)).max(SEEN);
+    let lands = |step: &Step| {
+        let pairs = step.pairs.iter().zip(&scene.pairs).zip(&floors);
+        pairs
+            .map(|((now, pair), floor)| (now.gap - floor) / pair.tolerance + seen)
+            .fold(f64::INFINITY, f64::min)
+    };
+    if let Some((at, step)) = first_event(scene, before, found.0, &found.1, Some(seen), &lands)? {
+        let lands = lands(&step) <= 0.0;
+        found = (at, step, lands);
+    }
+    Ok(found)
+}
+
+/// Estimates the time (s), between `begin` and `end`, at which the normal force of a contact vanishes. A line through the last
+/// two positive forces is extrapolated. `forces`: times (s) and normal forces (N) of the last three steps; the last one has no
+/// force.
+fn release_time(forces: &[(f64, f64); 3], begin: f64, end: f64) -> f64 {
+    let [(t1, f1), (t2, f2), _] = *forces;
+    if f1 > f2 && f2 > 0.0 && t2 > t1 {
+        return (t2 + f2 * (t2 - t1) / (f1 - f2)).clamp(begin, end);
+    }
+    end
+}
+
+/// Returns true if a step leaves all bodies at rest in their places, up to rounding. `before`: states at the start of the step.
+/// False without gravity.
+fn is_still(scene: &StepScene<'_>, before: &[State], step: &Step) -> bool {
+    let gravity = scene.flights.gravity.norm();
+    let all = before.iter().zip(&step.end).zip(&scene.bodies);
+    let length = step.length;
+    gravity > 0.0
+        && step
+            .pairs
+            .iter()
+            .all(|pair| pair.pressed > 0.0 || !pair.open)
+        && all.clone().all(|((a, b), body)| {
+            let Some(rigid) = &body.rigid else {
+                return false;
+            };
+            let speed = gravity * length;
+            let moved = (a.position - b.position).norm();
+            let (r, s) = (a.rotation.matrix(), b.rotation.matrix());
+            let spin = rigid.angular_velocity(&a.angular_momentum).norm()
+                + rigid.angular_velocity(&b.angular_momentum).norm();
+            let drift = (a.linear_momentum.norm() + b.linear_momentum.norm()) / rigid.mass();
+            moved <= STAYS * (a.position.norm() + body.radius)
+                && (r - s).amax() <= STAYS
+                && spin * body.radius <= RESTS * speed
+                && drift <= RESTS * speed
+        })
+}
+
+/// Finds the first length of a step (s) at which an event function falls to zero, and returns it with the step of that length.
+/// `value`: the event function of a step, positive for short steps; `whole`: the step of full `length` (s); `before`: states at
+/// the start. `None` if the value of the whole step is not negative. The value found lies in [`-accuracy`, 0] where possible. If
+/// the function jumps to negative values, the longest step found before the jump is returned.
+///
+/// A closing contact is noticed only after it has closed: before, other points determine the value; after, the value falls almost
+/// linearly. The line through the last two negative values therefore leads to the zero.
+fn first_event(
+    scene: &StepScene<'_>,
+    before: &[State],
+    length: f64,
+    whole: &Step,
+    accuracy: Option<f64>,
+    value: &dyn Fn(&Step) -> f64,
+) -> Result<Option<(f64, Step)>, MotionError> {
+    let end = value(whole);
+    if !(end < 0.0) {
+        return Ok(None);
+    }
+    let short = 1e-6 * length;
+    let first = scene.step(before, short, None)?;
+    let start = value(&first);
+    if !(start > 0.0 && start.is_finite()) {
+        return Ok(None);
+    }
+    let jump = accuracy.map_or(f64::INFINITY, |accuracy| JUMP * accuracy);
+    let accuracy = accuracy.unwrap_or(1e-13 * start.abs().max(end.abs()));
+    if end >= -accuracy {
+        return Ok(Some((length, whole.clone())));
+    }
+    let (mut low, mut high) = ((short, start), (length, end));
+    // The previous point with a negative value.
+    let mut higher: Option<(f64, f64)> = None;
+    let mut found: Option<Step> = None;
+    let mut impulses = first.impulses.clone();
+    let mut lower = first;
+    for iteration in 0..MAX_ROOT {
+        let narrow = if high.1 < -jump { 1e-9 } else { 1e-14 };
+        if high.1 >= -accuracy || high.0 - low.0 <= narrow * length {
+            break;
+        }
+        let line = |a: (f64, f64), b: (f64, f64)| (a.0 * b.1 - b.0 * a.1) / (b.1 - a.1);
+        let inside = |x: &f64| *x > low.0 && *x < high.0;
+        let through = match (iteration % 4, higher) {
+            (3, _) => None,
+            (_, Some(higher)) => Some(line(high, higher)),
+            (0, None) => Some(line(low, high)),
+            _ => None,
+        };
+        // A little beyond the zero, so that both sides are bracketed.
+        let through = through.map(|x| x + 0.5 * accuracy * (high.0 - x) / -high.1);
+        let next = through.filter(inside).unwrap_or(0.5 * (low.0 + high.0));
+        if !inside(&next) {
+            break;
+        }
+        let step = scene.step(before, next, Some(&impulses))?;
+        let now = value(&step);
+        impulses.clone_from(&step.impulses);
+        if now > 0.0 {
+            (low, lower) = ((next, now), step);
+        } else {
+            higher = Some(high);
+            high = (next, now);
+            found = Some(step);
+        }
+    }
+    if high.1 < -jump {
+        // Longer steps find another solution for the impulses: the present solution exists up to here only.
+        return Ok(Some((low.0, lower)));
+    }
+    Ok(found.map(|step| (high.0, step)))
+}

@@ -1,0 +1,245 @@
+//! Impacts of limits and contact points, posed in the velocities that all joints allow.
+
+use super::contact::{JointImpact, LimitHit, Place, Posed, Reaction, TouchHit};
+use super::run::Run;
+use super::single;
+use crate::{MotionError, SingleLaw};
+use carom_contact::{Contact, ContactSet, ImpactError, ImpactLaw, ImpactProblem};
+use carom_impact::TwoBody;
+use carom_joints::JointError;
+use carom_joints::frames::Row;
+use carom_joints::minimal::Basis;
+use carom_joints::step::contacts::ContactRow;
+use carom_metric::{Covector, KineticMetric, Tangent};
+use nalgebra::{Matrix3, Vector3, Vector6};
+
+/// Joint rows, velocities and contact rows at the time of an impact.
+struct Instant {
+    rows: Vec<Row>,
+    velocities: Vec<Vector6<f64>>,
+    contact_rows: Vec<ContactRow>,
+    /// Mobility matrix (inverse inertia) of the contact rows, row-major.
+    mobility: Vec<f64>,
+}
+
+impl Run<'_, '_> {
+    /// Resolves one impact: computes the impulses at the contacts `posed`, of which at least one approaches, and applies them to
+    /// the velocities.
+    pub(super) fn resolve(&mut self, posed: &[Posed]) -> Result<JointImpact, MotionError> {
+        let mb = self.world.multibody();
+        let mut rows = Vec::new();
+        mb.rows(&self.posture.states, &self.posture.q, &mut rows);
+        let contact_rows: Vec<ContactRow> = posed
+            .iter()
+            .flat_map(|p| p.rows[..p.n_rows()].iter().copied())
+            .collect();
+        let mobility = self
+            .stepper
+            .mobility(&self.posture.states, &rows, &contact_rows, self.time)
+            .map_err(MotionError::Joint)?;
+        let instant = Instant {
+            rows,
+            velocities: self.velocities(),
+            contact_rows,
+            mobility,
+        };
+        let (impulses, law) = self.answer(posed, &instant)?;
+        Ok(self.apply(posed, &impulses, &instant, law))
+    }
+
+    /// Asks the impact law for the impulses in all contact directions; returns them with the name of the law. If the law fails
+    /// for all contacts together, it is asked again without the contacts that neither approach nor separate. A contact that then
+    /// begins to approach is the next impact.
+    fn answer(
+        &self,
+        posed: &[Posed],
+        instant: &Instant,
+    ) -> Result<(Vec<f64>, &'static str), MotionError> {
+        let all: Vec<usize> = (0..posed.len()).collect();
+        let refused = match self.ask_law(posed, &all, instant) {
+            Err(error @ MotionError::Impact { .. }) => error,
+            answer => return answer,
+        };
+        let some: Vec<usize> = all
+            .into_iter()
+            .filter(|c| {
+                let still = posed[*c].pair().map_or(0.0, |pair| self.still(pair));
+                posed[*c].before[0] < -still
+            })
+            .collect();
+        match some.is_empty() || some.len() == posed.len() {
+            true => Err(refused),
+            false => self.ask_law(posed, &some, instant),
+        }
+    }
+
+    fn ask_law(
+        &self,
+        posed: &[Posed],
+        members: &[usize],
+        instant: &Instant,
+    ) -> Result<(Vec<f64>, &'static str), MotionError> {
+        let time = self.time;
+        let at = |source: ImpactError| MotionError::Impact { time, source };
+        let mut offsets = vec![0];
+        for p in posed {
+            offsets.push(offsets.last().copied().unwrap_or(0) + p.n_rows());
+        }
+        let n = offsets.last().copied().unwrap_or(0);
+        let mut impulses = vec![0.0; n];
+        if let ([index], SingleLaw::TwoBody(options)) = (members, self.laws.single) {
+            let (p, first) = (&posed[*index], offsets[*index]);
+            let w = |i: usize, j: usize| instant.mobility[(first + i) * n + first + j];
+            if p.n_rows() == 1 {
+                impulses[first] = -(1.0 + p.restitution) * p.before[0] / w(0, 0);
+                return Ok((impulses, TwoBody::default().name()));
+            }
+            // The law has the normal last.
+            let order = [1, 2, 0];
+            let matrix = Matrix3::from_fn(|i, j| w(order[i], order[j]));
+            let velocity = Vector3::new(p.before[1], p.before[2], p.before[0]);
+            let surface = (p.friction, p.restitution);
+            let found = single::impulse(&matrix, &velocity, surface, &options).map_err(at)?;
+            impulses[first..first + 3].copy_from_slice(&[found.z, found.x, found.y]);
+            return Ok((impulses, TwoBody::default().name()));
+        }
+        let mb = self.world.multibody();
+        let basis = Basis::new(mb, &self.posture.states, &instant.rows);
+        let velocity = basis
+            .coordinates(mb, &instant.velocities, &instant.rows)
+            .ok_or_else(|| {
+                MotionError::Joint(JointError::SingularJoints {
+                    joint: String::new(),
+                    time,
+                })
+            })?;
+        let metric = KineticMetric::new(basis.mass.clone()).map_err(|e| at(e.into()))?;
+        let contact = |p: &Posed| {
+            let form = |row: &ContactRow| Covector(basis.covector(&row.row, &row.ends));
+            Contact {
+                normal: form(&p.rows[0]),
+                tangents: p.rows[1..p.n_rows()].iter().map(form).collect(),
+                friction: p.friction,
+                restitution: p.restitution,
+            }
+        };
+        let list = members.iter().map(|c| contact(&posed[*c])).collect();
+        let set = ContactSet::new(&metric, list).map_err(at)?;
+        let problem = ImpactProblem::new(&set, Tangent(velocity)).map_err(at)?;
+        let several;
+        let law: &dyn ImpactLaw = match (members.len(), self.laws.single) {
+            (1, SingleLaw::Any(law)) => law,
+            _ => {
+                several = (self.laws.several)(self.n_impacts);
+                several.as_ref()
+            }
+        };
+        let outcome = law.resolve(&problem).map_err(at)?;
+        for (place, index) in members.iter().enumerate() {
+            for k in 0..posed[*index].n_rows() {
+                impulses[offsets[*index] + k] = outcome.impulses[set.row(place) + k];
+            }
+        }
+        Ok((impulses, law.name()))
+    }
+
+    /// Applies the contact impulses of an impact to the velocities of all bodies, and returns the record of the impact.
+    /// `impulses` has one entry per contact direction, in the order of `posed`; `instant` holds the velocities before the impact
+    /// and the matrices at that time.
+    fn apply(
+        &mut self,
+        posed: &[Posed],
+        impulses: &[f64],
+        instant: &Instant,
+        law: &'static str,
+    ) -> JointImpact {
+        let mb = self.world.multibody();
+        let rows = &instant.rows;
+        let energy_minus = mb.kinetic(&self.posture);
+        let mut after = instant.velocities.clone();
+        let mut multipliers = vec![0.0; mb.n_rows()];
+        self.stepper.pass_on(
+            rows,
+            &instant.contact_rows,
+            impulses,
+            &mut after,
+            &mut multipliers,
+        );
+        mb.set_velocities(&after, &mut self.posture.states);
+        mb.coordinate_rates(rows, &after, &mut self.rates);
+        let rotors = self.posture.rotors.iter_mut().zip(&self.rates);
+        for ((rotor, rate), c) in rotors.zip(mb.coordinates()) {
+            rotor[1] = if c.armature > 0.0 { *rate } else { 0.0 };
+        }
+        let mut limits = vec![0.0; mb.n_rows()];
+        let (mut hits, mut touches, mut next) = (Vec::new(), Vec::new(), 0);
+        for p in posed {
+            let own = &impulses[next..next + p.n_rows()];
+            next += p.n_rows();
+            match p.place {
+                Place::Limit(contact) => {
+                    limits[self.world.row_of(contact.coordinate)] += contact.sign() * own[0];
+                    hits.push(LimitHit {
+                        contact,
+                        impulse: own[0],
+                        normal_velocity: p.before[0],
+                    });
+                }
+                Place::Point { pair, point, gap } => {
+                    let of = &self.world.touch().pairs[pair];
+                    let impulse: Vector3<f64> = p.frame.iter().zip(own).map(|(d, x)| d * *x).sum();
+                    touches.push(TouchHit {
+                        first: of.first,
+                        second: of.second,
+                        point,
+                        normal: p.frame[0],
+                        impulse,
+                        normal_velocity: p.before[0],
+                    });
+                    let second = of.second;
+                    self.support_thing(second, &impulse);
+                    self.lowest_gap = self.lowest_gap.min(gap);
+                }
+            }
+        }
+        let reactions = self.react(rows, &multipliers, &limits);
+        JointImpact {
+            time: self.time,
+            law,
+            energy_minus,
+            energy_plus: mb.kinetic(&self.posture),
+            hits,
+            touches,
+            reactions,
+        }
+    }
+
+    /// Returns the constraint impulse and moment of every joint in an impact, and adds these impulses to the sums of the ground
+    /// and of fixed bodies. `multipliers` holds the constraint impulses, one per joint row; `limits` the impulses of joint
+    /// limits, in the same order.
+    fn react(&mut self, rows: &[Row], multipliers: &[f64], limits: &[f64]) -> Vec<Reaction> {
+        let mb = self.world.multibody();
+        let mut reactions = Vec::new();
+        for j in 0..mb.joints().len() {
+            let (first, rates) = mb.rows_of(j);
+            let mut reaction = Reaction {
+                joint: j,
+                impulse: Vector3::zeros(),
+                moment: Vector3::zeros(),
+            };
+            for row in first..rates {
+                reaction.impulse += rows[row].force * multipliers[row];
+                reaction.moment += rows[row].couple * multipliers[row];
+            }
+            if reaction.impulse != Vector3::zeros() || reaction.moment != Vector3::zeros() {
+                reactions.push(reaction);
+            }
+            let mut total = reaction.impulse;
+            for k in 0..mb.joints()[j].coordinates.len() {
+                total += rows[rates + k].force * (multipliers[rates + k] + limits[rates + k]);
+            }
+            self.support(j, &total);
+        }
+        reactions
+    }
+}

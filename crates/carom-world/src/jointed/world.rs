@@ -1,0 +1,297 @@
+//! Specification and assembly of jointed bodies, samples and results of a run.
+
+use super::contact::{JointContact, JointImpact};
+use super::touch::{Touch, TouchSpec};
+use crate::{FlightRule, MotionError};
+use carom_joints::coordinates::{Actuator, CoordinateSpec};
+use carom_joints::step::{Load, SUZUKI_4, Stepper, Works, YOSHIDA_6};
+use carom_joints::{Assembly, JointError, Multibody, MultibodySpec, Placed, Posture};
+use carom_motion::hybrid::{self, Ending};
+use nalgebra::Vector3;
+
+/// Specification of a simulation of jointed bodies: bodies and joints, initial state, time step, and contact.
+#[derive(Clone, Debug)]
+pub struct JointedSpec {
+    /// Bodies and joints.
+    pub multibody: MultibodySpec,
+    /// Initial configuration and velocity of each body.
+    pub placed: Vec<Placed>,
+    /// Integration scheme: `Exact` and `Lgvi` of order 2; `Lgvi4` and `Lgvi6` of orders 4 and 6 if the system has no dissipation,
+    /// else of order 2.
+    pub flight: FlightRule,
+    /// Time step of the grid (s).
+    pub time_step: f64,
+    /// Shapes, planes and the pairs that may touch.
+    pub touch: TouchSpec,
+}
+
+/// A simulation of jointed bodies that is ready to run: its specification has been checked, and the joint conditions are
+/// satisfied in the initial state.
+///
+/// # Examples
+///
+/// A block of 2 kg at 1 m/s on a slide with a dry friction of 4 N stops after $mv^2/2f$:
+///
+/// ```
+/// # use carom_geometry::MassProperties;
+/// # use carom_impact::frictional::Poisson;
+/// # use carom_impact::two_body::ImpactOptions;
+/// # use carom_joints::coordinates::CoordinateSpec;
+/// # use carom_joints::frames::Frame;
+/// # use carom_joints::kinds::Kind;
+/// # use carom_joints::{BallSpec, JointSpec, MultibodySpec, Placed};
+/// # use carom_variational::RigidBody;
+/// # use nalgebra::{Matrix3, Vector3};
+/// use carom_motion::hybrid::Limits;
+/// use carom_world::jointed::{JointedSpec, JointedWorld, TouchSpec};
+/// use carom_world::{FlightRule, Laws, OnZeno, SingleLaw};
+/// let slide = JointSpec {
+///     name: "slide".to_owned(),
+///     kind: Kind::named("prismatic").expect("a type of joint"),
+///     parent: None,
+///     child: 0,
+///     parent_frame: Frame::identity(),
+///     child_frame: Frame::identity(),
+///     axes: vec![Vector3::x()],
+///     length: None,
+///     coordinates: vec![CoordinateSpec {
+///         velocity: Some(1.0),
+///         friction: 4.0,
+///         ..CoordinateSpec::default()
+///     }],
+///     ball: BallSpec::default(),
+/// };
+/// let body = RigidBody::new(&MassProperties::new(2.0, Matrix3::identity())?);
+/// let world = JointedWorld::new(&JointedSpec {
+///     multibody: MultibodySpec {
+///         bodies: vec![("block".to_owned(), Some(body))],
+///         joints: vec![slide],
+///         gravity: Vector3::zeros(),
+///         exact: false,
+///     },
+///     placed: vec![Placed {
+///         configuration: None,
+///         velocity: Vector3::zeros(),
+///         angular_velocity: Vector3::zeros(),
+///     }],
+///     touch: TouchSpec::default(),
+///     flight: FlightRule::Lgvi,
+///     time_step: 1e-3,
+/// })?;
+/// let laws = Laws {
+///     single: SingleLaw::TwoBody(ImpactOptions::default()),
+///     several: &|_| Box::new(Poisson::default()),
+///     on_zeno: OnZeno::Rest,
+/// };
+/// let end = world.run(&laws, &Limits::duration(1.0), &[], None, &mut |_| ());
+/// assert!((end.posture.q[0] - 0.25).abs() < 1e-9);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct JointedWorld {
+    pub(super) multibody: Multibody,
+    pub(super) start: Posture,
+    assembly: Assembly,
+    pub(super) fractions: &'static [f64],
+    pub(super) time_step: f64,
+    pub(super) rows: Vec<usize>,
+    ranks: (usize, usize),
+    pub(super) corners: Vec<f64>,
+    pub(super) touch: Touch,
+    overlapping: Vec<[usize; 2]>,
+}
+
+/// State of the jointed bodies at one of the sample times that the caller of a run requested.
+#[derive(Clone, Copy, Debug)]
+pub struct JointSample<'e> {
+    /// Time (s).
+    pub time: f64,
+    /// Bodies, coordinates and rotors.
+    pub posture: &'e Posture,
+    /// Rates of the coordinates.
+    pub rates: &'e [f64],
+    /// Force of spring, damper, friction, actuator and control along each coordinate (N or N m).
+    pub forces: &'e [f64],
+    /// Impulses of the joints over the step that ends at the sample time, and its length (s); `None` at the start.
+    pub loads: Option<(&'e [Load], f64)>,
+}
+
+/// Event that a run of jointed bodies reports: sample, impact, or change of a lasting contact. Lasting contacts are joint
+/// coordinates that press on a limit, and pairs of bodies that touch.
+pub type JointEvent<'e> = hybrid::Event<'e, JointSample<'e>, JointImpact, JointContact>;
+
+/// Result of a run of jointed bodies: state at the end, reason of the end, counts, and energy balance.
+#[derive(Clone, Debug)]
+pub struct JointedEnd {
+    /// Reason for the end of the run.
+    pub ending: Ending<MotionError>,
+    /// Time reached (s).
+    pub time: f64,
+    /// Bodies, coordinates and rotors.
+    pub posture: Posture,
+    /// Rates of the coordinates.
+    pub rates: Vec<f64>,
+    /// Force of spring, damper, friction, actuator and control along each coordinate (N or N m).
+    pub forces: Vec<f64>,
+    /// Impulses of the joints in the last step, and its length (s).
+    pub loads: Option<(Vec<Load>, f64)>,
+    /// Number of impacts.
+    pub n_impacts: usize,
+    /// Number of accepted steps.
+    pub n_steps: usize,
+    /// Work of actuators, and energy lost in dampers, dry friction and lasting contacts (J).
+    pub works: Works,
+    /// Energy lost in impacts (J).
+    pub impact_loss: f64,
+    /// Largest violation of the energy balance (J): energy plus losses minus the work of actuators, compared with the energy at
+    /// the start.
+    pub energy_error: f64,
+    /// Total impulse given by the ground (first entry), then by each body in order (zero for mobile ones), then by each plane (N
+    /// s).
+    pub supports: Vec<Vector3<f64>>,
+    /// Smallest gap at impacts and at the ends of steps (m); infinite if nothing can touch.
+    pub lowest_gap: f64,
+    /// Largest residual of a joint (m).
+    pub residual: f64,
+}
+
+/// Control function that the caller gives to a run of jointed bodies. The arguments are the time (s), the joint coordinates
+/// and their rates; the result is the force along each coordinate (N or N m).
+pub type Control<'c> = dyn FnMut(f64, &[f64], &[f64]) -> Vec<f64> + 'c;
+
+impl JointedWorld {
+    /// Creates a simulation of jointed bodies: checks the specification, and corrects the initial state until the joint
+    /// conditions are satisfied.
+    ///
+    /// # Errors
+    ///
+    /// [`MotionError::Joint`], [`MotionError::Shape`], [`MotionError::CoarseCoordinates`], and
+    /// [`MotionError::InitialPenetration`].
+    pub fn new(spec: &JointedSpec) -> Result<Self, MotionError> {
+        let mut multibody = Multibody::new(&spec.multibody).map_err(MotionError::Joint)?;
+        let (start, assembly) = multibody
+            .assemble(&spec.placed)
+            .map_err(MotionError::Joint)?;
+        multibody.admit(&start.q);
+        let mut rows = Vec::new();
+        for (j, joint) in multibody.joints().iter().enumerate() {
+            let (_, first) = multibody.rows_of(j);
+            rows.extend(first..first + joint.coordinates.len());
+        }
+        let loses = |c: &CoordinateSpec| {
+            let gains = c.actuator.as_ref().is_some_and(Actuator::dissipates);
+            c.damping > 0.0 || c.friction > 0.0 || gains
+        };
+        let dissipates = multibody.coordinates().any(loses)
+            || multibody
+                .joints()
+                .iter()
+                .any(|joint| joint.ball.damping > 0.0);
+        let fractions: &'static [f64] = match spec.flight {
+            FlightRule::Lgvi4 if !dissipates => &SUZUKI_4,
+            FlightRule::Lgvi6 if !dissipates => &YOSHIDA_6,
+            _ => &[1.0],
+        };
+        let mut corners: Vec<f64> = multibody
+            .coordinates()
+            .filter_map(|c| c.actuator.as_ref())
+            .flat_map(|actuator| actuator.corners().to_vec())
+            .filter(|time| *time > 0.0)
+            .collect();
+        corners.sort_by(f64::total_cmp);
+        corners.dedup();
+        let mut stepper = Stepper::new(&multibody);
+        if let Some((fastest, k)) = stepper.fastest(&start).map_err(MotionError::Joint)?
+            && spec.time_step * fastest >= 2.0
+        {
+            let joint = multibody.joint_of_row(rows[k]);
+            return Err(MotionError::Joint(JointError::StepTooLarge {
+                joint: multibody.joints()[joint].name.clone(),
+                step: spec.time_step,
+                time: 0.0,
+                reason: format!("its spring needs a step below {} s", 2.0 / fastest),
+            }));
+        }
+        let ranks = stepper
+            .condition_ranks(&start)
+            .map_err(MotionError::Joint)?;
+        let exact = spec.multibody.exact;
+        let mut touch = Touch::new(&spec.touch, &multibody, spec.time_step, exact)?;
+        touch.check_places(&multibody, &start.states, 0.0)?;
+        let overlapping = touch.part_at_start(&start.states, &spec.touch.may_overlap)?;
+        Ok(Self {
+            multibody,
+            start,
+            assembly,
+            fractions,
+            time_step: spec.time_step,
+            rows,
+            ranks,
+            corners,
+            touch,
+            overlapping,
+        })
+    }
+
+    /// Returns the pairs of bodies (or body and plane) that overlap at the start, as [`TouchSpec::may_overlap`] allows.
+    /// Contact between them is ignored in the whole motion. Indices count the bodies, then the planes.
+    pub fn overlapping(&self) -> &[[usize; 2]] {
+        &self.overlapping
+    }
+
+    /// Returns the multibody system of this simulation: its bodies and joints.
+    pub fn multibody(&self) -> &Multibody {
+        &self.multibody
+    }
+
+    /// Returns the initial state (bodies, joint coordinates, rotors of motors), in which the joint conditions are satisfied.
+    pub fn start(&self) -> &Posture {
+        &self.start
+    }
+
+    /// Returns by how much the specified initial state was corrected to satisfy the joint conditions: largest shift of a
+    /// body, and largest residual of a joint.
+    pub fn assembly(&self) -> &Assembly {
+        &self.assembly
+    }
+
+    /// Returns the number of joint conditions of the system, and the number of linearly independent ones among them, in the
+    /// initial state.
+    pub fn ranks(&self) -> (usize, usize) {
+        self.ranks
+    }
+
+    /// Returns the time step of the grid (s).
+    pub(super) fn time_step(&self) -> f64 {
+        self.time_step
+    }
+
+    /// Returns all shapes and planes that can touch, with the list of their pairs.
+    pub(super) fn touch(&self) -> &Touch {
+        &self.touch
+    }
+
+    /// Returns the name of the body or plane with an index; indices count the bodies in their order, then the planes.
+    pub fn thing_name(&self, thing: usize) -> &str {
+        match thing < self.multibody.n_bodies() {
+            true => self.multibody.body_name(thing),
+            false => self.touch.name(thing),
+        }
+    }
+
+    /// Returns the index of the joint row whose product with the velocities is the rate of a joint coordinate.
+    pub(super) fn row_of(&self, coordinate: usize) -> usize {
+        self.rows[coordinate]
+    }
+
+    pub(super) fn start_rates(&self) -> Vec<f64> {
+        let (mut rows, mut velocities, mut rates) = (Vec::new(), Vec::new(), Vec::new());
+        self.multibody
+            .rows(&self.start.states, &self.start.q, &mut rows);
+        self.multibody
+            .velocities(&self.start.states, &mut velocities);
+        self.multibody
+            .coordinate_rates(&rows, &velocities, &mut rates);
+        rates
+    }
+}

@@ -1,0 +1,599 @@
+//! Gap and contact points of a body with another body or a plane.
+
+use crate::body::{Body, PlaneSpec};
+use carom_geometry::pair::{Memory, Placed, closest, touching};
+use carom_variational::State;
+use nalgebra::Vector3;
+use smallvec::SmallVec;
+
+/// Sine of the angle between two edges below which they count as parallel: the normal at their crossing would rotate by more than
+/// a thousand times the rotation of the bodies.
+const CROSSING_SINE: f64 = 1e-3;
+
+/// Second member of a pair: a body or a plane.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Other<'a> {
+    Body(&'a Body),
+    Plane(&'a PlaneSpec),
+}
+
+/// A slab between two convex parts: its normal proves that they are separated by `gap`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Slab {
+    pub(crate) part: usize,
+    pub(crate) other: usize,
+    pub(crate) normal: Vector3<f64>,
+    pub(crate) gap: f64,
+}
+
+/// Gap of a pair at one configuration.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PairGap {
+    pub(crate) value: f64,
+    pub(crate) normal: Vector3<f64>,
+    /// Closest points of the first and the second member, in space (m).
+    pub(crate) points: [Vector3<f64>; 2],
+    /// One slab for each pair of convex parts.
+    pub(crate) slabs: SmallVec<[Slab; 1]>,
+}
+
+/// Warm-start data of the gap computation, one entry per pair of convex parts.
+pub(crate) type PairMemory = SmallVec<[Memory; 1]>;
+
+/// Rule that moves a contact point along while the bodies move.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Follow {
+    /// The point where the parts are closest.
+    Closest,
+    /// A corner of the first body above a plane, in body axes (m).
+    Corner(Vector3<f64>),
+    /// The lowest point of a rim of the first body, a cylinder; the value identifies the end of the axis with the rim.
+    Rim(f64),
+    /// A fixed point of each core, in body axes; the normal is that of a face of the second body (`of_second`) or of the first.
+    OnFace {
+        points: [Vector3<f64>; 2],
+        normal_b: Vector3<f64>,
+        of_second: bool,
+    },
+    /// The crossing of an edge of the first body with one of the second: for each body a point of the core on its edge and the
+    /// unit direction of the edge, in body axes. Between two faces that are almost parallel, the closest points jump from corner
+    /// to corner when the bodies rotate slightly; the crossing moves continuously.
+    OnEdges {
+        points: [Vector3<f64>; 2],
+        directions: [Vector3<f64>; 2],
+    },
+}
+
+/// A point in which a pair touches, in space.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct ContactPoint {
+    pub(crate) point: Vector3<f64>,
+    /// Unit normal, from the second member into the first.
+    pub(crate) normal: Vector3<f64>,
+    pub(crate) gap: f64,
+    /// Indices of the convex parts of the first and second member.
+    pub(crate) parts: [usize; 2],
+    pub(crate) follow: Follow,
+}
+
+impl ContactPoint {
+    /// Returns the contact point after its two bodies have moved to the states `state` and `other_state`: position, normal and
+    /// gap. It stays on the same feature of the bodies, such as a corner or the crossing of two edges.
+    pub(crate) fn moved(
+        &self,
+        body: &Body,
+        state: &State,
+        other: &Other<'_>,
+        other_state: &State,
+    ) -> Self {
+        let Some(part) = body.parts.get(self.parts[0]) else {
+            return *self;
+        };
+        match (other, self.follow) {
+            (Other::Plane(plane), follow) => {
+                let normal = *plane.half_space.normal();
+                let core = match follow {
+                    Follow::Corner(core) => core,
+                    Follow::Rim(end) => {
+                        part.lowest_of_rim(end, &state.rotation.rotate_back(&normal))
+                    }
+                    _ => part.lowest(&state.rotation.rotate_back(&normal)),
+                };
+                let arm = state.rotation.rotate(&core);
+                let height = plane.half_space.height(&state.position);
+                Self {
+                    point: state.position + arm - normal * part.margin(),
+                    gap: height + normal.dot(&arm) - part.margin(),
+                    normal,
+                    ..*self
+                }
+            }
+            (Other::Body(second), _) => {
+                let Some(counterpart) = second.parts.get(self.parts[1]) else {
+                    return *self;
+                };
+                let margins = [part.margin(), counterpart.margin()];
+                if let Some(moved) = self.on_face_or_edges([state, other_state], margins) {
+                    return moved;
+                }
+                let (here, there) = (state.configuration(), other_state.configuration());
+                let mut memory = Memory::starting(self.normal);
+                let (a, b) = (Placed::new(part, &here), Placed::new(counterpart, &there));
+                let found = closest(&a, &b, &mut memory);
+                Self {
+                    point: found.middle(),
+                    gap: found.gap,
+                    normal: found.normal,
+                    ..*self
+                }
+            }
+        }
+    }
+}
+
+impl ContactPoint {
+    /// Returns the contact point at the new states of its two bodies if it lies on a face, or at the crossing of two edges.
+    /// `None` for other contact points, and for edges that are almost parallel. `margins`: rounding radii of the two convex parts
+    /// (m).
+    fn on_face_or_edges(&self, states: [&State; 2], margins: [f64; 2]) -> Option<Self> {
+        let turned = |k: usize, v: &Vector3<f64>| states[k].rotation.rotate(v);
+        let apart = states[0].position - states[1].position;
+        let (arms, normal) = match self.follow {
+            Follow::OnFace {
+                points: [p, q],
+                normal_b,
+                of_second,
+            } => {
+                let normal = turned(usize::from(of_second), &normal_b);
+                ([turned(0, &p), turned(1, &q)], normal)
+            }
+            Follow::OnEdges {
+                points: [p, q],
+                directions,
+            } => {
+                let [e, f] = [turned(0, &directions[0]), turned(1, &directions[1])];
+                let across = e.cross(&f);
+                let sine = across.norm();
+                // Parallel edges do not cross.
+                if !(sine >= CROSSING_SINE) {
+                    return None;
+                }
+                let arms = [turned(0, &p), turned(1, &q)];
+                let between = apart + (arms[0] - arms[1]);
+                let (cosine, squared) = (e.dot(&f), sine * sine);
+                let [on_e, on_f] = [e.dot(&between), f.dot(&between)];
+                // Parameters of the closest points of two lines.
+                let places = [
+                    (cosine * on_f - on_e) / squared,
+                    (on_f - cosine * on_e) / squared,
+                ];
+                let normal = across * f64::copysign(1.0 / sine, across.dot(&self.normal));
+                ([arms[0] + e * places[0], arms[1] + f * places[1]], normal)
+            }
+            Follow::Closest | Follow::Corner(_) | Follow::Rim(_) => return None,
+        };
+        let between = apart + (arms[0] - arms[1]);
+        let here = states[0].position + arms[0] - normal * margins[0];
+        let there = states[1].position + arms[1] + normal * margins[1];
+        Some(Self {
+            point: (here + there) * 0.5,
+            gap: normal.dot(&between) - margins[0] - margins[1],
+            normal,
+            ..*self
+        })
+    }
+}
+
+/// Returns the two crossing edges if two polytopes touch each other with one edge each; `None` otherwise. An edge is stored as a
+/// point and a unit direction, in the axes of its body and on its core (the part without its rounding radius). `normal`:
+/// direction into the first body; `tolerance` (m): corners this close to the deepest one count as touching.
+fn crossing(
+    bodies: [&Placed<'_>; 2],
+    states: [&State; 2],
+    normal: &Vector3<f64>,
+    tolerance: f64,
+) -> Option<Follow> {
+    let edge = |k: usize, towards: Vector3<f64>| {
+        let mut ends: SmallVec<[Vector3<f64>; 4]> = SmallVec::new();
+        bodies[k].features(&towards, tolerance, &mut |p| ends.push(p));
+        let core = states[k].rotation.rotate_back(&towards) * bodies[k].margin();
+        match ends[..] {
+            [from, to] => Some((from + core, (to - from).try_normalize(0.0)?)),
+            _ => None,
+        }
+    };
+    let ((p, e), (q, f)) = (edge(0, *normal)?, edge(1, -normal)?);
+    Some(Follow::OnEdges {
+        points: [p, q],
+        directions: [e, f],
+    })
+}
+
+impl Other<'_> {
+    pub(crate) fn name(&self) -> &str {
+        match self {
+            Self::Body(body) => &body.name,
+            Self::Plane(plane) => &plane.name,
+        }
+    }
+}
+
+/// Returns true if the gap of a pair has a closed form: two spheres, or a sphere and a plane, with the centers of mass at the
+/// centers of the spheres.
+pub(crate) fn has_closed_form(body: &Body, other: &Other<'_>) -> bool {
+    body.sphere.is_some()
+        && match other {
+            Other::Plane(_) => true,
+            Other::Body(second) => second.sphere.is_some(),
+        }
+}
+
+/// Returns the contact point of two spheres, or of a sphere and a plane, from its closed form; `None` for other pairs.
+pub(crate) fn touch_of_spheres(
+    body: &Body,
+    state: &State,
+    other: &Other<'_>,
+    other_state: &State,
+) -> Option<ContactPoint> {
+    let radius = body.sphere?;
+    let (normal, gap) = match other {
+        Other::Plane(plane) => {
+            let height = plane.half_space.height(&state.position);
+            (*plane.half_space.normal(), height - radius)
+        }
+        Other::Body(second) => {
+            let sum = radius + second.sphere?;
+            let apart = state.position - other_state.position;
+            let distance = apart.norm();
+            let normal = match distance > 0.0 {
+                true => apart / distance,
+                false => Vector3::z(),
+            };
+            (normal, distance - sum)
+        }
+    };
+    let share = match other {
+        Other::Plane(_) => 0.0,
+        Other::Body(_) => 0.5,
+    };
+    Some(ContactPoint {
+        point: state.position - normal * (radius + share * gap),
+        normal,
+        gap,
+        parts: [0, 0],
+        follow: Follow::Closest,
+    })
+}
+
+/// Computes the gap between a body and another body or plane: its value (m), normal, and closest points. `memory` is warm-start
+/// data that makes the next call faster.
+pub(crate) fn gap(
+    body: &Body,
+    state: &State,
+    other: &Other<'_>,
+    other_state: &State,
+    memory: &mut PairMemory,
+) -> PairGap {
+    let mut best = PairGap {
+        value: f64::INFINITY,
+        ..PairGap::default()
+    };
+    match other {
+        Other::Plane(plane) => {
+            let gap = plane.half_space.gap(&body.shape, &state.configuration());
+            let normal = *plane.half_space.normal();
+            let point = state.position + state.rotation.rotate(&gap.point_b);
+            best.value = gap.value;
+            best.normal = normal;
+            best.points = [point, point - normal * gap.value];
+            best.slabs.push(Slab {
+                part: 0,
+                other: 0,
+                normal,
+                gap: gap.value,
+            });
+        }
+        Other::Body(second) => {
+            memory.resize_with(body.parts.len() * second.parts.len(), Memory::default);
+            let (here, there) = (state.configuration(), other_state.configuration());
+            let mut memories = memory.iter_mut();
+            for (i, part) in body.parts.iter().enumerate() {
+                let a = Placed::new(part, &here);
+                for (j, counterpart) in second.parts.iter().enumerate() {
+                    let Some(memory) = memories.next() else {
+                        continue;
+                    };
+                    let found = closest(&a, &Placed::new(counterpart, &there), memory);
+                    best.slabs.push(Slab {
+                        part: i,
+                        other: j,
+                        normal: found.normal,
+                        gap: found.gap,
+                    });
+                    if found.gap < best.value {
+                        best.value = found.gap;
+                        best.normal = found.normal;
+                        best.points = [found.point_a, found.point_b];
+                    }
+                }
+            }
+        }
+    }
+    best
+}
+
+/// Appends to `out` all contact points of a pair whose gap is at most `tolerance` (m). `memory` is warm-start data that makes the
+/// next call faster.
+pub(crate) fn contact_points(
+    body: &Body,
+    state: &State,
+    other: &Other<'_>,
+    other_state: &State,
+    memory: &mut PairMemory,
+    tolerance: f64,
+    out: &mut Vec<ContactPoint>,
+) {
+    if let Some(found) = touch_of_spheres(body, state, other, other_state) {
+        if found.gap <= tolerance {
+            out.push(found);
+        }
+        return;
+    }
+    match other {
+        Other::Plane(plane) => {
+            plane_points(body, state, plane, tolerance, out);
+        }
+        Other::Body(second) => {
+            let found = gap(body, state, other, other_state, memory);
+            let (here, there) = (state.configuration(), other_state.configuration());
+            for slab in &found.slabs {
+                if slab.gap > tolerance {
+                    continue;
+                }
+                let (Some(a), Some(b)) = (body.parts.get(slab.part), second.parts.get(slab.other))
+                else {
+                    continue;
+                };
+                let (a, b) = (Placed::new(a, &here), Placed::new(b, &there));
+                let mut start = Memory::default();
+                let at = match memory.get_mut(slab.part * second.parts.len() + slab.other) {
+                    Some(memory) => closest(&a, &b, memory),
+                    None => closest(&a, &b, &mut start),
+                };
+                let normal = at.normal;
+                // Finds the body whose face gives the normal, if there is one.
+                let corners = |body: &Placed<'_>, towards: &Vector3<f64>| {
+                    let mut count = 0;
+                    body.features(towards, tolerance, &mut |_| count += 1);
+                    count
+                };
+                let both = a.has_corners() && b.has_corners();
+                let owner = match both {
+                    true if corners(&b, &-normal) >= 3 => Some(true),
+                    true if corners(&a, &normal) >= 3 => Some(false),
+                    _ => None,
+                };
+                let edges = match both && owner.is_none() {
+                    true => crossing([&a, &b], [state, other_state], &normal, tolerance),
+                    false => None,
+                };
+                let (margin, margin2) = (a.margin(), b.margin());
+                touching(&a, &b, &at, tolerance, &mut |p| {
+                    if p.gap > tolerance {
+                        return;
+                    }
+                    let follow = match owner {
+                        None => edges.unwrap_or(Follow::Closest),
+                        Some(of_second) => {
+                            let high = p.point + normal * (0.5 * p.gap + margin) - state.position;
+                            let low =
+                                p.point - normal * (0.5 * p.gap + margin2) - other_state.position;
+                            let owner = if of_second { other_state } else { state };
+                            Follow::OnFace {
+                                points: [
+                                    state.rotation.rotate_back(&high),
+                                    other_state.rotation.rotate_back(&low),
+                                ],
+                                normal_b: owner.rotation.rotate_back(&normal),
+                                of_second,
+                            }
+                        }
+                    };
+                    out.push(ContactPoint {
+                        point: p.point,
+                        normal,
+                        gap: p.gap,
+                        parts: [slab.part, slab.other],
+                        follow,
+                    });
+                });
+            }
+        }
+    }
+}
+
+/// Appends to `out` all points of a body whose gap to a plane is at most `tolerance` (m). Of more than four such points only the
+/// corners of their convex hull are kept.
+fn plane_points(
+    body: &Body,
+    state: &State,
+    plane: &PlaneSpec,
+    tolerance: f64,
+    out: &mut Vec<ContactPoint>,
+) {
+    let normal = *plane.half_space.normal();
+    let normal_b = state.rotation.rotate_back(&normal);
+    let height = plane.half_space.height(&state.position);
+    let begin = out.len();
+    for (index, part) in body.parts.iter().enumerate() {
+        if height + part.support_value(&normal_b) > tolerance {
+            continue;
+        }
+        let mut count = 0;
+        part.lowest_features(&normal_b, tolerance, &mut |_| count += 1);
+        part.lowest_features(&normal_b, tolerance, &mut |point_b| {
+            let gap = height + normal_b.dot(&point_b);
+            let point = state.position + state.rotation.rotate(&point_b);
+            let near = |p: &ContactPoint| (p.point - point).norm() <= tolerance;
+            if gap <= tolerance && !out.iter().skip(begin).any(near) {
+                let core = point_b + normal_b * part.margin();
+                let follow = match (part.end_of_rim(&core), count) {
+                    _ if part.has_corners() => Follow::Corner(core),
+                    (Some(end), 2) => Follow::Rim(end),
+                    (Some(_), 3..) => Follow::Corner(core),
+                    _ => Follow::Closest,
+                };
+                out.push(ContactPoint {
+                    point,
+                    normal,
+                    gap,
+                    parts: [index, 0],
+                    follow,
+                });
+            }
+        });
+    }
+    // The corners of a face are sufficient.
+    keep_corners(out, begin, &normal);
+}
+
+/// Reduces the contact points from index `begin` on to the corners of their convex hull in the contact plane, if there are more
+/// than four. `normal`: normal of the contact plane.
+fn keep_corners(out: &mut Vec<ContactPoint>, begin: usize, normal: &Vector3<f64>) {
+    let n = out.len() - begin;
+    if n <= 4 {
+        return;
+    }
+    let [t1, t2] = carom_geometry::pair::tangents(normal);
+    let flat = |p: &ContactPoint| (t1.dot(&p.point), t2.dot(&p.point));
+    let mut order: Vec<usize> = (begin..out.len()).collect();
+    let key = |i: &usize| out.get(*i).map_or((0.0, 0.0), flat);
+    order.sort_by(|i, j| {
+        let (a, b) = (key(i), key(j));
+        a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1))
+    });
+    let mut hull: Vec<usize> = Vec::new();
+    for pass in 0..2 {
+        let floor = hull.len() + 1;
+        let run: Vec<usize> = match pass {
+            0 => order.clone(),
+            _ => order.iter().rev().copied().collect(),
+        };
+        for i in run {
+            while let [.., x, y] = hull[..]
+                && hull.len() > floor
+            {
+                let (a, b, c) = (key(&x), key(&y), key(&i));
+                if (b.0 - a.0) * (c.1 - b.1) - (b.1 - a.1) * (c.0 - b.0) > 0.0 {
+                    break;
+                }
+                hull.pop();
+            }
+            hull.push(i);
+        }
+        hull.pop();
+    }
+    hull.sort_unstable();
+    let kept: Vec<ContactPoint> = hull.iter().filter_map(|i| out.get(*i).copied()).collect();
+    out.truncate(begin);
+    out.extend(kept);
+}
+
+/// Returns the length (m) from which the rounding error of a pair's gap follows: about the largest coordinate of the bodies plus
+/// a radius. The error is a small multiple of this length times the machine precision.
+pub(crate) fn gap_scale(body: &Body, state: &State, other: &Other<'_>, other_state: &State) -> f64 {
+    match other {
+        Other::Plane(plane) => plane.half_space.gap_scale(&state.position, body.radius),
+        Other::Body(second) => {
+            state.position.amax().max(other_state.position.amax()) + body.radius.min(second.radius)
+        }
+    }
+}
+
+/// Returns the radius of the smaller body of a pair (m). Contact tolerances are fractions of it.
+pub(crate) fn size(body: &Body, other: &Other<'_>) -> f64 {
+    match other {
+        Other::Body(second) => body.radius.min(second.radius),
+        Other::Plane(_) => body.radius,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::body::BodySpec;
+    use carom_geometry::{Cuboid, Shape};
+    use carom_lie::{Se3, So3};
+
+    fn brick(name: &str) -> Body {
+        Body::new(&BodySpec {
+            name: name.to_owned(),
+            mass: None,
+            shape: Shape::Cuboid(Cuboid::new([0.15, 0.2, 0.1]).unwrap()),
+            configuration: Se3::identity(),
+            velocity: Vector3::zeros(),
+            angular_velocity: Vector3::zeros(),
+        })
+        .unwrap()
+    }
+
+    fn state(position: Vector3<f64>, turned: Vector3<f64>) -> State {
+        State {
+            position,
+            rotation: So3::exp(&turned),
+            linear_momentum: Vector3::zeros(),
+            angular_momentum: Vector3::zeros(),
+        }
+    }
+
+    /// A brick that leans over the edge of another brick by 0.3 mrad touches that at the crossing of two edges. The crossing
+    /// stays in place while the lean changes to the other side; the closest points move to another corner.
+    #[test]
+    fn crossing_edges_do_not_jump() {
+        let (upper, lower) = (brick("upper"), brick("lower"));
+        let ground = state(Vector3::zeros(), Vector3::zeros());
+        let leaning = |turn: f64, height: f64| {
+            state(
+                Vector3::new(0.15, 0.05, height),
+                Vector3::new(turn, 3e-4, 0.0),
+            )
+        };
+        let other = Other::Body(&lower);
+        let tolerance = 1e-8;
+        let at = |turn: f64| {
+            let gap_at = |height: f64| {
+                let memory = &mut PairMemory::new();
+                gap(&upper, &leaning(turn, height), &other, &ground, memory).value
+            };
+            leaning(turn, 0.2 - gap_at(0.2))
+        };
+        let (start, end) = (at(2e-4), at(-2e-4));
+        let mut points = Vec::new();
+        let memory = &mut PairMemory::new();
+        contact_points(
+            &upper,
+            &start,
+            &other,
+            &ground,
+            memory,
+            tolerance,
+            &mut points,
+        );
+        let [point] = points[..] else {
+            panic!("one point, not {points:?}")
+        };
+        assert!(matches!(point.follow, Follow::OnEdges { .. }), "{point:?}");
+        let same = point.moved(&upper, &start, &other, &ground);
+        assert!((same.point - point.point).norm() <= 1e-9, "{same:?}");
+        assert!((same.gap - point.gap).abs() <= 1e-15, "{same:?}");
+        assert!((same.normal - point.normal).norm() <= 1e-11, "{same:?}");
+        let crossed = point.moved(&upper, &end, &other, &ground);
+        assert!((crossed.point - point.point).norm() <= 1e-3, "{crossed:?}");
+        let closest = ContactPoint {
+            follow: Follow::Closest,
+            ..point
+        };
+        let jumped = closest.moved(&upper, &end, &other, &ground);
+        assert!((jumped.point - point.point).norm() >= 0.1, "{jumped:?}");
+    }
+}

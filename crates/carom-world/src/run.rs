@@ -1,0 +1,669 @@
+//! Event-driven integration of a world.
+//!
+//! Each body has a time of its own; an impact advances only the bodies that it changes, and a sample advances none. Bodies in
+//! lasting contact move in steps that end on multiples of the time step. The whole step is computed when it begins; events inside
+//! a step split it.
+
+use crate::MotionError;
+use crate::body::Flights;
+use crate::cells::Cells;
+use crate::events::{Balance, Entry, Event, Next, RunEnd, Sample};
+use crate::guard::Gained;
+use crate::kick::Work;
+use crate::lasting::LastingPairs;
+use crate::pair::PairMemory;
+use crate::pair_table::PairTable;
+use crate::scratch::Scratch;
+use crate::series::Series;
+use crate::spec::{Laws, World};
+use crate::step::Step;
+use crate::step_scene::{StepPair, StepScene};
+use crate::swept_box::SweptBox;
+use crate::time::Time;
+use crate::touch_count::TouchCount;
+use carom_motion::hybrid::{Ending, Hybrid, Limits, drive};
+use carom_variational::State;
+use nalgebra::Vector3;
+use std::collections::BinaryHeap;
+
+/// Fraction of a step below which the state of a body is taken to be that at the begin of the step.
+const AT_BEGIN: f64 = 1e-9;
+
+/// Number of pairs per body that are stored before entries without use are removed.
+const REMEMBERED: usize = 8;
+
+/// Initial capacity of the event queue, in entries per body.
+const QUEUED: usize = 16;
+
+/// Largest number of events of a body without time between them, before the run fails with an error.
+pub(crate) const EVENTS_PER_INSTANT: usize = 10_000;
+
+/// Largest number of continued contact searches of a body within one step of the grid. More occur only if a body rotates or moves
+/// by so many of its radii in a step that its contacts cannot be found.
+const MOST_LOOKS: usize = 20_000;
+
+/// Number of swept boxes that a body leaves without an event before its next boxes are made longer, even among other bodies.
+const MANY_BOXES: usize = 64;
+
+/// Current motion of a body.
+#[derive(Clone, Debug)]
+pub(crate) struct Motion {
+    pub(crate) state: State,
+    pub(crate) time: Time,
+    /// Number of the flight: results found for an earlier flight are discarded.
+    pub(crate) stamp: u64,
+    pub(crate) island: Option<usize>,
+    /// Energy of the body at the begin of the flight (J).
+    pub(crate) energy: f64,
+    /// Energy that the errors of steps of lasting contact have added.
+    pub(crate) gained: Gained,
+    /// Angle of non-constant rotation of the body since its latest event (rad).
+    pub(crate) tumbled: f64,
+    /// Number of swept boxes that the body has left since its latest event.
+    left_boxes: usize,
+    /// Index of the latest grid time, and number of continued searches since.
+    looks: (f64, usize),
+    /// Time of the latest event of the body; `at_once` counts the events at that time.
+    latest: Time,
+    at_once: usize,
+}
+
+/// Bodies connected by lasting contacts, in a common step.
+#[derive(Clone, Debug)]
+pub(crate) struct Island {
+    pub(crate) bodies: Vec<usize>,
+    pub(crate) pairs: Vec<(usize, usize)>,
+    /// States before the first kick.
+    pub(crate) before: Vec<State>,
+    pub(crate) begin: Time,
+    pub(crate) length: f64,
+    pub(crate) end: Time,
+    pub(crate) step: Step,
+    /// Energy that the error of this and earlier steps adds to each body.
+    pub(crate) gained: Vec<Gained>,
+    /// True if a further point of a pair closes at the end of the step.
+    pub(crate) lands: bool,
+    /// True if the step ends where it began, up to rounding: the bodies rest until an event concerns them.
+    pub(crate) rests: bool,
+    pub(crate) stamp: u64,
+    /// Number of splits since the last grid time.
+    pub(crate) splits: usize,
+}
+
+impl Island {
+    /// Returns the position of a body in the lists of the island (bodies connected by lasting contacts); `None` if the island
+    /// does not contain the body.
+    pub(crate) fn place(&self, body: usize) -> Option<usize> {
+        self.bodies.binary_search(&body).ok()
+    }
+}
+
+/// Impacts of a pair, with the intervals between them.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Bounces {
+    /// Number of impacts since the pair was last in lasting contact.
+    pub(crate) count: usize,
+    pub(crate) last: Option<Time>,
+    pub(crate) interval: f64,
+    /// Number of successive intervals that were shorter than the one before.
+    pub(crate) shrunk: usize,
+    /// Number of successive intervals that were too short for a resolvable gap.
+    pub(crate) short: usize,
+    /// Estimate of the accumulation point of the impacts.
+    pub(crate) series: Series,
+}
+
+pub(crate) type Observer<'o> = dyn FnMut(Event<'_>) + 'o;
+
+pub(crate) struct Run<'w, 'o> {
+    pub(crate) world: &'w World,
+    pub(crate) laws: &'w Laws<'w>,
+    pub(crate) limits: Limits,
+    pub(crate) observe: &'o mut Observer<'o>,
+    pub(crate) motions: Vec<Motion>,
+    pub(crate) boxes: Vec<SweptBox>,
+    pub(crate) cells: Cells,
+    pub(crate) memory: PairTable<PairMemory>,
+    pub(crate) lasting: LastingPairs,
+    pub(crate) islands: Vec<Option<Island>>,
+    /// Free entries of `islands`.
+    pub(crate) free_islands: Vec<usize>,
+    pub(crate) bounces: PairTable<Bounces>,
+    pub(crate) chatter: PairTable<TouchCount>,
+    pub(crate) scratch: Scratch,
+    queue: BinaryHeap<Entry>,
+    stamps: u64,
+    pub(crate) n_impacts: usize,
+    pub(crate) n_steps: usize,
+    pub(crate) balance: Balance,
+    /// Smallest gap at impacts and at the ends of steps of lasting contact (m).
+    pub(crate) lowest_gap: f64,
+    /// Energy of all bodies plus losses minus the energy at the start (J).
+    pub(crate) drift: f64,
+    /// Requested sample times that are still to come, the latest first.
+    pub(crate) samples: Vec<f64>,
+    has_begun: bool,
+    pub(crate) ended: Option<Ending<MotionError>>,
+    pub(crate) now: Time,
+}
+
+impl World {
+    /// Simulates the world by event-driven integration, from the initial state until one of the `limits` (time, number of
+    /// impacts) is reached.
+    ///
+    /// Reports the states at the times `samples` (s, ascending) and every event to `observe`, in order of time. The
+    /// [`Ending`] tells the reason for an early end; everything before it has been reported.
+    pub fn run<'o>(
+        &self,
+        laws: &Laws<'_>,
+        limits: &Limits,
+        samples: &[f64],
+        observe: &'o mut (dyn FnMut(Event<'_>) + 'o),
+    ) -> RunEnd {
+        let mut run = Run::new(self, laws, limits, samples, observe);
+        let ending = drive(&mut run, limits);
+        run.finish(ending)
+    }
+}
+
+impl<'w, 'o> Run<'w, 'o> {
+    /// Creates the data of an event-driven run from the initial state of a world. `samples`: times (s, ascending) at which states
+    /// are to be reported; `observe`: receives all events.
+    pub(crate) fn new(
+        world: &'w World,
+        laws: &'w Laws<'w>,
+        limits: &Limits,
+        samples: &[f64],
+        observe: &'o mut Observer<'o>,
+    ) -> Self {
+        let motion = |(i, state): (usize, &State)| Motion {
+            state: *state,
+            time: Time::default(),
+            stamp: 0,
+            island: None,
+            energy: world.energy(i, state),
+            gained: Gained::default(),
+            tumbled: 0.0,
+            left_boxes: 0,
+            looks: (0.0, 0),
+            latest: Time::default(),
+            at_once: 0,
+        };
+        let n = world.n_bodies();
+        let remembered = REMEMBERED * (n + 8);
+        Self {
+            world,
+            laws,
+            limits: *limits,
+            observe,
+            motions: world.initial.iter().enumerate().map(motion).collect(),
+            boxes: vec![SweptBox::default(); n],
+            cells: Cells::new(n),
+            memory: PairTable::new(remembered),
+            lasting: LastingPairs::default(),
+            islands: Vec::new(),
+            free_islands: Vec::new(),
+            bounces: PairTable::new(remembered),
+            chatter: PairTable::new(n + 64),
+            scratch: Scratch::default(),
+            queue: BinaryHeap::with_capacity(QUEUED * n),
+            stamps: 0,
+            n_impacts: 0,
+            n_steps: 0,
+            balance: Balance {
+                supports: vec![Vector3::zeros(); world.n_things()],
+                ..Balance::default()
+            },
+            lowest_gap: f64::INFINITY,
+            drift: 0.0,
+            samples: samples.iter().rev().copied().collect(),
+            has_begun: false,
+            ended: None,
+            now: Time::default(),
+        }
+    }
+
+    /// Completes a run: reports the remaining samples, ends all steps of lasting contact, and returns the states at the end with
+    /// counts and energy balance. `ending` is the reason for the end.
+    pub(crate) fn finish(mut self, mut ending: Ending<MotionError>) -> RunEnd {
+        if let Err(error) = self.samples_until_now(&ending) {
+            ending = Ending::Stopped(error);
+        }
+        let time = match ending {
+            Ending::Completed => Time::new(self.limits.duration),
+            _ => self.now,
+        };
+        // Losses in steps that end after this time count up to this time.
+        for island in 0..self.islands.len() {
+            match (self.stop_step(island, time), &ending) {
+                (Ok(_), _) | (Err(_), Ending::Stopped(_)) => (),
+                (Err(error), _) => ending = Ending::Stopped(error),
+            }
+        }
+        let states = self
+            .states_at(time)
+            .unwrap_or_else(|_| self.motions.iter().map(|motion| motion.state).collect());
+        self.note_energy(&states);
+        if let (Err(error), false) = (
+            self.check_places(&states, time.high),
+            matches!(ending, Ending::Stopped(_)),
+        ) {
+            ending = Ending::Stopped(error);
+        }
+        RunEnd {
+            ending,
+            time: time.high,
+            n_impacts: self.n_impacts,
+            n_steps: self.n_steps,
+            balance: self.balance,
+            lowest_gap: self.lowest_gap,
+            states,
+            stepping: None,
+            handed_over: None,
+        }
+    }
+}
+
+impl Hybrid for Run<'_, '_> {
+    type Error = MotionError;
+
+    fn n_impacts(&self) -> usize {
+        self.n_impacts
+    }
+
+    /// Handles the next event of the queue, or reports a requested sample if that comes first. Returns the reason for the end if
+    /// the run is over.
+    fn proceed(&mut self, limits: &Limits) -> Result<Option<Ending<MotionError>>, MotionError> {
+        if !self.has_begun {
+            self.has_begun = true;
+            self.begin()?;
+            return Ok(self.ended.take());
+        }
+        let end = Time::new(limits.duration);
+        let next = self.queue.peek().copied();
+        if let Some(&sample) = self.samples.last()
+            && sample <= end.high
+            && next.is_none_or(|next| Time::new(sample).compare(&next.time).is_lt())
+        {
+            self.samples.pop();
+            self.sample(sample)?;
+            return Ok(None);
+        }
+        match next {
+            Some(entry) if entry.time.compare(&end).is_le() => {
+                self.queue.pop();
+                self.handle(entry)?;
+                Ok(self.ended.take())
+            }
+            _ => Ok(Some(Ending::Completed)),
+        }
+    }
+}
+
+impl<'w> Run<'w, '_> {
+    /// Reports the requested samples up to the time at which the run ended. After an error no sample is reported.
+    fn samples_until_now(&mut self, ending: &Ending<MotionError>) -> Result<(), MotionError> {
+        if matches!(ending, Ending::Stopped(_)) {
+            return Ok(());
+        }
+        let last = self.now.high.min(self.limits.duration);
+        while let Some(sample) = self.samples.pop_if(|sample| *sample <= last) {
+            self.sample(sample)?;
+        }
+        Ok(())
+    }
+
+    /// Returns true if the run is to end now, because an end was decided or the limit on the number of impacts is reached.
+    pub(crate) fn is_over(&self) -> bool {
+        self.ended.is_some() || self.n_impacts >= self.limits.impacts
+    }
+
+    /// Starts the run: creates the box that contains the path of each body (swept box), and handles the contacts that exist at
+    /// the start.
+    fn begin(&mut self) -> Result<(), MotionError> {
+        let world = self.world;
+        let start = Time::default();
+        let mut discrete = false;
+        for i in 0..world.n_bodies() {
+            let body = &world.bodies[i];
+            if body.is_mobile() {
+                discrete |= !world.flights.is_exact(body);
+                self.enclose(i, start);
+            } else {
+                self.enclose_fixed(i);
+            }
+        }
+        self.settle()?;
+        if discrete {
+            self.count_line(start);
+        }
+        Ok(())
+    }
+
+    fn handle(&mut self, entry: Entry) -> Result<(), MotionError> {
+        match entry.next {
+            Next::Touch { pair, stamps } => {
+                let pair = (pair[0] as usize, pair[1] as usize);
+                if self.stamps_of(pair) != stamps {
+                    return Ok(());
+                }
+                self.pass(pair, entry.time)?;
+                self.touch(pair, entry.time)
+            }
+            Next::StepEnd { island, stamp } => {
+                let island = island as usize;
+                let current = self.islands.get(island).and_then(Option::as_ref);
+                if current.is_none_or(|island| island.stamp != stamp) {
+                    return Ok(());
+                }
+                self.now = entry.time;
+                self.end_step(island)
+            }
+            Next::Line => self.line_of_grid(entry.time),
+            Next::Leave { body, count } => {
+                let body = body as usize;
+                if self.boxes[body].count != count {
+                    return Ok(());
+                }
+                // Boxes of a body that is small against its path grow if nothing happens to it.
+                let motion = &mut self.motions[body];
+                motion.left_boxes += 1;
+                if motion.left_boxes > MANY_BOXES {
+                    self.boxes[body].widen();
+                }
+                self.look_around(&[body], entry.time)
+            }
+            Next::Look { pair, counts } => {
+                let pair = (pair[0] as usize, pair[1] as usize);
+                if self.counts(pair) != counts {
+                    return Ok(());
+                }
+                self.count_look(pair, entry.time)?;
+                self.look(pair, entry.time)
+            }
+        }
+    }
+
+    /// Counts a continued search for the first contact of a pair. The count belongs to the first body and to the present interval
+    /// of the time grid; too many are an error.
+    fn count_look(&mut self, pair: (usize, usize), time: Time) -> Result<(), MotionError> {
+        let line = self.line(time);
+        let motion = &mut self.motions[pair.0];
+        if motion.looks.0 != line {
+            motion.looks = (line, 0);
+        }
+        motion.looks.1 += 1;
+        if motion.looks.1 <= MOST_LOOKS {
+            return Ok(());
+        }
+        Err(MotionError::ContactSearchLimit {
+            first: self.world.bodies[pair.0].name.clone(),
+            second: self.world.name(pair.1).to_owned(),
+            limit: MOST_LOOKS,
+            time: time.high,
+        })
+    }
+
+    /// Advances the current time to a contact of a pair. Also counts, for each body, contacts that follow each other without time
+    /// between them; fails if there are too many.
+    fn pass(&mut self, pair: (usize, usize), time: Time) -> Result<(), MotionError> {
+        self.now = time;
+        let rounding = 4.0 * f64::EPSILON * (time.high.abs() + self.world.time_step);
+        let limit = EVENTS_PER_INSTANT;
+        for thing in [pair.0, pair.1] {
+            let Some(motion) = self.motions.get_mut(thing) else {
+                continue;
+            };
+            if !self.world.is_mobile(thing) {
+                continue;
+            }
+            let passed = time.since(motion.latest);
+            motion.at_once = if passed > rounding {
+                0
+            } else {
+                motion.at_once + 1
+            };
+            motion.latest = time;
+            (motion.tumbled, motion.left_boxes) = (0.0, 0);
+            if motion.at_once > limit {
+                return Err(MotionError::EventLimit {
+                    limit,
+                    time: time.high,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the sum of the flight numbers of the bodies `i` and `j`. The sum grows whenever one of the two begins a new
+    /// flight, so that it shows whether a planned contact is still valid.
+    fn stamps_of(&self, (i, j): (usize, usize)) -> u64 {
+        let stamp = |thing: usize| self.motions.get(thing).map_or(0, |motion| motion.stamp);
+        stamp(i) + stamp(j)
+    }
+
+    pub(crate) fn new_stamp(&mut self) -> u64 {
+        self.stamps += 1;
+        self.stamps
+    }
+
+    /// Returns the first grid time (multiple of the time step) after `time`.
+    pub(crate) fn next_line(&self, time: Time) -> Time {
+        let step = self.world.time_step;
+        let line = Time::new(((time.high / step + 1e-9).floor() + 1.0) * step);
+        match line.compare(&time).is_gt() {
+            true => line,
+            false => time.plus(step),
+        }
+    }
+
+    /// Counts one step of the free flights that are integrated numerically, which begins at `time`, and schedules the event of
+    /// the next grid time.
+    fn count_line(&mut self, time: Time) {
+        let lasts = self.free_islands.len() < self.islands.len();
+        self.n_steps += usize::from(!lasts && time.high < self.limits.duration);
+        self.push(Entry {
+            time: self.next_line(time),
+            next: Next::Line,
+        });
+    }
+
+    /// Handles the event of a grid time: all bodies whose free flight is integrated numerically begin a new flight.
+    fn line_of_grid(&mut self, time: Time) -> Result<(), MotionError> {
+        let world = self.world;
+        self.now = time;
+        let mut bodies = std::mem::take(&mut self.scratch.flying);
+        bodies.clear();
+        bodies.extend((0..world.n_bodies()).filter(|i| {
+            let body = &world.bodies[*i];
+            body.is_mobile() && !world.flights.is_exact(body) && self.motions[*i].island.is_none()
+        }));
+        for &body in &bodies {
+            self.bring(body, time)?;
+        }
+        self.look_around(&bodies, time)?;
+        self.scratch.flying = bodies;
+        self.count_line(time);
+        Ok(())
+    }
+
+    /// Returns the state of the body or plane with index `thing` at `time`. For a body in a step of lasting contact, the step is
+    /// recomputed as if it ended at that time.
+    pub(crate) fn state_at(&self, thing: usize, time: Time) -> Result<State, MotionError> {
+        let Some(motion) = self.motions.get(thing) else {
+            return Ok(*self.world.initial_of(thing));
+        };
+        if let Some(island) = motion.island.and_then(|i| self.islands.get(i)?.as_ref()) {
+            let place = island.place(thing).unwrap_or_default();
+            let passed = time.since(island.begin);
+            if time == island.end || passed >= island.length {
+                return Ok(island.step.end[place]);
+            }
+            if island.rests || passed <= AT_BEGIN * island.length {
+                return Ok(island.before[place]);
+            }
+            return Ok(self.preview(island, passed)?.end[place]);
+        }
+        self.fly(thing, time)
+    }
+
+    /// Returns the state of the body or plane with index `thing` at `time` along its free flight. For a body in a step of lasting
+    /// contact this is the flight between the impulses at the start and the end of the step, without the effect of the latter.
+    pub(crate) fn flight_at(&self, thing: usize, time: Time) -> Result<State, MotionError> {
+        match (self.resting(thing), self.motions.get(thing)) {
+            (Some(state), _) => Ok(*state),
+            (None, Some(_)) => self.fly(thing, time),
+            (None, None) => Ok(*self.world.initial_of(thing)),
+        }
+    }
+
+    /// Returns the state of a body at `time`, by free flight from the state that was stored last.
+    fn fly(&self, body: usize, time: Time) -> Result<State, MotionError> {
+        let (world, motion) = (self.world, &self.motions[body]);
+        let flown = time.since(motion.time);
+        world
+            .flights
+            .advance(&world.bodies[body], &motion.state, flown)
+            .map_err(|source| MotionError::Flight {
+                body: world.bodies[body].name.clone(),
+                time: motion.time.high,
+                source,
+            })
+    }
+
+    /// Returns the present time step of an island (bodies connected by lasting contacts), recomputed from its start with another
+    /// length (s).
+    pub(crate) fn preview(&self, island: &Island, length: f64) -> Result<Step, MotionError> {
+        if island.rests {
+            return Ok(island.step.stretched(length));
+        }
+        self.scene(&island.bodies, &island.pairs, island.begin)
+            .step(&island.before, length, Some(&island.step.impulses))
+    }
+
+    pub(crate) fn scene(
+        &self,
+        bodies: &[usize],
+        pairs: &[(usize, usize)],
+        time: Time,
+    ) -> StepScene<'w> {
+        let world = self.world;
+        let place = |body: usize| bodies.binary_search(&body).ok();
+        let of_pair = |&(i, j): &(usize, usize)| StepPair {
+            first: place(i).unwrap_or_default(),
+            second: place(j),
+            body: &world.bodies[i],
+            other: world.thing(j),
+            fixed: world.initial_of(j),
+            friction: world.surface(i, j).friction,
+            tolerance: world.tolerance(i, j),
+        };
+        StepScene {
+            flights: &world.flights,
+            bodies: bodies.iter().map(|i| &world.bodies[*i]).collect(),
+            pairs: pairs.iter().map(of_pair).collect(),
+            time: time.high,
+            time_step: world.time_step,
+            reach: self.reach(bodies, pairs, time),
+            work: Work::default(),
+        }
+    }
+
+    /// Returns the states of all bodies at `time`.
+    fn states_at(&self, time: Time) -> Result<Vec<State>, MotionError> {
+        let mut states: Vec<State> = self.motions.iter().map(|motion| motion.state).collect();
+        for (body, state) in states.iter_mut().enumerate() {
+            if self.motions[body].island.is_none() {
+                *state = self.fly(body, time)?;
+            }
+        }
+        for island in self.islands.iter().flatten() {
+            let passed = time.since(island.begin);
+            let all = if passed >= island.length {
+                island.step.end.clone()
+            } else if island.rests || passed <= AT_BEGIN * island.length {
+                island.before.clone()
+            } else {
+                self.preview(island, passed)?.end
+            };
+            for (body, state) in island.bodies.iter().zip(all) {
+                states[*body] = state;
+            }
+        }
+        Ok(states)
+    }
+
+    fn check_places(&self, states: &[State], time: f64) -> Result<(), MotionError> {
+        let mut all = states.iter().enumerate();
+        all.try_for_each(|(body, state)| self.world.check_place(body, state, time))
+    }
+
+    fn sample(&mut self, time: f64) -> Result<(), MotionError> {
+        let states = self.states_at(Time::new(time))?;
+        self.check_places(&states, time)?;
+        self.note_energy(&states);
+        (self.observe)(Event::Sample(Sample {
+            time,
+            states: &states,
+        }));
+        Ok(())
+    }
+
+    /// Updates the largest error of the energy balance. For each body in free flight, its energy in `states` is compared with
+    /// that at the start of its flight.
+    fn note_energy(&mut self, states: &[State]) {
+        let mut error = self.drift;
+        for (body, state) in states.iter().enumerate() {
+            if self.motions[body].island.is_none() {
+                error += self.world.energy(body, state) - self.motions[body].energy;
+            }
+        }
+        if error.is_finite() {
+            self.balance.energy_error = self.balance.energy_error.max(error.abs());
+        }
+    }
+
+    /// Advances the stored state of a body to `time` by free flight. A new flight begins there. Does nothing for a fixed body.
+    pub(crate) fn bring(&mut self, body: usize, time: Time) -> Result<(), MotionError> {
+        if !self.world.is_mobile(body) || self.motions[body].time == time {
+            return Ok(());
+        }
+        let state = self.fly(body, time)?;
+        let energy = self.world.energy(body, &state);
+        if !crate::step::is_finite(&state) {
+            return Err(MotionError::NonFinite {
+                body: self.world.bodies[body].name.clone(),
+                time: time.high,
+            });
+        }
+        self.world.check_place(body, &state, time.high)?;
+        let stamp = self.new_stamp();
+        let motion = &mut self.motions[body];
+        self.drift += energy - motion.energy;
+        (motion.state, motion.time, motion.energy, motion.stamp) = (state, time, energy, stamp);
+        self.balance.energy_error = self.balance.energy_error.max(self.drift.abs());
+        Ok(())
+    }
+
+    /// Schedules a contact of a pair at `time`. The event becomes void if one of the two bodies begins a new flight before.
+    pub(crate) fn push_touch(&mut self, pair: (usize, usize), time: Time) {
+        let stamps = self.stamps_of(pair);
+        let pair = [pair.0 as u32, pair.1 as u32];
+        self.queue.push(Entry {
+            time,
+            next: Next::Touch { pair, stamps },
+        });
+    }
+
+    /// Adds an event to the queue of future events.
+    pub(crate) fn push(&mut self, entry: Entry) {
+        self.queue.push(entry);
+    }
+
+    /// Returns the total kinetic energy (J) of `bodies` in `states`, which has one entry per listed body.
+    pub(crate) fn kinetic(&self, bodies: &[usize], states: &[State]) -> f64 {
+        let all = bodies.iter().zip(states);
+        all.map(|(i, state)| Flights::kinetic(&self.world.bodies[*i], state))
+            .sum()
+    }
+}

@@ -1,0 +1,651 @@
+//! Specification of a world of rigid bodies and planes, and its preparation for a run.
+
+use crate::MotionError;
+use crate::body::{Body, BodySpec, FlightRule, Flights, PlaneSpec};
+use crate::pair::{self, Other, PairMemory};
+use crate::stepping::Scheme;
+use carom_contact::ImpactLaw;
+use carom_geometry::GeometryError;
+use carom_geometry::pair::Part;
+use carom_impact::two_body::ImpactOptions;
+use carom_lie::So3;
+use carom_variational::State;
+use nalgebra::Vector3;
+use std::collections::BTreeMap;
+
+/// Contacts whose gap is within this fraction of the smaller body's radius take part in an impact.
+pub(crate) const CONTACT_TOLERANCE: f64 = 1e-9;
+
+/// Largest rounding of the coordinates of a body, as a fraction of its radius, with which its free motion can still be computed.
+pub(crate) const RESOLVED: f64 = 1e-3;
+
+/// Largest number of mobile bodies for which a world that loses energy is integrated from event to event by default: more of them
+/// come to rest in heaps, with thousands of impacts.
+const MANY: usize = 12;
+
+/// Contact coefficients of a pair of bodies, or of a body and a plane: friction and restitution.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Surface {
+    /// Coulomb coefficient, at least 0.
+    pub friction: f64,
+    /// Coefficient of restitution in \[0, 1\].
+    pub restitution: f64,
+    /// False if the pair passes through each other without contact.
+    pub collide: bool,
+}
+
+/// Option of a run: its continuation at a Zeno point, where infinitely many impacts of a contact, each of which loses energy,
+/// accumulate within a finite time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnZeno {
+    /// The motion continues in lasting contact.
+    Rest,
+    /// The run ends at the Zeno point.
+    Stop,
+    /// Every impact is resolved; impacts are never merged.
+    Continue,
+}
+
+/// Impact law that a run uses for impacts at a single contact point.
+///
+/// # Examples
+///
+/// ```
+/// # use carom_geometry::{Ellipsoid, HalfSpace, Shape};
+/// # use carom_impact::frictional::Poisson;
+/// # use carom_impact::two_body::ImpactOptions;
+/// # use carom_lie::{Se3, So3};
+/// # use carom_motion::hybrid::Limits;
+/// # use carom_world::{
+/// #     BodySpec, FlightRule, Laws, OnZeno, PlaneSpec, SingleLaw, Surface, World, WorldSpec,
+/// # };
+/// # use nalgebra::Vector3;
+/// # let shape = Shape::Ellipsoid(Ellipsoid::sphere(0.1, Vector3::zeros())?);
+/// # let ball = |name: &str, x: f64, speed: f64| -> Result<_, Box<dyn std::error::Error>> {
+/// #     Ok(BodySpec {
+/// #         name: name.to_owned(),
+/// #         mass: Some(shape.mass_properties(1.0)?),
+/// #         shape: shape.clone(),
+/// #         configuration: Se3::new(So3::identity(), Vector3::new(x, 0.0, 1.35)),
+/// #         velocity: Vector3::new(speed, 0.0, 0.0),
+/// #         angular_velocity: Vector3::zeros(),
+/// #     })
+/// # };
+/// # let spec = |bodies, planes, gravity: f64| WorldSpec {
+/// #     bodies,
+/// #     planes,
+/// #     gravity: Vector3::new(0.0, 0.0, -gravity),
+/// #     flight: FlightRule::Exact,
+/// #     time_step: 1e-3,
+/// #     surface: Surface { friction: 0.0, restitution: 1.0, collide: true },
+/// #     pairs: Vec::new(),
+/// # };
+/// # let laws = Laws {
+/// #     single: SingleLaw::TwoBody(ImpactOptions::default()),
+/// #     several: &|_| Box::new(Poisson::default()),
+/// #     on_zeno: OnZeno::Rest,
+/// # };
+///
+/// use carom_impact::Plastic;
+/// let spec = spec(vec![ball("left", 0.0, 2.0)?, ball("right", 1.0, 0.0)?], vec![], 0.0);
+/// let laws = Laws { single: SingleLaw::Any(&Plastic::default()), ..laws };
+/// let end = World::new(&spec)?.run(&laws, &Limits::duration(1.0), &[], &mut |_| ());
+/// // Two equal balls go on together at half the speed.
+/// for state in &end.states {
+///     assert!((state.linear_momentum.x - 1.0).abs() < 1e-12);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub enum SingleLaw<'a> {
+    /// The frictional impact of two bodies, by closed forms and hodographs.
+    TwoBody(ImpactOptions),
+    /// Any impact law.
+    Any(&'a dyn ImpactLaw),
+}
+
+/// Impact laws of a run: for impacts at one contact and at several contacts, and the treatment of accumulating impacts.
+#[derive(Clone, Copy)]
+pub struct Laws<'a> {
+    /// Law for one contact.
+    pub single: SingleLaw<'a>,
+    /// Creates the law for several contacts, given the number of the impact: laws that draw samples use it as index of the
+    /// sample.
+    pub several: &'a dyn Fn(usize) -> Box<dyn ImpactLaw>,
+    /// Treatment of accumulating impacts (Zeno points).
+    pub on_zeno: OnZeno,
+}
+
+impl std::fmt::Debug for Laws<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Laws")
+            .field("single", &self.single)
+            .field("on_zeno", &self.on_zeno)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Specification of a world (a simulation of rigid bodies): bodies, planes, gravity, and contact coefficients of pairs.
+///
+/// # Examples
+///
+/// ```
+/// # use carom_geometry::{Ellipsoid, HalfSpace, Shape};
+/// # use carom_impact::frictional::Poisson;
+/// # use carom_impact::two_body::ImpactOptions;
+/// # use carom_lie::{Se3, So3};
+/// # use carom_motion::hybrid::Limits;
+/// # use carom_world::{
+/// #     BodySpec, FlightRule, Laws, OnZeno, PlaneSpec, SingleLaw, Surface, World, WorldSpec,
+/// # };
+/// # use nalgebra::Vector3;
+/// # let shape = Shape::Ellipsoid(Ellipsoid::sphere(0.1, Vector3::zeros())?);
+/// # let ball = |name: &str, x: f64, speed: f64| -> Result<_, Box<dyn std::error::Error>> {
+/// #     Ok(BodySpec {
+/// #         name: name.to_owned(),
+/// #         mass: Some(shape.mass_properties(1.0)?),
+/// #         shape: shape.clone(),
+/// #         configuration: Se3::new(So3::identity(), Vector3::new(x, 0.0, 1.35)),
+/// #         velocity: Vector3::new(speed, 0.0, 0.0),
+/// #         angular_velocity: Vector3::zeros(),
+/// #     })
+/// # };
+/// # let spec = |bodies, planes, gravity: f64| WorldSpec {
+/// #     bodies,
+/// #     planes,
+/// #     gravity: Vector3::new(0.0, 0.0, -gravity),
+/// #     flight: FlightRule::Exact,
+/// #     time_step: 1e-3,
+/// #     surface: Surface { friction: 0.0, restitution: 1.0, collide: true },
+/// #     pairs: Vec::new(),
+/// # };
+/// # let laws = Laws {
+/// #     single: SingleLaw::TwoBody(ImpactOptions::default()),
+/// #     several: &|_| Box::new(Poisson::default()),
+/// #     on_zeno: OnZeno::Rest,
+/// # };
+///
+/// let balls = vec![ball("left", 0.0, 2.0)?, ball("right", 1.0, 0.0)?];
+/// let spec = WorldSpec {
+///     pairs: vec![([0, 1], Surface { friction: 0.0, restitution: 0.5, collide: true })],
+///     ..spec(balls, vec![], 0.0)
+/// };
+/// let end = World::new(&spec)?.run(&laws, &Limits::duration(1.0), &[], &mut |_| ());
+/// // v (1 - e)/2 and v (1 + e)/2.
+/// assert!((end.states[0].linear_momentum.x - 0.5).abs() < 1e-12);
+/// assert!((end.states[1].linear_momentum.x - 1.5).abs() < 1e-12);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct WorldSpec {
+    /// Bodies, mobile and fixed.
+    pub bodies: Vec<BodySpec>,
+    /// Fixed planes.
+    pub planes: Vec<PlaneSpec>,
+    /// Acceleration of gravity (m/s²).
+    pub gravity: Vector3<f64>,
+    /// Integration scheme of the free motion between impacts.
+    pub flight: FlightRule,
+    /// Time step of the grid, for variational flights and lasting contact (s).
+    pub time_step: f64,
+    /// Surface of every pair that is not listed in `pairs`.
+    pub surface: Surface,
+    /// Surfaces of single pairs. Indices count the bodies in their order, then the planes.
+    pub pairs: Vec<([usize; 2], Surface)>,
+}
+
+/// A world: a simulation of rigid bodies and planes with contact that is ready to run, after its specification has been
+/// checked.
+///
+/// # Examples
+///
+/// A ball dropped by 1.25 m is back at its height after 1 s, at $g = 10$ m/s²:
+///
+/// ```
+/// # use carom_geometry::{Ellipsoid, HalfSpace, Shape};
+/// # use carom_impact::frictional::Poisson;
+/// # use carom_impact::two_body::ImpactOptions;
+/// # use carom_lie::{Se3, So3};
+/// # use carom_motion::hybrid::Limits;
+/// # use carom_world::{
+/// #     BodySpec, FlightRule, Laws, OnZeno, PlaneSpec, SingleLaw, Surface, World, WorldSpec,
+/// # };
+/// # use nalgebra::Vector3;
+/// # let shape = Shape::Ellipsoid(Ellipsoid::sphere(0.1, Vector3::zeros())?);
+/// # let ball = |name: &str, x: f64, speed: f64| -> Result<_, Box<dyn std::error::Error>> {
+/// #     Ok(BodySpec {
+/// #         name: name.to_owned(),
+/// #         mass: Some(shape.mass_properties(1.0)?),
+/// #         shape: shape.clone(),
+/// #         configuration: Se3::new(So3::identity(), Vector3::new(x, 0.0, 1.35)),
+/// #         velocity: Vector3::new(speed, 0.0, 0.0),
+/// #         angular_velocity: Vector3::zeros(),
+/// #     })
+/// # };
+/// # let spec = |bodies, planes, gravity: f64| WorldSpec {
+/// #     bodies,
+/// #     planes,
+/// #     gravity: Vector3::new(0.0, 0.0, -gravity),
+/// #     flight: FlightRule::Exact,
+/// #     time_step: 1e-3,
+/// #     surface: Surface { friction: 0.0, restitution: 1.0, collide: true },
+/// #     pairs: Vec::new(),
+/// # };
+/// # let laws = Laws {
+/// #     single: SingleLaw::TwoBody(ImpactOptions::default()),
+/// #     several: &|_| Box::new(Poisson::default()),
+/// #     on_zeno: OnZeno::Rest,
+/// # };
+///
+/// let floor = PlaneSpec { name: "floor".to_owned(), half_space: HalfSpace::new(Vector3::z(), 0.0)? };
+/// let world = World::new(&spec(vec![ball("ball", 0.0, 0.3)?], vec![floor], 10.0))?;
+/// let end = world.run(&laws, &Limits::duration(1.0), &[], &mut |_| ());
+/// assert_eq!(end.n_impacts, 1);
+/// assert!((end.states[0].position - Vector3::new(0.3, 0.0, 1.35)).norm() < 1e-12);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct World {
+    pub(crate) bodies: Vec<Body>,
+    pub(crate) planes: Vec<PlaneSpec>,
+    pub(crate) flights: Flights,
+    pub(crate) time_step: f64,
+    pub(crate) initial: Vec<State>,
+    surface: Surface,
+    pairs: BTreeMap<(usize, usize), Surface>,
+}
+
+impl World {
+    /// Creates a world (a simulation of rigid bodies and planes) from its specification, which is checked.
+    ///
+    /// # Errors
+    ///
+    /// [`MotionError::InvalidValue`], [`MotionError::Shape`] for a mesh that is not convex and a cylinder that could touch a
+    /// body, [`MotionError::InitialPenetration`], and [`MotionError::CoarseCoordinates`].
+    pub fn new(spec: &WorldSpec) -> Result<Self, MotionError> {
+        check(
+            "time step",
+            spec.time_step,
+            spec.time_step > 0.0,
+            "positive and finite",
+        )?;
+        for surface in spec.pairs.iter().map(|(_, s)| s).chain([&spec.surface]) {
+            check(
+                "friction",
+                surface.friction,
+                surface.friction >= 0.0,
+                "at least 0 and finite",
+            )?;
+            let inside = (0.0..=1.0).contains(&surface.restitution);
+            check("restitution", surface.restitution, inside, "in [0, 1]")?;
+        }
+        let bodies = spec
+            .bodies
+            .iter()
+            .map(Body::new)
+            .collect::<Result<Vec<_>, _>>()?;
+        let mut initial = Vec::with_capacity(bodies.len());
+        for (body, spec) in bodies.iter().zip(&spec.bodies) {
+            initial.push(start(body, spec)?);
+        }
+        let order = |[i, j]: [usize; 2]| if i < j { (i, j) } else { (j, i) };
+        let world = Self {
+            bodies,
+            planes: spec.planes.clone(),
+            flights: Flights::new(spec.flight, spec.gravity, spec.time_step),
+            time_step: spec.time_step,
+            initial,
+            surface: spec.surface,
+            pairs: spec
+                .pairs
+                .iter()
+                .map(|(names, s)| (order(*names), *s))
+                .collect(),
+        };
+        for (body, state) in world.initial.iter().enumerate() {
+            world.check_place(body, state, 0.0)?;
+            check(
+                &format!("energy of `{}`", world.bodies[body].name),
+                world.energy(body, state),
+                true,
+                "finite: its speeds and masses are too large for numbers",
+            )?;
+        }
+        world.check_cylinders()?;
+        world.check_overlaps()?;
+        Ok(world)
+    }
+
+    /// Checks that no cylinder can touch another body; cylinders can touch planes only.
+    fn check_cylinders(&self) -> Result<(), MotionError> {
+        let round = |body: &Body| body.parts.iter().any(Part::is_cylinder);
+        for i in (0..self.bodies.len()).filter(|i| round(&self.bodies[*i])) {
+            if let Some(other) = (0..self.bodies.len()).find(|j| self.pair_of(i, *j).is_some()) {
+                return Err(MotionError::Shape {
+                    body: self.bodies[i].name.clone(),
+                    source: GeometryError::CylinderPair {
+                        other: self.bodies[other].name.clone(),
+                    },
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that the position of a body is not too far from the origin: the spacing of floating-point numbers there must be a
+    /// small fraction of the body's radius. Fixed bodies are not checked.
+    ///
+    /// # Errors
+    ///
+    /// [`MotionError::CoarseCoordinates`].
+    pub(crate) fn check_place(
+        &self,
+        body: usize,
+        state: &State,
+        time: f64,
+    ) -> Result<(), MotionError> {
+        let Some(about) = self.bodies.get(body).filter(|body| body.is_mobile()) else {
+            return Ok(());
+        };
+        let needed = RESOLVED * about.radius;
+        check_rounding(&about.name, state.position.amax(), needed, time)
+    }
+
+    /// Checks that the contact tolerance of a pair is larger than the rounding error of the positions of both bodies. `states`:
+    /// states of the two.
+    ///
+    /// # Errors
+    ///
+    /// [`MotionError::CoarseCoordinates`].
+    pub(crate) fn check_contact(
+        &self,
+        (i, j): (usize, usize),
+        states: [&State; 2],
+        time: f64,
+    ) -> Result<(), MotionError> {
+        let [here, there] = states.map(|state| state.position.amax());
+        let far = match self.thing(j) {
+            Other::Body(_) => here.max(there),
+            Other::Plane(plane) => here.max(plane.half_space.offset().abs()),
+        };
+        check_rounding(&self.bodies[i].name, far, self.tolerance(i, j), time)
+    }
+
+    fn check_overlaps(&self) -> Result<(), MotionError> {
+        let mut deep: Option<((usize, usize), f64)> = None;
+        let mut coarse: Option<((usize, usize), MotionError)> = None;
+        self.each_pair(&self.initial, 0.0, &mut |pair| {
+            let states = [pair.0, pair.1].map(|thing| self.initial_of(thing));
+            if let Err(error) = self.check_contact(pair, states, 0.0) {
+                if coarse.as_ref().is_none_or(|(first, _)| pair < *first) {
+                    coarse = Some((pair, error));
+                }
+                return 0.0;
+            }
+            let gap = self.gap(pair, &self.initial);
+            if gap < -self.tolerance(pair.0, pair.1) && deep.is_none_or(|(first, _)| pair < first) {
+                deep = Some((pair, -gap));
+            }
+            0.0
+        });
+        if let Some((_, error)) = coarse {
+            return Err(error);
+        }
+        match deep {
+            None => Ok(()),
+            Some(((first, second), depth)) => Err(MotionError::InitialPenetration {
+                first: self.name(first).to_owned(),
+                second: self.name(second).to_owned(),
+                depth,
+            }),
+        }
+    }
+
+    /// Returns true if some pair overlaps by more than `fraction` of the radius of its smaller body.
+    pub(crate) fn overlaps(&self, states: &[State], fraction: f64) -> bool {
+        let mut found = false;
+        self.each_pair(states, 0.0, &mut |pair| {
+            let size = pair::size(&self.bodies[pair.0], &self.thing(pair.1));
+            found |= !(self.gap(pair, states) >= -fraction * size);
+            0.0
+        });
+        found
+    }
+
+    fn gap(&self, (i, j): (usize, usize), states: &[State]) -> f64 {
+        let (body, here) = (&self.bodies[i], &states[i]);
+        let there = states.get(j).unwrap_or(here);
+        pair::gap(body, here, &self.thing(j), there, &mut PairMemory::new()).value
+    }
+
+    /// Calls `report` for every pair that can touch and that is near: the bounding balls of its bodies, or ball and plane, are no
+    /// farther apart than `reach` (m). The value that each call returns is the `reach` for the following pairs.
+    fn each_pair(
+        &self,
+        states: &[State],
+        mut reach: f64,
+        report: &mut dyn FnMut((usize, usize)) -> f64,
+    ) {
+        let n = self.bodies.len();
+        let low = |i: usize| states[i].position.x - self.bodies[i].radius;
+        let mut order: Vec<usize> = (0..n).collect();
+        order.sort_by(|i, j| low(*i).total_cmp(&low(*j)));
+        for (place, &i) in order.iter().enumerate() {
+            let (here, radius) = (states[i].position, self.bodies[i].radius);
+            for (index, plane) in self.planes.iter().enumerate() {
+                if plane.half_space.height(&here) - radius <= reach
+                    && let Some(pair) = self.pair_of(i, n + index)
+                {
+                    reach = report(pair);
+                }
+            }
+            for &j in order.iter().skip(place + 1) {
+                if low(j) > here.x + radius + reach {
+                    break;
+                }
+                let apart = (here - states[j].position).norm();
+                if apart - radius - self.bodies[j].radius <= reach
+                    && let Some(pair) = self.pair_of(i, j)
+                {
+                    reach = report(pair);
+                }
+            }
+        }
+    }
+
+    /// Returns the time integration scheme that suits this world: time stepping if there are more than twelve mobile bodies
+    /// and some pair can lose energy (friction, or restitution below 1), otherwise event-driven integration.
+    pub fn suitable_scheme(&self) -> Scheme {
+        let mobile = self.bodies.iter().filter(|body| body.is_mobile()).count();
+        let loses = |s: &Surface| s.collide && (s.friction > 0.0 || s.restitution < 1.0);
+        let lossy = loses(&self.surface) || self.pairs.values().any(loses);
+        match mobile > MANY && lossy {
+            true => Scheme::TimeStepping,
+            false => Scheme::Events,
+        }
+    }
+
+    /// Returns the number of bodies and planes together.
+    pub(crate) fn n_things(&self) -> usize {
+        self.bodies.len() + self.planes.len()
+    }
+
+    /// Returns the body or plane with a given index; bodies are counted first.
+    pub(crate) fn thing(&self, index: usize) -> Other<'_> {
+        match self.bodies.get(index) {
+            Some(body) => Other::Body(body),
+            None => Other::Plane(&self.planes[index - self.bodies.len()]),
+        }
+    }
+
+    pub(crate) fn is_mobile(&self, index: usize) -> bool {
+        self.bodies.get(index).is_some_and(Body::is_mobile)
+    }
+
+    /// Returns the initial state of a body. The index of a plane is allowed, but gives a state without meaning.
+    pub(crate) fn initial_of(&self, index: usize) -> &State {
+        &self.initial[index.min(self.initial.len() - 1)]
+    }
+
+    /// Orders the indices of two bodies, or of a body and a plane, as a pair. The first is mobile; of two mobile bodies it is the
+    /// one with the smaller index. `None` if the two cannot touch.
+    pub(crate) fn pair_of(&self, i: usize, j: usize) -> Option<(usize, usize)> {
+        if i == j {
+            return None;
+        }
+        let (i, j) = if i < j { (i, j) } else { (j, i) };
+        if !self.surface(i, j).collide {
+            return None;
+        }
+        match (self.is_mobile(i), self.is_mobile(j)) {
+            (true, _) => Some((i, j)),
+            (false, true) => Some((j, i)),
+            _ => None,
+        }
+    }
+
+    /// Returns the coefficients of friction and restitution of the pair (`i`, `j`), in any order.
+    pub(crate) fn surface(&self, i: usize, j: usize) -> Surface {
+        let key = if i < j { (i, j) } else { (j, i) };
+        self.pairs.get(&key).copied().unwrap_or(self.surface)
+    }
+
+    /// Returns the gap (m) up to which the pair (`i`, `j`) counts as touching.
+    pub(crate) fn tolerance(&self, i: usize, j: usize) -> f64 {
+        CONTACT_TOLERANCE * pair::size(&self.bodies[i], &self.thing(j))
+    }
+
+    /// Returns the name of the world's body or plane with an index; indices count the bodies in their order, then the planes.
+    pub fn name(&self, index: usize) -> &str {
+        match self.bodies.get(index) {
+            Some(body) => &body.name,
+            None => match self.planes.get(index - self.bodies.len()) {
+                Some(plane) => &plane.name,
+                None => "",
+            },
+        }
+    }
+
+    /// Returns the states of all bodies of the world at the start.
+    pub fn initial_states(&self) -> &[State] {
+        &self.initial
+    }
+
+    /// Returns the number of bodies of the world, fixed ones included.
+    pub fn n_bodies(&self) -> usize {
+        self.bodies.len()
+    }
+
+    /// True if the body with the given index is fixed (never moves).
+    pub fn is_fixed(&self, body: usize) -> bool {
+        !self.is_mobile(body)
+    }
+
+    /// Returns the convex parts that make up the shape of the body with the given index.
+    pub fn parts(&self, body: usize) -> &[Part] {
+        self.bodies.get(body).map_or(&[], |body| &body.parts)
+    }
+
+    /// Returns the velocity of a body's center of mass (m/s) and the body's angular velocity (rad/s) in a state, both in
+    /// space. `body` is the body's index; a fixed body has zero velocities.
+    pub fn velocity(&self, body: usize, state: &State) -> (Vector3<f64>, Vector3<f64>) {
+        let Some(rigid) = self.bodies.get(body).and_then(|b| b.rigid.as_ref()) else {
+            return (Vector3::zeros(), Vector3::zeros());
+        };
+        let spin = rigid.angular_velocity(&state.angular_momentum);
+        (
+            state.linear_momentum / rigid.mass(),
+            state.rotation.rotate(&spin),
+        )
+    }
+
+    /// Returns the velocity of a body's center of mass in space (m/s); zero for a fixed body.
+    pub(crate) fn drift(&self, body: usize, state: &State) -> Vector3<f64> {
+        match self.bodies.get(body).and_then(|b| b.rigid.as_ref()) {
+            Some(rigid) => state.linear_momentum / rigid.mass(),
+            None => Vector3::zeros(),
+        }
+    }
+
+    /// Returns the kinetic plus potential energy of a body in a state (J); `body` is the body's index.
+    pub fn energy(&self, body: usize, state: &State) -> f64 {
+        self.bodies
+            .get(body)
+            .map_or(0.0, |b| self.flights.energy(b, state))
+    }
+
+    /// Returns the smallest gap (distance between surfaces) of any pair of bodies, or body and plane, at given states of all
+    /// bodies (m); infinite if nothing can touch.
+    pub fn lowest_gap(&self, states: &[State]) -> f64 {
+        let mut lowest = f64::INFINITY;
+        self.each_pair(states, lowest, &mut |pair| {
+            lowest = lowest.min(self.gap(pair, states));
+            lowest
+        });
+        lowest
+    }
+}
+
+/// Checks that a coordinate of size `far` (m) has a rounding error of at most `needed` (m). `body` and `time` (s) are used for
+/// the error message.
+pub(crate) fn check_rounding(
+    body: &str,
+    far: f64,
+    needed: f64,
+    time: f64,
+) -> Result<(), MotionError> {
+    let rounding = far * f64::EPSILON;
+    if rounding <= needed {
+        return Ok(());
+    }
+    Err(MotionError::CoarseCoordinates {
+        body: body.to_owned(),
+        coordinate: far,
+        rounding,
+        needed,
+        time,
+    })
+}
+
+fn check(what: &str, value: f64, good: bool, allowed: &'static str) -> Result<(), MotionError> {
+    if good && value.is_finite() {
+        return Ok(());
+    }
+    Err(MotionError::InvalidValue {
+        what: what.to_owned(),
+        value,
+        allowed,
+    })
+}
+
+fn start(body: &Body, spec: &BodySpec) -> Result<State, MotionError> {
+    let numbers = [
+        ("position", &spec.configuration.translation),
+        ("velocity", &spec.velocity),
+        ("angular velocity", &spec.angular_velocity),
+    ];
+    for (what, vector) in numbers {
+        for value in vector.iter() {
+            check(
+                &format!("{what} of `{}`", spec.name),
+                *value,
+                true,
+                "finite",
+            )?;
+        }
+    }
+    let rotation: So3 = spec.configuration.rotation;
+    let (linear_momentum, angular_momentum) = match &body.rigid {
+        Some(rigid) => (
+            spec.velocity * rigid.mass(),
+            rigid.inertia() * rotation.rotate_back(&spec.angular_velocity),
+        ),
+        None => (Vector3::zeros(), Vector3::zeros()),
+    };
+    Ok(State {
+        position: spec.configuration.translation,
+        rotation,
+        linear_momentum,
+        angular_momentum,
+    })
+}

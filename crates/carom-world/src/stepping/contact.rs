@@ -1,0 +1,336 @@
+//! Pairs of bodies that are near each other, and their contact points.
+
+use super::tolerances::{BENT, PATCH, SLOW};
+use crate::body::{Flights, Velocity};
+use crate::pair::{self, ContactPoint, Follow, Other, PairMemory};
+use crate::pair_table::Pair;
+use crate::search::{Launch, Progress, Search};
+use crate::spec::World;
+use carom_geometry::pair::tangents;
+use carom_lcp::cone::ConeMode;
+use carom_variational::State;
+use nalgebra::Vector3;
+
+/// Contact point in the problem of one step.
+#[derive(Clone, Debug)]
+pub(super) struct Contact {
+    pub(super) pair: Pair,
+    /// Index of the second body; `None` if it cannot move.
+    pub(super) second: Option<usize>,
+    pub(super) point: ContactPoint,
+    pub(super) friction: f64,
+    pub(super) restitution: f64,
+    /// Gap below which the point counts as touching (m). A contact that closes by less than this within a step is at rest.
+    pub(super) tolerance: f64,
+    /// Change of the gap within the step that the gap rate does not predict, because the bodies rotate (m).
+    pub(super) bend: Option<f64>,
+    /// Impulses from which the solver starts in the next round of the step.
+    pub(super) starts: Starts,
+    /// Contact force of the previous step times the length of this step, in the contact frame (N s).
+    pub(super) last_force: [f64; 3],
+    /// Impulse of this step in the contact frame (N s); `None` until the solver has seen the point.
+    pub(super) impulse: Option<[f64; 3]>,
+    /// Gap rate after the step (m/s).
+    pub(super) opening: f64,
+    pub(super) mode: ConeMode,
+}
+
+/// Initial guesses of the impulses of a contact, in the contact frame (N s).
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Starts {
+    /// Impulse without restitution: a contact force times the length of the step. It may persist in later steps.
+    pub(super) force: [f64; 3],
+    /// Impulse of the compression phase, used if the island has an impact.
+    pub(super) compression: [f64; 3],
+    /// Impulse of the expansion phase after the compression.
+    pub(super) expansion: [f64; 3],
+    /// True if the contact restitutes, that is, if its impact has an expansion phase.
+    pub(super) restitutes: bool,
+}
+
+/// Contact point of the previous step.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Kept {
+    /// Contact point in the axes of the first body, from its center (m).
+    at: Vector3<f64>,
+    /// Contact force on the first body, in world axes: the impulse divided by the length of the step (N).
+    force: Vector3<f64>,
+}
+
+impl Kept {
+    /// Stores a contact point as a force, so that the next step can use it as initial guess. The array is the part of its impulse
+    /// that may persist (N s; normal, two tangents); it is divided by the length `h` (s) of the step.
+    pub(super) fn new(contact: &Contact, [n, x, y]: [f64; 3], states: &[State], h: f64) -> Self {
+        let state = &states[contact.pair.0];
+        let [t1, t2] = tangents(&contact.point.normal);
+        Self {
+            at: state
+                .rotation
+                .rotate_back(&(contact.point.point - state.position)),
+            force: (contact.point.normal * n + t1 * x + t2 * y) / h,
+        }
+    }
+}
+
+/// Pair of bodies that may touch within the step.
+#[derive(Clone, Debug)]
+pub(super) struct NearPair {
+    pub(super) pair: Pair,
+    pub(super) memory: PairMemory,
+    /// Contact points of the previous step.
+    pub(super) kept: Vec<Kept>,
+    /// Gap at the middle of the step, where the impulses act (m).
+    pub(super) gap: f64,
+    pub(super) contacts: Vec<Contact>,
+}
+
+/// All bodies of a world at the middle of a step.
+#[derive(Clone, Copy)]
+pub(super) struct Middle<'m> {
+    pub(super) world: &'m World,
+    pub(super) weightless: &'m Flights,
+    pub(super) states: &'m [State],
+    pub(super) time: f64,
+    pub(super) h: f64,
+}
+
+impl Middle<'_> {
+    fn state<'s>(&'s self, states: &'s [State], thing: usize) -> &'s State {
+        states
+            .get(thing)
+            .unwrap_or_else(|| self.world.initial_of(thing))
+    }
+
+    /// Returns an upper bound of the speed (m/s) at which the gap of a pair changes, for given velocities of all bodies.
+    fn rate(&self, (i, j): Pair, velocities: &[Velocity]) -> f64 {
+        let spin = |thing: usize| {
+            let body = &self.world.bodies[thing];
+            match body.sphere {
+                Some(_) => 0.0,
+                None => velocities[thing].angular.norm() * body.radius,
+            }
+        };
+        let here = &velocities[i];
+        match self.world.thing(j) {
+            Other::Body(_) => (here.linear - velocities[j].linear).norm() + spin(i) + spin(j),
+            Other::Plane(plane) => plane.half_space.normal().dot(&here.linear).abs() + spin(i),
+        }
+    }
+
+    /// Computes the gap of a pair at the middle of the step, where the impulses act. If the pair can close within the step, its
+    /// contact points are added. `launched`, `velocities`: states and velocities of all bodies at the start of the flight that is
+    /// tested.
+    pub(super) fn look(&self, near: &mut NearPair, launched: &[State], velocities: &[Velocity]) {
+        let (i, j) = near.pair;
+        let (body, other) = (&self.world.bodies[i], self.world.thing(j));
+        let (here, there) = (&self.states[i], self.state(self.states, j));
+        near.gap = match pair::touch_of_spheres(body, here, &other, there) {
+            Some(point) => point.gap,
+            None => pair::gap(body, here, &other, there, &mut near.memory).value,
+        };
+        if self.closes(near, launched, velocities) {
+            self.add_points(near, velocities);
+        }
+    }
+
+    /// Returns true if a pair may close within the step, when the bodies fly on from the states `launched` with `velocities`. For
+    /// a pair that moves far within the step a continuous search for the first contact decides; otherwise a bound of its gap
+    /// rate.
+    pub(super) fn closes(
+        &self,
+        near: &mut NearPair,
+        launched: &[State],
+        velocities: &[Velocity],
+    ) -> bool {
+        let (i, j) = near.pair;
+        let world = self.world;
+        let tolerance = world.tolerance(i, j);
+        let way = self.h * self.rate(near.pair, velocities);
+        if near.gap <= tolerance {
+            return true;
+        }
+        if near.gap > way * (1.0 + 1e-9) + tolerance {
+            return false;
+        }
+        let size = pair::size(&world.bodies[i], &world.thing(j));
+        if way <= SLOW * size || !near.kept.is_empty() {
+            return true;
+        }
+        let launch = |thing: usize| Launch {
+            body: world.bodies.get(thing).unwrap_or(&world.bodies[i]),
+            state: self.state(launched, thing),
+            since: 0.0,
+            rests: false,
+        };
+        let search = Search {
+            flights: self.weightless,
+            first: launch(i),
+            other: world.thing(j),
+            second: launch(j),
+            begin: self.time,
+            tolerance,
+        };
+        let found = search.first_contact(self.h, self.h, &mut near.memory);
+        // A pair for which the search fails counts as closing.
+        !matches!(found, Ok(Progress::Free(_)))
+    }
+
+    /// Adds the contact points of a pair at the middle of the step, where the impulses act, with initial impulses from the
+    /// previous step. `velocities`: velocities of all bodies.
+    pub(super) fn add_points(&self, near: &mut NearPair, velocities: &[Velocity]) {
+        let (i, j) = near.pair;
+        let world = self.world;
+        let (body, other) = (&world.bodies[i], world.thing(j));
+        let (here, there) = (&self.states[i], self.state(self.states, j));
+        let way = self.h * self.rate(near.pair, velocities);
+        let patch = way.min(PATCH * pair::size(body, &other));
+        let tolerance = near.gap.max(0.0) + patch.max(world.tolerance(i, j));
+        let mut found = Vec::new();
+        pair::contact_points(
+            body,
+            here,
+            &other,
+            there,
+            &mut near.memory,
+            tolerance,
+            &mut found,
+        );
+        let mut kept = std::mem::take(&mut near.kept);
+        for point in found {
+            let contact = self.contact(near.pair, point, &mut kept);
+            near.contacts.push(contact);
+        }
+    }
+
+    fn contact(&self, (i, j): Pair, point: ContactPoint, kept: &mut Vec<Kept>) -> Contact {
+        let surface = self.world.surface(i, j);
+        let state = &self.states[i];
+        let at = state.rotation.rotate_back(&(point.point - state.position));
+        let distance = |k: &Kept| (k.at - at).norm_squared();
+        let nearest =
+            (0..kept.len()).min_by(|a, b| distance(&kept[*a]).total_cmp(&distance(&kept[*b])));
+        let force = nearest.map_or_else(Vector3::zeros, |k| kept.remove(k).force);
+        let [t1, t2] = tangents(&point.normal);
+        let impulse = force * self.h;
+        let force = [
+            impulse.dot(&point.normal).max(0.0),
+            impulse.dot(&t1),
+            impulse.dot(&t2),
+        ];
+        Contact {
+            pair: (i, j),
+            second: self.world.is_mobile(j).then_some(j),
+            point,
+            friction: surface.friction,
+            restitution: surface.restitution,
+            tolerance: self.world.tolerance(i, j),
+            bend: None,
+            starts: Starts {
+                force,
+                ..Starts::default()
+            },
+            last_force: force,
+            impulse: None,
+            opening: 0.0,
+            mode: ConeMode::Open,
+        }
+    }
+
+    /// Returns an upper bound of the acceleration (m/s²) with which the rotation of the bodies can close the gap of a pair.
+    /// `launched`, `velocities`: states and velocities of all bodies at the start of the flight.
+    fn turning(&self, (i, j): Pair, launched: &[State], velocities: &[Velocity]) -> f64 {
+        let world = self.world;
+        let of = |thing: usize| {
+            world.bodies.get(thing).map_or(0.0, |body| {
+                let state = self.state(launched, thing);
+                self.weightless.acceleration_bound(body, state, self.h)
+            })
+        };
+        let spin = |thing: usize| velocities.get(thing).map_or(0.0, |v| v.angular.norm());
+        let faces = 2.0 * (spin(i) + spin(j)) * self.rate((i, j), velocities);
+        of(i) + of(j) + faces
+    }
+
+    /// Computes by how much more the gaps of a pair close within the step than their rates predict, because the bodies rotate.
+    /// Returns true if such a correction is new and not negligible; the impulses of these points are then discarded, so that they
+    /// are solved for again. `launched`, `velocities`: states and velocities of all bodies after the impulses; `next`: states at
+    /// the middle of the next step.
+    pub(super) fn bend(
+        &self,
+        near: &mut NearPair,
+        (launched, velocities, next): (&[State], &[Velocity], &[State]),
+    ) -> bool {
+        let (i, j) = near.pair;
+        let world = self.world;
+        let (body, other) = (&world.bodies[i], world.thing(j));
+        if pair::has_closed_form(body, &other) {
+            return false;
+        }
+        let most = 0.5 * self.h * self.h * self.turning(near.pair, launched, velocities);
+        let least = BENT * pair::size(body, &other);
+        if most <= least {
+            return false;
+        }
+        let mut is_new = false;
+        for contact in &mut near.contacts {
+            if contact.impulse.is_none() || contact.bend.is_some() {
+                continue;
+            }
+            let then = contact
+                .point
+                .moved(body, &next[i], &other, self.state(next, j));
+            let bend = then.gap - contact.point.gap - self.h * contact.opening;
+            if bend < -least && then.gap < contact.point.gap.min(0.0) - least {
+                contact.bend = Some(bend.max(-most));
+                contact.impulse = None;
+                is_new = true;
+            }
+        }
+        is_new
+    }
+
+    /// Adds the deepest point of a pair as a further contact point if it overlaps too much at the middle of the next step: by
+    /// more than rotation alone can cause. Returns true if a point was added. `launched`, `velocities`: states and velocities of
+    /// all bodies after the impulses; `next`: states at the middle of the next step.
+    pub(super) fn add_deep(
+        &self,
+        near: &mut NearPair,
+        (launched, velocities, next): (&[State], &[Velocity], &[State]),
+    ) -> bool {
+        let (i, j) = near.pair;
+        let world = self.world;
+        let (body, other) = (&world.bodies[i], world.thing(j));
+        if pair::has_closed_form(body, &other) {
+            return false;
+        }
+        let (here, there) = (&next[i], self.state(next, j));
+        let found = pair::gap(body, here, &other, there, &mut near.memory);
+        let bound = 0.5 * self.h * self.h * self.turning(near.pair, launched, velocities);
+        if found.value >= near.gap.min(0.0) - bound - world.tolerance(i, j) {
+            return false;
+        }
+        let back = |thing: usize, point: &Vector3<f64>| {
+            let (then, now) = (self.state(next, thing), self.state(self.states, thing));
+            let arm = then.rotation.rotate_back(&(point - then.position));
+            now.position + now.rotation.rotate(&arm)
+        };
+        let slab = found.slabs.iter().min_by(|a, b| a.gap.total_cmp(&b.gap));
+        let [a, b] = found.points;
+        let a = back(i, &a);
+        let b = if j < world.bodies.len() {
+            back(j, &b)
+        } else {
+            b
+        };
+        let point = ContactPoint {
+            point: (a + b) * 0.5,
+            normal: found.normal,
+            gap: found.normal.dot(&(a - b)),
+            parts: slab.map_or([0, 0], |slab| [slab.part, slab.other]),
+            follow: Follow::Closest,
+        };
+        let contact = self.contact(near.pair, point, &mut Vec::new());
+        near.contacts.push(contact);
+        true
+    }
+}

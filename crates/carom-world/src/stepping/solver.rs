@@ -1,0 +1,370 @@
+//! Contact problem of one island in one step.
+//!
+//! The impulses of a step satisfy
+//! $0 \le \lambda_n \perp u_n + \max(g, 0)/h \ge 0$ with friction in the circular cone: within the step of length $h$ no gap
+//! $g$ closes beyond contact. If a contact closes faster than the threshold, the impulses follow the law `poisson`. The gap of
+//! such a contact then counts as closed. A compression without restitution is followed by an expansion with normal impulses of
+//! at least $p = s e\lambda_n$. Here $e$ is the restitution, and the factor $s$ in \[0, 1\] is the largest for which the impulses
+//! gain no energy.
+
+use super::contact::{Contact, Starts};
+use super::island::Island;
+use super::options::StepCounts;
+use super::tolerances::{CAPPED, GAIN, GROWTHS, PRESSED, SCALE_ACCURACY, SCALE_STEPS};
+use crate::body::Body;
+use crate::rows::Rows;
+use carom_lcp::LcpError;
+use carom_lcp::cone::{
+    BodyRows, ConeMode, SparseConeOptions, SparseConeProblem, SparseConeWorkspace, SparseContact,
+};
+
+/// Data of the contact problem of one island.
+#[derive(Clone, Copy)]
+pub(super) struct Task<'t> {
+    pub(super) bodies: &'t [Body],
+    pub(super) island: &'t Island,
+    pub(super) contacts: &'t [Contact],
+    pub(super) rows: &'t Rows,
+    /// Velocities of all contact rows before the step (m/s).
+    pub(super) before: &'t [f64],
+    /// Velocities of all contact rows after gravity has acted, without contact impulses (m/s).
+    pub(super) free: &'t [f64],
+    /// Length of the step (s).
+    pub(super) h: f64,
+    /// Approach speed from which contacts restitute (m/s).
+    pub(super) threshold: f64,
+    /// Residual at which the solver stops.
+    pub(super) tolerance: f64,
+}
+
+/// Solution of an island: three impulses (N s) for each of its contacts, in the contact frame.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Answer {
+    pub(super) impulses: Vec<f64>,
+    pub(super) modes: Vec<ConeMode>,
+    /// Initial guesses for the next round, one per contact.
+    pub(super) starts: Vec<Starts>,
+    /// Work of the impulses (J).
+    pub(super) work: f64,
+    pub(super) counts: StepCounts,
+}
+
+/// Solver of one island, with buffers that are reused.
+#[derive(Debug)]
+pub(super) struct Solver {
+    problem: SparseConeProblem,
+    workspace: SparseConeWorkspace,
+    /// Impulses from which the next solution starts.
+    from: Vec<f64>,
+    starts: Vec<Starts>,
+    velocity: Vec<f64>,
+    /// Rate at which each gap may close, $\max(g, 0)/h$, reduced by the part that rotation closes (m/s).
+    closing: Vec<f64>,
+    found: Found,
+    counts: StepCounts,
+}
+
+/// Solution of a contact problem: impulses, velocities after them, and the modes of the contacts.
+#[derive(Clone, Debug, Default)]
+struct Found {
+    residual: f64,
+    impulse: Vec<f64>,
+    velocity: Vec<f64>,
+    modes: Vec<ConeMode>,
+}
+
+impl Default for Solver {
+    fn default() -> Self {
+        Self {
+            problem: SparseConeProblem::of_bodies(),
+            workspace: SparseConeWorkspace::new(),
+            from: Vec::new(),
+            starts: Vec::new(),
+            velocity: Vec::new(),
+            closing: Vec::new(),
+            found: Found::default(),
+            counts: StepCounts::default(),
+        }
+    }
+}
+
+impl Solver {
+    pub(super) fn solve(&mut self, task: &Task<'_>) -> Result<Answer, LcpError> {
+        self.counts = StepCounts::default();
+        self.pose(task)?;
+        self.starts.clear();
+        let contacts = task.island.contacts.iter().map(|c| &task.contacts[*c]);
+        self.starts.extend(contacts.map(|contact| contact.starts));
+        if !self.restitutes() {
+            let force = self.starts.iter().flat_map(|start| start.force);
+            self.from.clear();
+            self.from.extend(force);
+            self.search(task)?;
+            let impulses = self.found.impulse.chunks_exact(3);
+            for (start, l) in self.starts.iter_mut().zip(impulses) {
+                start.force.copy_from_slice(l);
+                start.compression.copy_from_slice(l);
+            }
+            if !self.grow(task) {
+                let impulses = self.found.impulse.clone();
+                return Ok(self.answer(task, impulses));
+            }
+        }
+        self.compress(task)?;
+        self.expand(task)
+    }
+
+    fn restitutes(&self) -> bool {
+        self.starts.iter().any(|start| start.restitutes)
+    }
+
+    /// Solves the compression phase of an impact, in which impulses without restitution end the approach of all contacts. Further
+    /// contacts that approach fast and are pressed join the rebounding ones, and the problem is solved again, at most [`GROWTHS`]
+    /// times.
+    fn compress(&mut self, task: &Task<'_>) -> Result<(), LcpError> {
+        for (start, closing) in self.starts.iter().zip(&mut self.closing) {
+            if start.restitutes {
+                *closing = closing.min(0.0);
+            }
+        }
+        for growth in 1..=GROWTHS {
+            self.shift(task)?;
+            let compression = self.starts.iter().flat_map(|start| start.compression);
+            self.from.clear();
+            self.from.extend(compression);
+            self.search(task)?;
+            let impulses = self.found.impulse.chunks_exact(3);
+            for (start, l) in self.starts.iter_mut().zip(impulses) {
+                start.compression.copy_from_slice(l);
+            }
+            if growth == GROWTHS || !self.grow(task) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn answer(&mut self, task: &Task<'_>, impulses: Vec<f64>) -> Answer {
+        Answer {
+            work: self.work(task, &impulses),
+            modes: self.found.modes.clone(),
+            starts: self.starts.clone(),
+            impulses,
+            counts: self.counts,
+        }
+    }
+
+    /// Sets up the contact problem without restitution of an island (bodies connected by contacts): its bodies, its contacts, and
+    /// the velocities of the contacts without impulses.
+    fn pose(&mut self, task: &Task<'_>) -> Result<(), LcpError> {
+        self.problem.clear();
+        self.closing.clear();
+        for &body in &task.island.bodies {
+            self.problem.push_body(&mass_matrix(&task.bodies[body]))?;
+        }
+        for &c in &task.island.contacts {
+            let contact = &task.contacts[c];
+            let closing = (contact.point.gap.max(0.0) + contact.bend.unwrap_or(0.0)) / task.h;
+            let side = |side: &Option<(usize, [[f64; 6]; 3])>| {
+                let (body, rows) = (*side)?;
+                let body = task.island.place(body)?;
+                Some(BodyRows { body, rows })
+            };
+            let [first, second] = task.rows.of_bodies(c);
+            let Some(first) = side(&first) else { continue };
+            let &[n, x, y] = &task.free[3 * c..3 * c + 3] else {
+                continue;
+            };
+            self.problem.push_contact(&SparseContact {
+                first,
+                second: side(&second),
+                velocity: [n + closing, x, y],
+                friction: contact.friction,
+                floor: 0.0,
+            })?;
+            self.closing.push(closing);
+        }
+        Ok(())
+    }
+
+    /// Solves the present contact problem from the initial guess `from`. If the residual is too large, it tries again from the
+    /// best impulses found so far, then from zero. The best result is kept even if its residual remains too large.
+    fn search(&mut self, task: &Task<'_>) -> Result<(), LcpError> {
+        self.counts.n_problems += 1;
+        self.found.residual = f64::INFINITY;
+        let start = std::mem::take(&mut self.from);
+        self.attempt(task, &start)?;
+        self.from = start;
+        for from_zero in [false, true] {
+            if self.found.residual <= task.tolerance {
+                break;
+            }
+            let start = match from_zero {
+                true => Vec::new(),
+                false => self.found.impulse.clone(),
+            };
+            self.attempt(task, &start)?;
+        }
+        let (counts, residual) = (&mut self.counts, self.found.residual);
+        counts.n_inaccurate += usize::from(!(residual <= task.tolerance));
+        counts.worst_residual = match residual <= counts.worst_residual {
+            true => counts.worst_residual,
+            false => residual,
+        };
+        Ok(())
+    }
+
+    /// Solves the present contact problem once, from the impulses `start` (empty: zero). The result is kept if its residual is
+    /// smaller than that of the results before.
+    fn attempt(&mut self, task: &Task<'_>, start: &[f64]) -> Result<(), LcpError> {
+        let options = SparseConeOptions::new(task.tolerance, task.tolerance)?;
+        let answer = self.workspace.solve_from(&self.problem, start, &options)?;
+        self.counts.newton_steps += answer.n_newton_steps + answer.n_interior_steps;
+        self.counts.sweeps += answer.n_sweeps;
+        if answer.residual < self.found.residual {
+            let (found, workspace) = (&mut self.found, &self.workspace);
+            found.residual = answer.residual;
+            found.impulse.clear();
+            found.impulse.extend_from_slice(workspace.impulse());
+            found.velocity.clear();
+            found.velocity.extend_from_slice(workspace.velocity());
+            found.modes.clear();
+            found.modes.extend_from_slice(workspace.modes());
+        }
+        Ok(())
+    }
+
+    /// Marks further contacts that rebound: those with restitution that approach faster than the impact threshold and are
+    /// pressed. Returns true if a contact was added.
+    fn grow(&mut self, task: &Task<'_>) -> bool {
+        let impulses = &self.found.impulse;
+        let largest = impulses.iter().fold(0.0, |s: f64, l| s.max(l.abs()));
+        let mut grows = false;
+        for (k, &c) in task.island.contacts.iter().enumerate() {
+            let still = task.contacts[c].tolerance / task.h;
+            let is_fast = -task.before[3 * c] > task.threshold.max(still);
+            let is_pressed = impulses[3 * k] > PRESSED * largest;
+            let restitutes = &mut self.starts[k].restitutes;
+            if !*restitutes && task.contacts[c].restitution > 0.0 && is_fast && is_pressed {
+                *restitutes = true;
+                self.closing[k] = self.closing[k].min(0.0);
+                grows = true;
+            }
+        }
+        grows
+    }
+
+    /// Sets the contact velocities of the problem (m/s). They are the velocities after gravity has acted, plus the rate at which
+    /// each gap may close within the step.
+    fn shift(&mut self, task: &Task<'_>) -> Result<(), LcpError> {
+        self.velocity.clear();
+        for (&c, closing) in task.island.contacts.iter().zip(&self.closing) {
+            let free = &task.free[3 * c..3 * c + 3];
+            self.velocity.extend([free[0] + closing, free[1], free[2]]);
+        }
+        self.problem.set_velocity(&self.velocity)
+    }
+
+    /// Returns the work $\lambda\cdot(u^- + u^+)/2$ (J) of the impulses $\lambda$, with the contact velocities $u^\mp$ before and
+    /// after them. The velocities after them are taken from the last solution, which must have ended with these impulses.
+    fn work(&self, task: &Task<'_>, impulses: &[f64]) -> f64 {
+        self.works(task, impulses).0
+    }
+
+    /// Returns the work of the impulses (J), and the sum of the absolute values of its terms (J), to which rounding is compared.
+    /// The last solution must have ended with these impulses.
+    fn works(&self, task: &Task<'_>, impulses: &[f64]) -> (f64, f64) {
+        let (mut work, mut size) = (0.0, 0.0);
+        let after = &self.found.velocity;
+        for (k, &c) in task.island.contacts.iter().enumerate() {
+            for r in 0..3 {
+                let shift = if r == 0 { self.closing[k] } else { 0.0 };
+                let (l, u) = (impulses[3 * k + r], after[3 * k + r] - shift);
+                let before = task.before[3 * c + r];
+                work += 0.5 * l * (before + u);
+                size += 0.5 * l.abs() * (before.abs() + u.abs());
+            }
+        }
+        (work, size)
+    }
+
+    /// Solves the expansion phase of an impact. Each rebounding contact gets at least its restitution coefficient times its
+    /// compression impulse, times a common factor. The factor is the largest in [0, 1] with which the impact gains no energy.
+    fn expand(&mut self, task: &Task<'_>) -> Result<Answer, LcpError> {
+        let compression = self.found.impulse.clone();
+        let compressed = self.found.velocity.clone();
+        let given_back: Vec<f64> = (self.starts.iter().zip(&task.island.contacts))
+            .enumerate()
+            .map(|(k, (start, &c))| match start.restitutes {
+                true => (task.contacts[c].restitution * compression[3 * k]).max(0.0),
+                false => 0.0,
+            })
+            .collect();
+        let mut answer = self.answer(task, compression.clone());
+        self.problem.set_velocity(&compressed)?;
+        let (mut low, mut high, mut scale) = (0.0, 1.0, 1.0);
+        for _ in 0..SCALE_STEPS {
+            let floors: Vec<f64> = given_back.iter().map(|p| scale * p).collect();
+            let total = self.expansion(task, &compression, &floors)?;
+            let (found, size) = self.works(task, &total);
+            let gains = !(found <= GAIN * size);
+            if gains {
+                high = scale;
+            } else {
+                low = scale;
+                answer = self.answer(task, total);
+            }
+            let is_done = low == 1.0 || high - low <= SCALE_ACCURACY;
+            if is_done || (!gains && -found <= CAPPED * size) {
+                break;
+            }
+            scale = 0.5 * (low + high);
+        }
+        self.counts.n_capped += usize::from(low < 1.0);
+        self.counts.n_bounces += given_back.iter().filter(|p| **p > 0.0).count();
+        answer.counts = self.counts;
+        Ok(answer)
+    }
+
+    /// Solves the expansion phase of an impact with given lower bounds `floors` of the normal impulses (N s, one per contact).
+    /// Returns the sum of the impulses of both phases; `compression` contains those of the first.
+    fn expansion(
+        &mut self,
+        task: &Task<'_>,
+        compression: &[f64],
+        floors: &[f64],
+    ) -> Result<Vec<f64>, LcpError> {
+        self.problem.set_floors(floors)?;
+        self.from.clear();
+        for (start, floor) in self.starts.iter().zip(floors) {
+            let [n, x, y] = start.expansion;
+            self.from.extend([n.max(*floor), x, y]);
+        }
+        self.search(task)?;
+        let expansion = &self.found.impulse;
+        for (start, l) in self.starts.iter_mut().zip(expansion.chunks_exact(3)) {
+            start.expansion.copy_from_slice(l);
+        }
+        Ok(compression
+            .iter()
+            .zip(expansion)
+            .map(|(a, b)| a + b)
+            .collect())
+    }
+}
+
+/// Returns the 6 × 6 mass matrix of a body, zero for a fixed body. The velocities are that of its center in world axes, then the
+/// angular velocity in body axes.
+fn mass_matrix(body: &Body) -> [[f64; 6]; 6] {
+    let mut out = [[0.0; 6]; 6];
+    let Some(rigid) = &body.rigid else {
+        return out;
+    };
+    for k in 0..3 {
+        out[k][k] = rigid.mass();
+        for l in 0..3 {
+            out[3 + k][3 + l] = rigid.inertia()[(k, l)];
+        }
+    }
+    out
+}

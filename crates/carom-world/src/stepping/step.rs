@@ -1,0 +1,652 @@
+//! One step: half a flight, impulses at the middle, half a flight.
+
+use super::broad::{Broad, unseen};
+use super::contact::{Contact, Kept, Middle, NearPair, Starts};
+use super::executor::Executor;
+use super::island::{Island, islands};
+use super::options::{StepCounts, Stepping};
+use super::project;
+use super::solver::{Answer, Solver, Task};
+use super::tolerances::{DEEPEST, ROUNDS, USABLE};
+use crate::MotionError;
+use crate::body::{Flights, Velocity};
+use crate::error::StepFault;
+use crate::guard::two_digits;
+use crate::pair::{self, PairMemory};
+use crate::pair_table::Pair;
+use crate::rows::{Rows, Side};
+use crate::spec::World;
+use carom_lcp::LcpError;
+use carom_lcp::cone::ConeMode;
+use carom_variational::State;
+use nalgebra::Vector3;
+use std::sync::{Mutex, PoisonError};
+
+/// Number of pairs that one parallel task examines.
+const CHUNK: usize = 64;
+
+/// Data that one step passes on to the next.
+#[derive(Clone, Debug, Default)]
+struct Carry {
+    /// Pairs that were near, in ascending order, with the contact points that had a positive impulse.
+    pairs: Vec<(Pair, PairMemory, Vec<Kept>)>,
+}
+
+/// Contact point with a positive normal impulse in a step.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pressed {
+    pub(super) pair: Pair,
+    pub(super) point: Vector3<f64>,
+    pub(super) normal: Vector3<f64>,
+    /// Impulse on the first body, in world axes (N s).
+    pub(super) impulse: Vector3<f64>,
+    /// Normal velocity before the impulses (m/s).
+    pub(super) normal_velocity: f64,
+    pub(super) slides: bool,
+    pub(super) restitutes: bool,
+}
+
+/// Durations of the phases of a step (s): half a flight, impulses, half a flight.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Phases {
+    /// Duration of the flight before the impulses.
+    pub(super) before: f64,
+    /// Duration for which gravity acts together with the impulses.
+    pub(super) gravity: f64,
+    /// Duration in which gaps may close after the impulses.
+    pub(super) closing: f64,
+    /// Duration of the flight after the impulses.
+    pub(super) after: f64,
+}
+
+impl Phases {
+    /// Returns the durations of the phases of a regular step of length `h` (s): half a flight, impulses of contacts and gravity
+    /// at the middle, half a flight.
+    pub(super) fn of_step(h: f64) -> Self {
+        Self {
+            before: 0.5 * h,
+            gravity: h,
+            closing: h,
+            after: 0.5 * h,
+        }
+    }
+
+    /// Returns the durations of the phases for impulses at the start of a run, where no time passes. These impulses stop bodies
+    /// that touch and approach at the start. `h` is the length of the steps that follow (s).
+    pub(super) fn of_start(h: f64) -> Self {
+        Self {
+            before: 0.0,
+            gravity: 0.0,
+            closing: 0.5 * h,
+            after: 0.0,
+        }
+    }
+}
+
+/// Results of one island in a step.
+#[derive(Clone, Debug)]
+pub(super) struct IslandStep {
+    /// Kinetic energy of the bodies of the island after the impulses (J).
+    pub(super) energy_plus: f64,
+    /// Work of the impulses of the island (J).
+    pub(super) work: f64,
+    /// Work of the normal impulses at points that had an impulse in the previous step, too, and approach no faster than the
+    /// impact threshold (J).
+    pub(super) lasting_work: f64,
+    /// Contact points with a positive normal impulse.
+    pub(super) pressed: Vec<Pressed>,
+}
+
+/// Result of one step.
+#[derive(Clone, Debug)]
+pub(super) struct Step {
+    /// States of all bodies at the middle of the step, after the impulses.
+    pub(super) kicked: Vec<State>,
+    /// States of all bodies at the end of the step.
+    pub(super) end: Vec<State>,
+    pub(super) islands: Vec<IslandStep>,
+    pub(super) counts: StepCounts,
+    /// Smallest gap at the middle of the step, over the pairs that are near each other (m).
+    pub(super) lowest_gap: f64,
+    /// Potential energy that the removal of overlaps added (J).
+    pub(super) projection: f64,
+    carry: Carry,
+}
+
+/// Time stepper for the bodies of a world.
+pub(crate) struct Stepper<'w> {
+    world: &'w World,
+    options: Stepping,
+    executor: &'w dyn Executor,
+    weightless: Flights,
+    broad: Broad,
+    carry: Carry,
+    /// Solvers of the islands, in the order of the islands: entry 0 for accepted steps, entry 1 for trial steps. They are
+    /// separate because the symbolic factorization of a solver depends on its previous problem.
+    solvers: [Vec<Mutex<Solver>>; 2],
+}
+
+/// Step under construction.
+struct Draft<'d> {
+    middle: Middle<'d>,
+    /// Duration in which gaps may close (s).
+    h: f64,
+    phases: Phases,
+    before: Vec<Velocity>,
+    /// States at the middle after gravity alone, without contact impulses.
+    free: Vec<State>,
+    free_velocities: Vec<Velocity>,
+    near: Vec<NearPair>,
+    islands: Vec<Island>,
+    answers: Vec<Answer>,
+    rows: Rows,
+    row_velocities: Vec<f64>,
+    kicked: Vec<State>,
+    counts: StepCounts,
+}
+
+impl Draft<'_> {
+    /// Computes the Jacobian rows of all contact points, and the velocities of these rows before the impulses. Returns the
+    /// contact points.
+    fn set_rows(&mut self) -> Vec<Contact> {
+        let of_pairs = self.near.iter().flat_map(|near| &near.contacts);
+        let contacts: Vec<Contact> = of_pairs.cloned().collect();
+        let world = self.middle.world;
+        self.rows.clear();
+        for contact in &contacts {
+            let side = |body: usize| -> Side<'_> {
+                Some((body, &world.bodies[body], &self.middle.states[body]))
+            };
+            let second = contact.second.and_then(side);
+            let (point, normal) = (&contact.point.point, &contact.point.normal);
+            self.rows.push(point, normal, side(contact.pair.0), second);
+        }
+        self.rows.velocities(&self.before, &mut self.row_velocities);
+        let counts = &mut self.counts;
+        counts.max_contacts = counts.max_contacts.max(contacts.len());
+        contacts
+    }
+
+    /// Applies the contact impulses found for all islands (groups of bodies connected by contacts) to the bodies. Each contact
+    /// point then stores its impulse, its mode (open, sticking, sliding), and the rate of its gap afterwards.
+    fn kick(&mut self) {
+        let n = self.row_velocities.len() / 3;
+        let mut impulses = vec![0.0; 3 * n];
+        let mut modes = vec![(ConeMode::Open, Starts::default()); n];
+        for (island, answer) in self.islands.iter().zip(&self.answers) {
+            let counts = &mut self.counts;
+            counts.max_island = counts.max_island.max(island.contacts.len());
+            for (k, &c) in island.contacts.iter().enumerate() {
+                if let Some(l) = answer.impulses.get(3 * k..3 * k + 3) {
+                    impulses[3 * c..3 * c + 3].copy_from_slice(l);
+                    modes[c] = (answer.modes[k], answer.starts[k]);
+                }
+            }
+        }
+        self.kicked.clone_from(&self.free);
+        self.rows.apply(&impulses, &mut self.kicked);
+        let mut after = Vec::new();
+        let kicked = velocities(self.middle.world, &self.kicked);
+        self.rows.velocities(&kicked, &mut after);
+        let of_pairs = self.near.iter_mut().flat_map(|near| &mut near.contacts);
+        for (c, contact) in of_pairs.enumerate() {
+            contact.opening = after[3 * c];
+            contact.impulse = Some([impulses[3 * c], impulses[3 * c + 1], impulses[3 * c + 2]]);
+            (contact.mode, contact.starts) = modes[c];
+        }
+    }
+}
+
+impl<'w> Stepper<'w> {
+    pub(super) fn new(world: &'w World, options: Stepping, executor: &'w dyn Executor) -> Self {
+        Self {
+            world,
+            options,
+            executor,
+            weightless: world.flights.weightless(),
+            broad: Broad::new(world),
+            carry: Carry::default(),
+            solvers: [Vec::new(), Vec::new()],
+        }
+    }
+
+    /// Accepts a step as the last one: its contact data become the starting point of the next step.
+    pub(super) fn take(&mut self, step: &mut Step) {
+        self.carry = std::mem::take(&mut step.carry);
+    }
+
+    /// Computes a time step: half a flight, contact impulses at the middle, half a flight. `states`: states of all bodies at
+    /// `time` (s), when the step begins; `phases`: durations of the parts. The step counts as made only after it is given to
+    /// [`take`](Self::take). With `is_tried` it is a trial step, which does not affect later ones.
+    pub(super) fn step(
+        &mut self,
+        states: &[State],
+        time: f64,
+        phases: Phases,
+        is_tried: bool,
+    ) -> Result<Step, MotionError> {
+        let weightless = self.weightless;
+        let at_middle = self.flown(&weightless, states, time, phases.before)?;
+        let middle = Middle {
+            world: self.world,
+            weightless: &weightless,
+            states: &at_middle,
+            time,
+            h: phases.closing,
+        };
+        let mut draft = self.begin(middle, phases);
+        let pairs = self.boxes(&draft, &draft.free_velocities.clone(), None);
+        self.meet(&mut draft, pairs);
+        for round in 0..ROUNDS {
+            self.solve(&mut draft, is_tried)?;
+            let velocities = velocities(self.world, &draft.kicked);
+            if round + 1 == ROUNDS || !self.add_rows(&mut draft, &velocities)? {
+                break;
+            }
+        }
+        self.finish(draft)
+    }
+
+    fn flown(
+        &self,
+        flights: &Flights,
+        states: &[State],
+        time: f64,
+        h: f64,
+    ) -> Result<Vec<State>, MotionError> {
+        let all = self.world.bodies.iter().zip(states);
+        all.map(|(body, state)| {
+            flights
+                .advance(body, state, h)
+                .map_err(|source| MotionError::Flight {
+                    body: body.name.clone(),
+                    time,
+                    source,
+                })
+        })
+        .collect()
+    }
+
+    /// Starts the computation of a step at its middle, where the impulses act. Computes the velocities of all bodies after the
+    /// first half of the flight, without gravity and impulses, and the velocities after gravity has acted but before contact
+    /// impulses.
+    fn begin<'d>(&self, middle: Middle<'d>, phases: Phases) -> Draft<'d> {
+        let world = self.world;
+        let mut free = middle.states.to_vec();
+        for (body, state) in world.bodies.iter().zip(&mut free) {
+            if let Some(rigid) = &body.rigid {
+                state.linear_momentum += world.flights.gravity * (rigid.mass() * phases.gravity);
+            }
+        }
+        Draft {
+            middle,
+            h: middle.h,
+            phases,
+            before: velocities(world, middle.states),
+            free_velocities: velocities(world, &free),
+            free,
+            near: Vec::new(),
+            islands: Vec::new(),
+            answers: Vec::new(),
+            rows: Rows::default(),
+            row_velocities: Vec::new(),
+            kicked: Vec::new(),
+            counts: StepCounts::default(),
+        }
+    }
+
+    /// Enlarges the bounding boxes of bodies by the distance that they travel at `velocities` within the step, and returns the
+    /// pairs whose boxes overlap. `of` lists the bodies; `None` means all mobile bodies.
+    fn boxes(
+        &mut self,
+        draft: &Draft<'_>,
+        velocities: &[Velocity],
+        of: Option<&[usize]>,
+    ) -> Vec<Pair> {
+        let world = self.world;
+        let fall = world.flights.gravity.norm() * draft.h;
+        let all: Vec<usize> = match of {
+            Some(bodies) => bodies.to_vec(),
+            None => (0..world.n_bodies())
+                .filter(|i| world.is_mobile(*i))
+                .collect(),
+        };
+        for &body in &all {
+            let way = draft.h * (speed(world, body, &velocities[body]) + fall);
+            let room = way + world.bodies[body].radius * 1e-9;
+            self.broad
+                .put(world, body, &draft.middle.states[body], room);
+        }
+        self.broad.pairs(world, &all, draft.middle.states)
+    }
+
+    /// Computes the gaps and contact points of pairs that are near each other; pairs that the step already contains are skipped.
+    fn meet(&mut self, draft: &mut Draft<'_>, pairs: Vec<Pair>) {
+        let mut fresh: Vec<NearPair> = Vec::with_capacity(pairs.len());
+        for pair in pairs {
+            let place = draft.near.binary_search_by_key(&pair, |near| near.pair);
+            if place.is_ok() {
+                continue;
+            }
+            let mut near = unseen(pair);
+            let known = &mut self.carry.pairs;
+            if let Ok(place) = known.binary_search_by_key(&pair, |(pair, ..)| *pair) {
+                let (_, memory, kept) = &known[place];
+                (near.memory, near.kept) = (memory.clone(), kept.clone());
+            }
+            fresh.push(near);
+        }
+        let (middle, free, velocities) = (draft.middle, &draft.free, &draft.free_velocities);
+        self.each(&mut fresh, &|near| middle.look(near, free, velocities));
+        if draft.near.is_empty() {
+            draft.near = fresh;
+        } else if !fresh.is_empty() {
+            draft.near.extend(fresh);
+            draft.near.sort_by_key(|near| near.pair);
+        }
+    }
+
+    /// Applies `task` to each of the near pairs, in parallel.
+    fn each(&self, near: &mut [NearPair], task: &(dyn Fn(&mut NearPair) + Sync)) {
+        let chunks: Vec<Mutex<&mut [NearPair]>> = near.chunks_mut(CHUNK).map(Mutex::new).collect();
+        self.executor.run(chunks.len(), &|k| {
+            let mut chunk = chunks[k].lock().unwrap_or_else(PoisonError::into_inner);
+            chunk.iter_mut().for_each(task);
+        });
+    }
+
+    /// Solves for the contact impulses of all islands (groups of bodies connected by contacts) that have new contact points; the
+    /// others keep their impulses. Then applies the impulses to the bodies. `is_tried` is true for a trial step, which uses
+    /// separate solvers.
+    fn solve(&mut self, draft: &mut Draft<'_>, is_tried: bool) -> Result<(), MotionError> {
+        let contacts = draft.set_rows();
+        let ends: Vec<(usize, Option<usize>)> =
+            contacts.iter().map(|c| (c.pair.0, c.second)).collect();
+        let found = islands(self.world.n_bodies(), &ends);
+        let answers = self.answers(draft, &contacts, &found, is_tried);
+        // Islands without a new point keep the solution of the previous round.
+        let mut last: Vec<Option<Answer>> = vec![None; self.world.n_bodies()];
+        let islands = std::mem::replace(&mut draft.islands, found);
+        for (island, answer) in islands.iter().zip(std::mem::take(&mut draft.answers)) {
+            last[island.bodies[0]] = Some(answer);
+        }
+        for (island, answer) in draft.islands.iter().zip(answers) {
+            let answer = match answer {
+                Some(answer) => {
+                    let failed = |_| MotionError::ContactForces {
+                        time: draft.middle.time,
+                    };
+                    let answer = answer.map_err(failed)?;
+                    draft.counts.add(&answer.counts);
+                    answer
+                }
+                None => last[island.bodies[0]].take().unwrap_or_default(),
+            };
+            draft.answers.push(answer);
+        }
+        draft.kick();
+        Ok(())
+    }
+
+    /// Solves the contact problems of the islands `found` that have new contact points, in parallel. Returns one entry per
+    /// island, `None` for an island without new points. `is_tried` is true for a trial step, which uses separate solvers.
+    fn answers(
+        &mut self,
+        draft: &Draft<'_>,
+        contacts: &[Contact],
+        found: &[Island],
+        is_tried: bool,
+    ) -> Vec<Option<Result<Answer, LcpError>>> {
+        let world = self.world;
+        let solvers = &mut self.solvers[usize::from(is_tried)];
+        if solvers.len() < found.len() {
+            solvers.resize_with(found.len(), Mutex::default);
+        }
+        let mut free = Vec::new();
+        draft.rows.velocities(&draft.free_velocities, &mut free);
+        let fall = world.flights.gravity.norm() * world.time_step;
+        let task = |island| Task {
+            bodies: &world.bodies,
+            island,
+            contacts,
+            rows: &draft.rows,
+            before: &draft.row_velocities,
+            free: &free,
+            h: draft.h,
+            threshold: self.options.impact_speed() * fall,
+            tolerance: self.options.tolerance(),
+        };
+        let is_new = |c: &usize| contacts[*c].impulse.is_none();
+        let new: Vec<usize> = (0..found.len())
+            .filter(|k| found[*k].contacts.iter().any(is_new))
+            .collect();
+        let slots: Vec<Mutex<Option<Result<Answer, LcpError>>>> =
+            found.iter().map(|_| Mutex::default()).collect();
+        self.executor.run(new.len(), &|index| {
+            let k = new[index];
+            let mut solver = solvers[k].lock().unwrap_or_else(PoisonError::into_inner);
+            let answer = solver.solve(&task(&found[k]));
+            *slots[k].lock().unwrap_or_else(PoisonError::into_inner) = Some(answer);
+        });
+        let slots = slots.into_iter();
+        slots
+            .map(|slot| slot.into_inner().unwrap_or_else(PoisonError::into_inner))
+            .collect()
+    }
+
+    /// Adds contact points for pairs that would overlap at the middle of the next step in spite of the impulses found. Returns
+    /// true if there are new points, so that the impulses must be solved for again. `velocities`: velocities of all bodies after
+    /// the impulses.
+    fn add_rows(
+        &mut self,
+        draft: &mut Draft<'_>,
+        velocities: &[Velocity],
+    ) -> Result<bool, MotionError> {
+        let world = self.world;
+        // Bodies that travel farther than their enlarged boxes allow for.
+        let outside: Vec<usize> = (0..world.n_bodies())
+            .filter(|i| {
+                world.is_mobile(*i)
+                    && draft.h * speed(world, *i, &velocities[*i]) > self.broad.way[*i]
+            })
+            .collect();
+        if !outside.is_empty() {
+            let pairs = self.boxes(draft, velocities, Some(&outside));
+            self.meet(draft, pairs);
+        }
+        let next = self.flown(&self.weightless, &draft.kicked, draft.middle.time, draft.h)?;
+        let (middle, kicked) = (draft.middle, &draft.kicked);
+        let mut near = std::mem::take(&mut draft.near);
+        self.each(&mut near, &|near| {
+            if !near.contacts.is_empty() {
+                let flight = (&kicked[..], velocities, &next[..]);
+                if !middle.bend(near, flight) {
+                    middle.add_deep(near, flight);
+                }
+            } else if middle.closes(near, kicked, velocities) {
+                middle.add_points(near, velocities);
+            }
+        });
+        draft.near = near;
+        let mut all = draft.near.iter().flat_map(|near| &near.contacts);
+        Ok(all.any(|contact| contact.impulse.is_none()))
+    }
+
+    /// Completes a step after its contact impulses are found: checks the impulses and overlaps, lets all bodies fly to the end of
+    /// the step, and removes a share of each overlap.
+    fn finish(&mut self, draft: Draft<'_>) -> Result<Step, MotionError> {
+        let world = self.world;
+        let middle = draft.middle;
+        let contacts: Vec<&Contact> = draft
+            .near
+            .iter()
+            .flat_map(|near| near.contacts.iter())
+            .collect();
+        let mut found = Vec::with_capacity(draft.islands.len());
+        self.check_overlaps(&draft)?;
+        for (island, answer) in draft.islands.iter().zip(&draft.answers) {
+            self.check(island, answer, middle.time, draft.h)?;
+            let energy_plus = island
+                .bodies
+                .iter()
+                .map(|i| Flights::kinetic(&world.bodies[*i], &draft.kicked[*i]));
+            let pressed = island.contacts.iter().filter_map(|&c| {
+                let contact = contacts[c];
+                let l = contact.impulse?;
+                (l[0] > 0.0).then(|| Pressed {
+                    pair: contact.pair,
+                    point: contact.point.point,
+                    normal: contact.point.normal,
+                    impulse: draft.rows.frames[c].iter().zip(l).map(|(d, x)| d * x).sum(),
+                    normal_velocity: draft.row_velocities[3 * c],
+                    slides: contact.mode == ConeMode::Slide,
+                    restitutes: contact.starts.restitutes,
+                })
+            });
+            found.push(IslandStep {
+                energy_plus: energy_plus.sum(),
+                work: answer.work,
+                lasting_work: self.lasting_work(&draft, island, &contacts),
+                pressed: pressed.collect(),
+            });
+        }
+        let mut end = self.flown(
+            &self.weightless,
+            &draft.kicked,
+            middle.time,
+            draft.phases.after,
+        )?;
+        let projection = project::part(world, &contacts, &draft.rows, &mut end);
+        let lowest_gap = draft
+            .near
+            .iter()
+            .map(|near| near.gap)
+            .fold(f64::INFINITY, f64::min);
+        let kept = self.kept(&draft, &contacts);
+        let mut counts = draft.counts;
+        counts.n_steps = usize::from(draft.phases.after > 0.0);
+        Ok(Step {
+            kicked: draft.kicked,
+            end,
+            islands: found,
+            counts,
+            lowest_gap,
+            projection,
+            carry: Carry {
+                pairs: (draft.near.into_iter().zip(kept))
+                    .map(|(near, kept)| (near.pair, near.memory, kept))
+                    .collect(),
+            },
+        })
+    }
+
+    /// Returns the work (J) of the normal impulses at the lasting contacts of an island (bodies connected by contacts). These are
+    /// points that already had an impulse in the previous step and approach no faster than the impact threshold. The exact motion
+    /// has no normal velocity at such contacts, so this work is an error.
+    fn lasting_work(&self, draft: &Draft<'_>, island: &Island, contacts: &[&Contact]) -> f64 {
+        let fall = self.world.flights.gravity.norm() * self.world.time_step;
+        let slow = self.options.impact_speed() * fall;
+        let works = island.contacts.iter().filter_map(|&c| {
+            let contact = contacts[c];
+            let [normal, ..] = contact.impulse?;
+            let before = draft.row_velocities[3 * c];
+            let lasts = contact.last_force[0] > 0.0 && -before <= slow;
+            lasts.then_some(0.5 * normal * (before + contact.opening))
+        });
+        works.sum()
+    }
+
+    /// Returns, for each near pair, its contact points with a positive force, as initial guesses of the next step. Impulses of an
+    /// impact are not used, because they do not persist, and opposed contacts would keep them for ever. Bodies that are connected
+    /// to an impact keep the forces of the previous step.
+    fn kept(&self, draft: &Draft<'_>, contacts: &[&Contact]) -> Vec<Vec<Kept>> {
+        let mut forces: Vec<[f64; 3]> = contacts.iter().map(|c| c.last_force).collect();
+        for (island, answer) in draft.islands.iter().zip(&draft.answers) {
+            if !answer.starts.iter().any(|start| start.restitutes) {
+                for (&c, start) in island.contacts.iter().zip(&answer.starts) {
+                    forces[c] = start.force;
+                }
+            }
+        }
+        let mut forces = forces.into_iter();
+        let of_pair = |near: &NearPair| {
+            let all = near.contacts.iter().zip(&mut forces);
+            let pressing = all.filter(|(_, force)| force[0] > 0.0);
+            pressing
+                .map(|(contact, force)| Kept::new(contact, force, draft.middle.states, draft.h))
+                .collect()
+        };
+        draft.near.iter().map(of_pair).collect()
+    }
+
+    /// Checks that no overlap is so deep that its contact points are meaningless. Such overlaps arise if bodies rotate too far
+    /// within a step.
+    fn check_overlaps(&self, draft: &Draft<'_>) -> Result<(), MotionError> {
+        let world = self.world;
+        let relative = |near: &NearPair| {
+            let (i, j) = near.pair;
+            -near.gap / pair::size(&world.bodies[i], &world.thing(j))
+        };
+        let all = draft.near.iter().map(|near| (near, relative(near)));
+        let deepest = all.max_by(|(_, a), (_, b)| a.total_cmp(b));
+        let Some((near, depth)) = deepest.filter(|(_, depth)| *depth > DEEPEST) else {
+            return Ok(());
+        };
+        // Overlaps caused by rotation are of second order in the step length.
+        let sufficient = 0.5 * world.time_step * (DEEPEST / depth).sqrt();
+        Err(MotionError::StepTooLarge {
+            time: draft.middle.time,
+            time_step: world.time_step,
+            sufficient: Some(two_digits(sufficient)),
+            fault: StepFault::Overlap {
+                first: world.name(near.pair.0).to_owned(),
+                second: world.name(near.pair.1).to_owned(),
+                depth: -near.gap,
+            },
+        })
+    }
+
+    /// Checks that the contact impulses of an island (bodies connected by contacts) are accurate. Impulses with a residual above
+    /// the tolerance are accepted only if the residual is at most [`USABLE`] and they gain no significant energy. `time` and `h`:
+    /// time and length of the step (s).
+    fn check(
+        &self,
+        island: &Island,
+        answer: &Answer,
+        time: f64,
+        h: f64,
+    ) -> Result<(), MotionError> {
+        let residual = answer.counts.worst_residual;
+        if residual <= self.options.tolerance() {
+            return Ok(());
+        }
+        let fall = self.world.flights.gravity.norm() * h;
+        let mass: f64 = (island.bodies.iter())
+            .filter_map(|i| Some(self.world.bodies[*i].rigid.as_ref()?.mass()))
+            .sum();
+        if residual <= USABLE && answer.work <= 0.125 * mass * fall * fall {
+            return Ok(());
+        }
+        Err(MotionError::Inaccurate {
+            time,
+            residual,
+            n_contacts: island.contacts.len(),
+        })
+    }
+}
+
+/// Returns the velocities of all bodies in given states.
+fn velocities(world: &World, states: &[State]) -> Vec<Velocity> {
+    let all = world.bodies.iter().zip(states);
+    all.map(|(body, state)| Velocity::of(body, state)).collect()
+}
+
+/// Returns an upper bound of the speed of any point of a body (m/s).
+fn speed(world: &World, body: usize, velocity: &Velocity) -> f64 {
+    let about = &world.bodies[body];
+    let spin = match about.sphere {
+        Some(_) => 0.0,
+        None => velocity.angular.norm() * about.radius,
+    };
+    velocity.linear.norm() + spin
+}
