@@ -1,6 +1,6 @@
 //! Constraint one-forms of a configuration, which may be linearly dependent.
 
-use crate::{ImpactError, own_terms};
+use crate::{ImpactError, residual_scale};
 use carom_metric::{Covector, KineticMetric, UnitNormals, kernel};
 use carom_numeric::svd::Svd;
 use nalgebra::{DMatrix, DVector};
@@ -163,7 +163,7 @@ impl Groups {
     /// no coordinate. Zero rows belong to no group.
     fn of(forms: &DMatrix<f64>) -> Self {
         let (n, m) = forms.shape();
-        let (of, of_form) = own_terms::groups(n, forms.as_slice().chunks_exact(n.max(1)));
+        let (of, of_form) = residual_scale::groups(n, forms.as_slice().chunks_exact(n.max(1)));
         let is_zero = |j: usize| forms.column(j).iter().all(|x| *x == 0.0);
         let groups = (0..n).map(|group| {
             let coordinates = (0..n).filter(|k| of[*k] == group).collect();

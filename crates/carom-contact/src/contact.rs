@@ -4,7 +4,7 @@ use crate::ImpactError;
 use crate::constraints::Constraints;
 use crate::margin::{self, Margin};
 use crate::numbers::Numbers;
-use crate::own_terms::{self, RowVelocity};
+use crate::residual_scale::{self, RowVelocity};
 use crate::unit_row::UnitRow;
 use carom_metric::{Covector, KineticMetric, MetricError, UnitNormals, kernel};
 use carom_two_body::BodyPair;
@@ -420,7 +420,7 @@ impl<'m> ContactSet<'m> {
     #[inline]
     pub fn normal_velocity(&self, i: usize, velocity: &[f64], scale: f64) -> RowVelocity {
         let normal = self.contacts[i].normal.0.as_slice();
-        own_terms::row_velocity(normal, velocity, self.normal_norm(i), scale)
+        residual_scale::row_velocity(normal, velocity, self.normal_norm(i), scale)
     }
 
     /// Iterates over all rows of the contact Jacobian as the caller gave them: for every contact its normal, then its

@@ -1,7 +1,7 @@
 //! Conditions that an answer must satisfy before it is called an outcome. They depend on the problem and the answer alone.
 //!
 //! Let $b_r$ be the velocity of row $r$, and $S$ the rounding scale of a row: the sum of the magnitudes of all numbers from
-//! which the velocity is computed (see [`own_terms`](crate::own_terms)). Every limit is $10^{-9}$ of the scale named in the
+//! which the velocity is computed (see [`residual_scale`](crate::residual_scale)). Every limit is $10^{-9}$ of the scale named in the
 //! rule:
 //!
 //! 1. every number is finite;
@@ -27,7 +27,7 @@
 //! $10^{-9}$ of the change; rules 2 and 5 therefore allow two units of that digit.
 
 use crate::numbers::Numbers;
-use crate::own_terms::{dot_and_size, groups};
+use crate::residual_scale::{dot_and_size, groups};
 use crate::{ContactSet, ImpactProblem};
 use carom_metric::kernel;
 use smallvec::smallvec;
@@ -283,7 +283,7 @@ pub(crate) fn inspect(
         raise(found);
     }
     if is_suspect {
-        let terms = OwnTerms::new(problem, answer);
+        let terms = ResidualScales::new(problem, answer);
         if let Some(found) = constraint
             && let Some(worse) = terms.constraints(problem, answer, found)
         {
@@ -459,14 +459,14 @@ fn check_momentum(
 }
 
 /// Data for the rounding scale $S$ of any row, from scaled velocities.
-pub(crate) struct OwnTerms {
+pub(crate) struct ResidualScales {
     before: Numbers,
     after: Numbers,
     /// Sizes of everything that velocity $k$ was computed from: $|v_k^-| + |v_k^+| + \sum_r|(M^{-1}a_r^T)_k\lambda_r|$.
     made: Numbers,
 }
 
-impl OwnTerms {
+impl ResidualScales {
     #[cold]
     pub(crate) fn new(problem: &ImpactProblem<'_>, answer: &Answer<'_>) -> Self {
         let contacts = problem.contacts();

@@ -11,9 +11,9 @@
 //! 1. A [`KineticMetric`](carom_metric::KineticMetric), [`Contact`]s and constraint one-forms (if any) make a
 //!    [`ContactSet`], once per configuration. Its rows are normalized to unit kinetic length, and duplicates are merged.
 //! 2. A velocity turns the set into an [`ImpactProblem`], in whitened coordinates and multiplied by a power of two.
-//! 3. A law computes impulses on the unit rows, a [`Draft`](draft::Draft), and states which [`Rules`](gate::Rules) of the
+//! 3. A law computes impulses on the unit rows, a [`Candidate`](candidate::Candidate), and states which [`Rules`](gate::Rules) of the
 //!    gate its answer must obey.
-//! 4. [`Draft::outcome`](draft::Draft::outcome) converts them to a velocity and to impulses on the caller's unnormalized
+//! 4. [`Candidate::outcome`](candidate::Candidate::outcome) converts them to a velocity and to impulses on the caller's unnormalized
 //!    rows. It refines answers that rounding has spoiled, and returns an [`ImpactOutcome`] or the [`GateRule`] that is
 //!    broken.
 //! 5. Every outcome carries an [`Audit`] of energy, momentum, penetration, adhesion, friction and
@@ -22,7 +22,7 @@
 //! # Examples
 //!
 //! ```
-//! use carom_contact::draft::{Draft, Opening};
+//! use carom_contact::candidate::{Candidate, Opening};
 //! use carom_contact::gate::Rules;
 //! use carom_contact::metric::{Covector, KineticMetric, Tangent};
 //! use carom_contact::nalgebra::DMatrix;
@@ -40,8 +40,8 @@
 //!     let answer = |part: f64| {
 //!         let impulse = problem.unit_velocity().iter().map(|b| -part * b).collect();
 //!         let (rules, mut basis) = (Rules::FRICTIONLESS, Opening::default());
-//!         let draft = Draft::new(&problem, impulse);
-//!         draft.outcome(&problem, &rules, &mut basis, ImpactStatus::Resolved, Diagnostics::None)
+//!         let candidate = Candidate::new(&problem, impulse);
+//!         candidate.outcome(&problem, &rules, &mut basis, ImpactStatus::Resolved, Diagnostics::None)
 //!     };
 //!     // The whole is an outcome: 6 N·s, and all of its 9 J are lost.
 //!     let outcome = answer(1.0)?;
@@ -57,9 +57,9 @@
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 mod audit;
+pub mod candidate;
 mod constraints;
 mod contact;
-pub mod draft;
 mod error;
 pub mod event_scale;
 mod friction_cone;
@@ -71,8 +71,8 @@ pub mod momentum_change;
 pub mod nnls;
 mod numbers;
 mod outcome;
-pub mod own_terms;
 mod problem;
+pub mod residual_scale;
 mod tolerances;
 mod twice;
 mod unit_row;

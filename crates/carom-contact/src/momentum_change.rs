@@ -1,9 +1,9 @@
 //! Change of momentum made by impulses on the distinct unit normals.
 
-use crate::draft::{Basis, Draft, Opening};
+use crate::candidate::{Basis, Candidate, Opening};
 use crate::gate::Rules;
 use crate::numbers::Numbers;
-use crate::own_terms::{GRAZING_TOLERANCE, dot_and_size};
+use crate::residual_scale::{GRAZING_TOLERANCE, dot_and_size};
 use crate::{Diagnostics, ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus};
 use carom_metric::kernel;
 use smallvec::smallvec;
@@ -115,7 +115,7 @@ impl MomentumChange {
     ) -> Result<ImpactOutcome, ImpactError> {
         let impulse = problem.contacts().impulses_on_unit_rows(&self.impulse);
         let change = self.change;
-        Draft { impulse, change }.outcome(problem, rules, basis, status, diagnostics)
+        Candidate { impulse, change }.outcome(problem, rules, basis, status, diagnostics)
     }
 }
 

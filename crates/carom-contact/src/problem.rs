@@ -1,7 +1,7 @@
 //! One impact: contacts at a configuration and the velocity before the impact.
 
 use crate::numbers::Numbers;
-use crate::own_terms::{self, GRAZING_TOLERANCE, RowVelocity};
+use crate::residual_scale::{self, GRAZING_TOLERANCE, RowVelocity};
 use crate::{Contact, ContactSet, ImpactError, event_scale};
 use carom_metric::{Covector, Tangent, kernel};
 use smallvec::smallvec;
@@ -140,7 +140,7 @@ impl<'a> ImpactProblem<'a> {
             velocities.any(|(rate, grazing)| {
                 let contact = given.next();
                 let around = || contact.map_or(0.0, |contact| problem.around(contact));
-                own_terms::approaches(*rate, *grazing, norm, around)
+                residual_scale::approaches(*rate, *grazing, norm, around)
             })
         } else {
             (0..contacts.len()).any(|i| problem.approaches(i))
@@ -158,21 +158,21 @@ impl<'a> ImpactProblem<'a> {
                 continue;
             }
             let velocity =
-                own_terms::row_velocity(entries, self.velocity.0.as_slice(), norm, self.scale);
+                residual_scale::row_velocity(entries, self.velocity.0.as_slice(), norm, self.scale);
             // An earlier impact leaves rounding errors relative to all momentum that its impulses reach.
             let rows = self.contacts.jacobian_rows();
             let links = rows.chain(self.contacts.constraint_forms());
             let links = links.map(|row| row.0.as_slice());
             let momentum = &self.momentum;
             let around = || {
-                let touched = own_terms::linked(metric, entries, links);
+                let touched = residual_scale::linked(metric, entries, links);
                 let mut contact_rows = self.contacts.jacobian_rows();
                 let meets = |row: &Covector| {
                     let mut entries = row.0.iter().zip(&touched);
                     entries.any(|(a, is_touched)| *a != 0.0 && *is_touched)
                 };
                 if contact_rows.any(meets) {
-                    own_terms::momentum_of(&touched, momentum)
+                    residual_scale::momentum_of(&touched, momentum)
                 } else {
                     // No contact acts on the bodies of this constraint: its velocity may be a rounding error of the
                     // whole momentum.
@@ -181,8 +181,8 @@ impl<'a> ImpactProblem<'a> {
             };
             // A nearly vanished velocity is rounded to multiples of the smallest positive number.
             let least = vec![LEAST; entries.len()];
-            let rounding = own_terms::row_velocity(entries, &least, norm, self.scale).size;
-            if velocity.rate.abs() > rounding && own_terms::violates(velocity, around) {
+            let rounding = residual_scale::row_velocity(entries, &least, norm, self.scale).size;
+            if velocity.rate.abs() > rounding && residual_scale::violates(velocity, around) {
                 return Err(ImpactError::ConstraintViolated {
                     row,
                     residual: velocity.rate.abs() / velocity.size,
@@ -259,14 +259,14 @@ impl<'a> ImpactProblem<'a> {
         let entries = self.velocity.0.as_slice();
         let velocity = self.contacts.normal_velocity(contact, entries, self.scale);
         let grazing = GRAZING_TOLERANCE * velocity.size + self.rounding(contact);
-        own_terms::approaches(velocity.rate, grazing, self.norm, || self.around(given))
+        residual_scale::approaches(velocity.rate, grazing, self.norm, || self.around(given))
     }
 
     /// Returns the norm of the scaled momentum of the bodies connected to a contact.
     #[cold]
     fn around(&self, contact: &Contact) -> f64 {
         let normal = contact.normal.0.as_slice();
-        own_terms::momentum_around(self.contacts.metric(), normal, &self.momentum)
+        residual_scale::momentum_around(self.contacts.metric(), normal, &self.momentum)
     }
 
     /// Momentum before the impact (n entries) in whitened coordinates, in which the kinetic metric is Euclidean, multiplied

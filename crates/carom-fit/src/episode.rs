@@ -1,7 +1,7 @@
 //! Episodes, in which another force than gravity acts, and the flights between them.
 
 use crate::Poses;
-use crate::noise::{NoiseModel, bend};
+use crate::noise::{NoiseModel, second_difference};
 use crate::setup::DetectOptions;
 use std::ops::Range;
 
@@ -54,7 +54,7 @@ pub(crate) fn flags(toss: &Poses, noise: &NoiseModel) -> Vec<usize> {
     let physical = 0.5 * noise.gravity.norm() / STANDARD_GRAVITY;
     let threshold = statistical.max(physical);
     (1..toss.position.len().saturating_sub(1))
-        .filter(|&k| (bend(toss, k) / (h * h) - noise.gravity).norm() > threshold)
+        .filter(|&k| (second_difference(toss, k) / (h * h) - noise.gravity).norm() > threshold)
         .collect()
 }
 

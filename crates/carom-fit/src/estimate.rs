@@ -1,7 +1,7 @@
 //! Estimates of noise, gravity and the plane from the poses.
 
 use crate::gravity::{flights, pooled};
-use crate::noise::{NoiseModel, bend, tangents};
+use crate::noise::{NoiseModel, second_difference, tangents};
 use crate::robust::{Cloud, mad_sigma, median};
 use crate::setup::{Plane, Setup};
 use crate::{FitError, Poses};
@@ -29,7 +29,8 @@ const FEWEST_TRIPLES: usize = 12;
 /// [`FitError::NoRestingPose`] and [`FitError::NoFlight`].
 pub fn estimate_noise(poses: &[Poses], setup: &Setup) -> Result<NoiseModel, FitError> {
     let (plane, tilt) = estimate_plane(poses, setup)?;
-    let (mut accelerations, mut bends, mut turns) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut accelerations, mut second_differences, mut turns) =
+        (Vec::new(), Vec::new(), Vec::new());
     for toss in poses {
         let h = toss.time_step();
         let is_free = setup.flying(toss, &plane);
@@ -37,13 +38,13 @@ pub fn estimate_noise(poses: &[Poses], setup: &Setup) -> Result<NoiseModel, FitE
             if !is_free[k - 1..=k + 1].iter().all(|free| *free) {
                 continue;
             }
-            let bend = bend(toss, k);
-            accelerations.push(bend / (h * h));
-            bends.push(bend);
+            let second_difference = second_difference(toss, k);
+            accelerations.push(second_difference / (h * h));
+            second_differences.push(second_difference);
             turns.push(setup.body.excess_turn(&toss.rotation[k - 1..=k + 1], h));
         }
     }
-    let found = bends.len();
+    let found = second_differences.len();
     if found < FEWEST_TRIPLES {
         return Err(FitError::NoFlight { found });
     }
@@ -57,12 +58,12 @@ pub fn estimate_noise(poses: &[Poses], setup: &Setup) -> Result<NoiseModel, FitE
         Ok(sigma)
     };
     let cloud = |vectors: &[Vector3<f64>]| Cloud::new(vectors).ok_or_else(none);
-    let bent = cloud(&bends)?;
+    let positions = cloud(&second_differences)?;
     let mut noise = NoiseModel {
-        position_m: per_axis(&bends)?,
+        position_m: per_axis(&second_differences)?,
         rotation_rad: per_axis(&turns)?,
-        position_spread: bent.spread / 6.0_f64.sqrt(),
-        widest_position_spread: bent.widest / 6.0_f64.sqrt(),
+        position_spread: positions.spread / 6.0_f64.sqrt(),
+        widest_position_spread: positions.widest / 6.0_f64.sqrt(),
         rotation_spread: cloud(&turns)?.spread / 6.0_f64.sqrt(),
         gravity: match setup.gravity {
             Some(gravity) => gravity,

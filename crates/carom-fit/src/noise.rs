@@ -58,6 +58,6 @@ pub fn tangents(normal: &Vector3<f64>) -> [Vector3<f64>; 2] {
 
 /// Returns the second difference of the positions around sample `k` of a toss (m): the next position minus twice the
 /// present one plus the previous one.
-pub(crate) fn bend(toss: &Poses, k: usize) -> Vector3<f64> {
+pub(crate) fn second_difference(toss: &Poses, k: usize) -> Vector3<f64> {
     toss.position[k + 1] - toss.position[k] * 2.0 + toss.position[k - 1]
 }

@@ -1,12 +1,12 @@
 //! Perfectly inelastic (plastic) impact.
 
 use crate::laws::BuiltIn;
-use carom_contact::draft::Targets;
+use carom_contact::candidate::Targets;
 use carom_contact::event_scale::part_in_span;
 use carom_contact::gate::Rules;
 use carom_contact::momentum_change::{MomentumChange, separating};
 use carom_contact::nnls::nonnegative_least_squares;
-use carom_contact::own_terms::{GRAZING_TOLERANCE, groups};
+use carom_contact::residual_scale::{GRAZING_TOLERANCE, groups};
 use carom_contact::{
     ContactSet, Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus,
     Numbers, UnitRow,

@@ -1,7 +1,7 @@
 //! Frictional impact of one contact of any system, by Routh's method: velocities are functions of the normal impulse.
 
 use crate::laws::BuiltIn;
-use carom_contact::draft::{Draft, Opening};
+use carom_contact::candidate::{Candidate, Opening};
 use carom_contact::gate::{Rules, Work};
 use carom_contact::{
     Diagnostics, FrictionalDiagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem,
@@ -204,7 +204,7 @@ fn outcome(
         friction: contact.friction,
         impact,
     }));
-    Draft::new(problem, impulse.collect()).outcome(
+    Candidate::new(problem, impulse.collect()).outcome(
         problem,
         &rules,
         &mut Opening::default(),

@@ -3,7 +3,7 @@
 use crate::JudgeOptions;
 use crate::parts::{self, Parts};
 use carom_contact::event_scale::ROUNDING;
-use carom_contact::{ImpactError, ImpactProblem, own_terms};
+use carom_contact::{ImpactError, ImpactProblem, residual_scale};
 use carom_metric::{Covector, Tangent, kernel};
 use nalgebra::DVector;
 
@@ -259,7 +259,7 @@ impl<'a> Case<'a> {
             if norm == 0.0 {
                 continue;
             }
-            let velocity = own_terms::row_velocity(form.0.as_slice(), after, norm, scale);
+            let velocity = residual_scale::row_velocity(form.0.as_slice(), after, norm, scale);
             largest = largest.max(measure(form, velocity.rate.abs()));
         }
         Ok(largest)

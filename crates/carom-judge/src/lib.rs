@@ -76,7 +76,7 @@ pub use nalgebra;
 #[doc = include_str!("../README.md")]
 mod readme {}
 
-use carom_contact::own_terms::GRAZING_TOLERANCE;
+use carom_contact::residual_scale::GRAZING_TOLERANCE;
 use carom_contact::{Audit, FrictionCone, ImpactError, ImpactProblem, audit};
 use carom_impact::frictional::DEFAULT_SAMPLING_WORK;
 use carom_metric::{Covector, Tangent};

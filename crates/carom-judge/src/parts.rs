@@ -1,7 +1,7 @@
 //! Unconnected parts of a system, each measured by its own momentum.
 
 use carom_contact::event_scale::{ROUNDING, part_in_span, spanning};
-use carom_contact::{Contact, ContactSet, ImpactProblem, own_terms};
+use carom_contact::{Contact, ContactSet, ImpactProblem, residual_scale};
 use carom_metric::{Tangent, kernel};
 use carom_numeric::svd::Svd;
 use nalgebra::{DMatrix, DVector};
@@ -72,7 +72,7 @@ impl Parts {
         let links = columns
             .chain(touched.iter().map(Vec::as_slice))
             .chain(forms.map(|form| form.0.as_slice()));
-        let (roots, _) = own_terms::groups(n, links);
+        let (roots, _) = residual_scale::groups(n, links);
         // Numbers the blocks from 0, in the order of their first degrees of freedom.
         let mut firsts = roots.clone();
         firsts.sort_unstable();

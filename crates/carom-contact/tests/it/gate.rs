@@ -1,6 +1,6 @@
 //! Each rule of the gate on an answer that breaks it alone, and the same answer repaired.
 
-use carom_contact::draft::{Draft, Opening, Targets};
+use carom_contact::candidate::{Candidate, Opening, Targets};
 use carom_contact::gate::{Rules, Work};
 use carom_contact::{
     Contact, ContactSet, Diagnostics, GateRule, ImpactError, ImpactOutcome, ImpactProblem,
@@ -32,7 +32,7 @@ fn answer(
     pose(velocity, |problem| {
         let scaled = impulses.iter().map(|l| l * problem.scale()).collect();
         let (status, basis) = (ImpactStatus::Resolved, &mut Opening::default());
-        Draft::new(problem, scaled).outcome(problem, rules, basis, status, Diagnostics::None)
+        Candidate::new(problem, scaled).outcome(problem, rules, basis, status, Diagnostics::None)
     })
 }
 
@@ -121,7 +121,13 @@ fn impulses_off_by_rounding_are_corrected_to_the_velocities_that_a_law_asks_for(
             let scaled = [normal, 0.0].iter().map(|l| l * problem.scale()).collect();
             let (status, rules) = (ImpactStatus::Resolved, Rules::FRICTIONLESS);
             let basis = &mut stop(are_required);
-            Draft::new(problem, scaled).outcome(problem, &rules, basis, status, Diagnostics::None)
+            Candidate::new(problem, scaled).outcome(
+                problem,
+                &rules,
+                basis,
+                status,
+                Diagnostics::None,
+            )
         })
     };
     // Too little by 1e-5 of it: the contact would still approach.

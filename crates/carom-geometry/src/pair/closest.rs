@@ -474,14 +474,15 @@ fn newton(
     for _ in 0..MAX_NEWTON {
         let value = n.dot(&d);
         // sigma_2 is evaluated at -n; its second derivative is even.
-        let bend = a.bend(&n) + b.bend(&-n);
+        let curvature = a.curvature(&n) + b.curvature(&-n);
         let [t1, t2] = match features {
             Features::Edge(_, e) => [n.cross(&e).try_normalize(0.0)?; 2],
             _ => tangents(&n),
         };
         // Second derivatives on the sphere. With fixed features they are modified so that the step increases g.
         let matrix = |value: f64| {
-            let entry = |s: &Vector3<f64>, t: &Vector3<f64>| s.dot(&(bend * t)) - value * s.dot(t);
+            let entry =
+                |s: &Vector3<f64>, t: &Vector3<f64>| s.dot(&(curvature * t)) - value * s.dot(t);
             Matrix2::new(
                 entry(&t1, &t1),
                 entry(&t1, &t2),

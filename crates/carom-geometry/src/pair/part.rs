@@ -288,9 +288,9 @@ impl<'a> Placed<'a> {
 
     /// Returns the second derivative, in space axes, of the support function of the part's core. The support function
     /// is the least product of a direction with the points of the core.
-    pub(super) fn bend(&self, direction: &Vector3<f64>) -> Matrix3<f64> {
+    pub(super) fn curvature(&self, direction: &Vector3<f64>) -> Matrix3<f64> {
         let d = self.inward(direction);
-        let bend = match &self.part.core {
+        let curvature = match &self.part.core {
             Core::Ellipsoid(ellipsoid) => {
                 let squares = ellipsoid.semi_axes().component_mul(ellipsoid.semi_axes());
                 let qd = squares.component_mul(&d);
@@ -317,6 +317,6 @@ impl<'a> Placed<'a> {
             Core::Cylinder(cylinder) => cylinder.support_derivative(&d),
             Core::Point(_) | Core::Vertices(_) => return Matrix3::zeros(),
         };
-        self.rotation * bend * self.rotation.transpose()
+        self.rotation * curvature * self.rotation.transpose()
     }
 }

@@ -123,13 +123,13 @@ impl SupportMap for EllipsoidIntersection {
             -direction.cross(&b).dot(&seam),
             -a.cross(direction).dot(&seam),
         ];
-        let bend: f64 = along
+        let curvature: f64 = along
             .iter()
             .zip(&squares)
             .map(|(m, squares)| m / length * seam.component_mul(&seam).component_div(squares).sum())
             .sum();
-        if bend > 0.0 {
-            seam * seam.transpose() / -bend
+        if curvature > 0.0 {
+            seam * seam.transpose() / -curvature
         } else {
             Matrix3::zeros()
         }

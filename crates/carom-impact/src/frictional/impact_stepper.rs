@@ -5,7 +5,7 @@ use super::polygon::{DEFAULT_DIRECTIONS, directions};
 use super::round::RoundStep;
 use super::space::ContactSpace;
 use super::stepper::{StepProblem, StepWorkspace};
-use carom_contact::draft::Opening;
+use carom_contact::candidate::Opening;
 use carom_contact::gate::Rules;
 use carom_contact::{ContactSet, FrictionCone, ImpactError};
 use carom_metric::Tangent;
@@ -219,7 +219,7 @@ impl<'a> ImpactStepper<'a> {
             may_approach: true,
             ..Rules::FRICTIONAL
         };
-        let outcome = self.space.draft(problem, &workspace.impulse).outcome(
+        let outcome = self.space.candidate(problem, &workspace.impulse).outcome(
             problem,
             &rules,
             &mut Opening::default(),

@@ -3,7 +3,7 @@
 use super::end_mode::EndMode;
 use super::refuted::are_refuted;
 use super::space::ContactSpace;
-use carom_contact::draft::Opening;
+use carom_contact::candidate::Opening;
 use carom_contact::gate::Rules;
 use carom_contact::nnls::nonnegative_least_squares;
 use carom_contact::{Diagnostics, ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus};
@@ -117,8 +117,8 @@ fn enumerate(
             may_approach: caps.is_some(),
             ..Rules::FRICTIONAL
         };
-        let draft = space.draft(problem, &impulse);
-        let outcome = draft.outcome(
+        let candidate = space.candidate(problem, &impulse);
+        let outcome = candidate.outcome(
             problem,
             &rules,
             &mut Opening::default(),

@@ -1,7 +1,7 @@
 //! Residual of frictional contacts, each relative to the rounding scale of its rows.
 
 use super::space::ContactSpace;
-use carom_contact::own_terms::{divisor, worst};
+use carom_contact::residual_scale::{divisor, worst};
 use carom_contact::{ContactSet, Numbers};
 use carom_metric::kernel;
 use smallvec::smallvec;

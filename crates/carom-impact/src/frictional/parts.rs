@@ -3,9 +3,9 @@
 use super::canonical::Canonical;
 use super::space::{ContactSpace, Slot};
 use carom_contact::ContactSet;
-use carom_contact::draft::Basis;
+use carom_contact::candidate::Basis;
 use carom_contact::gate::Breach;
-use carom_contact::own_terms::worst;
+use carom_contact::residual_scale::worst;
 use std::borrow::Cow;
 
 /// Contacts that share no body with other contacts. They are resolved alone, so that their result depends on no

@@ -45,8 +45,8 @@ pub(super) fn select(
     if member.family == 0 || selection == ConeSelection::First {
         return Ok((member, None));
     }
-    let even = round.solve(before, &[], selection, &mut memory);
-    match even {
+    let limit = round.solve(before, &[], selection, &mut memory);
+    match limit {
         Ok(answer) if answer.selection == selection => {
             member.family = answer.family;
             member.met_others = answer.met_others;

@@ -8,10 +8,10 @@ use super::round::{RoundStep, RoundWorkspace};
 use super::space::ContactSpace;
 use super::stepper::{StepProblem, StepWorkspace};
 use crate::laws::BuiltIn;
-use carom_contact::draft::Opening;
+use carom_contact::candidate::Opening;
 use carom_contact::gate::Rules;
 use carom_contact::momentum_change::separating;
-use carom_contact::own_terms::worst;
+use carom_contact::residual_scale::worst;
 use carom_contact::{
     Diagnostics, FrictionCone, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus,
     PoissonDiagnostics,
@@ -177,7 +177,7 @@ impl Poisson {
         }
         told.compression = space.on_rows(&compression, problem.scale(), contacts);
         told.modes = modes(space, before.as_slice(), &sizes, &total);
-        space.draft(problem, &total).outcome(
+        space.candidate(problem, &total).outcome(
             problem,
             &Rules::FRICTIONAL,
             &mut Opening::default(),

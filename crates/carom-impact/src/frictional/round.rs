@@ -2,9 +2,9 @@
 
 use super::own::own_residual;
 use super::space::ContactSpace;
-use carom_contact::draft::{Basis, Targets};
+use carom_contact::candidate::{Basis, Targets};
 use carom_contact::gate::Breach;
-use carom_contact::own_terms::{divisor, worst};
+use carom_contact::residual_scale::{divisor, worst};
 use carom_contact::{ContactSet, FrictionCone, ImpactError, ImpactProblem, PolygonDiagnostics};
 use carom_lcp::LcpStatus;
 use carom_lcp::cone::{

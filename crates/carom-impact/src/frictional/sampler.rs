@@ -7,9 +7,9 @@ use super::modes::{check_planar, solutions};
 use super::set_valued::{BranchPolicy, COVERING_SPREAD, CapDistribution, SetValued};
 use super::space::{ContactSpace, Slot};
 use super::stepper::StepWorkspace;
-use carom_contact::draft::Opening;
+use carom_contact::candidate::Opening;
 use carom_contact::gate::Rules;
-use carom_contact::own_terms::GRAZING_TOLERANCE;
+use carom_contact::residual_scale::GRAZING_TOLERANCE;
 use carom_contact::{
     Diagnostics, FrictionCone, ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus, Numbers,
 };
@@ -624,8 +624,8 @@ impl<'a> Sampler<'a> {
         for part in &self.canonical {
             part.share(self.space.width(), &mut impulse);
         }
-        let draft = self.space.draft(self.problem, &impulse);
-        draft.outcome(
+        let candidate = self.space.candidate(self.problem, &impulse);
+        candidate.outcome(
             self.problem,
             &rules,
             &mut Opening::default(),

@@ -6,7 +6,7 @@ use super::space::{ContactSpace, Slot};
 use super::stepper::{StepProblem, StepWorkspace};
 use crate::laws::BuiltIn;
 use carom_contact::momentum_change::separating;
-use carom_contact::own_terms::GRAZING_TOLERANCE;
+use carom_contact::residual_scale::GRAZING_TOLERANCE;
 use carom_contact::{
     Diagnostics, FrictionCone, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus,
     Numbers,

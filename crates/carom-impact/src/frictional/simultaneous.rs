@@ -9,10 +9,10 @@ use super::round::{RoundBasis, RoundStep, RoundWorkspace, polygon_error};
 use super::space::ContactSpace;
 use super::stepper::{StepProblem, StepWorkspace};
 use crate::laws::BuiltIn;
-use carom_contact::draft::Basis;
+use carom_contact::candidate::Basis;
 use carom_contact::gate::{Rules, Work};
 use carom_contact::momentum_change::separating;
-use carom_contact::own_terms::{GRAZING_TOLERANCE, worst};
+use carom_contact::residual_scale::{GRAZING_TOLERANCE, worst};
 use carom_contact::{
     ConeDiagnostics, Contact, Diagnostics, FamilyMember, FrictionCone, ImpactError, ImpactLaw,
     ImpactOutcome, ImpactProblem, ImpactStatus, PolygonDiagnostics,
@@ -383,7 +383,7 @@ impl Event<'_> {
         bases: Vec<OfPart<'_>>,
         diagnostics: Diagnostics,
     ) -> Result<ImpactOutcome, ImpactError> {
-        self.space.draft(self.problem, impulse).outcome(
+        self.space.candidate(self.problem, impulse).outcome(
             self.problem,
             self.rules,
             &mut Shifted {
@@ -493,10 +493,10 @@ impl Event<'_> {
             let replaced = match &solved {
                 Ok(()) if space.n_tangents == 1 => {
                     let (before, own) = (&part.before, found.member);
-                    let (member, even) =
+                    let (member, limit) =
                         planar::select(&part.space, before, &workspace, selection)?;
                     found.member = own.map(|own| own.beside(member));
-                    even
+                    limit
                 }
                 Ok(()) => None,
                 Err(_) => match planar::first_solution(&part.space, &part.before)? {

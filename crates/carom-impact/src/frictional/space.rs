@@ -1,8 +1,8 @@
 //! Contact rows normalized for the solvers of frictional laws.
 
-use carom_contact::draft::{Draft, Opening};
+use carom_contact::candidate::{Candidate, Opening};
 use carom_contact::gate::Rules;
-use carom_contact::own_terms::{GRAZING_TOLERANCE, dot_and_size, groups};
+use carom_contact::residual_scale::{GRAZING_TOLERANCE, dot_and_size, groups};
 use carom_contact::{
     ContactSet, Diagnostics, ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus, Numbers,
 };
@@ -369,8 +369,8 @@ impl ContactSpace {
         diagnostics: Diagnostics,
     ) -> Result<ImpactOutcome, ImpactError> {
         let rules = Rules::FRICTIONAL;
-        let draft = self.draft(problem, impulse);
-        draft.outcome(
+        let candidate = self.candidate(problem, impulse);
+        candidate.outcome(
             problem,
             &rules,
             &mut Opening::default(),
@@ -381,13 +381,13 @@ impl ContactSpace {
 
     /// Converts scaled impulses on the normalized contact rows to impulses on the unit rows of the Jacobian, with the
     /// momentum change that they cause. Checks follow later.
-    pub(super) fn draft(&self, problem: &ImpactProblem<'_>, impulse: &[f64]) -> Draft {
+    pub(super) fn candidate(&self, problem: &ImpactProblem<'_>, impulse: &[f64]) -> Candidate {
         let contacts = problem.contacts();
         let mut on_rows: Numbers = smallvec![0.0; contacts.row(contacts.len())];
         for (slot, row, factor) in self.rows_of_slots(contacts) {
             on_rows[row] = impulse[slot.index()] * factor;
         }
-        Draft {
+        Candidate {
             impulse: on_rows,
             change: self.change(impulse),
         }

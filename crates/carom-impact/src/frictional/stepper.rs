@@ -3,7 +3,7 @@
 use super::round::{RoundStep, RoundWorkspace};
 use super::space::ContactSpace;
 use carom_contact::ImpactError;
-use carom_contact::own_terms::GRAZING_TOLERANCE;
+use carom_contact::residual_scale::GRAZING_TOLERANCE;
 use carom_lcp::cone::{ConeAnswer, ConeSelection};
 use carom_lcp::{ContactLcp, LcpRef, LcpStatus, Lemke, LemkeOptions, LemkeWorkspace};
 use carom_metric::kernel;

@@ -42,11 +42,11 @@ mod rough;
 pub use restitution::Restitution;
 pub use rough::Rough;
 
-use carom_contact::draft::{self, Basis, Opening, Targets};
+use carom_contact::candidate::{self, Basis, Opening, Targets};
 use carom_contact::gate::Rules;
 use carom_contact::momentum_change::{MomentumChange, separating};
 use carom_contact::nnls::nonnegative_least_squares;
-use carom_contact::own_terms::{GRAZING_TOLERANCE, dot_and_size};
+use carom_contact::residual_scale::{GRAZING_TOLERANCE, dot_and_size};
 use carom_contact::{
     Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus,
     NonholonomicDiagnostics, Numbers, UnitRow,
@@ -293,7 +293,7 @@ impl Nonholonomic {
         } else if self.restitution == Restitution::Elastic && at_rest {
             (
                 MomentumChange::elastic(problem, impulse, change),
-                &mut draft::Elastic::default(),
+                &mut candidate::Elastic::default(),
             )
         } else {
             (MomentumChange { impulse, change }, &mut Opening::default())

@@ -2,11 +2,11 @@
 
 use crate::laws::BuiltIn;
 use crate::tolerances::IMPULSE_ROUNDINGS;
-use carom_contact::draft::{Draft, Targets};
+use carom_contact::candidate::{Candidate, Targets};
 use carom_contact::gate::Rules;
 use carom_contact::momentum_change::separating;
 use carom_contact::nnls::nonnegative_least_squares;
-use carom_contact::own_terms::{groups, row_velocity};
+use carom_contact::residual_scale::{groups, row_velocity};
 use carom_contact::{
     Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus, Numbers,
 };
@@ -155,7 +155,7 @@ impl ImpactLaw for Rough {
             may_be_infeasible: true,
             ..Rules::FRICTIONLESS
         };
-        Draft::new(problem, impulse).outcome(
+        Candidate::new(problem, impulse).outcome(
             problem,
             &rules,
             &mut targets,

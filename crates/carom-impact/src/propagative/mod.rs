@@ -28,7 +28,7 @@ use crate::laws::BuiltIn;
 use crate::plastic::plastic_change;
 use crate::restitution::blend;
 use crate::{EnergeticRestitution, PlasticRule};
-use carom_contact::draft::{self, Basis, Opening};
+use carom_contact::candidate::{self, Basis, Opening};
 use carom_contact::gate::Rules;
 use carom_contact::momentum_change::{MomentumChange, separating};
 use carom_contact::{
@@ -174,7 +174,7 @@ impl Propagative {
             Some(_) => self.plastic.gate(),
         };
         let basis: &mut dyn Basis = match plastic {
-            None => &mut draft::Elastic::default(),
+            None => &mut candidate::Elastic::default(),
             Some(_) => &mut Opening::default(),
         };
         jump.outcome(

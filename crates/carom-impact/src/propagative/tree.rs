@@ -5,7 +5,7 @@ use super::minimal::places_are_minimal;
 use super::{DEFAULT_MAX_IMPACTS, Elastic, Propagative, SEQUENCE_LIMIT};
 use carom_contact::event_scale::{ROUNDING, part_in_span};
 use carom_contact::momentum_change::MomentumChange;
-use carom_contact::own_terms::groups;
+use carom_contact::residual_scale::groups;
 use carom_contact::{ImpactError, ImpactProblem, Numbers, UnitRow};
 use carom_metric::kernel;
 use std::collections::HashMap;

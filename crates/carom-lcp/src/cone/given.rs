@@ -2,9 +2,9 @@
 //! that is selected.
 
 use super::answer::{ConeAnswer, ConeMode, ConeSelection, ConeStart};
-use super::even::Even;
 use super::problem::no_floors;
 use super::problem::{ConeProblem, WIDTH};
+use super::solution_branch::SolutionBranch;
 use super::weak::solve_weak;
 use super::workspace::{ConeWorkspace, GOOD_RESIDUAL};
 use crate::{LcpError, LcpStatus};
@@ -60,8 +60,10 @@ impl ConeWorkspace {
         impulse: &[f64],
         selection: ConeSelection,
     ) -> Result<ConeAnswer, LcpError> {
-        let is_isolated =
-            |own: &mut Self, _: &ConeAnswer| !own.even.is_free(&own.system, &own.start, &own.modes);
+        let is_isolated = |own: &mut Self, _: &ConeAnswer| {
+            !own.solution_branch
+                .is_free(&own.system, &own.start, &own.modes)
+        };
         self.take_by(
             problem,
             impulse,
@@ -97,16 +99,18 @@ impl ConeWorkspace {
         if answer.family > 0 {
             return Ok(answer);
         }
-        let mut even = answer;
-        self.count_continuum(&mut even);
+        let mut limit = answer;
+        self.count_continuum(&mut limit);
         // A solve may have skipped the first compliance because Newton's method stalled at an edge between
         // smooth pieces. Steps between compliances are more reliable if the contacts are softer.
-        let is_past = reached < Even::first_compliance();
-        if !self.even.is_free(&self.system, &self.start, &self.modes)
-            || self.limit_from(reached, problem, &mut even)
-            || is_past && self.settle_on_branch(problem, &mut even)
+        let is_past = reached < SolutionBranch::first_compliance();
+        if !self
+            .solution_branch
+            .is_free(&self.system, &self.start, &self.modes)
+            || self.limit_from(reached, problem, &mut limit)
+            || is_past && self.settle_on_branch(problem, &mut limit)
         {
-            return Ok(self.counted(even));
+            return Ok(self.counted(limit));
         }
         let steps = self.n_newton_steps;
         let answer = self.judge_given(problem, &given)?;
@@ -143,9 +147,9 @@ impl ConeWorkspace {
             answer.selection = ConeSelection::Even;
             return Ok(answer);
         }
-        let mut even = answer;
-        if branch(self, problem, &mut even) {
-            return Ok(self.counted(even));
+        let mut limit = answer;
+        if branch(self, problem, &mut limit) {
+            return Ok(self.counted(limit));
         }
         let steps = self.n_newton_steps;
         answer = self.judge_given(problem, impulse)?;
@@ -173,7 +177,9 @@ impl ConeWorkspace {
             true => ConeMode::Stick,
             false => ConeMode::Open,
         }));
-        Ok(self.even.family(&self.system, &self.start, &self.modes))
+        Ok(self
+            .solution_branch
+            .family(&self.system, &self.start, &self.modes))
     }
 
     /// Scales the contact problem and sets the starting point of Newton's method to the given impulses, which
@@ -216,18 +222,18 @@ impl ConeWorkspace {
     /// if the limit was not found.
     fn settle_on_branch(&mut self, problem: &ConeProblem<'_>, answer: &mut ConeAnswer) -> bool {
         let Self {
-            even,
+            solution_branch,
             system,
             newton,
             sweeps,
             ..
         } = self;
-        if !even.begin_branch(system, newton, sweeps, &mut self.n_newton_steps) {
+        if !solution_branch.begin_branch(system, newton, sweeps, &mut self.n_newton_steps) {
             self.system.soften(0.0);
             return false;
         }
-        let first = Even::first_compliance();
-        even.stiffen(first, system, newton, sweeps, &mut self.n_newton_steps)
+        let first = SolutionBranch::first_compliance();
+        solution_branch.stiffen(first, system, newton, sweeps, &mut self.n_newton_steps)
             && self.limit_from(first, problem, answer)
     }
 
@@ -240,16 +246,22 @@ impl ConeWorkspace {
         problem: &ConeProblem<'_>,
         answer: &mut ConeAnswer,
     ) -> bool {
-        for compliance in Even::compliances().filter(|c| *c <= reached) {
+        for compliance in SolutionBranch::compliances().filter(|c| *c <= reached) {
             let Self {
-                even,
+                solution_branch,
                 system,
                 newton,
                 sweeps,
                 ..
             } = self;
             if compliance < reached
-                && !even.stiffen(compliance, system, newton, sweeps, &mut self.n_newton_steps)
+                && !solution_branch.stiffen(
+                    compliance,
+                    system,
+                    newton,
+                    sweeps,
+                    &mut self.n_newton_steps,
+                )
             {
                 return false;
             }

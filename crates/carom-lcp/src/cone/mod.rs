@@ -46,7 +46,6 @@
 //! dimension of the continuum.
 
 mod answer;
-mod even;
 mod gauss_seidel;
 mod given;
 mod least_norm;
@@ -56,6 +55,7 @@ mod problem;
 mod residual;
 mod scale;
 mod single;
+mod solution_branch;
 mod sparse;
 mod weak;
 mod workspace;

@@ -2,7 +2,6 @@
 //! solution.
 
 use super::answer::{ConeAnswer, ConeMode, ConeSelection, ConeStart};
-use super::even::Even;
 use super::gauss_seidel::Sweeps;
 use super::newton::{MAX_STEPS, Newton, Scaled, largest};
 use super::polygon::{DIRECTIONS, Polygons};
@@ -10,6 +9,7 @@ use super::problem::{ConeProblem, WIDTH};
 use super::residual::{CONE_RESIDUAL, onto_disc, own_residual_of};
 use super::scale::scale;
 use super::single::single_contact;
+use super::solution_branch::SolutionBranch;
 use super::sparse::SparseConeWorkspace;
 use crate::{LcpError, LcpStatus};
 
@@ -107,7 +107,7 @@ pub struct ConeWorkspace {
     pub(super) sweeps: Sweeps,
     pub(super) sparse: SparseConeWorkspace,
     polygons: Polygons,
-    pub(super) even: Even,
+    pub(super) solution_branch: SolutionBranch,
     pub(super) n_newton_steps: usize,
     n_pivots: usize,
     /// Nesting depth: number of larger scales above this problem, see `solve_weak`.
@@ -503,15 +503,15 @@ impl ConeWorkspace {
 
     fn try_compliant(&mut self, problem: &ConeProblem<'_>, answer: &mut ConeAnswer) -> bool {
         let Self {
-            even,
+            solution_branch,
             system,
             newton,
             sweeps,
             ..
         } = self;
-        even.harden(system, newton, sweeps, &mut self.n_newton_steps);
+        solution_branch.harden(system, newton, sweeps, &mut self.n_newton_steps);
         self.start.clear();
-        self.start.extend_from_slice(self.even.start());
+        self.start.extend_from_slice(self.solution_branch.start());
         self.system.soften(0.0);
         self.attempt(problem, ConeStart::Compliant, answer)
     }
@@ -524,35 +524,43 @@ impl ConeWorkspace {
         answer: &mut ConeAnswer,
     ) -> bool {
         let Self {
-            even,
+            solution_branch,
             system,
             newton,
             sweeps,
             ..
         } = self;
-        if !even.begin_branch(system, newton, sweeps, &mut self.n_newton_steps) {
+        if !solution_branch.begin_branch(system, newton, sweeps, &mut self.n_newton_steps) {
             return false;
         }
-        for compliance in Even::compliances() {
+        for compliance in SolutionBranch::compliances() {
             let Self {
-                even,
+                solution_branch,
                 system,
                 newton,
                 sweeps,
                 ..
             } = self;
-            if !even.stiffen(compliance, system, newton, sweeps, &mut self.n_newton_steps) {
+            if !solution_branch.stiffen(
+                compliance,
+                system,
+                newton,
+                sweeps,
+                &mut self.n_newton_steps,
+            ) {
                 return false;
             }
             self.start.clear();
-            self.start.extend_from_slice(self.even.start());
+            self.start.extend_from_slice(self.solution_branch.start());
             answer.residual = f64::INFINITY;
             if !self.attempt(problem, ConeStart::Compliant, answer) {
                 continue;
             }
             self.count_continuum(answer);
             let is_limit = match answer.family {
-                0 => self.even.is_limit(&self.system, &self.start, &self.modes),
+                0 => self
+                    .solution_branch
+                    .is_limit(&self.system, &self.start, &self.modes),
                 _ => self.select(compliance, problem, answer),
             };
             if is_limit {
@@ -604,7 +612,9 @@ impl ConeWorkspace {
         self.start.clear();
         let scaled = self.impulse.iter().zip(&self.system.factors);
         self.start.extend(scaled.map(|(l, factor)| l / factor));
-        answer.family = self.even.family(&self.system, &self.start, &self.modes);
+        answer.family = self
+            .solution_branch
+            .family(&self.system, &self.start, &self.modes);
     }
 
     /// Completes the answer: sets its status and the counts of steps and, if the problem is solved, the dimension
@@ -644,12 +654,12 @@ impl ConeWorkspace {
         answer: &mut ConeAnswer,
     ) -> bool {
         let Self {
-            even,
+            solution_branch,
             system,
             newton,
             ..
         } = self;
-        if !even.select(compliance, system, newton, &mut self.n_newton_steps) {
+        if !solution_branch.select(compliance, system, newton, &mut self.n_newton_steps) {
             return false;
         }
         let residual = self.judge(problem);

@@ -1,6 +1,6 @@
 //! Pairs of bodies that are near each other, and their contact points.
 
-use super::tolerances::{BENT, PATCH, SLOW};
+use super::tolerances::{LEAST_NONLINEARITY, PATCH, SLOW};
 use crate::body::{Flights, Velocity};
 use crate::pair::{self, ContactPoint, Follow, Other, PairMemory};
 use crate::pair_table::Pair;
@@ -23,7 +23,7 @@ pub(super) struct Contact {
     /// Gap below which the point counts as touching (m). A contact that closes by less than this within a step is at rest.
     pub(super) tolerance: f64,
     /// Change of the gap within the step that the gap rate does not predict, because the bodies rotate (m).
-    pub(super) bend: Option<f64>,
+    pub(super) nonlinearity: Option<f64>,
     /// Impulses from which the solver starts in the next round of the step.
     pub(super) starts: Starts,
     /// Contact force of the previous step times the length of this step, in the contact frame (N s).
@@ -224,7 +224,7 @@ impl Middle<'_> {
             friction: surface.friction,
             restitution: surface.restitution,
             tolerance: self.world.tolerance(i, j),
-            bend: None,
+            nonlinearity: None,
             starts: Starts {
                 force,
                 ..Starts::default()
@@ -255,7 +255,7 @@ impl Middle<'_> {
     /// Returns true if such a correction is new and not negligible; the impulses of these points are then discarded, so that they
     /// are solved for again. `launched`, `velocities`: states and velocities of all bodies after the impulses; `next`: states at
     /// the middle of the next step.
-    pub(super) fn bend(
+    pub(super) fn nonlinearity(
         &self,
         near: &mut NearPair,
         (launched, velocities, next): (&[State], &[Velocity], &[State]),
@@ -267,21 +267,21 @@ impl Middle<'_> {
             return false;
         }
         let most = 0.5 * self.h * self.h * self.turning(near.pair, launched, velocities);
-        let least = BENT * pair::size(body, &other);
+        let least = LEAST_NONLINEARITY * pair::size(body, &other);
         if most <= least {
             return false;
         }
         let mut is_new = false;
         for contact in &mut near.contacts {
-            if contact.impulse.is_none() || contact.bend.is_some() {
+            if contact.impulse.is_none() || contact.nonlinearity.is_some() {
                 continue;
             }
             let then = contact
                 .point
                 .moved(body, &next[i], &other, self.state(next, j));
-            let bend = then.gap - contact.point.gap - self.h * contact.opening;
-            if bend < -least && then.gap < contact.point.gap.min(0.0) - least {
-                contact.bend = Some(bend.max(-most));
+            let nonlinearity = then.gap - contact.point.gap - self.h * contact.opening;
+            if nonlinearity < -least && then.gap < contact.point.gap.min(0.0) - least {
+                contact.nonlinearity = Some(nonlinearity.max(-most));
                 contact.impulse = None;
                 is_new = true;
             }

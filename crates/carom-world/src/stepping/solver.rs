@@ -164,7 +164,8 @@ impl Solver {
         }
         for &c in &task.island.contacts {
             let contact = &task.contacts[c];
-            let closing = (contact.point.gap.max(0.0) + contact.bend.unwrap_or(0.0)) / task.h;
+            let closing =
+                (contact.point.gap.max(0.0) + contact.nonlinearity.unwrap_or(0.0)) / task.h;
             let side = |side: &Option<(usize, [[f64; 6]; 3])>| {
                 let (body, rows) = (*side)?;
                 let body = task.island.place(body)?;

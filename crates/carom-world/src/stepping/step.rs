@@ -127,7 +127,7 @@ pub(crate) struct Stepper<'w> {
 }
 
 /// Step under construction.
-struct Draft<'d> {
+struct Attempt<'d> {
     middle: Middle<'d>,
     /// Duration in which gaps may close (s).
     h: f64,
@@ -145,7 +145,7 @@ struct Draft<'d> {
     counts: StepCounts,
 }
 
-impl Draft<'_> {
+impl Attempt<'_> {
     /// Computes the Jacobian rows of all contact points, and the velocities of these rows before the impulses. Returns the
     /// contact points.
     fn set_rows(&mut self) -> Vec<Contact> {
@@ -234,17 +234,17 @@ impl<'w> Stepper<'w> {
             time,
             h: phases.closing,
         };
-        let mut draft = self.begin(middle, phases);
-        let pairs = self.boxes(&draft, &draft.free_velocities.clone(), None);
-        self.meet(&mut draft, pairs);
+        let mut attempt = self.begin(middle, phases);
+        let pairs = self.boxes(&attempt, &attempt.free_velocities.clone(), None);
+        self.meet(&mut attempt, pairs);
         for round in 0..ROUNDS {
-            self.solve(&mut draft, is_tried)?;
-            let velocities = velocities(self.world, &draft.kicked);
-            if round + 1 == ROUNDS || !self.add_rows(&mut draft, &velocities)? {
+            self.solve(&mut attempt, is_tried)?;
+            let velocities = velocities(self.world, &attempt.kicked);
+            if round + 1 == ROUNDS || !self.add_rows(&mut attempt, &velocities)? {
                 break;
             }
         }
-        self.finish(draft)
+        self.finish(attempt)
     }
 
     fn flown(
@@ -270,7 +270,7 @@ impl<'w> Stepper<'w> {
     /// Starts the computation of a step at its middle, where the impulses act. Computes the velocities of all bodies after the
     /// first half of the flight, without gravity and impulses, and the velocities after gravity has acted but before contact
     /// impulses.
-    fn begin<'d>(&self, middle: Middle<'d>, phases: Phases) -> Draft<'d> {
+    fn begin<'d>(&self, middle: Middle<'d>, phases: Phases) -> Attempt<'d> {
         let world = self.world;
         let mut free = middle.states.to_vec();
         for (body, state) in world.bodies.iter().zip(&mut free) {
@@ -278,7 +278,7 @@ impl<'w> Stepper<'w> {
                 state.linear_momentum += world.flights.gravity * (rigid.mass() * phases.gravity);
             }
         }
-        Draft {
+        Attempt {
             middle,
             h: middle.h,
             phases,
@@ -299,12 +299,12 @@ impl<'w> Stepper<'w> {
     /// pairs whose boxes overlap. `of` lists the bodies; `None` means all mobile bodies.
     fn boxes(
         &mut self,
-        draft: &Draft<'_>,
+        attempt: &Attempt<'_>,
         velocities: &[Velocity],
         of: Option<&[usize]>,
     ) -> Vec<Pair> {
         let world = self.world;
-        let fall = world.flights.gravity.norm() * draft.h;
+        let fall = world.flights.gravity.norm() * attempt.h;
         let all: Vec<usize> = match of {
             Some(bodies) => bodies.to_vec(),
             None => (0..world.n_bodies())
@@ -312,19 +312,19 @@ impl<'w> Stepper<'w> {
                 .collect(),
         };
         for &body in &all {
-            let way = draft.h * (speed(world, body, &velocities[body]) + fall);
+            let way = attempt.h * (speed(world, body, &velocities[body]) + fall);
             let room = way + world.bodies[body].radius * 1e-9;
             self.broad
-                .put(world, body, &draft.middle.states[body], room);
+                .put(world, body, &attempt.middle.states[body], room);
         }
-        self.broad.pairs(world, &all, draft.middle.states)
+        self.broad.pairs(world, &all, attempt.middle.states)
     }
 
     /// Computes the gaps and contact points of pairs that are near each other; pairs that the step already contains are skipped.
-    fn meet(&mut self, draft: &mut Draft<'_>, pairs: Vec<Pair>) {
+    fn meet(&mut self, attempt: &mut Attempt<'_>, pairs: Vec<Pair>) {
         let mut fresh: Vec<NearPair> = Vec::with_capacity(pairs.len());
         for pair in pairs {
-            let place = draft.near.binary_search_by_key(&pair, |near| near.pair);
+            let place = attempt.near.binary_search_by_key(&pair, |near| near.pair);
             if place.is_ok() {
                 continue;
             }
@@ -336,13 +336,13 @@ impl<'w> Stepper<'w> {
             }
             fresh.push(near);
         }
-        let (middle, free, velocities) = (draft.middle, &draft.free, &draft.free_velocities);
+        let (middle, free, velocities) = (attempt.middle, &attempt.free, &attempt.free_velocities);
         self.each(&mut fresh, &|near| middle.look(near, free, velocities));
-        if draft.near.is_empty() {
-            draft.near = fresh;
+        if attempt.near.is_empty() {
+            attempt.near = fresh;
         } else if !fresh.is_empty() {
-            draft.near.extend(fresh);
-            draft.near.sort_by_key(|near| near.pair);
+            attempt.near.extend(fresh);
+            attempt.near.sort_by_key(|near| near.pair);
         }
     }
 
@@ -358,33 +358,33 @@ impl<'w> Stepper<'w> {
     /// Solves for the contact impulses of all islands (groups of bodies connected by contacts) that have new contact points; the
     /// others keep their impulses. Then applies the impulses to the bodies. `is_tried` is true for a trial step, which uses
     /// separate solvers.
-    fn solve(&mut self, draft: &mut Draft<'_>, is_tried: bool) -> Result<(), MotionError> {
-        let contacts = draft.set_rows();
+    fn solve(&mut self, attempt: &mut Attempt<'_>, is_tried: bool) -> Result<(), MotionError> {
+        let contacts = attempt.set_rows();
         let ends: Vec<(usize, Option<usize>)> =
             contacts.iter().map(|c| (c.pair.0, c.second)).collect();
         let found = islands(self.world.n_bodies(), &ends);
-        let answers = self.answers(draft, &contacts, &found, is_tried);
+        let answers = self.answers(attempt, &contacts, &found, is_tried);
         // Islands without a new point keep the solution of the previous round.
         let mut last: Vec<Option<Answer>> = vec![None; self.world.n_bodies()];
-        let islands = std::mem::replace(&mut draft.islands, found);
-        for (island, answer) in islands.iter().zip(std::mem::take(&mut draft.answers)) {
+        let islands = std::mem::replace(&mut attempt.islands, found);
+        for (island, answer) in islands.iter().zip(std::mem::take(&mut attempt.answers)) {
             last[island.bodies[0]] = Some(answer);
         }
-        for (island, answer) in draft.islands.iter().zip(answers) {
+        for (island, answer) in attempt.islands.iter().zip(answers) {
             let answer = match answer {
                 Some(answer) => {
                     let failed = |_| MotionError::ContactForces {
-                        time: draft.middle.time,
+                        time: attempt.middle.time,
                     };
                     let answer = answer.map_err(failed)?;
-                    draft.counts.add(&answer.counts);
+                    attempt.counts.add(&answer.counts);
                     answer
                 }
                 None => last[island.bodies[0]].take().unwrap_or_default(),
             };
-            draft.answers.push(answer);
+            attempt.answers.push(answer);
         }
-        draft.kick();
+        attempt.kick();
         Ok(())
     }
 
@@ -392,7 +392,7 @@ impl<'w> Stepper<'w> {
     /// island, `None` for an island without new points. `is_tried` is true for a trial step, which uses separate solvers.
     fn answers(
         &mut self,
-        draft: &Draft<'_>,
+        attempt: &Attempt<'_>,
         contacts: &[Contact],
         found: &[Island],
         is_tried: bool,
@@ -403,16 +403,16 @@ impl<'w> Stepper<'w> {
             solvers.resize_with(found.len(), Mutex::default);
         }
         let mut free = Vec::new();
-        draft.rows.velocities(&draft.free_velocities, &mut free);
+        attempt.rows.velocities(&attempt.free_velocities, &mut free);
         let fall = world.flights.gravity.norm() * world.time_step;
         let task = |island| Task {
             bodies: &world.bodies,
             island,
             contacts,
-            rows: &draft.rows,
-            before: &draft.row_velocities,
+            rows: &attempt.rows,
+            before: &attempt.row_velocities,
             free: &free,
-            h: draft.h,
+            h: attempt.h,
             threshold: self.options.impact_speed() * fall,
             tolerance: self.options.tolerance(),
         };
@@ -439,7 +439,7 @@ impl<'w> Stepper<'w> {
     /// the impulses.
     fn add_rows(
         &mut self,
-        draft: &mut Draft<'_>,
+        attempt: &mut Attempt<'_>,
         velocities: &[Velocity],
     ) -> Result<bool, MotionError> {
         let world = self.world;
@@ -447,49 +447,54 @@ impl<'w> Stepper<'w> {
         let outside: Vec<usize> = (0..world.n_bodies())
             .filter(|i| {
                 world.is_mobile(*i)
-                    && draft.h * speed(world, *i, &velocities[*i]) > self.broad.way[*i]
+                    && attempt.h * speed(world, *i, &velocities[*i]) > self.broad.way[*i]
             })
             .collect();
         if !outside.is_empty() {
-            let pairs = self.boxes(draft, velocities, Some(&outside));
-            self.meet(draft, pairs);
+            let pairs = self.boxes(attempt, velocities, Some(&outside));
+            self.meet(attempt, pairs);
         }
-        let next = self.flown(&self.weightless, &draft.kicked, draft.middle.time, draft.h)?;
-        let (middle, kicked) = (draft.middle, &draft.kicked);
-        let mut near = std::mem::take(&mut draft.near);
+        let next = self.flown(
+            &self.weightless,
+            &attempt.kicked,
+            attempt.middle.time,
+            attempt.h,
+        )?;
+        let (middle, kicked) = (attempt.middle, &attempt.kicked);
+        let mut near = std::mem::take(&mut attempt.near);
         self.each(&mut near, &|near| {
             if !near.contacts.is_empty() {
                 let flight = (&kicked[..], velocities, &next[..]);
-                if !middle.bend(near, flight) {
+                if !middle.nonlinearity(near, flight) {
                     middle.add_deep(near, flight);
                 }
             } else if middle.closes(near, kicked, velocities) {
                 middle.add_points(near, velocities);
             }
         });
-        draft.near = near;
-        let mut all = draft.near.iter().flat_map(|near| &near.contacts);
+        attempt.near = near;
+        let mut all = attempt.near.iter().flat_map(|near| &near.contacts);
         Ok(all.any(|contact| contact.impulse.is_none()))
     }
 
     /// Completes a step after its contact impulses are found: checks the impulses and overlaps, lets all bodies fly to the end of
     /// the step, and removes a share of each overlap.
-    fn finish(&mut self, draft: Draft<'_>) -> Result<Step, MotionError> {
+    fn finish(&mut self, attempt: Attempt<'_>) -> Result<Step, MotionError> {
         let world = self.world;
-        let middle = draft.middle;
-        let contacts: Vec<&Contact> = draft
+        let middle = attempt.middle;
+        let contacts: Vec<&Contact> = attempt
             .near
             .iter()
             .flat_map(|near| near.contacts.iter())
             .collect();
-        let mut found = Vec::with_capacity(draft.islands.len());
-        self.check_overlaps(&draft)?;
-        for (island, answer) in draft.islands.iter().zip(&draft.answers) {
-            self.check(island, answer, middle.time, draft.h)?;
+        let mut found = Vec::with_capacity(attempt.islands.len());
+        self.check_overlaps(&attempt)?;
+        for (island, answer) in attempt.islands.iter().zip(&attempt.answers) {
+            self.check(island, answer, middle.time, attempt.h)?;
             let energy_plus = island
                 .bodies
                 .iter()
-                .map(|i| Flights::kinetic(&world.bodies[*i], &draft.kicked[*i]));
+                .map(|i| Flights::kinetic(&world.bodies[*i], &attempt.kicked[*i]));
             let pressed = island.contacts.iter().filter_map(|&c| {
                 let contact = contacts[c];
                 let l = contact.impulse?;
@@ -497,8 +502,12 @@ impl<'w> Stepper<'w> {
                     pair: contact.pair,
                     point: contact.point.point,
                     normal: contact.point.normal,
-                    impulse: draft.rows.frames[c].iter().zip(l).map(|(d, x)| d * x).sum(),
-                    normal_velocity: draft.row_velocities[3 * c],
+                    impulse: attempt.rows.frames[c]
+                        .iter()
+                        .zip(l)
+                        .map(|(d, x)| d * x)
+                        .sum(),
+                    normal_velocity: attempt.row_velocities[3 * c],
                     slides: contact.mode == ConeMode::Slide,
                     restitutes: contact.starts.restitutes,
                 })
@@ -506,34 +515,34 @@ impl<'w> Stepper<'w> {
             found.push(IslandStep {
                 energy_plus: energy_plus.sum(),
                 work: answer.work,
-                lasting_work: self.lasting_work(&draft, island, &contacts),
+                lasting_work: self.lasting_work(&attempt, island, &contacts),
                 pressed: pressed.collect(),
             });
         }
         let mut end = self.flown(
             &self.weightless,
-            &draft.kicked,
+            &attempt.kicked,
             middle.time,
-            draft.phases.after,
+            attempt.phases.after,
         )?;
-        let projection = project::part(world, &contacts, &draft.rows, &mut end);
-        let lowest_gap = draft
+        let projection = project::part(world, &contacts, &attempt.rows, &mut end);
+        let lowest_gap = attempt
             .near
             .iter()
             .map(|near| near.gap)
             .fold(f64::INFINITY, f64::min);
-        let kept = self.kept(&draft, &contacts);
-        let mut counts = draft.counts;
-        counts.n_steps = usize::from(draft.phases.after > 0.0);
+        let kept = self.kept(&attempt, &contacts);
+        let mut counts = attempt.counts;
+        counts.n_steps = usize::from(attempt.phases.after > 0.0);
         Ok(Step {
-            kicked: draft.kicked,
+            kicked: attempt.kicked,
             end,
             islands: found,
             counts,
             lowest_gap,
             projection,
             carry: Carry {
-                pairs: (draft.near.into_iter().zip(kept))
+                pairs: (attempt.near.into_iter().zip(kept))
                     .map(|(near, kept)| (near.pair, near.memory, kept))
                     .collect(),
             },
@@ -543,13 +552,13 @@ impl<'w> Stepper<'w> {
     /// Returns the work (J) of the normal impulses at the lasting contacts of an island (bodies connected by contacts). These are
     /// points that already had an impulse in the previous step and approach no faster than the impact threshold. The exact motion
     /// has no normal velocity at such contacts, so this work is an error.
-    fn lasting_work(&self, draft: &Draft<'_>, island: &Island, contacts: &[&Contact]) -> f64 {
+    fn lasting_work(&self, attempt: &Attempt<'_>, island: &Island, contacts: &[&Contact]) -> f64 {
         let fall = self.world.flights.gravity.norm() * self.world.time_step;
         let slow = self.options.impact_speed() * fall;
         let works = island.contacts.iter().filter_map(|&c| {
             let contact = contacts[c];
             let [normal, ..] = contact.impulse?;
-            let before = draft.row_velocities[3 * c];
+            let before = attempt.row_velocities[3 * c];
             let lasts = contact.last_force[0] > 0.0 && -before <= slow;
             lasts.then_some(0.5 * normal * (before + contact.opening))
         });
@@ -559,9 +568,9 @@ impl<'w> Stepper<'w> {
     /// Returns, for each near pair, its contact points with a positive force, as initial guesses of the next step. Impulses of an
     /// impact are not used, because they do not persist, and opposed contacts would keep them for ever. Bodies that are connected
     /// to an impact keep the forces of the previous step.
-    fn kept(&self, draft: &Draft<'_>, contacts: &[&Contact]) -> Vec<Vec<Kept>> {
+    fn kept(&self, attempt: &Attempt<'_>, contacts: &[&Contact]) -> Vec<Vec<Kept>> {
         let mut forces: Vec<[f64; 3]> = contacts.iter().map(|c| c.last_force).collect();
-        for (island, answer) in draft.islands.iter().zip(&draft.answers) {
+        for (island, answer) in attempt.islands.iter().zip(&attempt.answers) {
             if !answer.starts.iter().any(|start| start.restitutes) {
                 for (&c, start) in island.contacts.iter().zip(&answer.starts) {
                     forces[c] = start.force;
@@ -573,21 +582,21 @@ impl<'w> Stepper<'w> {
             let all = near.contacts.iter().zip(&mut forces);
             let pressing = all.filter(|(_, force)| force[0] > 0.0);
             pressing
-                .map(|(contact, force)| Kept::new(contact, force, draft.middle.states, draft.h))
+                .map(|(contact, force)| Kept::new(contact, force, attempt.middle.states, attempt.h))
                 .collect()
         };
-        draft.near.iter().map(of_pair).collect()
+        attempt.near.iter().map(of_pair).collect()
     }
 
     /// Checks that no overlap is so deep that its contact points are meaningless. Such overlaps arise if bodies rotate too far
     /// within a step.
-    fn check_overlaps(&self, draft: &Draft<'_>) -> Result<(), MotionError> {
+    fn check_overlaps(&self, attempt: &Attempt<'_>) -> Result<(), MotionError> {
         let world = self.world;
         let relative = |near: &NearPair| {
             let (i, j) = near.pair;
             -near.gap / pair::size(&world.bodies[i], &world.thing(j))
         };
-        let all = draft.near.iter().map(|near| (near, relative(near)));
+        let all = attempt.near.iter().map(|near| (near, relative(near)));
         let deepest = all.max_by(|(_, a), (_, b)| a.total_cmp(b));
         let Some((near, depth)) = deepest.filter(|(_, depth)| *depth > DEEPEST) else {
             return Ok(());
@@ -595,7 +604,7 @@ impl<'w> Stepper<'w> {
         // Overlaps caused by rotation are of second order in the step length.
         let sufficient = 0.5 * world.time_step * (DEEPEST / depth).sqrt();
         Err(MotionError::StepTooLarge {
-            time: draft.middle.time,
+            time: attempt.middle.time,
             time_step: world.time_step,
             sufficient: Some(two_digits(sufficient)),
             fault: StepFault::Overlap {

@@ -9,7 +9,7 @@ pub(super) const SLOW: f64 = 0.05;
 pub(super) const PATCH: f64 = 0.1;
 
 /// Closing of a gap by rotation within a step, as a fraction of the smaller radius, below which the contact is not solved again.
-pub(super) const BENT: f64 = 1e-8;
+pub(super) const LEAST_NONLINEARITY: f64 = 1e-8;
 
 /// Largest number of rounds that add rows for pairs that still close. Each round reaches one body farther into a heap that is
 /// hit; pairs that need more rounds are found one step later.

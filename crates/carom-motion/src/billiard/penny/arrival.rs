@@ -93,10 +93,10 @@ impl<T: Table> PennyBilliard<T> {
                 self.exit_from_wall(point, w, state.phi_dot, gradient, rate)
             } else {
                 let turned = Vector2::new(-w.y, w.x);
-                let bend = (w.transpose() * self.table.hessian(point) * w)[0];
+                let curvature = (w.transpose() * self.table.hessian(point) * w)[0];
                 let turn = state.phi_dot * gradient.dot(&turned);
-                let second = bend + turn;
-                let rounding = 100.0 * ROUNDING * (bend.abs() + turn.abs());
+                let second = curvature + turn;
+                let rounding = 100.0 * ROUNDING * (curvature.abs() + turn.abs());
                 if second > rounding {
                     return Next::End(Ending::PressedContact);
                 }

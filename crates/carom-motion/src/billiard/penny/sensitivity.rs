@@ -67,7 +67,7 @@ pub fn flow_jacobian(penny: &RollingPenny, state: &PennyState, t: f64) -> Matrix
     let across = Vector2::new(-sin, cos);
     let r = penny.radius();
     let chord = r * state.theta_dot * reach * along;
-    let bend = r
+    let curvature = r
         * state.theta_dot
         * (0.5 * t * t * sinc_derivative(half) * along + 0.5 * reach * t * across);
     let mut jacobian = Matrix5::identity();
@@ -75,8 +75,8 @@ pub fn flow_jacobian(penny: &RollingPenny, state: &PennyState, t: f64) -> Matrix
     jacobian[(1, 2)] = chord.x;
     jacobian[(0, 3)] = r * reach * cos;
     jacobian[(1, 3)] = r * reach * sin;
-    jacobian[(0, 4)] = bend.x;
-    jacobian[(1, 4)] = bend.y;
+    jacobian[(0, 4)] = curvature.x;
+    jacobian[(1, 4)] = curvature.y;
     jacobian[(2, 4)] = t;
     jacobian
 }

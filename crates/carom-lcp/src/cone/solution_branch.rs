@@ -64,7 +64,7 @@ const GOOD_ERROR: f64 = 1e-13;
 
 /// Work space of the dimension count and of the solution branch of compliant contacts.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Even {
+pub(super) struct SolutionBranch {
     linear: LeastNorm,
     basis: Vec<f64>,
     after: Vec<f64>,
@@ -86,7 +86,7 @@ fn farthest(x: &[f64], y: &[f64]) -> f64 {
     differences.fold(0.0, |a, d| if d <= a { a } else { d })
 }
 
-impl Even {
+impl SolutionBranch {
     /// Counts the independent directions in which the velocities can change while every touching contact stays
     /// closed and keeps sticking or sliding. `impulse` and `modes` are the scaled impulses and the contact modes of
     /// a solution. A count of 0 means that no solution with other velocities is nearby.

@@ -2,10 +2,10 @@
 
 use crate::event_scale::rates;
 use crate::gate::{
-    Answer, Breach, GATE_TOLERANCE, GateRule, Moved, OwnTerms, REFINED, Rules, inspect,
+    Answer, Breach, GATE_TOLERANCE, GateRule, Moved, REFINED, ResidualScales, Rules, inspect,
 };
 use crate::numbers::Numbers;
-use crate::own_terms::{divisor, dot_and_size, worst};
+use crate::residual_scale::{divisor, dot_and_size, worst};
 use crate::twice::{Twice, dot_of_sum};
 use crate::{
     ContactSet, Diagnostics, ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus, audit,
@@ -34,7 +34,7 @@ const ADMISSIBLE: f64 = 4.0 * f64::EPSILON;
 
 /// Impulses that a law has found, before the gate (the checks of momentum, contacts, friction and energy) has accepted them.
 #[derive(Clone, Debug)]
-pub struct Draft {
+pub struct Candidate {
     /// Scaled impulses on the unit rows of the Jacobian, one per row.
     pub impulse: Numbers,
     /// Change of the scaled whitened momentum that the impulses make (n entries). It is stored next to the impulses because
@@ -278,7 +278,7 @@ impl Built {
     }
 }
 
-impl Draft {
+impl Candidate {
     /// Creates an unchecked answer from the impulses of a law and sums up the change of momentum that they make. `impulse`
     /// has one entry per row of the contact Jacobian; it acts on rows of unit length and is multiplied by
     /// [`ImpactProblem::scale`].
@@ -452,7 +452,7 @@ fn judge(
         return found;
     }
     let contacts = problem.contacts();
-    let own = OwnTerms::new(problem, &answer);
+    let own = ResidualScales::new(problem, &answer);
     let plus = scaled(answer.velocity_plus, problem.scale());
     let still: Numbers = smallvec![0.0; plus.len()];
     let after = rates(contacts, &plus, &still);
@@ -523,7 +523,7 @@ fn explains_nothing(
     built: &Built,
     answer: &Answer<'_>,
 ) -> Option<Breach> {
-    let own = OwnTerms::new(problem, answer);
+    let own = ResidualScales::new(problem, answer);
     let alone = own.moved_by_unit_rows(problem.contacts());
     let moved = own.moved_around_unit_rows(problem, &on_units(problem, built), &alone);
     let largest = worst(moved.iter().map(Moved::rounding));
