@@ -25,6 +25,7 @@
 //! | gap, normal and touching points of two convex bodies | [`pair`] |
 //! | convex hulls | [`TriangleMesh::hull`] |
 //! | signed distances | [`sdf`] |
+//! | intersecting boxes among many | [`cells`] |
 //!
 //! A union need not be convex. Its lowest point is the lowest point of one of its parts, so that a plane
 //! contact sees the convex hull of the union. The lowest point of an intersection is in general *not* a lowest
@@ -54,6 +55,7 @@
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
+pub mod cells;
 mod convex;
 mod error;
 mod half_space;

@@ -1,7 +1,7 @@
 //! Bodies, planes and their free flight.
 
 use crate::MotionError;
-use crate::cells::Bounds;
+use carom_geometry::cells::Bounds;
 use carom_geometry::pair::Part;
 use carom_geometry::{HalfSpace, MassProperties, Shape, SupportMap};
 use carom_lie::{Se3, So3};

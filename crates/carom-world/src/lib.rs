@@ -71,7 +71,6 @@ mod accumulation;
 mod answer;
 mod ball;
 pub(crate) mod body;
-mod cells;
 mod chatter;
 mod collision;
 pub(crate) mod dependent;

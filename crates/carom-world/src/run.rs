@@ -6,7 +6,6 @@
 
 use crate::MotionError;
 use crate::body::Flights;
-use crate::cells::Cells;
 use crate::events::{Balance, Entry, Event, Next, RunEnd, Sample};
 use crate::guard::Gained;
 use crate::kick::Work;
@@ -21,6 +20,7 @@ use crate::step_scene::{StepPair, StepScene};
 use crate::swept_box::SweptBox;
 use crate::time::Time;
 use crate::touch_count::TouchCount;
+use carom_geometry::cells::Cells;
 use carom_motion::hybrid::{Ending, Hybrid, Limits, drive};
 use carom_variational::State;
 use nalgebra::Vector3;

@@ -1,8 +1,8 @@
 //! Boxes that contain the path of a body for some time.
 
 use crate::ball::Ball;
-use crate::cells::Bounds;
 use crate::time::Time;
+use carom_geometry::cells::Bounds;
 use nalgebra::Vector3;
 
 /// The swept box of a body.

@@ -2,13 +2,13 @@
 
 use crate::MotionError;
 use crate::body::Velocity;
-use crate::cells::Bounds;
 use crate::pair::{self, PairMemory};
 use crate::rows::Side;
 use crate::run::Run;
 use crate::scratch::{InContact, Posed, Touching};
 use crate::spec::CONTACT_TOLERANCE;
 use crate::time::Time;
+use carom_geometry::cells::Bounds;
 
 impl Run<'_, '_> {
     /// Advances a body to `time` and adds it to the list `bodies`. If the body is in a time step of lasting contact, the step

@@ -6,7 +6,6 @@
 
 use crate::MotionError;
 use crate::ball::Ball;
-use crate::cells::Bounds;
 use crate::events::{Entry, Next};
 use crate::pair::{self, Other, PairMemory};
 use crate::pair_table::Pair;
@@ -14,6 +13,7 @@ use crate::run::Run;
 use crate::search::{BAND, DEEP, Launch, Progress, Search};
 use crate::swept_box::path;
 use crate::time::Time;
+use carom_geometry::cells::Bounds;
 use carom_variational::{State, VariationalError};
 use nalgebra::Vector3;
 

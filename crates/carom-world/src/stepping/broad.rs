@@ -1,10 +1,10 @@
 //! Broad phase: pairs of bodies whose bounding boxes, enlarged by the travel of a step, overlap.
 
 use super::contact::NearPair;
-use crate::cells::{Bounds, Cells};
 use crate::pair::PairMemory;
 use crate::pair_table::Pair;
 use crate::spec::World;
+use carom_geometry::cells::{Bounds, Cells};
 use carom_variational::State;
 
 /// Bounding boxes of all bodies, each enlarged by the distance that the body may travel within a step.

@@ -9,17 +9,20 @@ use nalgebra::Vector3;
 /// Index that marks the end of a list.
 const NONE: u32 = u32::MAX;
 
-/// An axis-aligned box.
+/// Axis-aligned box in space.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Bounds {
-    pub(crate) low: Vector3<f64>,
-    pub(crate) high: Vector3<f64>,
+pub struct Bounds {
+    /// Smallest coordinates (m).
+    pub low: Vector3<f64>,
+    /// Largest coordinates (m).
+    pub high: Vector3<f64>,
 }
 
 impl Bounds {
-    /// Creates the box that contains all points within `distance` of the segment between two points.
-    pub(crate) fn around(a: &Vector3<f64>, b: &Vector3<f64>, distance: f64) -> Self {
-        // Enlarged by more than its rounding.
+    /// Creates the box that contains all points within `distance` (m) of the segment from `a` to `b`, enlarged by more than its
+    /// rounding error.
+    #[must_use]
+    pub fn around(a: &Vector3<f64>, b: &Vector3<f64>, distance: f64) -> Self {
         let distance = distance * (1.0 + 1e-9) + 8.0 * f64::EPSILON * a.amax().max(b.amax());
         Self {
             low: a.inf(b).add_scalar(-distance),
@@ -31,7 +34,9 @@ impl Bounds {
         (self.high - self.low).max()
     }
 
-    pub(crate) fn center(&self) -> Vector3<f64> {
+    /// Returns the center of the box (m).
+    #[must_use]
+    pub fn center(&self) -> Vector3<f64> {
         (self.low + self.high) * 0.5
     }
 }
@@ -95,9 +100,25 @@ struct Level {
     members: Vec<u32>,
 }
 
-/// Numbered boxes in a hierarchy of cells.
+/// Numbered boxes in space, stored in cells of several sizes, so that the boxes that intersect a given box are found without
+/// looking at all of them.
+///
+/// # Examples
+///
+/// ```
+/// # use carom_geometry::cells::{Bounds, Cells};
+/// # use nalgebra::Vector3;
+/// let around = |x: f64| Bounds::around(&Vector3::x().scale(x), &Vector3::x().scale(x), 0.6);
+/// let mut cells = Cells::new(3);
+/// for (index, x) in [0.0, 1.0, 5.0].into_iter().enumerate() {
+///     cells.put(index, around(x));
+/// }
+/// let mut found = Vec::new();
+/// cells.meeting(&around(0.5), &mut found);
+/// assert_eq!(found, [0, 1]);
+/// ```
 #[derive(Clone, Debug)]
-pub(crate) struct Cells {
+pub struct Cells {
     places: Vec<Option<Place>>,
     /// First box of the list of each bucket; the number of buckets is a power of two.
     buckets: Vec<u32>,
@@ -105,8 +126,9 @@ pub(crate) struct Cells {
 }
 
 impl Cells {
-    /// Creates empty cells for `n` boxes, numbered from 0.
-    pub(crate) fn new(n: usize) -> Self {
+    /// Creates cells without boxes, for `n` boxes with the numbers 0 to `n - 1`.
+    #[must_use]
+    pub fn new(n: usize) -> Self {
         Self {
             places: vec![None; n],
             buckets: vec![NONE; (BUCKETS * n).next_power_of_two().max(16)],
@@ -118,13 +140,19 @@ impl Cells {
         Some(&self.places.get(index)?.as_ref()?.bounds)
     }
 
-    /// Returns true if the boxes with the numbers `i` and `j` intersect.
-    pub(crate) fn meet(&self, i: usize, j: usize) -> bool {
+    /// Returns true if the boxes with the numbers `i` and `j` are stored and intersect. Boxes that miss each other by less than
+    /// single-precision rounding count as intersecting.
+    #[must_use]
+    pub fn meet(&self, i: usize, j: usize) -> bool {
         matches!((self.get(i), self.get(j)), (Some(a), Some(b)) if a.meets(b))
     }
 
     /// Stores the box with the number `index`, and removes its previous version.
-    pub(crate) fn put(&mut self, index: usize, bounds: Bounds) {
+    ///
+    /// # Panics
+    ///
+    /// If `index` is not below the `n` of [`new`](Self::new).
+    pub fn put(&mut self, index: usize, bounds: Bounds) {
         let level = self.level(bounds.width());
         let cell = self.cell(level, &bounds.center());
         if let Some(Some(place)) = self.places.get_mut(index)
@@ -175,7 +203,7 @@ impl Cells {
 
     /// Writes to `out` the numbers of all stored boxes that intersect `bounds`, in ascending order. Boxes that miss it by less
     /// than single-precision rounding may be included.
-    pub(crate) fn meeting(&self, bounds: &Bounds, out: &mut Vec<usize>) {
+    pub fn meeting(&self, bounds: &Bounds, out: &mut Vec<usize>) {
         out.clear();
         let rough = Rough::new(bounds);
         for (index, level) in self.levels.iter().enumerate() {
