@@ -4,8 +4,9 @@ use super::frame::Frame;
 use super::mode::Rebound;
 use nalgebra::{DMatrix, DVector, DVectorView};
 
-/// Selection of the data of an impact for which [`Derivative::pull_back_to`](super::Derivative::pull_back_to) computes
-/// cotangents (gradients), in addition to the velocity before the impact.
+/// Selection of the data of an impact whose cotangents (gradients)
+/// [`Derivative::pull_back_to`](super::Derivative::pull_back_to) computes. The cotangent of the velocity before the impact
+/// is always computed.
 ///
 /// # Examples
 ///
@@ -40,14 +41,15 @@ pub struct Gradient {
 }
 
 impl Gradient {
-    /// Selects all data: mass matrix, rows and coefficients, besides the velocity.
+    /// Selects the cotangents of all data of the impact: mass matrix, rows of contacts and constraints, friction
+    /// coefficients and restitutions, in addition to the velocity before the impact.
     pub const ALL: Self = Self {
         mass: true,
         rows: true,
         coefficients: true,
     };
 
-    /// Selects the velocity before the impact alone.
+    /// Selects the cotangent of the velocity before the impact alone.
     pub const VELOCITY: Self = Self {
         mass: false,
         rows: false,
@@ -55,13 +57,14 @@ impl Gradient {
     };
 }
 
-/// Cotangents (gradients) of the data of an impact, computed from a cotangent of the velocity after the impact. The sum of
-/// their products with a [`Direction`](super::Direction) is the product of the given cotangent with the derivative along that
-/// direction.
+/// Cotangents (gradients) of the data of an impact, computed from a given cotangent of the velocity after the impact. For
+/// every [`Direction`](super::Direction) of change of the data, the sum of the products of these cotangents with the
+/// direction equals the product of the given cotangent with the derivative along the direction.
 ///
-/// An entry is NaN if the derivative with respect to it is not known: for entries whose change breaks a dependency of
-/// contacts that push, for restitution if plastic outcomes are nearly tied, and for everything except the velocity at the
-/// limits of a sliding contact. Parts that were not asked for are empty.
+/// An entry is NaN if the derivative with respect to the corresponding datum is not known. There are three such cases:
+/// if a change of a matrix or row entry breaks a linear dependency between contacts that push; for restitutions if
+/// several plastic outcomes are nearly tied; and for all data except the velocity if the Jacobian of the outcome is
+/// known only as a limit. Parts that were not asked for are empty.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cotangent {
     /// Cotangent of the velocity before the impact (n entries).
@@ -139,8 +142,9 @@ impl Adjoint {
     }
 
     /// Adds `factor` times a velocity to the cotangent (gradient) of a normalized row of the contact Jacobian.
-    /// `velocity` is measured in the frame in which the law sees the impact. The velocity of that frame is added,
-    /// since a change of a row acts on the whole velocity. Transpose of [`seen`](Frame::seen).
+    /// `velocity` is relative to the moving frame in which the law is evaluated. The velocity of this frame is added
+    /// to `velocity`, because a change of a row acts on the whole velocity. This function is the transpose of
+    /// [`seen`](Frame::seen).
     pub(super) fn add_seen(
         &mut self,
         frame: &Frame<'_>,
@@ -155,8 +159,8 @@ impl Adjoint {
     }
 
     /// Adds `factor` times a velocity to the cotangent (gradient) of a row of the contact Jacobian before its
-    /// normalization. `velocity` is measured in the frame in which the law sees the impact; the velocity of that
-    /// frame is added.
+    /// normalization. `velocity` is relative to the moving frame in which the law is evaluated; the velocity of this
+    /// frame is added to `velocity`.
     pub(super) fn add_given_seen(
         &mut self,
         frame: &Frame<'_>,
@@ -196,8 +200,8 @@ impl Adjoint {
         }
     }
 
-    /// Adds `cotangent` to the gradient with respect to the restitution to which `rebound` refers: that of one
-    /// contact or that of the whole event. A constant restitution has no gradient.
+    /// Adds `cotangent` to the gradient with respect to a restitution: that of one contact or that of the whole event, as
+    /// `rebound` tells. If `rebound` is a constant, nothing is added.
     pub(super) fn add_rebound(&mut self, rebound: Rebound, cotangent: f64) {
         match rebound {
             Rebound::Fixed(_) => {}
@@ -206,8 +210,8 @@ impl Adjoint {
         }
     }
 
-    /// Sets every cotangent except that of the velocity to NaN, because the derivative with respect to it is not
-    /// known.
+    /// Sets all cotangents except that of the velocity to NaN, because the derivatives with respect to these data are
+    /// not known.
     pub(super) fn forget(&mut self) {
         self.mass.fill(f64::NAN);
         self.rows.fill(f64::NAN);
@@ -216,8 +220,9 @@ impl Adjoint {
         self.event = f64::NAN;
     }
 
-    /// Converts the accumulated cotangents from whitened, normalized rows to the caller's units. Combines them with
-    /// `velocity`, the cotangent of the velocity before the impact, which is already in these units.
+    /// Converts the accumulated cotangents from whitened coordinates and normalized rows to the caller's coordinates
+    /// and units. `velocity` is the cotangent of the velocity before the impact in the caller's coordinates; the
+    /// result contains `velocity` unchanged.
     pub(super) fn into_given(self, frame: &Frame<'_>, velocity: DVector<f64>) -> Cotangent {
         let n_contact_rows = frame.constraint_rows().start;
         let rows = self.rows.ncols();

@@ -56,9 +56,9 @@ pub(super) struct Modes<'m> {
 }
 
 impl Modes<'_> {
-    /// Returns the distance to the nearest velocity for which contact modes other than those on the branch `way` may
-    /// also solve the law. The distance is a change of the velocity before the impact (kinetic norm): infinite if it
-    /// exceeds `within`, zero if it is within the relative tolerance for ties, and `None` if it is not known.
+    /// Returns the distance from the velocity before the impact to the nearest velocity for which other contact modes
+    /// than those on the branch `way` may also solve the law. The distance, in the kinetic norm, is infinite if it
+    /// exceeds `within`, zero if it is within the relative `tolerance` for ties, and `None` if it is not known.
     pub(super) fn nearest_other(
         &self,
         frame: &Frame<'_>,
@@ -107,9 +107,10 @@ impl Modes<'_> {
 }
 
 impl Contacts<'_> {
-    /// Returns the smallest change of the velocity before the impact (kinetic norm) for which contact modes with
-    /// another linear map than that of `step` may solve the law. Infinite if it exceeds `within`, zero if it is
-    /// within the relative tolerance for ties; `None` if modes are not linear (round cones) or more than 1024.
+    /// Returns the smallest change of the velocity before the impact (kinetic norm) for which other contact modes than
+    /// those of `step` may solve the law and give another linear map. The result is infinite if it exceeds `within`, and
+    /// zero if it is within the relative `tolerance` for ties. `None` if the modes form a continuum (round cones) or are
+    /// more than 1024.
     pub(super) fn exclusion(&self, step: &Step<'_>, within: f64, tolerance: f64) -> Option<f64> {
         let scales = self.frame.scales();
         let event = Event {
@@ -148,9 +149,9 @@ impl Contacts<'_> {
         Some(nearest)
     }
 
-    /// Returns the change of velocity (kinetic norm) at which the first contact of a group of interacting contacts
-    /// begins to approach; `None` if one approaches already. A law leaves the velocity of the group unchanged if no
-    /// contact of it approaches, even if another answer exists.
+    /// Returns the smallest change of velocity (kinetic norm) at which a contact of a group of interacting contacts
+    /// begins to approach; `None` if a contact of the group approaches already. As long as no contact of the group
+    /// approaches, a law leaves its velocity unchanged, even if another answer exists.
     fn at_rest(&self, group: usize) -> Option<f64> {
         let frame = self.frame;
         let set = frame.problem.contacts();
@@ -181,8 +182,10 @@ impl Contacts<'_> {
             && tangents.all(|(i, j)| is_near(*i, *j))
     }
 
-    /// Computes the [`exclusion`](Self::exclusion) distance for one group of interacting contacts, by a loop over all
-    /// combinations of their modes. `readings` holds the impulses and velocities of these contacts.
+    /// Computes the distance of [`exclusion`](Self::exclusion) for one group of interacting contacts: the smallest
+    /// change of the velocity before the impact for which other contact modes than those of `step` may solve the law.
+    /// All combinations of the modes are tried. `readings` holds the impulses and velocities of the contacts of the
+    /// group. The result is infinite if it exceeds `within`, and `None` if the modes form a continuum or are too many.
     fn exclusion_of(
         &self,
         group: usize,
@@ -261,14 +264,14 @@ struct Reached<'r> {
 }
 
 impl Reached<'_> {
-    /// True if this mode gives the velocity after the step that is already known, wherever all tests of the mode hold
-    /// and for every exchange of impulses between dependent contacts. `forms` are the tests. `missed` is the
-    /// difference of the two velocities now, and `other` the difference of their Jacobians. `None` if the
-    /// least-squares solver fails.
+    /// True if this mode gives the known velocity after the step wherever all tests of the mode hold, for every exchange
+    /// of impulses between dependent contacts. `forms` are the tests. `missed` is the difference between the velocity
+    /// that the mode gives and the known velocity, and `other` is the difference of the Jacobians of these two
+    /// velocities. `None` if the least-squares solver fails.
     ///
-    /// Each component of the difference is an affine function of the velocity change and the exchanged impulses. It
-    /// is zero on the polyhedron of the tests if it and its negative are nonnegative combinations of the tests
-    /// (Farkas).
+    /// Each component of the difference is an affine function of the velocity change and of the exchanged impulses. The
+    /// component is zero wherever all tests hold if the function and its negative are both nonnegative combinations of
+    /// the tests (Farkas).
     fn is_within(
         &self,
         frame: &Frame<'_>,
@@ -317,8 +320,8 @@ impl Reached<'_> {
     }
 
     /// Returns the distance (kinetic norm) from the present velocity to the set of velocities that pass all tests
-    /// `forms` of the mode. Impulses may be exchanged between linearly dependent contacts to pass them. Infinite if
-    /// the distance exceeds `within`, `None` if it is not known.
+    /// `forms` of the mode. Impulses may be exchanged between linearly dependent contacts to pass the tests. The
+    /// result is infinite if the distance exceeds `within`, and `None` if it is not known.
     fn distance(&self, frame: &Frame<'_>, forms: &[Form], within: f64) -> Option<f64> {
         let sorted = Sorted::new(frame, self.stage, forms);
         let mut rows = Vec::with_capacity(forms.len());
@@ -353,10 +356,10 @@ impl Reached<'_> {
         to_polyhedron(&rows, is_cone, frame.dim())
     }
 
-    /// Adds a test as a face of a polyhedron of velocity changes: its inner unit normal, and the distance of the
-    /// origin from the face. `shifts` holds the growth of the test for a unit of each exchange of impulses between
-    /// dependent contacts, which become further variables; `None` leaves them out. Returns false if the test fails
-    /// for all changes up to `within`.
+    /// Adds the inequality of one test, as a face of a polyhedron of velocity changes, to `rows`: the inner unit
+    /// normal, and the distance of the origin from the face. `shifts` holds the growth of the test per unit of each
+    /// exchange of impulses between dependent contacts; these exchanges become further variables. With `None` there
+    /// are no further variables. Returns false if the test fails for all changes up to `within`.
     fn add(
         &self,
         frame: &Frame<'_>,

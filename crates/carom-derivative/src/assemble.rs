@@ -21,9 +21,9 @@ const PROBES: usize = 16;
 /// answers within that distance.
 const INSIDE: f64 = 1.0 - 1e-6;
 
-/// True if in every direction from the velocity before the impact some branch of the law continues. Each branch is
-/// valid in a cone of directions, bounded by its tied decisions. The union of these cones is tested; if there are too
-/// many, a few directions are tested.
+/// True if, for a change of the velocity before the impact in any direction, at least one of the branches `ways`
+/// continues. Each branch is valid in a cone of directions, bounded by its tied decisions. The function tests if the
+/// union of these cones is all of space; if there are too many cones, it tests a few directions.
 fn leads_everywhere(frame: &Frame<'_>, ways: &[Walk]) -> Result<bool, ImpactError> {
     let cones: Vec<&[DVector<f64>]> = ways.iter().map(Walk::ties).collect();
     if let Some(cover) = cover(&cones)? {
@@ -174,8 +174,8 @@ impl<'p> Derivative<'p> {
         Ok(derivative)
     }
 
-    /// Computes and stores the Jacobians that `wrt` selects, on the branch that the law itself takes. `is_identity`
-    /// is true if nothing happens in the impact: the Jacobian with respect to the velocity is then the identity.
+    /// Computes and stores the Jacobians that `wrt` selects, on the branch that the law itself takes. `is_identity` is
+    /// true if no contact has an impulse: the Jacobian with respect to the velocity is then the identity.
     fn find_jacobians(&mut self, wrt: &Wrt, is_identity: bool) {
         let (frame, Some(way)) = (&self.frame, &self.own) else {
             return;
@@ -223,7 +223,7 @@ impl<'p> Derivative<'p> {
     }
 
     /// Returns the scope of this derivative: the proven distance up to which no decision of the law changes and no
-    /// other answer exists, and the uniqueness of the answer. It is computed at the first call, then cached.
+    /// other answer exists, and the uniqueness of the answer. The scope is computed at the first call, then cached.
     pub(super) fn scope(&self) -> Scope {
         *self.scope.get_or_init(|| self.find_scope())
     }

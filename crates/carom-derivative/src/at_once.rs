@@ -14,9 +14,9 @@ use super::{Answers, Branches, Steps};
 use carom_contact::{ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus};
 
 impl AtOnce<'_> {
-    /// Finds the branches of an impact near its outcome: the maps that the law follows for slightly different
-    /// velocities. Contacts act simultaneously. Their modes (open, sticking, sliding) are read from the impulses and
-    /// velocities of the outcome.
+    /// Finds the branches of a law whose contacts act simultaneously, near an outcome. The branches are the smooth maps
+    /// that the law follows for slightly different velocities. The contact modes (open, sticking, sliding) on each branch
+    /// are determined from the impulses and velocities of the outcome.
     pub(super) fn branches<'p>(
         self,
         problem: &'p ImpactProblem<'p>,
@@ -53,9 +53,10 @@ impl AtOnce<'_> {
         })
     }
 
-    /// Evaluates the law itself at velocities nearby if answers may exist that are on no branch in `found`, and
-    /// updates `found`. The first result is true if the law answered in every direction without a jump, `None` if it
-    /// was not evaluated. The second is true if the law answered on a branch that was not found.
+    /// Evaluates the law itself at velocities nearby, if it may have answers on branches that are not in `found`, and
+    /// updates `found`. The first result is true if the law gave an answer in every direction without a jump, and `None`
+    /// if the law was not evaluated. The second result is true if an answer was on a branch that was not in `found`
+    /// before.
     fn settle(
         self,
         outcome: &ImpactOutcome,

@@ -56,9 +56,10 @@ impl Blend {
         Self::between(frame, plastic, elastic, ends, restitution, rule)
     }
 
-    /// Returns the limit of this blend of a plastic and an elastic outcome that nearly coincide, for velocities that
-    /// leave in `direction`. The weight $\alpha$ of the elastic outcome then depends on that direction. `None` if the
-    /// outcomes differ, if they coincide in every direction, or if $\alpha$ is equal in all directions.
+    /// Returns the limit of this blend of a plastic and an elastic outcome that nearly coincide, if the velocity before
+    /// the impact approaches the present one from `direction`. The weight $\alpha$ of the elastic outcome then depends on
+    /// that direction. `None` if the two outcomes differ, if they coincide in every direction, or if $\alpha$ is equal in
+    /// all directions.
     pub(super) fn towards(
         &self,
         frame: &Frame<'_>,
@@ -151,7 +152,8 @@ impl Blend {
     }
 
     /// Computes the Jacobians of the blended velocity and of its impulses with respect to the velocity before the
-    /// impact, in this order. They are assembled from the Jacobians of the plastic and of the elastic outcome.
+    /// impact, in this order. The Jacobians are assembled from the Jacobians of the plastic and of the elastic
+    /// outcome.
     pub(super) fn jacobians(&self, plastic: &Walk, elastic: &Walk) -> [DMatrix<f64>; 2] {
         let between = |p: &DMatrix<f64>, e: &DMatrix<f64>| p + self.alpha * (e - p);
         let mut after = between(&plastic.jacobian, &elastic.jacobian);

@@ -64,8 +64,8 @@ pub(super) enum Test {
 }
 
 impl Test {
-    /// Creates the test for the sign of the velocity along a contact row. If `approaches` is true, the contact must
-    /// approach; otherwise it must separate.
+    /// Creates the test that decides about the sign of the velocity along a contact row. If `approaches` is true, the
+    /// contact must approach; otherwise the contact must separate.
     pub(super) fn that(row: usize, approaches: bool) -> Self {
         if approaches {
             Self::Approaches(row)
@@ -74,7 +74,8 @@ impl Test {
         }
     }
 
-    /// Writes the linear form on whitened velocities (n entries) that is positive if the decision of this test holds.
+    /// Writes into `form` the coefficients of a linear function of the whitened velocity (n entries). The function is
+    /// positive if the decision of this test is made.
     fn write(&self, contacts: &ContactSet<'_>, form: &mut [f64]) {
         form.fill(0.0);
         match self {
@@ -99,7 +100,7 @@ pub(super) struct Walk {
     pub(super) impulses: DMatrix<f64>,
     /// Signed unit rows of the nearly tied decisions: each is positive on the side of this branch.
     tied: Vec<DVector<f64>>,
-    /// Whitened direction in which the law was seen to take this branch.
+    /// Whitened direction in which the law was evaluated and took this branch.
     pub(super) towards: Option<DVector<f64>>,
     /// Smallest change of the velocity (kinetic norm, to first order) that changes a decision: `margin` among decisions
     /// that are not tied, `least` among all.
@@ -127,8 +128,9 @@ impl Walk {
         }
     }
 
-    /// Advances the velocity, its Jacobian and the impulses of this branch through those of `stages` that the branch
-    /// has not passed yet. The first of `stages` are those that it has passed.
+    /// Advances the velocity, the Jacobian and the impulses of this branch through a list of stages (parts of an
+    /// impact with fixed contact modes). The first entries of `stages` are the stages through which the branch has
+    /// already advanced; these stages are skipped.
     fn go_on(&mut self, stages: &[Arc<Stage>]) {
         for stage in &stages[self.stages.len()..] {
             stage.advance(&mut self.jacobian, &mut self.impulses);
@@ -210,14 +212,14 @@ impl Walk {
         Ok(true)
     }
 
-    /// True if some velocity nearby satisfies all tied decisions of this branch. This is known for the first `n_tied`
-    /// of them: the result is also true if no others were added.
+    /// True if some velocity nearby satisfies all tied decisions of this branch. The first `n_tied` of these decisions
+    /// are already known to be satisfied together, so that nothing is computed if there are no others.
     fn is_open(&self, n_tied: usize) -> Result<bool, ImpactError> {
         Ok(self.tied.len() == n_tied || interior(&self.tied)?.is_some())
     }
 
-    /// Returns the unit rows of the nearly tied decisions. Each has a positive product with the velocity changes for
-    /// which the law stays on this branch.
+    /// Returns the unit rows of the nearly tied decisions of this branch. The law stays on the branch for those velocity
+    /// changes that have a positive product with every row.
     pub(super) fn ties(&self) -> &[DVector<f64>] {
         &self.tied
     }
@@ -227,20 +229,21 @@ impl Walk {
         !self.tied.is_empty()
     }
 
-    /// True if the Jacobian of the branch is so large that the rounding error of the data decides about its end.
+    /// True if the Jacobian of this branch is so large that the rounding error of the data changes the velocity at its
+    /// end by more than two equal outcomes may differ.
     fn is_amplified(&self) -> bool {
         !(self.jacobian.norm() <= AMPLIFIED)
     }
 
-    /// True if a whitened change of velocity decides all ties as on this branch, so that the branch continues in this
-    /// direction.
+    /// True if the branch continues for a velocity that is changed in the given whitened direction: the change decides
+    /// all tied decisions in the way of this branch.
     pub(super) fn leads(&self, direction: &DVector<f64>) -> bool {
         let allowed = SLIVER * kernel::norm(direction.as_slice());
         self.tied.iter().all(|row| row.dot(direction) >= -allowed)
     }
 
-    /// Returns a whitened direction of velocity change in which the law stays on this branch, because all ties are
-    /// decided as here. The zero vector if no such direction exists.
+    /// Returns a whitened direction in which the velocity can change while the law stays on this branch, because all tied
+    /// decisions are made as on the branch. Returns the zero vector if no such direction exists.
     pub(super) fn direction(&self, frame: &Frame<'_>) -> Result<DVector<f64>, ImpactError> {
         if let Some(direction) = &self.towards {
             return Ok(direction.clone());
@@ -248,8 +251,8 @@ impl Walk {
         Ok(interior(&self.tied)?.unwrap_or_else(|| DVector::zeros(frame.dim())))
     }
 
-    /// Returns this branch restricted to the velocities that also belong to `other`, with the ties of both. `None` if
-    /// no velocity nearby satisfies the ties of both.
+    /// Returns this branch restricted to those velocities for which the decisions of `other` are made, too: the result
+    /// has the ties of both branches. `None` if no velocity nearby satisfies the ties of both.
     pub(super) fn meet(&self, other: &Self) -> Result<Option<Self>, ImpactError> {
         let mut both = self.clone();
         both.tied.extend(other.tied.iter().cloned());
@@ -259,8 +262,9 @@ impl Walk {
     }
 }
 
-/// Returns the change of the velocity (kinetic norm, to first order) at which a test with this value and gradient
-/// changes sign. Negative if the test fails now; `None` if the gradient is zero, so that its value never changes.
+/// Returns the change of the velocity (kinetic norm, to first order) at which a test changes sign, given its value and
+/// its gradient. The result is negative if the test fails now, and `None` if the gradient is zero, so that the value
+/// never changes.
 pub(super) fn distance(value: f64, gradient: &DVector<f64>) -> Option<f64> {
     let size = kernel::norm(gradient.as_slice());
     (size > CONSTANT).then(|| value / size)
@@ -284,9 +288,9 @@ pub(super) struct Choices<S> {
 }
 
 impl<S> Choices<S> {
-    /// Adds a choice that the law has in the present state. `tests` are the conditions for the choice besides those
-    /// of its stage. `stage` is the part of the impact that follows, if any, and `next` is the state after it, `None`
-    /// if the impact ends.
+    /// Adds a possible choice of the law in the present state. `tests` are the conditions for the choice besides those of
+    /// its stage. `stage` is the part of the impact (with fixed contact modes) that follows the choice, if any. `next` is
+    /// the state after the choice, `None` if the impact ends.
     pub(super) fn add(
         &mut self,
         tests: impl IntoIterator<Item = Test>,
@@ -315,7 +319,7 @@ pub(super) struct Found {
 /// Tolerance and rules for nearly tied decisions.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ties {
-    /// Decisions count as tied within this fraction of the velocity that contacts see.
+    /// Decisions count as tied within this fraction of the velocity that contacts can change.
     pub(super) tolerance: f64,
     /// True if impulses may be shifted between dependent contacts, differently from the law's, to pass a test. Allowed
     /// only if the velocity after the impact is unique.
@@ -323,8 +327,9 @@ pub(super) struct Ties {
 }
 
 impl Ties {
-    /// Creates the rules for tied decisions from the relative `tolerance` of a tie. Impulses may be exchanged between
-    /// dependent contacts to pass a test; this requires a unique velocity after the impact.
+    /// Creates the rules for tied decisions from the relative `tolerance` within which a decision counts as tied. By
+    /// these rules, impulses may be exchanged between dependent contacts to pass a test; the velocity after the impact
+    /// must be unique.
     pub(super) fn within(tolerance: f64) -> Self {
         Self {
             tolerance,
@@ -332,10 +337,10 @@ impl Ties {
         }
     }
 
-    /// Finds all branches of a law from the state `start`: where a decision is nearly tied, both sides are followed.
-    /// The closure `choices` lists the choices that the law has in a state, its own first. It is called again for a
-    /// complete list if a test of the law's own choice is nearly tied; its third argument is then the largest value
-    /// of the tied tests.
+    /// Finds all branches of a law from the state `start`. Where a decision is nearly tied, both sides are followed.
+    /// The closure `choices` lists the possible choices of the law in a state; the law's own choice is the first. The
+    /// closure is called a second time, for a complete list, if a test of the law's own choice is nearly tied. The
+    /// third argument of `choices` is `None` at the first call, and the largest value of the tied tests at the second.
     pub(super) fn follow<S: Clone>(
         self,
         frame: &Frame<'_>,
@@ -437,8 +442,9 @@ impl Ties {
 }
 
 impl Walk {
-    /// Returns the estimated work of following a choice of the law, in units of about one multiply-add. It counts its
-    /// `tests` (their number), the derivatives of its `stage`, and the check that some velocity satisfies all ties.
+    /// Returns the estimated work of following a choice of the law, in units of about one multiply-add. The estimate
+    /// counts the `tests` of the choice (their number), the derivatives of its `stage`, and the check that some
+    /// velocity satisfies all ties.
     fn work_of(&self, frame: &Frame<'_>, tests: usize, stage: Option<&Step>) -> u64 {
         let (n, rows) = (frame.dim(), frame.n_rows());
         let forms = stage.map_or(0, |(_, forms)| forms.len());
@@ -447,9 +453,9 @@ impl Walk {
         (CHOICE_WORK + 2 * (tests + forms) * n * n + of_stage + TIES_WORK * ties * ties * n) as u64
     }
 
-    /// Continues the branch with a choice of the law: records its `tests`, then advances through its stage. `ties`
-    /// holds the rules for tied decisions, and `own` is true on the branch of the law itself. Returns true if some
-    /// velocity nearby still follows this branch.
+    /// Continues the branch with a choice of the law: records the `tests` of the choice, then advances through its
+    /// `stage`. `ties` holds the rules for tied decisions. `own` is true on the branch that the law itself takes. Returns
+    /// true if this branch still is that of some velocity nearby.
     fn take(
         &mut self,
         frame: &Frame<'_>,

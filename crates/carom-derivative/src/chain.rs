@@ -52,8 +52,9 @@ pub(super) struct Strike {
 }
 
 impl Strike {
-    /// Creates the properties of an elementary impact (strike) of a nonholonomic law. `n_distinct` is the number of
-    /// distinct contact normals; with one, the impact consists of one strike.
+    /// Creates the properties of the elementary impacts (strikes) of a nonholonomic law from its kind of
+    /// `restitution`. `n_distinct` is the number of distinct contact normals; if there is only one normal, the impact
+    /// consists of one strike.
     pub(super) fn of(restitution: Restitution, n_distinct: usize) -> Self {
         let (rebound, is_projected) = match restitution {
             Restitution::Elastic => (Rebound::Fixed(1.0), false),
@@ -144,8 +145,8 @@ struct Picks<'a> {
 }
 
 impl Picks<'_> {
-    /// Adds the choice that the contact normal `struck` has the next elementary impact, under the conditions `tests`.
-    /// `None` ends the sequence of impacts.
+    /// Adds the possible choice that the next elementary impact acts along the contact normal `struck`, if the conditions
+    /// `tests` are satisfied. `None` as normal means that the sequence of impacts ends.
     fn add(&mut self, struck: Option<UnitRow>, tests: impl IntoIterator<Item = Test>) {
         let Some(j) = struck else {
             self.out.add(tests, None, None);
@@ -166,7 +167,8 @@ impl Picks<'_> {
         self.out.add(tests, Some((stage, Vec::new())), Some(next));
     }
 
-    /// Adds the choice that the rule makes for the next elementary impact and, if wanted, all other choices.
+    /// Adds the choice that the rule makes for the next elementary impact: a contact normal, or the end of the sequence.
+    /// If the caller asked for a complete list, all other possible choices are added, too.
     fn add_all(&mut self) {
         let (frame, b) = (self.frame, self.b);
         let contacts = frame.problem.contacts();
@@ -236,9 +238,9 @@ impl Picks<'_> {
         self.add(None, others.map(|j| Test::Separates(row(j))));
     }
 
-    /// Adds the choice of the rule for the next elementary impact: the contact normal `own`, or the end of the
-    /// sequence if it is `None`. If other choices are wanted, those of `all` normals and the end are added, too. The
-    /// closure `strike` adds the impact on one normal.
+    /// Adds the choice of the rule for the next elementary impact: the contact normal `own`, or the end of the sequence
+    /// if `own` is `None`. If other choices are wanted, the normals `all` and the end are added, too. The closure
+    /// `strike` adds the choice of one normal.
     fn add_each(
         &mut self,
         own: Option<UnitRow>,
@@ -258,8 +260,8 @@ impl Picks<'_> {
         }
     }
 
-    /// Adds the choices for the next elementary impact under the assumption that exactly those contact normals
-    /// approach for which `pattern` is true.
+    /// Adds the possible choices for the next elementary impact if exactly those contact normals approach for which
+    /// `pattern` is true.
     fn add_pattern(&mut self, pattern: &[bool]) {
         let (b, place) = (self.b, self.place);
         let contacts = self.frame.problem.contacts();
@@ -306,9 +308,9 @@ impl Picks<'_> {
     }
 }
 
-/// Returns the first approaching normal whose velocity equals the extreme one up to rounding. `b` holds the
-/// velocities along the normals, `grazing` the speeds below which they count as zero, and `is_better(x, y)` is true
-/// if `x` is more extreme than `y`.
+/// Returns the first approaching contact normal whose velocity equals the most extreme one up to rounding. `b` holds the
+/// velocities along the normals, and `grazing` the speeds below which these count as zero. `is_better(x, y)` is true if
+/// the velocity `x` is more extreme than `y`.
 fn first_of_ties(
     b: &[f64],
     grazing: &[f64],

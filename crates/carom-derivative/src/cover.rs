@@ -16,13 +16,13 @@ struct Part {
     next: usize,
 }
 
-/// True if cones cover all directions of space except for thin gaps; `None` if the search is too long. Each cone is
-/// given by unit vectors that have a positive product with every direction inside it. A cone without such vectors is
-/// all of space.
+/// True if the union of `cones` contains all directions of space except for thin gaps; `None` if the search takes too
+/// long. Each cone is given by a list of unit vectors, which have a positive product with every direction inside the
+/// cone. An empty list stands for all of space.
 ///
-/// A part of space minus a cone is a union of smaller parts: each satisfies the first conditions of the cone and
-/// violates the next one. These parts are searched in turn, cone by cone. No random directions are used, so that the
-/// answer does not depend on coordinates.
+/// The method removes the cones from space one after the other. A part of space minus a cone is a union of smaller parts:
+/// each satisfies the first few conditions of the cone and violates the next one. No random directions are used, so that
+/// the answer does not depend on coordinates.
 pub(super) fn cover(cones: &[&[DVector<f64>]]) -> Result<Option<bool>, ImpactError> {
     if cones.iter().any(|rows| rows.is_empty()) {
         return Ok(Some(true));

@@ -35,9 +35,10 @@ pub(super) struct Form {
 }
 
 impl Form {
-    /// Computes the value of this linear form of the velocities and impulses of a stage (part of an impact with fixed
-    /// contact modes). Writes its gradient with respect to the velocity before the impact into `workspace`. `before`,
-    /// `after` and `impulses` are the Jacobians of the velocities before and after the stage and of its impulses.
+    /// Computes the value of this linear form of the velocities and impulses of a `stage` (part of an impact with fixed
+    /// contact modes). Writes the gradient of the value with respect to the velocity before the impact into `workspace`.
+    /// `before`, `after` and `impulses` are the Jacobians of the velocity before the stage, of the velocity after it, and
+    /// of its impulses.
     pub(super) fn evaluate(
         &self,
         frame: &Frame<'_>,

@@ -29,7 +29,7 @@ pub(crate) struct Frame<'p> {
     /// Velocity before the impact, and its length.
     pub(super) before: DVector<f64>,
     pub(super) speed: f64,
-    /// Velocity of the frame in which laws see the impact, relative to the caller's frame; `None` if these are equal. No
+    /// Velocity of the frame in which laws are evaluated, relative to the caller's frame; `None` if these are equal. No
     /// row sees it, but a change of a row does.
     pub(super) moves: Option<DVector<f64>>,
     scales: OnceLock<Box<Scales>>,
@@ -57,7 +57,7 @@ impl Variation {
     }
 
     /// Creates the direction in which only a restitution changes, at unit rate: that of `contact`, or that of the
-    /// whole event if it is `None`.
+    /// whole event if `contact` is `None`.
     pub(super) fn of_restitution(contact: Option<usize>) -> Self {
         Self {
             restitution: contact.iter().map(|i| (*i, 1.0)).collect(),
@@ -72,9 +72,9 @@ impl Variation {
         self.velocity.clone().unwrap_or_else(|| DVector::zeros(n))
     }
 
-    /// Subtracts $dM\Delta$ from `out`, with the change $dM$ of the whitened mass matrix along this direction of
-    /// change of the data, and the velocity change $\Delta$ = `change`. This is the additional momentum that the
-    /// changed mass needs.
+    /// Subtracts the product $dM\,\Delta$ from `out`. $dM$ is the change of the whitened mass matrix along this
+    /// direction, and $\Delta$ = `change` is the velocity change in a stage of the impact. The product is the additional
+    /// momentum that the changed mass needs for this velocity change.
     pub(super) fn add_inertia(&self, change: &DVector<f64>, out: &mut DVector<f64>) {
         if let Some(mass) = &self.mass {
             out.gemv(-1.0, mass, change, 1.0);
@@ -154,8 +154,8 @@ impl<'p> Frame<'p> {
         })
     }
 
-    /// Returns the sizes of the motion to which tolerances are relative: for each group of interacting contact rows
-    /// the norm of the velocity before the impact in their span. Computed at the first call.
+    /// Returns the velocities to which tolerances are relative: for each group of interacting contact rows, the norm of
+    /// the part of the velocity before the impact in the span of these rows. Computed at the first call, then cached.
     pub(super) fn scales(&self) -> &Scales {
         self.scales.get_or_init(|| {
             let contacts = self.problem.contacts();
@@ -170,15 +170,15 @@ impl<'p> Frame<'p> {
         })
     }
 
-    /// Returns the change of velocity (kinetic norm) that counts as zero along a covector. Only groups of contact
-    /// rows that are not orthogonal to the covector count. The change is the fraction `tolerance` of the velocity in
-    /// the span of these rows, plus rounding.
+    /// Returns the largest change of velocity (kinetic norm) along a covector that counts as zero. Only groups of
+    /// contact rows that are not orthogonal to the covector matter. The limit is the fraction `tolerance` of the
+    /// velocity before the impact in the span of these rows, plus rounding.
     pub(super) fn near(&self, covector: &DVector<f64>, tolerance: f64) -> f64 {
         self.scales().along(&self.rows, covector, tolerance)
     }
 
     /// True if a difference of two velocities counts as zero. In the span of each group of interacting contact rows
-    /// it must be below the fraction `tolerance` of the velocity before the impact.
+    /// the difference must be below the fraction `tolerance` of the velocity before the impact.
     pub(super) fn is_zero(&self, difference: &DVector<f64>, tolerance: f64) -> bool {
         self.scales().is_zero(&self.rows, difference, tolerance)
     }
@@ -195,8 +195,8 @@ impl<'p> Frame<'p> {
         (tolerance + ROUNDING) * self.speed
     }
 
-    /// True if the difference of two velocities that should be equal is explained by rounding, or is below the
-    /// fraction `tolerance` of the motion.
+    /// True if the difference of two velocities that should be equal is explained by rounding, or is below the fraction
+    /// `tolerance` of the velocity before the impact.
     pub(super) fn is_rounding(&self, difference: &DVector<f64>, tolerance: f64) -> bool {
         difference.norm() <= SURELY * self.speed || self.is_zero(difference, tolerance)
     }
@@ -229,14 +229,14 @@ impl<'p> Frame<'p> {
     }
 
     /// Returns the change of a row of the contact Jacobian along `variation`, a direction in which the data change.
-    /// It is whitened and belongs to the row before its normalization. `None` if no rows change.
+    /// The change is whitened and belongs to the row before its normalization. `None` if no rows change.
     pub(super) fn given_change(&self, variation: &Variation, row: usize) -> Option<DVector<f64>> {
         let change = variation.row(row)?;
         Some(change / self.factors[row])
     }
 
-    /// True if no contact approaches faster than the fraction `tolerance` of the motion in the span of its group of
-    /// interacting rows, or than rounding.
+    /// True if no contact approaches by more than the tolerance. The speed of approach is compared with the fraction
+    /// `tolerance` of the velocity in the span of the contact's group of interacting rows, plus rounding.
     pub(super) fn is_all_but_separating(&self, tolerance: f64) -> bool {
         let contacts = self.problem.contacts();
         let rates = self.problem.unit_velocity().iter();
@@ -256,7 +256,7 @@ impl<'p> Frame<'p> {
     }
 
     /// Returns the product of `change`, the change of a row of the contact Jacobian, with a velocity. `velocity` is
-    /// measured in the frame in which the law sees the impact, and the velocity of that frame is added.
+    /// relative to the moving frame in which the law is evaluated; the velocity of this frame is added to `velocity`.
     pub(super) fn seen(&self, change: DVectorView<'_, f64>, velocity: DVectorView<'_, f64>) -> f64 {
         let seen = change.dot(&velocity);
         self.moves
@@ -270,8 +270,8 @@ impl<'p> Frame<'p> {
         self.row(row).dot(velocity)
     }
 
-    /// Returns the friction coefficient of a contact for normalized rows, divided by that for the caller's rows. They
-    /// differ if the normal and the tangents have different lengths.
+    /// Returns the friction coefficient of a contact for normalized rows, divided by that for the caller's rows. The
+    /// two coefficients differ if the normal and the tangents have different lengths.
     pub(super) fn friction_factor(&self, contact: usize) -> f64 {
         let row = self.problem.contacts().row(contact);
         match self.factors.get(row + 1) {
@@ -304,7 +304,7 @@ impl<'p> Frame<'p> {
     }
 
     /// Converts impulses on the caller's contact rows to impulses on all normalized rows. The impulses on the
-    /// constraints are computed: they keep the constraints satisfied.
+    /// constraints are computed: these impulses keep the constraints satisfied.
     pub(super) fn of_impulses(&self, given: &DVector<f64>) -> DVector<f64> {
         let contacts = self.problem.contacts();
         let multipliers = contacts.constraint_impulses(given);
@@ -312,8 +312,8 @@ impl<'p> Frame<'p> {
         DVector::from_iterator(self.n_rows(), all.map(|(row, l)| self.of_impulse(row, *l)))
     }
 
-    /// Converts a velocity (n entries) from the caller's coordinates to whitened ones, with the scale factor of the
-    /// problem.
+    /// Converts a velocity (n entries) from the caller's coordinates to whitened ones, and multiplies the result by
+    /// the scale factor of the problem.
     pub(super) fn of_velocity(&self, velocity: &DVector<f64>) -> DVector<f64> {
         let mut out = velocity.clone();
         let metric = self.problem.contacts().metric();
@@ -321,8 +321,8 @@ impl<'p> Frame<'p> {
         out * self.problem.scale()
     }
 
-    /// Converts an impulse on a row of the caller to the impulse on the normalized row, with the scale factor of the
-    /// problem.
+    /// Converts an impulse on a row of the caller to the impulse on the normalized row, and multiplies the result by
+    /// the scale factor of the problem.
     pub(super) fn of_impulse(&self, row: usize, impulse: f64) -> f64 {
         impulse * self.problem.scale() / self.factors[row]
     }
@@ -404,7 +404,7 @@ impl<'p> Frame<'p> {
     }
 
     /// Converts a direction in which the data of the impact change to whitened coordinates and normalized rows.
-    /// Returns an error if a part of it has the wrong size.
+    /// Returns an error if a part of `direction` has the wrong size.
     pub(super) fn variation(&self, direction: &Direction) -> Result<Variation, ImpactError> {
         let contacts = self.problem.contacts();
         let metric = contacts.metric();

@@ -22,8 +22,8 @@ const MAX_COMBINATIONS: usize = 4096;
 /// mode then decide.
 const GENEROUS: f64 = 4.0;
 
-/// Returns a combination of contact modes, one for each contact. `lists` holds the possible modes of each contact,
-/// and `code` is the number of the combination, a mixed-radix number with one digit per contact.
+/// Returns the combination of contact modes with the number `code`: one mode for each contact. `lists` holds the possible
+/// modes of each contact. The number is read as a mixed-radix number whose digits select an entry of each list.
 pub(super) fn combination(lists: &[Vec<Grip>], mut code: usize) -> Vec<Grip> {
     let mut one = |grips: &Vec<Grip>| {
         let grip = grips[code % grips.len()];
@@ -164,11 +164,11 @@ impl<'f> Contacts<'f> {
         self.members.iter().enumerate().map(read).collect()
     }
 
-    /// Returns the stages (impact steps with fixed contact modes) that explain the velocities and impulses of
-    /// `event`, each with the linear forms that must be positive for its modes. The first has the modes that fit
-    /// best; with a `tolerance` for ties, stages with other modes that nearly fit follow. `before` is the Jacobian of
-    /// the velocity before the stage, and `may_shift` allows an exchange of impulses between dependent contacts. The
-    /// flag is true if the list of modes is complete.
+    /// Returns the stages (impact steps with fixed contact modes) that explain the velocities and impulses of `event`,
+    /// and for each stage the linear forms that must be positive for its modes. The first stage has the modes that fit
+    /// best. If a relative `tolerance` for ties is given, stages with other modes that nearly fit follow. `before` is the
+    /// Jacobian of the velocity before the stage. If `may_shift` is true, impulses may be exchanged between dependent
+    /// contacts. The second result is true if the list is complete.
     #[allow(clippy::type_complexity)] // Read once, where it is called.
     pub(super) fn stages(
         &self,
@@ -211,9 +211,9 @@ impl<'f> Contacts<'f> {
         (out, is_complete)
     }
 
-    /// Changes the mode of idle contacts from open to closed. A contact is idle if it has no impulse but cannot open,
-    /// because other contacts keep it at rest; impulses can then be shifted onto it. `before` is the Jacobian of the
-    /// velocity before the stage. Returns true if a mode was changed.
+    /// Changes the mode of idle contacts in `grips` from open to closed. A contact is idle if it has no impulse but
+    /// cannot open, because other contacts keep it at rest. Impulses of these other contacts could be shifted onto the
+    /// idle contact. `before` is the Jacobian of the velocity before the stage. Returns true if a mode was changed.
     fn close_idle(
         &self,
         readings: &[Reading<'_>],
@@ -248,8 +248,8 @@ impl<'f> Contacts<'f> {
     }
 
     /// Returns for each contact the thresholds up to which its impulses and velocities count as zero when modes are
-    /// compared. They cover the modes that a relative change of the velocity before the impact by `tolerance` can
-    /// reach. `before` is the Jacobian of the velocity before the stage.
+    /// compared. The thresholds include all modes that a relative change of the velocity before the impact by
+    /// `tolerance` can reach. `before` is the Jacobian of the velocity before the stage.
     fn near(
         &self,
         readings: &[Reading<'_>],

@@ -95,8 +95,8 @@ impl DifferentiableLaw for Propagative {
     }
 }
 
-/// Returns the blend of the plastic and the elastic outcome for the derivative with respect to a restitution of one.
-/// `elastic` is the branch of the elastic outcome, and `to` holds the rule and the tolerance for the plastic outcome.
+/// Returns the blend of the plastic and the elastic outcome, which gives the derivative with respect to a restitution of
+/// one. `elastic` is the branch of the elastic outcome; `to` holds the rule and the tolerance for the plastic outcome.
 /// `None` if a decision about the plastic outcome is nearly tied.
 pub(super) fn towards_plastic(frame: &Frame<'_>, elastic: &Walk, to: ToPlastic) -> Option<Blend> {
     let plastic = plastic_branches(frame, to.rule, to.ties).ok()?;
@@ -106,8 +106,8 @@ pub(super) fn towards_plastic(frame: &Frame<'_>, elastic: &Walk, to: ToPlastic) 
     }
 }
 
-/// Finds the plastic outcomes of all branches that nearly tied decisions allow. `rule` selects the plastic outcome,
-/// and `ties` holds the tolerance for tied decisions.
+/// Finds the branches of the plastic outcome (restitution 0) of an impact. `rule` selects the plastic outcome. Decisions
+/// that are nearly tied according to `ties` are followed on both sides.
 fn plastic_branches(
     frame: &Frame<'_>,
     rule: PlasticRule,
@@ -140,8 +140,8 @@ fn plastic_branches(
     })
 }
 
-/// Finds the branches of the plastic rule that stops all contacts of a group of interacting contacts as soon as one
-/// of them approaches. Decisions that are nearly tied according to `ties` are followed on both sides.
+/// Finds the branches of a plastic rule: as soon as one contact of a group of interacting contacts approaches, the rule
+/// stops all contacts of the group. Decisions that are nearly tied according to `ties` are followed on both sides.
 fn stop_all(frame: &Frame<'_>, ties: Ties) -> Result<Found, ImpactError> {
     let contacts = frame.problem.contacts();
     let row = |j: &UnitRow| contacts.row(contacts.contact_at(*j));
@@ -266,8 +266,8 @@ impl DifferentiableLaw for Poisson {
 }
 
 impl DifferentiableLaw for SetValued {
-    /// Finds the branches of the sample of the set-valued law to which the outcome belongs. The caps (upper bounds of
-    /// the normal impulses) of its steps are held fixed.
+    /// Finds the branches near an outcome of the set-valued law, which belongs to one random sample of this law. The caps
+    /// (upper bounds) of the normal impulses in the steps of this sample are kept fixed.
     fn branches<'p>(
         &self,
         problem: &'p ImpactProblem<'p>,
@@ -341,10 +341,11 @@ impl DifferentiableLaw for SetValued {
     }
 }
 
-/// Finds the branches of a sample of the set-valued law, given by its steps `events`; `None` if the outcome is a
-/// member of a continuum. `tolerance` is the relative one for tied decisions. Impulses may be exchanged between
-/// dependent contacts to pass a test. Exception: if the impulses of the sample are tied and other answers are
-/// possible, the branches have exactly the impulses of its steps.
+/// Finds the branches of a sample of the set-valued law, given by its steps `events`. `None` if the outcome is a member
+/// of a continuum. `tolerance` is the relative one for tied decisions.
+///
+/// Impulses may be exchanged between dependent contacts to pass a test, with one exception. If the impulses of the sample
+/// are tied and other answers are possible, the branches have exactly the impulses of the given steps.
 fn of_sample(
     contacts: &Contacts<'_>,
     events: &[Event],
@@ -597,8 +598,8 @@ macro_rules! sliding {
 
 sliding!(Routh, TwoBody);
 
-/// Returns the law inside an enum variant, as a law that can be differentiated. The match has no default: a new law
-/// does not compile until its derivative is known.
+/// Returns the law inside a variant of the enum of all laws, as a law that can be differentiated. The match has no
+/// default, so that a new variant does not compile until it is listed here.
 fn of_variant(law: &Law) -> &dyn DifferentiableLaw {
     match law {
         Law::Propagative(law) => law,

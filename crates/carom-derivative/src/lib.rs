@@ -22,7 +22,7 @@
 //! kink, and their derivatives form the Bouligand differential (Scholtes, *Introduction to piecewise differentiable
 //! equations*, 2012); several outcomes are a jump.
 //!
-//! Ties and tolerances are relative to the motion that contacts see: the part of the velocity in the span of the rows of
+//! Ties and tolerances are relative to the motion that contacts can change: the part of the velocity in the span of the rows of
 //! contacts and constraints, in the kinetic metric.
 //!
 //! # Examples
@@ -98,17 +98,19 @@ use sliding::Sliding;
 use stage::Stage;
 use std::sync::{Arc, OnceLock};
 
-/// Largest tolerance within which a decision of the law counts as tied, relative to the part of the velocity in the span of
-/// the rows of contacts and constraints: with a larger one most decisions would be ties.
+/// Largest value that the `tolerance` of [`differentiate`] may have. The tolerance is the relative change of the velocity
+/// that may reverse a decision of the law which counts as tied. The change is relative to the part of the velocity in the
+/// span of the rows of contacts and constraints. With a larger tolerance most decisions would be ties.
 pub const MAX_TOLERANCE: f64 = 1e-3;
 
-/// Distance, relative to the motion that contacts see, up to which two outcomes count as equal.
+/// Distance up to which two outcomes count as equal, relative to the motion that contacts can change.
 const SAME_OUTCOME: f64 = 1e-9;
 
 /// Difference up to which two whitened Jacobians count as equal, relative to the largest entry or to one.
 const SAME_JACOBIAN: f64 = 1e-7;
 
-/// Largest distance between the end of the stages and the law's own outcome, relative to the motion that contacts see.
+/// Largest distance between the end of the stages and the law's own outcome, relative to the motion that contacts can
+/// change.
 const SAME_WAY: f64 = 1e-7;
 
 /// Regularity of the outcome of an impact as a function of the velocity before it.
@@ -133,7 +135,7 @@ impl Differentiability {
     }
 }
 
-/// Selection of the data of an impact with respect to which the Jacobians of the outcome are computed.
+/// Selection of the data of an impact with respect to which [`differentiate`] computes the Jacobians of the outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wrt {
     /// True for derivatives with respect to the velocity before the impact.
@@ -145,7 +147,7 @@ pub struct Wrt {
 }
 
 impl Wrt {
-    /// Selects all data: velocity, friction coefficients and restitutions.
+    /// Selects Jacobians with respect to all data: velocity before the impact, friction coefficients and restitutions.
     pub const ALL: Self = Self {
         velocity: true,
         friction: true,
@@ -153,8 +155,9 @@ impl Wrt {
     };
 }
 
-/// A direction in which the data of an impact change (velocity, mass matrix, contact rows, coefficients), for derivatives
-/// along it. Parts that are `None` do not change.
+/// A direction in which the data of an impact change: velocity, mass matrix, contact rows, constraints and coefficients.
+/// [`Derivative::along`] computes the derivative of the outcome along such a direction. Data whose part is `None` do not
+/// change.
 ///
 /// # Examples
 ///
@@ -184,8 +187,8 @@ impl Wrt {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Direction {
-    /// Change $dv$ of the velocity before the impact (n entries). Under constraints with one-forms $A$ it satisfies $dA v +
-    /// A dv = 0$.
+    /// Change $dv$ of the velocity $v$ before the impact (n entries). If there are constraints with one-forms $A$, it
+    /// must satisfy $dA\,v + A\,dv = 0$.
     pub velocity: Option<DVector<f64>>,
     /// Change of the mass matrix (n × n, symmetric).
     pub mass: Option<DMatrix<f64>>,
@@ -201,7 +204,8 @@ pub struct Direction {
     pub constraints: Option<DMatrix<f64>>,
 }
 
-/// Derivative of the outcome of an impact along a [`Direction`] in which its data change.
+/// Derivative of the outcome of an impact (velocity and impulses) along a [`Direction`] in which the data of the impact
+/// change, returned by [`Derivative::along`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct DirectionalDerivative {
     /// Derivative of the velocity after the impact (n entries); `None` if it does not exist, see
@@ -209,24 +213,28 @@ pub struct DirectionalDerivative {
     pub velocity_plus: Option<DVector<f64>>,
     /// Derivative of the impulses for the given contact rows; `None` if contacts depend on each other.
     pub impulses: Option<DVector<f64>>,
-    /// Reason why there is no derivative: `"dependent-contacts"` if the direction breaks a dependency of contacts that
-    /// push, `"near-tied-plastic"` if restitution would have to select one of several plastic outcomes.
+    /// Reason why there is no derivative. `"dependent-contacts"`: the direction breaks a linear dependency between
+    /// contacts that push. `"near-tied-plastic"`: the change of restitution would have to select one of several
+    /// plastic outcomes.
     pub reason: Option<&'static str>,
 }
 
-/// Limit of an outcome and its Jacobian at a kink or a jump of the law, if the velocity before the impact is approached from
-/// one of the regions around it in which the law is smooth.
+/// Velocity and Jacobian of an outcome at a kink or a jump of the law, as limits from one region of velocities. The
+/// velocities before the impact around the kink or jump form several regions, in each of which the law is smooth. Each
+/// region gives one piece.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Piece {
     /// Velocity after the impact (n entries).
     pub velocity_plus: DVector<f64>,
     /// Jacobian with respect to the velocity before the impact (n × n).
     pub dv_dv: DMatrix<f64>,
-    /// Direction (n entries) into the region, of unit kinetic length.
+    /// Direction of velocity change (n entries, unit kinetic norm) that leads into the region of this piece.
     pub direction: DVector<f64>,
 }
 
-/// Derivative of the outcome of an impact with respect to the data of the impact, with its regularity and its margin.
+/// Derivative of the outcome of an impact with respect to the data of the impact, computed by [`differentiate`]. The struct
+/// also knows the regularity of the outcome (smooth, kink or jump) and the [`margin`](Self::margin), the size of the
+/// neighborhood in which the derivative is valid.
 #[derive(Clone, Debug)]
 pub struct Derivative<'p> {
     frame: Frame<'p>,
@@ -239,11 +247,12 @@ pub struct Derivative<'p> {
     /// Effect of restitution, computed on first use.
     towards: OnceLock<Option<Box<Blend>>>,
     class: Option<Differentiability>,
-    /// Distance (kinetic norm) of the nearest decision of the branch.
+    /// Smallest change of the velocity (kinetic norm) that changes a decision on the branch.
     nearest: f64,
-    /// Fraction of the motion that contacts see within which decisions are tied.
+    /// Fraction of the motion that contacts can change, within which decisions are tied.
     tolerance: f64,
-    /// Ratio of the velocity (kinetic norm) in the frame in which laws see the impact to that in the caller's frame.
+    /// Norm of the velocity (kinetic) in the moving frame in which laws are evaluated, divided by the norm in the
+    /// caller's frame.
     seen_part: f64,
     work: u64,
     scope: OnceLock<Scope>,
@@ -254,8 +263,8 @@ pub struct Derivative<'p> {
     own_jacobians: Jacobians,
 }
 
-/// Jacobian matrices of the outcome of an impact on one smooth piece of the law. `None` stands for a Jacobian that was not
-/// asked for or does not exist.
+/// Jacobian matrices of the outcome of an impact on one smooth piece of the law. A Jacobian is `None` if it was not asked
+/// for or does not exist.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Jacobians {
     /// Velocity after the impact with respect to the velocity before (n × n).
@@ -269,12 +278,15 @@ pub struct Jacobians {
     pub dimpulses_dv: Option<DMatrix<f64>>,
 }
 
-/// An impact law whose outcomes can be differentiated.
+/// An impact law whose outcomes can be differentiated. An implementor returns the branches of the law near an outcome: the
+/// smooth maps from the velocity before the impact to the velocity after it that the law follows nearby. [`differentiate`]
+/// computes the derivative from these branches.
 pub trait DifferentiableLaw: ImpactLaw {
-    /// Finds the branches of the law near an outcome: the smooth maps that it follows for slightly different
-    /// velocities. `is_member` is true if the outcome is a member of a set of outcomes; its branch then follows the
-    /// order of impacts that the member records. A decision counts as tied if a relative change of the velocity by at
-    /// most `tolerance` reverses it.
+    /// Finds the branches of the law near an outcome: the smooth maps from the velocity before the impact to that after it
+    /// that the law follows for slightly different velocities. If `is_member` is true, the outcome is a member of a set of
+    /// outcomes, and its branch follows the order of impacts recorded in the outcome. A decision of the law counts as tied
+    /// if a relative change of the velocity by at most `tolerance` reverses the decision; then the branches of both
+    /// decisions are returned.
     ///
     /// # Errors
     ///
@@ -288,13 +300,16 @@ pub trait DifferentiableLaw: ImpactLaw {
         tolerance: f64,
     ) -> Result<Branches<'p>, ImpactError>;
 
-    /// True if this law has one restitution for the whole event instead of one for each contact.
+    /// Returns true if this law has one restitution for the whole event instead of one for each contact. By default the
+    /// result is false.
     fn has_event_restitution(&self) -> bool {
         false
     }
 }
 
-/// Sequences of decisions (branches) that an impact law can take near one outcome, the branch of the outcome itself first.
+/// Branches of an impact law near one outcome, returned by a [`DifferentiableLaw`]. A branch is a sequence of decisions of
+/// the law, for example between sticking and sliding, with the smooth map from the velocity before the impact to that after
+/// it. The branch of the outcome itself is the first.
 #[derive(Clone, Debug)]
 pub struct Branches<'p> {
     frame: Frame<'p>,
@@ -420,9 +435,9 @@ impl Walk {
         }
     }
 
-    /// Returns the chains of stages (parts of an impact with fixed contact modes) of which the outcome of this branch
-    /// consists: one chain, or that of the plastic and that of the elastic outcome. Empty if the branch has no
-    /// stages.
+    /// Returns the chains of stages on this branch. A stage is a part of an impact with fixed contact modes. An outcome
+    /// that blends a plastic and an elastic outcome has two chains, that of the plastic and that of the elastic outcome.
+    /// All others have one chain; the list is empty if the branch has no stages.
     fn chains(&self) -> Vec<&[Arc<Stage>]> {
         match &self.map {
             Map::Chain => vec![&self.stages],
@@ -431,8 +446,8 @@ impl Walk {
         }
     }
 
-    /// True if derivatives with respect to friction and restitution are known on this branch. They are not if its
-    /// Jacobian is only a limit or comes from an evaluation of the law nearby.
+    /// True if derivatives with respect to friction and restitution are known on this branch. These derivatives are
+    /// not known if the Jacobian of the branch is only a limit, or was found by evaluating the law nearby.
     fn knows_coefficients(&self) -> bool {
         !matches!(self.map, Map::Limit)
     }
@@ -467,17 +482,18 @@ impl Walk {
     }
 }
 
-/// True if two Jacobians in whitened coordinates count as equal. Their difference is compared with the largest entry,
-/// at least 1, the size of the entries if nothing happens.
+/// True if two Jacobians in whitened coordinates count as equal. The difference of the Jacobians is compared with the
+/// largest entry of the Jacobians, but at least with 1, the size of the entries of the identity.
 fn are_one(a: &DMatrix<f64>, b: &DMatrix<f64>) -> bool {
     let size = a.amax().max(b.amax()).max(1.0);
     (a - b).amax() <= SAME_JACOBIAN * size
 }
 
-/// Resolves an impact with a law and differentiates the outcome with respect to the data selected by `wrt`. A decision of the
-/// law (for example between sticking and sliding) counts as tied if a small change of the velocity before the impact reverses
-/// it: at most the fraction `tolerance` of the part of the velocity in the span of the rows of contacts and constraints. Tied
-/// decisions are followed on both sides.
+/// Resolves an impact with a law, and differentiates the outcome with respect to the data selected by `wrt`.
+///
+/// A decision of the law, for example between sticking and sliding, counts as tied if a small change of the velocity before
+/// the impact reverses it. A change is small if it is at most the fraction `tolerance` of the part of the velocity in the
+/// span of the rows of contacts and constraints. The law is followed on both sides of each tied decision.
 ///
 /// # Errors
 ///
@@ -494,10 +510,10 @@ pub fn differentiate<'p>(
     Ok((outcome, derivative))
 }
 
-/// Differentiates an outcome that a law has given, with respect to the data selected by `wrt`. `is_member` is true if
-/// the outcome is a member of a set of outcomes; the derivative then follows the order of impacts that the member
-/// records. A decision of the law counts as tied if a relative change of the velocity before the impact by at most
-/// `tolerance` reverses it, see [`differentiate`].
+/// Differentiates an outcome that a law has given, with respect to the data selected by `wrt`. If `is_member` is true, the
+/// outcome is a member of a set of outcomes, and the derivative follows the order of impacts recorded in the outcome. A
+/// decision of the law counts as tied if a relative change of the velocity before the impact by at most `tolerance`
+/// reverses it, see [`differentiate`].
 ///
 /// # Errors
 ///
@@ -518,7 +534,7 @@ pub fn of_outcome<'p>(
         });
     }
     let is_event_wide = law.has_event_restitution();
-    // Derivatives are taken in the frame in which laws see the impact, where the rounding of a fast frame hides nothing.
+    // Derivatives are taken in the frame in which laws are evaluated, where the rounding of a fast frame hides nothing.
     let event = problem.event();
     if std::ptr::eq(event, problem) {
         let branches = law.branches(problem, outcome, is_member, tolerance)?;
@@ -563,9 +579,9 @@ impl Derivative<'_> {
         self.smooth_way().map(|_| &self.own_jacobians)
     }
 
-    /// Returns the Jacobians of the outcome on the smooth piece of the law that contains it. If the law is smooth there,
-    /// these are the Jacobians of the law; at a kink or a jump they belong to the first of the [`pieces`](Self::pieces).
-    /// `None` if there is no derivative.
+    /// Returns the Jacobians on the smooth piece of the law to which the outcome belongs. If the law is smooth at this
+    /// impact, these are the Jacobians of the law. At a kink or a jump the result holds the Jacobians of the first of
+    /// the [`pieces`](Self::pieces). `None` if the outcome is a member of a continuum of outcomes.
     pub fn own_piece(&self) -> Option<&Jacobians> {
         self.own.as_ref().map(|_| &self.own_jacobians)
     }
@@ -576,43 +592,47 @@ impl Derivative<'_> {
         self.class
     }
 
-    /// Returns the margin of the outcome: the relative change of the velocity before the impact (kinetic norm) that is
-    /// possible in any direction without changing a decision of the law, for example between sticking and sliding. Up to
-    /// there the Jacobian is exact; with round friction cones the map is smooth.
+    /// Returns the margin of the outcome: the largest relative change of the velocity before the impact (kinetic norm)
+    /// that changes no decision of the law, whatever the direction of the change. A decision is, for example, that
+    /// between sticking and sliding. Within the margin the outcome stays on one smooth piece of the law. Except with
+    /// round friction cones and with one restitution for the whole event, the outcome is linear there, and the Jacobian
+    /// is exact for the whole change.
     ///
-    /// At a kink or jump it is the distance of the tied decision. `None` if no decision is made at any distance, if the
-    /// outcome is a member of a continuum of outcomes, and if no such distance is proven (see [`is_unique`](Self::is_unique)).
+    /// At a kink or jump the margin is the distance to the tied decision. `None` if no decision is made at any distance, if
+    /// the outcome is a member of a continuum of outcomes, or if no margin is proven (see [`is_unique`](Self::is_unique)).
     pub fn margin(&self) -> Option<f64> {
         self.scope().margin.filter(|margin| margin.is_finite())
     }
 
-    /// Returns the Jacobian $\partial v^+_i/\partial v^-_j$ (n × n) of the velocity after the impact with respect to the
-    /// velocity before, on the velocities that the constraints admit; `None` unless the map is smooth and the Jacobian was
-    /// asked for.
+    /// Returns the Jacobian $\partial v^+_i/\partial v^-_j$ (n × n) of the velocity $v^+$ after the impact with respect to
+    /// the velocity $v^-$ before it, for changes of $v^-$ that satisfy the constraints. `None` if the outcome is not smooth
+    /// or this Jacobian was not asked for.
     pub fn dv_dv(&self) -> Option<&DMatrix<f64>> {
         self.smooth()?.dv_dv.as_ref()
     }
 
-    /// Returns the Jacobian of the velocity after the impact with respect to the friction coefficients (n × contacts); `None`
-    /// if it does not exist or was not asked for.
+    /// Returns the Jacobian of the velocity after the impact with respect to the friction coefficients (n × contacts);
+    /// `None` if this Jacobian does not exist or was not asked for.
     pub fn dv_dfriction(&self) -> Option<&DMatrix<f64>> {
         self.smooth()?.dv_dfriction.as_ref()
     }
 
-    /// Returns the Jacobian of the velocity after the impact with respect to the restitutions: n × contacts, or n × 1 if one
-    /// restitution holds for the event. `None` if it does not exist or was not asked for.
+    /// Returns the Jacobian of the velocity after the impact with respect to the restitutions: n × contacts, or n × 1
+    /// if one restitution applies to the whole event. `None` if this Jacobian does not exist or was not asked for.
     pub fn dv_drestitution(&self) -> Option<&DMatrix<f64>> {
         self.smooth()?.dv_drestitution.as_ref()
     }
 
-    /// Returns the Jacobian of the impulses on the caller's contact rows with respect to the velocity before the impact (rows
-    /// × n); `None` if contacts depend on each other, if the law is not smooth at this impact, or if it was not asked for.
+    /// Returns the Jacobian of the impulses on the caller's contact rows with respect to the velocity before the impact
+    /// (rows × n). `None` if contacts depend on each other linearly, if the law is not smooth at this impact, or if this
+    /// Jacobian was not asked for.
     pub fn dimpulses_dv(&self) -> Option<&DMatrix<f64>> {
         self.smooth()?.dimpulses_dv.as_ref()
     }
 
-    /// Returns the limits of outcome and Jacobian from the regions around a kink or a jump of the law, the law's own first;
-    /// empty if the law is smooth at this impact.
+    /// Returns the pieces of the law at a kink or a jump. Each piece belongs to a region of velocities in which the
+    /// law is smooth, and holds the limits of the outcome and the Jacobian from that region. The piece that the law
+    /// itself selects is the first. The list is empty if the law is smooth at this impact.
     pub fn pieces(&self) -> &[Piece] {
         &self.pieces
     }
@@ -623,32 +643,33 @@ impl Derivative<'_> {
         self.work
     }
 
-    /// True if all branches of the law that meet at this impact were followed, so that no [piece](Self::pieces) is missing.
+    /// True if all branches of the law near this impact were followed, so that the list of [`pieces`](Self::pieces) is
+    /// complete.
     pub fn is_complete(&self) -> bool {
         self.is_complete
     }
 
-    /// Returns true if the law has only one answer for each velocity before the impact within the distance at which a
-    /// decision of this answer changes first.
+    /// Returns true if the law has only one answer for each velocity near the velocity before the impact, up to the
+    /// distance at which a decision of this answer changes first.
     ///
-    /// Complementarity problems with friction may have several solutions. Each belongs to a mode of the contacts, which a
-    /// few inequalities define. The answer is unique if all velocities of modes with another Jacobian are farther away
-    /// than the nearest decision. Otherwise the law may switch to such a mode, and the margin ends where the first of
-    /// them begins; it is `None` if that is at the velocity itself. The result is `None` if the map is not smooth, and if
-    /// modes are a continuum (round cones in space) or more than 1024.
+    /// Complementarity problems with friction may have several solutions, each with its own contact modes. The answer is
+    /// unique if all velocities at which other modes with another Jacobian give a solution are farther away than the
+    /// nearest decision. Otherwise the law may switch to such modes. The [`margin`](Self::margin) then is the distance to
+    /// the nearest of these velocities, and `None` if this distance is zero. The result is `None` if the outcome is not
+    /// smooth, and if the modes form a continuum (round cones in space) or are more than 1024.
     pub fn is_unique(&self) -> Option<bool> {
         self.smooth_way()?;
         self.scope().is_unique
     }
 
-    /// Returns the reason why the outcome has no derivative, as a stable identifier: `"family"` if it is a member of a
-    /// continuum of outcomes; `None` for all other outcomes.
+    /// Returns the reason why the outcome has no derivative, as a stable identifier: `"family"` if the outcome is a
+    /// member of a continuum of outcomes; `None` for all other outcomes.
     pub fn reason(&self) -> Option<&'static str> {
         self.reason
     }
 
-    /// Returns the derivative of the outcome along a direction in which the data of the impact change; `None` unless the law
-    /// is smooth at this impact.
+    /// Returns the derivative of the outcome (velocity after the impact and impulses) along a direction in which the data
+    /// of the impact change. `None` if the law is not smooth at this impact.
     ///
     /// # Errors
     ///

@@ -6,7 +6,7 @@ use smallvec::{SmallVec, smallvec};
 /// Linear form on rows: pairs of row index and coefficient.
 pub(super) type Terms = SmallVec<[(usize, f64); 2]>;
 
-/// Returns the linear form that selects one row, with coefficient one.
+/// Returns the linear form of the row velocities (or impulses) that consists of one row with coefficient one.
 pub(super) fn of_row(row: usize) -> Terms {
     smallvec![(row, 1.0)]
 }
@@ -93,8 +93,8 @@ impl Mode {
         });
     }
 
-    /// Adds constraint rows, which stay at rest: unknown impulses and equations without restitution. They do not
-    /// count as contacts that act.
+    /// Adds the given constraint rows to the linear system: one unknown impulse per row, and the equation that the
+    /// velocity along the row stays zero. Constraints do not count as contacts that act.
     pub(super) fn hold(&mut self, rows: std::ops::Range<usize>) {
         let acts = self.acts;
         for row in rows {

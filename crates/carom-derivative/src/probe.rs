@@ -11,7 +11,7 @@ use carom_metric::Tangent;
 use carom_numeric::random::CounterRng;
 use nalgebra::{DMatrix, DVector};
 
-/// Distance at which the law is evaluated, as a fraction of the motion that contacts see: beyond tied decisions, but
+/// Distance at which the law is evaluated, as a fraction of the motion that contacts can change: beyond tied decisions, but
 /// below the curvature of round cones.
 const NEAR: f64 = 1e-6;
 
@@ -42,7 +42,7 @@ pub(super) struct Probe<'f, 'l> {
     groups: Vec<usize>,
 }
 
-/// Branches that the law was seen to take.
+/// Branches that the law took where it was evaluated.
 pub(super) struct Asked {
     pub(super) walks: Vec<Walk>,
     pub(super) is_complete: bool,
@@ -60,9 +60,10 @@ struct Answer {
 }
 
 impl<'f, 'l> Probe<'f, 'l> {
-    /// Prepares a law for evaluation at velocities near the impact. The distance is beyond the tied decisions of the
-    /// branches `ways` and beyond the further tied rows `ties`, and well below the next decision. `None` if there is
-    /// no such distance.
+    /// Prepares the evaluation of a law at velocities that all have one small distance from the velocity before the
+    /// impact. This distance is larger than that of all tied decisions, which are those of the branches `ways` and the
+    /// further rows `ties`. The distance is also well below that of the next decision. `None` if there is no such
+    /// distance.
     pub(super) fn new(
         law: AtOnce<'l>,
         frame: &'f Frame<'f>,
@@ -91,8 +92,8 @@ impl<'f, 'l> Probe<'f, 'l> {
         })
     }
 
-    /// Returns the part of a direction of velocity change in the span of those groups of interacting contact rows
-    /// that have tied decisions.
+    /// Returns the part of a direction of velocity change that lies in the span of certain contact rows: those groups of
+    /// interacting rows that have tied decisions.
     fn within_groups(&self, direction: &DVector<f64>) -> DVector<f64> {
         let scales = self.frame.scales();
         if self.groups.len() == scales.count() {
@@ -103,9 +104,9 @@ impl<'f, 'l> Probe<'f, 'l> {
         parts.fold(DVector::zeros(self.frame.dim()), |sum, part| sum + part)
     }
 
-    /// Evaluates the law at velocities in several directions from the present one. Returns those of the branches
-    /// `ways` that the law was seen to take, in their order, and a new branch for each answer that lies on no known
-    /// branch. `ties` are the rows of further tied decisions.
+    /// Evaluates the law at velocities that differ from the present one in several directions. Returns those of the
+    /// branches `ways` that the law took, in their order, and a new branch for each answer that is on no known branch.
+    /// `ties` are the rows of further tied decisions, which give further directions.
     pub(super) fn ask(&self, ways: Vec<Walk>, ties: &[DVector<f64>]) -> Result<Asked, ImpactError> {
         let own = ways.iter().map(|way| way.direction(self.frame));
         let mut directions = own.collect::<Result<Vec<_>, _>>()?;

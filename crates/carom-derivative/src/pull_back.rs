@@ -106,9 +106,9 @@ impl Derivative<'_> {
     /// Applies the transpose of the derivative: computes the cotangents (gradients) of all data of the impact from a
     /// `cotangent` of the velocity after the impact (n entries).
     ///
-    /// With the derivative $D$ of [`along`](Self::along) and a cotangent $w$, $\langle w, Dd\rangle = \langle D^Tw,
-    /// d\rangle$ for every direction $d$ that has a derivative. No Jacobian is formed. At a kink or a jump the derivative
-    /// is that of the [piece](Self::own_piece) that the law itself selects.
+    /// Let $D$ be the derivative that [`along`](Self::along) applies, and $w$ the given cotangent. The result $D^Tw$
+    /// satisfies $\langle w, Dd\rangle = \langle D^Tw, d\rangle$ for every direction $d$ that has a derivative. No Jacobian
+    /// is formed. At a kink or a jump, $D$ is the derivative on the [piece](Self::own_piece) that the law itself selects.
     ///
     /// # Errors
     ///
@@ -137,9 +137,9 @@ impl Derivative<'_> {
         self.pull_back_to(cotangent, Gradient::ALL)
     }
 
-    /// Applies the transpose of the derivative: computes the cotangents of the velocity before the impact and of the other
-    /// data that are `wanted` from a `cotangent` of the velocity after the impact (n entries), see
-    /// [`pull_back`](Self::pull_back).
+    /// Applies the transpose of the derivative to a `cotangent` of the velocity after the impact (n entries), as
+    /// [`pull_back`](Self::pull_back) does. Computes the cotangent of the velocity before the impact, and the cotangents of
+    /// those other data that `wanted` selects.
     ///
     /// # Errors
     ///

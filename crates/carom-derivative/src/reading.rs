@@ -167,8 +167,8 @@ impl Reading<'_> {
         ([sum[0] / length, sum[1] / length], libm::cos(PI / k as f64))
     }
 
-    /// Returns the direction in which friction would act if the friction coefficient, which is zero, grew. `None` if
-    /// the contact does not slide or has no tangents.
+    /// Returns the direction in which friction would act if the friction coefficient of this contact, which is zero, were
+    /// positive. `None` if the contact does not slide or has no tangents.
     fn against_slip(&self) -> Option<[f64; 2]> {
         let speed = norm(self.slip);
         if self.tangents.is_empty() || self.is_nothing(speed) {
@@ -187,7 +187,8 @@ impl Reading<'_> {
     }
 
     /// Returns the part of a friction impulse that acts along the second end of side `j` of the friction polygon, if
-    /// the impulse lies on this side. It is between zero and the friction limit; the rest acts along the first end.
+    /// the impulse lies on this side. This part is between zero and the friction limit; the rest acts along the first
+    /// end.
     fn share(&self, j: usize) -> f64 {
         let side = self.side(j);
         let first = self.directions[j];
@@ -250,8 +251,8 @@ impl Reading<'_> {
         Tangential::Vertex(if is_next { self.next(edge) } else { edge })
     }
 
-    /// Returns all modes that this contact can have; `None` if they form a continuum, because the sliding direction
-    /// in a round friction cone is free.
+    /// Returns all modes that this contact can have; `None` if the modes form a continuum, because the sliding
+    /// direction in a round friction cone is free.
     pub(super) fn all(&self) -> Option<Vec<Grip>> {
         let closed: Vec<Tangential> = if !self.has_friction() {
             vec![Tangential::Free]
@@ -358,8 +359,8 @@ impl Reading<'_> {
         (out, true)
     }
 
-    /// Writes into `out` the impulses that the mode `grip` prescribes: those of a contact whose normal impulse is at
-    /// its cap (upper bound). Other modes prescribe none.
+    /// Writes into `out` the impulses that the contact mode `grip` prescribes. Only a contact whose normal impulse is at
+    /// its cap (upper bound) has prescribed impulses; in other modes `out` stays unchanged.
     pub(super) fn given(&self, grip: Grip, out: &mut DVector<f64>) {
         let (Grip::Saturated(tangential), Some(cap)) = (grip, self.cap) else {
             return;
@@ -400,10 +401,10 @@ impl Reading<'_> {
         }
     }
 
-    /// Adds the unknown impulses and equations of a contact with a normal impulse to the linear system `mode` of a
-    /// stage. `tangential` is its friction mode: no friction, sticking, or sliding along a direction. `is_free` is
-    /// true if the normal impulse is unknown, false if it is prescribed, and `normal` is the linear form of the
-    /// normal row. The closure `load` records that friction along a direction grows with the friction coefficient.
+    /// Adds the unknown impulses and equations of a contact that pushes to the linear system `mode` of a stage.
+    /// `tangential` is the friction mode: no friction, sticking, or sliding along a direction. `is_free` is true if the
+    /// normal impulse is unknown, and false if it is prescribed. `normal` is the linear form that consists of the normal
+    /// row. The closure `load` records a direction in which the friction impulse grows with the friction coefficient.
     fn add_tangential(
         &self,
         tangential: Tangential,

@@ -7,8 +7,8 @@ use nalgebra::{DMatrix, DVector};
 const GRAZING: f64 = 1e-9;
 
 /// Computes the saltation matrix of an event in a hybrid system: the linear map from small differences of the state before
-/// the event to those after it. If the flow crosses the guard, the surface in state space that triggers the event,
-/// transversally, the matrix is
+/// the event to small differences after it. The guard is the surface in state space that triggers the event. If the flow
+/// crosses the guard transversally, the matrix is
 ///
 /// $$ \Xi = R_x + \frac{(F^+ - R_xF^-) g^T}{g\cdot F^- + g_t}, $$
 ///

@@ -1,4 +1,4 @@
-//! Scales of the motion that contacts see, the part of a velocity in the span of their rows. Decisions count as tied
+//! Scales of the motion that contacts can change, the part of a velocity in the span of their rows. Decisions count as tied
 //! relative to these scales.
 
 use carom_contact::event_scale::{ROUNDING, part_in_span};
@@ -37,8 +37,8 @@ impl Group {
         group
     }
 
-    /// Returns the norm of the part of a whitened covector or velocity (n entries) in the span of the group's rows.
-    /// `all` holds all rows as columns.
+    /// Returns the norm of the part of a whitened covector or velocity (n entries) that lies in the span of this group's
+    /// rows. The columns of `all` are the rows of all groups.
     fn seen(&self, all: &DMatrix<f64>, vector: &DVector<f64>) -> f64 {
         let rows = self.rows.iter().map(|row| row_of(all, *row));
         kernel::norm(&part_in_span(rows, vector.as_slice()))
@@ -72,7 +72,7 @@ impl Scales {
         Self { groups, of }
     }
 
-    /// Returns the velocity of a row up to which it counts as zero. It is the fraction `tolerance` of the velocity
+    /// Returns the limit up to which the velocity along a row counts as zero: the fraction `tolerance` of the velocity
     /// before the impact in the span of the row's group, plus rounding.
     pub(super) fn of_row(&self, row: usize, tolerance: f64) -> f64 {
         self.of_group(self.group(row), tolerance)

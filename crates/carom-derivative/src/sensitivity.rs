@@ -7,8 +7,8 @@
 use crate::Differentiability;
 use nalgebra::{DMatrix, DVector};
 
-/// Regularity of the final state of a run (a motion through impacts) as a function of its initial state. The worst impact of
-/// a run counts; it is the largest in this order.
+/// Regularity of the final state of a run (a motion through impacts) as a function of the initial state. The variants are
+/// ordered from the best to the worst. A run has the regularity of its worst impact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Regularity {
     /// The final state is differentiable: the Jacobian is the derivative.
@@ -43,31 +43,33 @@ impl From<Differentiability> for Regularity {
     }
 }
 
-/// One impact of a run (a motion through impacts) whose final state is differentiated, as a linear map of small differences
-/// of the state.
+/// One impact of a run (a motion through impacts) whose final state is differentiated. The impact maps small differences of
+/// the state before it to differences after it, by the saltation matrix. A simulation adds each impact to a
+/// [`Sensitivity`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct SensitivityEvent {
-    /// Time (s).
+    /// Time of the impact (s).
     pub time: f64,
     /// Saltation matrix $\Xi$ of the continuous flows at this impact (states × states); `None`
     /// unless the impact is smooth.
     pub saltation: Option<DMatrix<f64>>,
     /// Regularity of the state after the impact as a function of the state before it.
     pub class: Regularity,
-    /// Relative change of the velocity before the impact (kinetic norm) that is possible without changing a decision of
-    /// the law; `None` if no such change is proven (see [`Derivative::margin`](crate::Derivative::margin)).
+    /// Largest relative change of the velocity before the impact (kinetic norm) that changes no decision of the law;
+    /// `None` if no such change is proven (see [`Derivative::margin`](crate::Derivative::margin)).
     pub margin: Option<f64>,
 }
 
-/// Derivative of the final state of a run (a motion through impacts) with respect to its initial state and its parameters, at
-/// a fixed final time.
+/// Derivative of the final state of a run (a motion through impacts) with respect to the initial state and the
+/// parameters of the run. The final time is fixed. A simulation fills this struct: [`add`](Self::add) adds an impact,
+/// and [`complete`](Self::complete) stores the derivatives at the end.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sensitivity {
     /// Derivative with respect to the initial state (states × states); `None` if it does not exist, see
     /// [`reason`](Self::reason).
     pub d_final_d_initial: Option<DMatrix<f64>>,
-    /// Derivatives with respect to the parameters of the run, with their names (one entry per state each); empty if they
-    /// do not exist.
+    /// Name of each parameter of the run and the derivative with respect to it (one entry per state); empty if the
+    /// derivatives do not exist.
     pub d_final_d_parameters: Vec<(&'static str, DVector<f64>)>,
     /// Impacts in the order of time.
     pub events: Vec<SensitivityEvent>,
@@ -82,7 +84,7 @@ pub struct Sensitivity {
 }
 
 impl Default for Sensitivity {
-    /// Returns the sensitivity of a simulation in which nothing has happened yet.
+    /// Returns the sensitivity of a simulation before its first impact: smooth, without events and derivatives.
     fn default() -> Self {
         Self {
             d_final_d_initial: None,
@@ -96,8 +98,8 @@ impl Default for Sensitivity {
 }
 
 impl Sensitivity {
-    /// Adds an impact of the run, in the order of time. Class and margin of the run become the worst of all impacts; an
-    /// impact that is not smooth leaves the run without a derivative.
+    /// Adds the next impact of the run, in the order of time. The regularity of the run becomes the worst of all impacts,
+    /// and its margin the smallest. If the impact is not smooth, the run has no derivative.
     pub fn add(&mut self, mut event: SensitivityEvent) {
         let overflows = |saltation: &DMatrix<f64>| !saltation.iter().all(|x| x.is_finite());
         if event.saltation.as_ref().is_some_and(overflows) {
@@ -118,7 +120,8 @@ impl Sensitivity {
         self.events.push(event);
     }
 
-    /// Records the reason why the run has no derivative, as a stable identifier; the first reason is kept.
+    /// Records the reason why the run has no derivative, given as a stable identifier such as `"zeno"`. If several reasons
+    /// are recorded, the first one is kept.
     pub fn refuse(&mut self, reason: &str) {
         self.reason.get_or_insert_with(|| reason.to_owned());
     }
@@ -128,9 +131,10 @@ impl Sensitivity {
         self.reason.is_none()
     }
 
-    /// Stores the derivatives of the final state of the run: `initial` with respect to the initial state (states × states),
-    /// `parameters` with respect to the named parameters (one entry per state each). If a number is not finite there is no
-    /// derivative, with [`reason`](Self::reason) `"overflow"`; derivatives that another reason excludes are not stored.
+    /// Stores the derivatives of the final state of the run. `initial` is the derivative with respect to the initial state
+    /// (states × states). `parameters` has the name of each parameter and the derivative with respect to it (one entry per
+    /// state). Nothing is stored if a reason against a derivative was recorded before. If a number is not finite, nothing
+    /// is stored and [`reason`](Self::reason) becomes `"overflow"`.
     pub fn complete(
         &mut self,
         initial: DMatrix<f64>,

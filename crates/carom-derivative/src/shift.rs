@@ -128,8 +128,8 @@ impl Inequality {
     }
 }
 
-/// Separates the tests `forms` of a stage into those that no shift changes and those that some shift changes. A shift
-/// is an exchange of impulses between linearly dependent contacts.
+/// Separates the tests `forms` of a stage into two lists: first the tests whose values no shift changes, then the others.
+/// A shift is an exchange of impulses between linearly dependent contacts.
 fn sorted(frame: &Frame<'_>, stage: &Stage, forms: &[Form]) -> (Vec<Form>, Vec<Inequality>) {
     let free = stage.free();
     let drifts: Vec<DVector<f64>> = free.iter().map(|s| stage.drift(*s)).collect();
@@ -155,8 +155,8 @@ fn sorted(frame: &Frame<'_>, stage: &Stage, forms: &[Form]) -> (Vec<Form>, Vec<I
     (fixed, shifted)
 }
 
-/// Returns the tests that decide about a stage for contacts that depend on each other linearly. Impulses may be
-/// exchanged between such contacts. Tests that some exchange satisfies are therefore left out or combined.
+/// Returns the tests that decide if a stage is possible when contacts depend on each other linearly. Impulses may be
+/// exchanged between such contacts. Tests that some exchange satisfies are therefore left out or combined with others.
 pub(super) fn decisive<'f>(
     frame: &Frame<'_>,
     stage: &Stage,
@@ -194,16 +194,16 @@ impl Sorted {
         }
     }
 
-    /// Returns the tests that a velocity must pass so that some shift passes all tests. A shift is an exchange of
-    /// impulses between linearly dependent contacts. Fourier–Motzkin elimination removes the shifts; `None` if it
-    /// gives too many tests.
+    /// Returns the tests that a velocity passes if and only if some shift lets it pass all given tests. A shift is an
+    /// exchange of impulses between linearly dependent contacts. The shifts are removed by Fourier–Motzkin elimination;
+    /// `None` if this gives too many tests.
     pub(super) fn projected(&self) -> Option<Vec<Form>> {
         let left = eliminated(self.shifted.clone(), self.n_shifts)?;
         Some(left.iter().map(Inequality::form).collect())
     }
 
-    /// Returns all tests, each with its growth for a unit of each shift. A shift is an exchange of impulses between
-    /// linearly dependent contacts.
+    /// Returns all tests, each with the growth of its value per unit of every shift. A shift is an exchange of impulses
+    /// between linearly dependent contacts.
     pub(super) fn with_shifts(&self) -> Vec<(Form, DVector<f64>)> {
         let none = DVector::zeros(self.n_shifts);
         let fixed = self.fixed.iter();
@@ -269,9 +269,9 @@ fn eliminated(mut given: Vec<Inequality>, n_shifts: usize) -> Option<Vec<Inequal
     Some(given)
 }
 
-/// Returns the inequalities of dependent contacts without their shifts (exchanges of impulses), if there are too many
-/// to eliminate the shifts. The shifts are fixed at values that satisfy all inequalities strictly; a distance
-/// computed from the result is a lower bound. If there are no such values, returns the combinations of inequalities
+/// Returns inequalities without shifts (exchanges of impulses between dependent contacts), if there are too many to
+/// eliminate the shifts. The shifts are fixed at values that satisfy all inequalities strictly; a distance computed from
+/// the result is then a lower bound. If there are no such values, the result consists of combinations of inequalities
 /// that no shift can satisfy strictly.
 fn held(frame: &Frame<'_>, stage: &Stage, given: &[Inequality]) -> Result<Vec<Form>, ImpactError> {
     let Some(first) = given.first() else {

@@ -42,8 +42,9 @@ pub(super) struct Sliding {
 }
 
 impl Sliding {
-    /// Returns three pairs of whitened rows for the contact axes (two tangents and the normal), in the caller's
-    /// units. The second of each pair is the row projected onto the constraints. Missing tangents have zero rows.
+    /// Returns the whitened rows of the contact axes (two tangents, then the normal) in the caller's units. Each of
+    /// the three entries is a pair: the row, and its projection onto the velocities that satisfy the constraints.
+    /// Missing tangents have zero rows.
     fn rows(&self, frame: &Frame<'_>) -> [[DVector<f64>; 2]; 3] {
         self.axes.map(|row| {
             let given = match row {
@@ -55,9 +56,9 @@ impl Sliding {
         })
     }
 
-    /// Returns the changes of the arguments on which the contact impulse depends. `w` is the change of the inverse
-    /// inertia at the contact, and `velocity` that of the contact velocity; the changes of friction and restitution
-    /// are zero.
+    /// Returns the changes of the arguments on which the impulse of this contact depends. `w` is the change of the
+    /// inverse inertia at the contact, and `velocity` is the change of the contact velocity. The changes of friction and
+    /// restitution are zero.
     fn arguments(&self, mut w: Matrix3<f64>, velocity: [f64; 3]) -> SMatrix<f64, PARAMETERS, 1> {
         // Planar and frictionless contacts are embedded in a spatial one.
         match self.axes {
@@ -237,9 +238,9 @@ impl Sliding {
         }
     }
 
-    /// Adds to `adjoint` the cotangents of the mass matrix and of the rows that arise because the inverse inertia at
-    /// the contact depends on them. `arguments` holds the cotangents of the arguments of the contact impulse, and
-    /// `rows` the axes of the contact.
+    /// Adds to `adjoint` the cotangents of the mass matrix and of the rows, as far as the inverse inertia at the contact
+    /// depends on them. `arguments` holds the cotangents of the arguments of the contact impulse, and `rows` the axes of
+    /// the contact.
     fn pull_back_inertia(
         &self,
         frame: &Frame<'_>,

@@ -185,8 +185,8 @@ impl Stage {
         &self.numbers[self.layout.impulse()..self.layout.asked()]
     }
 
-    /// Returns the row (n entries) of equation `i` of the stage, including the factor 1 + restitution. Its product
-    /// with the velocity before the stage is the residual of the equation without impulses.
+    /// Returns the row (n entries) of equation `i` of the stage, including the factor of one plus restitution. The
+    /// product of this row with the velocity before the stage is the residual of the equation if no impulses act.
     fn asked(&self, i: usize) -> &[f64] {
         &self.numbers[self.layout.asked() + i * self.layout.n..][..self.layout.n]
     }
@@ -204,16 +204,16 @@ impl Stage {
         &self.numbers[self.layout.inverse()..]
     }
 
-    /// True if an unknown impulse is not in the maximal linearly independent set for which the equations are solved,
-    /// so that it may have any value.
+    /// True if an unknown impulse may have any value. The equations of the stage are solved for a maximal linearly
+    /// independent set of unknowns, and this unknown is not in the set.
     fn is_free(&self, unknown: usize) -> bool {
         let p = self.layout.unknowns;
         let mut row = self.inverse()[unknown * p..(unknown + 1) * p].iter();
         row.all(|x| *x == 0.0)
     }
 
-    /// Writes into `missed` the residuals of the equations of the stage, for a velocity (n entries) before the stage
-    /// and no impulses.
+    /// Writes into `missed` the residuals of the equations of the stage, if `velocity` (n entries) is the velocity before
+    /// the stage and no impulses act.
     fn miss(&self, velocity: &[f64], missed: &mut [f64]) {
         for (i, missed) in missed.iter_mut().enumerate() {
             *missed = kernel::dot(self.asked(i), velocity);
@@ -398,8 +398,8 @@ impl Stage {
         *velocity += minus;
     }
 
-    /// Returns linear forms on the residuals of the equations of linearly dependent contacts. If impulses exist that
-    /// satisfy the equations, all of these forms are zero. The list is empty if contacts are independent.
+    /// Returns linear forms of the residuals of the equations of the stage. All forms are zero if and only if some
+    /// impulses satisfy the equations. The list is empty if the contacts are linearly independent.
     pub(super) fn defects(&self) -> Vec<Column> {
         if !self.is_dependent {
             return Vec::new();
@@ -419,9 +419,9 @@ impl Stage {
         (0..p).map(row).filter(is_one).collect()
     }
 
-    /// True if dependent contacts can satisfy their equations for any velocity before the stage. `before` is the
-    /// Jacobian of this velocity with respect to the velocity before the impact. If false, the contact modes of the
-    /// stage exist only for a set of velocities without interior.
+    /// True if dependent contacts can satisfy the equations of the stage for any velocity before it. `before` is the
+    /// Jacobian of this velocity with respect to the velocity before the impact. If the result is false, the contact
+    /// modes of the stage exist only for a set of velocities without interior.
     pub(super) fn has_room(&self, before: &DMatrix<f64>) -> bool {
         if !self.is_dependent {
             return true;
@@ -438,7 +438,7 @@ impl Stage {
     }
 
     /// Returns the indices of the unknown impulses outside the maximal linearly independent set for which the
-    /// equations are solved. They may have any value, and the others follow from them.
+    /// equations are solved. Each of these impulses may have any value, and the impulses in the set follow from them.
     pub(super) fn free(&self) -> SmallVec<[usize; 8]> {
         if !self.is_dependent {
             return SmallVec::new();
@@ -488,8 +488,8 @@ impl Stage {
         IN_RANGE * sizes.fold(0.0, f64::max)
     }
 
-    /// Returns the changes of all unknown impulses if the free impulse `unknown` grows by one. The linearly
-    /// independent impulses then change so that all equations stay satisfied.
+    /// Returns the changes of all unknown impulses if the free impulse `unknown` (one that may have any value) grows by
+    /// one. The linearly independent impulses change so that all equations stay satisfied.
     fn change(&self, unknown: usize) -> Column {
         let rows = self.matrix().chunks_exact(self.layout.unknowns);
         let column: Column = rows.map(|row| row[unknown]).collect();
@@ -499,8 +499,8 @@ impl Stage {
         change
     }
 
-    /// Returns the change of `form`, a linear form of the impulses on rows, if the free impulse `unknown` grows by
-    /// one. The linearly independent impulses then change so that all equations stay satisfied.
+    /// Returns the change of `form`, a linear form of the impulses on rows, if the free impulse `unknown` (one that may
+    /// have any value) grows by one. The linearly independent impulses change so that all equations stay satisfied.
     pub(super) fn shift(&self, unknown: usize, form: &Terms) -> f64 {
         let change = self.change(unknown);
         let mut grows = 0.0;
@@ -513,9 +513,9 @@ impl Stage {
         grows
     }
 
-    /// Returns the change of the velocity after the stage (n entries) if the free impulse `unknown` grows by one. The
-    /// linearly independent impulses then change so that all equations stay satisfied. Zero if contacts only divide
-    /// the total impulse differently.
+    /// Returns the change of the velocity after the stage (n entries) if the free impulse `unknown` (one that may have
+    /// any value) grows by one. The linearly independent impulses change so that all equations stay satisfied. The result
+    /// is zero if the contacts only divide one total impulse differently.
     pub(super) fn drift(&self, unknown: usize) -> DVector<f64> {
         let mut moved = DVector::zeros(self.layout.n);
         let mut size = 0.0;
@@ -556,9 +556,9 @@ impl Stage {
     }
 }
 
-/// Computes the inverse of a largest regular submatrix of a square matrix `given` (stored by rows). Writes it into
-/// `inverse` with zeros elsewhere and returns the rank. Uses Gauss–Jordan elimination with complete pivoting; columns
-/// with `preferred` true are chosen first.
+/// Computes the inverse of a regular submatrix of largest size of the square matrix `given` (stored row by row). Writes
+/// the inverse into `inverse`, with zeros in the other rows and columns, and returns the rank. Uses Gauss–Jordan
+/// elimination with complete pivoting; columns for which `preferred` is true are chosen first.
 fn invert_independent(given: &[f64], preferred: &[bool], inverse: &mut [f64]) -> usize {
     let p = preferred.len();
     if let [pivot] = given {

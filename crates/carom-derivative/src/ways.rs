@@ -17,9 +17,9 @@ pub(super) struct AtOnce<'l> {
 }
 
 impl AtOnce<'_> {
-    /// Finds all branches of the law that nearly tied decisions allow near an outcome, the law's own first.
-    /// `may_shift` allows an exchange of impulses between dependent contacts to pass a test. `None` if the outcome is
-    /// a member of a continuum of outcomes.
+    /// Finds all branches of a law with simultaneous contacts near an outcome, on both sides of nearly tied decisions.
+    /// The branch of the outcome itself is the first. If `may_shift` is true, impulses may be exchanged between dependent
+    /// contacts to pass a test. `None` if the outcome is a member of a continuum of outcomes.
     pub(super) fn ways(
         self,
         contacts: &Contacts<'_>,
@@ -82,8 +82,8 @@ pub(super) fn is_family(outcome: &ImpactOutcome) -> bool {
     matches!(&outcome.diagnostics, Diagnostics::Cone(cone) if cone.family > 0)
 }
 
-/// Returns the branch on which no contact has an impulse, if no contact approaches by more than the tolerance of a
-/// tie; otherwise `None`. With friction another answer may exist in which contacts push.
+/// Returns the branch on which no contact has an impulse; `None` if a contact approaches by more than the tolerance of a
+/// tie. With friction another answer, in which contacts push, may exist as well.
 fn nothing_happens(frame: &Frame<'_>, ties: Ties) -> Result<Option<Walk>, ImpactError> {
     let contacts = frame.problem.contacts();
     if !frame.is_all_but_separating(ties.tolerance) {

@@ -8,8 +8,8 @@ use carom_contact::{Contact, ContactSet, ImpactProblem};
 const SAME_CONTACT: f64 = 1e-12;
 
 /// Lists the contacts that can take part in the impact: those whose impulses change the velocity of an approaching
-/// contact, directly or through other contacts. Each entry lists a contact, then its exact repetitions; entries are in
-/// ascending order. In no law of dry contact does an impulse act on any other contact.
+/// contact, directly or through other contacts. No law of dry contact gives an impulse to any other contact. Each entry
+/// of the result lists a contact and the contacts that repeat it exactly; the entries are in ascending order.
 pub(super) fn acting(problem: &ImpactProblem<'_>) -> Vec<Vec<usize>> {
     let contacts = problem.contacts();
     let groups = met(contacts).into_iter();

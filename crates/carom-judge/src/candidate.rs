@@ -6,7 +6,8 @@ use super::{Case, TIE};
 use carom_contact::{Contact, ContactSet, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem};
 use carom_metric::Tangent;
 
-/// Coefficient of restitution with which a law comes nearest to a judged outcome, given by the problem or fitted.
+/// Coefficient of restitution with which the answer of an impact law comes nearest to a judged velocity. The coefficient is
+/// given by the problem or the law, or fitted to the judged velocity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RestitutionFit {
     /// Value of the coefficient.
@@ -50,16 +51,16 @@ impl Case<'_> {
         }
     }
 
-    /// Computes the one answer of a law without coefficients, and its distance from the judged velocity. `detail`
-    /// describes the answer in words.
+    /// Computes the answer of a law that takes no coefficient, and the distance of this answer from the judged velocity.
+    /// `detail` describes the answer in words.
     pub(super) fn fixed(&self, law: &dyn ImpactLaw, detail: String) -> Answer {
         Ok(self.candidate(law.resolve(self.problem)?.velocity_plus, detail))
     }
 
-    /// Fits the coefficient of restitution of a law so that its answer comes nearest to the judged velocity. The
-    /// coefficient `given` by the problem is kept if its answer matches. `detail` describes the answer in words;
-    /// `resolve` computes the answer for a coefficient. If the answer does not depend continuously on the coefficient
-    /// (`is_continuous` is false), a coefficient that was not tried may come nearer.
+    /// Fits the coefficient of restitution of a law so that its answer comes nearest to the judged velocity. If a
+    /// coefficient is `given` by the problem and its answer matches the judged velocity, this coefficient is kept.
+    /// `detail` describes the answer in words; `resolve` computes the answer for a coefficient. `is_continuous` is false
+    /// if the answer may jump as the coefficient changes; then a coefficient that was not tried may come nearer.
     pub(super) fn fitted(
         &self,
         given: Option<f64>,
@@ -146,9 +147,9 @@ impl Case<'_> {
         )?)
     }
 
-    /// Computes one coefficient of restitution by Newton's law: minus the ratio of the normal velocities after and
-    /// before the impact, fitted by least squares to all contacts that approached. Clamped to \[0, 1\]; 0 if no contact
-    /// approached.
+    /// Computes one coefficient of restitution by Newton's law: minus the ratio of the normal velocities after and before
+    /// the impact, fitted by least squares to all contacts that approached. The result is clamped to \[0, 1\]; it is 0 if
+    /// no contact approached.
     fn newton_ratio(&self) -> f64 {
         let contacts = self.problem.contacts();
         let scale = self.problem.scale();

@@ -20,7 +20,7 @@ pub(crate) struct Case<'a> {
     pub(crate) parts: Parts,
     /// True if a contact approaches in the caller's problem.
     pub(crate) is_approaching: bool,
-    /// Size of the motion that contacts see, one entry per part, $\rho_c$.
+    /// Norm of the motion that contacts can change, one entry per part, $\rho_c$.
     pub(crate) references: Vec<f64>,
     /// Rounding of the given velocities in the norm of each part, $r_c$.
     pub(crate) rounding: Vec<f64>,
@@ -78,7 +78,7 @@ impl<'a> Case<'a> {
         );
         let own = before.iter().zip(&after).zip(&self.rounding);
         let own = own.zip(&self.parts.is_touched);
-        // A part that no contact touches has no motion that contacts see: the motion of the whole event replaces it.
+        // A part that no contact touches has no motion that contacts can change: the motion of the whole event replaces it.
         let references = own.zip(self.parts.in_parts(whole));
         let references = references.map(|((((before, after), rounding), is_touched), whole)| {
             if *is_touched {
@@ -132,9 +132,9 @@ impl<'a> Case<'a> {
         (before, self.parts.norms(self.after.as_slice()))
     }
 
-    /// Measures a whitened vector (n entries) relative to the motion. In each independent part of the system, the
-    /// rounding is subtracted from the norm of the vector, and the result is divided by the norm of the motion. Returns
-    /// the largest value, at least 0.
+    /// Measures a whitened vector (n entries) relative to the motion that contacts can change. In each independent part
+    /// of the system, the rounding of the velocities is subtracted from the norm of the vector, and the difference is
+    /// divided by the norm of the motion. Returns the largest quotient, at least 0.
     pub(crate) fn relative(&self, whitened: &DVector<f64>) -> f64 {
         let norms = self.parts.norms(whitened.as_slice());
         let all = norms.iter().zip(&self.rounding).zip(&self.references);
@@ -142,8 +142,8 @@ impl<'a> Case<'a> {
             .fold(0.0, f64::max)
     }
 
-    /// Measures a whitened vector (n entries) in the independent part of the system with index `part`: its norm minus
-    /// the rounding, divided by the norm of the motion there. At least 0.
+    /// Measures a whitened vector (n entries) in the independent part of the system with index `part`: the norm of the
+    /// vector minus the rounding of the velocities, divided by the norm of the motion there. The result is at least 0.
     pub(crate) fn relative_of(&self, part: usize, whitened: &DVector<f64>) -> f64 {
         let norms = self.parts.norms(whitened.as_slice());
         let sizes = [&norms, &self.rounding, &self.references];
@@ -152,8 +152,9 @@ impl<'a> Case<'a> {
         ((norm - rounding) / reference).max(0.0)
     }
 
-    /// Measures a whitened vector (n entries) relative to the motion, without subtracting rounding. In each independent
-    /// part of the system, the norm of the vector is divided by the norm of the motion. Returns the largest value.
+    /// Measures a whitened vector (n entries) relative to the motion that contacts can change, without subtracting
+    /// rounding. In each independent part of the system, the norm of the vector is divided by the norm of the motion.
+    /// Returns the largest quotient.
     pub(crate) fn told(&self, whitened: &DVector<f64>) -> f64 {
         let norms = self.parts.norms(whitened.as_slice());
         let all = norms.iter().zip(&self.references);
@@ -161,9 +162,9 @@ impl<'a> Case<'a> {
             .fold(0.0, f64::max)
     }
 
-    /// Returns a velocity relative to the motion: `size` minus the rounding of the velocities, divided by the norm of
-    /// the motion, at least 0. Rounding and motion are those of the independent part of the system to which `row`
-    /// belongs; `size` is the velocity along that row, scaled to unit length.
+    /// Converts a velocity along a row to a relative one: `size` minus the rounding of the velocities, divided by the
+    /// norm of the motion, at least 0. `size` is the velocity along `row` scaled to unit length. Rounding and motion are
+    /// those of the independent part of the system to which the row belongs.
     pub(crate) fn relative_rate(&self, row: &Covector, size: f64) -> f64 {
         ((size - self.rounding_of(row)) / self.reference_of(row)).max(0.0)
     }
@@ -282,9 +283,9 @@ impl<'a> Case<'a> {
         })
     }
 
-    /// Returns ratios of the kinetic energies after and before the impact, counting only the motion that contacts and
-    /// constraints can change. The first entry is for the whole system, the others are for each independent part that
-    /// has a contact.
+    /// Returns ratios of the kinetic energy after the impact to that before it. Only the motion that contacts and
+    /// constraints can change counts. The first entry is for the whole system; each further entry is for one independent
+    /// part that has a contact.
     pub(crate) fn energy_ratios(&self) -> Vec<f64> {
         let [before, after] = self.seen_norms();
         let ratio = |before: f64, after: f64, rounding: f64| {
@@ -304,8 +305,8 @@ impl<'a> Case<'a> {
             .collect()
     }
 
-    /// True if restitution refers to another velocity than the velocity before the impact, as in a time step of a
-    /// physics engine.
+    /// True if restitution refers to another velocity than that before the impact: in a time step of a physics engine,
+    /// restitution refers to the velocity at the beginning of the step.
     pub(crate) fn is_step(&self) -> bool {
         self.approach != self.problem.velocity_minus()
     }

@@ -17,7 +17,8 @@ use carom_metric::Tangent;
 use carom_two_body::{ImpactOptions, RestitutionLaw};
 use nalgebra::DVector;
 
-/// Verdict about one impact law: does one of its answers equal the judged velocity?
+/// Verdict about one impact law: tells if one of the velocities after the impact that the law allows equals the judged
+/// velocity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LawVerdict {
     /// One answer of the law equals the outcome, within the tolerance.
@@ -39,7 +40,8 @@ impl LawVerdict {
     }
 }
 
-/// Answer of one impact law that is nearest to the judged velocity, with its distance.
+/// Nearest answer of one impact law: of all velocities after the impact that the law allows, the one with the smallest
+/// distance from the judged velocity.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LawMatch {
     /// Name of the law, as in [`LAWS`](carom_impact::LAWS).
@@ -66,7 +68,7 @@ pub struct LawMatch {
     pub is_limited: bool,
 }
 
-/// An impact law that has no answer to the judged problem, with the reason.
+/// An impact law that gives no velocity for the judged impact, with the error that explains why.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Refusal {
     /// Name of the law.
@@ -75,9 +77,9 @@ pub struct Refusal {
     pub error: ImpactError,
 }
 
-/// Compares the judged velocity with every law of [`LAWS`](carom_impact::LAWS), in that order. Returns the nearest
-/// answer of each law, and the laws that have no valid answer. `explanation` has the impulses that explain the change,
-/// `inelastic` the answers of the laws without restitution, `set` the verdict about the set of outcomes.
+/// Compares the judged velocity with every law of [`LAWS`](carom_impact::LAWS), in that order. Returns the nearest answer
+/// of each law, and the laws that have no valid answer. `explanation` holds the impulses that explain the change of
+/// momentum, `inelastic` the answers of the laws without restitution, and `set` the verdict about the set of outcomes.
 pub(super) fn all(
     case: &Case<'_>,
     explanation: &Explanation,
@@ -133,9 +135,9 @@ pub(super) fn all(
     (laws, refused)
 }
 
-/// Computes the nearest answer of a law to the judged impact. `None` if the law was not named in the options and does
-/// not differ from other laws for problems of this kind. `inelastic` has the answers of the laws without restitution,
-/// `set` is the verdict about the set of outcomes.
+/// Computes the answer of a law that is nearest to the judged velocity. Returns `None` if the options do not name the law
+/// and the law gives the same as another one for problems of this kind. `inelastic` holds the answers of the laws without
+/// restitution, and `set` the verdict about the set of outcomes.
 fn ask(
     case: &Case<'_>,
     inelastic: &Inelastic,
@@ -188,9 +190,9 @@ fn ask(
     }
 }
 
-/// Chooses the answer of the simultaneous law, which has several answers but finds only one, `own`. If `own` does not
-/// match, but one impulse step leads to the judged velocity according to the membership verdict `set`, the end of this
-/// step is the answer.
+/// Chooses the answer of the simultaneous law. This law may have several answers, but solves only for one, `own`. If
+/// `own` does not match the judged velocity, but one impulse step leads there according to the verdict `set`, the
+/// velocity after this step is the answer.
 fn branch(case: &Case<'_>, own: Answer, set: Option<&SetVerdict>) -> Answer {
     let is_found = matches!(&own, Ok(own) if own.distance <= SAME);
     match set {
@@ -262,7 +264,7 @@ fn order_of(sequence: Option<&[usize]>, impacts: u64) -> String {
 }
 
 /// Finds the point nearest to the judged velocity on the segment from a plastic to an elastic velocity (whitened, with
-/// momenta $p_p$ and $p_e$). Its coefficient of restitution $R$ is that of the whole event:
+/// momenta $p_p$ and $p_e$). The coefficient of restitution $R$ of this point is that of the whole event:
 /// $R^2 = (\lVert p\rVert^2 - \lVert p_p\rVert^2)/(\lVert p_e\rVert^2 - \lVert p_p\rVert^2)$ with the momentum $p$ of
 /// the point. `order` and `rule` are words for the order of impacts and the kind of plastic impact.
 fn on_segment(
@@ -318,8 +320,8 @@ fn plastic(case: &Case<'_>) -> Answer {
     case.better(Some(first), case.fixed(&all, "project-all".to_owned()))
 }
 
-/// Finds the answer of Routh's law of frictional impact at one contact that comes nearest to the judged velocity. It
-/// tries the energetic, Poisson's and Newton's law of restitution, each with a fitted coefficient.
+/// Finds the answer of Routh's law of frictional impact at one contact that comes nearest to the judged velocity. The
+/// energetic, Poisson's and Newton's law of restitution are tried, each with a fitted coefficient.
 fn routh(case: &Case<'_>) -> Answer {
     let mut best = None;
     for restitution_law in [

@@ -21,8 +21,8 @@ const LEVEL: f64 = 1e-9;
 /// Largest number of steps of the projection onto round cones; the directions converge quadratically.
 const MAX_STEPS: usize = 100;
 
-/// Impulses that explain the change of momentum in a judged impact, and the parts of the change that no impulses can make
-/// (residuals, relative to the motion of the contacts).
+/// Impulses that explain the change of momentum in a judged impact, found by least squares. The residuals are the parts of
+/// the change that no impulses can make, relative to the motion that contacts can change.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explanation {
     /// Best impulses of any sign for the given contact rows. If several fit equally well, those of least norm on rows of
@@ -45,9 +45,9 @@ pub struct Explanation {
 }
 
 impl Explanation {
-    /// Returns the sizes of the part of the momentum change that impulses cannot explain, relative to the motion of the
-    /// contacts: by impulses of any sign, if no contact may pull, and within the friction cones. No entry is smaller
-    /// than the one before.
+    /// Returns the sizes of the parts of the momentum change that impulses cannot explain, relative to the motion that
+    /// contacts can change. The first entry is for impulses of any sign, the second for impulses with which no contact
+    /// pulls, and the third for impulses within the friction cones. No entry is smaller than the one before.
     pub(super) fn residuals(&self) -> [f64; 3] {
         [
             self.momentum_residual,
@@ -149,10 +149,10 @@ enum Kind {
     Coulomb,
 }
 
-/// True if no impulse of the given kind (any sign, no pulling, or within the friction cones) makes the residual `left`
-/// of a fit (whitened, n entries) smaller. The slope of the residual must vanish along impulses of both signs, and must
-/// not be negative along the others. Then no sum of them makes it smaller either, because these impulses form a convex
-/// cone.
+/// True if no impulse of the given kind (any sign, no pulling, or within the friction cones) reduces the residual `left`
+/// of a fit (whitened, n entries). The derivative of the residual must vanish along impulses that may have both signs,
+/// and must not be negative along the others. Sums of such impulses then do not reduce the residual either, because these
+/// impulses form a convex cone.
 fn is_least(contacts: &ContactSet<'_>, left: &DVector<f64>, kind: Kind) -> bool {
     let size = left.norm();
     let slope = |row: usize| {
@@ -179,18 +179,18 @@ fn is_least(contacts: &ContactSet<'_>, left: &DVector<f64>, kind: Kind) -> bool 
 }
 
 /// Computes the impulses (for the given rows) of one time step with round friction cones that leads as near as possible
-/// to the judged velocity, and the velocity to which it leads. An impulse is zero if its contact opens, opposes the
-/// sliding if the contact slides, and lies anywhere in the cone if the contact sticks, all within the tolerance.
-/// Returns `None` if a contact approaches at the judged velocity: no step leads there.
+/// to the judged velocity. Also returns the velocity to which this step leads. A contact that opens has no impulse,
+/// friction opposes the sliding of a contact that slides, and a contact that sticks has any impulse in its cone, all
+/// within the tolerance. Returns `None` if a contact approaches at the judged velocity, because no step leads there.
 ///
 /// For dependent contacts that slide, [`AnitescuPotra`](carom_impact::frictional::AnitescuPotra) finds one answer of a
-/// continuum; this function recognizes every member of it.
+/// continuum; this function recognizes every member of this continuum.
 pub(super) fn in_one_step(case: &Case<'_>) -> Result<Option<(DVector<f64>, Tangent)>, ImpactError> {
     in_one_step_of(case, |_| 0.0)
 }
 
-/// Computes impulses and final velocity as [`in_one_step`], but contact `i` may push although it leaves, with a normal
-/// velocity up to `rebound(i)` along its normal scaled to unit length.
+/// Computes impulses and final velocity like [`in_one_step`], except that a contact may push although it separates:
+/// contact `i` may do so up to the normal velocity `rebound(i)` along its normal scaled to unit length.
 pub(super) fn in_one_step_of(
     case: &Case<'_>,
     rebound: impl Fn(usize) -> f64,
@@ -296,8 +296,9 @@ fn residual(
     unit_rows(contacts) * unit - change
 }
 
-/// Lists impulses on single rows that may be combined with nonnegative factors: a push along the normal of each
-/// contact, and both signs along its tangents if `has_tangents` is true for its friction coefficient.
+/// Lists impulses on single rows that may be combined with nonnegative factors. For each contact there is a push along
+/// the normal. If `has_tangents` is true for the friction coefficient of the contact, there are also two impulses of
+/// opposite sign along each tangent.
 fn one_sided(contacts: &ContactSet<'_>, has_tangents: impl Fn(f64) -> bool) -> Vec<Generator> {
     let alone = |row: usize, impulse: f64| Generator {
         row,
@@ -319,9 +320,9 @@ fn one_sided(contacts: &ContactSet<'_>, has_tangents: impl Fn(f64) -> bool) -> V
 /// Fits impulses within the friction cones, round ones included, to a change of momentum (whitened, n entries) by least
 /// squares.
 ///
-/// Every cone is the hull of its generators, single impulses on its surface. The fit starts from a few generators. In
-/// each step the generator of each cone along which the residual falls fastest joins, until no generator lowers the
-/// residual: the cones are not discretized.
+/// Every cone is the convex hull of its generators, which are single impulses on its surface. The fit starts from a
+/// few generators of each cone. Each step adds, for each cone, the generator along which the residual falls fastest,
+/// until no generator lowers the residual. The cones are not discretized.
 fn project_onto_cones(
     contacts: &ContactSet<'_>,
     change: &DVector<f64>,
@@ -330,7 +331,7 @@ fn project_onto_cones(
 }
 
 /// Fits nonnegative combinations of the given impulses `edges` to a change of momentum (whitened, n entries) by least
-/// squares. Contacts for which `is_whole` is true contribute all impulses in their round friction cones.
+/// squares. For contacts for which `is_whole` is true, all impulses in their round friction cones are used as well.
 fn project(
     contacts: &ContactSet<'_>,
     change: &DVector<f64>,

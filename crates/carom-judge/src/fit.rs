@@ -50,13 +50,14 @@ pub(super) struct Nearest {
 
 /// Finds the coefficient of restitution in \[0, 1\] at which the velocity of a law, `answer`, comes nearest to the
 /// velocity `target`. `size` is the norm to which tolerances are relative, `guess` a first value. `answer` returns
-/// `None` if the law has no answer at a coefficient; if it has no answer at 0, 1 and `guess`, the result is `None`.
+/// `None` if the law has no answer at a coefficient; if the law has no answer at any of 0, 1 and `guess`, the result
+/// is `None`.
 ///
-/// If the curve is straight between five points (an answer linear in the coefficient), the nearest point of the chord
-/// is taken. Otherwise secant steps start from the best point. If they do not reach the target, they start again on
-/// both sides of the best point of a finer grid; if the two sides do not converge to one point (at a kink or a jump), a
-/// golden-section search follows. The minimum is local: if the distance has several valleys narrower than the grid,
-/// another valley may be deeper.
+/// The answers form a curve in velocity space. If the curve is straight between five points, so that the answer is linear
+/// in the coefficient, the nearest point of the chord is taken. Otherwise secant steps start from the best point. If the
+/// steps do not reach the target, they start again on both sides of the best point of a finer grid. If the two sides do
+/// not converge to one point (at a kink or a jump), a golden-section search follows. The minimum is local: another one
+/// may be deeper if the distance has several minima closer together than the grid points.
 pub(super) fn nearest_coefficient(
     target: &DVector<f64>,
     size: f64,
@@ -150,8 +151,8 @@ fn is_straight(points: &[Point], limit: f64) -> bool {
     })
 }
 
-/// Returns the position on the line through the points `a` and `b` of a curve that is nearest to the velocity `target`:
-/// 0 at `a`, 1 at `b`; 0 if the two points are equal.
+/// Returns the position of the point nearest to the velocity `target` on the straight line through the points `a` and
+/// `b` of a curve of answers. The position is 0 at `a` and 1 at `b`. The result is 0 if the two points are equal.
 fn along(target: &DVector<f64>, a: &Point, b: &Point) -> f64 {
     let chord = &b.at - &a.at;
     let length = chord.norm_squared();
@@ -174,18 +175,19 @@ impl<F: FnMut(f64) -> Option<DVector<f64>>> Curve<'_, F> {
         Some(Point { x, at, distance })
     }
 
-    /// Returns the coefficient of restitution of the nearest point so far. If this point is nearer than the nearest
-    /// grid point by less than `limit`, the coefficient of the grid point is returned. `on_grid` is the coefficient and
-    /// the distance of that grid point.
+    /// Returns the coefficient of restitution of the nearest point found so far, provided that this point is nearer to
+    /// the target than the nearest grid point by more than `limit`. Otherwise returns the coefficient of the grid point.
+    /// `on_grid` holds the coefficient and the distance of the nearest grid point.
     fn refined(&self, on_grid: Option<(f64, f64)>, limit: f64) -> Option<f64> {
         let is_gained = |least: f64| on_grid.is_none_or(|(_, grid)| least < grid - limit);
         let gained = self.best.filter(|(_, least)| is_gained(*least));
         gained.or(on_grid).map(|(x, _)| x)
     }
 
-    /// Minimizes the distance of a curve of answers to the target by secant steps, over coefficients between `low` and
-    /// `high`. The steps start at the coefficient `start`, and the first goes towards `side`. Returns the coefficient
-    /// to which they converge if its distance is no larger than at `start`.
+    /// Minimizes the distance of the answers of a law to the target by secant steps, over coefficients of restitution
+    /// between `low` and `high`. The steps start at the coefficient `start`; the first one goes towards `side`. Returns
+    /// the coefficient to which they converge; `None` if they do not converge or the distance there is larger than at
+    /// `start`.
     fn secants(&mut self, (start, side): (f64, f64), (low, high): (f64, f64)) -> Option<f64> {
         // A short first step, so that the curve bends little.
         let next = start + 0.25 * (side - start);

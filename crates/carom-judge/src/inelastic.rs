@@ -41,9 +41,9 @@ impl Inelastic {
     }
 }
 
-/// Finds the answer of the simultaneous inelastic law that comes nearest to the judged velocity: among all outcomes for
-/// a few planar contacts, otherwise the one that the law finds or, with round cones, another member of its continuum.
-/// Adds the outcomes that it meets to `known`.
+/// Finds the answer of the simultaneous inelastic law that comes nearest to the judged velocity. For a few planar
+/// contacts all outcomes of the law are compared. Otherwise the outcome that the law finds is taken or, with round cones,
+/// another member of its continuum. Adds the outcomes that were found to `known`.
 fn anitescu_potra(case: &Case<'_>, known: &mut Vec<Known>) -> Answer {
     let own = found_by_anitescu_potra(case, known)?;
     let contacts = case.problem.contacts().contacts();
@@ -129,14 +129,15 @@ fn simultaneous_outcomes(
     Ok(found.map(|solution| whole(solution.outcome)).collect())
 }
 
-/// Iterates over the first contact of each group; each group lists a contact and its exact repetitions.
+/// Iterates over the first contact of each group in `told`. A group lists a contact and its exact repetitions.
 fn firsts(told: &[Vec<usize>]) -> impl Iterator<Item = usize> + '_ {
     told.iter().filter_map(|copies| copies.first().copied())
 }
 
-/// Finds the order of single inelastic impacts whose outcome comes nearest to the judged velocity. It tries all orders
-/// of a few contacts, otherwise the given order, its reverse and their rotations. Contacts that the impact does not
-/// reach come last, and exact repetitions of a contact follow it directly. Adds the outcomes to `known`.
+/// Finds the order of single inelastic impacts whose outcome comes nearest to the judged velocity. All orders of a few
+/// contacts are tried; for more contacts only the given order, its reverse, and the cyclic rotations of both. Contacts
+/// that the impact does not reach come last, and exact repetitions of a contact follow it directly. Adds the outcomes to
+/// `known`.
 fn sequential(case: &Case<'_>, known: &mut Vec<Known>) -> Answer {
     let m = case.problem.contacts().len();
     let told = acting(case.problem);

@@ -5,7 +5,7 @@
 //! [`ImpactProblem`] and $v^+$ alone.
 //!
 //! All distances are relative: velocities are measured in the kinetic metric and divided by $\rho$, the size of the
-//! motion that contacts see. $\rho$ is the norm of the momentum before the impact, projected onto the span of the rows of
+//! motion that contacts can change. $\rho$ is the norm of the momentum before the impact, projected onto the span of the rows of
 //! contacts and constraints; if that is zero, the norm of the projected momentum after the impact. A distance has no
 //! units. It does not change with the frame, with a uniform velocity that no row sees, with the coordinates, or with the
 //! order and repetition of contacts. A distance of $10^{-2}$ is one hundredth of the motion before the impact, or
@@ -86,11 +86,12 @@ use parts::Parts;
 /// Ratio of the rounding of the data to the tolerance above which a verdict mentions the rounding.
 const COARSE: f64 = 0.1;
 
-/// Two distances (relative to the motion that contacts see) that differ by less count as equal. Rounding depends on
-/// coordinates and machine; it must not decide which of several answers is named.
+/// Two distances, relative to the motion that contacts can change, count as equal if they differ by less than this
+/// number. Rounding depends on coordinates and machine; it must not decide which of several answers is named.
 const TIE: f64 = 1e-9;
 
-/// Options of [`judge`]: tolerance, limits of the searches, laws to compare with.
+/// Options of [`judge`]: tolerance, limits of the searches, impact laws with which the judged velocity is compared, and
+/// shape of the friction cones.
 ///
 /// # Examples
 ///
@@ -120,17 +121,19 @@ pub struct JudgeOptions {
     /// The default is $10^{-5}$: velocities of order one have this accuracy if they were printed with six decimals or
     /// computed in single precision.
     pub tolerance: f64,
-    /// Largest number of samples drawn from the set of inelastic frictional outcomes; 0 skips the question of membership.
+    /// Largest number of samples drawn from the set of inelastic frictional outcomes. More samples take more time, but
+    /// leave membership undecided less often. With 0 membership is not examined.
     pub samples: u64,
     /// Seed of the random samples.
     pub seed: u64,
-    /// Largest number of states visited while all orders of the propagative law are followed.
+    /// Largest number of states visited while all orders of impacts of the propagative law are followed. A larger
+    /// value allows more contacts.
     pub max_nodes: usize,
-    /// Largest amount of work for each of three searches: for a member of the set of outcomes, over the orders of the
-    /// sequential law, and the fit of the coefficients of Moreau's law ([`DEFAULT_SAMPLING_WORK`]). One unit is about one
-    /// multiply-add; work is counted, not timed.
+    /// Largest amount of work for each of three searches: the search for a member of the set of outcomes, the search
+    /// over the orders of the sequential law, and the fit of the coefficients of Moreau's law. The default is
+    /// [`DEFAULT_SAMPLING_WORK`]. One unit is about one multiply-add; work is counted, not timed.
     pub max_work: u64,
-    /// Names of the laws to compare with; `None`: all laws that are defined for the problem.
+    /// Names of the laws with which the velocity is compared; `None` means all laws that are defined for the problem.
     pub laws: Option<Vec<String>>,
     /// Shape of the friction cones of spatial contacts, for all laws and the set.
     pub friction_cone: FrictionCone,
@@ -155,7 +158,8 @@ impl Default for JudgeOptions {
 pub enum EnergyChange {
     /// The energy is smaller after the impact.
     Lost,
-    /// The energy is equal within the tolerance: its relative change is at most twice the tolerance.
+    /// The energy is equal within the tolerance: its relative change is at most twice the sum of the tolerance and of the
+    /// rounding of the given velocities.
     Kept,
     /// The energy is larger after the impact.
     Gained,
@@ -172,10 +176,10 @@ impl EnergyChange {
     }
 }
 
-/// Normal velocities of one contact before and after a judged impact.
+/// Report about one contact in a judged impact: its normal velocities before and after the impact, and their ratio.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ContactReport {
-    /// Gap rate (m/s) before the impact, along the given normal; negative: approaching.
+    /// Gap rate (m/s) before the impact, along the given normal; negative if the contact approaches.
     pub normal_velocity_minus: f64,
     /// Gap rate (m/s) after the impact.
     pub normal_velocity_plus: f64,
@@ -183,25 +187,27 @@ pub struct ContactReport {
     pub restitution: Option<f64>,
 }
 
-/// Judgement of a velocity after an impact: energies, impulses, contacts, nearest laws, and membership in the set of
-/// inelastic frictional outcomes.
+/// Judgement of a velocity after an impact, returned by [`judge`]: energies, impulses that explain the velocity, one report
+/// per contact, nearest answers of the impact laws, and membership in the set of inelastic frictional outcomes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judgement {
     /// Options with which the outcome was judged.
     pub options: JudgeOptions,
     /// True if any contact approached before the impact.
     pub is_approaching: bool,
-    /// Balance of the impulses of least norm: energies, penetration, constraint violation.
+    /// Audit of the judged impact with the impulses of least norm: energies, penetration and constraint violation.
     pub audit: Audit,
-    /// Energy ratio $E^+/E^-$ of the motion that contacts see; `None` if they see no motion before the impact.
+    /// Energy ratio $E^+/E^-$ of the motion that contacts can change; `None` if there is no such motion before the
+    /// impact.
     pub energy_ratio: Option<f64>,
-    /// Energies before and after of the motion that contacts see, J.
+    /// Kinetic energies before and after the impact (J) of the motion that contacts can change.
     pub relative_energies_j: [f64; 2],
-    /// Rounding of the data relative to the motion that contacts see, the largest of all parts. Smaller distances cannot
-    /// be distinguished.
+    /// Rounding of the given velocities relative to the motion that contacts can change: the largest value over all parts
+    /// of the system. Smaller distances cannot be distinguished.
     pub rounding: f64,
-    /// Energy ratio $E^+/E^-$ of the whole system, then of each part that a contact touches and that is not connected to
-    /// others. Infinite if a part starts at rest and moves afterwards; 1 if nothing moves.
+    /// Energy ratios $E^+/E^-$: first that of the whole system, then those of the independent parts of the system that
+    /// have a contact. A ratio is infinite if the part is at rest before the impact and moves afterwards, and 1 if
+    /// nothing moves.
     pub part_energy_ratios: Vec<f64>,
     /// Impulses that explain the change of momentum.
     pub explanation: Explanation,
@@ -224,8 +230,8 @@ struct Excess {
 }
 
 impl Judgement {
-    /// Returns the change of the kinetic energy in the judged impact: gained if the energy of any part of the system grew,
-    /// otherwise lost if that of any part fell.
+    /// Returns the change of the kinetic energy in the judged impact: gained if the energy of at least one independent part
+    /// of the system grew; otherwise lost if the energy of at least one part fell; otherwise kept.
     pub fn energy_change(&self) -> EnergyChange {
         let slack = self.energy_slack();
         let ratio = self.telling_ratio();
@@ -238,14 +244,14 @@ impl Judgement {
         }
     }
 
-    /// True if the velocities of the judged impact are given too coarsely for the tolerance: their rounding exceeds one tenth
-    /// of it.
+    /// True if the velocities of the judged impact were given with too few digits for the tolerance: their rounding error
+    /// exceeds one tenth of the tolerance.
     pub fn has_coarse_data(&self) -> bool {
         self.rounding > COARSE * self.options.tolerance
     }
 
-    /// True if contacts and constraints can change all of the motion before the impact, within the tolerance: the whole
-    /// kinetic energy is energy of relative motion.
+    /// True if contacts and constraints can change all of the motion before the impact, within the tolerance. The whole
+    /// kinetic energy then is energy of relative motion.
     fn is_all_seen(&self) -> bool {
         let all = self.audit.energy_minus_j;
         let [seen, _] = self.relative_energies_j;
@@ -257,8 +263,8 @@ impl Judgement {
         2.0 * (self.options.tolerance + self.rounding)
     }
 
-    /// Returns the ratio of kinetic energies after and before the impact in the independent part of the system that
-    /// gained most. If no part gained, returns that of the part that lost most.
+    /// Returns the ratio of the kinetic energy after the impact to that before it, in the independent part of the system
+    /// that gained most energy. If no part gained energy, returns the ratio of the part that lost most.
     fn telling_ratio(&self) -> f64 {
         let ratios = || self.part_energy_ratios.iter().copied();
         let most = ratios().fold(1.0, f64::max);
@@ -269,13 +275,13 @@ impl Judgement {
         }
     }
 
-    /// Iterates over the impact laws that give the judged velocity within the tolerance.
+    /// Iterates over the impact laws with an answer that equals the judged velocity within the tolerance.
     pub fn matches(&self) -> impl Iterator<Item = &LawMatch> {
         self.laws.iter().filter(|law| law.matches)
     }
 
-    /// Returns the impact law whose answer is nearest to the judged velocity; `None` if no law has an answer. If distances
-    /// differ only by rounding, the first of these laws counts.
+    /// Returns the impact law whose answer is nearest to the judged velocity; `None` if no law has an answer. If the
+    /// distances of several laws differ only by rounding, the first of these laws is returned.
     pub fn nearest(&self) -> Option<&LawMatch> {
         let distances = self.laws.iter().map(|law| law.distance);
         let least = distances.fold(f64::INFINITY, f64::min);
@@ -288,8 +294,9 @@ impl Judgement {
     }
 }
 
-/// Judges a velocity after an impact (n entries) from any source, for example an engine or an experiment: its energy, the
-/// impulses that explain it, the laws that give it, and its membership in the set of inelastic frictional outcomes.
+/// Judges a velocity after an impact, `velocity_plus` (n entries), from any source, for example a physics engine or an
+/// experiment. The judgement reports the energy of this velocity, the impulses that explain the velocity, the impact laws
+/// that give the velocity, and if the velocity belongs to the set of inelastic frictional outcomes.
 ///
 /// # Errors
 ///
@@ -326,14 +333,16 @@ pub fn judge(
     judge_time_step(problem, problem.velocity_minus(), velocity_plus, options)
 }
 
-/// Judges one time step of an engine that adds external impulses and contact impulses in one step.
+/// Judges one time step of a physics engine that adds external impulses and contact impulses in one step.
 ///
-/// `problem` must be posed with the velocity to which the step would have led without contact: $v + M^{-1}P$ with the
-/// external impulse $P$. For an engine that is implicit in damping this is $v + h(M + hD)^{-1}f$, with step $h$, damping
-/// matrix $D$ and force $f$, and the mass matrix of the problem is $M + hD$. Momentum, energy, laws and the set of
-/// outcomes refer to this velocity. Newton's ratios, and the restitution of the law that prescribes them
-/// ([`MoreauNewton`](carom_impact::frictional::MoreauNewton)), refer to `approach`, the velocity at the beginning of the step
-/// (n entries).
+/// Create `problem` with the velocity to which the step would lead without contacts: $v + M^{-1}P$, with the velocity $v$
+/// at the beginning of the step, the mass matrix $M$ and the external impulse $P$. For an engine that is implicit in
+/// damping this velocity is $v + h(M + hD)^{-1}f$, with the step $h$, the damping matrix $D$ and the force $f$; the mass
+/// matrix of the problem is then $M + hD$.
+///
+/// Momentum, energy, laws and the set of outcomes refer to the velocity of the problem. Newton's ratios refer to
+/// `approach`, the velocity at the beginning of the step (n entries). So does the restitution of the law that prescribes
+/// these ratios, [`MoreauNewton`](carom_impact::frictional::MoreauNewton).
 ///
 /// # Errors
 ///

@@ -12,8 +12,9 @@ use std::cell::Cell;
 /// Coefficients of restitution of several contacts count as equal if they differ by less.
 const EQUAL_RESTITUTIONS: f64 = 1e-9;
 
-/// Finds the answer of Moreau's law that comes nearest to the judged velocity. It uses the given coefficients of
-/// restitution if they match, otherwise fits one coefficient per contact, otherwise one for all contacts.
+/// Finds the answer of Moreau's law that comes nearest to the judged velocity. The coefficients of restitution of the
+/// problem are used if their answer matches. Otherwise one coefficient per contact is fitted and, if that does not match
+/// either, one for all contacts.
 pub(super) fn moreau_newton(case: &Case<'_>) -> Answer {
     let law = MoreauNewton {
         friction_cone: case.options.friction_cone,
@@ -94,9 +95,9 @@ fn ratio(case: &Case<'_>, i: usize) -> Option<f64> {
     ratio.is_finite().then(|| ratio.clamp(0.0, 1.0))
 }
 
-/// Solves the judged problem by `resolve` with one coefficient of restitution per contact, read off the judged
-/// velocity: $e_i = -b_i^+/b_i^-$ with the normal velocities $b_i^\pm$ after and before the impact if contact $i$
-/// approached, otherwise 0.
+/// Solves the judged problem by `resolve` with one coefficient of restitution per contact, computed from the judged
+/// velocity. The coefficient is $e_i = -b_i^+/b_i^-$ if contact $i$ approached, and 0 otherwise; $b_i^\pm$ are the
+/// normal velocities after and before the impact.
 fn by_contact(
     case: &Case<'_>,
     resolve: impl Fn(&ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError>,
@@ -120,10 +121,10 @@ fn by_contact(
     ))
 }
 
-/// Finds a velocity near the judged one that satisfies the conditions of Moreau's law, even if the law itself would
-/// find another of its answers. A contact that approached may push if it leaves with at most its speed of approach, any
-/// other contact only if it stays closed; each impulse opposes the sliding or lies within the friction cone. `None` if
-/// no such velocity matches, and for polygonal cones of contacts with two tangents.
+/// Finds a velocity near the judged one that satisfies the conditions of Moreau's law, although the law itself may
+/// compute another of its answers. A contact that approached may push if it separates with at most its speed of approach;
+/// any other contact may push only if it stays closed. Each friction impulse opposes the sliding or lies within the
+/// friction cone. `None` if no such velocity matches, and for polygonal cones of contacts with two tangents.
 fn by_member(case: &Case<'_>) -> Option<Candidate> {
     let set = case.problem.contacts();
     let is_spatial = set.contacts().iter().any(|c| c.tangents.len() == 2);
@@ -139,9 +140,9 @@ fn by_member(case: &Case<'_>) -> Option<Candidate> {
 }
 
 /// Builds an answer of Moreau's law with one coefficient of restitution per contact, `ratios`. A coefficient becomes
-/// `None` if the normal impulse of the contact is within the tolerance, because a smaller restitution then makes no
-/// relevant difference: a contact that leaves faster than its restitution demands has a zero impulse. `impulses` are
-/// for the given rows.
+/// `None` if the normal impulse of its contact is within the tolerance. A smaller coefficient then makes no relevant
+/// difference, because a contact that separates faster than its restitution demands has no impulse. `impulses` are for
+/// the given rows.
 fn with_ratios(
     case: &Case<'_>,
     mut ratios: Vec<Option<f64>>,

@@ -21,7 +21,7 @@ pub(super) const ORTHOGONAL: f64 = 1e-10;
 /// verdict.
 ///
 /// Velocity that no row sees is subtracted from all velocities, so that the norm of the momentum before the impact is
-/// that of the motion that contacts see, $\rho_c$. Every block has its own unit of velocity, a power of two, in which the
+/// that of the motion that contacts can change, $\rho_c$. Every block has its own unit of velocity, a power of two, in which the
 /// momenta of blocks with contacts are about equal: laws and the set of outcomes depend neither on the frame nor on the
 /// unit.
 #[derive(Clone, Debug)]
@@ -130,8 +130,8 @@ impl Parts {
         parts
     }
 
-    /// Divides connected blocks of coordinates into parts if they have several groups of contacts that do not change
-    /// each other's velocities.
+    /// Divides each connected block of coordinates into several parts if its contacts form several groups that do not
+    /// change each other's velocities.
     fn split(&mut self, contacts: &ContactSet<'_>) {
         let mut groups: Vec<Vec<Vec<usize>>> = vec![Vec::new(); self.factors.len()];
         for group in met(contacts) {
@@ -169,14 +169,14 @@ impl Parts {
         touched
     }
 
-    /// True if all independent parts of the system are judged in the frame and velocity unit of the problem, without a
-    /// shift or a factor.
+    /// True if every independent part of the system is judged in the frame and velocity unit of the problem: no velocity
+    /// is subtracted, and no factor is applied.
     pub(super) fn are_given(&self) -> bool {
         self.factors.iter().all(|factor| *factor == 1.0) && self.unseen.iter().all(|v| *v == 0.0)
     }
 
-    /// Computes the part of the velocity before the impact (n entries) that no contact and no constraint can change. It
-    /// is zero in a connected block of coordinates where it is only rounding.
+    /// Computes the part of the velocity before the impact (n entries) that no contact and no constraint can change. In a
+    /// connected block of coordinates where this part is only rounding, the result is zero.
     fn unseen_by_rows(&self, problem: &ImpactProblem<'_>) -> DVector<f64> {
         let momentum = problem.momentum();
         let seen = seen(problem.contacts(), momentum);
@@ -214,8 +214,8 @@ impl Parts {
         norms
     }
 
-    /// Returns norms of a whitened vector (n entries), one per independent part of the system. Each is the norm in the
-    /// whole connected block of coordinates to which the part belongs.
+    /// Returns for each independent part of the system the norm of a whitened vector (n entries) in the whole connected
+    /// block of coordinates to which the part belongs.
     pub(super) fn norms_around(&self, whitened: &[f64]) -> Vec<f64> {
         let norms = self.block_norms(whitened);
         self.parts.iter().map(|part| norms[part.block]).collect()
@@ -272,8 +272,8 @@ impl Parts {
         self.part_factors().map(move |factor| size * factor)
     }
 
-    /// Returns the index of the independent part of the system to which a contact normal (n entries) belongs. For any
-    /// other row, it is the rest of the connected block of coordinates on which the row acts.
+    /// Returns the index of the independent part of the system to which a contact normal (n entries) belongs. A row that
+    /// is no contact normal belongs to the rest of the connected block of coordinates on which it acts.
     pub(super) fn of_row(&self, row: &[f64]) -> usize {
         let mut split = self.split.iter();
         let own = split.find(|(normal, _)| normal.as_slice() == row);
@@ -287,7 +287,8 @@ impl Parts {
     }
 
     /// Converts a velocity (n entries) from the frame and unit of the problem to those of the connected blocks of
-    /// coordinates: subtracts the motion that no contact can change, and multiplies by the factor of each block.
+    /// coordinates. Subtracts the motion that no contact can change, and multiplies the entries of each block by its
+    /// factor.
     pub(super) fn raised(&self, velocity: &DVector<f64>) -> DVector<f64> {
         let units = velocity.iter().zip(&self.unseen).zip(&self.of);
         DVector::from_iterator(

@@ -14,8 +14,8 @@ const AT_ONCE: usize = 4;
 /// Divisor of the work budget of a judgement: the proofs in all directions together may take this part.
 const PROOF_PART: u64 = 4;
 
-/// Bound on a component of the velocity that all outcomes of an impact satisfy and a judged velocity violates. It proves,
-/// checked by [`BoundCertificate::verify`], that the velocity is not a member of the set of outcomes.
+/// Bound on a velocity component that all outcomes of an impact satisfy but a judged velocity violates. The bound proves
+/// that the velocity is not a member of the set of outcomes; [`BoundCertificate::verify`] checks the proof.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PassedBound {
     /// Direction $c$ (n entries).
@@ -24,18 +24,18 @@ pub struct PassedBound {
     pub value: f64,
     /// Bound that $c\cdot v$ does not exceed in any outcome $v$.
     pub bound: f64,
-    /// Proofs of the bound, one for each contact that may close last.
+    /// Proofs of the bound: one for each contact that may push in the last step.
     pub certificates: Vec<BoundCertificate>,
 }
 
-/// Returns a bound on a component of the velocity that all outcomes of an impact satisfy, but the judged velocity $v^+$ (n
-/// entries) violates by more than the tolerance. Such a bound follows from Theorem 1, see [`OuterBounds`]. `None` if $v^+$
-/// may be a member of the set of outcomes or no such bound is found.
+/// Searches for a bound on a velocity component that all outcomes of an impact satisfy but the judged velocity $v^+$ (n
+/// entries) violates by more than the tolerance. Such a bound follows from Theorem 1, see [`OuterBounds`]. Returns `None`
+/// if no such bound is found, or if $v^+$ may be a member of the set of outcomes according to `judgement`.
 ///
-/// A velocity that violates such a bound leaves a contact approaching, has a momentum that no admissible impulses can
-/// make, gains energy, or opens every contact: the theorem uses no other facts. So no proof is tried for a velocity that
-/// may be a member. The directions that belong to these facts are tried first: $Mv^+$, the momentum that admissible
-/// impulses cannot make, the direction away from the nearest known member. Then follow the contact rows with both signs.
+/// A velocity violates such a bound only for one of four reasons, because the theorem uses no other facts: a contact still
+/// approaches, no admissible impulses make the momentum, the energy grows, or every contact opens. The directions that
+/// belong to these reasons are tried first: $Mv^+$, the part of the momentum that admissible impulses cannot make, and the
+/// direction away from the nearest known member. The contact rows with both signs follow.
 pub fn passed_bound(
     problem: &ImpactProblem<'_>,
     velocity_plus: &Tangent,
@@ -59,7 +59,7 @@ pub fn passed_bound(
     }
     let away = &after.0 - metric.flat(&set.nearest).ok()?.0;
     let tolerance = judgement.options.tolerance.max(PROVABLE);
-    // Size of the motion that contacts see: tolerances are relative to it.
+    // Size of the motion that contacts can change: tolerances are relative to it.
     let momentum = seen(problem.contacts(), problem.momentum());
     let speed = momentum.norm() / problem.scale();
     let facts = [after, Covector(unmade), Covector(away)];

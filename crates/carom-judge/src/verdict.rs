@@ -189,8 +189,8 @@ fn outcome_set(judgement: &Judgement) -> Option<String> {
     })
 }
 
-/// Describes in one sentence the rounding of the given velocities if it is not far below the tolerance; otherwise
-/// `None`.
+/// Describes in one sentence the rounding of the given velocities. Returns `None` if the rounding is far below the
+/// tolerance.
 fn rounding(judgement: &Judgement) -> Option<String> {
     judgement.has_coarse_data().then(|| {
         format!(
@@ -228,8 +228,8 @@ fn rounded(x: f64) -> String {
     }
 }
 
-/// Joins items with commas and the word `last` before the final item: with "and", the results are "a", "a and b", "a, b
-/// and c".
+/// Joins items with commas, and with the word `last` before the final item. With "and" as `last`, the results are "a", "a
+/// and b", or "a, b and c".
 fn list(items: &[String], last: &str) -> String {
     match items {
         [] => String::new(),

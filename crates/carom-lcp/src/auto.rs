@@ -6,8 +6,7 @@ use crate::{
     pivoting,
 };
 
-/// Name of the method with which [`auto`] solved a linear complementarity problem, and the reason for the
-/// choice.
+/// Method that [`auto`] chose for a linear complementarity problem: its name, and the reason for the choice in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AutoChoice {
     /// Name of the method that gave the answer.
@@ -19,10 +18,10 @@ pub struct AutoChoice {
 /// Solves a linear complementarity problem with an automatically chosen method. Returns the solution, the name
 /// of the method and the reason for the choice.
 ///
-/// Lemke's method comes first: it processes the matrices of impact laws, and the check of its answer tells
-/// whether it succeeded. If it fails, principal pivoting is tried, which cannot end on a secondary ray. If that
-/// fails too and the problem is small, all complementary bases are tried. The methods share the budgets of the
-/// options.
+/// Lemke's method is tried first, because it solves the problems of impact laws. Each answer is checked. If that of
+/// Lemke's method fails the check, principal pivoting is tried, which cannot end on a secondary ray. If principal
+/// pivoting fails too and the problem is small, all complementary bases are tried. The budgets of the options limit
+/// the total work of all methods.
 ///
 /// # Errors
 ///

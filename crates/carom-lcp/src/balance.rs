@@ -67,8 +67,8 @@ impl Balance {
         self.sizes.reserve((2 * n).saturating_sub(self.sizes.len()));
     }
 
-    /// Computes the powers of two with which the rows and columns of the matrix are scaled to be balanced:
-    /// afterwards the largest entry of every row and column is about one.
+    /// Computes the powers of two by which the rows and columns of the matrix must be multiplied to balance the
+    /// matrix. In the balanced matrix the largest entry of every row and column is about one.
     pub(crate) fn set(&mut self, problem: LcpRef<'_>) {
         let n = problem.dim();
         self.means.clear();
@@ -134,9 +134,8 @@ impl Balance {
     /// vector are balanced first. The answer is heavy if its largest entry in at least one block of connected rows
     /// and columns exceeds $10^4$ times the largest entry of $q$ in that block.
     ///
-    /// Only heavy answers can have a small backward error although the problem has no solution: the smaller the
-    /// error, the larger the answer. The balancing is skipped if simpler scalings already show that the answer is
-    /// not heavy.
+    /// Only a heavy answer can have a small backward error although the problem has no solution. The balancing is
+    /// skipped if simpler scalings already show that the answer is not heavy.
     pub(crate) fn is_heavy(&mut self, problem: LcpRef<'_>, z: &[f64]) -> bool {
         let n = problem.dim();
         self.means.resize(n, 0.0);
@@ -171,8 +170,8 @@ impl Balance {
     }
 }
 
-/// Returns the root of node `i` in a forest, and shortens the path to it (path halving). `parent` holds the parent
-/// of each node; a root is its own parent.
+/// Returns the root of the tree that contains node `i` in a forest (union-find). `parent` holds the parent of each
+/// node, and a root is its own parent. The path to the root is shortened on the way (path halving).
 pub(crate) fn root(parent: &mut [usize], mut i: usize) -> usize {
     while parent[i] != i {
         parent[i] = parent[parent[i]];
@@ -181,9 +180,9 @@ pub(crate) fn root(parent: &mut [usize], mut i: usize) -> usize {
     i
 }
 
-/// True if simple bounds show that an answer is not very large compared with the vector $q$ (not heavy). `terms`
-/// holds one sum per row, $|q_i| + \sum_j |M_{ij}z_j|$. If no such sum is large compared with $|q_i|$, no entry of
-/// the answer is large, in any units.
+/// True if simple bounds show that an answer is not heavy, that is, not very large compared with the vector $q$.
+/// `terms` holds one sum per row, $|q_i| + \sum_j |M_{ij}z_j|$. If no such sum is large compared with $|q_i|$, no
+/// entry of the answer is large, in any units.
 #[inline]
 pub(crate) fn is_surely_light(terms: &[f64], vector: &[f64]) -> bool {
     let rows = terms.iter().zip(vector);

@@ -32,8 +32,8 @@ pub struct BoxedLcp {
     upper: DVector<f64>,
 }
 
-/// Answer to a [`BoxedLcp`], a linear complementarity problem with bounds: the variables, their residual and
-/// the outcome.
+/// Answer that [`BoxedLcp::solve`] gives to a linear complementarity problem with lower and upper bounds: the
+/// variables $z$, the vector $w = Mz + q$ and the outcome.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BoxedSolution {
     /// Outcome of the attempt.

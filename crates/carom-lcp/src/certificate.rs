@@ -11,10 +11,10 @@ const SAFE: std::ops::Range<f64> = 1e-270..1e270;
 /// Dimensionless residuals that measure how well an answer $z$ solves a linear complementarity problem with
 /// matrix $M$ and vector $q$.
 ///
-/// [`backward_error`](Self::backward_error) decides if the answer counts as a solution. The other residuals use
-/// one scale for all rows, $\omega = \max_{ij} |M_{ij}||z_j| + \lVert q\rVert_\infty$ with $w = Mz + q$, so
-/// that errors of rows with small entries do not show. No residual changes if $M$, $q$ or $z$ is multiplied by
-/// a positive number. Quotients 0/0 are 0.
+/// [`backward_error`](Self::backward_error) decides if the answer counts as a solution. All other residuals are
+/// relative to one scale for all rows, $\omega = \max_{ij} |M_{ij}||z_j| + \lVert q\rVert_\infty$, so that they do not
+/// show errors of rows with small entries. In their definitions $w = Mz + q$. No residual changes if $M$, $q$ or $z$
+/// is multiplied by a positive number. Quotients 0/0 are 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Certificate {
     /// Natural residual $\max_i |\min(z_i/\lVert z\rVert_\infty, w_i/\omega)|$.

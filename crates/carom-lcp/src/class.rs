@@ -4,14 +4,15 @@ use crate::LcpError;
 use crate::problem::check_finite;
 use nalgebra::DMatrix;
 
-/// Largest dimension of a matrix for the class tests that examine all principal submatrices, such as that for P
-/// matrices.
+/// Largest dimension of a matrix for which the class tests examine all principal submatrices, for example to decide if
+/// the matrix is a P matrix. Larger matrices get the answer [`Verdict::TooLarge`].
 pub const MAX_CLASS_DIM: usize = 14;
 
 /// A sign is not decided if the value is below this fraction of the magnitude of its terms.
 const MARGIN: f64 = 1e-12;
 
-/// Answer of a floating-point test of a matrix property, such as positive definiteness.
+/// Answer of a floating-point test if a matrix has a property, such as positive definiteness. Each entry of
+/// [`MatrixClass`] is such an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Verdict {
     /// The property holds, with a margin over rounding errors.
@@ -36,8 +37,8 @@ impl Verdict {
     }
 }
 
-/// Classes to which the matrix $M$ of a linear complementarity problem belongs. They determine if a solution
-/// exists and if Lemke's method finds it.
+/// Classes to which the matrix $M$ of a linear complementarity problem belongs, such as P or copositive matrices. The
+/// classes tell if a solution exists and if Lemke's method finds it.
 ///
 /// | class | definition | theorem (Cottle, Pang & Stone 1992) |
 /// | --- | --- | --- |
@@ -116,8 +117,8 @@ impl MatrixClass {
         })
     }
 
-    /// Returns a sentence that explains the meaning of a secondary ray, the failure of Lemke's method, for a
-    /// matrix of this class.
+    /// Returns a sentence that explains what it means for a matrix of this class if Lemke's method fails because it
+    /// ends on a secondary ray.
     pub fn explain_ray(&self) -> &'static str {
         match self {
             Self {
@@ -185,10 +186,10 @@ fn principal_minors(matrix: DMatrix<f64>) -> Verdict {
 /// Computes the least value of $x^TAx$ over $x \ge 0$, $\sum_i x_i = 1$, for the symmetric matrix $A$ (n × n, n ≥
 /// 1).
 ///
-/// Every subset S of the indices is tried as the set of nonzero entries of a minimizer. On this face the stationary
-/// point satisfies $A_{SS}x = \lambda e$ and $e^Tx = 1$, with $e$ the vector of ones, and $\lambda$ is the value of
-/// $x^TAx$. Subsets with a singular system may be skipped: along a flat direction another minimizer with fewer
-/// nonzero entries is reached.
+/// A minimizer $x$ has some set $S$ of nonzero entries, so that every subset of the indices is tried as $S$. The
+/// stationary point for $S$ satisfies $A_{SS}x = \lambda e$ and $e^Tx = 1$, with $e$ the vector of ones; $\lambda$ is
+/// the value of $x^TAx$. A subset with a singular system may be skipped: its minimizers form a line, along which
+/// another minimizer with fewer nonzero entries is reached.
 fn least_value_on_simplex(symmetric: &DMatrix<f64>) -> f64 {
     let n = symmetric.nrows();
     let mut least = if n == 0 { 1.0 } else { f64::INFINITY };

@@ -65,7 +65,8 @@ pub struct ContactLcp {
     is_capped: bool,
 }
 
-/// Input of a contact problem in contact space: Delassus matrix, contact velocities, friction and restitution.
+/// Input from which a [`ContactLcp`] is created: Delassus matrix, contact velocities before the impact, friction
+/// coefficients and restitutions.
 #[derive(Clone, Copy, Debug)]
 pub struct ContactRows<'a> {
     /// Delassus matrix $G$ of all contact rows (1/kg).
@@ -81,9 +82,9 @@ pub struct ContactRows<'a> {
 }
 
 impl ContactLcp {
-    /// Creates the linear complementarity problem of frictionless contacts: matrix $M = G$ on the normal rows
-    /// and vector $q = (1 + e) b_n$, with the Delassus matrix $G$, the normal velocities $b_n$ before the
-    /// impact and the restitutions $e$.
+    /// Creates the linear complementarity problem of frictionless contacts. The matrix is $M = G$ on the normal rows,
+    /// and the vector is $q = (1 + e) b_n$. Here $G$ is the Delassus matrix, $b_n$ are the normal velocities before
+    /// the impact, and $e$ the restitutions.
     ///
     /// # Errors
     ///
@@ -106,9 +107,10 @@ impl ContactLcp {
         )
     }
 
-    /// Creates the linear complementarity problem of contacts with friction and an upper bound (cap) on each
-    /// normal impulse, the sub-step of set-valued impact. `n_directions` is the number of generators of each
-    /// polygonal friction cone; `caps` are the bounds $\lambda_{\max} \ge 0$ (N·s, one per contact).
+    /// Creates the linear complementarity problem of contacts with friction and an upper bound (cap) on each normal
+    /// impulse. Set-valued impact laws solve such a problem in each of their sub-steps. `n_directions` is the number
+    /// of generators of each polygonal friction cone; `caps` are the bounds $\lambda_{\max} \ge 0$ (N·s, one per
+    /// contact).
     ///
     /// # Errors
     ///
@@ -215,10 +217,9 @@ impl ContactLcp {
     }
 }
 
-/// Returns the generators of a polygonal friction cone as unit vectors in the tangent plane: `n_directions`
-/// vectors with `n_tangents` entries each. They are exact at multiples of a right angle. Without tangents
-/// (`n_tangents` = 0) the list is empty; with one tangent, in the plane, the directions are plus and minus the
-/// tangent.
+/// Returns the generators of a polygonal friction cone as unit vectors in the tangent plane: `n_directions` vectors
+/// with `n_tangents` entries each. The vectors are exact at multiples of a right angle. Without tangents the list is
+/// empty; with one tangent, in the plane, the directions are plus and minus the tangent.
 ///
 /// # Errors
 ///

@@ -42,13 +42,14 @@ struct Bounded<'a> {
 }
 
 impl<'a> Bounded<'a> {
-    /// Computes the solution of a complementary basis near `z` (n entries) and proven bounds of its errors. `basis`
-    /// is `true` where $z_i$ is basic. `None` if no bound is found.
+    /// Computes the solution of a complementary basis near `z` (n entries), with proven bounds of its errors. `basis`
+    /// is `true` where $z_i$ is basic. Returns `None` if no bound is found.
     ///
-    /// With an approximate inverse $R$ and $\lVert I - RA\rVert_\infty \le \alpha < 1$ the solution of $Ax = b$ is
-    /// within $v + \frac{\alpha}{1-\alpha}\lVert v\rVert_\infty$ of the approximate solution $\tilde x$,
-    /// $v = |R||b - A\tilde x|$ (Rump, *Verification methods*, Acta Numerica 2010, Section 10). Here $\tilde x$ has
-    /// twice the precision, so that few signs remain unknown.
+    /// The solution of the basis solves a linear system $Ax = b$. Let $R$ be an approximate inverse of $A$ with
+    /// $\lVert I - RA\rVert_\infty \le \alpha < 1$, and $\tilde x$ an approximate solution with
+    /// $v = |R||b - A\tilde x|$. Then the error of $\tilde x$ is at most
+    /// $v + \frac{\alpha}{1-\alpha}\lVert v\rVert_\infty$ in every entry (Rump, *Verification methods*, Acta Numerica
+    /// 2010, Section 10). Here $\tilde x$ has twice the precision, so that few signs remain unknown.
     fn new(problem: LcpRef<'a>, basis: &[bool], z: &[f64]) -> Option<Self> {
         let n = problem.dim();
         let mut balance = Balance::new();
@@ -113,8 +114,8 @@ impl<'a> Bounded<'a> {
         scale_by_power(self.problem.vector()[i], self.balance.row[i] + self.shift)
     }
 
-    /// True if the scaling by powers of two has not rounded an entry of the vector, or of a matrix column that
-    /// belongs to a basic variable.
+    /// True if the scaling by powers of two was exact: no entry of the vector was rounded, and no entry of the matrix
+    /// columns that belong to basic variables.
     fn is_exact(&self) -> bool {
         let is_exact = |x: f64, scaled: f64| x == 0.0 || scaled.abs() > SMALLEST;
         let vector = self.problem.vector().iter().enumerate();

@@ -12,8 +12,8 @@ use crate::{LcpError, LcpRef, LcpSolution, LcpStatus, LemkeWorkspace, Proof};
 use nalgebra::{DMatrix, DVector};
 use std::collections::HashMap;
 
-/// Largest dimension of a linear complementarity problem whose complementary bases are all enumerated; there
-/// are then 65 536 of them ($2^{16}$).
+/// Largest dimension of a linear complementarity problem whose complementary bases are all tried. A problem of this
+/// dimension has 65 536 bases ($2^{16}$).
 pub const MAX_ENUMERATE_DIM: usize = 16;
 
 /// A pivot below this fraction of the largest may be zero: exact arithmetic decides.
@@ -25,8 +25,8 @@ const NOISE: f64 = 1e-14;
 /// Two solutions are equal if their entries differ by less than this, relative to each entry.
 const SAME: f64 = 1e-9;
 
-/// All basic solutions of a linear complementarity problem, and the segments and rays of solutions that connect
-/// them.
+/// Result of [`enumerate`](fn@enumerate): all basic solutions of a linear complementarity problem, the segments of
+/// solutions between two of them, and the rays of solutions that start at one of them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Enumeration {
     /// Distinct basic solutions, in the order of their bases: the basis of all $w$ first, $z_0$ exchanged
@@ -319,8 +319,8 @@ impl Visitor<'_> {
         block
     }
 
-    /// Stores the answer `z` of a problem with more than eight rows if it passes the final check of solutions,
-    /// which may spend part of the budget `work`.
+    /// Checks the answer `z` of a problem with more than eight rows, and stores it if it passes the final check of
+    /// solutions. The check may spend part of the budget `work`.
     fn keep_solution(&mut self, mut z: DVector<f64>, work: &mut Work) {
         // Nearly all bases are rejected here.
         if backward_error(self.problem, z.as_slice()) > SOLVED_ERROR {
@@ -368,8 +368,8 @@ impl Visitor<'_> {
         }
     }
 
-    /// Stores a direction $u$ along which solutions extend to infinity: if $z$ is a solution, so may be $z + su$
-    /// for all $s > 0$. Directions that are already known, or that are inaccurate in double precision, are ignored.
+    /// Stores a direction $u$ along which solutions extend to infinity: if $z$ is a solution, $z + su$ may be
+    /// solutions for all $s > 0$. A direction that is already known, or inaccurate in double precision, is not stored.
     fn keep_direction(&mut self, direction: &Rounded) {
         let mut u = DVector::from_column_slice(&direction.z);
         let largest = u.amax();
@@ -389,8 +389,8 @@ impl Visitor<'_> {
         }
     }
 
-    /// Decides in rational arithmetic a problem for which no nonsingular basis has a solution. If a singular basis
-    /// has a solution, it is stored; otherwise the proof that no solution exists is stored in `all`.
+    /// Decides in rational arithmetic a problem for which no nonsingular basis has a solution. Stores the solution of
+    /// a singular basis if there is one; otherwise stores in `all` the proof that no solution exists.
     fn settle(&mut self, all: &mut Enumeration, work: &mut Work) {
         let problem = self.problem;
         let (integers, _) = self.integers();
@@ -448,8 +448,9 @@ fn signs(problem: LcpRef<'_>, z: &[f64]) -> Signs {
     signs
 }
 
-/// Returns the bit sets of the positive entries of $z$ and of $w = Mz + q$ for the solution of a basis, if it is
-/// certain that every entry not zero by definition is positive. `basis` is `true` where $z_i$ is basic.
+/// Returns the bit sets of the positive entries of $z$ and of $w = Mz + q$ for the solution of a basis. The caller
+/// must know that every basic variable is positive unless it is zero by definition. `basis` is `true` where $z_i$ is
+/// basic; elsewhere $w_i$ is basic.
 fn strict_signs(problem: LcpRef<'_>, basis: &[bool]) -> Signs {
     let mut signs = (0, 0);
     for (i, q) in problem.vector().iter().enumerate() {

@@ -14,7 +14,8 @@ pub enum LcpError {
         /// Number of columns given.
         columns: usize,
     },
-    /// A dense problem of this size would not fit in memory.
+    /// The problem has more rows than the method accepts: its dense matrix would not fit in memory, or the method
+    /// would take too long.
     #[error("problem has dimension {n}: dense problems go up to {max}")]
     TooLarge {
         /// Dimension of the problem.
@@ -22,7 +23,7 @@ pub enum LcpError {
         /// Largest dimension accepted by the method.
         max: usize,
     },
-    /// A vector or matrix has the wrong number of entries.
+    /// A vector or matrix has the wrong number of entries for this problem.
     #[error("{what} has {found} entries where {expected} are needed")]
     DimensionMismatch {
         /// Name of the quantity.
@@ -42,7 +43,7 @@ pub enum LcpError {
         /// Value of the entry: NaN or an infinity.
         value: f64,
     },
-    /// A covering vector has an entry that is not positive.
+    /// The covering vector in the options of Lemke's method has an entry that is not positive.
     #[error("covering vector has the entry {value} at index {index}: all must be positive")]
     InvalidCover {
         /// Index of the entry.
@@ -60,13 +61,14 @@ pub enum LcpError {
         /// Upper bound of the variable.
         upper: f64,
     },
-    /// The block of the unbounded variables is singular: they cannot be eliminated.
+    /// The matrix block of the variables without bounds is singular, so that these variables cannot be eliminated.
+    /// Bounds on these variables avoid this error.
     #[error("the block of the {n_free} free variables is singular")]
     SingularFreeBlock {
         /// Number of free variables.
         n_free: usize,
     },
-    /// A diagonal entry that a method divides by is not positive.
+    /// A diagonal entry of the matrix, by which the method divides, is not positive.
     #[error("diagonal entry {index} is {value}: it must be positive")]
     NonPositiveDiagonal {
         /// Index of the diagonal entry.

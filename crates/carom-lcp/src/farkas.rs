@@ -12,8 +12,9 @@ use carom_numeric::sums::ExactSum;
 /// Products below this may lose the lower half of their exact value.
 const SMALLEST_PRODUCT: f64 = 1e-280;
 
-/// True if `direction` (n entries) proves that no $z \ge 0$ satisfies $Mz + q \ge 0$, either itself or after its
-/// ratios are rounded to integers. Overwrites `direction` with the certificate.
+/// True if `direction` (n entries), scaled to a largest entry of one, proves that no $z \ge 0$ satisfies
+/// $Mz + q \ge 0$. If this vector is no proof, it is scaled so that its smallest positive entry is one, rounded to
+/// integers, and tried again. Overwrites `direction` with the vector that was tried last.
 pub(crate) fn proves_infeasible(problem: LcpRef<'_>, direction: &mut [f64]) -> bool {
     let largest = direction.iter().fold(0.0f64, |m, u| m.max(*u));
     if largest <= 0.0 || !largest.is_finite() {
@@ -52,8 +53,8 @@ fn sign(a: &[f64], u: &[f64]) -> i32 {
     })
 }
 
-/// Computes the exact sign of $a \cdot u$ (-1, 0 or 1) in double precision, with an exact sum where a plain one
-/// does not decide. `None` if a product could overflow or underflow.
+/// Computes the exact sign of $a \cdot u$ (-1, 0 or 1) in double precision. If rounding errors leave the sign of a
+/// plain sum undecided, an exact sum is computed. `None` if a product could overflow or underflow.
 fn sign_by_expansion(a: &[f64], u: &[f64]) -> Option<i32> {
     let products = || a.iter().zip(u).filter(|(a, u)| **a != 0.0 && **u != 0.0);
     let (mut sum, mut size) = (0.0, 0.0);

@@ -62,8 +62,8 @@ fn bounds(problem: LcpRef<'_>, basis: &[bool], z: &[f64], work: &mut Work) -> En
     }
 }
 
-/// Returns the number of multiply-adds that proven error bounds for a basis take: one matrix inverse and two
-/// products. `basis` is `true` where $z_i$ is basic.
+/// Returns the number of multiply-adds needed to compute proven error bounds for a basis: one matrix inverse and two
+/// matrix products. `basis` is `true` where $z_i$ is basic.
 fn bounds_cost(basis: &[bool]) -> u64 {
     let k = basis.iter().filter(|is_basic| **is_basic).count() as u64;
     3 * k * k * k
@@ -75,9 +75,9 @@ pub(crate) fn is_refuted(problem: LcpRef<'_>, basis: &[bool], z: &[f64], work: &
     work.spend(bounds_cost(basis)) && refutes(problem, basis, z)
 }
 
-/// True if at least one $w_i = (Mz + q)_i$ with nonbasic $z_i$ may be negative in exact arithmetic: it is negative,
-/// or not large compared with the terms of its row. `basis` is `true` where $z_i$ is basic; `terms` holds the sums
-/// of the magnitudes of the terms of $w$.
+/// True if at least one $w_i = (Mz + q)_i$ with nonbasic $z_i$ may be negative in exact arithmetic: its computed value
+/// is negative, or not large compared with the terms of its row. `basis` is `true` where $z_i$ is basic; `terms` holds
+/// for each row the sum of the magnitudes of the terms of $w_i$.
 pub(crate) fn is_doubtful(basis: &[bool], w: &[f64], terms: &[f64]) -> bool {
     let rows = w.iter().zip(terms);
     let mut slacks = basis.iter().zip(rows).filter(|(is_basic, _)| !**is_basic);
@@ -187,8 +187,8 @@ pub(crate) fn decided(problem: LcpRef<'_>, mut found: LcpSolution, work: &mut Wo
     found
 }
 
-/// Sets `z` to zero and returns the residuals of that answer, for problems without any answer. Writes $w = q$ into
-/// `w`.
+/// Sets `z` to zero and returns the residuals of this answer, for problems for which no method has an answer. Writes
+/// $w = q$ into `w`.
 pub(crate) fn certify_nothing(problem: LcpRef<'_>, z: &mut [f64], w: &mut [f64]) -> Certificate {
     z.fill(0.0);
     certify(problem, z, w)

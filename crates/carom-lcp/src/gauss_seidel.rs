@@ -16,9 +16,9 @@ const SWEEPS_PER_CHECK: usize = 8;
 ///
 /// $$ z_i \leftarrow \max\left(0, z_i - \omega \frac{w_i}{M_{ii}}\right). $$
 ///
-/// The method converges for symmetric positive semidefinite matrices with positive diagonal and solvable $q$ if
-/// $0 < \omega < 2$, and for strictly diagonally dominant matrices if $\omega \le 1$. Convergence is linear, so
-/// that Lemke's method is faster except for large problems and low accuracy.
+/// The method converges for symmetric positive semidefinite matrices with positive diagonal if the problem has a
+/// solution and $0 < \omega < 2$. The method also converges for strictly diagonally dominant matrices if
+/// $\omega \le 1$. Convergence is linear, so that Lemke's method is faster except for large problems and low accuracy.
 ///
 /// # Examples
 ///
@@ -35,12 +35,12 @@ const SWEEPS_PER_CHECK: usize = 8;
 /// Cottle, Pang & Stone 1992, Algorithm 5.2.1; Cryer 1971.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GaussSeidel {
-    /// Largest number of sweeps.
+    /// Largest number of sweeps. A larger value takes more time, but reaches smaller residuals.
     pub max_sweeps: usize,
     /// Relaxation $\omega$, in (0, 2).
     pub relaxation: f64,
-    /// [Residual](crate::Certificate::residual) at which the sweeps end. Then the linear system of the variables
-    /// that are positive is solved directly, and that answer is checked.
+    /// [Residual](crate::Certificate::residual) at which the sweeps end. The linear system of the positive variables
+    /// is then solved directly, and the resulting answer is checked.
     pub residual: f64,
 }
 
@@ -116,9 +116,10 @@ impl GaussSeidel {
     }
 }
 
-/// Finishes a solution by Gauss-Seidel sweeps, from the last iterate `z` and $w = Mz + q$. The pairs with
-/// $M_{ii}z_i > w_i$ form a complementary basis. Returns the accurate solution of that basis if it solves the
-/// problem, and the last iterate otherwise. With at most eight rows, rational arithmetic decides instead.
+/// Finishes a solution by Gauss-Seidel sweeps, from the last iterate `z` and $w = Mz + q$. The indices with
+/// $M_{ii}z_i > w_i$ define a complementary basis, in which $z_i$ is basic for these indices. Returns the accurate
+/// solution of that basis if it solves the problem, and the last iterate otherwise. With at most eight rows, rational
+/// arithmetic decides instead.
 fn finish(problem: &Lcp, z: DVector<f64>, w: &DVector<f64>, n_sweeps: u64) -> LcpSolution {
     let diagonal = problem.matrix().diagonal();
     let rows = z.iter().zip(w.iter()).zip(diagonal.iter());

@@ -19,13 +19,14 @@ const NEGLIGIBLE: f64 = 1e-11;
 /// block pivots of Keller if a diagonal entry is zero. `max_pivots` is the largest number of pivots; `None`
 /// means $50n + 1000$ for n variables.
 ///
-/// The method is intended for P matrices, where every diagonal entry met is positive, and for positive
-/// semidefinite matrices, where a ray (a partner that nothing stops) means that the problem is infeasible. It
-/// may work for other matrices; the certificate of the answer tells.
+/// The method is intended for P matrices and for positive semidefinite matrices. For P matrices every diagonal pivot
+/// is positive. For positive semidefinite matrices a ray, along which a variable grows without limit, means that the
+/// problem is infeasible. The method may also work for other matrices; the residuals in the returned answer tell if
+/// the answer is accurate.
 ///
-/// In each major cycle a variable $w_r < 0$ is increased to zero by increasing its partner, while nonnegative
-/// variables stay nonnegative. If nothing stops the partner, the next negative variable is tried. The solution
-/// of the final basis is computed from the original problem.
+/// In each major cycle a negative basic variable is increased to zero: the nonbasic variable of its pair ($w_r$,
+/// $z_r$) grows, while nonnegative basic variables stay nonnegative. If nothing limits this growth, the next negative
+/// variable is tried. The solution of the final basis is computed from the original problem.
 ///
 /// # Examples
 ///
@@ -77,7 +78,7 @@ struct Tableau {
     n_pivots: u64,
 }
 
-/// Event that stops the driving variable.
+/// Event that ends the growth of the nonbasic variable that is increased (the driving variable).
 enum Stop {
     /// The partner reaches zero, or the driving variable itself does.
     Own,
@@ -185,9 +186,10 @@ impl Tableau {
         }
     }
 
-    /// Finds the first event that stops the growth of a nonbasic variable, that of the pair ($w_r$, $z_r$), from
-    /// `value` on. Returns the event and the value of the variable there. `is_dual`: the variable grows from a
-    /// negative value to zero. `scale` is the magnitude of the vector $q$, to which rounding errors are compared.
+    /// Finds the first event that ends the growth of the nonbasic variable of the pair ($w_r$, $z_r$), which grows
+    /// from `value` on. Returns the event and the value of the variable there. If `is_dual` is true, the variable
+    /// grows from a negative value to zero. `scale` is the magnitude of the vector $q$, to which rounding errors are
+    /// compared.
     fn stop(&self, r: usize, value: f64, is_dual: bool, scale: f64) -> (Stop, f64) {
         let n = self.n;
         let zero = self.zero();

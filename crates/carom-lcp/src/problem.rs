@@ -122,7 +122,8 @@ impl Lcp {
     }
 }
 
-/// Linear complementarity problem borrowed from slices; nothing is copied.
+/// Linear complementarity problem that borrows its matrix $M$ and its vector $q$ from slices, so that nothing is
+/// copied. The methods with a reusable workspace take the problem in this form.
 #[derive(Clone, Copy, Debug)]
 pub struct LcpRef<'a> {
     matrix: &'a [f64],
@@ -241,8 +242,8 @@ fn scan<const N: usize>(chunks: &[[f64; N]]) -> (f64, f64) {
     (most.into_iter().fold(0.0, larger), sums.iter().sum())
 }
 
-/// Answer to a linear complementarity problem: the variables $z$ and $w = Mz + q$, their residuals, and the
-/// proof behind the status.
+/// Answer of a solver to a linear complementarity problem: the status, the variables $z$ and $w = Mz + q$, their
+/// residuals, and the kind of proof on which the status rests.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LcpSolution {
     /// Outcome of the attempt. Unless it is [`Solved`](LcpStatus::Solved), `z` is the best answer found.
@@ -256,7 +257,7 @@ pub struct LcpSolution {
     /// True if `z` is so large compared with the data that a small backward error does not prove a solution:
     /// with rows and columns scaled to largest entry one, its largest entry exceeds $10^4$ times that of $q$.
     pub is_heavy: bool,
-    /// Kind of proof behind the status; `None` without a proof.
+    /// Kind of proof on which the status rests; `None` if there is no proof.
     pub proof: Option<Proof>,
     /// Vector $u$ of [`Proof::Farkas`] (n entries); empty for other outcomes.
     pub farkas: Vec<f64>,

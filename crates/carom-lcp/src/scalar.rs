@@ -50,8 +50,9 @@ pub(crate) fn smaller<T: PartialOrd>(a: T, b: T) -> T {
     if a < b { a } else { b }
 }
 
-/// Combines the entries of an array to one value, by halves: the first half with the second, and so on. This has a
-/// shorter chain of dependent operations than combining them one after the other.
+/// Combines all entries of an array into one value with the function `combine`: the first half of the entries with the
+/// second half, and so on. The operations depend on each other in a shorter chain than if the entries were combined
+/// one after the other.
 #[inline(always)]
 pub(crate) fn reduce<T: Copy, const N: usize>(mut lanes: [T; N], combine: impl Fn(T, T) -> T) -> T {
     let mut n = N;

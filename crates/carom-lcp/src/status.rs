@@ -13,14 +13,14 @@ pub enum LcpStatus {
     Solved,
     /// The path ended on a secondary ray, and neither a solution nor infeasibility was proven.
     ///
-    /// For the classes in [`MatrixClass`](crate::MatrixClass) that Lemke's method processes a ray means that
-    /// there is no solution.
+    /// For the classes in [`MatrixClass`](crate::MatrixClass) for which Lemke's method finds every existing solution,
+    /// a ray means that there is no solution.
     Ray,
     /// A limit on pivots, sweeps or work was reached before a solution was found.
     IterationLimit,
     /// The problem is proven to have no solution.
     Infeasible,
-    /// An answer was found, but it fails the check of its accuracy.
+    /// An answer was found, but its residual is too large or a proof of its accuracy failed.
     Inaccurate,
 }
 
@@ -44,7 +44,8 @@ impl fmt::Display for LcpStatus {
     }
 }
 
-/// Kind of proof that a linear complementarity problem is solved, or that it has no solution.
+/// Kind of proof by which a solver has shown that a linear complementarity problem is solved, or that the problem has
+/// no solution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Proof {
@@ -55,7 +56,7 @@ pub enum Proof {
     Exact,
     /// Infeasible: a certificate $u \ge 0$ satisfies $M^Tu \le 0$ and $q^Tu < 0$ exactly.
     Farkas,
-    /// Infeasible: no one of the $2^n$ complementary cones contains $q$, by exact arithmetic.
+    /// Infeasible: exact arithmetic shows that none of the $2^n$ complementary cones contains $q$.
     Bases,
 }
 

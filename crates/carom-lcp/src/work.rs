@@ -1,7 +1,7 @@
 //! Budget of elementary operations. Operations are counted rather than timed, so that answers are reproducible.
 
-/// Default budget of multiply-adds for all attempts at one linear complementarity problem together: about ten
-/// seconds.
+/// Default budget for the solution of one linear complementarity problem: largest number of multiply-adds of all
+/// attempts together, which take about ten seconds.
 pub const DEFAULT_MAX_WORK: u64 = 20_000_000_000;
 
 /// Cost of an operation in twice the precision, relative to a plain one.
@@ -65,14 +65,14 @@ impl Work {
         }
     }
 
-    /// Subtracts from this budget the multiply-adds that a subtask has used. `part` is the remaining budget of the
-    /// subtask, which was `given` multiply-adds at its start.
+    /// Subtracts from this budget the multiply-adds that a subtask has used. `part` is the budget left to the subtask
+    /// at its end, and `given` is the number of multiply-adds that the subtask had at its start.
     pub(crate) fn take_back(&mut self, part: &Self, given: u64) {
         self.left = self.left.saturating_sub(given - part.left.min(given));
     }
 
-    /// Subtracts from this budget the multiply-adds and pivots that a subtask has used. `part` is the remaining
-    /// budget of the subtask, which was `given` multiply-adds at its start.
+    /// Subtracts from this budget the multiply-adds and pivots that a subtask has used. `part` is the budget left to
+    /// the subtask at its end, and `given` is the number of multiply-adds that the subtask had at its start.
     pub(crate) fn take_back_pivots(&mut self, part: &Self, given: u64) {
         self.take_back(part, given);
         self.pivots_left = part.pivots_left;

@@ -4,8 +4,8 @@ use super::given::Given;
 use super::interval::Interval;
 use std::ops::Add;
 
-/// Set of velocities after an impact for which a bound on a velocity component is valid: outcomes of finite steps, or of
-/// paths of infinitesimal steps.
+/// Set of velocities after an impact for which a bound on a velocity component is proven. The set consists of the
+/// velocities that chains of finite impulse steps reach, or of those that paths of infinitesimal steps reach.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum BoundedSet {
     /// Ends of finite chains of steps: the set of outcomes of `carom-judge`. It contains the answers of all inelastic
@@ -16,9 +16,9 @@ pub enum BoundedSet {
     Paths,
 }
 
-/// True if the proof multipliers `nu` of the normal velocities, one per contact, are finite and have valid signs. They
-/// must not be negative, except that of contact `last` (the contact that pushes in the last step), which may have any
-/// sign.
+/// True if the multipliers `nu` of a proof, one per contact, are finite and have valid signs. The multipliers belong
+/// to the normal velocities and must not be negative; only the multiplier of contact `last`, which pushes in the last
+/// step, may have any sign.
 pub(super) fn is_signed(nu: &[f64], last: usize, given: &Given) -> bool {
     let is_right = |(i, x): (usize, &f64)| x.is_finite() && (i == last || *x >= 0.0);
     nu.len() == given.contacts.len() && last < nu.len() && nu.iter().enumerate().all(is_right)

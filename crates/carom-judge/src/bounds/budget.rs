@@ -28,8 +28,8 @@ impl Budget {
         self.left = self.left.saturating_sub(work);
     }
 
-    /// Returns how many times a task of `work` units (multiply-adds) fits into the work that is left. If it fits fewer
-    /// than `fewest` times, marks the budget as ended and returns `None`.
+    /// Returns the number of times that a task of `work` units (multiply-adds) fits into the remaining budget. If this
+    /// number is smaller than `fewest`, marks the budget as ended and returns `None`.
     pub(super) fn times(&mut self, work: u64, fewest: u64) -> Option<u64> {
         let times = self.left / work.max(1);
         if times < fewest {
@@ -39,8 +39,8 @@ impl Budget {
         Some(times)
     }
 
-    /// Runs `search` with an equal share of the work that is left, and returns its result. `others` is the number of
-    /// searches that still follow.
+    /// Runs `search` with an equal share of the remaining budget, and returns its result. `others` is the number of
+    /// searches that still follow and get an equal share each.
     pub(super) fn share<T>(&mut self, others: usize, search: impl FnOnce(&mut Self) -> T) -> T {
         let given = self.left / (others as u64 + 1);
         let mut part = Self::new(given);

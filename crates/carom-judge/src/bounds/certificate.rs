@@ -7,10 +7,10 @@ use super::moment::Moment;
 use carom_contact::{ImpactError, ImpactProblem};
 
 /// Proof of an upper bound of $c\cdot v^+$, the component of the velocity $v^+$ after an impact along a direction $c$. The
-/// bound is valid for all outcomes in which a given contact is the one that pushes in the last step.
+/// bound is valid for all outcomes in which one given contact pushes in the last step ([`last`](Self::last)). The largest
+/// of these bounds over all contacts is valid for every outcome, provided that a contact approaches before the impact.
 ///
-/// It can be checked without the program that found it. The largest bound over all contacts is valid for every outcome of
-/// a problem in which a contact approaches.
+/// [`verify`](Self::verify) checks the proof from the problem alone, without the program that found the proof.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum BoundCertificate {
@@ -20,11 +20,12 @@ pub enum BoundCertificate {
     Moment(Box<Moment>),
 }
 
-/// Proof of an upper bound of $c\cdot v^+$ from momentum, friction cones and energy (Theorem 1). It consists of multipliers
-/// $w$ with $J_{n,i}w \ge \mu_i\lVert J_{t,i}w\rVert$ for every contact $i$, and $\nu$ with $\nu_i \ge 0$ for every contact
-/// except the one that pushes in the last step. $c$ is the direction of the bound, $v^\pm$ are the velocities after and
-/// before the impact, $J_{n,i}$ and $J_{t,i}$ are the normal and tangential rows of a contact, $\mu_i$ is its friction
-/// coefficient, $J_n$ has all normal rows, $M$ is the mass matrix. The multipliers prove
+/// Proof of an upper bound of $c\cdot v^+$, the component of the velocity $v^+$ after an impact along a direction $c$, from
+/// momentum, friction cones and energy (Theorem 1). The proof consists of two multipliers. The velocity $w$ satisfies
+/// $J_{n,i}w \ge \mu_i\lVert J_{t,i}w\rVert$ for every contact $i$. The list $\nu$ satisfies $\nu_i \ge 0$ for every
+/// contact except the one that pushes in the last step. Here $J_{n,i}$, $J_{t,i}$ and $\mu_i$ are the normal row, the
+/// tangential rows and the friction coefficient of contact $i$. $J_n$ holds all normal rows, $M$ is the mass matrix, and
+/// $v^-$ is the velocity before the impact. The multipliers prove
 ///
 /// $$ c\cdot v^+ \le -w\cdot Mv^- + \lVert c + J_n^T\nu + Mw\rVert_{M^{-1}}\lVert v^-\rVert_M, $$
 ///
@@ -50,9 +51,9 @@ impl BoundCertificate {
         }
     }
 
-    /// Checks this certificate and returns the upper bound of `direction` $\cdot v^+$ that it proves for the outcomes of
-    /// finite chains of steps ([`BoundedSet::Steps`]), rounded up; $v^+$ is the velocity after the impact. `None` if the
-    /// certificate is invalid.
+    /// Checks this certificate, and returns the proven upper bound (rounded up) of `direction` $\cdot v^+$, where $v^+$ is
+    /// the velocity after the impact. The bound is valid for the outcomes of finite chains of steps
+    /// ([`BoundedSet::Steps`]). Returns `None` if the certificate does not prove a bound.
     ///
     /// # Errors
     ///
@@ -66,8 +67,9 @@ impl BoundCertificate {
         self.verify_for(problem, direction, BoundedSet::Steps)
     }
 
-    /// Checks this certificate and returns the upper bound of `direction` $\cdot v^+$ that it proves for the outcomes in
-    /// `set`, rounded up; $v^+$ is the velocity after the impact. `None` if the certificate is invalid for this set.
+    /// Checks this certificate, and returns the proven upper bound (rounded up) of `direction` $\cdot v^+$, where $v^+$ is
+    /// the velocity after the impact. The bound is valid for the outcomes in `set`. Returns `None` if the certificate does
+    /// not prove a bound for this set.
     ///
     /// # Errors
     ///

@@ -23,8 +23,8 @@ pub(super) struct Known {
     pub(super) paths: Option<Vec<Vec<f64>>>,
 }
 
-/// Returns the set of velocities after the impact in closed form, if a closed form is known for the problem. `given`
-/// has the numbers of the problem.
+/// Returns the set of velocities after the impact in closed form, where a closed form is known for this kind of problem.
+/// `given` holds mass matrix, contacts and velocity of `problem` as numbers.
 pub(super) fn known(problem: &ImpactProblem<'_>, given: &Given) -> Known {
     let contacts = problem.contacts();
     let is_approaching = problem.is_approaching();
@@ -74,7 +74,7 @@ fn routh(problem: &ImpactProblem<'_>) -> Option<Vec<Vec<f64>>> {
 /// Let $n_i$ be the normal of contact $i$, $v$ and $v'$ the velocities before and after a step, and $D = v' - v$. A
 /// step from $v$ with $n_iv \ge 0$ pushes only at contacts with $n_iv' \le 0$, so that $n_iD \le 0$ there and
 /// $\sum_i\lambda_in_iD \le 0$ with the normal impulses $\lambda_i$. Without friction the sum is $\lVert D\rVert_M^2$,
-/// with the mass matrix $M$. With friction it is at least $\lambda^TB\lambda$,
+/// with the mass matrix $M$. With friction this sum is at least $\lambda^TB\lambda$,
 /// $B_{ij} = n_iM^{-1}n_j^T - \mu_j\lVert n_iM^{-1}t_j^T\rVert$ with tangents $t_j$ and friction coefficients $\mu_j$:
 /// no step begins if $B$ is strictly copositive.
 fn no_step_begins(space: &ContactSpace) -> bool {
@@ -110,13 +110,13 @@ fn no_step_begins(space: &ContactSpace) -> bool {
         })
 }
 
-/// Computes the velocities after the impact of two frictionless contacts with linearly independent normals, at least
-/// one of which approaches. Returns the end points of the set of outcomes, `None` if the normals are dependent to
-/// working precision.
+/// Computes the velocities after the impact of two frictionless contacts with linearly independent normals, at least one
+/// of which approaches. Returns the end points of the set of outcomes; `None` if the normals are dependent to working
+/// precision.
 ///
-/// The outcomes are segments on the axes of $y = J_nv^+$, the normal velocities after the impact. The contact that
-/// pushes last is closed at the end. The normal velocity of the other takes all values between the two orders of
-/// impacts, because pushes may overlap.
+/// Let $y = J_nv^+$ be the two normal velocities after the impact. The contact that pushes last is closed at the end, so
+/// that the outcomes lie on the axes of $y$. The normal velocity of the other contact takes all values between those of
+/// the two orders of impacts, because pushes may overlap.
 fn two_smooth(given: &Given) -> Option<Vec<Vec<f64>>> {
     let [first, second] = given.contacts.as_slice() else {
         return None;

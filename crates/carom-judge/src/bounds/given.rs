@@ -16,9 +16,9 @@ pub(super) struct Definite {
 }
 
 impl Definite {
-    /// Stores a symmetric matrix $A$, scaled so that the diagonal is about one, with a proven lower bound of its
-    /// eigenvalues. Returns `None` if it cannot be proven positive definite. `error` bounds the norm of the error of
-    /// the entries.
+    /// Stores a symmetric matrix $A$, scaled to a diagonal of about one, together with a proven lower bound of its
+    /// eigenvalues. Returns `None` if the matrix cannot be proven positive definite. `error` bounds the norm of the error
+    /// of the given entries.
     pub(super) fn new(matrix: &DMatrix<f64>, error: f64) -> Option<Self> {
         let scales: Vec<f64> = matrix
             .diagonal()
@@ -132,8 +132,8 @@ pub(super) struct Given {
 }
 
 impl Given {
-    /// Extracts the mass matrix, the contacts and the velocity before the impact from a problem, and computes an upper
-    /// bound of the speed before the impact.
+    /// Takes the mass matrix, the contacts and the velocity before the impact from a problem, and computes an upper bound
+    /// of the norm of this velocity in the kinetic metric.
     ///
     /// # Errors
     ///

@@ -62,7 +62,8 @@ use program::Whitened;
 /// one eight times the one before.
 const MAX_SHIFTS: i32 = 14;
 
-/// Method that searches for bounds on the velocity after an impact: the conditions of the impact that it uses.
+/// Method of the search for bounds on the velocity after an impact. The methods differ in the conditions of the impact from
+/// which the bounds are derived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Relaxation {
     /// Theorem 1: momentum, friction cones, energy and the last contact.
@@ -72,16 +73,16 @@ pub enum Relaxation {
     Moment,
 }
 
-/// Method that proved a bound on the velocity after an impact.
+/// Method by which a bound on the velocity after an impact was proven, reported in [`OuterBound`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum BoundMethod {
     /// The set of outcomes is known in closed form: no contact approaches, there is one contact without friction or in
     /// the plane, or there are two contacts without friction.
     Exact,
-    /// Theorem 1.
+    /// Theorem 1 (momentum, friction cones and energy), see [`ConeCertificate`].
     Cone,
-    /// Theorem 2.
+    /// Theorem 2 (a quadratic function that no step increases), see [`Moment`].
     Moment,
     /// Loss of energy alone: the bound is $\lVert c\rVert_{M^{-1}}\lVert v^-\rVert_M$.
     Energy,
@@ -99,21 +100,22 @@ impl BoundMethod {
     }
 }
 
-/// Lower and upper bound of $c\cdot v^+$, the component of the velocity $v^+$ after an impact along a direction $c$, over all
-/// inelastic frictional outcomes; with their proofs.
+/// Proven lower and upper bound of $c\cdot v^+$, the component of the velocity $v^+$ after an impact along a direction $c$.
+/// The bounds are valid for all inelastic frictional outcomes. The struct also holds their proofs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OuterBound {
     /// Lower and upper bound.
     pub outer: [f64; 2],
     /// Method that proved the bounds.
     pub method: BoundMethod,
-    /// Proofs of the lower bound, as upper bounds of $-c\cdot v^+$, one for each contact that may close last; empty for
-    /// [`BoundMethod::Exact`].
+    /// Proofs of the lower bound, as upper bounds of $-c\cdot v^+$: one for each contact that may push in the last
+    /// step. Empty for [`BoundMethod::Exact`].
     pub min: Vec<BoundCertificate>,
-    /// Proofs of the upper bound, one for each contact that may close last; empty for [`BoundMethod::Exact`].
+    /// Proofs of the upper bound: one for each contact that may push in the last step. Empty for
+    /// [`BoundMethod::Exact`].
     pub max: Vec<BoundCertificate>,
-    /// Bounds over the paths of the inclusion ([`BoundedSet::Paths`]), if narrower bounds are known for these: for one
-    /// contact with friction, and by Theorem 2. They are not valid for a law of finite steps.
+    /// Bounds over the paths of the differential inclusion ([`BoundedSet::Paths`]), if narrower bounds are known for
+    /// these paths: for one contact with friction, and by Theorem 2. They are not valid for a law of finite steps.
     pub paths: Option<Box<OuterBound>>,
     /// True if the work budget ended the search: the bounds are proven, but more work may find narrower ones.
     pub is_limited: bool,
@@ -142,8 +144,8 @@ impl OuterBound {
         }
     }
 
-    /// Returns the smallest and the largest value of $c\cdot v$ over the list `velocities`; $c$ is `direction`. The
-    /// list has the end points of the set of outcomes, so that these are the exact bounds.
+    /// Returns as exact bounds the smallest and the largest value of $c\cdot v$ over the list `velocities`, with $c$ =
+    /// `direction`. The list holds the end points of the set of outcomes.
     fn exact(velocities: &[Vec<f64>], direction: &[f64]) -> Self {
         let mut outer = [f64::INFINITY, f64::NEG_INFINITY];
         for v in velocities {
@@ -188,8 +190,8 @@ fn along(direction: &[f64], velocity: &[f64]) -> f64 {
     direction.iter().zip(velocity).map(|(c, v)| c * v).sum()
 }
 
-/// Computes a lower and an upper bound of `direction` $\cdot v^+$ (n entries) over all velocities $v^+$ that inelastic
-/// frictional impacts can lead to. `relaxation` is the method of the search.
+/// Computes a proven lower and a proven upper bound of `direction` $\cdot v^+$ (n entries) over all velocities $v^+$ after
+/// an inelastic frictional impact. `relaxation` is the method of the search.
 ///
 /// # Errors
 ///
@@ -227,8 +229,8 @@ pub fn outer_bound(
     OuterBounds::new(problem)?.bound(direction, relaxation)
 }
 
-/// Solver for bounds on the velocity after one impact, along any number of directions; factorizations are shared between the
-/// directions.
+/// Solver for bounds on the velocity after one impact, along any number of directions. The matrix factorizations are
+/// computed once and used for all directions.
 pub struct OuterBounds {
     given: Given,
     whitened: Option<Whitened>,
@@ -299,10 +301,10 @@ impl OuterBounds {
         self.within(direction, relaxation, &mut budget)
     }
 
-    /// Computes lower and upper bounds of the velocity after the impact along several directions (n entries each), which
-    /// share `max_work` units of work. One unit is about one multiply-add; work is counted, not timed.
-    /// [`OuterBound::is_limited`] marks bounds that more work might narrow. With zero work the bounds follow from the loss of
-    /// energy. Each direction has its own result; the errors are those of [`outer_bound`].
+    /// Computes lower and upper bounds of the velocity after the impact along several directions (n entries each). The
+    /// directions together use at most `max_work` units of work. One unit is about one multiply-add; work is counted, not
+    /// timed. [`OuterBound::is_limited`] marks bounds that more work might narrow. With zero work the bounds follow from
+    /// the loss of energy alone. The returned list has one result per direction; the errors are those of [`outer_bound`].
     pub fn bound_all(
         &self,
         directions: &[&[f64]],
@@ -358,10 +360,11 @@ impl OuterBounds {
         bound
     }
 
-    /// Returns an upper bound of `direction` $\cdot v^+$ (n entries) over all velocities $v^+$ after the impact, by Theorem 1
-    /// (momentum, friction cones and energy), with one proof for each contact that may push in the last step. `None` if the
-    /// bound is not below `limit`; this is found at less cost than with [`bound`](Self::bound), because the search ends at
-    /// the first contact whose bound reaches the limit. Closed forms of known sets are not used.
+    /// Returns an upper bound of `direction` $\cdot v^+$ (n entries) over all velocities $v^+$ after the impact, if this
+    /// bound is smaller than `limit`; otherwise `None`. The bound is proven by Theorem 1 (momentum, friction cones and
+    /// energy), with one proof for each contact that may push in the last step. The search ends at the first contact whose
+    /// bound reaches the limit, and so costs less than [`bound`](Self::bound). Sets of outcomes that are known in closed
+    /// form are not used.
     ///
     /// # Errors
     ///
@@ -374,8 +377,8 @@ impl OuterBounds {
         self.below_within(direction, limit, DEFAULT_SAMPLING_WORK)
     }
 
-    /// Computes the upper bound of [`below`](Self::below) with at most `max_work` units of work, about a multiply-add each;
-    /// the result is `None` also if the work ends first.
+    /// Computes the upper bound of [`below`](Self::below) with at most `max_work` units of work (about one multiply-add
+    /// each). Returns `None` if the bound is not smaller than `limit` or the work does not suffice to find it.
     pub fn below_within(
         &self,
         direction: &[f64],
@@ -422,8 +425,8 @@ impl OuterBounds {
         (steps, paths)
     }
 
-    /// Returns an upper bound of the velocity before the impact along `direction` (n entries) if no contact approaches,
-    /// because this velocity then is an outcome, too. Otherwise returns minus infinity.
+    /// Returns an upper bound of the velocity before the impact along `direction` (n entries) if no contact approaches:
+    /// this velocity is then an outcome, too. If a contact approaches, returns minus infinity.
     fn unmoved(&self, direction: &[f64]) -> f64 {
         if self.known.is_approaching {
             return f64::NEG_INFINITY;
@@ -435,9 +438,9 @@ impl OuterBounds {
         .high
     }
 
-    /// Computes the best proven upper bound of the velocity after the impact along `direction` (n entries), over
-    /// outcomes in which contact `last` pushes in the last step. Returns the bound for finite impulse steps, and the
-    /// bound for paths of infinitesimal steps if that is smaller.
+    /// Computes the best proven upper bound of the velocity after the impact along `direction` (n entries), over the
+    /// outcomes in which contact `last` pushes in the last step. The first result is the bound for finite impulse steps.
+    /// The second is the bound for paths of infinitesimal steps, and `None` if it is not smaller.
     fn best(
         &self,
         direction: &[f64],
@@ -550,9 +553,9 @@ impl OuterBounds {
         Some(w.as_slice().to_vec())
     }
 
-    /// Converts multipliers `nu` of unit normals, found for a direction of unit length, to multipliers of the given
-    /// normals and the given direction. Negative ones become zero, except that of contact `last`, which may have any
-    /// sign. `length` is the whitened length of the direction.
+    /// Converts multipliers `nu` of the normal velocities from unit normals and a unit direction to the given normals and
+    /// direction. Negative multipliers become zero, except that of contact `last`, which may have any sign. `length` is
+    /// the whitened length of the given direction.
     fn on_rows(&self, nu: &[f64], last: usize, length: f64) -> Vec<f64> {
         let rows = nu.iter().zip(&self.given.contacts).enumerate();
         rows.map(|(i, (nu, contact))| {

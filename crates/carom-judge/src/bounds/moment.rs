@@ -40,10 +40,12 @@ const LARGEST: f64 = 1e3;
 ///
 /// $$ W(v') - W(v) = \nabla W(v')\cdot D - \tfrac12 D^TPD, $$
 ///
-/// so that no step increases $W$ if $P$ is positive semidefinite. On a path of the inclusion the steps are infinitesimal,
-/// the last term vanishes, and any symmetric $P$ will do. With $\tau \ge 0$ and $\nu_i, \eta_{ij} \ge 0$, of any sign
-/// where the last contact is involved, $Q = P - \sum\eta_{ij}(J_{n,i}^TJ_{n,j} + J_{n,j}^TJ_{n,i})/2 + \tau M$ positive
-/// definite and $r = c - a + J_n^T\nu$,
+/// so that no step increases $W$ if $P$ is positive semidefinite. On a path of the inclusion the steps are
+/// infinitesimal and the last term vanishes, so that $P$ may be any symmetric matrix. The bound has further
+/// multipliers $\tau \ge 0$, $\nu_i \ge 0$ and $\eta_{ij} \ge 0$; a $\nu_i$ or $\eta_{ij}$ that belongs to the contact
+/// pushing in the last step may have any sign. With
+/// $Q = P - \sum\eta_{ij}(J_{n,i}^TJ_{n,j} + J_{n,j}^TJ_{n,i})/2 + \tau M$ positive definite and
+/// $r = c - a + J_n^T\nu$,
 ///
 /// $$ c\cdot v^+ \le W(v^-) + \tfrac\tau2\lVert v^-\rVert_M^2 + \tfrac12r^TQ^{-1}r. $$
 #[derive(Clone, Debug, PartialEq)]
@@ -67,8 +69,8 @@ pub struct Moment {
 }
 
 impl Moment {
-    /// Checks this proof and returns the upper bound of the velocity after the impact along `direction` (n entries)
-    /// that it gives over the outcomes in `set`, rounded up. `None` if the proof is invalid for this set.
+    /// Checks this proof, and returns the upper bound (rounded up) of the velocity after the impact along `direction` (n
+    /// entries) that it gives. The bound is valid for the outcomes in `set`. `None` if the proof is invalid for this set.
     pub(super) fn bound(&self, given: &Given, direction: &[f64], set: BoundedSet) -> Option<f64> {
         let n = given.velocity.len();
         if !self.is_shaped(given) || !self.never_grows(given) {
@@ -194,8 +196,9 @@ fn directions(contact: &GivenContact) -> impl Iterator<Item = (usize, f64)> {
     [(0, 1.0), (1, -1.0)].into_iter().take(n)
 }
 
-/// Computes $J_n - \mu\sigma J_t$ with outward rounding: the row of the impulse of a planar contact that slides in
-/// direction `sigma` $= \pm1$. $J_n$ and $J_t$ are its normal and tangent row, $\mu$ is its friction coefficient.
+/// Computes, with outward rounding, the row $J_n - \mu\sigma J_t$ of the impulse of a planar contact that slides.
+/// Here $J_n$ and $J_t$ are the normal and the tangent row of the contact, $\mu$ is the friction coefficient, and
+/// $\sigma$ = `sigma` is the direction of sliding, 1 or -1.
 fn row(contact: &GivenContact, sigma: f64) -> Vec<Interval> {
     let factor = Interval::from(sigma * contact.friction);
     (0..contact.normal.len())
@@ -279,8 +282,8 @@ impl<'a> MomentProgram<'a> {
         self.at_eta() + self.m * (self.m + 1) / 2
     }
 
-    /// Returns the work (about multiply-adds) of building the first conic program. It has a 2 × 2 condition for each
-    /// pair of axes, made of three linear forms in all unknowns.
+    /// Returns the work (about multiply-adds) of building the first conic program. The program has a 2 × 2 condition for
+    /// each pair of axes, and each condition consists of three linear forms in all unknowns.
     fn setup(&self) -> u64 {
         let (axes, unknowns) = (self.n as u64 + 1, self.at_tau() as u64 + 2);
         let entries = axes.saturating_mul(axes);
@@ -309,8 +312,8 @@ impl<'a> MomentProgram<'a> {
     }
 
     /// Builds the matrix $\begin{pmatrix} t & r^T \\\\ r & Q\end{pmatrix}$, each entry an affine function of the
-    /// unknowns of the program. If it is positive semidefinite, $t$ is an upper bound of the term $r^TQ^{-1}r$ of the
-    /// bound along `direction` (whitened, unit length).
+    /// unknowns of the program. If the matrix is positive semidefinite, $t$ is an upper bound of the term $r^TQ^{-1}r$
+    /// of the bound along `direction` (whitened, unit length).
     fn matrix(&self, direction: &DVector<f64>) -> Vec<Vec<Affine>> {
         let normals = &self.whitened.normals;
         let mut matrix = vec![vec![self.zero(); self.n + 1]; self.n + 1];
@@ -469,8 +472,9 @@ impl<'a> MomentProgram<'a> {
         }
     }
 
-    /// Adds conditions (cuts) that exclude the solution `x` if the symmetric matrix `form` is not positive semidefinite
-    /// there. Its entries are affine functions of the unknowns of the program. Returns true if cuts were added.
+    /// Adds conditions (cuts) that exclude the solution `x` if the symmetric matrix `form` is not positive
+    /// semidefinite there. The entries of `form` are affine functions of the unknowns of the program. Returns true if
+    /// cuts were added.
     fn cut(&self, program: &mut ConicProgram, form: &[Vec<Affine>], x: &[f64]) -> bool {
         let size = form.len();
         let eigen = SymmetricEigen::new(DMatrix::from_fn(size, size, |i, j| form[i][j].at(x)));
@@ -495,9 +499,9 @@ impl<'a> MomentProgram<'a> {
         symmetric(self.n, x).symmetric_eigenvalues().min()
     }
 
-    /// Computes the smallest bound that a solution `x` of the program gives if only the multiplier $\tau$ of the
-    /// kinetic energy may change. Returns the bound and $\tau$. `matrix` has the entries as affine functions of the
-    /// unknowns; `set` tells whether steps or paths are bounded.
+    /// Computes the smallest bound that a solution `x` of the program gives if only the multiplier $\tau$ of the kinetic
+    /// energy may change. Returns the bound and $\tau$. `matrix` is the matrix that must be positive semidefinite, with
+    /// affine functions of the unknowns as entries. `set` tells if finite steps or paths are bounded.
     fn repaired(&self, matrix: &[Vec<Affine>], x: &[f64], set: BoundedSet) -> Option<(f64, f64)> {
         let given = x[self.at_tau()];
         let q = DMatrix::from_fn(self.n, self.n, |i, j| matrix[i + 1][j + 1].at(x));
@@ -552,10 +556,10 @@ struct Search<'s, 'a> {
 }
 
 impl Search<'_, '_> {
-    /// Solves the program, adds cuts (conditions that exclude the solution), and repeats this until all matrices in
-    /// `definite` are positive semidefinite or the budget ends. Stores the best proofs. Returns true if the last
-    /// solution proves one bound for steps and paths, because its matrix $P$ is positive semidefinite. `matrix` is the
-    /// one whose semidefiniteness proves the bound.
+    /// Solves the program, adds cuts (conditions that exclude the last solution), and repeats this until all matrices in
+    /// `definite` are positive semidefinite or the budget ends. Stores the best proofs. Returns true if the last solution
+    /// proves one bound for both steps and paths, because its matrix $P$ is positive semidefinite. `matrix` is the matrix
+    /// whose semidefiniteness proves the bound. The entries of all matrices are affine functions of the unknowns.
     fn run(
         &mut self,
         definite: &[&Vec<Vec<Affine>>],
@@ -583,9 +587,9 @@ impl Search<'_, '_> {
         is_convex
     }
 
-    /// Stores the proof given by the solution `x` of the program if its bound is smaller than the best so far,
-    /// separately for finite steps and for paths. `matrix` has the entries of the bound as affine functions of the
-    /// unknowns.
+    /// Stores the proof that the solution `x` of the program gives if its bound is smaller than the best one so far,
+    /// separately for finite steps and for paths. `matrix` is the matrix whose semidefiniteness proves the bound, with
+    /// affine functions of the unknowns as entries.
     fn offer(&mut self, matrix: &[Vec<Affine>], x: &[f64]) {
         for (set, best) in [BoundedSet::Steps, BoundedSet::Paths]
             .into_iter()
@@ -637,10 +641,10 @@ fn section(
 }
 
 impl Found {
-    /// Converts a proof from whitened coordinates and a direction of unit length to the given contact rows, coordinates
-    /// and direction. `length` is the whitened length of the direction. `shift` is subtracted from the linear part $a$,
-    /// and for steps `lift` times the metric is added to the matrix $P$, so that the conditions hold despite rounding.
-    /// `None` if the solution has too few entries.
+    /// Converts a proof from whitened coordinates and a unit direction to the given contact rows, coordinates and
+    /// direction. `length` is the whitened length of the given direction. The conditions must hold in spite of rounding:
+    /// so `shift` is subtracted from the linear part $a$, and for steps `lift` times the mass matrix is added to the
+    /// matrix $P$. `None` if the solution has too few entries.
     pub(super) fn on_rows(
         &self,
         bounds: &OuterBounds,

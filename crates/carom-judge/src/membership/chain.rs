@@ -38,8 +38,8 @@ pub(super) struct Edges {
     pub(super) before: Vec<f64>,
     /// Slot velocities of the judged outcome.
     pub(super) target: Vec<f64>,
-    /// Norm of the motion that contacts see before the impact, or after it if they see no motion before. It does not
-    /// depend on coordinates, on the frame or on bodies without contact.
+    /// Norm of the motion before the impact that contacts can change; if there is no such motion, the norm of that after
+    /// the impact. It does not depend on coordinates, on the frame or on bodies without contact.
     pub(super) norm: f64,
 }
 
@@ -61,8 +61,8 @@ pub(super) struct Chain {
     pub(super) value: f64,
 }
 
-/// Returns the norm of the momentum before the impact that contacts and constraints can change. If that is zero,
-/// returns the norm for the momentum `after` the impact (whitened, n entries).
+/// Returns the norm of the part of the momentum before the impact that contacts and constraints can change. If this part
+/// is zero, returns the norm of that part of the momentum `after` the impact (whitened, n entries).
 fn seen_norm(problem: &ImpactProblem<'_>, after: &[f64]) -> f64 {
     let norms =
         [problem.momentum(), after].map(|momentum| seen(problem.contacts(), momentum).norm());
@@ -119,8 +119,8 @@ impl Edges {
         Ok(edges)
     }
 
-    /// Returns a copy in which the judged velocity is changed: normal velocities of at most `closed` times the norm of
-    /// the motion are set to zero. `None` if all of them are zero already.
+    /// Returns a copy with a changed judged velocity: normal velocities whose size is at most `closed` times the norm of
+    /// the motion are set to zero. `None` if all these normal velocities are zero already.
     pub(super) fn snapped(&self, closed: f64) -> Option<Self> {
         let (exact, loose) = (CLOSED * self.norm, closed * self.norm);
         let is_loose = |b: &f64| b.abs() > exact && b.abs() <= loose;
@@ -208,8 +208,8 @@ impl Edges {
         self.space.friction.iter().map(of).collect()
     }
 
-    /// Returns the mode (sticking or sliding, with the direction of friction) of a contact that pushes in an impulse
-    /// step. It is determined from the velocities `after` the step along all contact rows; sliding velocities up to
+    /// Returns the mode of a contact that pushes in an impulse step: sticking, or sliding with a direction of friction.
+    /// The mode follows from `after`, the velocities along all contact rows after the step. Sliding velocities up to
     /// `zero` count as zero.
     fn pushing(&self, contact: usize, after: &[f64], zero: f64) -> StepMode {
         if self.space.friction[contact] == 0.0 {
@@ -261,7 +261,8 @@ impl Edges {
     }
 
     /// Returns the modes that the contacts may have in the last impulse step of any chain that leads to the judged
-    /// velocity. A contact whose normal velocity there exceeds `closed` times the norm of the motion does not push.
+    /// velocity. A contact whose normal velocity in the judged velocity exceeds `closed` times the norm of the motion
+    /// does not push.
     pub(super) fn last_modes(&self, closed: f64) -> Vec<StepMode> {
         let width = self.space.width();
         let zero = closed.max(CLOSED) * self.norm;
@@ -274,7 +275,7 @@ impl Edges {
     }
 
     /// Iterates over the edges of the friction cone that a contact may use in the given mode (off, sticking or
-    /// sliding). Its impulse is a sum of impulses along these edges.
+    /// sliding). The impulse of the contact is a sum of impulses along these edges.
     fn rays_of(&self, contact: usize, mode: StepMode) -> impl Iterator<Item = &Ray> {
         let all = &self.rays[contact];
         let k = all.len();
@@ -287,9 +288,10 @@ impl Edges {
         chosen.into_iter().filter_map(|j| all.get(j))
     }
 
-    /// Finds, by a linear program, the chain of impulse steps with these contact modes that ends nearest to the judged
-    /// velocity. Returns `Beyond` if no such chain ends within `cutoff` of it (a velocity times the scale of the
-    /// problem), and `Undecided` if the program is not solved. `work` counts multiply-adds.
+    /// Finds, by a linear program, the chain of impulse steps with the contact modes of `sequence` that ends nearest to
+    /// the judged velocity. Returns `Beyond` if no such chain ends within `cutoff` of the judged velocity, and
+    /// `Undecided` if the program is not solved. `cutoff` is a velocity times the scale of the problem. `work` counts
+    /// multiply-adds.
     ///
     /// In round cones only chains of sticking contacts are linear programs, with inscribed polygons; for other chains
     /// see [`RoundChain`](super::round_chain::RoundChain).
@@ -326,8 +328,8 @@ impl Edges {
         }
     }
 
-    /// Adds a condition to the linear program: a weighted sum of velocities along contact rows after a step must be
-    /// zero, or must not be negative, as `rule` tells. `terms` lists the rows and their weights, `known` the edges of
+    /// Adds a condition to the linear program: a weighted sum of velocities along contact rows after a step must be zero,
+    /// or must not be negative, depending on `rule`. `terms` lists the rows and their weights. `known` lists the edges of
     /// friction cones on which impulses have acted up to this step.
     fn rule(&self, program: &mut Program, rule: Rule, known: &[usize], terms: &[(usize, f64)]) {
         let before: f64 = terms.iter().map(|(slot, c)| c * self.before[*slot]).sum();
@@ -339,9 +341,10 @@ impl Edges {
         });
     }
 
-    /// Adds the conditions of a contact that pushes in an impulse step to the linear program: it is not open after the
-    /// step, and its friction dissipates most. `known` lists the edges of friction cones on which impulses have acted
-    /// up to this step.
+    /// Adds the conditions of one contact that pushes in an impulse step to the linear program: the contact is not
+    /// open after the step, and its friction dissipates most energy. `mode` is sticking or sliding. If `is_last` is
+    /// true, the step is the last one, and the contact must be exactly closed. `known` lists the edges of friction
+    /// cones on which impulses have acted up to this step.
     fn add_rules(
         &self,
         program: &mut Program,

@@ -41,8 +41,8 @@ struct ActiveSet {
 }
 
 impl ActiveSet {
-    /// Marks an inequality as active or inactive. The index `condition` counts first the unknowns (at their lower
-    /// bounds), then the contacts that push (and would open).
+    /// Marks an inequality as active or inactive. The index `condition` counts all inequalities: first one per unknown
+    /// (its lower bound), then one per pushing contact (it must not open).
     fn set(&mut self, condition: usize, is_active: bool) {
         let mut all = self.is_low.iter_mut().chain(&mut self.opens);
         if let Some(entry) = all.nth(condition) {
@@ -52,10 +52,10 @@ impl ActiveSet {
 }
 
 impl LeastSquares {
-    /// Finds changes of the impulses that bring the velocities near their targets, with the least damping for which no
-    /// change exceeds `reach`. `guess` is the damping tried if the smallest does not suffice. Returns the damping, the
-    /// changes and the largest velocity that is still missed; `None` if no damping suffices. `work` counts
-    /// multiply-adds.
+    /// Finds changes of the impulses that bring the velocities near their targets. The damping is the smallest for which
+    /// no change exceeds `reach`. `guess` is the damping that is tried first if the smallest damping of all does not
+    /// suffice. Returns the damping, the changes and the largest velocity by which a target is still missed; `None` if no
+    /// damping suffices. `work` counts multiply-adds.
     pub(super) fn within(
         &self,
         reach: f64,
@@ -89,15 +89,16 @@ impl LeastSquares {
         found
     }
 
-    /// Finds the changes of the impulses that bring the velocities nearest to their targets, for a given damping.
-    /// Returns the changes and the largest velocity that is still missed. `work` counts multiply-adds.
+    /// Finds the changes of the impulses that bring the velocities nearest to their targets, for a given damping. Returns
+    /// the changes and the largest velocity by which a target is still missed. `work` counts multiply-adds.
     pub(super) fn minimized(&self, damping: f64, work: &mut u64) -> Option<(DVector<f64>, f64)> {
         self.least(damping, &mut self.nothing_active(), work)
     }
 
-    /// Minimizes the sum of the squares of the missed velocities and of the damped changes of the impulses. The damping
-    /// is relative to the root of the sum of the squares of the matrix entries. Returns the changes and the largest
-    /// velocity that is still missed. `active` is a guess of the active inequalities and receives the final ones.
+    /// Minimizes the sum of two squares: that of the velocities by which targets are missed, and that of the damped
+    /// changes of the impulses. The damping is relative to the root of the sum of the squares of the matrix entries.
+    /// Returns the changes and the largest velocity by which a target is still missed. `active` is a guess of the active
+    /// inequalities, and receives the final ones.
     fn least(
         &self,
         damping: f64,
@@ -123,7 +124,7 @@ impl LeastSquares {
         targets.chain(opened).fold(0.0, f64::max)
     }
 
-    /// Returns the range of the indices of those conditions that keep pushing contacts from opening.
+    /// Returns the indices of the conditions that keep pushing contacts from opening, as a range.
     fn pushing(&self) -> std::ops::Range<usize> {
         self.n_targets..self.lacking.len()
     }
@@ -280,8 +281,8 @@ impl LeastSquares {
         Some((changes, gradient))
     }
 
-    /// Returns the velocity that condition `r` still lacks after `changes` of the impulses: the wanted velocity minus
-    /// the velocity to first order.
+    /// Returns the velocity by which condition `r` is still missed after `changes` of the impulses: the wanted velocity
+    /// minus the velocity to first order.
     fn left(&self, r: usize, changes: &DVector<f64>) -> f64 {
         self.lacking[r] - self.rows.column(r).dot(changes)
     }

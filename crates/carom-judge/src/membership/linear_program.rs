@@ -115,9 +115,9 @@ impl Program {
         &self.coefficients[i * self.n..(i + 1) * self.n]
     }
 
-    /// Minimizes the distance of the linear program by the dual simplex method. The method can start from zero unknowns
-    /// for any conditions, because no cost is negative. The objective rises monotonically, so that the search ends as
-    /// soon as it exceeds `cutoff`. `work` counts multiply-adds.
+    /// Minimizes the distance of the linear program by the dual simplex method. This method can start from zero unknowns
+    /// for any conditions, because no cost is negative. The objective grows monotonically, so that the search ends as
+    /// soon as the objective exceeds `cutoff`. `work` counts multiply-adds.
     pub(super) fn solve(&self, cutoff: f64, work: &mut u64) -> Solved {
         let mut tableau = Tableau::new(self);
         let basis = tableau.optimize(cutoff);
@@ -132,8 +132,9 @@ impl Program {
         }
     }
 
-    /// Computes the unknowns of the linear program again from its conditions that are tight in the final tableau, and
-    /// corrects them by residuals in twice the precision. `None` if rounding errors spoil them.
+    /// Computes the unknowns of the linear program once more, from the conditions that the final tableau satisfies as
+    /// equations, and corrects the unknowns by residuals in twice the precision. `None` if the result is inaccurate
+    /// because of rounding errors.
     fn vertex(&self, tableau: &Tableau) -> Option<Vertex> {
         let mut unknowns = Vec::new();
         let mut is_tight = vec![true; tableau.n_rows()];
@@ -216,9 +217,9 @@ impl Line {
         }
     }
 
-    /// Computes the slack of a row of the simplex tableau, $\pm(a \cdot x - b) + t$. $a$ and $b$ are coefficients and
-    /// constant of the condition, $x$ are the unknowns, and $t$ is their last entry, the distance (only in distance
-    /// rows).
+    /// Computes the slack of a row of the simplex tableau, $\pm(a \cdot x - b) + t$. Here $x$ are the unknowns; $a$
+    /// and $b$ are the coefficients and the constant of the condition. $t$ is the last entry of $x$, the distance, and
+    /// occurs only in rows of distances.
     fn residual(&self, program: &Program, x: &[f64]) -> f64 {
         let (_, b) = program.rules[self.row];
         let t = x.get(program.n).copied().unwrap_or(0.0);
@@ -331,9 +332,9 @@ impl Tableau {
         row
     }
 
-    /// Chooses the column of the simplex tableau that enters the basis in exchange for `row`. The column keeps all
-    /// reduced costs nonnegative, within a small slack, when the value of the row is raised (`sign` 1) or lowered (-1).
-    /// Among such columns the one with the largest pivot is taken; `None` if there is no such column.
+    /// Chooses the column of the simplex tableau that enters the basis in exchange for `row`. The value of the row is
+    /// raised (`sign` 1) or lowered (-1). All reduced costs must stay nonnegative, within a small tolerance. Among the
+    /// columns that satisfy this, the one with the largest pivot is taken; `None` if there is no such column.
     fn entering(&self, row: usize, sign: f64) -> Option<usize> {
         let mut bound = f64::INFINITY;
         for (t, d) in self.row(row).iter().zip(&self.costs) {

@@ -64,9 +64,9 @@ pub(super) struct NewtonStep {
 }
 
 impl<'a> Linearization<'a> {
-    /// Computes to first order the velocity changes along a chain of impulse steps that are caused by changes of its
-    /// normal impulses. `path` has the impulses and velocities of the chain, `closings` tells how to treat contacts
-    /// that close. `None` if no impulse may change, or too many may.
+    /// Computes to first order the effect of changes of the normal impulses on the velocities along a chain of impulse
+    /// steps. `path` holds the impulses and velocities of the chain, and `closings` the treatment of contacts that close.
+    /// `None` if no impulse may change, or too many may.
     pub(super) fn new(
         edges: &'a Edges,
         chain: &'a RoundChain,
@@ -95,9 +95,9 @@ impl<'a> Linearization<'a> {
         self.chain.normals.len().saturating_sub(1)
     }
 
-    /// Collects the normal impulses that may change. These are the impulses of contacts that push, and of contacts that
-    /// approach if `closings` is `Free`. In the last step they are those of contacts that are closed at the judged
-    /// velocity.
+    /// Collects the normal impulses that may change. Before the last step, these are the impulses of contacts that
+    /// push, and also those of contacts that approach if `closings` is `Free`. In the last step, the impulses that may
+    /// change are those of contacts that are closed at the judged velocity.
     fn add_unknowns(&mut self, closings: Closings) {
         let zero = CLOSED * self.edges.norm;
         let steps = self.chain.normals.iter().zip(&self.path.after);
@@ -117,8 +117,8 @@ impl<'a> Linearization<'a> {
         }
     }
 
-    /// Iterates over the normal impulses that may change in the given step of the chain: index among all of them, and
-    /// contact.
+    /// Iterates over the normal impulses that may change in the given step of the chain. Each entry is the index of the
+    /// impulse among all that may change, and the contact.
     fn own(&self, step: usize) -> impl Iterator<Item = (usize, usize)> {
         let all = self.unknowns.iter().enumerate();
         all.filter(move |(_, (k, _))| *k == step)
@@ -181,8 +181,9 @@ impl<'a> Linearization<'a> {
         frictional
     }
 
-    /// Assembles the matrix of the linearized friction equations of one step: their derivatives with respect to the
-    /// friction impulses, two rows and columns for each contact in `frictional`.
+    /// Assembles the matrix of the linearized friction equations of one step, that is, the derivatives of these
+    /// equations with respect to the friction impulses. The matrix has two rows and two columns for each contact in
+    /// `frictional`.
     fn friction_matrix(&self, frictional: &[(usize, FrictionMode)]) -> DMatrix<f64> {
         let gram = &self.edges.space.gram;
         let n = 2 * frictional.len();
@@ -241,17 +242,18 @@ impl<'a> Linearization<'a> {
         rhs
     }
 
-    /// Returns the velocity that is lacking along a contact row (index `slot`) after a step, and the first-order
-    /// changes of this velocity by unit changes of the normal impulses. `wanted` is the velocity to be reached.
+    /// Returns two results for the contact row with index `slot` after a step. The first is the velocity `wanted`
+    /// along this row minus the present one. The second lists the changes of the velocity (to first order) per unit
+    /// change of each normal impulse.
     fn condition(&self, step: usize, slot: usize, wanted: f64) -> (f64, impl Iterator<Item = f64>) {
         let row = self.effects[step].row(slot);
         let changes = (0..self.room.len()).map(move |j| row[j] * self.room[j]);
         (wanted - self.base[step][slot], changes)
     }
 
-    /// Iterates over the velocities that changes of the normal impulses must reach, each with its step, the index of
-    /// its contact row, and its value. These are the judged velocity along all rows at the end, and zero normal
-    /// velocity of contacts that close.
+    /// Iterates over the velocities that changes of the normal impulses must reach: the judged velocity along all contact
+    /// rows at the end, and zero normal velocity of contacts that close. Each entry is the step, the index of the contact
+    /// row, and the velocity.
     fn targets(&self) -> impl Iterator<Item = (usize, usize, f64)> {
         let last = self.last();
         let end = self.edges.target.iter().enumerate();
@@ -263,16 +265,16 @@ impl<'a> Linearization<'a> {
             .chain(closings.map(|(step, contact)| (*step, contact * WIDTH, 0.0)))
     }
 
-    /// Iterates over the contacts that push before the last step and must not open: step of the chain and index of the
-    /// contact's normal row.
+    /// Iterates over the contacts that push before the last step and therefore must not open. Each entry is the step of
+    /// the chain and the index of the contact's normal row.
     fn pushing(&self) -> impl Iterator<Item = (usize, usize)> {
         let last = self.last();
         let pushing = self.unknowns.iter().filter(move |(step, _)| *step < last);
         pushing.map(|(step, contact)| (*step, contact * WIDTH))
     }
 
-    /// Iterates over the largest allowed decreases of the normal impulses that may change. Each is divided by the unit
-    /// of change of its impulse.
+    /// Iterates over the largest allowed decreases of those normal impulses that may change. Each decrease is divided by
+    /// the unit in which changes of its impulse are measured.
     fn less(&self) -> impl Iterator<Item = f64> {
         let unknowns = self.unknowns.iter().zip(&self.room);
         unknowns.map(|((step, contact), room)| LESS * self.chain.normals[*step][*contact] / room)
@@ -304,9 +306,9 @@ impl<'a> Linearization<'a> {
     }
 
     /// Takes one Newton step: changes the normal impulses so that the chain ends as near to the judged velocity as
-    /// possible. No change exceeds `reach`, or twice that after corrections. `damping` is that of the previous step on
-    /// entry, and of this step on return. `cone` is the workspace of the friction solver; `work` counts multiply-adds.
-    /// `None` if no step is found.
+    /// possible. No change exceeds `reach`, or twice `reach` after corrections. `damping` is the damping of the previous
+    /// step on entry, and that of this step on return. `cone` is the workspace of the friction solver; `work` counts
+    /// multiply-adds. `None` if no step is found.
     pub(super) fn step(
         &mut self,
         reach: f64,
@@ -366,8 +368,8 @@ impl<'a> Linearization<'a> {
         chain
     }
 
-    /// Extrapolates the exact velocities of a changed chain (`path`) linearly back to zero change of the normal
-    /// impulses. The next correction starts from these velocities, so that it contains the nonlinear part.
+    /// Extrapolates the exact velocities of a changed chain (`path`) linearly back to zero change of the normal impulses.
+    /// The next correction of the Newton step starts from the result, which contains the nonlinear part of the change.
     fn update_base(&mut self, path: &Path, changes: &DVector<f64>) {
         let steps = self.base.iter_mut().zip(&path.after).zip(&self.effects);
         for ((base, after), effects) in steps {

@@ -47,13 +47,14 @@ pub(super) const SAME: f64 = 1e-9;
 /// whatever the tolerance.
 pub(super) const PROVABLE: f64 = 1e-6;
 
-/// Answer to the question if a velocity belongs to the set of inelastic frictional outcomes of an impact.
+/// Answer to the question if a judged velocity belongs to the set of inelastic frictional outcomes of an impact, with the
+/// proof if there is one.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Membership {
     /// The velocity is a member; the witness proves it.
     Inside(Witness),
-    /// A member lies within the tolerance, and the witness proves that. The velocity itself is given too coarsely to be a
-    /// member.
+    /// A member of the set lies within the tolerance of the velocity, and the witness proves this. The given velocity
+    /// has too few digits to be a member itself.
     Near(Witness),
     /// The velocity is not a member.
     Outside {
@@ -77,8 +78,8 @@ impl Membership {
         }
     }
 
-    /// Returns true if the velocity belongs to the set of outcomes, and false if it does not. Returns `None` if that is unknown, or
-    /// if the outcome that was found agrees with the velocity only within the tolerance of the comparison.
+    /// Returns true if the velocity belongs to the set of outcomes, and false if it does not. Returns `None` if neither was
+    /// shown, or if the nearest outcome found agrees with the velocity only within the tolerance.
     pub fn contains(&self) -> Option<bool> {
         match self {
             Self::Inside(_) => Some(true),
@@ -88,16 +89,17 @@ impl Membership {
     }
 }
 
-/// Position of a judged velocity relative to the set of inelastic frictional outcomes: membership, distance and nearest known
-/// member.
+/// Result of the comparison of a judged velocity with the set of inelastic frictional outcomes: membership, nearest known
+/// outcome, and distance from that outcome.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SetVerdict {
     /// Membership: inside, near, outside or unknown.
     pub membership: Membership,
     /// Relative distance to the nearest known member; unknown members may be nearer.
     pub distance: f64,
-    /// Velocity of the nearest known member (n entries). A member of a family of simultaneous impulses satisfies the
-    /// conditions of sliding and closing within the tolerance of the judgement, all other members to rounding.
+    /// Velocity of the nearest known member (n entries). If the member belongs to a continuum of simultaneous
+    /// impulses, it satisfies the conditions of sliding and closing within the tolerance of the judgement. All other
+    /// members satisfy the conditions up to rounding.
     pub nearest: Tangent,
     /// Number of members that were examined.
     pub members: u64,
@@ -119,8 +121,8 @@ pub(super) enum Origin {
     Sequential(Vec<usize>, Sequential),
 }
 
-/// Decides if the judged velocity belongs to the set of inelastic frictional outcomes of the impact. `fit` has the
-/// impulses that explain the change of momentum, `known` lists members of the set that are answers of laws.
+/// Decides if the judged velocity belongs to the set of inelastic frictional outcomes of the impact. `fit` holds the
+/// impulses that explain the change of momentum. `known` lists members of the set that are answers of impact laws.
 pub(super) fn decide(
     case: &Case<'_>,
     fit: &Explanation,
@@ -163,8 +165,9 @@ struct Nearest {
 }
 
 impl Nearest {
-    /// Counts one more candidate for a member of the outcome set and stores it if it is the nearest so far. Returns its
-    /// distance from the judged velocity; infinite if a contact approaches at it, so that it is no member.
+    /// Counts one more candidate for a member of the outcome set, and stores the candidate if it is the nearest so far.
+    /// Returns the distance of `velocity` from the judged velocity; infinity if a contact approaches at `velocity`, which
+    /// then is no member.
     fn see(&mut self, case: &Case<'_>, velocity: Tangent) -> f64 {
         self.members += 1;
         let distance = case.distance(&velocity);
@@ -179,7 +182,8 @@ impl Nearest {
         distance
     }
 
-    /// True if this distance from the judged velocity is smaller than that of every member found so far.
+    /// True if `distance`, the distance of a candidate from the judged velocity, is smaller than that of every member
+    /// found so far.
     fn is_nearer(&self, distance: f64) -> bool {
         self.best.is_none() || distance < self.distance
     }

@@ -84,13 +84,13 @@ impl Led {
         }
     }
 
-    /// True if this chain ends so near to its target velocity that a refinement with additional steps may reach it.
+    /// True if this chain ends so near to its target velocity that a chain with additional steps may reach the target.
     pub(super) fn is_near(&self, edges: &Edges) -> bool {
         self.path.missed <= NEAR * edges.norm
     }
 
-    /// Inserts additional steps between the steps of this chain and continues Newton's method towards its target
-    /// velocity, with about `budget` multiply-adds. `None` if the friction of the refined chain is not found.
+    /// Inserts additional steps between the steps of this chain, and continues Newton's method towards the target
+    /// velocity, with about `budget` multiply-adds. `None` if the friction impulses of the new chain are not found.
     pub(super) fn refine(&self, edges: &Edges, budget: u64, work: &mut u64) -> Option<Self> {
         let mut cone = ConeWorkspace::new();
         let refined = self.chain.refined();
@@ -106,9 +106,9 @@ impl Led {
 }
 
 impl RoundChain {
-    /// Changes the normal impulses of the chain by Newton's method until its end is as near to the target velocity as
-    /// this method comes with about `budget` multiply-adds. `closings` tells how to treat contacts that close. `None`
-    /// if the friction of the chain is not found.
+    /// Changes the normal impulses of the chain by Newton's method so that its end comes as near as possible to the
+    /// target velocity, with about `budget` multiply-adds. `closings` determines the treatment of contacts that close.
+    /// `None` if the friction impulses of the chain are not found.
     pub(super) fn lead(
         mut self,
         edges: &Edges,
@@ -151,9 +151,9 @@ impl RoundChain {
         })
     }
 
-    /// Moves the end of the chain towards the target velocity by Newton steps. Returns the best chain found, and its
-    /// impulses and velocities. `path` has those of the first chain, `closings` tells how to treat contacts that close,
-    /// and (`work`, `budget`) counts and limits multiply-adds.
+    /// Moves the end of the chain towards the target velocity by Newton steps. Returns the best chain found, with its
+    /// impulses and velocities. `path` holds the impulses and velocities of the first chain, and `closings` determines
+    /// the treatment of contacts that close. The pair (`work`, `budget`) counts and limits the multiply-adds.
     fn approach(
         mut self,
         edges: &Edges,

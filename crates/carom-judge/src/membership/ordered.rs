@@ -35,8 +35,9 @@ pub(super) struct Ordered<'a> {
 }
 
 impl<'a> Ordered<'a> {
-    /// Selects the contacts that the impact reaches, and puts them into an order that does not depend on the order in
-    /// which they are given. Order and tangents follow from the velocities before and after the impact.
+    /// Selects the contacts that the impact reaches, and sorts them. The new order and the new tangents of the
+    /// contacts follow from the velocities before and after the impact, so that they do not depend on the order in
+    /// which the contacts were given.
     pub(super) fn new(case: &Case<'a>) -> Result<Self, ImpactError> {
         let given = case.problem.contacts();
         let space = ContactSpace::new(given);
@@ -70,7 +71,7 @@ impl<'a> Ordered<'a> {
     }
 
     /// Converts impulses on the contact rows of the search, which have their own order and tangents, to impulses on the
-    /// given rows. Contacts outside the search get zero.
+    /// given rows. Contacts that are not part of the search get zero impulses.
     pub(super) fn on_given(&self, impulses: &DVector<f64>) -> DVector<f64> {
         let mut all = DVector::zeros(self.given.row(self.given.len()));
         for (place, (contact, turn)) in self.order.contacts().iter().zip(&self.turns).enumerate() {
@@ -160,8 +161,8 @@ fn turned(contact: &Contact, turn: &Turn) -> Contact {
     }
 }
 
-/// Lists the contacts of all groups that take part in the impact. Contacts of one group change each other's velocities;
-/// a group takes part if a contact approaches in it or a velocity changes.
+/// Lists the contacts of all groups that take part in the impact. A group consists of contacts that change each other's
+/// velocities. A group takes part if one of its contacts approaches or if one of its velocities changes.
 fn reached(case: &Case<'_>) -> Vec<usize> {
     let contacts = case.problem.contacts();
     let change = &case.after - case.before();
@@ -188,9 +189,9 @@ struct Axes<'s> {
 }
 
 impl Axes<'_> {
-    /// Iterates over vectors in the tangent plane of a contact that can define a direction: its sliding velocity before
-    /// and after the impact, then the motions that normal impulses cause there. Vectors that are nearly zero are left
-    /// out.
+    /// Iterates over vectors in the tangent plane of a contact from which its tangent axes can be defined: the sliding
+    /// velocity before and after the impact, then the velocity changes that normal impulses cause. Vectors that are
+    /// nearly zero are left out.
     fn directions(&self, contact: usize) -> impl Iterator<Item = [f64; 2]> {
         let width = self.space.width();
         let slot = contact * width;
@@ -213,16 +214,17 @@ impl Axes<'_> {
             .map(|(x, _)| x)
     }
 
-    /// Returns the sign that makes the single tangent of a planar contact point along its sliding velocity or, if it
-    /// does not slide, along the motion that a normal impulse causes; 1 if there is neither.
+    /// Returns the sign by which the single tangent of a planar contact must be multiplied so that it points along the
+    /// sliding velocity of the contact. If the contact does not slide, the velocity change that a normal impulse
+    /// causes takes the place of the sliding velocity. Returns 1 if there is neither.
     fn sign(&self, contact: usize) -> f64 {
         let first = self.directions(contact).next();
         first.map_or(1.0, |[x, _]| x.signum())
     }
 
-    /// Computes new tangent axes for a contact with two tangents. The first axis points along the sliding velocity or,
-    /// if the contact does not slide, along the motion that a normal impulse causes. The second points to the side of
-    /// the next such direction.
+    /// Computes new tangent axes for a contact with two tangents. The first axis points along the sliding velocity or, if
+    /// the contact does not slide, along the velocity change that a normal impulse causes. The second axis is chosen so
+    /// that the next such direction lies on its side.
     fn turn(&self, contact: usize) -> Turn {
         let mut all = self.directions(contact);
         let Some(first) = all.next() else {

@@ -32,9 +32,9 @@ const TASK: u64 = 24;
 /// Seed of the random orders.
 const SEED: u64 = 0x5e90;
 
-/// Searches for an order of single inelastic impacts that ends at the judged velocity, and returns the first one found
-/// as an answer of the sequential law. Multiply-adds are added to `work`; the search stops at `budget`. An order that
-/// is not finished by then is dropped.
+/// Searches for an order of single inelastic impacts that ends at the judged velocity, and returns the first one found as
+/// an answer of the sequential law. The number of multiply-adds is added to `work`, and the search stops when `work`
+/// reaches `budget`. An order that is not finished by then is dropped.
 pub(super) fn in_some_order(
     case: &Case<'_>,
     budget: u64,
@@ -70,8 +70,8 @@ pub(super) fn in_some_order(
     Ok(None)
 }
 
-/// Solves the single inelastic impacts of the contacts in this order. Returns the answer if it ends at the judged
-/// velocity. Multiply-adds are added to `work`, and at most `budget` are used.
+/// Solves the single inelastic impacts of the contacts in this order. Returns the answer if the last impact ends at
+/// the judged velocity; otherwise `None`. Multiply-adds are added to `work`, and at most `budget` are used.
 fn along(
     case: &Case<'_>,
     singles: &SingleImpacts<'_>,
@@ -99,8 +99,8 @@ fn along(
     })
 }
 
-/// Returns the order with number `k` of `m` contacts. For few contacts `k` numbers all orders; for many it selects a
-/// random order.
+/// Returns the order of `m` contacts with the number `k`. For few contacts every order has a number; for many contacts
+/// `k` selects a random order.
 fn order(m: usize, k: u64) -> Vec<usize> {
     let mut order: Vec<usize> = (0..m).collect();
     let mut rng = CounterRng::new(SEED, k, 0);

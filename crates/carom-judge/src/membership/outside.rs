@@ -7,20 +7,20 @@ use carom_metric::kernel;
 /// the set of outcomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OutsideReason {
-    /// No contact approaches after the impact.
+    /// Violated condition: no contact approaches after the impact.
     Penetrates,
-    /// Only contacts and constraints change momentum.
+    /// Violated condition: only impulses of contacts and constraints change the momentum.
     Momentum,
-    /// Contacts do not pull.
+    /// Violated condition: no contact pulls.
     Pulls,
-    /// The sum of all impulses lies in the sum of the friction cones.
+    /// Violated condition: the sum of all impulses lies in the sum of the friction cones.
     FrictionCone,
-    /// Energy does not grow.
+    /// Violated condition: the kinetic energy does not grow.
     Energy,
-    /// Not all contacts open: in every outcome, among the bodies whose velocities changed, one contact was still closed
-    /// in the last step, and nothing changed after it.
+    /// Violated condition: not all contacts open. In every outcome at least one contact is still closed in the last
+    /// step, among the bodies whose velocities changed, and nothing changes after this step.
     AllOpen,
-    /// The set of outcomes is known in closed form, and the velocity is not in it.
+    /// Violated condition: the velocity is in the set of outcomes, which is known in closed form.
     ExactSet,
 }
 
@@ -43,9 +43,9 @@ impl OutsideReason {
 /// bound of the relative distance from every member; `None` if no bound exceeds `tolerance`. `fit` has the impulses
 /// that explain the change of momentum.
 ///
-/// Each test bounds the distance from below: from the half-space of velocities at which a contact does not approach,
-/// from the velocities that impulses of a kind can make, from the ball of the energy before the impact, from the
-/// velocities that leave some contact closed.
+/// Each test bounds the distance from below by the distance from a larger set: the half-space of velocities at which a
+/// contact does not approach; the velocities that impulses of a kind can make; the ball of velocities with at most the
+/// energy before the impact; or the velocities at which at least one contact is closed.
 pub(super) fn proof(
     case: &Case<'_>,
     fit: &Explanation,
@@ -72,8 +72,9 @@ pub(super) fn proof(
     .find(|(_, margin)| *margin > tolerance)
 }
 
-/// Returns the largest increase of the norm of the momentum by the impact, over the independent parts of the system.
-/// Rounding is subtracted, and the increase is relative to the motion of the part; at least 0.
+/// Returns the largest increase of the norm of the momentum in the impact, over the independent parts of the system.
+/// Rounding is subtracted from the increase, and the difference is divided by the norm of the motion of the part. The
+/// result is at least 0.
 fn growth(case: &Case<'_>) -> f64 {
     let (before, after) = case.norms();
     let parts = before.iter().zip(&after).zip(&case.rounding);
@@ -83,9 +84,9 @@ fn growth(case: &Case<'_>) -> f64 {
     growths.fold(0.0, f64::max)
 }
 
-/// Returns a lower bound of the relative distance of the judged velocity from the set of outcomes. In every outcome,
-/// each group of contacts that change each other's velocities either has a closed contact or keeps its velocity. The
-/// bound is the largest distance from such velocities over all groups.
+/// Returns a lower bound of the relative distance of the judged velocity from the set of outcomes. A group consists of
+/// contacts that change each other's velocities. In every outcome, each group either has a closed contact or keeps its
+/// velocity. The result is the largest distance of a group from such velocities.
 fn all_open(case: &Case<'_>) -> f64 {
     let contacts = case.problem.contacts();
     let change = &case.after - case.before();

@@ -60,8 +60,8 @@ impl RoundChain {
         Self { normals, closes }
     }
 
-    /// Copies the chain and inserts a step without impulses after each impulse step except the last, so that impulses
-    /// may be divided further.
+    /// Copies the chain, and inserts a step without impulses after each impulse step except the last, so that Newton's
+    /// method can divide the impulses among more steps.
     pub(super) fn refined(&self) -> Self {
         let mut refined = Self::default();
         let last = self.normals.len().saturating_sub(1);
@@ -76,8 +76,8 @@ impl RoundChain {
         refined
     }
 
-    /// Marks contacts that must be closed after a step: those that push in it and have a normal velocity after it of at
-    /// most `hardly` in size. `path` has the velocities of the chain.
+    /// Marks contacts that must be closed after a step: those that push in the step and whose normal velocity after it is
+    /// at most `hardly` in size. `path` holds the velocities of the chain.
     pub(super) fn close(&mut self, path: &Path, hardly: f64) {
         let steps = self.closes.iter_mut().zip(&self.normals).zip(&path.after);
         for ((closes, normals), velocity) in steps {
@@ -88,9 +88,9 @@ impl RoundChain {
         }
     }
 
-    /// Computes the friction impulses and the velocities of every step of the chain from its normal impulses. `near`
-    /// has those of a similar chain with equally many steps, from which the iteration starts. `None` if the friction of
-    /// a step is not found. `work` counts multiply-adds.
+    /// Computes the friction impulses and the velocities of every step of the chain from the normal impulses. The
+    /// iteration starts from `near`, the impulses and velocities of a similar chain with equally many steps. `None` if
+    /// the friction impulses of a step are not found. `work` counts multiply-adds.
     pub(super) fn follow(
         &self,
         edges: &Edges,
@@ -174,9 +174,9 @@ impl RoundChain {
     }
 }
 
-/// Recomputes the friction of small impulses: sets it directly against the sliding velocity of the contact, with the
-/// friction coefficient times the normal impulse. `impulse` and `after` have the impulses of a step and the velocities
-/// after it, along all contact rows.
+/// Recomputes the friction of small impulses: the new friction impulse is opposite to the sliding velocity of the
+/// contact, and its size is the friction coefficient times the normal impulse. `impulse` and `after` have the impulses
+/// of a step and the velocities after it, along all contact rows.
 fn polish(edges: &Edges, modes: &[ConeMode], after: &[f64], impulse: &mut [f64]) {
     let small = SMALL * edges.norm;
     let contacts = impulse

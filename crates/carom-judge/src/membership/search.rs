@@ -147,8 +147,9 @@ pub(super) fn search(
     Ok(found)
 }
 
-/// Returns the sequential law itself as a witness that the judged velocity is an outcome, if its answer is this
-/// velocity and it needs more than `listed` impacts: too many to be listed, or ever smaller ones.
+/// Returns the sequential law itself as a witness that the judged velocity is an outcome, if the answer of the law is
+/// this velocity and takes more than `listed` impacts. There are then too many impacts to be listed, or infinitely many
+/// that become ever smaller.
 fn rerun(case: &Case<'_>, known: &[Known], listed: usize) -> Option<Witness> {
     known.iter().find_map(|member| match &member.origin {
         Origin::Sequential(contacts, law)
@@ -169,9 +170,8 @@ fn is_good(case: &Case<'_>, witness: &Witness) -> bool {
     end.is_ok_and(|end| case.distance(&end) <= SAME)
 }
 
-/// Searches for a chain of impulse steps that leads to the judged velocity, after the contacts were put into an order
-/// of their own. `known` lists members of the outcome set that are answers of laws, `nearest` is the nearest member so
-/// far.
+/// Searches for a chain of impulse steps that leads to the judged velocity. The contacts of `case` have been sorted
+/// before. `known` lists members of the outcome set that are answers of laws, and `nearest` is the nearest member so far.
 fn search_ordered(
     case: &Case<'_>,
     known: &[Known],
@@ -237,8 +237,8 @@ impl Search<'_, '_> {
         self.work.saturating_add(self.sampling) >= self.case.options.max_work
     }
 
-    /// Tries chains of one impulse step, with all contact modes that the judged velocity allows: answers of the
-    /// simultaneous law. Returns a chain that leads to the judged velocity as a witness.
+    /// Tries chains of one impulse step, with all contact modes that the judged velocity allows. Such chains are the
+    /// answers of the simultaneous law. Returns a chain that leads to the judged velocity as a witness.
     fn one_step(&mut self) -> Option<Witness> {
         let start = ModeSequence::new(self.edges.n_contacts());
         let sequences: Vec<ModeSequence> = self.last.iter().map(|last| start.then(last)).collect();
@@ -312,9 +312,9 @@ impl Search<'_, '_> {
         self.is_good(&witness).then_some(witness)
     }
 
-    /// Stores a chain that ends within the tolerance of the judged velocity, but not exactly there, if it is nearer
-    /// than the stored one and satisfies all conditions. `distance` is that of its end, `steps` computes its impulses
-    /// for the contact rows.
+    /// Stores a chain that ends within the tolerance of the judged velocity, but not exactly there. The chain must
+    /// satisfy all conditions and be nearer than the stored one. `distance` is the distance of its end from the judged
+    /// velocity; the closure `steps` computes its impulses for the contact rows.
     fn remember(&mut self, distance: f64, steps: impl FnOnce(&Self) -> Vec<DVector<f64>>) {
         if distance > SAME && self.case.is_same(distance) && self.is_nearer_than_near(distance) {
             let witness = Witness::Steps {
@@ -351,9 +351,9 @@ impl Search<'_, '_> {
         sequence
     }
 
-    /// Tries sequences of contact modes (off, sticking or sliding, for each contact in each step), each extended by the
-    /// last steps that the judged velocity allows. Returns the first chain that leads to the judged velocity as a
-    /// witness.
+    /// Tries sequences of contact modes (off, sticking or sliding, for each contact in each step). Each sequence is
+    /// extended by the last steps that are possible for the judged velocity. Returns the first chain that leads to the
+    /// judged velocity as a witness.
     fn attempt_with_ends(&mut self, sequences: Vec<ModeSequence>) -> Option<Witness> {
         let mut all = Vec::new();
         for sequence in &sequences {
@@ -434,9 +434,9 @@ impl Search<'_, '_> {
         steps.iter().map(rows).collect()
     }
 
-    /// Moves samples of the outcome set in round friction cones to the judged velocity by Newton's method. Then refines
-    /// the nearest chains and continues with these. Returns the first chain that leads to the judged velocity as a
-    /// witness; `led` collects the chains that come near.
+    /// Moves samples of the outcome set in round friction cones to the judged velocity by Newton's method. Then divides
+    /// the steps of the nearest chains into more steps and continues with these chains. Returns the first chain that
+    /// leads to the judged velocity as a witness. `led` collects the chains that come near.
     fn attempt_round(&mut self, samples: &[Sampled], led: &mut Vec<Led>) -> Option<Witness> {
         if self.edges.cone != WitnessCone::Round {
             return None;
@@ -483,8 +483,8 @@ impl Search<'_, '_> {
         (left > 0).then_some(left / BUDGET_PARTS)
     }
 
-    /// Examines the chains found by Newton's method, each with its number of multiply-adds. Returns the first that
-    /// leads to the judged velocity as a witness, and adds those before it to `led`.
+    /// Examines the chains found by Newton's method, each given with the number of multiply-adds it took. Returns the
+    /// first chain that leads to the judged velocity as a witness, and adds the chains before it to `led`.
     fn keep(&mut self, chains: Vec<(Option<Led>, u64)>, led: &mut Vec<Led>) -> Option<Witness> {
         for (chain, work) in chains {
             self.work += work;

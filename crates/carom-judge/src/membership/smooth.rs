@@ -17,10 +17,10 @@ pub(super) struct Exact {
     pub(super) margin: f64,
 }
 
-/// Computes the member of the outcome set that is nearest to the judged velocity, for groups of contacts with a set
-/// that is known in closed form. Such sets exist for one contact in the plane, and for contacts without friction if
-/// they share one normal, have two normals, or if no contact opens another. Repetitions of a contact count once.
-/// Distances within `tolerance` count as zero.
+/// Computes the member of the outcome set that is nearest to the judged velocity, for those groups of interacting
+/// contacts whose set of outcomes is known in closed form. The known cases are: one contact in the plane; and contacts
+/// without friction that share one normal, have two normals, or do not open each other. Repetitions of a contact count
+/// once. Distances within `tolerance` count as zero.
 pub(super) fn known(case: &Case<'_>, tolerance: f64) -> Result<Exact, ImpactError> {
     let contacts = case.problem.contacts();
     let groups = parts::met(contacts);
@@ -130,8 +130,9 @@ impl Group<'_> {
     /// Computes the outcome nearest to the judged velocity for frictionless contacts with two distinct normals, each of
     /// which opens the other (the cosine $c$ of the normals is positive).
     ///
-    /// In every outcome one contact is closed and the other does not approach. The outcomes form a path between the two
-    /// orders of impacts. It leads through the plastic outcome if the two orders leave different contacts closed.
+    /// In every outcome one contact is closed and the other does not approach. The outcomes form a path between the
+    /// results of the two orders of impacts. The path leads through the plastic outcome if the two orders leave different
+    /// contacts closed.
     fn smooth_pair(&self) -> Tangent {
         let contacts = self.problem.contacts();
         let before = DVector::from_column_slice(self.problem.momentum());
@@ -177,11 +178,12 @@ impl Group<'_> {
     }
 }
 
-/// Returns the factor by which an outcome can change relative to errors in the contact velocities: the inverse of the
-/// smallest eigenvalue of the Gram matrix of the unit normals, infinite if they are dependent.
+/// Returns the factor by which errors of the contact velocities may be amplified in an outcome: the inverse of the
+/// smallest eigenvalue of the Gram matrix of the unit normals. The factor is infinite if the normals are linearly
+/// dependent.
 ///
-/// In a wedge that is nearly closed, velocities that differ by rounding have outcomes that are far apart. A distance
-/// from the exact set within this error proves nothing.
+/// If the normals are nearly dependent, velocities that differ by rounding may have outcomes that are far apart. A
+/// distance from the exact set of outcomes that is smaller than this error proves nothing.
 fn sensitivity(contacts: &ContactSet<'_>) -> f64 {
     let n = contacts.n_distinct();
     if n == 0 {
@@ -211,7 +213,8 @@ fn none_opens_another(contacts: &ContactSet<'_>) -> bool {
     })
 }
 
-/// Returns the point nearest to `target` on the segment between the one or two points `ends`.
+/// Returns the point nearest to `target` on the segment between the two points `ends`. If `ends` holds one point,
+/// returns this point.
 fn on_segment(target: &DVector<f64>, ends: &[DVector<f64>]) -> DVector<f64> {
     let [a, b] = ends else {
         return ends.first().unwrap_or(target).clone();

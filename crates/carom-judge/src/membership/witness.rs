@@ -18,12 +18,12 @@ const ROUNDED_SLIDING: f64 = 10.0;
 /// Largest distance of the last velocity from the judged one, relative to the motion in each part that contacts touch.
 const END: f64 = 1e-9;
 
-/// Kind of friction cone that contains the impulses of a witness. A witness is a chain of impact steps which proves that a velocity
-/// belongs to the set of outcomes.
+/// Kind of friction cone that contains the impulses of a [`Witness`], a proof that a velocity belongs to the set of
+/// outcomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WitnessCone {
-    /// Regular polygon with this number of corners, the first along the first tangent; 2 in the plane, where it is exact;
-    /// 0 without friction.
+    /// Regular polygon with this number of vertices; the first vertex is in the direction of the first tangent. The
+    /// number is 2 in the plane, where the polygon is exact, and 0 without friction.
     Polygon(usize),
     /// Round cone.
     Round,
@@ -41,12 +41,13 @@ pub enum Witness {
         /// Impulses of each step for the given contact rows, N·s.
         steps: Vec<DVector<f64>>,
     },
-    /// The law of single impacts one after the other leads to the velocity, in too many steps to be listed.
+    /// The sequential law, which solves single impacts one after the other, leads to the velocity, in too many steps
+    /// to be listed.
     Sequential(Sequential),
 }
 
-/// Reason why a [`Witness`] does not prove that a velocity is an outcome: the condition that one of its steps or its end
-/// violates.
+/// Reason why a [`Witness`] does not prove that a velocity is an outcome: the first condition that is violated by a
+/// step of the witness, or by the velocity after the last step.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WitnessFault {
@@ -60,7 +61,8 @@ pub enum WitnessFault {
         /// Number of contact rows.
         rows: usize,
     },
-    /// A contact pulls, pushes while it opens, or its friction leaves the cone or dissipates less than it could.
+    /// A contact violates a condition in one step: it pulls, it pushes while it opens, or its friction impulse lies
+    /// outside the friction cone or dissipates less energy than possible.
     #[error("step {step}, contact {contact}: {rule} by {excess:e} of its terms")]
     Step {
         /// Index of the step.
@@ -69,18 +71,18 @@ pub enum WitnessFault {
         contact: usize,
         /// Condition that the contact violates.
         rule: &'static str,
-        /// Size of the violation, relative to the sum of the absolute terms of the condition.
+        /// Size of the violation, relative to the sum of the absolute values of the terms of the condition.
         excess: f64,
     },
-    /// A contact still approaches at the end.
+    /// A contact still approaches after the last step.
     #[error("contact {contact} approaches at the end by {excess:e} of its terms")]
     Approaching {
         /// Index of the contact.
         contact: usize,
-        /// Velocity of approach, relative to the sum of its absolute terms.
+        /// Velocity of approach, relative to the sum of the absolute values of the terms from which it is computed.
         excess: f64,
     },
-    /// The chain ends at another velocity.
+    /// The last step leads to another velocity than the one to be proven.
     #[error("the last velocity is {distance:e} away")]
     End {
         /// Relative distance between the two velocities.
@@ -97,14 +99,14 @@ impl Witness {
     ///
     /// $$ v' = v + M^{-1}\sum_i (n_i^T\lambda_i + T_i^T\tau_i) $$
     ///
-    /// must have normal impulses $\lambda_i \ge 0$ that are positive only where $n_i v' \le 0$, and friction impulses
-    /// $\tau_i$ within the friction cone that dissipate most at $v'$. Here $n_i$ and $T_i$ are the normal and tangent
-    /// rows of contact $i$, and $M$ is the mass matrix. After the last step no contact may approach, and the velocity
-    /// must be `velocity_plus`.
+    /// must have normal impulses $\lambda_i \ge 0$ that are positive only where $n_i v' \le 0$. Each friction impulse
+    /// $\tau_i$ must lie in the friction cone and dissipate most energy at $v'$ among all impulses in the cone. Here
+    /// $n_i$ and $T_i$ are the normal and tangent rows of contact $i$, and $M$ is the mass matrix. After the last step
+    /// no contact may approach, and the velocity must be `velocity_plus`.
     ///
-    /// Conditions are checked within $10^{-8}$ of the sums of absolute terms from which they are computed. The final
-    /// velocity must match `velocity_plus` within $10^{-9}$ of the motion that contacts can change. This is required
-    /// separately in each group of contacts and bodies that is not connected to others.
+    /// Conditions are checked within $10^{-8}$ of the sums of absolute terms from which they are computed. In each
+    /// group of contacts and bodies that is not connected to others, the final velocity must match `velocity_plus`
+    /// within $10^{-9}$ of the motion that contacts can change.
     ///
     /// The check uses the contact rows of the problem and shares no code with the search.
     ///
@@ -124,11 +126,14 @@ impl Witness {
         Ok(())
     }
 
-    /// Returns the largest violation of a condition on contact forces by any contact in any step of this witness; `None`
-    /// unless the witness is a chain of steps. Pulling impulses, pushes of an open contact and friction beyond the cone are
-    /// relative to the sums of absolute terms from which they are computed, as are contacts that approach at the end. In
-    /// planes and round cones the angle (rad) between friction and the direction against the sliding counts as well, divided
-    /// by $1 + 10 S/\lvert u_t\rvert$ with the sum $S$ of absolute terms of the sliding velocity $u_t$.
+    /// Returns the largest violation of a contact condition by this witness, over all contacts and steps. Returns `None`
+    /// unless the witness is a chain of steps.
+    ///
+    /// Four violations are measured relative to the sums of the absolute values of the terms from which they are computed:
+    /// pulling impulses, impulses at open contacts, friction beyond the friction cone, and contacts that approach after the
+    /// last step. A fifth is the angle (rad) between friction and the direction opposite to the sliding velocity $u_t$, in
+    /// the plane and in round cones. The angle is divided by $1 + 10 S/\lvert u_t\rvert$, where $S$ is the sum of the
+    /// absolute values of the terms of $u_t$.
     ///
     /// # Errors
     ///
@@ -158,9 +163,9 @@ impl Witness {
         ))
     }
 
-    /// Returns the distance between the velocity to which this witness leads and `velocity_plus` (n entries), if the
-    /// steps satisfy the conditions of [`check`](Self::check). In each independent part of the system the distance is
-    /// relative to the motion that contacts and constraints can change; the largest value is returned.
+    /// Returns the distance between `velocity_plus` (n entries) and the velocity after the last step of this witness. In
+    /// each independent part of the system the distance is relative to the motion that contacts and constraints can change;
+    /// the largest value is returned. The steps must satisfy the conditions of [`check`](Self::check).
     ///
     /// # Errors
     ///
@@ -195,8 +200,9 @@ impl Witness {
     }
 }
 
-/// Returns the distance between the velocities `found` and `velocity_plus` (n entries each) in the kinetic metric,
-/// relative to the motion of the impact: the largest value over the independent parts of the system.
+/// Returns the distance between the velocities `found` and `velocity_plus` (n entries each) in the kinetic metric. In
+/// each independent part of the system the distance is relative to the motion that contacts can change; the largest
+/// value is returned.
 fn distance(
     problem: &ImpactProblem<'_>,
     found: &Tangent,
@@ -275,9 +281,9 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Checks the contact conditions of one impulse step and applies the step to `velocity` (n entries). `step` is its
-    /// index, `impulses` has one entry per contact row. Returns, for each velocity component, the sum of the absolute
-    /// values of the terms by which the impulses change it.
+    /// Checks the contact conditions of one impulse step, and applies the step to `velocity` (n entries). `step` is the
+    /// index of this step, and `impulses` has one entry per contact row. Returns for each velocity component the sum of
+    /// the absolute values of the terms by which the impulses change the component.
     fn check(
         &self,
         step: usize,
@@ -421,8 +427,9 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Returns the smallest friction limit (friction coefficient times normal impulse) that allows the tangential impulse
-/// $(x, y)$. `polygon` is the number of corners of the friction polygon, `None` for a round cone or in the plane.
+/// Returns the smallest friction limit (friction coefficient times normal impulse) for which the tangential impulse
+/// $(x, y)$ lies in the friction cone. `polygon` is the number of vertices of the friction polygon; `None` for a round
+/// cone or in the plane.
 fn reach([x, y]: [f64; 2], polygon: Option<usize>) -> f64 {
     match polygon {
         None => libm::hypot(x, y),
@@ -437,9 +444,9 @@ fn reach([x, y]: [f64; 2], polygon: Option<usize>) -> f64 {
     }
 }
 
-/// Returns the largest $-d \cdot u$ over the directions $d$ of a friction cone, with the sliding velocity $u = (x, y)$.
-/// Times the friction limit, this is the largest dissipation. `polygon` is the number of corners of the friction
-/// polygon, `None` for a round cone or in the plane.
+/// Returns the largest value of $-d \cdot u$ over the directions $d$ of a friction cone, with the sliding velocity
+/// $u = (x, y)$. This value times the friction limit is the largest dissipation. `polygon` is the number of vertices
+/// of the friction polygon; `None` for a round cone or in the plane.
 fn support([x, y]: [f64; 2], polygon: Option<usize>) -> f64 {
     match polygon {
         None => libm::hypot(x, y),

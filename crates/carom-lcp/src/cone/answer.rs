@@ -25,7 +25,8 @@ impl ConeMode {
     }
 }
 
-/// Rule that selects one solution if a contact problem with circular friction cones has several.
+/// Rule that selects one solution if a contact problem with circular friction cones has several solutions. The caller
+/// passes this rule to the solver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
@@ -50,8 +51,8 @@ impl ConeSelection {
     }
 }
 
-/// Starting point from which the solver of a frictional contact problem found its answer. The variants are in
-/// the order in which they are tried.
+/// Starting point of Newton's method from which the solver of a frictional contact problem found its answer. The
+/// variants are in the order in which the solver tries them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum ConeStart {
@@ -65,7 +66,7 @@ pub enum ConeStart {
     Compliant,
     /// Impulses after a few Gauss-Seidel sweeps.
     GaussSeidel,
-    /// Solution of the method for many contacts (interior points, then proximal points).
+    /// Solution of the solver for sparse problems with many contacts (interior-point, then proximal-point method).
     Sparse,
     /// Solution with an octagonal friction pyramid (eight directions) in place of each cone.
     Polygon,
@@ -78,8 +79,8 @@ pub enum ConeStart {
     SubdividedPolygon,
 }
 
-/// Outcome of the solution of a contact problem with circular friction cones: status, residual and work. The
-/// impulses and velocities are in the [`ConeWorkspace`](super::ConeWorkspace).
+/// Report of [`ConeWorkspace`](super::ConeWorkspace) about the solution of a contact problem with circular friction
+/// cones: status, residual and work. The impulses and velocities themselves are stored in the workspace.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ConeAnswer {
     /// [`LcpStatus::Solved`] if the residual is at most [`CONE_RESIDUAL`](super::CONE_RESIDUAL), else

@@ -22,8 +22,8 @@ impl Sweeps {
         }));
     }
 
-    /// Applies `n_sweeps` Gauss-Seidel sweeps to the impulses: in each sweep every contact is solved once, with the
-    /// impulses of the other contacts fixed.
+    /// Applies `n_sweeps` Gauss-Seidel sweeps to the scaled contact problem `system` and updates `impulse`. In each
+    /// sweep the problem of every single contact is solved once, with the impulses of the other contacts fixed.
     pub(super) fn run(&mut self, system: &Scaled, impulse: &mut [f64], n_sweeps: usize) {
         system.after(impulse, &mut self.after);
         for _ in 0..n_sweeps {

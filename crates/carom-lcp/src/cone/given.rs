@@ -10,9 +10,9 @@ use super::workspace::{ConeWorkspace, GOOD_RESIDUAL};
 use crate::{LcpError, LcpStatus};
 
 impl ConeWorkspace {
-    /// Solves a frictional contact problem by Newton's method from a given starting point. `impulse` holds the
-    /// initial impulses (three per contact: normal and two tangents, for the rows of `problem` without
-    /// normalization). No other starting point is tried.
+    /// Solves a frictional contact problem by Newton's method from the starting point `impulse` alone; no other
+    /// starting point is tried. `impulse` holds three impulses per contact (N·s; normal and two tangents), for the
+    /// rows of `problem` without normalization.
     ///
     /// # Errors
     ///
@@ -28,15 +28,16 @@ impl ConeWorkspace {
         Ok(self.finish(answer))
     }
 
-    /// Accepts contact impulses found by another method as a solution of `problem`: computes their residual and
-    /// the dimension of the continuum of solutions that contains them. If `selection` is
-    /// [`ConeSelection::Even`] and there is such a continuum, moves to the limit of the solutions for equally
-    /// compliant contacts. `impulse` holds three impulses per contact, for the rows of `problem` without
-    /// normalization.
+    /// Takes contact impulses that another method has found as the solution of `problem`. Computes the residual of
+    /// these impulses, and the dimension of the continuum of solutions to which they belong. If there is such a
+    /// continuum and `selection` is [`ConeSelection::Even`], another solution of the continuum replaces the given
+    /// impulses: the limit of the solutions for equally compliant contacts as the compliance goes to zero. `impulse`
+    /// holds three impulses per contact, for the rows of `problem` without normalization.
     ///
     /// # Errors
     ///
-    /// The errors of [`solve_from`](Self::solve_from); floors are accepted.
+    /// The errors of [`solve_from`](Self::solve_from), except that floors (lower bounds on normal impulses) are
+    /// allowed.
     pub fn take(
         &mut self,
         problem: &ConeProblem<'_>,
@@ -47,9 +48,11 @@ impl ConeWorkspace {
         self.take_by(problem, impulse, selection, is_isolated, Self::try_branch)
     }
 
-    /// Accepts contact impulses found by another method like [`take`](Self::take), and also selects among
-    /// different impulses that give equal velocities, as in a statically indeterminate contact. If `selection`
-    /// is [`ConeSelection::Even`], moves to the limit of the impulses of equally compliant contacts.
+    /// Takes contact impulses that another method has found as the solution of `problem`, like [`take`](Self::take).
+    /// This method also selects among different impulses that give equal velocities, as in a statically indeterminate
+    /// contact. If there are several solutions and `selection` is [`ConeSelection::Even`], the given impulses are
+    /// replaced by the limit of the impulses for equally compliant contacts as the compliance goes to zero. `impulse`
+    /// holds three impulses per contact, for the rows of `problem` without normalization.
     ///
     /// # Errors
     ///
@@ -73,10 +76,10 @@ impl ConeWorkspace {
         )
     }
 
-    /// Applies [`settle`](Self::settle), the selection among solutions, to the answer that the last solve left
-    /// in this workspace. If that solve followed the solutions for compliant contacts, this call continues from
-    /// the compliance reached, which takes a fraction of the work. `problem` and `answer` must be those of the
-    /// last solve; its Newton steps are included in the count.
+    /// Selects among several solutions like [`settle`](Self::settle), but starts from the answer that the last solve
+    /// left in this workspace. If that solve computed solutions for compliant contacts, the selection continues from
+    /// the smallest compliance reached, which saves most of the work. `problem` and `answer` must be those of the last
+    /// solve. The returned number of Newton steps includes those of the last solve.
     ///
     /// # Errors
     ///
@@ -118,11 +121,11 @@ impl ConeWorkspace {
         Ok(self.counted(answer))
     }
 
-    /// Accepts the given impulses as a solution or replaces them by the solution that `selection` asks for. The
-    /// given impulses stay if the first solution is asked for, or if `is_isolated` returns true (no other solution
-    /// nearby). Otherwise `branch` replaces them by the limit of the solutions for equally compliant contacts; if
-    /// `branch` returns false, the given impulses stay. If the residual of the given impulses is too large, those
-    /// of weak contacts (with much smaller impulses than the others) are computed again first.
+    /// Takes given impulses as a solution, or replaces them by another solution if `selection` asks for it. If the
+    /// residual of the given impulses is too large, those of weak contacts (with much smaller impulses than the
+    /// others) are computed again first. The impulses are kept if `selection` is the first solution, or if
+    /// `is_isolated` returns true (no other solution is nearby). Otherwise `branch` replaces them by the limit of the
+    /// solutions for equally compliant contacts; if `branch` returns false, they are kept.
     fn take_by(
         &mut self,
         problem: &ConeProblem<'_>,
@@ -157,8 +160,8 @@ impl ConeWorkspace {
         Ok(self.counted(answer))
     }
 
-    /// Computes the dimension of the continuum of solutions that contains a given solution, counted in
-    /// velocities after the impact: 0 if these velocities are isolated. `impulse` is the solution (three
+    /// Computes the dimension of the continuum of solutions that contains a given solution, counted in velocities
+    /// after the impact: 0 if no other velocities nearby are a solution. `impulse` is the given solution (three
     /// impulses per contact, for the rows of `problem` without normalization). Only solutions in which touching
     /// contacts stay closed are counted.
     ///
@@ -218,8 +221,8 @@ impl ConeWorkspace {
     }
 
     /// Replaces the answer by the limit of the solutions for equally compliant contacts as the compliance goes to
-    /// zero. The limit of the impulses is meant, also where several impulses give equal velocities. Returns false
-    /// if the limit was not found.
+    /// zero. The limit of their impulses is taken even if several impulses give equal velocities. Returns false if the
+    /// limit was not found.
     fn settle_on_branch(&mut self, problem: &ConeProblem<'_>, answer: &mut ConeAnswer) -> bool {
         let Self {
             solution_branch,
@@ -237,9 +240,9 @@ impl ConeWorkspace {
             && self.limit_from(first, problem, answer)
     }
 
-    /// Replaces the answer by the limit of the impulses for equally compliant contacts as the compliance goes to
-    /// zero. The search starts at the compliance `reached` and continues to smaller ones. Returns false if the
-    /// limit was not found.
+    /// Replaces the answer by the limit of the impulses for equally compliant contacts as the compliance goes to zero.
+    /// The search starts at the compliance `reached` and continues with smaller ones. Returns false if the limit was
+    /// not found.
     fn limit_from(
         &mut self,
         reached: f64,

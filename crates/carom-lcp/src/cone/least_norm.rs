@@ -53,8 +53,8 @@ impl LeastNorm {
         self.matrix.resize(rows * columns, 0.0);
     }
 
-    /// Forgets for which size of linear system Gaussian elimination was inaccurate, so that later answers do not
-    /// depend on earlier systems.
+    /// Deletes the stored size of a linear system for which Gaussian elimination was inaccurate, so that later answers
+    /// do not depend on earlier systems.
     pub(super) fn forget(&mut self) {
         self.unsafe_rows = 0;
     }
@@ -62,8 +62,8 @@ impl LeastNorm {
     /// Solves the linear system with this square matrix and the right-hand side `rhs`, which is overwritten by the
     /// solution. If the matrix is singular, the solution is the least-squares solution with minimum norm.
     ///
-    /// Gaussian elimination is tried first. If it is inaccurate for a system, it is not tried on later systems of
-    /// that size: they belong to the same contacts.
+    /// Gaussian elimination is tried first. If the elimination is inaccurate, it is not tried again on later systems
+    /// with the same number of unknowns, because these usually belong to the same contacts.
     pub(super) fn solve(&mut self, rhs: &mut [f64]) {
         if self.unsafe_rows != self.rows && self.eliminate(rhs) {
             return;
@@ -154,8 +154,8 @@ impl LeastNorm {
         true
     }
 
-    /// Computes the QR factorization of the matrix in place, with column pivoting, and applies $Q^T$ to `rhs` (one
-    /// entry per row, or empty). Returns the rank: the number of pivots above `tolerance` times the largest one.
+    /// Computes the QR factorization of the matrix in place, with column pivoting. Applies $Q^T$ to `rhs`, which has
+    /// one entry per row or is empty. Returns the rank: the number of pivots above `tolerance` times the largest one.
     fn factorize(&mut self, rhs: &mut [f64], tolerance: f64) -> usize {
         let (m, n) = (self.rows, self.columns);
         self.order.clear();
@@ -214,8 +214,9 @@ impl LeastNorm {
         m.min(n)
     }
 
-    /// Second half of a complete orthogonal factorization: eliminates the columns to the right of the leading
-    /// triangle by Householder reflections from the right. `rank` is the number of rows of that triangle.
+    /// Makes the second half of a complete orthogonal factorization, after the QR factorization: eliminates the
+    /// columns to the right of the leading triangle by Householder reflections from the right. `rank` is the number of
+    /// rows of this triangle.
     fn reduce(&mut self, rank: usize) {
         let (m, n) = (self.rows, self.columns);
         self.factor.clear();

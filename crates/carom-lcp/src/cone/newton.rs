@@ -53,15 +53,15 @@ impl Scaled {
         &self.matrix[j * self.n..(j + 1) * self.n]
     }
 
-    /// Returns the velocity scale of the scaled problem: the largest of the velocities before the impact and of the
-    /// floors. A floor is the least normal impulse of a contact; in scaled rows it equals the velocity change that
-    /// it causes there.
+    /// Returns the velocity scale of the scaled problem: the largest absolute value of the velocities before the
+    /// impact and of the floors. A floor is the least normal impulse of a contact. In scaled rows a floor equals the
+    /// velocity change that it causes at its own contact.
     pub(super) fn speed(&self) -> f64 {
         largest(&self.velocity).max(largest(&self.floors))
     }
 
-    /// Gives the contacts the compliance `epsilon`: sets the matrix to $G + \epsilon D$, with $G$ the scaled
-    /// Delassus matrix and $D$ a positive diagonal matrix. 0 makes the contacts rigid.
+    /// Makes the contacts compliant: sets the matrix to $G + \epsilon D$, with the compliance $\epsilon$ = `epsilon`,
+    /// the scaled Delassus matrix $G$ and a positive diagonal matrix $D$. With `epsilon` = 0 the contacts are rigid.
     pub(super) fn soften(&mut self, epsilon: f64) {
         let diagonal = self.rigid.iter().zip(&self.compliance);
         for (i, (g, d)) in diagonal.enumerate() {
@@ -126,9 +126,9 @@ struct Point {
 }
 
 impl Point {
-    /// Evaluates the contact equations at the impulses: the velocities after them, the errors of the equations and
-    /// the smooth piece of the equations (open, sticking or sliding) on which each contact lies. `speed` is the
-    /// velocity scale, to which the tolerance between two pieces is relative.
+    /// Evaluates the contact equations at the impulses of this point: the velocities after the impulses, the errors of
+    /// the equations, and for each contact the smooth piece of the equations (open, sticking or sliding) that applies.
+    /// `speed` is the velocity scale, to which the tolerance between two pieces is relative.
     fn evaluate(&mut self, system: &Scaled, speed: f64) {
         let tie = TIE * speed;
         system.after(&self.impulse, &mut self.after);
@@ -189,8 +189,8 @@ pub(super) struct Newton {
 
 impl Newton {
     /// Runs Newton's method for the contact equations from the impulses `start` with at most `max_steps` steps.
-    /// Returns a flag and the number of steps made; the flag is true if the error fell to `goal` times the size of
-    /// the impulses and velocities. The best impulses found are [`impulse`](Self::impulse).
+    /// Returns a flag and the number of steps made. The flag is true if the error fell to `goal` times the size of the
+    /// impulses and velocities. The best impulses found are returned by [`impulse`](Self::impulse).
     pub(super) fn run(
         &mut self,
         system: &Scaled,
@@ -326,10 +326,10 @@ impl Newton {
     }
 }
 
-/// Computes the derivative of the three equations of a contact with respect to one component of impulse. `piece` is
-/// the smooth piece of the equations on which the contact lies. `g` holds the changes of the contact's velocities
-/// per unit of that impulse. `own` is the number of the component if it acts at this contact, `None` if it acts at
-/// another one.
+/// Computes the derivative of the three equations of a contact with respect to one impulse component, which acts at
+/// this contact or at another one. `piece` is the smooth piece of the equations (open, sticking or sliding) that
+/// applies. `g` holds the changes of the contact's velocities per unit of that impulse. `own` is the index of the
+/// component if it acts at this contact, and `None` if it acts at another one.
 #[inline]
 fn derivative(piece: Piece, g: &[f64], own: Option<usize>) -> [f64; 3] {
     let &[gn, gx, gy, ..] = g else {

@@ -69,8 +69,8 @@ impl Default for Polygons {
 }
 
 impl Polygons {
-    /// Gives every contact a regular friction polygon with `directions` vertices, the first along the first
-    /// tangent.
+    /// Gives every contact a regular friction polygon with `directions` vertices. The first vertex is in the direction
+    /// of the first tangent.
     pub(super) fn align(&mut self, n_contacts: usize, directions: usize) {
         self.vertices.resize_with(n_contacts, Vec::new);
         for vertices in &mut self.vertices {
@@ -89,12 +89,13 @@ impl Polygons {
         }
     }
 
-    /// Adds a vertex opposite to the tangential velocity to the friction polygon of each contact. `after` holds
-    /// three velocities per contact: normal and two tangents. Returns false if every polygon already has that
-    /// vertex. A polygon with the full number of vertices loses the added vertex farthest from the new one.
+    /// Adds to the friction polygon of each contact a vertex in the direction opposite to the tangential velocity.
+    /// `after` holds three velocities per contact: normal and two tangents. A polygon that has the largest number of
+    /// vertices loses one of the vertices added before, the one farthest from the new vertex. Returns false if no
+    /// vertex is added: contacts do not slide, or their polygons already have the wanted vertices.
     ///
-    /// The friction of a polygon acts at a vertex next to that direction, or on the edge between two vertices. Each
-    /// new vertex divides the angle between the two vertices around it.
+    /// The friction impulse of a polygon acts at a vertex next to the direction opposite to the sliding, or on the
+    /// edge between two such vertices. Each new vertex divides the angle between the two vertices around it.
     pub(super) fn subdivide(&mut self, after: &[f64]) -> bool {
         let mut is_new = false;
         for (vertices, u) in self.vertices.iter_mut().zip(after.chunks_exact(WIDTH)) {

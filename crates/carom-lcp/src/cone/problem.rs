@@ -25,17 +25,16 @@ pub struct ConeProblem<'a> {
 }
 
 impl<'a> ConeProblem<'a> {
-    /// Creates a frictional contact problem from the Delassus matrix $G$, which maps impulses to velocity
-    /// changes, and the contact data. With m contacts, `delassus` is symmetric (3m × 3m, 1/kg), `velocity`
-    /// holds the contact velocities before the impact (m/s; normal and two tangents per contact), `friction`
-    /// the coefficients $\mu \ge 0$ (one per contact) and `restitution` Newton's coefficients $e \in [0, 1]$
-    /// (one per contact, or empty for 0).
+    /// Creates a frictional contact problem from the Delassus matrix $G$, which maps impulses to velocity changes, and
+    /// the contact data. For m contacts, `delassus` holds the symmetric matrix $G$ (3m × 3m, 1/kg). `velocity` holds
+    /// the contact velocities before the impact (m/s; normal and two tangents per contact). `friction` holds the
+    /// friction coefficients $\mu \ge 0$, one per contact. `restitution` holds Newton's coefficients $e \in [0, 1]$,
+    /// one per contact; an empty slice means 0.
     ///
     /// # Errors
     ///
-    /// [`LcpError::DimensionMismatch`], [`LcpError::TooLarge`], [`LcpError::NonFinite`],
-    /// [`LcpError::OutOfRange`] and, for a normal that no impulse moves,
-    /// [`LcpError::NonPositiveDiagonal`].
+    /// [`LcpError::DimensionMismatch`], [`LcpError::TooLarge`], [`LcpError::NonFinite`], [`LcpError::OutOfRange`], and
+    /// [`LcpError::NonPositiveDiagonal`] for a normal row whose diagonal entry in `delassus` is not positive.
     ///
     /// # Examples
     ///
@@ -89,8 +88,9 @@ impl<'a> ConeProblem<'a> {
         })
     }
 
-    /// Adds an upper bound (cap) to each normal impulse (N·s, one per contact). A contact whose impulse is at
-    /// its cap may still approach: this is a sub-step of set-valued impact.
+    /// Adds an upper bound (cap) to the normal impulse of each contact (N·s, one per contact). A contact whose impulse
+    /// is at its cap may still approach after the step. Set-valued impact laws solve such a problem in each of their
+    /// sub-steps.
     ///
     /// # Errors
     ///
@@ -101,10 +101,10 @@ impl<'a> ConeProblem<'a> {
         Ok(Self { caps, ..self })
     }
 
-    /// Adds a lower bound (floor), 0 or more, to each normal impulse (N·s, one per contact). A contact whose
-    /// impulse is at its floor may open: this is the expansion phase of Poisson's hypothesis. The friction
-    /// limit uses the whole normal impulse. Such a problem is solved by a
-    /// [`SparseConeWorkspace`](super::SparseConeWorkspace).
+    /// Adds a lower bound (floor), 0 or more, to the normal impulse of each contact (N·s, one per contact). A contact
+    /// whose impulse is at its floor may open. The expansion phase of Poisson's hypothesis is such a problem. The
+    /// friction limit is the friction coefficient times the whole normal impulse, including the floor. Use a
+    /// [`SparseConeWorkspace`](super::SparseConeWorkspace) to solve a problem with floors.
     ///
     /// # Errors
     ///
@@ -166,9 +166,9 @@ impl<'a> ConeProblem<'a> {
         std::array::from_fn(|k| self.column(first + k)[first + k])
     }
 
-    /// Computes the velocities after the impulses, $u = b + G\lambda$, and the sums of the magnitudes of their
-    /// terms, $|b| + |G||\lambda|$, to which rounding errors are relative. $b$ are the velocities before the
-    /// impact, $G$ is the Delassus matrix and $\lambda$ = `impulse`.
+    /// Computes the velocities after the impulses, $u = b + G\lambda$, where $b$ are the velocities before the impact,
+    /// $G$ is the Delassus matrix and $\lambda$ = `impulse`. Also computes the sums of the magnitudes of their terms,
+    /// $|b| + |G||\lambda|$, to which rounding errors are relative.
     pub(super) fn velocity_and_terms(
         &self,
         impulse: &[f64],

@@ -22,9 +22,10 @@ const NO_PUSH: f64 = 1e-15;
 /// for all contacts: dimensionless, 0 for a solution. `impulse` holds three impulses per contact (normal and
 /// two tangents).
 ///
-/// With the Delassus matrix $G$, the velocities $b$ of the rows before the impact, the impulses $\lambda$, the
-/// friction coefficients $\mu$ and the restitutions $e$, let $g_i$ be the largest diagonal entry of block
-/// $G_{ii}$ of contact i, $u = b + G\lambda$ and $\hat u_i = (u_n + e b_n + \mu\lVert u_t\rVert, u_t)_i$. Then
+/// Let $G$ be the Delassus matrix, $b$ the velocities of the rows before the impact, $\lambda$ the impulses, $\mu$ the
+/// friction coefficients and $e$ the restitutions. The velocities after the impact are $u = b + G\lambda$. With
+/// $\hat u_i = (u_n + e b_n + \mu\lVert u_t\rVert, u_t)_i$ and the largest diagonal entry $g_i$ of the block $G_{ii}$
+/// of contact i, the residual is
 ///
 /// $$ r = \frac{\max_i \sqrt{g_i} \lVert \lambda_i - P_K(\lambda_i - \hat u_i/g_i)\rVert}
 /// {\max_i \max(\lVert b_i\rVert/\sqrt{g_i}, \sqrt{g_i}\lVert\lambda_i\rVert)} $$
@@ -54,10 +55,10 @@ pub fn cone_residual(problem: &ConeProblem<'_>, impulse: &[f64]) -> Result<f64, 
 /// to its own scale: dimensionless, 0 for a solution. `impulse` holds three impulses per contact (normal and
 /// two tangents).
 ///
-/// With the Delassus matrix $G$, the velocities $b$ of the rows before the impact, the impulses $\lambda$, the
-/// friction coefficients $\mu$ and the restitutions $e$, let $u = b + G\lambda$ be the velocities after the
-/// impact and $S_r = |b_r| + \sum_s |G_{rs}\lambda_s|$ the sum of the magnitudes of the terms of $u_r$. Indices
-/// n and t denote the normal and the tangents. The residual is the largest of
+/// Let $G$ be the Delassus matrix, $b$ the velocities of the rows before the impact, $\lambda$ the impulses, $\mu$ the
+/// friction coefficients and $e$ the restitutions. The velocities after the impact are $u = b + G\lambda$, and
+/// $S_r = |b_r| + \sum_s |G_{rs}\lambda_s|$ is the sum of the magnitudes of the terms of $u_r$. Indices n and t denote
+/// the normal and the tangents. The residual is the largest of
 ///
 /// - $|\min(G_{nn}\lambda_n, u_n + e b_n)|/S_n$: a contact with an impulse does not move along its normal,
 ///   other contacts do not approach, and no contact pulls;
@@ -67,8 +68,8 @@ pub fn cone_residual(problem: &ConeProblem<'_>, impulse: &[f64]) -> Result<f64, 
 ///   $\lVert\lambda_t + \mu\lambda_n u_t/\lVert u_t\rVert\rVert / \max(\mu\lambda_n, \lVert\lambda_t\rVert)$,
 ///   divided by $1 + 10 S_t/\lVert u_t\rVert$.
 ///
-/// Unlike [`cone_residual`] it also measures a weak contact next to contacts a million times as strong, and
-/// contacts with very small or very large friction coefficients. A contact whose normal impulse is at its upper
+/// Unlike [`cone_residual`], this residual also measures a weak contact next to contacts a million times as strong,
+/// and contacts with very small or very large friction coefficients. A contact whose normal impulse is at its upper
 /// bound (cap) may approach. With lower bounds (floors), the first term uses $\lambda_n$ minus the floor.
 ///
 /// # Errors

@@ -15,7 +15,8 @@ const FLAT: f64 = 1e-14;
 /// Largest number of steps towards the least root; a handful is usual.
 const MAX_STEPS: usize = 200;
 
-/// Solution of a frictional contact problem with a single contact: impulse and contact mode.
+/// Solution of a frictional contact problem with a single contact, found by [`single_contact`]: impulse and contact
+/// mode.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SingleContact {
     /// Impulses of the normal and the two tangents (N·s).
@@ -41,9 +42,9 @@ pub struct SingleContact {
 /// vanishes. The contact sticks if $f(0) \le 0$. Since $f(\infty) < 0$, a solution always exists. There may be
 /// up to three: **the least $a$ is taken**, which loses the most energy.
 ///
-/// The iteration approaches the least root from the left: $\lVert\lambda_t(a)\rVert$ is convex, so that a
-/// parabola bounds $f$ from below and its zero is never beyond the root. Where $f$ is convex, the steps are
-/// Newton's.
+/// The iteration approaches the least root from the left. Since $\lVert\lambda_t(a)\rVert$ is convex, a parabola
+/// bounds $f$ from below, and the zero of the parabola is never beyond the root. The iteration uses Newton steps where
+/// $f$ itself is convex.
 ///
 /// # Errors
 ///
@@ -213,10 +214,10 @@ impl Block {
         }
     }
 
-    /// Computes the tangential impulse of one contact whose normal impulse is fixed at $p$ = `cap`. The tangential
-    /// impulse $\lambda_t$ minimizes $\frac12\lambda_t^TG_{tt}\lambda_t + (b_t + gp)\cdot\lambda_t$ over the
-    /// friction disc. $b_t$ is the tangential velocity before the impact, and $G_{tt}$ and $g$ are the tangential
-    /// and mixed parts of the contact's block of the Delassus matrix.
+    /// Computes the tangential impulse $\lambda_t$ of one contact whose normal impulse is fixed at $p$ = `cap`. The
+    /// result minimizes $\frac12\lambda_t^TG_{tt}\lambda_t + (b_t + gp)\cdot\lambda_t$ over the friction disc. Here
+    /// $b_t$ is the tangential velocity before the impact. $G_{tt}$ and $g$ are the tangential and mixed parts of the
+    /// contact's block of the Delassus matrix.
     fn saturated(&self, [_, x, y]: [f64; 3], cap: f64) -> SingleContact {
         let (values, axis) = eigen(self.tangent);
         let flat = FLAT * values[0].max(values[1]);

@@ -128,9 +128,9 @@ impl SolutionBranch {
         self.free_directions(system, impulse, limit) > 0
     }
 
-    /// Computes the velocities after the impulses, and lists the contacts that touch or have a floor (a least
-    /// normal impulse). Returns the velocity limit: a contact touches if the magnitude of its normal velocity is at
-    /// most this limit, or if it is closed according to `modes`.
+    /// Computes the velocities after the impulses, and lists the contacts that touch or have a floor (a least normal
+    /// impulse). A contact touches if it is closed according to `modes`, or if the magnitude of its normal velocity is
+    /// at most a limit. Returns this limit.
     fn touch(&mut self, system: &Scaled, impulse: &[f64], modes: &[ConeMode]) -> f64 {
         system.after(impulse, &mut self.after);
         let limit = TOUCHING * system.speed();
@@ -157,8 +157,8 @@ impl SolutionBranch {
         (length > limit).then_some((x, y, length))
     }
 
-    /// True if a contact with a floor (least normal impulse) opens, so that its normal impulse equals the floor. A
-    /// contact opens if its normal velocity exceeds `limit`.
+    /// True if the normal impulse of a contact equals its floor (least normal impulse) because the contact opens: its
+    /// normal velocity exceeds `limit`.
     fn is_at_floor(&self, system: &Scaled, contact: usize, limit: f64) -> bool {
         system.floors[contact] > 0.0 && self.after[contact * WIDTH] > limit
     }
@@ -208,11 +208,11 @@ impl SolutionBranch {
         self.linear.null_space(FREE, &mut self.basis)
     }
 
-    /// Computes the solution for equally compliant contacts at the first compliance at which limits are sought.
-    /// Newton's method is tried from the floors (least normal impulses) first. If it fails, solutions are followed
-    /// from soft contacts, whose solution is unique, to that compliance. Writes the impulses into
-    /// [`start`](Self::start). `n_steps` is increased by the Newton steps made. Returns false if no solution was
-    /// found.
+    /// Computes the solution for equally compliant contacts at the first (largest) compliance of the search for their
+    /// limit. Newton's method from the floors (least normal impulses) is tried first. If this method fails, the search
+    /// starts from soft contacts, whose solution is unique, and follows the solutions to the first compliance. Writes
+    /// the impulses into [`start`](Self::start). `n_steps` is increased by the Newton steps made. Returns false if no
+    /// solution was found.
     pub(super) fn begin_branch(
         &mut self,
         system: &mut Scaled,
@@ -236,9 +236,9 @@ impl SolutionBranch {
             .extend(floors.flat_map(|floor| [*floor, 0.0, 0.0]));
     }
 
-    /// Follows the solutions for equally compliant contacts from soft contacts to the compliance at which the
-    /// search for the limit begins. Steps between compliances are shortened if Newton's method fails. `n_steps` is
-    /// increased by the Newton steps made. Returns false if the solutions cannot be followed that far.
+    /// Follows the solutions for equally compliant contacts from soft contacts to the first compliance of the search
+    /// for their limit. If Newton's method fails, smaller steps between compliances are made. `n_steps` is increased
+    /// by the Newton steps made. Returns false if the solutions cannot be followed that far.
     fn follow(
         &mut self,
         system: &mut Scaled,
@@ -346,9 +346,10 @@ impl SolutionBranch {
         true
     }
 
-    /// True if a solution for rigid contacts (`impulse`, `modes`) is the limit of the solutions for ever stiffer
-    /// contacts. There are two criteria. Either contact modes and velocities are close to those of the last
-    /// compliant solution, or the distance between the velocities has fallen in proportion to the compliance.
+    /// True if a solution for rigid contacts (`impulse`, `modes`) is the limit of the solutions for compliant contacts
+    /// as the compliance goes to zero. One of two criteria must be satisfied. Either contact modes and velocities are
+    /// close to those of the last compliant solution, or the distance between the velocities has fallen in proportion
+    /// to the compliance.
     pub(super) fn is_limit(
         &mut self,
         system: &Scaled,
@@ -363,10 +364,10 @@ impl SolutionBranch {
         is_near || self.distance <= f64::max(APPROACHED * before, SAME_LIMIT * speed)
     }
 
-    /// Selects from a continuum of solutions the limit of the solutions for equally compliant contacts. The limit
-    /// is extrapolated from three compliances, of which `compliance` is the largest. The impulses are left in
-    /// `newton`, whose caller checks them. `n_steps` is increased by the Newton steps made. Returns false if the
-    /// limit could not be determined accurately enough.
+    /// Selects from a continuum of solutions the limit of the solutions for equally compliant contacts. The limit is
+    /// extrapolated from three compliances, the largest of which is `compliance`. The resulting impulses are stored in
+    /// `newton`; the caller must check these impulses. `n_steps` is increased by the Newton steps made. Returns false
+    /// if the limit could not be determined accurately enough.
     pub(super) fn select(
         &mut self,
         compliance: f64,
@@ -411,10 +412,10 @@ impl SolutionBranch {
         farthest(&self.after, &self.soft) <= same
     }
 
-    /// Solves a sequence of contact problems with decreasing compliance, from soft contacts, which hardly interact,
-    /// to stiffer ones. Writes the last impulses into [`start`](Self::start). `n_steps` is increased by the Newton
-    /// steps made. Returns false if a problem of the sequence was not solved; `start` then holds an unfinished
-    /// iterate.
+    /// Solves a sequence of contact problems with decreasing compliance, from soft contacts, which hardly interact, to
+    /// stiffer ones. Writes the impulses of the last problem into [`start`](Self::start). `n_steps` is increased by
+    /// the Newton steps made. Returns false if a problem of the sequence was not solved; `start` then holds inaccurate
+    /// impulses.
     pub(super) fn harden(
         &mut self,
         system: &mut Scaled,

@@ -22,9 +22,9 @@ const WEAK: f64 = 1e-8;
 const MAX_DEPTH: usize = 3;
 
 impl ConeWorkspace {
-    /// Solves the problem by the method for many contacts, then by Newton's method from its result. The best
-    /// impulses are kept in the workspace, and their residual in `answer`. Returns true if they are accurate
-    /// enough; false also for problems with caps (largest normal impulses), which the method for many contacts does
+    /// Solves the problem by the method for many contacts, and then by Newton's method from its result. Stores the
+    /// best impulses in the workspace, and their residual in `answer`. Returns true if the impulses are accurate
+    /// enough. Returns false for problems with caps (largest normal impulses), which the method for many contacts does
     /// not support.
     pub(super) fn try_sparse(
         &mut self,
@@ -55,9 +55,10 @@ impl ConeWorkspace {
     }
 }
 
-/// Recomputes the impulses of the weak contacts, which are much smaller than the others, with the other impulses
-/// fixed. Overwrites them in `impulse`. Returns false if there are no weak contacts or no solution was found. Weak
-/// contacts can have still weaker ones: `depth` counts the nested calls above this one.
+/// Computes the impulses of the weak contacts again, with all other impulses fixed, and overwrites them in `impulse`.
+/// Weak contacts have much smaller impulses than the others. Weak contacts can have still weaker ones among them:
+/// `depth` counts the enclosing calls of this function. Returns false if there are no weak contacts or no solution was
+/// found.
 ///
 /// # Errors
 ///
@@ -112,8 +113,8 @@ pub(super) fn solve_weak(
     Ok(true)
 }
 
-/// Returns the velocity that Newton's restitution adds to a row: $e b_n$ for a normal row, with the restitution
-/// coefficient $e$ and the normal velocity $b_n$ before the impact, and 0 for a tangent row.
+/// Returns the velocity that Newton's restitution adds to a row: $e b_n$ for a normal row, and 0 for a tangent row.
+/// Here $e$ is the coefficient of restitution and $b_n$ the normal velocity before the impact.
 fn bounce(problem: &ConeProblem<'_>, row: usize) -> f64 {
     match row % WIDTH {
         0 => problem.restitution(row / WIDTH) * problem.velocity()[row],

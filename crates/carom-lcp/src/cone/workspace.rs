@@ -61,12 +61,13 @@ enum Polygonal {
     Unsolved,
 }
 
-/// Solver for dense contact problems with circular friction cones, which reuses its memory from one problem to
-/// the next.
+/// Solver for dense contact problems with circular friction cones, which stores the impulses and velocities of the
+/// last solve. The solver reuses its memory from one problem to the next.
 ///
-/// No memory is allocated for a problem that is not larger than an earlier one and needs the same methods.
-/// Exceptions: Newton's method fails from zero impulses, compliant contacts and sweeps, or weak contacts are
-/// solved separately.
+/// No memory is allocated for a problem that is not larger than an earlier one and needs the same methods. There are
+/// two exceptions. Memory is allocated if Newton's method fails from zero impulses, from the solutions for compliant
+/// contacts and from the results of Gauss-Seidel sweeps. Memory is also allocated if weak contacts, whose impulses are
+/// much smaller than the others, are solved separately.
 ///
 /// # Examples
 ///
@@ -188,11 +189,14 @@ impl ConeWorkspace {
         Ok(self.finish(answer))
     }
 
-    /// Solves a contact problem with circular friction cones, with or without floors (lower bounds on normal
-    /// impulses), only by methods whose result does not depend on tangent axes, units and order of the
-    /// contacts. These methods are, one after the other: the limit of the solutions for equally compliant
-    /// contacts; the first solution close to the path of these solutions, if the limit cannot be determined;
-    /// Newton's method from zero impulses and from compliant contacts. Returns `None` if all fail.
+    /// Solves a contact problem with circular friction cones only by methods whose result does not depend on tangent
+    /// axes, units and order of the contacts. The problem may have floors (lower bounds on normal impulses). Returns
+    /// `None` if all methods fail.
+    ///
+    /// If `selection` is [`ConeSelection::Even`], the limit of the solutions for equally compliant contacts is
+    /// computed first. If this limit cannot be determined, the first solution that was found near these compliant
+    /// solutions is taken. The last methods, for either selection, are Newton's method from zero impulses and from
+    /// compliant contacts.
     ///
     /// # Errors
     ///
@@ -274,8 +278,8 @@ impl ConeWorkspace {
         })
     }
 
-    /// Applies Newton's method from the scaled impulses `self.start` and keeps the result if it is the best so far.
-    /// `start` names the kind of starting point. Returns true if the best answer is accurate enough.
+    /// Applies Newton's method from the scaled impulses `self.start`, and keeps the result if its residual is the
+    /// smallest so far. `start` names the kind of starting point. Returns true if the best answer is accurate enough.
     pub(super) fn attempt(
         &mut self,
         problem: &ConeProblem<'_>,
@@ -293,10 +297,10 @@ impl ConeWorkspace {
         self.accept(problem, start, answer).1 || self.balanced(problem, start, answer)
     }
 
-    /// Applies Newton's method from `self.start` several times, each time with velocities in another unit, so that
-    /// the numbers of impulses and velocities have similar size. Each further run starts from the best impulses
-    /// reached. `start` names the kind of starting point. Returns true if an accurate answer was found; false also
-    /// if the impulses are not much larger than the velocities.
+    /// Applies Newton's method from `self.start` several times, each time with another unit of velocity, so that the
+    /// numbers of impulses and velocities have similar size. Every run after the first starts from the best impulses
+    /// so far. `start` names the kind of starting point. Returns true if an accurate answer was found. Returns false
+    /// also if the impulses are not much larger than the velocities, because the units then make no difference.
     fn balanced(
         &mut self,
         problem: &ConeProblem<'_>,
@@ -336,8 +340,8 @@ impl ConeWorkspace {
     }
 
     /// Keeps the last result of Newton's method if its residual is smaller than that of the best answer so far.
-    /// `start` names the kind of starting point. Returns the residual of this result, and true if the best answer
-    /// is accurate enough.
+    /// `start` names the kind of starting point. Returns two values: the residual of this result, and true if the best
+    /// answer is accurate enough.
     pub(super) fn accept(
         &mut self,
         problem: &ConeProblem<'_>,
@@ -398,7 +402,8 @@ impl ConeWorkspace {
         own_residual_of(problem, &self.trial, &self.trial_after, &self.terms)
     }
 
-    /// Computes the velocities after the current impulses, and the residual of the contact conditions there.
+    /// Computes the velocities after the current impulses, and the residual of the contact conditions for these
+    /// impulses and velocities.
     fn residual(&mut self, problem: &ConeProblem<'_>) -> f64 {
         problem.velocity_and_terms(&self.impulse, &mut self.after, &mut self.terms);
         own_residual_of(problem, &self.impulse, &self.after, &self.terms)
@@ -440,8 +445,8 @@ impl ConeWorkspace {
         Ok(false)
     }
 
-    /// Gives every contact a friction polygon with `directions` vertices, one of which opposes the sliding velocity
-    /// before the impact. The polygons thus do not depend on the tangent axes.
+    /// Gives every contact a friction polygon with `directions` vertices, one of which is opposite to the sliding
+    /// velocity before the impact. The polygons then do not depend on the choice of tangent axes.
     fn align_polygons(&mut self, problem: &ConeProblem<'_>, directions: usize) {
         self.polygons.align(problem.n_contacts(), directions);
         self.polygons.turn(&self.system.velocity);
@@ -577,10 +582,10 @@ impl ConeWorkspace {
         false
     }
 
-    /// Restores a solution for rigid contacts that was set aside: the first one found from a solution for compliant
-    /// contacts without being the limit of these solutions. Unlike the results of other searches, this solution
-    /// does not depend on axes, units and order of contacts. Returns false if there is no such solution, or if the
-    /// solution is not accurate enough.
+    /// Restores a solution for rigid contacts that [`try_branch`](Self::try_branch) has stored: the first one that was
+    /// found from a solution for compliant contacts but is not the limit of these solutions. Unlike the results of
+    /// other searches, this solution does not depend on axes, units and order of contacts. Returns false if there is
+    /// no such solution, or if it is not accurate enough.
     fn take_beside_branch(&mut self, problem: &ConeProblem<'_>, answer: &mut ConeAnswer) -> bool {
         if self.beside_branch.is_empty() {
             return false;
@@ -636,7 +641,7 @@ impl ConeWorkspace {
         }
     }
 
-    /// True if the search has passed another solution, with velocities different from those of the answer.
+    /// True if the search has found another solution, with velocities different from those of the answer.
     fn has_left_another(&self) -> bool {
         let rows = self.left.iter().zip(&self.after).zip(&self.system.factors);
         let differences = rows.map(|((left, kept), factor)| (left - kept).abs() * factor);

@@ -119,8 +119,8 @@ enum Restored {
     Undecided,
 }
 
-/// Fixes a variable at zero, and then pivots by the dual simplex method until all basic variables are nonnegative
-/// again. Variables are numbered $w_0, \dots, w_{n-1}, z_0, \dots, z_{n-1}$. `work` is the budget of multiply-adds.
+/// Fixes a variable at zero, and then makes all basic variables nonnegative again by pivots of the dual simplex
+/// method. Variables are numbered $w_0, \dots, w_{n-1}, z_0, \dots, z_{n-1}$. `work` is the budget of multiply-adds.
 fn fix(dictionary: &mut Dictionary, variable: usize, work: &mut Work) -> Restored {
     if let Some(row) = dictionary.row_of(variable) {
         let Some(column) = dictionary.any_entry(row) else {
@@ -143,8 +143,9 @@ fn fix(dictionary: &mut Dictionary, variable: usize, work: &mut Work) -> Restore
 /// Makes all basic variables of a simplex dictionary nonnegative by pivots of the dual simplex method, or finds a
 /// row that shows that this is impossible. `work` is the budget of multiply-adds.
 ///
-/// At first the most negative variable leaves and the largest entry enters, which is fast. If that takes many
-/// pivots, the rule of least indices is used, which cannot cycle (Bland 1977).
+/// At first the most negative basic variable leaves the basis, and the variable with the largest entry in its row
+/// enters, which is fast. If this takes many pivots, the variables with the least indices are exchanged instead, a
+/// rule that cannot cycle (Bland 1977).
 fn restore(dictionary: &mut Dictionary, work: &mut Work) -> Restored {
     let n = dictionary.basic.len();
     for step in 0usize.. {
@@ -210,8 +211,9 @@ fn proof(
     Decision::Bases
 }
 
-/// Returns a certificate $u \ge 0$ (n entries, the largest about one) that a problem has no solution. $u$ holds the
-/// coefficients with which the rows of $w = Mz + q$ are combined in the given row of the simplex dictionary.
+/// Returns a certificate that a problem has no solution: a vector $u \ge 0$ (n entries, the largest about one). A
+/// given row of the simplex dictionary is a linear combination of the rows of $w = Mz + q$; $u$ holds its
+/// coefficients.
 fn certificate(dictionary: &Dictionary, row: usize, integers: &Integers) -> Vec<f64> {
     let n = integers.dim();
     let mut u = vec![BigInt::ZERO; n];

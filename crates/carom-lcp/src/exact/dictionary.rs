@@ -22,8 +22,8 @@ pub(super) struct Dictionary {
 }
 
 impl Dictionary {
-    /// Creates the simplex dictionary $w = q + Mz$, in which all $w$ are basic and all $z$ nonbasic. If
-    /// `is_covered`, it has one more column, of ones, for the artificial variable of Lemke's method.
+    /// Creates the simplex dictionary $w = q + Mz$, in which all $w$ are basic and all $z$ nonbasic. If `is_covered`
+    /// is true, the dictionary has one more column, of ones, for the artificial variable of Lemke's method.
     pub(super) fn of_slacks(integers: &Integers, is_covered: bool) -> Self {
         let n = integers.dim();
         let rows = integers.rows().map(|row| {
@@ -48,7 +48,8 @@ impl Dictionary {
         &self.rows[row][column]
     }
 
-    /// Returns the value of the basic variable of a row at zero nonbasic variables, times the common denominator.
+    /// Returns the value of the basic variable of a row if all nonbasic variables are zero, times the common
+    /// denominator.
     pub(super) fn value(&self, row: usize) -> &BigInt {
         &self.rows[row][self.nonbasic.len()]
     }
@@ -76,8 +77,8 @@ impl Dictionary {
         row.is_some_and(|row| self.value(row).sign() == Sign::Plus)
     }
 
-    /// Returns the column of a nonzero entry in the given row of the simplex dictionary. The integer with the
-    /// fewest bits is chosen. `None` if all entries of the row are zero.
+    /// Returns the column of a nonzero entry in the given row of the simplex dictionary. Of all nonzero entries, the
+    /// integer with the fewest bits is chosen. `None` if all entries of the row are zero.
     pub(super) fn any_entry(&self, row: usize) -> Option<usize> {
         let columns = 0..self.nonbasic.len();
         let nonzero = columns.filter(|c| self.entry(row, *c).sign() != Sign::NoSign);

@@ -105,9 +105,9 @@ impl Residues {
         }
     }
 
-    /// Computes the dimension of the null space of the principal submatrix with the rows and columns in `support`,
-    /// modulo a prime. The result is never less than the true dimension, and equals the true dimension except in
-    /// one of $10^{18}$ cases.
+    /// Computes the dimension of the null space of the principal submatrix with the rows and columns in `support`, by
+    /// arithmetic modulo a prime. The result is never less than the true dimension, and larger only in one of
+    /// $10^{18}$ cases.
     pub(crate) fn nullity(&self, support: &[usize]) -> usize {
         let k = support.len();
         let entry = |i: &usize, j: &usize| self.entries[i * self.n + j];

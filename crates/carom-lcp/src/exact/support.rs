@@ -58,8 +58,8 @@ pub(crate) fn solve_support(integers: &Integers, basis: &[bool], work: &mut Work
     }
 }
 
-/// Returns the direction in which all variables change if the only nonbasic variable of the dictionary grows.
-/// `None` if another variable decreases.
+/// Returns the direction in which all variables change if the only nonbasic variable of the dictionary grows. `None`
+/// if a basic variable decreases along this direction.
 fn direction(dictionary: &Dictionary, integers: &Integers) -> Option<Rounded> {
     let n = integers.dim();
     let one = dictionary.denominator();

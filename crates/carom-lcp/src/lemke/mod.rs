@@ -67,7 +67,7 @@ impl Default for LemkeOptions {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Attempt {
-    /// No pivot was needed: $q \ge 0$, or the given basis was the solution's.
+    /// No pivot was needed: $q \ge 0$, or the basis from which the solve started is that of the solution.
     Immediate,
     /// Principal pivoting, if the caller declared the matrix symmetric.
     PrincipalPivoting,
@@ -106,8 +106,8 @@ impl Attempt {
     }
 }
 
-/// Outcome of the solution of a linear complementarity problem by Lemke's method: status, residuals and work.
-/// The variables $z$ and $w$ are in the [`LemkeWorkspace`].
+/// Report of [`Lemke::solve_into`] about the solution of a linear complementarity problem: status, residuals and work.
+/// The variables $z$ and $w$ themselves are in the [`LemkeWorkspace`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LemkeReport {
     /// Outcome of the solve.
@@ -121,17 +121,18 @@ pub struct LemkeReport {
     /// True if the answer is heavy, see [`LcpSolution::is_heavy`]. Always `false` without
     /// [`proofs`](LemkeOptions::proofs).
     pub is_heavy: bool,
-    /// Kind of proof behind the status; `None` without one.
+    /// Kind of proof on which the status rests; `None` if there is no proof.
     pub proof: Option<Proof>,
     /// Budget that was exhausted, if the status is [`LcpStatus::IterationLimit`].
     pub limit: Option<Limit>,
 }
 
-/// Reusable memory of Lemke's method, which also holds the variables of the last solve.
+/// Reusable memory of [`Lemke`]'s method for linear complementarity problems. The workspace also stores the variables
+/// $z$ and $w$ of the last solve.
 ///
-/// No memory is allocated for a problem that is not larger than an earlier one. Exceptions: the search is
-/// repeated in twice the precision, a secondary ray is checked with exact sums, or (n above 512 variables) the
-/// number of pivots is very large.
+/// No memory is allocated for a problem that is not larger than an earlier one. There are three exceptions: the search
+/// is repeated in twice the precision; a secondary ray is checked with exact sums; or n exceeds 512 and the number of
+/// pivots is very large.
 #[derive(Clone, Debug)]
 pub struct LemkeWorkspace {
     /// Dimension up to which nothing has to be allocated.
@@ -236,8 +237,8 @@ impl LemkeWorkspace {
         &self.answers.w
     }
 
-    /// Returns the complementary basis at the end of the last solve (n entries): `true` if $z_i$ is basic,
-    /// `false` if $w_i$ is. The solve of a similar problem can start from it ([`Lemke::solve_from`]).
+    /// Returns the complementary basis at the end of the last solve (n entries): `true` if $z_i$ is basic, `false` if
+    /// $w_i$ is. The solve of a similar problem can start from this basis ([`Lemke::solve_from`]).
     #[inline]
     pub fn basis(&self) -> &[bool] {
         &self.answers.basis
@@ -279,8 +280,8 @@ pub struct Lemke {
 }
 
 impl Lemke {
-    /// Solves a linear complementarity problem by Lemke's method. With at most eight rows it also decides if a
-    /// solution exists.
+    /// Solves a linear complementarity problem by Lemke's method. For problems with at most eight rows, this method
+    /// also decides if a solution exists.
     ///
     /// # Errors
     ///
@@ -331,8 +332,8 @@ impl Lemke {
         Ok(self.search(problem, None, workspace, &mut work))
     }
 
-    /// Solves a linear complementarity problem by Lemke's method, starting from a complementary basis. `basis`
-    /// has n entries, `true` where $z_i$ is basic. If it is the basis of the solution, the solve costs one
+    /// Solves a linear complementarity problem by Lemke's method, starting from a complementary basis. `basis` has n
+    /// entries, `true` where $z_i$ is basic. If `basis` is the basis of the solution, the solve costs one
     /// factorization and no pivot. A singular basis is ignored.
     ///
     /// # Errors
@@ -356,11 +357,11 @@ impl Lemke {
         Ok(self.search(problem, Some(basis), workspace, &mut work))
     }
 
-    /// Solves a linear complementarity problem with a symmetric positive semidefinite matrix, such as that of
-    /// frictionless contacts, by principal pivoting. The pair with the most negative variable exchanges its
-    /// basic and nonbasic members by a sweep of a symmetric tableau (Cottle, Pang & Stone 1992, Section 4.1),
-    /// until no variable is negative. Lemke's method is used instead if this does not end, if the matrix is of
-    /// another class, and always for small problems (n up to 10).
+    /// Solves a linear complementarity problem with a symmetric positive semidefinite matrix, such as that of frictionless
+    /// contacts, by principal pivoting (Cottle, Pang & Stone 1992, Section 4.1). In each pivot the pair ($w_i$, $z_i$) with
+    /// the most negative basic variable, relative to the scale of its row, exchanges its basic and its nonbasic variable.
+    /// The pivots end if no variable is negative. Lemke's method is used instead for small problems (n up to 10), for
+    /// matrices of another class, and if the pivots do not come to an end.
     ///
     /// The matrix may be singular. Then $w$ is unique, and $z$ is one of several solutions, determined by
     /// independent rows.

@@ -13,8 +13,8 @@ pub(super) fn smallest<T: Scalar>(column: &[T], rhs: &[T], value: impl Fn(T, T) 
     reduce(lanes, smaller)
 }
 
-/// Lowers each entry of `least` to `value(x, b)` of its lane if that is smaller. A lane is a position within a
-/// group of `N` rows.
+/// Computes `value(x, b)` for each of `N` rows, and replaces the entry of `least` at the same position if the value is
+/// smaller than the entry.
 #[inline(always)]
 fn smallest_lanes<T: Scalar, const N: usize>(
     x: &[T; N],
@@ -27,14 +27,14 @@ fn smallest_lanes<T: Scalar, const N: usize>(
     }
 }
 
-/// Returns the tolerance with which two quotients of the ratio test count as equal (tie), as a fraction of the
-/// largest entry of their column. `n` is the number of rows.
+/// Returns the tolerance within which two quotients of the ratio test count as equal (a tie), as a fraction of the
+/// largest entry of the column. `n` is the number of rows.
 pub(super) fn tie_rounding<T: Scalar>(n: usize) -> f64 {
     64.0 * T::ROUNDOFF * (n + 8) as f64
 }
 
 /// Finds among the rows `ties`, which tie in the ratio test, those with the smallest quotient `u`/`x`, up to the
-/// tolerance `zero`. Moves them to the front of `ties` and returns their number.
+/// tolerance `zero`. Moves the rows found to the front of `ties` and returns their number.
 pub(super) fn keep_smallest<T: Scalar>(ties: &mut [usize], x: &[T], u: &[T], zero: T) -> usize {
     let quotients = ties.iter().map(|i| u[*i] / x[*i]);
     let Some(smallest) = quotients.reduce(|a, b| if b < a { b } else { a }) else {
@@ -124,8 +124,8 @@ pub(super) fn advance<T: Scalar>(rhs: &mut [T], column: &[T], step: T) -> T {
     reduce(lanes, larger)
 }
 
-/// Subtracts `step` times `column` from `rhs` for a group of `N` rows, as [`advance`] does, and raises each entry
-/// of `most` to the new value if that is larger.
+/// Subtracts `step` times `column` from `rhs` for a group of `N` rows, as [`advance`] does. Replaces each entry of
+/// `most` by the new value at the same position if that is larger.
 #[inline(always)]
 pub(super) fn advance_lanes<T: Scalar, const N: usize>(
     rhs: &mut [T; N],
@@ -159,7 +159,7 @@ pub(super) fn largest_fixed<const N: usize>(column: &[f64; N]) -> f64 {
     reduce(most, larger)
 }
 
-/// Raises each entry of `most` to the absolute value of the entry of `x` in the same position if that is larger.
+/// Replaces each entry of `most` by the absolute value of the entry of `x` at the same position if that is larger.
 #[inline(always)]
 fn largest_lanes<T: Scalar, const N: usize>(x: &[T; N], most: &mut [T; N]) {
     for k in 0..N {

@@ -81,9 +81,9 @@ const DOUBLE: Plan = Plan {
     refactor: 0,
 };
 
-/// Returns the accurate solution of a complementary basis (n entries), computed with a new factorization and
-/// corrections. `basis` is `true` where $z_i$ is basic and $w_i = (Mz + q)_i = 0$; elsewhere $z_i = 0$. Negative
-/// entries are set to zero, and the caller checks if the result solves the problem. Returns `None` if the basis is
+/// Returns the accurate solution of a complementary basis (n entries), computed with a new factorization and iterative
+/// refinement. `basis` is `true` where $z_i$ is basic and $w_i = (Mz + q)_i = 0$; elsewhere $z_i = 0$. Negative
+/// entries are set to zero, and the caller must check if the result solves the problem. Returns `None` if the basis is
 /// singular to working precision.
 pub(crate) fn basic_solution<'w>(
     problem: LcpRef<'_>,
@@ -186,7 +186,7 @@ impl<'a> Search<'a> {
     }
 
     /// Solves the problem by principal pivoting for symmetric matrices, and writes the answer. Returns false if no
-    /// answer is found that passes the final check.
+    /// answer was found, or if the answer fails the final check.
     fn symmetric(&mut self, symmetric: &mut Symmetric, answers: &mut Answers) -> bool {
         let n = self.problem.dim();
         let each = (n * n) as u64;
@@ -605,8 +605,9 @@ fn thresholds<T: Scalar>(plan: &Plan, n: usize) -> Thresholds {
     }
 }
 
-/// Fills a covering vector of Lemke's method with `n` pseudo-random entries in \[1, 2), which depend only on the
-/// seed and the position. Different seeds give different paths of pivots, and no two rows tie.
+/// Fills a covering vector of Lemke's method with `n` pseudo-random entries in \[1, 2), which depend only on the seed
+/// and the position. Different seeds lead to different paths of pivots. With such a vector no two rows tie at the
+/// start.
 fn spread(seed: u64, n: usize, cover: &mut Vec<f64>) {
     cover.clear();
     cover.extend((0..n).map(|i| generic(seed, i as u64)));

@@ -217,10 +217,10 @@ impl<const N: usize, const M: usize> Path<N, M> {
         }
     }
 
-    /// Selects one of the rows `ties`, which tie in the ratio test, by the lexicographic rule. This rule compares
-    /// rows of the basis inverse divided by their entries in the entering column. `at` is the number of the
-    /// entering column in the tableau. `slot` holds the column of the nonbasic variable of each pair ($w_j$,
-    /// $z_j$). `pair` and `entering` are the numbers of the entering pair and variable.
+    /// Selects one of the rows `ties`, which tie in the ratio test, by the lexicographic rule. The rule compares these
+    /// rows of the basis inverse, each divided by its entry in the entering column. `at` is the number of the entering
+    /// column in the tableau. `slot` holds for each pair ($w_j$, $z_j$) the number of the column of its nonbasic
+    /// variable. `pair` and `entering` are the numbers of the entering pair and of the entering variable.
     #[cold]
     fn break_ties(
         &self,

@@ -45,7 +45,8 @@ pub(super) struct Symmetric {
 
 impl Symmetric {
     /// Solves a problem with a symmetric matrix by principal pivoting, with at most `limit` pivots. Returns true if
-    /// all variables are nonnegative at the end; [`write`](Self::write) then returns them.
+    /// all variables are nonnegative at the end; [`write`](Self::write) then writes the solution. Returns false if the
+    /// method fails.
     pub(super) fn solve(&mut self, problem: LcpRef<'_>, limit: u64) -> bool {
         self.pose(problem);
         let mut largest = 0.0;
@@ -165,8 +166,8 @@ impl Symmetric {
         }
     }
 
-    /// Corrects the basic variables in `z` by one step of iterative refinement. `w` holds $Mz + q$, whose entries
-    /// should be zero in the rows of basic variables (n entries each).
+    /// Corrects the basic variables in `z` by one step of iterative refinement. `w` holds $Mz + q$ (n entries), whose
+    /// entries should be zero in the rows of basic variables.
     pub(super) fn correct(&self, w: &[f64], z: &mut [f64]) {
         for i in (0..self.n).filter(|i| self.is_basic[*i]) {
             let entry = |j: usize| self.rows[i.max(j) * self.stride + i.min(j)];

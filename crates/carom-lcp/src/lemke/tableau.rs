@@ -105,9 +105,9 @@ fn refactor_after(n: usize) -> usize {
     2 * n + 16
 }
 
-/// Returns the number of pivots for which memory is reserved, for `n` rows: those of a factorization and those that
-/// may follow it. With more than a few hundred rows most paths need fewer pivots, so less is reserved and the list
-/// grows if necessary.
+/// Returns the number of pivots for which memory is reserved, for `n` rows: the pivots of a factorization and those
+/// that may follow. With more than a few hundred rows most paths need fewer pivots; less memory is then reserved, and
+/// the list grows if necessary.
 fn longest_list(n: usize) -> usize {
     if n <= 512 {
         n + refactor_after(n) + 2
@@ -204,8 +204,8 @@ impl<T: Scalar> Tableau<T> {
         self.scales.reserve(n);
     }
 
-    /// Sets the values of the basic variables to the scaled vector $q$. These are the values if all $w$ of the
-    /// problem $w = Mz + q$ are basic.
+    /// Sets the values of the basic variables to the scaled vector $q$. The basic variables have these values if all
+    /// $w$ of the problem $w = Mz + q$ are basic.
     fn load_vector(&mut self, problem: LcpRef<'_>) {
         self.rhs.clear();
         self.scales.extend_with_vector(problem, &mut self.rhs);
@@ -323,10 +323,10 @@ impl<T: Scalar> Tableau<T> {
         PathEnd::Complementary
     }
 
-    /// Returns the row in which the artificial variable enters the basis first: the lexicographically smallest of
-    /// $(b_i, p_i, e_i)/d_i$. $b$ are the values of the basic variables, $p$ is a vector of pseudo-random numbers
-    /// (left out in small problems), $e_i$ a unit vector, and $d$ the covering vector. Among equal rows the last is
-    /// taken. `None` if no value is negative.
+    /// Returns the row in which the artificial variable enters the basis first: the row with the lexicographically
+    /// smallest vector $(b_i, p_i, e_i)/d_i$. Here $b$ are the values of the basic variables, $p$ is a vector of
+    /// pseudo-random numbers (left out in small problems), $e_i$ is a unit vector, and $d$ is the covering vector. If
+    /// rows are equal, the last one is taken. `None` if no basic variable is negative.
     fn first_row(&self) -> Option<usize> {
         let column = self.etas.entering();
         // The entering column is -d.
@@ -431,7 +431,7 @@ impl<T: Scalar> Tableau<T> {
         stablest(&self.ties, self.etas.entering()).unwrap_or(0)
     }
 
-    /// Applies the pivots made since the last tie to the vector of pseudo-random numbers that breaks ties.
+    /// Applies those pivots that were made since the last tie to the vector of pseudo-random numbers that breaks ties.
     fn update_generic(&mut self) {
         let Generic {
             dim,

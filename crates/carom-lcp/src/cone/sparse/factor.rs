@@ -7,8 +7,9 @@
 use super::block::{Block, Factored, subtract_applied, subtract_product, zero};
 use super::ordering::Ordering;
 
-/// LU factors $A = LDU$ of a sparse matrix of $N\times N$ blocks with a symmetric pattern, in an order of minimum degree. $L$ and $U$
-/// have unit block diagonals; the stored upper rows are $DU$. Pivots are chosen inside the diagonal blocks only.
+/// LU factors $A = LDU$ of a sparse matrix that consists of $N\times N$ blocks with a symmetric nonzero pattern. The rows
+/// are eliminated in an order of minimum degree. $L$ and $U$ have unit block diagonals; the upper rows are stored as the
+/// product $DU$. Pivots are chosen inside the diagonal blocks only.
 ///
 /// # Examples
 ///
@@ -108,8 +109,8 @@ impl<const N: usize> BlockLu<N> {
         self.diagonal.resize(self.n, zero());
     }
 
-    /// Returns the block in row `i` and column `j` of the matrix for writing. `None` if it is not in the nonzero
-    /// pattern.
+    /// Returns the block in row `i` and column `j` of the matrix for writing. `None` if this block is not in the
+    /// nonzero pattern.
     pub fn entry(&mut self, i: usize, j: usize) -> Option<&mut [[f64; N]; N]> {
         let (i, j) = (*self.position.get(i)?, *self.position.get(j)?);
         if i == j {

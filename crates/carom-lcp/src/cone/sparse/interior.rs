@@ -86,11 +86,11 @@ pub(super) struct Interior {
 }
 
 impl Interior {
-    /// Runs the interior-point method for the contact problem from the impulses `start` and stores the best
-    /// impulses in `best`. `depth` is the distance from the boundary of the cones to which the starting point is
-    /// moved, as a fraction of its size. `tolerance` is the residual aimed at, and `pace` limits the number and
-    /// length of the steps. Near a solution Newton's method (`steps`) takes over. Returns true if the residual of
-    /// the best impulses is at most `tolerance`.
+    /// Runs the interior-point method for the contact problem from the impulses `start`, and stores the best impulses
+    /// in `best`. The starting point is first moved inside the cones, to the distance `depth` from their boundary, as
+    /// a fraction of its size. `tolerance` is the residual to be reached, and `pace` limits the number and length of
+    /// the steps. Near a solution Newton's method (`steps`) takes over. Returns true if the residual of the best
+    /// impulses is at most `tolerance`.
     pub(super) fn run(
         &mut self,
         system: &mut System,
@@ -185,9 +185,9 @@ impl Interior {
         self.point.evaluate(system);
     }
 
-    /// Returns the mean of the scalar products of primal and dual variables at the current point, over all friction
-    /// cones and half-lines (the conditions that normal impulses are not below their floors). The mean is zero at a
-    /// solution.
+    /// Returns the mean of the scalar products of primal and dual variables at the current point, which is zero at a
+    /// solution. The mean runs over all friction cones and half-lines; a half-line is the condition that a normal
+    /// impulse is not below its floor.
     fn complementarity(&self) -> f64 {
         self.complementarity_after(0.0)
     }

@@ -41,7 +41,7 @@ pub(super) struct Linear {
 
 impl Linear {
     /// Prepares the linear solver for a new contact problem: resets its counters, and discards the symbolic
-    /// factorizations unless the contacts are coupled as in the last problem (`is_same_pattern`).
+    /// factorizations unless the same pairs of contacts are coupled as in the last problem (`is_same_pattern`).
     pub(super) fn begin(&mut self, is_same_pattern: bool) {
         self.n_factorizations = 0;
         self.n_symbolic = 0;
@@ -60,10 +60,11 @@ impl Linear {
         }
     }
 
-    /// Factorizes the linear system $(A + BG)x = y$ of all contacts. `a` and `b` hold the diagonal blocks of $A$
-    /// and $B$, one per contact; $G$ is the Delassus matrix. `space` selects the unknowns: impulses of the
-    /// contacts, or velocities of the bodies. `is_member` marks the contacts whose impulses are unknown; contacts
-    /// with $B = 0$ may be left out if the unknowns are impulses. Returns false if the system is singular.
+    /// Factorizes the linear system $(A + BG)x = y$ of all contacts, where $G$ is the Delassus matrix. `a` and `b`
+    /// hold the 3 × 3 diagonal blocks of $A$ and $B$, one per contact. `space` selects the unknowns of the factorized
+    /// matrix: impulses of the contacts, or velocities of the bodies. `is_member` marks the contacts whose impulses
+    /// are unknown; if the unknowns are impulses, contacts with $B = 0$ may be left out. Returns false if the system
+    /// is singular.
     pub(super) fn factor(
         &mut self,
         system: &mut System,

@@ -50,9 +50,9 @@ impl Piece {
 }
 
 impl Point {
-    /// Evaluates the contact equations at the current impulses $\lambda$: velocities $b + G\lambda$, smooth piece
-    /// (open, sticking or sliding) of each contact, errors of the equations, and residual. $b$ are the velocities
-    /// before the impulses, and $G$ is the Delassus matrix.
+    /// Evaluates the contact equations at the current impulses $\lambda$. Computes the velocities $b + G\lambda$, the
+    /// smooth piece of each contact (open, sticking or sliding), the errors of the equations, and the residual. Here
+    /// $b$ are the velocities before the impulses, and $G$ is the Delassus matrix.
     pub(super) fn evaluate(&mut self, system: &mut System) {
         system.product(&self.impulse, &mut self.velocity);
         for (u, b) in self.velocity.iter_mut().zip(&system.velocity) {
@@ -63,10 +63,11 @@ impl Point {
         self.compare(system);
     }
 
-    /// Evaluates the equations of compliant contacts at the current impulses $\lambda$: velocities
-    /// $b + G\lambda + \epsilon(\lambda - \lambda_0)$, smooth piece of each contact, errors of the equations, and
-    /// residual. $\epsilon$ is the compliance and $\lambda_0$ = `center` are the impulses at which it has no
-    /// effect. $b$ are the velocities before the impulses, and $G$ is the Delassus matrix.
+    /// Evaluates the equations of compliant contacts at the current impulses $\lambda$. Computes the velocities
+    /// $b + G\lambda + \epsilon(\lambda - \lambda_0)$, the smooth piece of each contact (open, sticking or sliding),
+    /// the errors of the equations, and the residual. Here $b$ are the velocities before the impulses, $G$ is the
+    /// Delassus matrix, $\epsilon$ is the compliance, and $\lambda_0$ = `center` are the impulses at which the
+    /// compliance has no effect.
     pub(super) fn evaluate_near(&mut self, system: &mut System, epsilon: f64, center: &[Triple]) {
         system.product(&self.impulse, &mut self.velocity);
         let before = system.velocity.iter().zip(self.impulse.iter().zip(center));
@@ -105,8 +106,8 @@ impl Point {
     }
 }
 
-/// Returns the smooth piece on which a contact lies (open, sticking or sliding) and the errors of its three
-/// equations. `l` and `u` are its impulse and velocity: normal, then two tangents.
+/// Returns the smooth piece of a contact's equations that applies (open, sticking or sliding), and the errors of the
+/// three equations. `l` and `u` are the impulse and the velocity of the contact: normal, then two tangents.
 ///
 /// The equations are $\lambda_n = \max(p, \lambda_n - u_n)$ and $\lambda_t = P(\lambda_t - u_t)$. $p$ = `floor` is
 /// the least normal impulse, and $P$ is the projection onto the friction disc.

@@ -139,8 +139,8 @@ impl Best {
         self.residual = f64::INFINITY;
     }
 
-    /// Stores the impulses of `point` if their residual is smaller than that of the best impulses so far. Returns
-    /// true if it is smaller.
+    /// Stores the impulses of `point` if their residual is smaller than that of the best impulses so far. Returns true
+    /// if the impulses were stored.
     pub(super) fn take(&mut self, point: &Point) -> bool {
         let is_better = point.residual < self.residual;
         if is_better {

@@ -97,9 +97,9 @@ impl Ordering {
         self.fill[p] = fill;
     }
 
-    /// Updates the degrees of the variables that are adjacent to the variable `p` just eliminated. The degree of a
-    /// variable is an estimate of the number of its remaining neighbors. `fill` lists the variables to update; in
-    /// `self.mark` they carry the stamp `mark`.
+    /// Updates the degrees of the variables that are adjacent to the variable `p` that was just eliminated. The degree
+    /// of a variable is an estimate of the number of its remaining neighbors. `fill` lists the variables to update;
+    /// their entries of `self.mark` equal `mark`.
     fn update(&mut self, p: usize, mark: u32, fill: &[u32]) {
         let size = fill.len() as u32;
         for i in fill {

@@ -11,8 +11,8 @@ pub(super) const BODY: usize = 6;
 /// Largest number of contacts of one problem; block indices then stay far below 32 bits.
 const MAX_SPARSE_CONTACTS: usize = 1 << 20;
 
-/// Contact rows of one body in a sparse contact problem: they map the velocity of the body (six coordinates) to
-/// its normal and two tangential velocities at a contact.
+/// Contact rows of one body in a [`SparseContact`]: a 3 × 6 matrix that maps the velocity of the body (six
+/// coordinates) to the normal and two tangential velocities that the body contributes at the contact.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BodyRows {
     /// Index of the body, returned by [`push_body`](SparseConeProblem::push_body).
@@ -51,14 +51,15 @@ pub(super) const FIXED: u32 = u32::MAX;
 /// Impact problem of contacts with circular friction cones and a sparse Delassus matrix $G$, which maps contact
 /// impulses to changes of the contact velocities.
 ///
-/// With the velocities $b$ of the contact rows before the impulses and $u = b + G\lambda$ after them, find
-/// impulses $\lambda$ with $0 \le \lambda_n - p \perp u_n \ge 0$, $\lVert\lambda_t\rVert \le \mu\lambda_n$ and
-/// $\lambda_t = -\mu\lambda_n u_t/\lVert u_t\rVert$ where $u_t \ne 0$. Indices n and t denote the normal and
-/// the tangents of a contact, $\mu$ is its friction coefficient. The floors $p$ are lower bounds of the normal
-/// impulses; by default they are 0.
+/// With the velocities $b$ of the contact rows before the impulses and $u = b + G\lambda$ after them, find impulses
+/// $\lambda$ with $0 \le \lambda_n - p \perp u_n \ge 0$, $\lVert\lambda_t\rVert \le \mu\lambda_n$ and
+/// $\lambda_t = -\mu\lambda_n u_t/\lVert u_t\rVert$ where $u_t \ne 0$. Indices n and t denote the normal and the
+/// tangents of a contact, $\mu$ is its friction coefficient. The floors $p$ are lower bounds of the normal impulses;
+/// the default is 0.
 ///
-/// The matrix is defined by bodies with six coordinates, their mass matrices and contacts on one or two of them
-/// ([`of_bodies`](Self::of_bodies)), $G = JM^{-1}J^T$, or by its 3 × 3 blocks ([`of_blocks`](Self::of_blocks)).
+/// There are two ways to define the matrix. With [`of_bodies`](Self::of_bodies) the caller adds the mass matrix $M$ of
+/// each body (six coordinates) and the rows $J$ of each contact, which acts on one or two bodies; then
+/// $G = JM^{-1}J^T$. With [`of_blocks`](Self::of_blocks) the caller gives the 3 × 3 blocks of $G$.
 /// [`clear`](Self::clear) keeps the allocated memory.
 ///
 /// # Examples
@@ -239,9 +240,10 @@ impl SparseConeProblem {
     ///
     /// # Errors
     ///
-    /// [`LcpError::OutOfRange`] for a body that does not exist, one body twice, a problem of blocks, a
-    /// negative friction or floor; [`LcpError::NonFinite`], [`LcpError::TooLarge`] and
-    /// [`LcpError::NonPositiveDiagonal`] for a normal that no impulse moves.
+    /// [`LcpError::OutOfRange`] for a body that does not exist, for two equal bodies, for a problem that was created
+    /// from blocks of the Delassus matrix, and for a negative friction coefficient or floor; [`LcpError::NonFinite`],
+    /// [`LcpError::TooLarge`], and [`LcpError::NonPositiveDiagonal`] for a normal along which no impulse changes the
+    /// velocity.
     pub fn push_contact(&mut self, contact: &SparseContact) -> Result<usize, LcpError> {
         let mut sides = Sides {
             bodies: [FIXED; 2],
@@ -296,7 +298,7 @@ impl SparseConeProblem {
     ///
     /// # Errors
     ///
-    /// [`LcpError::DimensionMismatch`], [`LcpError::OutOfRange`]; the problem is then as before.
+    /// [`LcpError::DimensionMismatch`], [`LcpError::OutOfRange`]; the problem then stays unchanged.
     pub fn set_floors(&mut self, floors: &[f64]) -> Result<(), LcpError> {
         check_len("floors", self.n_contacts(), floors.len())?;
         for floor in floors {
@@ -310,7 +312,7 @@ impl SparseConeProblem {
     ///
     /// # Errors
     ///
-    /// [`LcpError::DimensionMismatch`], [`LcpError::NonFinite`]; the problem is then as before.
+    /// [`LcpError::DimensionMismatch`], [`LcpError::NonFinite`]; the problem then stays unchanged.
     pub fn set_velocity(&mut self, velocity: &[f64]) -> Result<(), LcpError> {
         check_len("velocity", WIDTH * self.n_contacts(), velocity.len())?;
         check_finite("velocity", velocity)?;
@@ -323,7 +325,7 @@ impl SparseConeProblem {
         self.friction.len()
     }
 
-    /// Returns the number of bodies of the sparse problem; 0 if it was created from blocks of the Delassus
+    /// Returns the number of bodies of the sparse problem; 0 if the problem was created from blocks of the Delassus
     /// matrix.
     pub fn n_bodies(&self) -> usize {
         self.factors.len()
@@ -344,9 +346,9 @@ impl SparseConeProblem {
         &self.floors
     }
 
-    /// Computes the contact velocities after given impulses, $u = b + G\lambda$, with the velocities $b$
-    /// before, the Delassus matrix $G$ and the impulses $\lambda$ (N·s; three per contact: normal and two
-    /// tangents), and writes them to `out` (m/s).
+    /// Computes the contact velocities after given impulses, $u = b + G\lambda$, and writes them to `out` (m/s). Here
+    /// $b$ are the velocities before the impulses, $G$ is the Delassus matrix, and $\lambda$ are the impulses (N·s;
+    /// three per contact: normal and two tangents).
     ///
     /// # Errors
     ///
@@ -380,10 +382,10 @@ impl SparseConeProblem {
         Ok(())
     }
 
-    /// Computes the velocity changes of the bodies by given contact impulses and writes them to `out`:
-    /// $M^{-1}J^T\lambda$ with the mass matrices $M$, the contact rows $J$ and the impulses $\lambda$ (N·s,
-    /// three per contact). There is one entry of six coordinates per body. The list is empty if the problem was
-    /// created from blocks of the Delassus matrix.
+    /// Computes the velocity changes of the bodies by given contact impulses, $M^{-1}J^T\lambda$, and writes them to
+    /// `out`, six coordinates per body. Here $M$ are the mass matrices, $J$ the contact rows, and $\lambda$ the
+    /// impulses (N·s, three per contact). The list is empty if the problem was created from blocks of the Delassus
+    /// matrix.
     ///
     /// # Errors
     ///
@@ -436,8 +438,8 @@ impl SparseConeProblem {
     }
 }
 
-/// Converts the row `a` of a contact on one body to whitened coordinates, in which the mass matrix is the identity:
-/// returns the solution $w$ of $Lw = a$. $L$ = `l` is the Cholesky factor of the body's mass matrix.
+/// Converts the row `a` of a contact on one body to whitened coordinates, in which the mass matrix is the identity.
+/// The result is the solution $w$ of $Lw = a$, with the Cholesky factor $L$ = `l` of the body's mass matrix.
 fn whiten(l: &[[f64; BODY]; BODY], a: &[f64; BODY]) -> [f64; BODY] {
     let mut w = [0.0; BODY];
     for i in 0..BODY {

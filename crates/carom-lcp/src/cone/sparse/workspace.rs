@@ -69,10 +69,9 @@ impl Default for SparseConeOptions {
 }
 
 impl SparseConeOptions {
-    /// Creates the options of a sparse contact solve and checks their range. The solver stops at a residual of
-    /// at most `tolerance`. After Newton's method and the interior-point method have been tried, a residual of
-    /// at most `acceptable` ends the search, too. Both are dimensionless residuals like
-    /// [`sparse_cone_residual`].
+    /// Creates the options of a sparse contact solve and checks their range. The solver stops as soon as the residual
+    /// is at most `tolerance`. Once Newton's method and the interior-point method have been tried, the solver also
+    /// stops at a residual of at most `acceptable`. Both are dimensionless residuals like [`sparse_cone_residual`].
     ///
     /// # Errors
     ///
@@ -96,8 +95,8 @@ impl SparseConeOptions {
     }
 }
 
-/// Stage of the solver for sparse contact problems with friction. The variants are in the order in which they
-/// are tried, each from the best point so far.
+/// Stage of the solver for sparse contact problems with friction, that is, the method that ran last. The variants are
+/// in the order in which the solver tries them. Most stages start from the best impulses found so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum SparseConeStage {
@@ -121,8 +120,8 @@ pub enum SparseConeStage {
     Sweeps,
 }
 
-/// Outcome of the solution of a sparse contact problem with friction: status, residual and work. The impulses
-/// and velocities are in the [`SparseConeWorkspace`].
+/// Report of [`SparseConeWorkspace`] about the solution of a sparse contact problem with friction: status, residual
+/// and work. The impulses and velocities themselves are stored in the workspace.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct SparseConeAnswer {
@@ -145,8 +144,9 @@ pub struct SparseConeAnswer {
     pub n_sweeps: usize,
 }
 
-/// Solver for sparse contact problems with friction. It keeps its memory and the symbolic factors of the last
-/// problem for the next one.
+/// Solver for sparse contact problems with friction, which stores the impulses and velocities of the last solve. The
+/// solver reuses its memory for the next problem, and also the symbolic factorization if the next problem couples the
+/// same contacts.
 ///
 /// # Examples
 ///
@@ -292,8 +292,8 @@ impl SparseConeWorkspace {
         Ok(())
     }
 
-    /// Keeps the symbolic factorizations of the last problem if the contacts of this one are coupled in exactly the
-    /// same places; otherwise discards them.
+    /// Keeps the symbolic factorizations of the last problem if exactly the same pairs of contacts and bodies are
+    /// coupled in this problem; otherwise discards the factorizations.
     fn compare_pattern(&mut self, problem: &SparseConeProblem) {
         std::mem::swap(&mut self.pattern, &mut self.last_pattern);
         self.pattern.clear();
@@ -365,8 +365,8 @@ impl SparseConeWorkspace {
     }
 
     /// Runs the slow methods of the solver, for heaps that come to rest and for jammed contacts: interior-point and
-    /// proximal-point methods from several starting points, and finally Gauss-Seidel sweeps. Which attempt finds
-    /// the answer is not predictable. Returns the stage (method) that ran last.
+    /// proximal-point methods from several starting points, and finally Gauss-Seidel sweeps. Which of these methods
+    /// succeeds cannot be predicted. Returns the stage (method) that ran last.
     fn run_slowly(&mut self, options: &SparseConeOptions) -> SparseConeStage {
         let tolerance = options.tolerance;
         let Self {
@@ -466,8 +466,8 @@ impl SparseConeWorkspace {
 /// for a solution. `impulse` holds three impulses per contact (normal and two tangents).
 ///
 /// This residual is the [`cone_residual`](super::super::cone_residual) with the normal impulses restricted to
-/// $\lambda_n \ge p$, where $p$ are the floors (lower bounds). It is computed from the problem and the impulses
-/// alone.
+/// $\lambda_n \ge p$, where $p$ are the floors (lower bounds). Only the problem and the impulses enter its
+/// computation.
 ///
 /// # Errors
 ///

@@ -83,8 +83,9 @@ impl<T: Scalar> Tableau<T> {
         true
     }
 
-    /// True if a basic $w_i = (Mz + q)_i$ may be negative by more than half of the rounding error of the data. This
-    /// is so if arithmetic with twice the precision gives such a value, or if its result is not accurate enough.
+    /// True if a basic $w_i = (Mz + q)_i$ may be negative by more than half of the rounding error of the data. The
+    /// values are computed with twice the precision. The result is also true if these values are not accurate enough
+    /// to decide.
     ///
     /// The stored pivots are used, so that no factorization is needed.
     pub(in super::super) fn may_be_negative(&mut self, problem: LcpRef<'_>) -> bool {
