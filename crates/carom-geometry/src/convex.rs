@@ -62,8 +62,8 @@ impl Constraint {
         }
     }
 
-    /// Returns the distance along a ray at which it leaves this constraint. The ray starts at a point inside, `from`;
-    /// the distance is in units of the length of `direction`, infinite if the ray stays inside.
+    /// Returns the distance along a ray at which the ray leaves the region that this constraint allows. The ray starts at `from`,
+    /// a point inside the region. The distance is in units of the length of `direction`, and infinite if the ray stays inside.
     fn exit(&self, from: &Vector3<f64>, direction: &Vector3<f64>) -> f64 {
         match self {
             Self::Ellipsoid(e) => {
@@ -174,18 +174,19 @@ impl Convex {
         }
     }
 
-    /// Returns the largest level of all constraints of this body at a point: below 1 inside the body, above 1
-    /// outside.
+    /// Returns the largest level of all constraints of this body at a point. The level of a constraint is below 1 where the
+    /// constraint is satisfied, so that the result is below 1 inside the body and above 1 outside.
     fn level(&self, point: &Vector3<f64>) -> f64 {
         let levels = self.constraints.iter().map(|c| c.level(point));
         levels.fold(f64::NEG_INFINITY, f64::max)
     }
 
-    /// Returns the lowest point of the body along a direction: the point $\rho$ with the least $d\cdot\rho$, with
-    /// $d$ = `direction` (not zero).
+    /// Returns the lowest point of the body along a direction: the point $\rho$ with the least $d\cdot\rho$, with $d$ =
+    /// `direction` (not zero).
     ///
-    /// The method follows the logarithmic barrier from the inner point. It then solves the conditions of
-    /// Karush, Kuhn and Tucker with the constraints that are active there.
+    /// The method starts from the inner point of the body and follows the minima of a logarithmic barrier function towards the
+    /// lowest point. Then it solves the conditions of Karush, Kuhn and Tucker with the constraints that are active near the
+    /// lowest point.
     pub(crate) fn lowest(&self, direction: &Vector3<f64>) -> Vector3<f64> {
         let count = self.constraints.len() as f64;
         let reach = self.exit(&self.inner, &(-direction / direction.norm())).0;
@@ -200,9 +201,9 @@ impl Convex {
         self.polished(point, direction, sharpness).unwrap_or(point)
     }
 
-    /// Refines the lowest point along `direction` by Newton's method. The constraints that are active at `start` stay
-    /// active, and `sharpness` is the weight of the direction in the barrier function that gave `start`. Returns
-    /// `None` unless the result is inside the body, close to `start` and has nonnegative multipliers.
+    /// Refines the lowest point of the body along `direction` by Newton's method. The constraints that are active at the
+    /// approximation `start` stay active. `sharpness` is the weight of the direction in the barrier function whose minimum is
+    /// `start`. Returns `None` unless the result is inside the body, close to `start` and has nonnegative multipliers.
     fn polished(
         &self,
         start: Vector3<f64>,
@@ -254,8 +255,8 @@ impl Convex {
         is_sound.then_some(point)
     }
 
-    /// Returns the constraints that are active at a point, at most three, each with its slack (1 minus its level).
-    /// The smallest slack comes first; unused entries are `None`.
+    /// Returns the constraints that are active at a point, at most three. Each entry contains the slack (1 minus the level of the
+    /// constraint, which is 1 on its surface) and the constraint. The smallest slack comes first; unused entries are `None`.
     fn tightest(&self, point: &Vector3<f64>) -> [(f64, Option<&Constraint>); 3] {
         let mut met = [(MET, None); 3];
         for constraint in &self.constraints {
@@ -269,8 +270,8 @@ impl Convex {
         met
     }
 
-    /// Returns the distance at which a ray from a point inside leaves the body, in units of the length of
-    /// `direction`. Also returns the index of the constraint at which it leaves.
+    /// Returns the distance at which a ray leaves the body, in units of the length of `direction`, and the index of the
+    /// constraint that is violated beyond this point. The ray starts at `from`, a point inside the body.
     fn exit(&self, from: &Vector3<f64>, direction: &Vector3<f64>) -> (f64, usize) {
         let exits = self.constraints.iter().map(|c| c.exit(from, direction));
         exits
@@ -284,12 +285,12 @@ impl Convex {
             })
     }
 
-    /// Computes the volume of the body and the integrals of $\rho$ and $\rho\rho^T$ over its points $\rho$, as
-    /// integrals over the directions of rays from an inner point.
+    /// Computes the volume of the body and the integrals of $\rho$ and $\rho\rho^T$ over its points $\rho$, as integrals over the
+    /// directions of rays from an inner point.
     ///
-    /// Each circle of directions is cut at the angles where the first constraint that the ray meets changes. The
-    /// integral over a circle is a smooth function of the latitude except where a cut appears; adaptive quadrature
-    /// isolates these latitudes.
+    /// The directions of one latitude form a circle. Each circle is divided at the angles where another constraint becomes the
+    /// first one that the ray meets. The integral over a circle is a smooth function of the latitude except where the number of
+    /// these angles changes; adaptive quadrature isolates such latitudes.
     pub(crate) fn moments(&self) -> Moments {
         // The lengths are scaled by one radius, so that volumes and moments are comparable.
         let size = self.exit(&self.inner, &Vector3::z()).0;
@@ -311,8 +312,8 @@ impl Convex {
         about_inner.moved(&self.inner)
     }
 
-    /// Computes the integrals over a circle of ray directions for the volume and its moments: 1, x, y, z, xx, yy, zz,
-    /// xy, yz, zx. `z` is the sine of the latitude of the circle, `size` the unit of length.
+    /// Computes the integrals over a circle of ray directions that contribute to the integrals over the body of 1, x, y, z, xx,
+    /// yy, zz, xy, yz and zx. `z` is the sine of the latitude of the circle, and `size` the unit of length of the results.
     fn latitude(&self, quadrature: &Adaptive, size: f64, z: f64) -> [f64; 10] {
         let across = ((1.0 - z) * (1.0 + z)).max(0.0).sqrt();
         let ray = |longitude: f64| {
@@ -356,8 +357,8 @@ fn largest(values: &[f64]) -> f64 {
     values.iter().fold(0.0, |m, x| f64::max(m, x.abs()))
 }
 
-/// Returns the angles between 0 and $2\pi$ at which an integer function of the angle changes, including both ends.
-/// Two changes between adjacent samples that cancel are not found; the quadrature has to resolve them.
+/// Returns the angles between 0 and $2\pi$ at which a function of the angle with integer values changes, and both ends of the
+/// interval. Two changes between adjacent samples that cancel are not found; adaptive quadrature must resolve them.
 fn seams(function: impl Fn(f64) -> usize) -> Vec<f64> {
     let mut cuts = vec![0.0];
     for sector in 0..SECTORS {
@@ -391,12 +392,12 @@ fn is_same_plane(a: &Constraint, b: &Constraint) -> bool {
     }
 }
 
-/// Returns a point well inside the common part of all constraints, searched from the point `start`; `None` if the
-/// common part has no interior.
+/// Returns a point well inside the region that all constraints allow, searched from the point `start`. Returns `None` if this
+/// region has no interior.
 ///
-/// The level of a constraint is below 1 inside it. The method lowers an upper bound of all levels from one analytic
-/// center to the next. The multipliers of the barrier at a center give a lower bound of the level that can be
-/// reached.
+/// The level of a constraint is a function that is below 1 where the constraint is satisfied. The method moves from one analytic
+/// center to the next, and so decreases an upper bound of all levels. The multipliers of the barrier function at a center give a
+/// lower bound of the level that can be reached.
 fn inner_point(constraints: &[Constraint], start: Vector3<f64>) -> Option<Vector3<f64>> {
     let worst = |point: &Vector3<f64>| {
         let levels = constraints.iter().map(|c| c.level(point));
@@ -425,9 +426,9 @@ fn inner_point(constraints: &[Constraint], start: Vector3<f64>) -> Option<Vector
     (highest < 1.0 - INTERIOR).then_some(point)
 }
 
-/// Minimizes the barrier function $d\cdot\rho - \sum_i\log(t - f_i(\rho))$ over points $\rho$ by damped Newton steps.
-/// $d$ is `direction`, $t$ is `level`, and $f_i$ are the levels of the constraints. The starting point `point` must
-/// satisfy all $f_i < t$.
+/// Minimizes the barrier function $d\cdot\rho - \sum_i\log(t - f_i(\rho))$ over points $\rho$ by damped Newton steps, and returns
+/// the minimizer. $d$ is `direction`, $t$ is `level`, and $f_i$ are the levels of the constraints: functions that are below 1
+/// where the constraint is satisfied. The starting point `point` must satisfy all $f_i < t$.
 fn barrier_center(
     constraints: &[Constraint],
     mut point: Vector3<f64>,

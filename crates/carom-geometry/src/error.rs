@@ -59,16 +59,17 @@ pub enum GeometryError {
         /// Value of the radius.
         value: f64,
     },
-    /// A polyhedron has fewer than four vertices.
+    /// A polyhedron has fewer than four vertices, so that it has no volume. Give more points.
     #[error("{found} vertices: a polyhedron needs at least 4")]
     TooFewVertices {
         /// Number of vertices given.
         found: usize,
     },
-    /// A mesh that should collide with other bodies is not convex. It must be given as a union of convex parts.
+    /// A mesh that should collide with other bodies is not convex. Give the body as a union of convex parts.
     #[error("the mesh is not convex: give a union of convex parts")]
     NotConvex,
-    /// A cylinder should collide with another body, but its contacts are implemented for planes only.
+    /// A cylinder should collide with another body, but contacts of cylinders are implemented for planes only. Replace the
+    /// cylinder by another shape, for example a capsule.
     #[error(
         "a cylinder touches planes only: for `{other}` give a capsule or a polyhedron, or set collide = false for the pair"
     )]
@@ -89,13 +90,14 @@ pub enum GeometryError {
         /// Number of vertices.
         n_vertices: usize,
     },
-    /// A mesh has fewer than four triangles.
+    /// A mesh has fewer than four triangles, so that it cannot be closed.
     #[error("{found} triangles: a closed mesh needs at least 4")]
     TooFewTriangles {
         /// Number of triangles given.
         found: usize,
     },
-    /// A directed edge of a mesh does not have exactly one partner in the opposite direction.
+    /// The triangles of a mesh do not form a closed, consistently oriented surface: a directed edge does not occur exactly once,
+    /// or its reverse does not. Add missing triangles or correct the order of their vertices.
     #[error(
         "mesh is not closed and consistently oriented: the edge from vertex {from} to {to} is used {forward} times and its reverse {backward} times"
     )]
@@ -109,7 +111,8 @@ pub enum GeometryError {
         /// Number of triangles with the reversed edge.
         backward: usize,
     },
-    /// The triangles of a mesh face inwards, or enclose no volume.
+    /// A mesh encloses no volume, or its triangles are oriented inward. In the second case, reverse the order of the vertices in
+    /// every triangle.
     #[error("mesh encloses the volume {volume:e}: its triangles must face outwards")]
     InvertedMesh {
         /// Signed volume of the mesh.
@@ -121,7 +124,7 @@ pub enum GeometryError {
     /// The parts of an intersection have no common interior.
     #[error("the parts of the intersection have no common interior")]
     EmptyIntersection,
-    /// There is no formula for the mass properties of this shape at uniform density.
+    /// The mass properties of this shape at uniform density cannot be computed. Give mass and inertia explicitly.
     #[error("no formula for the inertia of {shape} at uniform density: give the inertia")]
     UnknownMassProperties {
         /// Description of the shape.

@@ -14,7 +14,8 @@ pub struct HalfSpace {
     offset: f64,
 }
 
-/// Gap between a body and a [`HalfSpace`], with the lowest point of the body and the normal of the plane.
+/// Gap between a body and a [`HalfSpace`] (m, negative in penetration), with the lowest point of the body and the normal of the
+/// plane. [`HalfSpace::gap`] computes this result.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gap {
     /// Gap $\Phi$, negative in penetration (m).
@@ -35,9 +36,8 @@ impl Gap {
 }
 
 impl HalfSpace {
-    /// Creates a half space $n\cdot z + D \le 0$ from a normal $n$ of any length, which points out of the
-    /// solid, and an offset $D$. Both are divided by the length of the normal unless that is 1 up to rounding
-    /// errors.
+    /// Creates a half space $n\cdot z + D \le 0$ from an offset $D$ and a normal $n$ of any length, which points out of the
+    /// solid. The normal and the offset are divided by the length of the normal, unless this length is 1 up to rounding errors.
     ///
     /// # Errors
     ///
@@ -104,8 +104,8 @@ impl HalfSpace {
         }
     }
 
-    /// Returns the contact patch of a body on this half space: all lowest points of the body, that is those at
-    /// most `tolerance` (m) above the lowest one. `configuration` is the position and rotation of the body.
+    /// Returns the contact patch of a body on this half space: the lowest points of the body. Vertices at most `tolerance` (m)
+    /// higher than the lowest point are included. `configuration` is the position and rotation of the body.
     pub fn contact_patch<S: SupportMap + ?Sized>(
         &self,
         shape: &S,

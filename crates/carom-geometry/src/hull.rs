@@ -30,8 +30,9 @@ fn outside(points: &[Vector3<f64>], [a, b, c]: [usize; 3], p: usize) -> bool {
     exact_orientation(&corners) == Ordering::Less
 }
 
-/// Returns the sign of a determinant that tells on which side of a plane a point lies. Its rows are the coordinates
-/// of four points, each followed by 1. It is computed exactly from its 24 products.
+/// Returns the sign of a 4 × 4 determinant that tells on which side of the plane through three points a fourth point lies. The
+/// rows of the determinant are the coordinates of the four points, each followed by 1. The sign is exact, because the 24 products
+/// of the determinant are summed without rounding.
 fn exact_orientation(corners: &[Vector3<f64>; 4]) -> Ordering {
     let mut sum = ExactSum::default();
     let mut add = |[a, b, c]: [usize; 3], sign: f64| {
@@ -110,8 +111,8 @@ impl Facet {
         }
     }
 
-    /// Returns the point that is highest above this triangle of the hull, among the remaining points stored at it;
-    /// `None` if no point is stored. Points are indices into `points`.
+    /// Returns the point with the largest height above this triangle of the hull, among the points stored at the triangle that
+    /// are not yet part of the hull. Returns `None` if no point is stored. Points are indices into `points`.
     fn farthest(&self, points: &[Vector3<f64>]) -> Option<usize> {
         let height = |p: usize| self.plane.normal.dot(&(points[p] - self.plane.origin));
         let heights = self.waiting.iter().map(|&p| (p, height(p)));
@@ -132,19 +133,20 @@ impl Facet {
     }
 }
 
-/// Computes the convex hull of points. Returns its triangles as indices into `points`, counterclockwise seen from
-/// outside. Fails for fewer than four points, for coordinates that are not finite, and for points in one plane.
+/// Computes the convex hull of points. Returns its triangles as indices into `points`, counterclockwise seen from outside.
+/// Returns an error for fewer than four points, for coordinates that are not finite, and for points in one plane.
 ///
-/// Points are added in random order; each one replaces the triangles from which it is strictly visible. The border
-/// between visible and other triangles is called the horizon. Because the test is exact, an edge of the horizon is
-/// never collinear with the point, and coplanar points need no special case.
+/// Points are added in random order. A triangle is visible from a point if the point lies strictly on its outer side; each added
+/// point replaces the triangles that are visible from it. The border between visible and other triangles is called the horizon.
+/// Because the test of visibility is exact, an edge of the horizon is never collinear with the point, and coplanar points need no
+/// special case.
 ///
-/// Every remaining point is stored at one triangle that it sees. If that triangle is removed, the point is stored at
-/// one of the new triangles that it sees, or it is inside the hull. This suffices: the triangles that a point sees
-/// are connected. If the point also sees a triangle that stays, it sees both sides of an edge of the horizon, and
-/// hence the new triangle at that edge. In random order the expected time is $O(n\log n)$ (Clarkson & Shor,
-/// *Applications of random sampling in computational geometry, II*, 1989). A few points far out are added first,
-/// because most other points are then inside.
+/// Every remaining point is stored at one triangle that is visible from it. If that triangle is removed, the point is stored at
+/// one of the new triangles that are visible from it. A point from which no triangle is visible is inside the hull. One triangle
+/// per point suffices, because the triangles that are visible from a point are connected. If a triangle that stays is also
+/// visible from the point, both triangles at some edge of the horizon are, and hence the new triangle at that edge is visible,
+/// too. In random order the expected time is $O(n\log n)$ (Clarkson & Shor, *Applications of random sampling in computational
+/// geometry, II*, 1989). A few points far out are added first, because most other points are then inside.
 pub(crate) fn hull(points: &[Vector3<f64>]) -> Result<Vec<[usize; 3]>, GeometryError> {
     GeometryError::check_finite("vertex", points.iter().flat_map(|p| p.iter()))?;
     if points.len() < 4 {
@@ -188,7 +190,7 @@ pub(crate) fn hull(points: &[Vector3<f64>]) -> Result<Vec<[usize; 3]>, GeometryE
     Ok(kept.map(|facet| facet.corners).collect())
 }
 
-/// Returns a random permutation of 0, 1, ..., n - 1 by the method of Fisher and Yates. It depends on n only.
+/// Returns a pseudo-random permutation of 0, 1, ..., n - 1 by the method of Fisher and Yates. The permutation depends on n only.
 fn random_order(n: usize) -> Vec<usize> {
     let mut random = CounterRng::new(SEED, 0, 0);
     let mut order: Vec<usize> = (0..n).collect();
@@ -199,8 +201,8 @@ fn random_order(n: usize) -> Vec<usize> {
     order
 }
 
-/// Stores each of the points `which` at the first triangle of the list `among` that it sees, which means that it lies
-/// on the outer side. `seen_by` receives the index of this triangle, or `NONE`.
+/// Stores each of the points `which` at the first triangle of the list `among` for which the point lies on the outer side. Writes
+/// the index of this triangle to the entry of `seen_by` for the point, or `NONE` if there is no such triangle.
 fn distribute(
     points: &[Vector3<f64>],
     facets: &mut [Facet],
@@ -239,8 +241,8 @@ impl Horizon {
         }
     }
 
-    /// Finds all triangles of the hull that point `p` sees, starting from the triangle `start`, and marks them as
-    /// removed. Records the edges between them and the triangles that stay.
+    /// Finds all triangles of the hull for which point `p` lies on the outer side, and marks them as removed. The search starts
+    /// from one of them, `start`. The edges between removed and remaining triangles are recorded.
     fn find(&mut self, points: &[Vector3<f64>], facets: &mut [Facet], p: usize, start: usize) {
         self.visible.clear();
         self.edges.clear();

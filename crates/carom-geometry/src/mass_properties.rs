@@ -101,8 +101,8 @@ impl MassProperties {
         Matrix3::identity() * (0.5 * self.inertia.trace()) - self.inertia
     }
 
-    /// Computes the mass properties of an ellipsoid of uniform density with the given mass (kg). With semi-axes
-    /// $a$, $b$, $c$ the inertia is $J = \tfrac m5\mathrm{diag}(b^2+c^2, a^2+c^2, a^2+b^2)$.
+    /// Computes the mass properties of an ellipsoid of uniform density with the given mass (kg). With semi-axes $a$, $b$, $c$ (m)
+    /// the inertia about the center is $J = \tfrac m5\mathrm{diag}(b^2+c^2, a^2+c^2, a^2+b^2)$.
     ///
     /// # Errors
     ///
@@ -112,8 +112,8 @@ impl MassProperties {
         Ok(Self::diagonal(mass, squares, 5.0)?.with_center(*ellipsoid.center()))
     }
 
-    /// Computes the mass properties of a box of uniform density with the given mass (kg). With half extents $h$
-    /// the inertia is $J = \tfrac m3\mathrm{diag}(h_y^2+h_z^2, \ldots)$.
+    /// Computes the mass properties of a box of uniform density with the given mass (kg). With half extents $h$ (m) the inertia
+    /// about the center is $J = \tfrac m3\mathrm{diag}(h_y^2+h_z^2, h_x^2+h_z^2, h_x^2+h_y^2)$.
     ///
     /// # Errors
     ///
@@ -129,8 +129,8 @@ impl MassProperties {
         Self::new(mass, Matrix3::from_diagonal(&moments))
     }
 
-    /// Computes the mass properties of a body of uniform density that is bounded by a closed mesh, with the
-    /// given mass (kg), by exact formulas.
+    /// Computes, by exact formulas, the mass properties of a body of uniform density that is bounded by a closed mesh. `mass` is
+    /// the mass of the body (kg).
     ///
     /// # Errors
     ///
@@ -140,8 +140,8 @@ impl MassProperties {
         Moments::mesh(&mesh.translated(&-origin)).properties(mass, origin)
     }
 
-    /// Computes the mass properties of the union of two ellipsoids, of uniform density and with the given mass
-    /// (kg). Their centers may differ along at most one body axis.
+    /// Computes the mass properties of the union of two ellipsoids, of uniform density and with the given mass (kg). The centers
+    /// of the ellipsoids may differ along at most one body axis.
     ///
     /// The cross-sections are unions of concentric ellipses, for which there are closed forms. They are
     /// integrated by Gauss quadrature between the positions on the axis at which the shape of the cross-section
@@ -259,8 +259,8 @@ impl Moments {
         self.second += sign * other.second;
     }
 
-    /// Computes mass, center of mass and inertia of a body of uniform density from its integrals of 1, $\rho$ and
-    /// $\rho\rho^T$ over the points $\rho$. They are taken about the point `origin`; `mass` is its mass (kg).
+    /// Computes mass, center of mass and inertia of a body of uniform density from its integrals of 1, $\rho$ and $\rho\rho^T$
+    /// over the points $\rho$, which are relative to the point `origin`. `mass` is the mass of the body (kg).
     pub(crate) fn properties(
         &self,
         mass: f64,
@@ -420,8 +420,8 @@ impl Profile {
     }
 }
 
-/// Computes integrals over the union of two ellipsoids with a common x axis: the volume, $\int x$, and
-/// the three entries $\int x^2$, $\int y^2$, $\int z^2$.
+/// Computes integrals over the union of two ellipsoids whose centers lie on a common x axis: the volume, $\int x$, and the three
+/// entries $\int x^2$, $\int y^2$, $\int z^2$.
 fn union_moments(first: &Profile, second: &Profile) -> (f64, f64, [f64; 3]) {
     let mut cuts = [first.ends(), second.ends()].concat();
     for i in 1..3 {
@@ -447,8 +447,8 @@ fn union_moments(first: &Profile, second: &Profile) -> (f64, f64, [f64; 3]) {
     (volume, x, [xx, yy, zz])
 }
 
-/// Returns the positions along the common axis at which two ellipsoids have an equal half width: along y for `i` = 1,
-/// along z for `i` = 2. They are the roots of a quadratic equation.
+/// Returns the positions along the common axis at which two ellipsoids have an equal half width: along y for `i` = 1, along z for
+/// `i` = 2. These positions are the roots of a quadratic equation.
 fn equal_widths(p: &Profile, q: &Profile, i: usize) -> Vec<f64> {
     let weight = |p: &Profile| {
         let b2 = p.semi_axes[i] * p.semi_axes[i];

@@ -80,8 +80,7 @@ impl TriangleMesh {
         }
     }
 
-    /// Computes the convex hull of points (m) as a triangle mesh. Points that are not a corner of a triangle
-    /// are removed.
+    /// Computes the convex hull of points (m) as a triangle mesh. Points that are not a vertex of the hull are omitted.
     ///
     /// # Errors
     ///
@@ -175,7 +174,8 @@ impl TriangleMesh {
         self.vertices.iter().sum::<Vector3<f64>>() / self.vertices.len() as f64
     }
 
-    /// Returns the volume that the mesh encloses (m³), positive for outward triangles.
+    /// Returns the volume of the solid that the mesh bounds (m³). The volume is positive, because the triangles are oriented
+    /// outward.
     pub fn volume(&self) -> f64 {
         let o = self.middle();
         let parts = self

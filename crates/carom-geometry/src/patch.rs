@@ -27,7 +27,7 @@ impl PatchKind {
     }
 }
 
-/// Contact patch of a body on a plane: all its lowest points along the normal of the plane.
+/// Contact patch of a body on a plane: the lowest points of the body along the normal of the plane, up to a tolerance.
 ///
 /// For a polytope these are the vertices of the touching face. A smooth strictly convex body always touches at
 /// a single point.

@@ -25,20 +25,22 @@ pub struct Distance {
 }
 
 impl Distance {
-    /// Returns the signed distance of a point to the union of two bodies, from its distances to each of them.
+    /// Returns the signed distance of a point to the union of two bodies: the smaller one of its distances to the two bodies,
+    /// `self` and `other`. Where the bodies overlap, the surface of the union can be farther away than this value.
     #[must_use]
     pub fn union(self, other: Self) -> Self {
         self.select(other, self.value < other.value)
     }
 
-    /// Returns the signed distance of a point to the intersection of two bodies, from its distances to each of
-    /// them.
+    /// Returns the signed distance of a point to the intersection of two bodies: the larger one of its distances to the two
+    /// bodies, `self` and `other`. Outside both bodies, the surface of the intersection can be farther away than this value.
     #[must_use]
     pub fn intersection(self, other: Self) -> Self {
         self.select(other, self.value > other.value)
     }
 
-    /// Returns the signed distance of a point to the complement of the body, with inside and outside exchanged.
+    /// Returns the signed distance of a point to the complement of the body, that is to the body with inside and outside
+    /// exchanged.
     #[must_use]
     pub fn complement(self) -> Self {
         Self {
@@ -65,7 +67,8 @@ impl Distance {
     }
 }
 
-/// Body with a signed distance function.
+/// Body whose signed distance function is known: the distance of any point to the surface, negative inside the body. An
+/// implementation computes this distance and its gradient.
 pub trait SignedDistance {
     /// Returns the signed distance of a point in the body frame to the surface of the body (m), negative inside, and
     /// its gradient.
@@ -149,10 +152,10 @@ impl SignedDistance for Ellipsoid {
     }
 }
 
-/// Returns the largest root $t$ of $\sum_i (e_iy_i/(t + e_i^2))^2 = 1$, the equation of the point of an ellipsoid
-/// that is closest to the point $y$. $e$ = `axes` are the semi-axes, and `y` is relative to the center. The left side
-/// is convex and decreasing, so that Newton's method increases monotonically to the root from a starting value below
-/// it. At the starting value one term alone equals 1.
+/// Returns the largest root $t$ of $\sum_i (e_iy_i/(t + e_i^2))^2 = 1$, which determines the point of an ellipsoid that is
+/// closest to the point $y$. $e$ = `axes` are the semi-axes, and `y` is relative to the center. The left-hand side is convex and
+/// decreasing. So Newton's method increases monotonically to the root from a starting value at which one term of the sum alone
+/// equals 1.
 fn distance_root(y: &Vector3<f64>, axes: &Vector3<f64>) -> f64 {
     let starts = y.zip_map(axes, |y, e| e * y.abs() - e * e);
     let mut t = starts.max();

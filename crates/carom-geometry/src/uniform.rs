@@ -80,9 +80,9 @@ fn unknown<T>(shape: &'static str) -> Result<T, GeometryError> {
     Err(GeometryError::UnknownMassProperties { shape })
 }
 
-/// Computes the volume integrals (of 1, $\rho$ and $\rho\rho^T$ over the points $\rho$) of a union of solids by
-/// inclusion and exclusion: the sum over all solids, minus the common part of each pair, plus that of each triple,
-/// and so on. Returns an error for shapes whose common part is not known.
+/// Computes the volume integrals (of 1, $\rho$ and $\rho\rho^T$ over the points $\rho$) of a union of solids by inclusion and
+/// exclusion: the sum over all solids, minus the integrals over the common part of each pair, plus those over the common part of
+/// each triple, and so on. Returns an error for shapes whose common part cannot be computed.
 fn union(solids: &[Shape]) -> Result<Moments, GeometryError> {
     let mut total = Moments::default();
     for solid in solids {
@@ -110,10 +110,10 @@ fn union(solids: &[Shape]) -> Result<Moments, GeometryError> {
     Ok(total)
 }
 
-/// Adds to `total` the volume integrals (of 1, $\rho$ and $\rho\rho^T$ over the points $\rho$) of the common part of
-/// `body` with each subset of `others`, with alternating signs (inclusion and exclusion). `sign` is that for subsets
-/// with one body. `budget` is the number of common parts that may still be computed; an error is returned if it is
-/// exceeded.
+/// Adds to `total` the volume integrals (of 1, $\rho$ and $\rho\rho^T$ over the points $\rho$) of the common part of `body` with
+/// each nonempty subset of `others`. The signs alternate with the size of the subset (inclusion and exclusion); `sign` is the
+/// sign for subsets of one body. `budget` is the number of common parts that may still be computed; if more are needed, an error
+/// is returned.
 fn overlaps(
     body: &Convex,
     others: &[Convex],
@@ -200,9 +200,9 @@ fn of_cylinder(cylinder: &Cylinder) -> Moments {
     about_axis(volume, r * r / 4.0, l * l / 3.0, cylinder.axis()).moved(cylinder.center())
 }
 
-/// Computes the volume integrals (of 1, $\rho$ and $\rho\rho^T$ over the points $\rho$) of a capsule, a cylinder with
-/// two hemispheres. `segment` is its axis, with half length $l$, and $r$ = `radius`. The mean square of the
-/// hemispheres along the axis is $l^2 + \tfrac34lr + \tfrac15r^2$.
+/// Computes the volume integrals (of 1, $\rho$ and $\rho\rho^T$ over the points $\rho$) of a capsule, a cylinder with two
+/// hemispheres at its ends. `segment` is the axis of the cylinder, with half length $l$, and $r$ = `radius`. The mean square of
+/// the coordinate along the axis over the hemispheres is $l^2 + \tfrac34lr + \tfrac15r^2$.
 fn capsule(segment: &Segment, radius: f64) -> Moments {
     let (r, half) = (radius, segment.half());
     let l = half.norm();

@@ -19,10 +19,11 @@ pub enum LieError {
         /// Determinant, 1 for a rotation and -1 for a reflection.
         determinant: f64,
     },
-    /// A rotation by half a turn has no finite Cayley vector.
+    /// A rotation by half a turn has no finite Cayley vector. Use the rotation vector instead.
     #[error("a rotation by half a turn has no Cayley vector")]
     HalfTurn,
-    /// The inverse Jacobian of the exponential is infinite at full turns.
+    /// The inverse Jacobian of the exponential does not exist if the rotation angle is a full turn or a multiple of it. Use an
+    /// equivalent rotation vector of at most half a turn.
     #[error("the exponential's Jacobian is singular at the angle {angle}")]
     FullTurn {
         /// Length of the rotation vector in rad.

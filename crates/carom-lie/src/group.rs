@@ -4,12 +4,12 @@ use nalgebra::{SMatrix, SVector};
 
 /// Matrix Lie group with an `N`-dimensional tangent space, such as the rotations or the rigid motions.
 ///
-/// It contains what is needed to interpolate, differentiate and test on a group.
+/// The functions of the trait are those needed to interpolate, to differentiate and to test on a group.
 pub trait LieGroup<const N: usize>: Copy {
     /// Returns the identity element $e$ of the group.
     fn identity() -> Self;
 
-    /// Returns the product $ab$ of `self` = $a$ and `other` = $b$; as a motion, $b$ acts first.
+    /// Returns the product $ab$ of `self` = $a$ and `other` = $b$. If the elements are motions, $b$ is applied first, then $a$.
     #[must_use]
     fn compose(&self, other: &Self) -> Self;
 
@@ -17,18 +17,19 @@ pub trait LieGroup<const N: usize>: Copy {
     #[must_use]
     fn inverse(&self) -> Self;
 
-    /// Computes the exponential map of a tangent vector, a group element.
+    /// Computes the exponential of a tangent vector at the identity, which is a group element.
     fn exp(tangent: &SVector<f64, N>) -> Self;
 
-    /// Computes the logarithm: the shortest tangent vector whose exponential is this element.
+    /// Computes the logarithm of this group element: the shortest tangent vector at the identity whose exponential is the
+    /// element.
     fn log(&self) -> SVector<f64, N>;
 
-    /// Returns the adjoint matrix $\mathrm{Ad}_g$ of this element $g$, for which
-    /// $g\exp(\xi)g^{-1} = \exp(\mathrm{Ad}_g\xi)$ for every tangent vector $\xi$.
+    /// Returns the adjoint matrix $\mathrm{Ad}_g$ of this group element $g$. The matrix satisfies $g\exp(\xi)g^{-1} =
+    /// \exp(\mathrm{Ad}_g\xi)$ for every tangent vector $\xi$.
     fn adjoint(&self) -> SMatrix<f64, N, N>;
 
-    /// Returns the matrix of the Lie bracket with a tangent vector $\xi$, $\mathrm{ad}_\xi\eta = \lbrack\xi, \eta\rbrack$ for
-    /// every tangent vector $\eta$.
+    /// Returns the matrix $\mathrm{ad}_\xi$ of the Lie bracket with the tangent vector $\xi$ (`tangent`): $\mathrm{ad}_\xi\eta =
+    /// \lbrack\xi, \eta\rbrack$ for every tangent vector $\eta$.
     fn bracket(tangent: &SVector<f64, N>) -> SMatrix<f64, N, N>;
 
     /// Computes the left Jacobian $J_l(\xi)$ of the exponential at a tangent vector $\xi$:
@@ -41,8 +42,8 @@ pub trait LieGroup<const N: usize>: Copy {
         Self::left_jacobian(&-tangent)
     }
 
-    /// Returns the point at fraction `s` of the geodesic from `self` = $g_0$ (`s` = 0) to `other` = $g_1$ (`s` = 1),
-    /// $g_0\exp(s\log(g_0^{-1}g_1))$. Values of `s` outside \[0, 1\] extrapolate.
+    /// Returns a point of the geodesic from `self` = $g_0$ to `other` = $g_1$, $g_0\exp(s\log(g_0^{-1}g_1))$. `s` is the fraction
+    /// of the geodesic: 0 at $g_0$, 1 at $g_1$. Values outside \[0, 1\] extrapolate.
     #[must_use]
     fn interpolate(&self, other: &Self, s: f64) -> Self {
         let step = self.inverse().compose(other).log();

@@ -29,7 +29,7 @@ pub struct Se3 {
     pub translation: Vector3<f64>,
 }
 
-/// Splits a twist into its translational part (entries 1 to 3) and its rotational part (entries 4 to 6).
+/// Splits a twist into its translational part (the first three entries) and its rotational part (the last three entries).
 fn split(twist: &Vector6<f64>) -> (Vector3<f64>, Vector3<f64>) {
     (
         Vector3::new(twist[0], twist[1], twist[2]),
@@ -41,7 +41,8 @@ fn join(u: &Vector3<f64>, phi: &Vector3<f64>) -> Vector6<f64> {
     Vector6::new(u.x, u.y, u.z, phi.x, phi.y, phi.z)
 }
 
-/// Assembles the 6 × 6 matrix `[diagonal, upper; 0, diagonal]` from its 3 × 3 blocks.
+/// Assembles a 6 × 6 matrix from 3 × 3 blocks. Both diagonal blocks are `diagonal`, the upper right block is `upper`, and the
+/// lower left block is zero.
 fn block(diagonal: &Matrix3<f64>, upper: &Matrix3<f64>) -> Matrix6<f64> {
     let mut out = Matrix6::zeros();
     out.fixed_view_mut::<3, 3>(0, 0).copy_from(diagonal);
@@ -133,9 +134,9 @@ impl Se3 {
         Ok(join(&u, &f))
     }
 
-    /// Returns the adjoint matrix of this motion, $\mathrm{Ad} = (R, S(x)R; 0, R)$, which maps twists
-    /// $(u, \phi)$ from the body frame to the space frame. $R$ is the rotation, $x$ the translation and $S(x)$
-    /// its cross-product matrix.
+    /// Returns the adjoint matrix of this rigid motion, $\mathrm{Ad} = (R, S(x)R; 0, R)$ (6 × 6). The matrix maps twists $(u,
+    /// \phi)$ from the body frame to the space frame. $R$ is the rotation, $x$ the translation and $S(x)$ its cross-product
+    /// matrix.
     pub fn adjoint(&self) -> Matrix6<f64> {
         let r = self.rotation.matrix();
         block(&r, &(hat(&self.translation) * r))
@@ -176,8 +177,8 @@ impl Se3 {
     }
 }
 
-/// Computes the upper right 3 × 3 block of the left Jacobian of SE(3) at the twist with translational part `u` and
-/// rotational part `phi`.
+/// Computes the upper right 3 × 3 block of the left Jacobian of the exponential of rigid motions, at the twist with translational
+/// part `u` and rotation vector `phi` (rad).
 fn coupling(u: &Vector3<f64>, phi: &Vector3<f64>) -> Matrix3<f64> {
     let (theta, p, q) = (phi.norm(), hat(phi), hat(u));
     let (pq, qp) = (p * q, q * p);

@@ -131,11 +131,11 @@ impl So3 {
         }
     }
 
-    /// Rotates a vector $a$ by the inverse of a rotation $F$, the Cayley transform of the vector `f`:
-    /// $F^Ta = a - \tfrac{2}{1+\lvert f\rvert^2}f\times(a - f\times a)$.
+    /// Rotates a vector $a$ by the inverse of a rotation $F$, which is the Cayley transform of the vector `f`: $F^Ta = a -
+    /// \tfrac{2}{1+\lvert f\rvert^2}f\times(a - f\times a)$.
     ///
-    /// Unlike [`rotate_back`](Self::rotate_back) the function needs no unit quaternion, and a vector parallel to
-    /// `f` does not change at all: lengths do not drift when a small rotation is repeated.
+    /// Unlike [`rotate_back`](Self::rotate_back), this function needs no unit quaternion. A vector parallel to `f` does not
+    /// change at all, so that lengths do not drift when a small rotation is repeated.
     #[inline]
     pub fn cayley_back(f: &Vector3<f64>, a: &Vector3<f64>) -> Vector3<f64> {
         let scale = 2.0 / (1.0 + f.norm_squared());
@@ -151,9 +151,8 @@ impl So3 {
         Self::normalized(w, v)
     }
 
-    /// Returns the product of `self` and the rotation [`cayley`](Self::cayley)`(f)`, which is applied first.
-    /// The result is that of [`compose`](Self::compose), with one normalization of the quaternion instead of
-    /// two.
+    /// Returns the product of `self` and the rotation [`cayley`](Self::cayley)`(f)`: the rotation `cayley(f)` is applied first,
+    /// then `self`. The result equals that of [`compose`](Self::compose), but the quaternion is normalized only once.
     #[inline]
     #[must_use]
     pub fn compose_cayley(&self, f: &Vector3<f64>) -> Self {
@@ -214,8 +213,8 @@ impl So3 {
         Self::nearest(matrix)
     }
 
-    /// Finds the rotation nearest to a matrix with positive determinant (in the Frobenius norm): the
-    /// orthogonal polar factor of the matrix, by Newton's iteration $X \leftarrow \tfrac12(X + X^{-T})$.
+    /// Computes the rotation that is nearest to a matrix with positive determinant in the Frobenius norm. This rotation is the
+    /// orthogonal polar factor of the matrix; Newton's iteration $X \leftarrow \tfrac12(X + X^{-T})$ computes it.
     ///
     /// # Errors
     ///
@@ -252,8 +251,8 @@ impl So3 {
         Err(fail())
     }
 
-    /// Converts an orthogonal rotation matrix to a unit quaternion by Shepperd's method: the largest component of the
-    /// quaternion is computed first, so that nothing cancels.
+    /// Converts a rotation matrix to a unit quaternion by Shepperd's method. The largest component of the quaternion is computed
+    /// first, so that no rounding error is amplified by cancellation.
     fn from_orthogonal(r: &Matrix3<f64>) -> Self {
         let (a, b, c) = (r.m11, r.m22, r.m33);
         let largest = a.max(b).max(c);
@@ -289,8 +288,8 @@ impl So3 {
         Matrix3::identity() + s * versine(theta) + s * s * sine_defect(theta)
     }
 
-    /// Returns the right Jacobian of the exponential of rotations at the rotation vector $\phi$ (rad): the left
-    /// Jacobian at $-\phi$, which is the transpose of that at $\phi$.
+    /// Returns the right Jacobian of the exponential of rotations at the rotation vector $\phi$ (rad). It equals the left
+    /// Jacobian at $-\phi$, and the transpose of the left Jacobian at $\phi$.
     pub fn right_jacobian(phi: &Vector3<f64>) -> Matrix3<f64> {
         Self::left_jacobian(phi).transpose()
     }
@@ -312,8 +311,8 @@ impl So3 {
         Ok(Matrix3::identity() - s * 0.5 + s * s * cotangent_defect(theta))
     }
 
-    /// Returns the inverse of the right Jacobian of the exponential of rotations at the rotation vector $\phi$
-    /// (rad). It is the transpose of the inverse left Jacobian.
+    /// Returns the inverse of the right Jacobian of the exponential of rotations at the rotation vector $\phi$ (rad): the
+    /// transpose of the inverse left Jacobian.
     ///
     /// # Errors
     ///

@@ -34,7 +34,8 @@ pub(crate) fn rotation_vectors() -> Vec<Vector3<f64>> {
     pairs.collect()
 }
 
-/// Returns the distance of two group elements: the length of the shortest tangent vector from one to the other.
+/// Returns the distance between two group elements: the length of the shortest tangent vector whose exponential maps one to the
+/// other.
 fn distance<const N: usize, G: LieGroup<N>>(a: &G, b: &G) -> f64 {
     a.inverse().compose(b).log().norm()
 }

@@ -1,7 +1,7 @@
 //! Coefficients of a contact of a mechanism.
 
-/// Name, friction and restitution of a point contact of a mechanism. The [`MechanicalSystem`](crate::MechanicalSystem) computes
-/// its gap and its slide coordinate (tangential displacement) from the configuration.
+/// Name, friction and restitution of a point contact of a mechanism. The gap of the contact and its slide coordinate (tangential
+/// displacement) are functions of the [`MechanicalSystem`](crate::MechanicalSystem).
 #[derive(Clone, Debug, PartialEq)]
 pub struct PointContact {
     /// Name of the contact, for reports.

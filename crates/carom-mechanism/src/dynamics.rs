@@ -2,8 +2,8 @@
 
 use nalgebra::{DMatrix, DVector};
 
-/// Order of derivatives that a [`MechanicalSystem`](crate::MechanicalSystem) must compute: it selects the fields of
-/// [`Dynamics`] to fill.
+/// Order of the derivatives that a [`MechanicalSystem`](crate::MechanicalSystem) must compute. The order determines the fields of
+/// [`Dynamics`] that must be filled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Derivatives {
     /// All fields that a residual needs: all except those listed under [`Second`](Self::Second).
@@ -15,10 +15,10 @@ pub enum Derivatives {
 }
 
 /// Mass matrix, energies and forces of a mechanical system with their derivatives, at one time $t$, configuration $q$ and
-/// velocity $v$.
+/// velocity $v$. [`MechanicalSystem::dynamics`](crate::MechanicalSystem::dynamics) fills this workspace.
 ///
-/// Created once per system and reused. The caller clears it before every evaluation, so a system writes only entries that are not
-/// zero. Below, n is the number of coordinates.
+/// The caller creates the workspace once per system, and clears it before every evaluation; so a system writes only entries that
+/// are not zero. In the list of fields, n is the number of coordinates.
 ///
 /// # Examples
 ///

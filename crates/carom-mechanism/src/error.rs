@@ -128,14 +128,15 @@ impl MechanismError {
     }
 }
 
-/// Reason why no design was found: the design equations could not be evaluated, or the search for a root failed.
+/// Reason why no design was found: the design equations could not be evaluated, the input was invalid, or the search for a root
+/// failed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DesignError {
     /// A mechanism of the family could not be built.
     #[error(transparent)]
     Mechanism(#[from] MechanismError),
-    /// The mass matrix or a contact normal is degenerate.
+    /// The mass matrix of the mechanism is singular, or a contact normal is zero.
     #[error(transparent)]
     Metric(#[from] MetricError),
     /// A list has the wrong length.
@@ -148,7 +149,7 @@ pub enum DesignError {
         /// Length of the list.
         found: usize,
     },
-    /// A number is not finite.
+    /// A number of the input, or a quantity computed during the search, is NaN or infinite.
     #[error("{what}: not finite in iteration {iteration}")]
     NonFinite {
         /// Name of the quantity.
@@ -156,7 +157,7 @@ pub enum DesignError {
         /// Number of steps made before.
         iteration: usize,
     },
-    /// A scale is negative or not finite.
+    /// The scale of an unknown is negative or not finite.
     #[error("scale {unknown} is {value}: it must be at least 0 and finite")]
     InvalidScale {
         /// Index of the unknown.
@@ -164,7 +165,8 @@ pub enum DesignError {
         /// Scale given.
         value: f64,
     },
-    /// The start violates a bound, or lies on it.
+    /// The starting point of the search violates a bound on the unknowns, or lies on it. Choose a starting point inside all
+    /// bounds.
     #[error("the start misses bound {bound} by {}", -slack)]
     OutOfBounds {
         /// Index of the bound.
@@ -172,13 +174,15 @@ pub enum DesignError {
         /// Slack of the start, zero or negative (or NaN).
         slack: f64,
     },
-    /// An equation depends on the equations before it, or on no unknown that may change.
+    /// A design equation depends on the equations before it, or on no unknown that may change (scale above 0). Remove the
+    /// equation, or let more unknowns change.
     #[error("equation {equation} is not independent of those before it")]
     SingularConstraint {
         /// Index of the equation.
         equation: usize,
     },
-    /// The search did not converge within the largest number of steps.
+    /// The search did not converge within the largest number of steps. Choose a starting point closer to a solution, or allow
+    /// more steps.
     #[error("residual {residual} after {iterations} steps")]
     NotConverged {
         /// Number of steps made.

@@ -15,12 +15,12 @@ pub struct Motion<'a> {
     pub velocity: &'a [f64],
 }
 
-/// Mechanical system in generalized coordinates, with point contacts: its mass matrix, energies and forces, and the gaps of its
-/// contacts.
+/// Mechanical system in generalized coordinates with point contacts. An implementation computes the mass matrix, the energies and
+/// forces, and the gaps of the contacts.
 ///
-/// All functions are pure, and smooth near every configuration with nonnegative gaps. Callers pass slices of length
-/// [`dimension`](Self::dimension) with finite entries, and contact indices below the number of [`contacts`](Self::contacts). For
-/// an invalid configuration a system returns NaN, which integrators detect.
+/// The results of all functions depend on their arguments only, and depend smoothly on the configuration wherever the gaps are
+/// nonnegative. Callers pass slices of length [`dimension`](Self::dimension) with finite entries, and contact indices below the
+/// number of [`contacts`](Self::contacts). For an invalid configuration a system returns NaN; integrators detect this value.
 ///
 /// # Examples
 ///
@@ -74,8 +74,9 @@ pub trait MechanicalSystem: fmt::Debug + Send + Sync {
     /// matrix.
     fn mass_matrix(&self, configuration: &[f64], out: &mut DMatrix<f64>);
 
-    /// Computes the Lagrangian and the applied forces in the motion `at`, with the derivatives that `wanted` asks for; more
-    /// derivatives may be filled. The caller passes a cleared workspace `out`.
+    /// Computes the Lagrangian and the applied forces at the time, configuration and velocity `at`, with derivatives. `wanted` is
+    /// the highest order of derivatives that is needed; more derivatives may be written. The caller passes a workspace `out` in
+    /// which all entries are zero.
     fn dynamics(&self, at: &Motion<'_>, wanted: Derivatives, out: &mut Dynamics);
 
     /// Returns the contacts of the system; their number and order never change. By default there are no contacts.
@@ -87,33 +88,36 @@ pub trait MechanicalSystem: fmt::Debug + Send + Sync {
     /// separation, zero for contact.
     fn gap(&self, contact: usize, configuration: &[f64]) -> f64;
 
-    /// Computes the gaps of all contacts at a configuration (m). Override this function if computing the gaps together is
-    /// cheaper.
+    /// Computes the gaps of all contacts at a configuration (m). Override this function if the gaps can be computed faster
+    /// together than one by one.
     fn gaps(&self, configuration: &[f64], out: &mut [f64]) {
         for (contact, gap) in out.iter_mut().enumerate() {
             *gap = self.gap(contact, configuration);
         }
     }
 
-    /// Computes the gradient $\mathrm{D}\phi_i(q)$ of the gap of the contact with the index $i$ (one entry per coordinate). The
-    /// implementation writes every entry.
+    /// Computes the gradient $\mathrm{D}\phi_i(q)$ of the gap of the contact with the index $i$ (`contact`; one entry per
+    /// coordinate). An implementation must write every entry.
     fn gap_gradient(&self, contact: usize, configuration: &[f64], out: &mut [f64]);
 
-    /// Returns the slide coordinate $s_i(q)$ of a planar contact (m): a function whose rate is the sliding velocity, for example
-    /// the horizontal position of a foot on the floor. Called only for contacts with [`has_slide`](PointContact::has_slide).
+    /// Returns the slide coordinate $s_i(q)$ (m) of a planar contact with the index $i$: a function of the configuration whose
+    /// rate is the sliding velocity, for example the horizontal position of a foot on the floor. The function is called only for
+    /// contacts with [`has_slide`](PointContact::has_slide).
     fn slide(&self, _contact: usize, _configuration: &[f64]) -> f64 {
         0.0
     }
 
-    /// Computes the gradient $\mathrm{D}s_i(q)$ of the slide coordinate of the contact with the index $i$ (one entry per
-    /// coordinate); it is the contact's tangential row. The implementation writes every entry.
+    /// Computes the gradient $\mathrm{D}s_i(q)$ of the slide coordinate (tangential displacement) of the contact with the index
+    /// $i$ (one entry per coordinate). The gradient is the tangential row of the contact. An implementation must write every
+    /// entry.
     fn slide_gradient(&self, _contact: usize, _configuration: &[f64], out: &mut [f64]) {
         out.fill(0.0);
     }
 
     /// Computes the Hessians (second derivatives, n × n for n coordinates) $\mathrm{D}^2\phi_i(q)$ of the gap and
-    /// $\mathrm{D}^2s_i(q)$ of the slide coordinate of a contact. The caller passes zero matrices. Returns false, which is the
-    /// default, if the system does not provide them; derivatives of a run then do not exist after an impact.
+    /// $\mathrm{D}^2s_i(q)$ of the slide coordinate (tangential displacement) of a contact. The caller passes zero matrices.
+    /// Returns true if the Hessians were computed. The default returns false; the derivatives of a simulation then do not exist
+    /// after an impact.
     fn contact_hessians(
         &self,
         _contact: usize,

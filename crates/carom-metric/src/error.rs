@@ -47,7 +47,7 @@ pub enum MetricError {
         /// Size of the smallest leading block that is not positive definite.
         size: usize,
     },
-    /// A vector has another dimension than the metric.
+    /// The dimension of a vector differs from that of the metric, which is the number of rows of the mass matrix.
     #[error("{what} has {found} entries where `mass_matrix` is {expected} by {expected}")]
     DimensionMismatch {
         /// Name of the quantity, chosen by the caller.

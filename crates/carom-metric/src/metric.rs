@@ -213,9 +213,9 @@ impl KineticMetric {
         }
     }
 
-    /// Converts the rows of a k × n matrix from whitened coordinates back to covectors, $Z \leftarrow ZL^T$,
-    /// with the Cholesky factor $L$ of the mass matrix, $M = LL^T$. Derivatives with respect to a whitened
-    /// velocity become derivatives with respect to the velocity.
+    /// Converts the rows of a k × n matrix from whitened coordinates back to covectors, $Z \leftarrow ZL^T$, with the Cholesky
+    /// factor $L$ of the mass matrix, $M = LL^T$. If the rows are derivatives with respect to a whitened velocity, the results
+    /// are derivatives with respect to the velocity.
     ///
     /// Columns beyond [`dim`](Self::dim) do not change.
     pub fn unwhiten_rows(&self, rows: &mut DMatrix<f64>) {
@@ -256,8 +256,8 @@ impl KineticMetric {
         );
     }
 
-    /// Checks that a vector has n entries, the dimension of the metric, and that all are finite. `what` names
-    /// the vector in error messages.
+    /// Checks that a vector has n entries, the dimension of the metric, and that all entries are finite. `what` names the vector
+    /// in error messages.
     ///
     /// # Errors
     ///
@@ -334,8 +334,8 @@ fn symmetrize(mass: &mut DMatrix<f64>) -> Result<(), MetricError> {
     Ok(())
 }
 
-/// Computes the Cholesky factor of the mass matrix. The error is the size of the smallest leading block that is not
-/// positive definite to working precision.
+/// Computes the Cholesky factor of the mass matrix. If the matrix is not positive definite to working precision, the error is the
+/// size of its smallest leading block that is not.
 #[cfg(feature = "faer")]
 fn factor(mass: &DMatrix<f64>) -> Result<DMatrix<f64>, usize> {
     let n = mass.nrows();
@@ -360,9 +360,9 @@ fn factor(mass: &DMatrix<f64>) -> Result<DMatrix<f64>, usize> {
 #[cfg(not(feature = "faer"))]
 use factor_small as factor;
 
-/// Computes the Cholesky factor of a small mass matrix, column by column. For the matrices of mechanisms this loop is
-/// faster than the dispatch of a library. The upper triangle of the input is kept in the result. The error is the size
-/// of the smallest leading block that is not positive definite.
+/// Computes the Cholesky factor of a small mass matrix, column by column. For the matrices of mechanisms this loop is faster than
+/// a library function. The entries above the diagonal of the result are those of the input. The error is the size of the smallest
+/// leading block that is not positive definite.
 fn factor_small(mass: &DMatrix<f64>) -> Result<DMatrix<f64>, usize> {
     let mut lower = mass.clone();
     dense::cholesky(lower.as_mut_slice(), mass.nrows())?;
@@ -373,7 +373,7 @@ fn factor_small(mass: &DMatrix<f64>) -> Result<DMatrix<f64>, usize> {
 mod tests {
     use super::*;
 
-    /// A dense matrix with eigenvalues between 1 and about n.
+    /// Creates a dense symmetric mass matrix (n × n) with eigenvalues between 1 and about n.
     fn dense_mass(n: usize) -> DMatrix<f64> {
         let entry = |i: usize, j: usize| {
             let position = (i * n + j) as u64;

@@ -39,8 +39,8 @@ impl UnitNormals {
         Self::new_or_zero(metric, covectors, |_| false)
     }
 
-    /// Normalizes covectors to unit length in the kinetic metric, where some may be zero. `may_be_zero` tells
-    /// for the index of a covector if it may be zero. A zero covector stays zero, and [`norm`](Self::norm)
+    /// Normalizes covectors to unit length in the kinetic metric, some of which may be zero. `may_be_zero` receives the index of
+    /// a covector and returns true if this covector is allowed to be zero. A zero covector stays zero, and [`norm`](Self::norm)
     /// returns 1 for it.
     ///
     /// # Errors

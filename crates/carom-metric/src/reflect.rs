@@ -9,7 +9,7 @@ use nalgebra::{DMatrix, DVector};
 const RANK_TOLERANCE: f64 = 1e-12;
 
 impl KineticMetric {
-    /// Reflects a momentum across a contact manifold.
+    /// Reflects a momentum across a contact manifold: computes the momentum after an elastic frictionless impact.
     ///
     /// $$ p^+ = p^- - 2 \frac{\langle p^-, u\rangle}{\lVert u\rVert^2} u $$
     ///
@@ -45,11 +45,11 @@ impl KineticMetric {
         Ok(Covector(&p.0 - &u.0 / unit.norm(0) * (2.0 * along)))
     }
 
-    /// Computes the matrix that maps a momentum before an elastic frictionless impact to that after it,
-    /// $\Gamma(u) = I - 2 M^{-1}u^T u/\langle u,u\rangle$ (n × n). $u$ is the contact normal (the gap gradient,
-    /// a row), $M$ the mass matrix and $\langle u,u\rangle = uM^{-1}u^T$.
+    /// Computes the matrix that maps a momentum before an elastic frictionless impact to the momentum after the impact,
+    /// $\Gamma(u) = I - 2 M^{-1}u^T u/\langle u,u\rangle$ (n × n). $u$ is the contact normal (the gap gradient, a row), $M$ the
+    /// mass matrix and $\langle u,u\rangle = uM^{-1}u^T$.
     ///
-    /// It acts on momenta written as rows, $p^+ = p^-\Gamma(u)$, and is its own inverse.
+    /// The matrix applies to momenta written as rows, $p^+ = p^-\Gamma(u)$, and is its own inverse.
     ///
     /// # Errors
     ///
@@ -62,8 +62,8 @@ impl KineticMetric {
         Ok(DMatrix::identity(n, n) - velocity * u.0.transpose() * (2.0 / unit.norm(0)))
     }
 
-    /// Projects a momentum orthogonally, in the kinetic metric, onto the span of contact normals (gap
-    /// gradients).
+    /// Projects the momentum `p` orthogonally, in the kinetic metric, onto the span of the contact normals (gap gradients)
+    /// `normals`.
     ///
     /// Linearly dependent normals are allowed; an empty list gives zero.
     ///
@@ -82,9 +82,8 @@ impl KineticMetric {
         Ok(Covector(self.unwhiten_covector(&inside)))
     }
 
-    /// Projects a momentum orthogonally, in the kinetic metric, onto the complement of the span of contact
-    /// normals (gap gradients). The result is the part that no frictionless impact at these contacts can change
-    /// (Seghete & Murphey, Lemma 2).
+    /// Projects the momentum `p` orthogonally, in the kinetic metric, onto the complement of the span of the contact normals (gap
+    /// gradients) `normals`. No frictionless impact at these contacts can change the result (Seghete & Murphey, Lemma 2).
     ///
     /// # Errors
     ///
@@ -106,11 +105,12 @@ impl KineticMetric {
     }
 }
 
-/// Computes an orthonormal basis (n × rank) of the span of the columns of a matrix.
+/// Computes an orthonormal basis of the span of the columns of a matrix with n rows. The basis vectors are the columns of the
+/// result (n × rank).
 ///
-/// Singular values below $10^{-12}$ of the largest count as zero. They are computed by one-sided Jacobi rotations: for some
-/// matrices of six unit columns with one linearly dependent, the bidiagonalizing decomposition of nalgebra has errors of up
-/// to a tenth.
+/// Singular values below $10^{-12}$ of the largest count as zero. They are computed by one-sided Jacobi rotations. The
+/// bidiagonalizing decomposition of nalgebra has errors of up to a tenth for some matrices of six unit columns, one of which
+/// depends linearly on the others.
 pub fn orthonormal_span(columns: &DMatrix<f64>) -> DMatrix<f64> {
     let n = columns.nrows();
     let svd = Svd::new(columns.as_slice(), n);

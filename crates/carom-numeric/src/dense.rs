@@ -77,9 +77,9 @@ pub fn unwhiten(lower: &[f64], z: &mut [f64]) {
     }
 }
 
-/// Makes one step of backward substitution with the transpose of a lower triangular matrix: subtracts the terms
-/// of the entries below from the first entry of `z`, and divides it by the diagonal entry. `column` is the part
-/// of a matrix column from the diagonal down; it may end after its last nonzero entry.
+/// Makes one step of backward substitution with the transpose of a lower triangular matrix. Subtracts the terms of the entries
+/// below from the first entry of `z`, and divides the difference by the diagonal entry of a matrix column. `column` is the part
+/// of the column from the diagonal down; it may end after its last nonzero entry.
 #[inline]
 pub fn unwhiten_column(column: &[f64], z: &mut [f64]) {
     if let ([diagonal, below @ ..], [first, rest @ ..]) = (column, z) {
@@ -129,8 +129,8 @@ pub fn lu(matrix: &mut [f64], n: usize, pivots: &mut [usize]) -> bool {
     true
 }
 
-/// Solves a linear system with the LU factors of [`lu`]. `x` holds the right-hand side on entry and the
-/// solution on return.
+/// Solves a linear system $Ax = b$ with the LU factors of the matrix $A$. `factors` and `pivots` are the results of [`lu`]. `x`
+/// contains the right-hand side $b$ when the function is called, and the solution when it returns.
 pub fn lu_solve(factors: &[f64], pivots: &[usize], x: &mut [f64]) {
     let n = x.len();
     for (j, &pivot) in pivots.iter().enumerate().take(n) {

@@ -147,9 +147,9 @@ impl Orthogonal {
     }
 }
 
-/// Reduces the upper trapezoid in the first `rank` rows of a factorized matrix to a lower triangle by Householder
-/// reflections from the right. `work` holds the matrix column after column (`rows` × `n`). Returns the triangle,
-/// and the unit normals of the reflections.
+/// Reduces the upper trapezoid in the first `rank` rows of a factorized matrix to a lower triangle by Householder reflections
+/// from the right. `work` contains the matrix column by column (`rows` × `n`). Returns the triangle and the unit normals of the
+/// reflections.
 fn from_right(work: &[f64], rows: usize, n: usize, rank: usize) -> (Vec<f64>, Vec<f64>) {
     // Trapezoid, row after row.
     let entry = |i: usize, j: usize| if j < i { 0.0 } else { work[j * rows + i] };
@@ -172,8 +172,8 @@ fn from_right(work: &[f64], rows: usize, n: usize, rank: usize) -> (Vec<f64>, Ve
     (lower, normals)
 }
 
-/// Overwrites `x` by the unit normal of the Householder reflection that maps `x` to a multiple of the first unit
-/// vector. Returns that multiple.
+/// Overwrites `x` by the unit normal of the Householder reflection that maps `x` to a multiple of the first unit vector. Returns
+/// the factor of this multiple.
 fn reflection(x: &mut [f64]) -> f64 {
     let size = kernel::norm(x);
     let Some(first) = x.first_mut() else {

@@ -11,7 +11,7 @@ const MAX_DEPTH: u32 = 52;
 /// Number of steps after which bisection has reached the smallest positive number.
 const MAX_STEPS: usize = 1200;
 
-/// Order in which the roots of a polynomial are reported.
+/// Order in which the roots of a polynomial are reported: ascending or descending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// The smallest root is reported first.
@@ -20,7 +20,7 @@ pub enum Direction {
     Descending,
 }
 
-/// Decision of the caller after a reported root of a polynomial: search for the next root, or stop.
+/// Decision of a caller who receives the roots of a polynomial one by one: search for the next root, or stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Search {
     /// Search for the next root.
@@ -140,9 +140,8 @@ fn halves<const N: usize>(b: &[f64; N]) -> ([f64; N], [f64; N]) {
     (left, right)
 }
 
-/// Computes the root of a polynomial between `low` and `high`, where it changes sign once, by Newton's method with
-/// bisection as safeguard. `a` are the coefficients of the powers, the constant first. `positive_at_low`: the
-/// polynomial is positive at `low`.
+/// Computes by Newton's method, with bisection as safeguard, the root of a polynomial that changes sign once between `low` and
+/// `high`. `a` contains the coefficients in ascending powers. `positive_at_low` is true if the polynomial is positive at `low`.
 fn refine<const N: usize>(a: &[f64; N], positive_at_low: bool, low: f64, high: f64) -> f64 {
     let (mut low, mut high) = (low, high);
     let mut x = 0.5 * (low + high);

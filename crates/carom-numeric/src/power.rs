@@ -1,8 +1,9 @@
 //! Integer powers, with an order of products that does not depend on the machine.
 
-/// Computes the power $x^n$ by repeated squaring. For a negative exponent, the reciprocal of $x^{|n|}$.
+/// Computes the power $x^n$ by repeated squaring. For a negative exponent the result is the reciprocal of $x^{|n|}$.
 ///
-/// The order of products of `f64::powi`, and with it the last digit, depends on the compiler.
+/// The result is the same with every compiler. With `f64::powi` the order of the multiplications, and hence the last digit,
+/// depends on the compiler.
 ///
 /// # Examples
 ///

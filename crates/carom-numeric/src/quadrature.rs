@@ -47,9 +47,9 @@ const PANEL_NODES: usize = 20;
 /// Largest number of panels of [`panels`].
 const MOST_PANELS: f64 = 1e6;
 
-/// Integrates N oscillating functions over \[0, `t`\] by composite Gauss quadrature. `phase` bounds the phase
-/// change of the functions over the interval (rad). The interval is divided into one panel of 20 nodes per
-/// radian, into at most a million panels.
+/// Integrates N oscillating functions of the time over \[0, `t`\] by composite Gauss quadrature. `f` returns the values of the
+/// functions at a time. `phase` is an upper bound of the phase change of the functions over the interval (rad). The interval is
+/// divided into one panel per radian, at most a million panels, with 20 nodes each.
 ///
 /// # Examples
 ///
@@ -81,7 +81,8 @@ const POINTS: usize = 12;
 /// Largest number of halvings of an interval; a shorter interval would be below the rounding error of its ends.
 const DEPTH: usize = 45;
 
-/// Adaptive quadrature of several functions at once, by halving of intervals.
+/// Adaptive Gauss quadrature of several functions at once. Intervals are halved until the integrals are accurate;
+/// [`integrate`](Self::integrate) computes them.
 #[derive(Clone, Debug)]
 pub struct Adaptive {
     rule: [(f64, f64); POINTS],
@@ -96,9 +97,9 @@ impl Default for Adaptive {
 }
 
 impl Adaptive {
-    /// Integrates several functions over the interval from `from` to `to`. Each subinterval is halved until the
-    /// sum of the integrals over its halves differs from the integral over the whole by at most `tolerance`
-    /// (absolute). This difference is much larger than the actual error.
+    /// Integrates several functions over the interval from `from` to `to`, and returns one integral per function. Each
+    /// subinterval is halved until the sum of the integrals over its halves differs from the integral over the whole by at most
+    /// `tolerance` (absolute, for each function). This difference is much larger than the error of the sum.
     pub fn integrate<const N: usize>(
         &self,
         function: &dyn Fn(f64) -> [f64; N],

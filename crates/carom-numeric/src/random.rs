@@ -43,15 +43,16 @@ pub fn uniform(seed: u64, position: u64, low: f64, high: f64) -> f64 {
     low + (high - low) * ((bits(seed, position) >> 11) as f64 * crate::power(2.0, -53))
 }
 
-/// Returns a pseudo-random number in \[1, 2) with 52 random bits, which depends only on the seed (below
-/// $2^{32}$) and the position in the stream.
+/// Returns a pseudo-random number in \[1, 2) with 52 random bits. It is number `position` of the stream with the given seed,
+/// which must be below $2^{32}$. The same seed and position always give the same number.
 #[inline]
 pub fn generic(seed: u64, position: u64) -> f64 {
     let state = position.wrapping_add(seed << 32).wrapping_mul(INCREMENT);
     1.0 + (mix(state) >> 12) as f64 * crate::power(2.0, -52)
 }
 
-/// Random number generator for one time step of one sample of a random ensemble.
+/// Random number generator for one time step of one sample of a random ensemble: a set of simulations with random initial values
+/// or forces.
 ///
 /// The initial state is mixed from seed, sample and step, so that generators that differ in any of these give
 /// unrelated numbers.

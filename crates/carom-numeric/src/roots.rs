@@ -4,9 +4,9 @@
 /// of similar size.
 const MAX_STEPS: usize = 100;
 
-/// Finds the point between `low` and `high` at which a condition stops to be true, by bisection. `holds` is the
-/// condition: true at `low`, false at `high`. The bracket shrinks to two neighboring floating-point numbers;
-/// the upper one is returned.
+/// Finds by bisection the point between `low` and `high` at which a condition ceases to be true. `holds` evaluates the condition,
+/// which must be true at `low` and false at `high`. The interval shrinks to two neighboring floating-point numbers; the upper one
+/// is returned.
 ///
 /// # Examples
 ///
@@ -29,18 +29,18 @@ pub fn bisect(mut low: f64, mut high: f64, mut holds: impl FnMut(f64) -> bool) -
     }
 }
 
-/// Finds the root of a function with one sign change on an interval, by Newton's method inside a shrinking
-/// bracket. `ends` are the ends of the interval and `values` the function values there; `function` returns the
-/// value and the derivative at a point.
+/// Finds the root of a function that changes sign once on an interval, to rounding error, by Newton's method inside a shrinking
+/// bracket. `ends` are the ends of the interval and `values` the function values there. `function` returns the value and the
+/// derivative at a point.
 #[inline]
 pub fn newton(ends: [f64; 2], values: [f64; 2], function: impl Fn(f64) -> (f64, f64)) -> f64 {
     let guess = ends[0] + (ends[1] - ends[0]) * (values[0] / (values[0] - values[1]));
     newton_from(guess, ends, values, function)
 }
 
-/// Finds the root of a function with one sign change on an interval, as [`newton`] does, but starting from
-/// `guess` inside the interval. The second argument holds the ends of the interval and `values` the function
-/// values there; `function` returns the value and the derivative at a point.
+/// Finds the root of a function that changes sign once on an interval, as [`newton`] does, but starting from `guess` inside the
+/// interval. The second argument contains the ends of the interval, and `values` the function values there. `function` returns
+/// the value and the derivative at a point.
 #[inline]
 pub fn newton_from(
     guess: f64,
@@ -86,9 +86,9 @@ pub fn newton_from(
 /// Number of evaluations after which [`widening`] grows by the next factor of four.
 const WIDENED_EVERY: usize = 512;
 
-/// Returns a factor for the tolerance of a search that takes many evaluations and cannot decide. `beyond` is the number of
-/// evaluations beyond those that use the tolerance zero, `None` during these. The factor is 0 for `None`, then 1, and grows
-/// fourfold after each further 512 evaluations.
+/// Returns a factor by which a long search multiplies its tolerance, so that a search that cannot decide becomes less strict and
+/// ends. `beyond` is the number of evaluations since the search began to use a tolerance above zero; `None` means that it has not
+/// begun. The factor is 0 for `None`, 1 for the first 512 evaluations, and grows fourfold after every further 512 evaluations.
 ///
 /// # Examples
 ///

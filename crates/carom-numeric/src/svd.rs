@@ -140,9 +140,9 @@ impl Svd {
         x
     }
 
-    /// Solves $A^TAx = b$ for the minimum-norm $x$ (n entries) from the singular values of $A$, without forming
-    /// $A^TA$. Singular values below `cutoff` times the largest count as zero; the part of `b` outside the row
-    /// space of $A$ is ignored.
+    /// Solves the normal equations $A^TAx = b$ with the decomposed matrix $A$, without forming $A^TA$: returns the solution of
+    /// minimum norm (n entries, one per column). Singular values below `cutoff` times the largest count as zero. The component of
+    /// `b` outside the row space of $A$ is ignored.
     pub fn least_norm_gram(&self, b: &[f64], cutoff: f64) -> Vec<f64> {
         let mut x = vec![0.0; self.sizes.len()];
         for (j, size) in self.kept(cutoff) {
@@ -186,9 +186,8 @@ impl Rotation {
     }
 }
 
-/// Returns the plane rotation that makes the columns `p` and `q` of a matrix orthogonal. The matrix is stored
-/// column after column with `rows` rows. `None` if the columns are orthogonal already, or if the norm of one is at
-/// most `vanishing`.
+/// Returns the plane rotation that makes the columns `p` and `q` of a matrix orthogonal. The matrix is stored column by column
+/// with `rows` rows. Returns `None` if the columns are already orthogonal, or if the norm of one of them is at most `vanishing`.
 fn rotation(columns: &[f64], rows: usize, p: usize, q: usize, vanishing: f64) -> Option<Rotation> {
     let column = |j: usize| &columns[j * rows..(j + 1) * rows];
     let (a, b) = (column(p), column(q));

@@ -46,8 +46,8 @@ impl Powers {
         Self(powers)
     }
 
-    /// Returns the factors $1, t/2, t^2/3, \dots$. Multiplied by $t$, they are the integrals of the powers $1, t, t^2,
-    /// \dots$ from 0 to $t$.
+    /// Returns the factors $1, t/2, t^2/3, \dots$ for the powers $1, t, t^2, \dots$ stored here. Each factor times $t$ is the
+    /// integral of the corresponding power from 0 to $t$.
     #[inline]
     pub(crate) fn integral(&self) -> Self {
         let mut powers = self.0;
@@ -75,8 +75,8 @@ const _: () = assert!(
     "the scalar product takes four lanes and one more"
 );
 
-/// Approximates the binary logarithm of a positive number with an error below 0.09, by reading its bits as a fixed-point
-/// number.
+/// Approximates the binary logarithm of a positive number with an error below 0.09. The bits of the number are read as a
+/// fixed-point number.
 #[inline]
 fn binary_logarithm(x: f64) -> f64 {
     (x.to_bits() as f64) * carom_numeric::power(2.0f64, -52) - 1023.0
@@ -126,10 +126,10 @@ struct Series {
 }
 
 impl Series {
-    /// Computes the Taylor coefficients of order `N` of curved sliding from those of lower order. `normal` is $(w_{zz}, \mu
-    /// d)$ times the unit of normal impulse; it gives the rate of the normal velocity, with the normal inverse inertia
-    /// $w_{zz}$, the friction coefficient $\mu$ and the coupling $d$ (change of the sliding velocity per unit normal
-    /// impulse).
+    /// Computes the Taylor coefficients of order `N` of curved sliding from those of lower order. `normal` contains $w_{zz}$ and
+    /// the two entries of $\mu d$, multiplied by the unit of normal impulse; these numbers determine the rate of the normal
+    /// velocity. $w_{zz}$ is the normal inverse inertia, $\mu$ the friction coefficient and $d$ the coupling (change of the
+    /// sliding velocity per unit normal impulse).
     #[inline(always)]
     fn coefficient<const N: usize>(&mut self, flow: &Flow, normal: [f64; 3]) {
         let Self {
@@ -176,8 +176,8 @@ impl Series {
 }
 
 impl Arc {
-    /// Expands curved sliding from the given state in Taylor polynomials, and finds the step length over which they are
-    /// accurate. `mu` is the friction coefficient; `tolerance` bounds the relative truncation error.
+    /// Expands curved sliding from the state `state` in Taylor polynomials, and finds the step length over which the polynomials
+    /// are accurate. `mu` is the friction coefficient; `tolerance` bounds the relative truncation error.
     pub(crate) fn expand(flow: &Flow, mu: f64, state: &State, tolerance: f64) -> Self {
         let rho = state.rho;
         let unit = rho / flow.rate;
@@ -248,8 +248,8 @@ impl Arc {
         }
     }
 
-    /// True if the Taylor polynomials of sliding velocity $u$ and sliding speed $r$ disagree at path parameter `t`: $|r -
-    /// |u||$ exceeds `tolerance` times the speed, plus rounding.
+    /// True if the Taylor polynomials of the sliding velocity $u$ and of the sliding speed $r$ are inconsistent at path parameter
+    /// `t`: $|r - |u||$ exceeds `tolerance` times the speed, plus rounding errors.
     fn is_off(&self, t: f64, tolerance: f64) -> bool {
         let powers = Powers::of(t);
         let (x, y) = (powers.dot(&self.x), powers.dot(&self.y));
@@ -258,8 +258,8 @@ impl Arc {
         gap > tolerance * speed + ROUNDING
     }
 
-    /// Computes sliding velocity and speed $(x, y, r)$ at path parameter `t`, relative to the speed at the start of the
-    /// step. The second array contains the derivatives by `t`.
+    /// Computes the sliding velocity and the sliding speed, $(x, y, r)$, at path parameter `t`, divided by the speed at the start
+    /// of the step. The second array contains their derivatives by `t`.
     fn sliding(&self, flow: &Flow, t: f64) -> ([f64; 3], [f64; 3]) {
         let powers = Powers::of(t);
         let [x, y] = [&self.x, &self.y].map(|c| powers.dot(c));
@@ -269,8 +269,9 @@ impl Arc {
         ([x, y, r], [dx, dy, (x * dx + y * dy) / r])
     }
 
-    /// Computes the cross product of the relative sliding velocity at path parameter `t` with the vector `(px, py)`. The
-    /// second number is the derivative of the product by `t`. It is zero if sliding is parallel to the vector.
+    /// Computes the cross product of the sliding velocity at path parameter `t` with the vector `(px, py)`. The velocity is
+    /// divided by the speed at the start of the step. The cross product is zero if sliding is parallel to the vector. The second
+    /// number is the derivative of the product by `t`.
     pub(crate) fn cross(&self, flow: &Flow, t: f64, [px, py]: [f64; 2]) -> (f64, f64) {
         let ([x, y, _], [dx, dy, _]) = self.sliding(flow, t);
         (x * py - y * px, dx * py - dy * px)
@@ -295,10 +296,11 @@ impl Path for Arc {
         self.length
     }
 
-    /// Finds the extrema of the normal velocity $v_z$ on this step: their path parameters in order, and their number. $v_z'
-    /// = w_{zz} - \mu|d|\cos(\theta - \theta_d)$ depends on the sliding direction $\theta$ and the direction $\theta_d$ of
-    /// the coupling $d$. It is monotone in $\theta$ except where sliding crosses the line of $d$, which happens at most
-    /// once on a step.
+    /// Finds the extrema of the normal velocity $v_z$ on this step of curved sliding. Returns their path parameters in ascending
+    /// order, and their number. The rate $v_z' = w_{zz} - \mu|d|\cos(\theta - \theta_d)$ depends on the sliding direction
+    /// $\theta$, with the normal inverse inertia $w_{zz}$, the friction coefficient $\mu$ and the coupling $d$, whose direction
+    /// is $\theta_d$. The rate is a monotone function of $\theta$, except where sliding crosses the line of $d$. On one step this
+    /// happens at most once.
     fn turning_points(&self, flow: &Flow) -> ([f64; 2], usize) {
         let mut found = [0.0; 2];
         let mut count = 0;
@@ -378,20 +380,22 @@ pub(crate) trait Path {
     /// Returns the path parameter at which this part of curved sliding ends.
     fn end(&self) -> f64;
 
-    /// Finds the extrema of the normal velocity: at most two path parameters, in order, and their number. Between them the
-    /// normal velocity is monotone.
+    /// Finds the extrema of the normal velocity on this part of curved sliding. Returns at most two path parameters in ascending
+    /// order, and their number. Between the extrema the normal velocity is monotone.
     fn turning_points(&self, flow: &Flow) -> ([f64; 2], usize);
 
     /// Computes the normal velocity at path parameter `t`, and its derivative by `t`.
     fn normal_velocity(&self, t: f64) -> (f64, f64);
 
-    /// Computes the work of the normal impulse from the start of this part to path parameter `t`, and its derivative by
-    /// `t`.
+    /// Computes the work of the normal impulse from the start of this part of curved sliding to path parameter `t`, and the
+    /// derivative of the work by `t`.
     fn work(&self, t: f64) -> (f64, f64);
 
-    /// Computes the normal impulse from the start of this part to path parameter `t`, and its derivative by `t`.
+    /// Computes the normal impulse from the start of this part of curved sliding to path parameter `t`, and the derivative of the
+    /// impulse by `t`.
     fn impulse(&self, t: f64) -> (f64, f64);
 
-    /// Computes the state (impulse, velocity, work) at path parameter `t`; `base` is the state at the start of this part.
+    /// Computes the state (impulse, velocity, work) of the contact at path parameter `t`. `base` is the state at the start of
+    /// this part of curved sliding.
     fn at(&self, base: &State, t: f64) -> State;
 }

@@ -66,8 +66,8 @@ pub(crate) struct ArcVariation {
 }
 
 impl ArcVariation {
-    /// Creates an empty set of derivatives of sliding for a contact with inverse inertia `w` and friction coefficient `mu`;
-    /// a step is expanded later.
+    /// Prepares the derivatives of sliding by the parameters of a contact with inverse inertia `w` and friction coefficient `mu`.
+    /// No step of sliding is contained yet; [`expand`](Self::expand) adds one.
     pub(crate) fn new(flow: &Flow, w: &ContactInertia, mu: f64) -> Self {
         let rates = [flow.a11, flow.a12, flow.a22, flow.a1, flow.a2];
         let largest = |a: usize, b: usize| {
@@ -104,13 +104,13 @@ impl ArcVariation {
         }
     }
 
-    /// Returns the indices of the four coefficients of the sliding equation whose derivatives are computed. The derivative
-    /// by the fifth follows from scaling all of them.
+    /// Returns the indices of those four of the five coefficients of the sliding equation whose derivatives are computed
+    /// directly. The derivative by the fifth coefficient follows from the effect of scaling all coefficients.
     fn followed(&self) -> [usize; FOLLOWED] {
         std::array::from_fn(|i| i + usize::from(i >= self.left_out))
     }
 
-    /// Expands the derivatives of sliding along one step of curved sliding, `arc`, in Taylor polynomials. `base` are the
+    /// Expands the derivatives of sliding along one step of curved sliding, `arc`, in Taylor polynomials. `base` contains the
     /// derivatives at the start of the step.
     pub(crate) fn expand(&mut self, arc: &Arc, base: &Deltas) {
         self.arc = Some(arc.clone());
@@ -164,11 +164,11 @@ impl ArcVariation {
         }
     }
 
-    /// Computes the derivatives of sliding velocity and normal impulse at path parameter `t` of the step. The other two
-    /// results concern the quantity $\gamma_0\cdot\Delta I_\perp + \mu\int\rho dI_z$ divided by the friction coefficient
-    /// $\mu$: its derivatives, then its value. Here $\gamma_0$ is the sliding velocity at the start, $\Delta I_\perp$ the
-    /// tangential impulse since then, $\rho$ the sliding speed and $I_z$ the normal impulse. $\mu$ is fixed in these
-    /// derivatives except in the impulse.
+    /// Computes the derivatives of sliding velocity and normal impulse by all parameters at path parameter `t` of the step. The
+    /// second result contains the derivatives of $e = \int\rho dI_z - \gamma_0\cdot\int s dI_z$ over the step up to `t`, the
+    /// third its value. $\rho$ is the sliding speed, $s$ the sliding direction, $I_z$ the normal impulse and $\gamma_0$ the
+    /// sliding velocity at the start of the step. With the friction coefficient $\mu$ and the tangential impulse $q$ of the step,
+    /// $\mu e = \gamma_0\cdot q + \mu\int\rho dI_z$ is the part of the work of the normal impulse that is due to friction.
     pub(crate) fn at(&self, t: f64) -> (Deltas, Lanes, f64) {
         let Some(arc) = &self.arc else {
             return (self.base, [0.0; LANES], 0.0);
@@ -225,10 +225,11 @@ impl ArcVariation {
         (out, by_excess, unit * excess)
     }
 
-    /// Combines the derivatives by four coefficients of the sliding equation, `followed`, to those by all five; the fifth
-    /// follows from scaling all of them. Two entries of `followed` are integrals that must still be multiplied by the
-    /// parameter `t`. `[x, y, r]`: sliding velocity and speed; `time`: integral of `r`; `excess`: change of the excess
-    /// $\int (r^2 - u_0\cdot u) dt$ if all coefficients are scaled, with the velocity $u_0$ at the start.
+    /// Computes the derivatives of sliding by all five coefficients of the sliding equation from those by four coefficients,
+    /// `followed`. The fifth follows from the effect of scaling all coefficients. The last two entries of `followed` are
+    /// integrals that must still be multiplied by the path parameter `t`. `[x, y, r]`: sliding velocity and speed; `time`:
+    /// integral of `r`; `excess`: change of the excess $\int (r^2 - u_0\cdot u) dt$ if all coefficients are scaled, with the
+    /// sliding velocity $u$ and its value $u_0$ at the start.
     fn responses(
         &self,
         followed: [[f64; FOLLOWED]; 4],

@@ -41,9 +41,9 @@ pub(crate) struct Leg {
 }
 
 impl Leg {
-    /// Estimates the parameter of this tabulated arc at which sliding has turned by the angle `turned` (rad) since the
-    /// start of the sector. It uses cubic Hermite interpolation of the inverse function, or linear interpolation if the
-    /// cubic is not monotone.
+    /// Estimates the path parameter of this tabulated arc at which the sliding direction has turned by the angle `turned` (rad)
+    /// since the start of the sector. The inverse function is interpolated by a cubic Hermite polynomial, or linearly if the
+    /// cubic polynomial is not monotone.
     fn guess(&self, turned: f64) -> f64 {
         let s = (turned - self.turned) / self.turn;
         let [a, b] = self.slopes;
@@ -124,8 +124,8 @@ impl Atlas {
         }
     }
 
-    /// Finds the point of the precomputed tables at which sliding has the given direction. `None` close to a repelling
-    /// direction, beyond the ends of the tables, and for impacts that are short compared with a tabulated arc.
+    /// Finds the point of the precomputed hodographs at which sliding has the given direction. Returns `None` close to a
+    /// repelling direction, outside the tabulated range, and for impacts that are short compared with a tabulated arc.
     pub(crate) fn enter(&self, state: &State, direction: [f64; 2]) -> Option<Entry<'_>> {
         if state.normal_velocity.abs() < SHORT * state.rho {
             return None;
@@ -155,9 +155,9 @@ impl Atlas {
 }
 
 impl Sector {
-    /// Fills the table of this sector between two neighboring invariant directions (in which sliding does not turn). Curved
-    /// sliding with unit speed is expanded arc by arc, until the series of the last part before rest applies or sliding is
-    /// straight.
+    /// Tabulates the hodograph of this sector, which lies between two neighboring invariant directions (in which sliding does not
+    /// turn). Curved sliding with unit initial speed is expanded arc by arc. The table ends where the power series for the end of
+    /// sliding applies, or where sliding is straight.
     fn tabulated(mut self, flow: &Flow, mu: f64, tolerance: f64) -> Self {
         let first = self.from + self.sign * OFFSET;
         let (s, c) = libm::sincos(first);
@@ -220,8 +220,8 @@ pub(crate) struct Ride<'a> {
 }
 
 impl<'a> Ride<'a> {
-    /// Starts to use a tabulated arc for an impact. The arc is entered at parameter `from`, at which it slides in the
-    /// direction of `state`.
+    /// Prepares a tabulated arc for use in an impact. `from` is the path parameter of the arc at which its sliding direction is
+    /// that of `state`, the present state of the impact.
     pub(crate) fn new(leg: &'a Leg, from: f64, state: &State) -> Self {
         let start = State::default();
         let entry = if from == 0.0 {
@@ -238,14 +238,15 @@ impl<'a> Ride<'a> {
         }
     }
 
-    /// Converts a normal velocity of the tabulated arc to the change of the impact's normal velocity since the arc was
-    /// entered.
+    /// Returns the change of the impact's normal velocity since the arc was entered, from the normal velocity `normal_velocity`
+    /// of the tabulated arc.
     fn gain(&self, normal_velocity: f64) -> f64 {
         self.scale * (normal_velocity - self.entry.normal_velocity)
     }
 
-    /// Converts normal impulse and work of the tabulated arc to the work of the impact's normal impulse since the arc was
-    /// entered. It is the work at constant normal velocity plus that of the change of this velocity.
+    /// Returns the work of the impact's normal impulse since the arc was entered, from the normal impulse and the work of the
+    /// tabulated arc. The result is the work at the constant initial normal velocity, plus the work that results from the change
+    /// of this velocity.
     fn work_of(&self, impulse: f64, work: f64) -> f64 {
         let impulse = self.scale * (impulse - self.entry.impulse[2]);
         let steady = self.normal_velocity - self.scale * self.entry.normal_velocity;

@@ -11,9 +11,9 @@ use super::state::State;
 use crate::TwoBodyError;
 use nalgebra::Vector3;
 
-/// Tolerance with which Algorithm 1 of Jia & Wang counts sliding as straight: the sine of the angle between the
-/// sliding velocity $\gamma$ and its derivative $\gamma'$ with respect to the normal impulse. The paper does
-/// not state the value; this one reproduces its iteration counts.
+/// Tolerance of the test for straight sliding in Algorithm 1 of Jia & Wang. Sliding counts as straight if the sine of the angle
+/// between the sliding velocity $\gamma$ and its derivative $\gamma'$ with respect to the normal impulse is below this value. The
+/// paper does not state the value; 0.08 reproduces the iteration counts of the paper.
 pub const PAPER_LINE_TOLERANCE: f64 = 0.08;
 
 /// Fraction of the initial sliding speed below which Algorithm 1 counts the contact as at rest.
@@ -22,8 +22,8 @@ const REST_TOLERANCE: f64 = 1e-3;
 /// Largest number of Euler steps.
 const MAX_ITERATIONS: usize = 20_000_000;
 
-/// Integration scheme of Algorithm 1 of Jia & Wang for a frictional impact: the step size of its explicit Euler
-/// steps, and the condition for their end.
+/// Integration scheme of Algorithm 1 of Jia & Wang for a frictional impact. The scheme determines the step size of the explicit
+/// Euler steps, and the condition on which they end.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum EulerScheme {
     /// NI: a fixed step of normal impulse until the end of the impact, without closed forms.
@@ -62,12 +62,12 @@ pub struct EulerImpact {
     pub events: Events,
 }
 
-/// Computes a frictional impact with energetic restitution by Algorithm 1 of Jia & Wang, with the step control
-/// `scheme`. `w` is the inverse inertia matrix of the contact, `velocity` the contact velocity before the
-/// impact (two tangents, normal).
+/// Computes a frictional impact with energetic restitution by Algorithm 1 of Jia & Wang, an explicit Euler method whose step size
+/// `scheme` determines. `w` is the inverse inertia matrix of the contact, `velocity` the contact velocity before the impact (two
+/// tangents, normal).
 ///
-/// The error is of first order in the step, also for the energy. The function is meant for comparison with
-/// [`solve_impact`](super::solve_impact), not for use.
+/// The error is of first order in the step size, also for the energy. The function serves for comparison with
+/// [`solve_impact`](super::solve_impact), which is exact up to its tolerance.
 ///
 /// # Errors
 ///

@@ -6,8 +6,8 @@ use crate::tolerances::{INERTIA_ASYMMETRY, PIVOT_ROUNDINGS};
 use carom_metric::{Covector, Tangent};
 use nalgebra::{DMatrix, Matrix3, Vector3};
 
-/// State of a rigid body at the instant of an impact: mass, inertia, center of mass and velocities. All vectors
-/// and matrices are in world axes.
+/// State of a rigid body at the instant of an impact: mass, inertia, center of mass, velocity of the center of mass and angular
+/// velocity. All vectors and matrices are in world axes.
 ///
 /// # Examples
 ///
@@ -159,8 +159,8 @@ impl BodyPair {
         Tangent::from_slice(&entries)
     }
 
-    /// Returns the contact row (covector) for a direction in world coordinates. Its product with the generalized velocity
-    /// is the contact velocity of body 1 relative to body 2 along this direction.
+    /// Returns the contact row (covector) for a direction in world axes. The product of the row with the generalized velocity is
+    /// the velocity of body 1 relative to body 2 at the contact point along this direction.
     fn row(&self, direction: &Vector3<f64>) -> Covector {
         let entries: Vec<f64> = self
             .bodies()
@@ -193,9 +193,9 @@ impl BodyPair {
         self.frame().tr_mul(&world)
     }
 
-    /// Returns the inverse inertia matrix of the contact, which maps an impulse to the change of the contact
-    /// velocity, in the contact frame. Jia & Wang, Eqs. (3)-(5). It is computed as a sum of squares, so that it
-    /// is symmetric to the last bit.
+    /// Returns the inverse inertia matrix of the contact (3 × 3, in the contact frame), which maps an impulse to the change of
+    /// the contact velocity. Jia & Wang, Eqs. (3)-(5). The matrix is computed as a sum of squares, so that it is symmetric to the
+    /// last bit.
     ///
     /// # Errors
     ///

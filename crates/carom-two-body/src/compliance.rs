@@ -18,7 +18,8 @@ const SPENT: f64 = 1e-9;
 /// Number of parts of a step in each of which an event is searched.
 const PARTS: u32 = 16;
 
-/// Tangential state of a contact with a tangential spring: sliding or sticking.
+/// Tangential state of a contact with a tangential spring: the contact sticks, or it slides while friction limits the force of
+/// the spring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CompliantPhase {
     /// The surfaces slide; the deformation of the tangential spring is at the friction limit.
@@ -27,7 +28,8 @@ pub enum CompliantPhase {
     Stick,
 }
 
-/// Result of an impact whose contact has a tangential spring ([`compliant_impact`]).
+/// Result of an impact whose contact has a normal and a tangential spring: impulse, velocity after the impact and phases.
+/// [`compliant_impact`] computes it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CompliantImpact {
     /// Impulse on body 1, N·s.
@@ -283,8 +285,8 @@ impl Springs {
         self.mode = series.mode(by);
     }
 
-    /// Adds the impulse of the last moments of contact, in which the normal force is nearly zero and decreases at a
-    /// constant rate.
+    /// Adds to the impulse the remaining impulse of an impact that is about to end: the normal force is nearly zero and decreases
+    /// to zero at a constant rate.
     fn spend(&mut self) {
         let normal = 0.5 * self.force * self.force / (self.stiffness * self.velocity.z);
         let per_normal = match self.mode {
@@ -297,9 +299,10 @@ impl Springs {
         self.impulse += Vector3::new(per_normal[0], per_normal[1], 1.0) * normal;
     }
 
-    /// Finds the first event within a time step of the given `length`: end of compression, end of contact, or a change
-    /// between sticking and slipping. Returns its time and kind; `None` if nothing happens. A step is short compared with
-    /// the oscillations, so that one part of it contains at most one event of each kind.
+    /// Finds the first event within a time step of the given `length`: end of compression, end of contact, or a change between
+    /// sticking and slipping. Returns its time since the start of the step and its kind, or `None` if there is no event. The step
+    /// is short compared with the oscillations of the springs and is searched in parts, so that each part contains at most one
+    /// event of each kind.
     fn first_switch(&self, series: &Series, length: f64) -> Option<(f64, Switch)> {
         let tangential = |t: f64| series.tangential_margin(t);
         let normal = |t: f64| {

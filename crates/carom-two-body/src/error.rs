@@ -24,7 +24,8 @@ pub enum TwoBodyError {
         /// Largest difference between mirrored entries, relative to the largest entry.
         asymmetry: f64,
     },
-    /// The inverse inertia matrix of a contact is not positive definite to working precision.
+    /// The inverse inertia matrix of a contact is not positive definite to working precision, for example because the masses of
+    /// the bodies differ too much.
     #[error("inverse inertia matrix is not positive definite: pivot {pivot:e}")]
     ContactInertiaSingular {
         /// Pivot of the factorization that is not positive.
@@ -56,7 +57,8 @@ pub enum TwoBodyError {
         /// Given value.
         value: f64,
     },
-    /// Curved sliding took more steps than the proved bounds on the impact should allow.
+    /// Curved sliding took more steps than the proved bounds on the impact should allow. With the functions for compliant
+    /// contacts and for Euler steps, the tangential spring is too stiff or the step is too small.
     #[error(
         "limit of {steps} steps of sliding reached at the normal impulse {normal_impulse:e} (scaled)"
     )]
@@ -66,7 +68,7 @@ pub enum TwoBodyError {
         /// Normal impulse reached, in units of the internally scaled problem.
         normal_impulse: f64,
     },
-    /// The kinetic energy overflows, or is too small for ratios of energies to be computed.
+    /// The kinetic energy overflows, or is too small for ratios of energies to be computed. Choose other units of length or time.
     #[error(
         "velocity is too large or too small: its kinetic energy leaves the range of double precision; other units of length or time help"
     )]

@@ -53,7 +53,7 @@ pub struct EventPoint {
     pub energy: f64,
 }
 
-/// List of the events during an impact, in order. It dereferences to a slice.
+/// List of the events during an impact, in order. The list dereferences to a slice of [`EventPoint`].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Events {
     points: [EventPoint; MAX_EVENTS],
@@ -80,8 +80,8 @@ impl Events {
         self.iter().find(|point| point.event == event)
     }
 
-    /// Converts impulses, velocities and energies from scaled to physical units. The unit of the scaled problem is
-    /// `impulse` (N s) for impulses and `velocity` (m/s) for velocities.
+    /// Converts the impulses, velocities and energies of the events from scaled to physical units. One scaled unit is `impulse`
+    /// (N s) for impulses and `velocity` (m/s) for velocities.
     pub(crate) fn rescaled(&self, impulse: f64, velocity: f64) -> Self {
         let mut events = *self;
         for point in events.points.iter_mut().take(events.len) {
@@ -157,8 +157,8 @@ impl Normal {
         }
     }
 
-    /// Ends a compression phase at the normal impulse `impulse` and subtracts the energy lost. Returns the event, and true
-    /// if the impact ends here.
+    /// Ends a compression phase at the normal impulse `impulse`, and subtracts the energy that the restitution law takes from the
+    /// stored elastic energy. Returns the event to record, and true if the impact ends at the same instant.
     pub(crate) fn compression_ends(&mut self, impulse: f64) -> (Event, bool) {
         let first = self.compressions == 0;
         self.compressions += 1;
@@ -191,7 +191,7 @@ impl Normal {
         (event, over)
     }
 
-    /// Interrupts restitution: a new compression begins, and the elastic energy stored at present is kept.
+    /// Interrupts restitution because a new compression begins. The elastic energy that is stored at this instant is kept.
     pub(crate) fn interrupted(&mut self) {
         self.phase = Phase::Compression;
         self.kept = self.energy;

@@ -56,9 +56,9 @@ impl Flow {
         }
     }
 
-    /// Computes how sliding changes in the direction with the components `c` and `s`: the rate $f$ of the speed, the rate
-    /// $g$ of the direction, and the derivative $g'$ by the angle. All are per unit normal impulse and divided by `rate`,
-    /// an upper bound of the coefficients.
+    /// Computes how sliding changes in the direction with the components `c` and `s`: the rate $f$ of the sliding speed, the rate
+    /// $g$ of the polar angle of sliding, and the derivative $g'$ of that rate by the angle. All rates are per unit normal
+    /// impulse and divided by the field `rate`, an upper bound of the coefficients.
     #[inline]
     pub(crate) fn rates(&self, [c, s]: [f64; 2]) -> (f64, f64, f64) {
         let (bx, by) = (self.a11 * c + self.a12 * s, self.a12 * c + self.a22 * s);
@@ -77,13 +77,14 @@ impl Flow {
         self.wzz - self.pull[0] * c - self.pull[1] * s
     }
 
-    /// True if sliding in this direction does not turn, up to rounding: the direction is invariant.
+    /// True if sliding in this direction does not turn, up to rounding errors: the direction is invariant.
     pub(crate) fn is_straight(&self, direction: [f64; 2]) -> bool {
         self.rates(direction).1.abs() <= STRAIGHT
     }
 
-    /// Finds an invariant direction, in which sliding does not turn, near the direction `start`. Newton's method seeks a
-    /// zero of the turning rate; `None` if it does not converge or the zero is far.
+    /// Finds an invariant direction, in which sliding does not turn, near the direction `start`. Newton's method solves for a
+    /// zero of the rate at which sliding turns. Returns `None` if the method does not converge, or if the zero is far from
+    /// `start`.
     pub(crate) fn nearest_invariant(&self, start: [f64; 2]) -> Option<[f64; 2]> {
         let [mut c, mut s] = start;
         for _ in 0..8 {
@@ -121,13 +122,13 @@ pub(crate) fn normalized([x, y]: [f64; 2]) -> [f64; 2] {
     [x / norm, y / norm]
 }
 
-/// Computes the unit direction $s$ in which sliding restarts from rest if the contact cannot stick, and the rate $\lambda >
-/// 0$ of the sliding speed per normal impulse. They satisfy $d - \mu B s = \lambda s$ with the coupling $d$ (change of the
-/// sliding velocity per unit normal impulse), the tangential inverse inertia $B$ and the friction coefficient $\mu$; Jia &
-/// Wang, Theorem 5 and Corollary 6.
+/// Computes the direction in which sliding restarts from rest if the contact cannot stick. Returns the unit vector $s$ of this
+/// direction, and the rate $\lambda > 0$ of the sliding speed per normal impulse. They satisfy $d - \mu B s = \lambda s$ with the
+/// coupling $d$ (change of the sliding velocity per unit normal impulse), the tangential inverse inertia $B$ and the friction
+/// coefficient $\mu$; Jia & Wang, Theorem 5 and Corollary 6.
 ///
-/// $s = (\mu B + \lambda)^{-1} d$ has unit length for one $\lambda > 0$, the root of the concave increasing function
-/// $1/|s(\lambda)| - 1$. Newton's method converges to it monotonically from below.
+/// The vector $s = (\mu B + \lambda)^{-1} d$ has unit length for exactly one $\lambda > 0$, the root of the function
+/// $1/|s(\lambda)| - 1$. The function is concave and increasing, so that Newton's method converges monotonically from below.
 pub(crate) fn centrifugal(w: &ContactInertia, mu: f64) -> ([f64; 2], f64) {
     let (m11, m12, m22) = (mu * w.b11, mu * w.b12, mu * w.b22);
     let square = w.d1 * w.d1 + w.d2 * w.d2;

@@ -13,7 +13,9 @@ use nalgebra::Vector3;
 /// Closing speed, as a fraction of the velocity, below which velocities are scaled up further: 2^-400.
 const SLOW_CLOSING: f64 = f64::from_bits((1023 - 400) << 52);
 
-/// Response of a contact to its velocity: separation, an impact, or a jam.
+/// Response of a contact to its velocity before the impact: the contact separates, it closes with an impact, or it jams. In a jam
+/// the contact touches without closing, and friction would press the bodies together so that no finite force keeps them apart
+/// (Painlevé).
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[allow(clippy::large_enum_variant)] // By value: the kernel allocates nothing.
 pub enum ContactResponse {
@@ -53,14 +55,14 @@ pub struct ContactImpact {
 }
 
 impl ContactImpact {
-    /// Returns the change of the kinetic energy by the impact, J: the work of the normal impulse and of
-    /// friction.
+    /// Returns the change of the kinetic energy by the impact (J): the work of the normal impulse plus the work of friction. The
+    /// change is negative if the impact loses energy.
     pub fn energy_change(&self) -> f64 {
         self.normal_work + self.friction_work
     }
 
-    /// Returns the kinetic energy that the restitution law creates in the impact, J. Stronge's law creates no
-    /// energy; with friction Newton's law can.
+    /// Returns the kinetic energy that the restitution law creates in the impact (J); 0 if it creates no energy. Stronge's law
+    /// never creates energy; with friction Newton's law can.
     pub fn energy_gain(&self) -> f64 {
         self.energy_change().max(0.0)
     }
@@ -107,8 +109,8 @@ pub fn solve_impact(
     respond(w, velocity, friction, restitution, options, &mut Blind)
 }
 
-/// Scales the inverse inertia matrix `w` by a power of two and computes the impact. `recorder` observes the states of the
-/// impact.
+/// Scales the inverse inertia matrix `w` by a power of two and computes the impact. `recorder` receives the states of the contact
+/// during the impact.
 pub(crate) fn respond<R: Recorder>(
     w: &ContactInertia,
     velocity: &Vector3<f64>,
@@ -147,8 +149,9 @@ impl Scaled {
     }
 }
 
-/// Checks the input, scales the contact velocity, and computes the impact. `scaled` is the inverse inertia `w` multiplied
-/// by a power of two; `atlas` contains precomputed tables, if any; `recorder` observes the states of the impact.
+/// Checks the input, scales the contact velocity, and computes the impact. `scaled` is the inverse inertia `w` multiplied by a
+/// power of two; `atlas` contains precomputed hodographs, if any; `recorder` receives the states of the contact during the
+/// impact.
 #[allow(clippy::too_many_arguments)] // The two callers differ in the configuration's part.
 pub(crate) fn follow<R: Recorder>(
     w: &ContactInertia,
@@ -229,9 +232,9 @@ pub(crate) fn check(
     Ok(())
 }
 
-/// True if sliding friction presses a touching contact together: $w_{zz} < \mu d\cdot s$ with the sliding direction $s$,
-/// the normal inverse inertia $w_{zz}$, the friction coefficient $\mu$ and the coupling $d$ (change of the sliding velocity
-/// per unit normal impulse).
+/// True if a contact that touches without closing is pressed together by its own sliding friction: $w_{zz} < \mu d\cdot s$ with
+/// the sliding direction $s$. $w_{zz}$ is the normal inverse inertia, $\mu$ the friction coefficient and $d$ the coupling (change
+/// of the sliding velocity per unit normal impulse).
 fn is_driven_together(w: &ContactInertia, [x, y, _]: [f64; 3], friction: f64) -> bool {
     let rho = libm::hypot(x, y);
     rho > 0.0 && w.wzz < friction * (w.d1 * (x / rho) + w.d2 * (y / rho))

@@ -64,10 +64,9 @@ impl ContactInertia {
         Self::from_rounded(w, 1.0)
     }
 
-    /// Creates the inverse inertia of a contact whose contact rows were projected onto constraints, such as
-    /// joints. `amplified` is the factor by which the projection can amplify rounding errors: the largest ratio
-    /// of a row's kinetic norm before the projection to that after it. The tolerance of the test for positive
-    /// definiteness is multiplied by it.
+    /// Creates the inverse inertia of a contact whose contact rows were projected onto constraints, such as joints. `amplified`
+    /// is the factor by which the projection can amplify rounding errors: the largest ratio of a row's kinetic norm before the
+    /// projection to the norm after it. The tolerance of the test for positive definiteness is multiplied by `amplified`.
     ///
     /// # Errors
     ///
@@ -97,9 +96,9 @@ impl ContactInertia {
         )
     }
 
-    /// Creates the inverse inertia of a planar contact from the 2 × 2 matrix
-    /// $\begin{pmatrix} b & d \cr d & w \end{pmatrix}$ (tangent, normal). It is embedded in a spatial contact
-    /// with an equal entry $b$ for the tangent perpendicular to the plane. Sliding never leaves the plane.
+    /// Creates the inverse inertia of a planar contact from the 2 × 2 matrix $\begin{pmatrix} b & d \cr d & w \end{pmatrix}$
+    /// (tangent, normal). The planar contact is treated as a spatial one, with an equal entry $b$ for the tangent perpendicular
+    /// to the plane. A contact that slides in the plane never leaves the plane.
     ///
     /// # Errors
     ///
@@ -108,8 +107,9 @@ impl ContactInertia {
         Self::from_matrix(&Self::of_plane(w))
     }
 
-    /// Returns the 3 × 3 inverse inertia matrix (two tangents, normal) of a spatial contact that contains a
-    /// planar contact with the 2 × 2 matrix `w` (tangent, normal).
+    /// Returns the 3 × 3 inverse inertia matrix (two tangents, normal) of a spatial contact from the 2 × 2 matrix `w` (tangent,
+    /// normal) of a planar contact. The diagonal entry of the second tangent is that of the first one; the second tangent is not
+    /// coupled with the others.
     pub fn of_plane(w: &Matrix2<f64>) -> Matrix3<f64> {
         let (b, wzz) = (w[(0, 0)], w[(1, 1)]);
         Matrix3::new(b, 0.0, w[(0, 1)], 0.0, b, 0.0, w[(1, 0)], 0.0, wzz)
@@ -180,8 +180,8 @@ impl ContactInertia {
         Vector3::new(x, y, z)
     }
 
-    /// Returns the normal inverse inertia of the contact while it sticks, that is with friction impulses that
-    /// prevent sliding: $k_s = 1/(W^{-1})_{zz}$ with the inverse inertia matrix $W$.
+    /// Returns the normal inverse inertia $k_s = 1/(W^{-1})_{zz}$ of a sticking contact, with the inverse inertia matrix $W$: the
+    /// change of the normal velocity per unit of normal impulse while friction impulses prevent sliding.
     #[inline]
     pub fn schur(&self) -> f64 {
         self.schur
@@ -194,10 +194,10 @@ impl ContactInertia {
         libm::hypot(self.demand[0], self.demand[1])
     }
 
-    /// Returns the lower bound $w_{zz} - \mu\lvert d\rvert$ on the rate at which the normal velocity increases
-    /// with the normal impulse, for the friction coefficient $\mu$ = `friction`. $w_{zz}$ is the normal entry
-    /// of the inverse inertia matrix and $d$ its coupling of tangents and normal. If the bound is positive, the
-    /// normal velocity never decreases during the impact, Jia & Wang, Eq. (18).
+    /// Returns the lower bound $w_{zz} - \mu\lvert d\rvert$ on the rate at which the normal velocity increases with the normal
+    /// impulse. $\mu$ = `friction` is the friction coefficient, $w_{zz}$ the normal entry of the inverse inertia matrix, and $d$
+    /// its coupling of tangents and normal. If the bound is positive, the normal velocity never decreases during the impact, Jia
+    /// & Wang, Eq. (18).
     pub fn normal_margin(&self, friction: f64) -> f64 {
         self.wzz - friction * libm::hypot(self.d1, self.d2)
     }
@@ -219,7 +219,7 @@ impl ContactInertia {
         [x[0] / self.b11 - l * y, y]
     }
 
-    /// Multiplies the inverse inertia matrix by `scale`, a power of two, so that nothing is rounded.
+    /// Returns the inverse inertia multiplied by `scale`. The factor must be a power of two, so that nothing is rounded.
     #[inline]
     pub(crate) fn scaled(&self, scale: f64) -> Self {
         Self {

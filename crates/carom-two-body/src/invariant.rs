@@ -12,10 +12,10 @@ const ISOTROPIC: f64 = 1e-14;
 /// Component, as a fraction of the largest term, below which it counts as zero.
 const ZERO: f64 = 4e-16;
 
-/// Invariant direction of sliding $s$ (unit vector): once a contact slides in this direction, it keeps the
-/// direction, $d - \mu B s = \lambda s$. $B$ is the tangential block of the inverse inertia matrix, $d$ its
-/// coupling of tangents and normal, $\mu$ the friction coefficient and $\lambda$ the rate of the sliding speed
-/// per normal impulse.
+/// Invariant direction of sliding: a contact that slides in this direction keeps the direction during the impact. The unit vector
+/// $s$ of the direction satisfies $d - \mu B s = \lambda s$. $B$ is the tangential block of the inverse inertia matrix, $d$ its
+/// coupling of tangents and normal, $\mu$ the friction coefficient and $\lambda$ the rate of the sliding speed per normal
+/// impulse.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct InvariantDirection {
     /// Polar angle $\theta$ in $(-\pi, \pi]$.
@@ -28,8 +28,8 @@ pub struct InvariantDirection {
 }
 
 impl InvariantDirection {
-    /// True if sliding in this invariant direction accelerates during the impact ($\lambda > 0$, the rate of
-    /// the sliding speed per normal impulse).
+    /// True if the sliding speed increases during the impact while the contact slides in this invariant direction: its rate
+    /// $\lambda$ per normal impulse is positive.
     pub fn is_centrifugal(&self) -> bool {
         self.lambda > 0.0
     }
@@ -41,7 +41,8 @@ impl InvariantDirection {
     }
 }
 
-/// All invariant directions of sliding of a contact, in which sliding stays straight during the impact.
+/// All invariant directions of sliding of a contact. A contact that slides in an invariant direction keeps this direction during
+/// the impact. [`invariant_directions`] computes them.
 #[derive(Clone, Debug, PartialEq)]
 pub enum InvariantDirections {
     /// Every direction is invariant: central impact with isotropic $B$, or neither friction nor coupling.
@@ -86,8 +87,8 @@ pub fn invariant_directions(w: &ContactInertia, friction: f64) -> InvariantDirec
     InvariantDirections::Discrete(found)
 }
 
-/// Finds all zeros of $G(u) = D\sin u\cos u + q\cos u - p\sin u$ in one turn (angles in rad); `big` is $D$. At these angles
-/// sliding does not turn.
+/// Finds all zeros (angles in rad) of $G(u) = D\sin u\cos u + q\cos u - p\sin u$ in one turn; `big` is $D$. The zeros are the
+/// angles of the invariant directions, in which sliding does not turn.
 fn zeros(p: f64, q: f64, big: f64) -> Vec<f64> {
     if p == 0.0 && q == 0.0 {
         return vec![0.0, FRAC_PI_2, PI, -FRAC_PI_2];
@@ -147,8 +148,8 @@ fn zeros(p: f64, q: f64, big: f64) -> Vec<f64> {
     found
 }
 
-/// Improves the angle of an invariant direction by two Newton steps on the turning rate, and computes the properties of the
-/// direction.
+/// Improves the polar angle (rad) of an invariant direction by two Newton steps on the rate at which sliding turns. Returns the
+/// invariant direction with its properties.
 fn polished(flow: &Flow, mut angle: f64) -> InvariantDirection {
     for _ in 0..2 {
         let (s, c) = libm::sincos(angle);

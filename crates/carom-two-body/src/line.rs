@@ -30,8 +30,8 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    /// Creates the phase without friction, in which only the normal impulse changes the sliding velocity, by the coupling
-    /// of the inertia.
+    /// Creates the phase of an impact without friction: the impulse is normal, and changes the sliding velocity only through the
+    /// coupling of tangents and normal in the inverse inertia `w`.
     pub(crate) fn frictionless(w: &ContactInertia) -> Self {
         Self {
             kind: LineKind::Frictionless,
@@ -42,7 +42,8 @@ impl Line {
         }
     }
 
-    /// Creates the phase in which the contact sticks, Jia & Wang, Eq. (34).
+    /// Creates the phase of an impact in which the contact sticks, Jia & Wang, Eq. (34). `w` is the inverse inertia of the
+    /// contact.
     pub(crate) fn stick(w: &ContactInertia) -> Self {
         Self {
             kind: LineKind::Stick,
@@ -53,8 +54,8 @@ impl Line {
         }
     }
 
-    /// Creates the phase of sliding along a constant direction. The sliding speed starts at `rho` and changes by `lambda`
-    /// per unit normal impulse; `mu` is the friction coefficient.
+    /// Creates the phase of an impact in which the contact slides in the constant direction `direction`. The sliding speed is
+    /// `rho` at the start and changes by `lambda` per unit normal impulse; `mu` is the friction coefficient.
     pub(crate) fn straight(
         w: &ContactInertia,
         mu: f64,
@@ -80,7 +81,7 @@ impl Line {
         }
     }
 
-    /// Advances a state along this phase, in which the impulse keeps its direction, by the normal impulse `by`.
+    /// Advances a state of the contact along this phase, in which the impulse keeps its direction, over the normal impulse `by`.
     pub(crate) fn advance(&self, state: &mut State, by: f64) {
         let k = self.normal_rate;
         state.impulse[0] += self.tangential[0] * by;

@@ -1,7 +1,7 @@
 //! Options of a two-body impact.
 
-/// Law of restitution that determines the end of an impact: Stronge's energetic law, Poisson's or Newton's. The
-/// hodograph (the curve of the contact velocity) does not depend on it.
+/// Law of restitution that determines the end of an impact: Stronge's energetic law, Poisson's or Newton's. The law does not
+/// change the hodograph (the curve of the contact velocity during the impact), only its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
@@ -28,11 +28,11 @@ impl RestitutionLaw {
     }
 }
 
-/// Treatment of the stored energy if a second compression of the contact interrupts restitution.
+/// Treatment of the stored elastic energy if a second compression of the contact interrupts restitution.
 ///
-/// With strong friction and strong coupling of sliding and closing, the normal velocity can decrease through
-/// zero again while elastic energy is left, so that a second compression follows. Jia & Wang exclude this case
-/// (their footnote 4), but the configuration of their own Fig. 4(d) shows it for slower closing.
+/// A second compression is possible with strong friction and strong coupling of sliding and closing: the normal velocity
+/// decreases through zero again while elastic energy is left. Jia & Wang exclude this case (their footnote 4), but the
+/// configuration of their own Fig. 4(d) shows it for slower closing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
@@ -46,7 +46,7 @@ pub enum Recompression {
     Single,
 }
 
-/// Options of the solution of a two-body impact: restitution law and treatment of a second compression.
+/// Options for the solution of a two-body impact, such as the restitution law and the treatment of a second compression.
 ///
 /// # Examples
 ///
@@ -64,11 +64,12 @@ pub enum Recompression {
 pub struct ImpactOptions {
     /// Law that determines the end of restitution.
     pub restitution_law: RestitutionLaw,
-    /// Energy lost by repeated compressions (energetic law only).
+    /// Number of compressions that lose energy if a second compression interrupts restitution. Only Stronge's energetic law uses
+    /// this option.
     pub recompression: Recompression,
-    /// Relative truncation error allowed in each step of curved sliding, in \[1e-15, 1e-3\]; other values are clamped to
-    /// this interval. For well-conditioned inertia the error of the outcome stays below it, mostly by a factor of a
-    /// hundred or more.
+    /// Relative truncation error allowed in each step of curved sliding, in \[1e-15, 1e-3\]; other values are replaced by the
+    /// nearest end of this interval. A larger tolerance gives fewer steps and a less accurate outcome. For well-conditioned
+    /// inertia the error of the outcome is below the tolerance, mostly by a factor of a hundred or more.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub tolerance: f64,
     /// True to solve a contact that touches without closing ($v_z^- = 0$) if friction presses the bodies together: the

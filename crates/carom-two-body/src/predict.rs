@@ -10,7 +10,8 @@ use crate::TwoBodyError;
 use nalgebra::{Vector2, Vector3};
 use std::f64::consts::TAU;
 
-/// Forecast of the end of sliding during an impact, provided that the impact lasts long enough.
+/// Prediction of the end of sliding during an impact, made by [`predict`] without computing the impact. The prediction assumes
+/// that the impact lasts long enough.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SlipForecast {
     /// Invariant direction to which sliding turns, or in which it already is.
@@ -21,15 +22,15 @@ pub struct SlipForecast {
     pub impulse_at_zero: Option<f64>,
 }
 
-/// Predicts if and when a contact stops sliding during an impact, without computing the impact. `w` is the
-/// inverse inertia matrix of the contact, `sliding` the tangential contact velocity $\gamma^-$ before the
-/// impact and `friction` the friction coefficient. Returns `None` without sliding or without friction.
+/// Predicts if and when a contact stops sliding during an impact, without computing the impact. `w` is the inverse inertia matrix
+/// of the contact, `sliding` the tangential contact velocity $\gamma^-$ before the impact and `friction` the friction
+/// coefficient. Returns `None` if the contact does not slide or has no friction.
 ///
-/// The sliding direction (polar angle $\theta$) turns monotonically to the next invariant direction, in which
-/// sliding stays straight. If sliding slows down in that direction (centripetal), it stops at the normal
-/// impulse $\rho^-\tau(\theta^-)$, with the initial sliding speed $\rho^-$ and direction $\theta^-$ and a
-/// function $\tau$ that depends on inertia and friction alone. If sliding accelerates in that direction
-/// (centrifugal), it never stops. Jia & Wang, section 7, ask for such a prediction.
+/// The sliding direction (polar angle $\theta$) turns monotonically to the next invariant direction, in which sliding stays
+/// straight. If the sliding speed decreases in that direction (centripetal), sliding stops at the normal impulse
+/// $\rho^-\tau(\theta^-)$. $\rho^-$ and $\theta^-$ are the initial sliding speed and direction, and the function $\tau$ depends
+/// on inertia and friction alone. If the sliding speed increases in that direction (centrifugal), sliding never stops. Jia &
+/// Wang, section 7, ask for such a prediction.
 ///
 /// # Errors
 ///
@@ -75,8 +76,9 @@ pub fn predict(
     }))
 }
 
-/// Finds the direction in `list` that sliding meets next when it turns from `angle` (rad). The sign of `turning` is the
-/// sense of rotation; if it is zero, the nearest direction is returned.
+/// Finds the first direction in `list` that sliding reaches if its direction turns from the polar angle `angle` (rad). The sign
+/// of `turning` is the sense of rotation; if `turning` is zero, the direction nearest to `angle` is returned. Returns `None` if
+/// the list is empty.
 fn next(list: &[InvariantDirection], angle: f64, turning: f64) -> Option<InvariantDirection> {
     let ahead = |candidate: &InvariantDirection| {
         let up = (candidate.angle - angle).rem_euclid(TAU);

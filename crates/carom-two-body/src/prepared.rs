@@ -8,17 +8,17 @@ use super::recorder::Blind;
 use crate::TwoBodyError;
 use nalgebra::Vector3;
 
-/// Contact whose frictional impact is prepared for many different velocities, with fixed inverse inertia and
-/// friction coefficient.
+/// Contact with fixed inverse inertia and friction coefficient, prepared for the fast solution of many frictional impacts with
+/// different velocities.
 ///
-/// A hodograph is the curve of the sliding velocity $\gamma$ as the normal impulse grows. It obeys
-/// $\gamma' = \rho d - \mu B\gamma$ with the sliding speed $\rho$, the tangential block $B$ and the coupling
-/// $d$ of the inverse inertia matrix and the friction coefficient $\mu$. Since this equation is homogeneous,
-/// all hodographs between two neighboring invariant directions (in which sliding stays straight) are one curve
-/// up to scale. One hodograph of each such sector is expanded once into Taylor arcs. An impact then enters the
-/// curve at its own sliding direction and scales it, and only its events remain to be computed. The hodographs
-/// near attracting invariant directions, which are series, and the direction of resumed sliding are stored as
-/// well.
+/// A hodograph is the curve of the sliding velocity $\gamma$ as the normal impulse grows. The sliding velocity obeys $\gamma' =
+/// \rho d - \mu B\gamma$ with the sliding speed $\rho$, the tangential block $B$ and the coupling $d$ of the inverse inertia
+/// matrix and the friction coefficient $\mu$. This equation is homogeneous. So all hodographs in the sector between two
+/// neighboring invariant directions (in which sliding stays straight) are scaled copies of one curve. The preparation computes
+/// one hodograph of each sector as a sequence of Taylor polynomials. It also computes the direction in which sliding resumes
+/// after a stop, and power series for the end of sliding near attracting invariant directions. To solve an impact, the stored
+/// hodograph is entered at the point with the given sliding direction and scaled to the given sliding speed. Only the events of
+/// the impact then remain to be computed.
 ///
 /// # Examples
 ///
@@ -50,8 +50,9 @@ pub struct PreparedContact {
 }
 
 impl PreparedContact {
-    /// Prepares a contact for fast impact solutions: computes its hodographs (curves of the sliding velocity)
-    /// once. `w` is the inverse inertia matrix of the contact, `friction` the friction coefficient.
+    /// Prepares a contact for fast impact solutions: computes its hodographs (curves of the sliding velocity) once. `w` is the
+    /// inverse inertia matrix of the contact, `friction` the friction coefficient; `options` apply to all impacts that are solved
+    /// later.
     ///
     /// # Errors
     ///

@@ -48,8 +48,9 @@ impl Ray {
         }
     }
 
-    /// Computes how a perturbation $w$ perpendicular to straight sliding evolves over a normal impulse. `before` is $w$ at
-    /// the start, `push` the constant forcing. Returns $w$ at the end and the integral of $w$ over the normal impulse.
+    /// Computes the evolution of a perturbation $w$ of the sliding velocity perpendicular to straight sliding, over the normal
+    /// impulse of the phase. `before` is $w$ at the start, and `push` a constant rate of $w$ per unit normal impulse. Returns $w$
+    /// at the end, and the integral of $w$ over the normal impulse.
     pub(crate) fn across(&self, before: f64, push: f64) -> (f64, f64) {
         let after = before * self.left + push * self.pushed;
         let [first, last] = self.speeds;
@@ -69,10 +70,11 @@ fn relative_growth(x: f64) -> f64 {
     if x == 0.0 { 1.0 } else { libm::expm1(x) / x }
 }
 
-/// Computes the derivatives with respect to the friction coefficient at zero friction, for a normal impulse `by`. The first
-/// result is the friction impulse, reversed in sign: $\int s dI_z$ with the sliding direction $s$ and the normal impulse
-/// $I_z$, along the line $\gamma + I_zd$ of sliding velocities. The second is the work that friction takes from the normal
-/// impulse. `sliding`: sliding velocity $\gamma$ at the start; `d`: change of $\gamma$ per unit normal impulse.
+/// Computes two derivatives with respect to the friction coefficient at zero friction, for a phase with the normal impulse `by`.
+/// The first is that of the friction impulse, with the sign reversed: $\int s dI_z$ with the sliding direction $s$ and the normal
+/// impulse $I_z$, along the line $\gamma + I_zd$ of sliding velocities. The second is the derivative of the work that friction
+/// takes from the normal impulse. `sliding` is the sliding velocity $\gamma$ at the start, `d` the change of $\gamma$ per unit
+/// normal impulse.
 pub(crate) fn first_friction(sliding: [f64; 2], d: [f64; 2], by: f64) -> ([f64; 2], f64) {
     let speed = libm::hypot(sliding[0], sliding[1]);
     let rate = libm::hypot(d[0], d[1]);

@@ -14,34 +14,35 @@ pub(crate) trait Recorder {
     /// True if extrema of the normal velocity are recorded.
     const TURNS: bool = false;
 
-    /// Sets the physical units of all following states: one scaled unit is `impulse` (N s) for impulses and `velocity`
-    /// (m/s) for velocities.
+    /// Receives the physical units of all following states. One scaled unit is `impulse` (N s) for impulses and `velocity` (m/s)
+    /// for velocities.
     fn units(&mut self, impulse: f64, velocity: f64);
 
-    /// Receives a state of the impact and the elastic energy stored there, in scaled units.
+    /// Receives a state of the contact during the impact and the elastic energy stored in this state, both in scaled units.
     fn point(&mut self, state: &State, energy: f64);
 
-    /// Receives a step of curved sliding that begins, and the state at its start.
+    /// Receives the Taylor polynomials of a step of curved sliding that begins, and the state at the start of the step.
     #[inline]
     fn arc_begins(&mut self, _arc: &Arc, _from: &State) {}
 
-    /// Receives a point reached on the present step of curved sliding: the parameter of the step and the state there.
+    /// Receives a point that the impact has reached on the present step of curved sliding: the path parameter `_at`, and the
+    /// state at this point.
     #[inline]
     fn arc_to(&mut self, _at: f64, _state: &State) {}
 
-    /// Receives an extremum of the normal velocity on the present step of curved sliding: the parameter, which was already
-    /// passed, and the state there.
+    /// Receives an extremum of the normal velocity on the present step of curved sliding: its path parameter `_at`, and the state
+    /// there. The impact has already passed this point.
     #[inline]
     fn arc_turns(&mut self, _at: f64, _state: &State) {}
 
-    /// Receives the last part of sliding before rest, computed by a power series about the sliding direction at which the
-    /// contact sticks. `_from` is the state at the start of the series, `_delta` the angle (rad) from that direction to the sliding
-    /// direction at the start, and `_rest` the state at rest.
+    /// Receives the last part of sliding before rest, which is computed by the power series `_tail` about the limiting direction
+    /// of sliding. `_from` is the state at the start of this part, `_delta` the angle (rad) from the limiting direction to the
+    /// sliding direction at the start, and `_rest` the state at rest.
     #[inline]
     fn tail(&mut self, _tail: &Tail, _from: &State, _delta: f64, _rest: &State) {}
 
-    /// Receives a phase in which the impulse keeps its direction: the state at its start, and the normal impulse `_by` over
-    /// which it lasts.
+    /// Receives a phase in which the impulse keeps its direction: the state at the start of the phase, and the normal impulse
+    /// `_by` of the phase.
     #[inline]
     fn line(&mut self, _from: &State, _line: &Line, _by: f64) {}
 

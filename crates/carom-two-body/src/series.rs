@@ -44,9 +44,10 @@ pub(crate) struct Series {
 }
 
 impl Series {
-    /// Expands the motion of a contact with springs in Taylor polynomials in time. `w`: inverse inertia; `ratio`:
-    /// tangential stiffness; `stiffness`: normal stiffness; `force`: normal force at the start; `mode`: stick with the
-    /// deformation of the tangential spring, or slip with its direction.
+    /// Expands the motion of a contact with a normal and a tangential spring in Taylor polynomials in time. `w` is the inverse
+    /// inertia, `friction` the friction coefficient, `ratio` the tangential stiffness and `stiffness` the normal one. `velocity`
+    /// and `force` are the contact velocity and the normal force at the start. `mode` is stick, with the deformation of the
+    /// tangential spring, or slip, with the direction of this deformation.
     pub(crate) fn expand(
         w: &ContactInertia,
         friction: f64,
@@ -85,7 +86,8 @@ impl Series {
         series
     }
 
-    /// Computes the Taylor coefficients of order `k` of velocity, impulse, force and spring from those of lower order.
+    /// Computes the Taylor coefficients of order `k` of contact velocity, impulse, normal force and tangential spring from those
+    /// of lower order.
     fn coefficient(&mut self, w: &ContactInertia, k: usize) {
         let q = 1.0 / k as f64;
         let tangential = [0, 1].map(|axis| {
@@ -112,11 +114,11 @@ impl Series {
         }
     }
 
-    /// Computes Taylor coefficient `k` of the direction of the tangential spring in slip. The angle $\varphi$ of the spring
-    /// follows $F_n\dot\varphi = (\kappa/\mu)t\cdot\gamma$ with the normal force $F_n$, tangential stiffness $\kappa$,
-    /// friction coefficient $\mu$, sliding velocity $\gamma$ and the unit vector $t$ perpendicular to the spring. The
-    /// equation is singular at the start of the force. There the coefficients follow from the next order, since the
-    /// divisors $k\dot F_n + \kappa|\gamma|/\mu$ are positive.
+    /// Computes Taylor coefficient `k` of the direction of the tangential spring in slip. The polar angle $\varphi$ of this
+    /// direction obeys $F_n\dot\varphi = (\kappa/\mu)t\cdot\gamma$ with the normal force $F_n$, tangential stiffness $\kappa$,
+    /// friction coefficient $\mu$, sliding velocity $\gamma$ and the unit vector $t$ perpendicular to the spring. The equation is
+    /// singular at the start of the impact, where $F_n = 0$. There the coefficient follows from the terms of the next order,
+    /// divided by $k\dot F_n + \kappa|\gamma|/\mu$, which is positive.
     fn turn(&mut self, k: usize) {
         let per_friction = self.ratio / self.friction;
         let starts = self.force[0] == 0.0;
@@ -145,8 +147,9 @@ impl Series {
     }
 
     /// Computes the Taylor coefficient with the given order of $t\cdot\gamma$, the sliding velocity perpendicular to the
-    /// spring, from the known coefficients of the spring's direction. If the normal force starts from zero, the direction's
-    /// coefficient of this order is not known yet; the known terms of that coefficient are then included.
+    /// tangential spring, from the known coefficients of the spring's direction. If the normal force is zero at the start, the
+    /// direction's coefficient of this order is not known yet; only the part of that coefficient that follows from lower orders
+    /// is then included.
     fn across(&self, order: usize) -> f64 {
         let [c, s] = &self.spring;
         let [x, y, _] = &self.velocity;
@@ -163,7 +166,7 @@ impl Series {
         sum
     }
 
-    /// Returns the time step over which the last terms of the Taylor polynomials are negligible.
+    /// Returns the length of the time step over which the last terms of the Taylor polynomials are negligible.
     pub(crate) fn length(&self) -> f64 {
         let mut length = self.longest;
         let all = self
@@ -209,8 +212,9 @@ impl Series {
         }
     }
 
-    /// Returns a number that is positive as long as the contact stays in its mode, at time `t` of the step. In stick it is
-    /// the unused friction force, in slip a measure of the sliding speed.
+    /// Returns a number that is positive as long as the contact stays in its mode, stick or slip, at time `t` of the step. In
+    /// stick the number is the friction limit minus the force of the tangential spring, in slip it is a measure of the sliding
+    /// speed.
     pub(crate) fn tangential_margin(&self, t: f64) -> f64 {
         let [x, y] = self.spring.map(|p| value(&p, t));
         if !self.is_slip {
@@ -226,7 +230,7 @@ fn value(polynomial: &Polynomial, t: f64) -> f64 {
     polynomial.iter().rev().fold(0.0, |sum, c| sum * t + c)
 }
 
-/// Computes coefficient `k` of the product of two polynomials.
+/// Computes coefficient `k` of the product of the polynomials `a` and `b`.
 fn product(a: &Polynomial, b: &Polynomial, k: usize) -> f64 {
     a[..=k]
         .iter()
@@ -235,7 +239,7 @@ fn product(a: &Polynomial, b: &Polynomial, k: usize) -> f64 {
         .sum()
 }
 
-/// True if a polynomial has too few terms for the step length `t`: its last terms are not negligible compared with the
+/// True if a Taylor polynomial is not accurate for the step length `t`: its last terms are not negligible compared with its
 /// largest term or with `least`.
 fn is_cut(polynomial: &Polynomial, t: f64, least: f64) -> bool {
     let mut power = 1.0;

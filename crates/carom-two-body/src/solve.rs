@@ -30,7 +30,7 @@ const MAX_STEPS: usize = 2000;
 /// Number of parts into which a dense trace divides an arc or a line.
 const SAMPLES: u32 = 12;
 
-/// Tangential mode of a contact at the end of an impact: sliding, sticking, or sliding again after a stop.
+/// Tangential mode of a contact at the end of an impact: sliding without a stop, sticking, or sliding again after a stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum FinalMode {
     /// The contact slides throughout.
@@ -102,14 +102,14 @@ impl<'a, R: Recorder> Run<'a, R> {
         }
     }
 
-    /// Lets this computation use the precomputed tables in `atlas`, which must belong to the inertia and friction of the
-    /// contact.
+    /// Makes this computation use the precomputed hodographs in `atlas`, which must belong to the inertia and the friction
+    /// coefficient of the contact.
     pub(crate) fn prepare(&mut self, atlas: &'a Atlas) {
         self.flow = atlas.flow;
         self.atlas = Some(atlas);
     }
 
-    /// Computes all phases of the impact to its end. Fails if the number of steps exceeds its limit.
+    /// Computes all phases of the impact to its end. Returns an error if the number of steps exceeds its limit.
     pub(crate) fn finish(&mut self) -> Result<(), TwoBodyError> {
         let start = self.state;
         self.recorder.point(&self.state, self.normal.energy);
@@ -128,10 +128,10 @@ impl<'a, R: Recorder> Run<'a, R> {
         Ok(())
     }
 
-    /// Finishes the impact in closed form from a sliding state. If `lambda` is given, the contact slides along `direction`
-    /// and the sliding speed changes by `lambda` per unit normal impulse; if it is `None`, the contact is at rest. At rest
-    /// the tangential impulse is set so that the sliding velocity is exactly zero, Jia & Wang, Eq. (47). `velocity` is the
-    /// contact velocity before the impact.
+    /// Computes the remaining impact in closed form from the present state. If `lambda` is given, the contact slides along
+    /// `direction`, and the sliding speed changes by `lambda` per unit normal impulse. If `lambda` is `None`, the contact is at
+    /// rest. The tangential impulse at rest is set so that the sliding velocity is exactly zero, Jia & Wang, Eq. (47). `velocity`
+    /// is the contact velocity before the impact.
     pub(crate) fn finish_from(
         &mut self,
         velocity: [f64; 3],
@@ -158,16 +158,16 @@ impl<'a, R: Recorder> Run<'a, R> {
         Ok(())
     }
 
-    /// Returns the rate of the sliding speed per normal impulse at the start, and a number whose sign is the sense in which
-    /// sliding turns; zero if it does not turn.
+    /// Returns the rate of the sliding speed per unit normal impulse at the start of the impact, and a number whose sign is the
+    /// sense in which the sliding direction turns. The second number is zero if the direction does not turn.
     pub(crate) fn rates(&self) -> (f64, f64) {
         let (f, g, _) = self.flow.rates(normalized(self.state.sliding));
         let turning = if g.abs() <= STRAIGHT { 0.0 } else { g };
         (f * self.flow.rate, turning)
     }
 
-    /// Computes the normal impulse until sliding stops. The caller must know that sliding stops and that the impact lasts
-    /// long enough.
+    /// Computes the normal impulse from the start of the impact until sliding stops. The caller must know that sliding stops and
+    /// that the impact lasts long enough.
     pub(crate) fn duration(mut self) -> Result<f64, TwoBodyError> {
         let start = self.state.rho;
         let mut tail = None;
@@ -216,8 +216,8 @@ impl<'a, R: Recorder> Run<'a, R> {
         });
     }
 
-    /// Computes the phase of sliding until the contact comes to rest or the impact ends. Returns true if the impact is
-    /// over.
+    /// Computes the sliding phase of the impact until the contact comes to rest or the impact ends. Returns true if the impact
+    /// has ended.
     fn slide(&mut self) -> Result<bool, TwoBodyError> {
         let start = self.state.rho;
         let mut tail = None;
@@ -281,7 +281,8 @@ impl<'a, R: Recorder> Run<'a, R> {
         }
     }
 
-    /// True if the impact is over before the sliding direction turns by more than rounding, so that sliding is straight.
+    /// True if the impact ends before its sliding direction turns by more than rounding errors, so that sliding counts as
+    /// straight.
     fn is_brief(&self, direction: [f64; 2]) -> bool {
         let rise = self.flow.normal_rate(direction);
         let [px, py] = self.flow.pull;
@@ -293,9 +294,9 @@ impl<'a, R: Recorder> Run<'a, R> {
                 <= f64::EPSILON * 0.1 * self.state.rho * rise
     }
 
-    /// Returns the angle (rad) from the direction of a tail (power series of the last part of sliding) to the present
-    /// direction. `None` if the series does not reach it. If `tail` is empty or not near, another one is expanded and
-    /// stored there.
+    /// Returns the angle (rad) from the limiting direction of a tail to the present sliding direction `direction`. A tail is the
+    /// power series for the last part of sliding before rest. If `tail` is empty, or its limiting direction is far from the
+    /// present one, a new series is computed and stored there. Returns `None` if the series does not apply at this angle.
     fn tail_angle(&self, tail: &mut Option<Tail>, direction: [f64; 2]) -> Option<f64> {
         if let Some(tail) = tail.as_ref().filter(|t| t.is_near(direction)) {
             return tail.angle(direction);
@@ -305,9 +306,10 @@ impl<'a, R: Recorder> Run<'a, R> {
         tail.as_ref()?.angle(direction)
     }
 
-    /// Tries to finish sliding by a tail (power series of the last part of sliding). Returns the angle (rad) from the
-    /// direction of the series to the present one, and the state at rest. `None` if the series does not reach the present
-    /// state or an event, such as the end of compression, occurs on the way. `may_search` permits a new tail.
+    /// Tries to compute the rest of sliding by a tail, the power series for the last part of sliding before rest. Returns the
+    /// angle (rad) from the limiting direction of the series to the present sliding direction, and the state at rest. Returns
+    /// `None` if the series does not apply in the present state, or if an event, such as the end of compression, occurs before
+    /// rest. If `may_search` is true, a new series is computed where necessary and stored in `tail`.
     fn rest_by_tail(
         &self,
         tail: &mut Option<Tail>,
@@ -337,8 +339,8 @@ impl<'a, R: Recorder> Run<'a, R> {
         quiet.then_some((delta, rest))
     }
 
-    /// Advances the impact along a step of curved sliding and processes the events on it. Returns true if the impact ended
-    /// there.
+    /// Advances the impact along a step of curved sliding and processes the events on this step. Returns true if the impact ended
+    /// on the step.
     fn curve(&mut self, arc: &impl Path) -> bool {
         let base = self.state;
         self.at = arc.start();
@@ -442,8 +444,8 @@ impl<'a, R: Recorder> Run<'a, R> {
         false
     }
 
-    /// Returns the path parameter at which restitution ends on the piece from `from` to `to` of a step of curved sliding;
-    /// `None` if it does not end there. `base` is the state at the start of the step.
+    /// Returns the path parameter at which restitution ends on the piece from `from` to `to` of a step of curved sliding; `None`
+    /// if restitution does not end on this piece. `base` is the state at the start of the step.
     fn restitution_ends(&self, arc: &impl Path, base: &State, from: f64, to: f64) -> Option<f64> {
         match self.normal.end {
             End::EnergyZero => {
@@ -477,7 +479,7 @@ impl<'a, R: Recorder> Run<'a, R> {
         }
     }
 
-    /// Ends a compression phase in the present state and records the event. Returns true if the impact ends as well.
+    /// Ends a compression phase in the present state and records the event. Returns true if the impact ends at the same instant.
     pub(crate) fn compression_ends(&mut self) -> bool {
         let stored = self.normal.energy;
         let (event, over) = self.normal.compression_ends(self.state.impulse[2]);
@@ -509,8 +511,8 @@ impl<'a, R: Recorder> Run<'a, R> {
         self.recorder.point(&self.state, self.normal.energy);
     }
 
-    /// Continues the impact after sliding has stopped: the contact sticks, or slides on in the direction in which sliding
-    /// restarts. Returns true if the impact ended.
+    /// Continues the impact after sliding has stopped: the contact sticks, or starts to slide again in the direction in which
+    /// sliding restarts from rest. Returns true if the impact ended.
     fn go_on_from_rest(&mut self) -> Result<bool, TwoBodyError> {
         self.state.sliding = [0.0; 2];
         self.state.rho = 0.0;
@@ -532,8 +534,8 @@ impl<'a, R: Recorder> Run<'a, R> {
         }
     }
 
-    /// Advances the impact along a phase in which the impulse keeps its direction and processes the events on it. Returns
-    /// true if the impact ended there.
+    /// Advances the impact along the phase `line`, in which the impulse keeps its direction, and processes the events of this
+    /// phase. Returns true if the impact ended in the phase.
     fn line(&mut self, line: &Line) -> Result<bool, TwoBodyError> {
         let k = line.normal_rate;
         let mut left = line.length;
@@ -613,9 +615,9 @@ impl<'a, R: Recorder> Run<'a, R> {
         self.normal.energy -= self.state.work - before;
     }
 
-    /// Corrects the tangential impulse of a sticking contact so that the sliding velocity $\gamma$ after the impact is
-    /// exactly zero, Jia & Wang, Eq. (25). `start` is the state before the impact. This corrects truncation errors and does
-    /// not amplify rounding.
+    /// Corrects the tangential impulse of a sticking contact so that the sliding velocity $\gamma$ after the impact is exactly
+    /// zero, Jia & Wang, Eq. (25). `start` is the state before the impact. The correction removes truncation errors and does not
+    /// amplify rounding errors.
     fn polish(&mut self, start: &State) {
         if self.mode != FinalMode::Stick {
             return;

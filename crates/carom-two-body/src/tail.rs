@@ -19,8 +19,8 @@ const INVERSE_FACTORIAL: [f64; TERMS + 1] = {
     table
 };
 
-/// Returns coefficient `k` of the power series of cosine (even `k`) or sine (odd `k`): $1/k!$ with the signs +, +, -, - in
-/// turn.
+/// Returns coefficient `k` of the power series of cosine (even `k`) or sine (odd `k`): $1/k!$ with the signs +, +, -, -, which
+/// repeat.
 #[inline]
 pub(crate) fn circular(k: usize) -> f64 {
     if k % 4 < 2 {
@@ -86,9 +86,9 @@ pub(crate) struct Tail {
 }
 
 impl Tail {
-    /// Expands the power series of the last part of sliding around an invariant direction, in which sliding does not turn.
-    /// `None` unless sliding turns towards this direction and slows down in it. `tolerance` limits the angle up to which
-    /// the series is used.
+    /// Computes the power series for the last part of sliding before rest, about an invariant direction (in which sliding does
+    /// not turn). Returns `None` unless sliding near this direction turns towards it and slows down in it. `tolerance` limits the
+    /// angle up to which the series is used.
     pub(crate) fn around(
         w: &ContactInertia,
         flow: &Flow,
@@ -147,14 +147,14 @@ impl Tail {
         })
     }
 
-    /// True if a sliding direction is within 40 degrees of the direction to which this power series for the end of sliding
-    /// belongs, so that no other series needs to be searched.
+    /// True if a sliding direction is within 40 degrees of the limiting direction of this power series for the end of sliding, so
+    /// that no other series needs to be searched.
     pub(crate) fn is_near(&self, [x, y]: [f64; 2]) -> bool {
         x * self.direction[0] + y * self.direction[1] > NEAR_TAIL
     }
 
-    /// Returns the angle (rad) from the direction to which this power series for the end of sliding belongs to a sliding
-    /// direction; `None` if the series does not reach that far.
+    /// Returns the angle (rad) from the limiting direction of this power series for the end of sliding to the given sliding
+    /// direction. Returns `None` if the angle is too large for the series to be accurate.
     pub(crate) fn angle(&self, [x, y]: [f64; 2]) -> Option<f64> {
         let [c, s] = self.direction;
         let (cos, sin) = (x * c + y * s, c * y - s * x);
@@ -165,14 +165,15 @@ impl Tail {
         (delta.abs() <= self.reach).then_some(delta)
     }
 
-    /// Computes the normal impulse until rest for unit sliding speed, if sliding deviates by the angle `delta` (rad) from
-    /// the direction to which this power series belongs.
+    /// Computes the normal impulse until rest for unit sliding speed. `delta` is the angle (rad) from the limiting direction of
+    /// this power series to the sliding direction.
     pub(crate) fn duration(&self, delta: f64) -> f64 {
         polynomial(&self.tau, delta) / self.rate
     }
 
-    /// Computes the state at rest that follows a sliding state, by this power series. `delta` is the angle (rad) from the
-    /// direction of the series to the sliding direction. `None` if the normal velocity may have an extremum on the way.
+    /// Computes by this power series the state at rest that follows the sliding state `state`. `delta` is the angle (rad) from
+    /// the limiting direction of the series to the sliding direction. Returns `None` if the normal velocity may have an extremum
+    /// before rest.
     pub(crate) fn rest(
         &self,
         w: &ContactInertia,

@@ -31,10 +31,10 @@ struct Series {
 }
 
 impl Series {
-    /// Solves $Mfq + gq' = -1$ for a power series $q$ in the angle, up to `terms` terms, and differentiates the solution by
-    /// the components of the sliding equation (normal coupling and friction matrix, resolved along and across the direction
-    /// of the series). $f$ and $g$ are the series of the rates of sliding speed and direction in `rates`, and $M$ is
-    /// `degree`.
+    /// Solves $Mfq + gq' = -1$ for a power series $q$ in the angle from the limiting direction of sliding, and differentiates the
+    /// coefficients of $q$ by the components of the sliding equation. $f$ and $g$ are the power series of the rates of sliding
+    /// speed and direction (`rates`), $M$ is `degree`, and `terms` is the largest power that is computed. The components are
+    /// those of the normal coupling and of the friction matrix, parallel and perpendicular to the limiting direction.
     fn solve(rates: &Rates, degree: f64, terms: usize) -> Self {
         let Rates { f, g } = rates;
         let mut of = [0.0; TERMS];
@@ -69,9 +69,9 @@ impl Series {
         Self { of, by }
     }
 
-    /// Evaluates the first terms of this power series at the angle `delta` (rad). Returns the value, the derivative by the
-    /// angle, and the derivatives by the components of the sliding equation (normal coupling and friction matrix, resolved
-    /// along and across the direction of the series).
+    /// Evaluates the first `terms` terms of this power series at the angle `delta` (rad). Returns the value, the derivative by
+    /// the angle, and the derivatives by the components of the sliding equation. The components are those of the normal coupling
+    /// and of the friction matrix, parallel and perpendicular to the limiting direction of sliding.
     fn at(&self, delta: f64, terms: usize) -> (f64, f64, Components) {
         let (mut value, mut slope) = (0.0, 0.0);
         let mut by = [0.0; COMPONENTS];
@@ -86,9 +86,9 @@ impl Series {
     }
 }
 
-/// Returns power-series coefficient `n` of the derivatives of two rates of sliding by the components of the sliding
-/// equation (normal coupling and friction matrix, resolved along and across the direction of the series): first those of
-/// the rate $f$ of the speed, then those of the rate $g$ of the direction.
+/// Returns power-series coefficient `n` of the derivatives of two rates by the components of the sliding equation: first for the
+/// rate $f$ of the sliding speed, then for the rate $g$ of the sliding direction. The components are those of the normal coupling
+/// and of the friction matrix, parallel and perpendicular to the limiting direction of sliding.
 #[inline]
 fn by_components(n: usize) -> (Components, Components) {
     let q = circular(n);
@@ -102,9 +102,11 @@ fn by_components(n: usize) -> (Components, Components) {
 }
 
 impl Tail {
-    /// Computes the path that remains before rest, $\int\rho dI_z$ (sliding speed over normal impulse), and the derivatives
-    /// of path and remaining normal impulse. `state` is a sliding state, `delta` the angle (rad) from the direction of this
-    /// series to the sliding direction. `sliding`: derivatives of the sliding velocity there.
+    /// Computes the path $\int\rho dI_z$ from a sliding state to rest, with the sliding speed $\rho$ and the normal impulse
+    /// $I_z$. Also computes the derivatives of this path and of the remaining normal impulse by the parameters. `state` is the
+    /// sliding state, `delta` the angle (rad) from the limiting direction of this series to the sliding direction, and `sliding`
+    /// contains the derivatives of the sliding velocity in this state. The first argument contains inverse inertia, sliding
+    /// equation and friction coefficient.
     pub(crate) fn left(
         &self,
         (w, flow, mu): (&ContactInertia, &Flow, f64),
@@ -141,8 +143,8 @@ impl Tail {
         out
     }
 
-    /// Returns the number of terms of the power series for the last part of sliding that exceed rounding at the angle
-    /// `delta` (rad).
+    /// Returns the number of terms of this power series, for the last part of sliding, that exceed rounding errors at the angle
+    /// `delta` (rad) from the limiting direction.
     fn terms(&self, delta: f64) -> usize {
         let size = self.tau[0].abs() * NEGLIGIBLE;
         let mut power = 1.0;
@@ -156,9 +158,9 @@ impl Tail {
         last.min(TERMS - 1)
     }
 
-    /// Returns the change of the components of the sliding equation by each parameter (inverse inertia, contact velocity,
-    /// friction). The components are those of the coupling $a$ and the friction matrix $A$ parallel and perpendicular to
-    /// the direction of the series.
+    /// Returns the derivatives of the components of the sliding equation by each parameter (inverse inertia, contact velocity,
+    /// friction). The components are those of the coupling $a$ and of the friction matrix $A$, parallel and perpendicular to the
+    /// limiting direction of the series.
     fn components(&self, w: &ContactInertia, mu: f64) -> [Components; LANES] {
         let [c, s] = self.direction;
         let per_rate = 1.0 / self.rate;

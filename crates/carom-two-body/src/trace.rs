@@ -8,7 +8,7 @@ use super::state::State;
 use crate::TwoBodyError;
 use nalgebra::Vector3;
 
-/// Impulse, contact velocity and stored energy at one point of an impact, for plots.
+/// Impulse, contact velocity and stored elastic energy at one point of an impact, for plots.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TracePoint {
     /// Impulse up to this point, N·s; the normal impulse, its last entry, is the independent variable.

@@ -48,8 +48,8 @@ const MU: usize = 9;
 /// Index of the restitution among the parameters.
 const E: usize = 10;
 
-/// Result of a two-body impact with the derivatives of its impulse by inertia, velocity, friction and
-/// restitution.
+/// Result of a two-body impact, with the derivatives of its impulse by the inverse inertia, the contact velocity, friction and
+/// restitution. [`vary_impact`] computes it.
 #[derive(Clone, Debug)]
 pub struct VariedImpact {
     /// Impulse, velocity after the impact and events.
@@ -91,8 +91,8 @@ impl Change {
     }
 }
 
-/// Returns the index of parameter `k` (entry of the inverse inertia, contact velocity or friction) among the eight
-/// parameters that change sliding; `None` if the parameter does not change it.
+/// Returns the index of parameter `k` among the eight parameters that change sliding; `None` if the parameter does not change
+/// sliding. `k` counts the entries of the inverse inertia, the components of the contact velocity, friction and restitution.
 fn lane(k: usize) -> Option<usize> {
     match k {
         0..=4 => Some(k),
@@ -160,9 +160,9 @@ impl<'a> Varied<'a> {
         [self.w.d1, self.w.d2]
     }
 
-    /// Returns the present derivatives of sliding velocity and normal impulse by parameter `k` (entry of the inverse
-    /// inertia, contact velocity or friction), at a fixed point of the present phase; zero if the parameter does not change
-    /// sliding.
+    /// Returns the derivatives of the sliding velocity and of the normal impulse by parameter `k` (entry of the inverse inertia,
+    /// contact velocity or friction) in the present state, at a fixed point of the present phase. Both are zero if the parameter
+    /// does not change sliding.
     fn now(&self, k: usize) -> ([f64; 2], f64) {
         match lane(k) {
             Some(lane) => {
@@ -173,16 +173,16 @@ impl<'a> Varied<'a> {
         }
     }
 
-    /// Returns the present derivatives of the normal impulse by all parameters (inverse inertia, contact velocity,
+    /// Returns the derivatives of the normal impulse in the present state by all parameters (inverse inertia, contact velocity,
     /// friction, restitution).
     fn normal_impulses(&self) -> [f64; PARAMETERS] {
         std::array::from_fn(|k| self.now(k).1)
     }
 
-    /// Computes the derivative of the impulse by parameter `k` (entry of the inverse inertia, contact velocity or friction)
-    /// in a given state. It follows from the derivatives of sliding velocity and normal impulse, since the sliding velocity
-    /// is $\gamma^- + BI_\perp + dI_z$. Here $\gamma^-$ is its value before the impact, $I_\perp$ and $I_z$ are the
-    /// tangential and normal impulses, $B$ and $d$ the tangential block and the coupling of the inverse inertia.
+    /// Computes the derivative of the impulse by parameter `k` (entry of the inverse inertia, contact velocity or friction) in
+    /// the given state. The result follows from the derivatives of sliding velocity and normal impulse, because the sliding
+    /// velocity is $\gamma^- + BI_\perp + dI_z$. $\gamma^-$ is the sliding velocity before the impact, $I_\perp$ and $I_z$ are
+    /// the tangential and the normal impulse, and $B$ and $d$ the tangential block and the coupling of the inverse inertia.
     fn impulse(&self, k: usize, state: &State) -> [f64; 3] {
         let [ix, iy, iz] = state.impulse;
         let c = Change::along(k);
@@ -209,8 +209,8 @@ impl<'a> Varied<'a> {
             + self.w.wzz * z
     }
 
-    /// Records the start of a phase in the given state: the state and the derivatives of impulse, normal velocity and work
-    /// there.
+    /// Returns the data of a phase of the impact that starts in the given state: the state, and the derivatives of impulse,
+    /// normal velocity and work in this state.
     fn base(&self, state: &State) -> Base {
         let impulse = std::array::from_fn(|k| self.impulse(k, state));
         Base {
@@ -221,9 +221,10 @@ impl<'a> Varied<'a> {
         }
     }
 
-    /// Adds the derivatives of the work of the normal impulse in a phase from `base` to `state`. The closure `bracket`
-    /// returns those of the part due to friction, the bracket in the formula of this module, for a parameter, the
-    /// tangential impulse of the phase and its derivative.
+    /// Adds the derivatives of the work of the normal impulse in a phase from `base` to `state`. The closure `bracket` returns
+    /// the derivative of one term of this work, $\gamma_0\cdot q + \mu\int\rho dI_z$, for a parameter, the tangential impulse $q$
+    /// of the phase and its derivative. $\gamma_0$ is the sliding velocity at the start of the phase, $\mu$ the friction
+    /// coefficient, $\rho$ the sliding speed and $I_z$ the normal impulse.
     fn worked(
         &mut self,
         base: &Base,
@@ -251,9 +252,9 @@ impl<'a> Varied<'a> {
         }
     }
 
-    /// Advances the derivatives over the last part of sliding, which is given by the power series `tail`. `from` is the
-    /// state at its start, `delta` the angle (rad) from the direction of the series to the sliding direction, and the
-    /// argument `rest` the state at rest.
+    /// Advances the derivatives over the last part of sliding before rest, which is computed by the power series `tail`. `from`
+    /// is the state at the start of this part, `delta` the angle (rad) from the limiting direction of the series to the sliding
+    /// direction, and the argument `rest` the state at rest.
     fn rest(&mut self, tail: &Tail, from: &State, delta: f64, rest: &State) {
         let contact = (self.w, &self.flow, self.mu);
         let before = self.now.sliding;
@@ -277,9 +278,9 @@ impl<'a> Varied<'a> {
         self.normal_rate = self.flow.normal_rate(tail.direction);
     }
 
-    /// Computes the derivative by parameter `k` (entry of the inverse inertia, contact velocity or friction) of the
-    /// tangential impulse per unit normal impulse, in a phase in which this ratio is constant. `kind` and `direction`
-    /// describe the phase and the direction of sliding.
+    /// Computes the derivative of the ratio of tangential to normal impulse by parameter `k` (entry of the inverse inertia,
+    /// contact velocity or friction), in a phase in which this ratio is constant. `kind` is the kind of the phase, for example
+    /// sticking, and `direction` the direction of sliding.
     fn line_change(&self, k: usize, kind: LineKind, direction: [f64; 2]) -> [f64; 2] {
         let c = Change::along(k);
         match kind {
@@ -362,9 +363,10 @@ impl<'a> Varied<'a> {
     }
 
     /// Advances the derivatives along straight sliding in an invariant direction $s$, from the state `from` over the normal
-    /// impulse `by`. The sliding speed changes at the constant rate $\rho' = \lambda$. With $t$ perpendicular to $s$, the
-    /// perpendicular perturbation $w = t\cdot\delta\gamma$, $F = \delta d - \delta(\mu B)s$, $b = \mu t\cdot Bt$, $k = \mu
-    /// s\cdot Bt$,
+    /// impulse `by`. The sliding speed $\rho$ changes at the constant rate $\rho' = \lambda$ per unit normal impulse. $\delta$
+    /// denotes a derivative by one parameter, $\gamma$ is the sliding velocity, $B$ the tangential inverse inertia, $d$ the
+    /// coupling and $\mu$ the friction coefficient. With $t$ perpendicular to $s$, the perturbation $w = t\cdot\delta\gamma$, $F
+    /// = \delta d - \delta(\mu B)s$, $b = \mu t\cdot Bt$ and $k = \mu s\cdot Bt$,
     ///
     /// $$ w' = -b w/\rho + t\cdot F, \qquad \delta\rho' = -k w/\rho + s\cdot F. $$
     fn along_ray(&mut self, from: &State, s: [f64; 2], by: f64) {
@@ -398,7 +400,7 @@ impl<'a> Varied<'a> {
         self.now = next;
     }
 
-    /// Records an extremum of the normal velocity in the given state, with its derivatives by all parameters.
+    /// Records an extremum of the normal velocity in the given state: the normal velocity and its derivatives by all parameters.
     fn turns(&mut self, state: &State) {
         let slopes = std::array::from_fn(|k| {
             if k < FLOWS {
@@ -648,9 +650,8 @@ pub fn vary_impact(
     }))
 }
 
-/// Lists the six independent entries of a symmetric change of the inverse inertia matrix (3 × 3; two tangents,
-/// normal) in the order of the derivative parameters: $b_{11}, b_{12}, b_{22}$ (tangential block), $d_1, d_2$
-/// (coupling), $w_{zz}$ (normal).
+/// Returns the six independent entries of a symmetric change of the inverse inertia matrix (3 × 3; two tangents, normal), in the
+/// order of the derivative parameters: $b_{11}, b_{12}, b_{22}$ (tangential block), $d_1, d_2$ (coupling), $w_{zz}$ (normal).
 pub fn inertia_entries(change: &Matrix3<f64>) -> [f64; 6] {
     [
         change[(0, 0)],

@@ -9,7 +9,8 @@ use nalgebra::{Matrix3, Vector3};
 /// Ratio of the largest rates that an energy allows about two principal axes below which a body counts as slender.
 pub(crate) const SLENDER: f64 = 0.25;
 
-/// Mass and inertia of a rigid body about its center of mass, with precomputed quantities for the time steps.
+/// Mass and inertia of a rigid body about its center of mass. Quantities that the time steps need, such as the inverse inertia,
+/// are computed once.
 ///
 /// # Examples
 ///
@@ -33,8 +34,8 @@ pub struct RigidBody {
 }
 
 impl RigidBody {
-    /// Creates a rigid body from validated mass properties. The origin of the body is its center of mass; the value of
-    /// [`MassProperties::center`] in the frame of the shape is not used.
+    /// Creates a rigid body from checked mass properties. The origin of the body is its center of mass, so that the value of
+    /// [`MassProperties::center`], the center of mass in the frame of the shape, is not used.
     pub fn new(properties: &MassProperties) -> Self {
         let inertia = *properties.inertia();
         let mut moments = inertia.symmetric_eigenvalues();
@@ -77,15 +78,15 @@ impl RigidBody {
         self.inverse_inertia * angular_momentum
     }
 
-    /// Returns the rotational kinetic energy $\tfrac12\Pi^TJ^{-1}\Pi$ of the body in a state (J), with the angular momentum
-    /// $\Pi$ and the inertia matrix $J$.
+    /// Returns the rotational kinetic energy $\tfrac12\Pi^TJ^{-1}\Pi$ (J) of the body in the given state, with the angular
+    /// momentum $\Pi$ and the inertia matrix $J$.
     #[inline]
     pub fn rotational_energy(&self, state: &State) -> f64 {
         let momentum = &state.angular_momentum;
         0.5 * momentum.dot(&self.angular_velocity(momentum))
     }
 
-    /// Returns the translational kinetic energy of the body in a state (J).
+    /// Returns the translational kinetic energy (J) of the body in the given state.
     #[inline]
     pub fn translational_energy(&self, state: &State) -> f64 {
         state.linear_momentum.norm_squared() / (2.0 * self.mass)
@@ -124,16 +125,17 @@ impl RigidBody {
         y.inf(&(most + rounding))
     }
 
-    /// True if the smallest principal moment of inertia is much smaller than the others: less than a sixteenth of the middle one.
-    /// Bounds of the angular rates about each principal axis are then much smaller than the bound from the energy, and worth
-    /// their higher cost.
+    /// True if the body is slender: its smallest principal moment of inertia is less than a sixteenth of the middle one. Separate
+    /// bounds of the angular rates about the principal axes are then much smaller than the bound from the energy, which is
+    /// cheaper to compute.
     #[inline]
     pub(crate) fn is_slender(&self) -> bool {
         self.moments.x < SLENDER * SLENDER * self.moments.y
     }
 
-    /// Returns an upper bound of the norm of the angular velocity of the body (rad/s) for the rotational energy $T$ of the
-    /// state: $\sqrt{2T/J_1}$ with the smallest principal moment $J_1$.
+    /// Returns an upper bound of the norm of the angular velocity (rad/s) that is valid during the whole torque-free motion from
+    /// the given state: $\sqrt{2T/J_1}$ with the rotational energy $T$ of the state and the smallest principal moment $J_1$ of
+    /// the body.
     #[inline]
     pub fn angular_velocity_bound(&self, state: &State) -> f64 {
         (2.0 * self.rotational_energy(state) / self.moments.x)
@@ -164,13 +166,13 @@ pub struct State {
 }
 
 impl State {
-    /// Returns the position and the attitude of the state as a rigid motion.
+    /// Returns the position and the attitude of the body in this state as a rigid motion.
     #[inline]
     pub fn configuration(&self) -> Se3 {
         Se3::new(self.rotation, self.position)
     }
 
-    /// Returns the state with equal position and attitude, and with linear and angular momentum of the opposite sign.
+    /// Returns the time-reversed state: position and attitude are unchanged, linear and angular momentum have the opposite sign.
     #[must_use]
     pub fn reversed(&self) -> Self {
         Self {

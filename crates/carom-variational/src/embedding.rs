@@ -8,13 +8,14 @@ use std::fmt;
 /// Largest difference between the end of a segment and the start of the next one, as a fraction of the largest entry so far.
 const CONTINUOUS: f64 = 1e-9;
 
-/// Piece of motion between impacts: a flight, or a sustained contact with known force.
+/// Piece of a motion between two impacts: a flight, or a sustained contact with known forces. An implementation computes the
+/// configuration and velocity as functions of time and, for a sustained contact, the normal force and its impulse.
 pub trait Motion: fmt::Debug + Send + Sync {
     /// Returns configuration and velocity of the motion, `time` (s) after the start of this piece of the motion.
     fn state(&self, time: f64) -> (DVector<f64>, DVector<f64>);
 
-    /// Returns the total normal impulse $\int\lVert\lambda_n\rVert_1\mathrm{d}t$ of all contacts (N·s) from the start of this
-    /// piece of the motion to the time `_time` (s) after it. Here $\lambda_n$ are the normal forces. The default is 0, for free
+    /// Returns the total normal impulse $\int\lVert\lambda_n\rVert_1\mathrm{d}t$ of all contacts (N·s), with the normal forces
+    /// $\lambda_n$. The integral extends over the first `_time` seconds of this piece of the motion. The default is 0, for free
     /// flight.
     fn normal_impulse(&self, _time: f64) -> f64 {
         0.0
@@ -27,7 +28,8 @@ pub trait Motion: fmt::Debug + Send + Sync {
     }
 }
 
-/// State at one point of a [`TimeEmbedding`], the curve that describes a motion with impacts.
+/// Configuration, velocity and time at one point of a [`TimeEmbedding`], the curve that describes a motion with impacts.
+/// [`TimeEmbedding::state_at`] computes it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EmbeddedState {
     /// Time $t$, s.
@@ -161,12 +163,13 @@ impl TimeEmbedding {
         })
     }
 
-    /// Returns the largest value of the curve parameter $s$ so far: the duration (s) plus the scaled normal impulses.
+    /// Returns the value of the curve parameter $s$ at the end of the curve (s): the duration of the motion plus $\sigma$ (1/N)
+    /// times the sum of all normal impulses. $\sigma$ is the impulse scale of the curve.
     pub fn length(&self) -> f64 {
         self.end.s
     }
 
-    /// Returns the duration of the motion appended so far (s).
+    /// Returns the duration (s) of all pieces of motion that were appended to the curve.
     pub fn duration(&self) -> f64 {
         self.end.time
     }
@@ -222,9 +225,9 @@ impl TimeEmbedding {
         Ok(())
     }
 
-    /// Appends an impact to the curve. Each entry of `events` is a normal impulse (N·s, summed over the contacts) and the
-    /// velocity after it, in order. Between these points the velocity changes in proportion to the impulse, which is exact if
-    /// every event of the impact is given.
+    /// Appends an impact to the curve. `events` lists the events of the impact in order. The first number of an entry is the
+    /// normal impulse since the previous event (N·s, summed over the contacts), the second the velocity after the event. Between
+    /// two events the velocity changes in proportion to the impulse, which is exact if every event of the impact is given.
     ///
     /// # Errors
     ///
@@ -320,9 +323,9 @@ impl TimeEmbedding {
         })
     }
 
-    /// Returns the time $t$ (s) from the start of a piece of the motion at which the curve parameter, counted from that start, is
-    /// $s$ = `along`. The parameter is $s = t + \sigma\Lambda(t)$, with the total normal impulse $\Lambda$ and its scale
-    /// $\sigma$. The equation is solved by Newton's method in a bracket. `duration` is the length of the piece (s).
+    /// Returns the time $t$ (s) since the start of a piece of motion at which the curve parameter has grown by $s$ = `along`
+    /// since this start. $t$ solves $s = t + \sigma\Lambda(t)$, with the total normal impulse $\Lambda$ and its scale $\sigma$.
+    /// The equation is solved by Newton's method in a bracket. `duration` is the length of the piece (s).
     fn time_along(&self, motion: &dyn Motion, duration: f64, along: f64) -> f64 {
         let length = |t: f64| t + self.impulse_scale * motion.normal_impulse(t);
         let high = duration.min(along);
@@ -339,7 +342,7 @@ impl TimeEmbedding {
     }
 
     /// Returns the smallest and the largest value of the curve parameter $s$ at which the time is `time` (s). The two values
-    /// differ only at the time of an impact, during which time stands still.
+    /// differ only at the time of an impact, because $s$ increases during an impact while the time is constant.
     ///
     /// # Errors
     ///

@@ -22,7 +22,7 @@ pub enum VariationalError {
         /// Duration given (s).
         duration: f64,
     },
-    /// The discrete equation of rotation has no solution near the identity for this step.
+    /// The discrete equation of rotation has no solution near the identity for this step. Choose a shorter time step.
     #[error(
         "step too large: the body turns by {h_omega} rad in one, at most 1 can be solved (0.3 recommended)"
     )]
@@ -30,7 +30,7 @@ pub enum VariationalError {
         /// Time step times angular velocity, $h\lvert J^{-1}\Pi\rvert$ (rad).
         h_omega: f64,
     },
-    /// The body turns too often during one exact flight.
+    /// The body turns by too large an angle during one exact flight. Divide the flight into shorter ones.
     #[error(
         "the body turns by up to {angle} rad in one flight, at most {limit} can be followed: shorter flights or slower spins are needed"
     )]
@@ -40,7 +40,7 @@ pub enum VariationalError {
         /// Largest angle allowed in one flight (rad).
         limit: f64,
     },
-    /// A number that describes a segment of an embedded trajectory is invalid.
+    /// A number that describes a piece of a time embedding (the curve of a motion with impacts) is invalid.
     #[error("{what}, not {value}")]
     BadEmbedding {
         /// Requirement that is not met.
@@ -48,7 +48,7 @@ pub enum VariationalError {
         /// Value given.
         value: f64,
     },
-    /// A segment of an embedded trajectory does not start at the end of the previous one.
+    /// A piece of a time embedding (the curve of a motion with impacts) does not start at the end of the previous piece.
     #[error("{what} jumps by {gap:e} between two segments")]
     Discontinuous {
         /// Name of the quantity: `configuration` or `velocity`.
@@ -56,7 +56,7 @@ pub enum VariationalError {
         /// Largest absolute difference of an entry; infinite for different lengths.
         gap: f64,
     },
-    /// The requested point is outside the trajectory.
+    /// The requested time or curve parameter is outside the time embedding.
     #[error("{what} is {value}: the trajectory ends at {end}")]
     OutOfRange {
         /// Name of the parameter: `s` or `time`.

@@ -64,7 +64,8 @@ impl TimeGrid {
         self.n_full + usize::from(self.rest > 0.0)
     }
 
-    /// Returns the time of grid point `i` (s), computed as a product, not a sum.
+    /// Returns the time of grid point `i` (s). The time is computed as a product, not as a sum of steps, so that rounding errors
+    /// do not accumulate.
     pub fn time(&self, i: usize) -> f64 {
         let rest = if i > self.n_full { self.rest } else { 0.0 };
         i.min(self.n_full) as f64 * self.step + rest

@@ -36,9 +36,9 @@ fn residual(body: &RigidBody, a: &Vector3<f64>, f: &Vector3<f64>) -> Vector3<f64
     a + a.cross(f) + f * a.dot(f) - body.inertia() * f * 2.0
 }
 
-/// Returns $-r'(f) = 2J - S(a) - (a\cdot f)I - fa^T$ as three columns: the negative derivative of the residual $r$ of the
-/// discrete equation of rotation. Here $f$ is the Cayley vector of the rotation, $a$ the step length times the angular momentum,
-/// $J$ the inertia and $S$ the cross-product matrix.
+/// Returns $-r'(f) = 2J - S(a) - (a\cdot f)I - fa^T$ as three columns, the negative derivative of the residual $r$ of the
+/// discrete equation of rotation. $f$ is the Cayley vector of the rotation in one step (axis times the tangent of half the
+/// angle), $a$ the step length times the angular momentum, $J$ the inertia, $I$ the identity and $S(a)$ the cross-product matrix.
 #[inline]
 fn derivative(body: &RigidBody, a: &Vector3<f64>, f: &Vector3<f64>) -> [Vector3<f64>; 3] {
     let j = body.inertia();
@@ -121,8 +121,9 @@ pub fn increment(body: &RigidBody, a: &Vector3<f64>) -> Result<Vector3<f64>, Var
     damped_newton(body, a, f)
 }
 
-/// Solves the discrete equation of rotation for the Cayley vector of the rotation in one step, by Newton's method from the guess
-/// `start`. Each Newton step is halved until the residual shrinks. `a` is the step length times the angular momentum.
+/// Solves the discrete equation of rotation by Newton's method for the Cayley vector of the rotation in one step (axis times the
+/// tangent of half the angle). The iteration starts at `start`; each Newton step is halved until the residual decreases. `a` is
+/// the step length times the angular momentum.
 #[cold]
 fn damped_newton(
     body: &RigidBody,
@@ -168,8 +169,9 @@ fn damped_newton(
     fail()
 }
 
-/// Returns the angular rate, in body axes, at which the rotation of one step changes when its driving vector `a` (step length
-/// times angular momentum) changes at the rate `a_rate`. `f` is the Cayley vector of the rotation.
+/// Returns the angular rate, in body axes, at which the rotation of one variational step changes if `a` changes at the rate
+/// `a_rate`. `a` is the step length times the angular momentum, which determines the rotation. `f` is the Cayley vector of the
+/// rotation (axis times the tangent of half the angle).
 #[inline]
 pub(crate) fn increment_rate(
     body: &RigidBody,
@@ -183,8 +185,9 @@ pub(crate) fn increment_rate(
 }
 
 /// Returns the rotational part $\mathrm{tr}\lbrack(I - F)J_d\rbrack/t^2$ of the discrete energy (J) of a step of length $t$
-/// (`time`, s) that rotates the body by $F$, with $J_d = \mathrm{tr}(J)I/2 - J$ and the inertia $J$. It is computed without
-/// cancellation as $2 y^TJy/(1 + \lvert f\rvert^2)$, with the Cayley vector $f$ of $F$ and $y = f/t$.
+/// (`time`, s) that rotates the body by $F$, with $J_d = \mathrm{tr}(J)I/2 - J$ and the inertia $J$. The value is computed
+/// without cancellation as $2 y^TJy/(1 + \lvert f\rvert^2)$, with the Cayley vector $f$ of $F$ (axis times the tangent of half
+/// the angle) and $y = f/t$.
 pub(crate) fn discrete_rotational_energy(
     inertia: &Matrix3<f64>,
     f: &Vector3<f64>,

@@ -39,8 +39,8 @@ const MAX_SINE_SQUARE: f64 = 0.95;
 /// Relative rounding error of the invariants along a flight, and of the bounds themselves.
 const ROUNDING: f64 = 1e-9;
 
-/// Upper bounds of the angular rates of a rigid body about its principal axes, and of their derivatives, along a flight. The
-/// order is that of [`RigidBody::moments`].
+/// Upper bounds of the angular rates of a rigid body about its principal axes, and of the time derivatives of these rates, along
+/// a flight. The order of the axes is that of [`RigidBody::moments`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AxisRates {
     /// Bounds of the absolute angular rate $w$ of the path, $\mathrm dR/\mathrm d\alpha = RS(w)$ (rad/s).
@@ -50,10 +50,10 @@ pub struct AxisRates {
 }
 
 impl AxisRates {
-    /// Returns an upper bound of the acceleration relative to the center of mass (m/s²) of every body point whose coordinates
-    /// along the principal axes are within `extents` (m). The bound is that of $\ddot r = R(S(w)^2 + S(\dot w))\rho$ for the
-    /// body point $\rho$, with the attitude $R$, the angular rate $w$ and the cross-product matrix $S$, summed column by
-    /// column.
+    /// Returns an upper bound (m/s²) of the acceleration, relative to the center of mass, of every body point whose coordinates
+    /// along the principal axes are at most `extents` (m) in absolute value. The acceleration of a body point $\rho$ is $\ddot r
+    /// = R(S(w)^2 + S(\dot w))\rho$ with the attitude $R$, the angular rate $w$ and the cross-product matrix $S$. The matrix
+    /// $S(w)^2 + S(\dot w)$ is bounded column by column.
     pub fn point_acceleration(&self, extents: &Vector3<f64>) -> f64 {
         let (w, d) = (&self.rate, &self.acceleration);
         let column = |k: usize| {
@@ -144,8 +144,9 @@ struct Pace {
 }
 
 impl Pace {
-    /// Computes the bounds of $\kappa$, the factor between the motion of one step and Euler's motion. `cosine` is the cosine of
-    /// the largest angle by which the step turns the body, `speed` a bound of its angular rate (rad/s).
+    /// Computes bounds of the factor $\kappa$ and of its time derivative. Along the path of one discrete step the angular
+    /// velocity changes $\kappa$ times as fast as in the exact rotation by Euler's equations. `cosine` is the cosine of the
+    /// largest angle by which the step turns the body, `speed` a bound of the angular rate (rad/s).
     fn of(cosine: f64, speed: f64) -> Self {
         let m = (1.0 - cosine) / (1.0 + cosine);
         let most = (1.0 + m) * (1.0 + m) / (1.0 - m);
@@ -158,9 +159,9 @@ impl Pace {
     }
 }
 
-/// Returns bounds along the exact rotation of the body, for each principal axis: the angular rate $\lvert\Omega_k\rvert$, its
-/// derivative $\lvert\dot\Omega_k\rvert = r_k\lvert\Omega_i\Omega_l\rvert$, and the derivative of that product. Here $r_k =
-/// \lvert J_i - J_l\rvert/J_k$, with the principal moments $J$.
+/// Returns three bounds along the exact rotation of the body for each principal axis $k$: of the angular rate
+/// $\lvert\Omega_k\rvert$, of its time derivative $\lvert\dot\Omega_k\rvert = r_k\lvert\Omega_i\Omega_l\rvert$, and of the second
+/// time derivative. Here $r_k = \lvert J_i - J_l\rvert/J_k$, with the principal moments $J$.
 fn exact(body: &RigidBody, from: &State) -> [Vector3<f64>; 3] {
     let extent = body.rate_squares(from).map(|y| y.max(0.0).sqrt());
     let j = body.moments();
@@ -175,16 +176,16 @@ fn exact(body: &RigidBody, from: &State) -> [Vector3<f64>; 3] {
     [extent, field, field_rate]
 }
 
-/// Returns upper bounds of the angular rates about the principal axes, and of their derivatives, along the exact rotation of the
-/// body from a state.
+/// Returns upper bounds of the angular rates of the body about its principal axes, and of the time derivatives of these rates,
+/// along the exact rotation from a state.
 pub(crate) fn exact_rates(body: &RigidBody, from: &State) -> AxisRates {
     let [rate, acceleration, _] = exact(body, from);
     AxisRates { rate, acceleration }
 }
 
-/// Returns upper bounds of the angular rates about the principal axes, and of their derivatives, along a flight composed of
-/// several steps. Each entry of `fractions` is the length of a step divided by the duration of the flight, which is at most
-/// `time` (s). Returns `None` if a step could turn the body too far.
+/// Returns upper bounds of the angular rates of the body about its principal axes, and of the time derivatives of these rates,
+/// along a flight composed of several steps. Each entry of `fractions` is the length of a step divided by the duration of the
+/// flight. The duration is at most `time` (s). Returns `None` if a step could turn the body by too large an angle for the bounds.
 pub(crate) fn axis_rates(
     body: &RigidBody,
     from: &State,

@@ -22,8 +22,8 @@ use crate::{AxisRates, RigidBody};
 /// Largest $q$ for which bounds are computed: beyond it the proof's range $q < 1$ is nearly exhausted.
 const MAX_Q: f64 = 0.98;
 
-/// Upper bounds of the angular rate $w$ of a rigid body along a flight, and of its derivative $\dot w$; infinite if no bound is
-/// known.
+/// Upper bounds of the angular rate $w$ of a rigid body and of its time derivative $\dot w$ along a flight. A bound is infinite
+/// if none is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Turning {
     /// Bound of $\lvert w\rvert$ (rad/s).
@@ -68,8 +68,8 @@ impl Turning {
         radius * (self.rate * self.rate + self.acceleration) * (1.0 + 1e-9)
     }
 
-    /// Returns upper bounds of the angular rate and its derivative while the length of one variational step grows from zero.
-    /// `drive` bounds the vector that drives the rotation of the step, and its derivatives.
+    /// Returns upper bounds of the angular rate and its time derivative while the length of one variational step grows from zero.
+    /// `drive` bounds the vector that determines the rotation of the step, and the derivatives of this vector.
     pub(crate) fn of_increment(body: &RigidBody, drive: &Drive) -> Self {
         let smallest = body.moments().x;
         let q = drive.q;
@@ -88,7 +88,8 @@ impl Turning {
         Self { rate, acceleration }
     }
 
-    /// Returns upper bounds of the angular rate and its derivative for this rotation followed by another one, `next`.
+    /// Returns upper bounds of the angular rate and its time derivative for the product of two rotations: the one bounded by
+    /// `self`, followed by the one bounded by `next`.
     pub(crate) fn then(&self, next: &Self) -> Self {
         Self {
             rate: self.rate + next.rate,

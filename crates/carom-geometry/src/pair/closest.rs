@@ -22,8 +22,8 @@ const MAX_EXCHANGES: usize = 20;
 /// Largest number of attempts to move overlapping bodies apart.
 const MAX_SHIFTS: usize = 40;
 
-/// Starting point of the search for the closest points of two bodies ([`closest`]). It is kept from one call to
-/// the next, so that the search begins at the last result.
+/// Starting point of the search for the closest points of two bodies ([`closest`]). Keep one `Memory` for each pair of bodies:
+/// every search stores its result there, and the next search of the pair starts from that result.
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
     normal: Option<Vector3<f64>>,
@@ -32,8 +32,8 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Creates a starting point for the search of [`closest`] points from an estimate of the contact normal
-    /// (unit vector from the second body into the first).
+    /// Creates a starting point for the first search of the [`closest`] points of two bodies. `normal` is an estimate of the
+    /// contact normal: a unit vector in space, from the second body into the first.
     pub fn starting(normal: Vector3<f64>) -> Self {
         Self {
             normal: Some(normal),
@@ -42,8 +42,8 @@ impl Memory {
     }
 }
 
-/// Closest points of two bodies with their gap and normal. If the bodies overlap, these are the points of least
-/// overlap.
+/// Closest points of two bodies, with the gap and the contact normal. If the bodies overlap, the gap is negative: minus the
+/// shortest translation that separates the bodies.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Closest {
     /// Gap $\Phi$, negative if the bodies overlap (m).
@@ -63,8 +63,8 @@ impl Closest {
     }
 }
 
-/// Computes the gap between two convex parts of bodies and their closest points. The search starts from the
-/// result of the last call, which is kept in `memory`.
+/// Computes the gap between two convex parts of bodies and their closest points. The search starts from the result stored in
+/// `memory`, and stores the new result there.
 pub fn closest(a: &Placed<'_>, b: &Placed<'_>, memory: &mut Memory) -> Closest {
     let margin = a.part.margin + b.part.margin;
     let is_cold = memory.normal.is_none() && memory.points.is_empty();
@@ -211,9 +211,9 @@ const ACROSS: f64 = 1e-11;
 /// Largest number of steps towards the smallest difference of two faces.
 const MAX_ACROSS: usize = 16;
 
-/// Finds out whether two bodies are closest along a unit normal: then two points, one of each body, lie opposite each
-/// other on a line along the normal. Returns pairs of vertices whose hull contains these points; `None` if there are
-/// no such points. Only the vertices nearest to the other body are used.
+/// Finds two points, one of each body, that lie opposite each other on a line along a unit normal. If there are such points, the
+/// bodies are closest along this normal. Returns pairs of vertices whose convex hull contains the two points, or `None` if there
+/// are no such points. Only the vertices nearest to the other body are used.
 fn opposite_points(a: &Placed<'_>, b: &Placed<'_>, normal: &Vector3<f64>) -> Option<Simplex> {
     let size = a.part.bounding_radius() + b.part.bounding_radius();
     let lowest = |body: &Placed<'_>, towards: &Vector3<f64>| {
@@ -255,13 +255,13 @@ fn opposite_points(a: &Placed<'_>, b: &Placed<'_>, normal: &Vector3<f64>) -> Opt
 /// Largest number of corners of the difference of the bodies that [`by_cuts`] examines.
 const MAX_CUTS: usize = 24;
 
-/// Improves `best`, the normal of the widest slab (space between parallel planes) that separates two bodies, by
-/// adding corners one at a time. Every feature of the known corners (a corner, an edge, a face) has a normal. The
-/// widest slab with respect to the known corners is at least as wide as the widest slab of the bodies. The search
-/// ends if no corner lies lower than the known ones.
+/// Improves `best`, the normal of the widest slab (space between parallel planes) that separates two bodies, by adding pairs of
+/// vertices one at a time to a list of known pairs. Every feature of known pairs (one pair, an edge or a face) has a normal. The
+/// widest slab that separates the known vertices is at least as wide as that of the bodies. The search ends if the normal of this
+/// slab yields no new pair. `simplex` receives the vertex pairs of the best feature.
 ///
-/// This method is slow, but it works for overlapping bodies and without a good starting point. A smooth body
-/// enters exactly, not by corners; for two smooth bodies the method does nothing.
+/// This method is slow, but it works for overlapping bodies and without a good starting point. A smooth body is represented
+/// exactly, not by vertices. For two smooth bodies the method does nothing.
 fn by_cuts(a: &Placed<'_>, b: &Placed<'_>, best: &mut Candidate, simplex: &mut Simplex) {
     if a.part.is_smooth() && b.part.is_smooth() {
         return;
@@ -330,16 +330,16 @@ struct Slab {
     features: SmallVec<[Vertex; 3]>,
 }
 
-/// Returns the width (m) of a slab, the space between two parallel planes with this unit normal. One plane touches a
-/// smooth body at its lowest point, the other passes through `corner`, a pair of vertices. Without a smooth body both
-/// planes pass through the pair.
+/// Returns the width (m) of a slab between two bodies: the space between two parallel planes with the unit normal `normal`. The
+/// plane at a smooth body touches the body at its lowest point. The plane at a polytope passes through the vertex of this body in
+/// the pair `corner`.
 fn width(a: &Placed<'_>, b: &Placed<'_>, normal: &Vector3<f64>, corner: &Vertex) -> f64 {
     with_corner(a, b, normal, corner).dot(normal)
 }
 
-/// Returns the difference (m) of two points, one of each body, in space. A smooth body contributes its lowest point
-/// along the normal (least product with it, for the second body the greatest), a polytope its point in the vertex
-/// pair `corner`.
+/// Returns the difference (m) between a point of the first body and a point of the second body, in space. The point of a polytope
+/// is its vertex in the pair `corner`. The point of a smooth body is its extreme point along the normal: the lowest one for the
+/// first body, the highest one for the second.
 fn with_corner(
     a: &Placed<'_>,
     b: &Placed<'_>,
@@ -360,9 +360,9 @@ const MAX_APPROACHES: usize = 60;
 /// Newton's method takes over if distance minus slab width falls below this fraction of the size.
 const NEAR: f64 = 1e-5;
 
-/// Improves `best`, the candidate for the normal between two bodies that are apart, by the method of Gilbert, Johnson
-/// and Keerthi. The simplex of point differences is replaced by one with a closer point to the origin, until its
-/// distance is close to the width of the slab between the bodies.
+/// Improves `best`, the candidate for the contact normal of two bodies that do not overlap, by the method of Gilbert, Johnson and
+/// Keerthi. The simplex, whose vertices are differences of points of the bodies, is moved closer to the origin until its distance
+/// is close to the width of the slab between the bodies.
 fn approach(a: &Placed<'_>, b: &Placed<'_>, simplex: &Simplex, best: &mut Candidate) {
     let size = a.part.bounding_radius() + b.part.bounding_radius();
     let mut points = simplex.clone();
@@ -406,8 +406,8 @@ enum Features<'v> {
     Edge(&'v Vertex, Vector3<f64>),
 }
 
-/// Returns the normals (any length) that belong to a feature of two bodies: a corner, an edge or a face. `features`
-/// holds its one to three vertex pairs; a smooth body needs the estimate `guess`.
+/// Returns the normals (any length) that belong to a feature of two bodies: a corner, an edge or a face. `features` contains the
+/// one to three vertex pairs of the feature. `guess` is an estimate of the normal, used only if one of the bodies is smooth.
 fn normals(
     a: &Placed<'_>,
     b: &Placed<'_>,
@@ -451,9 +451,9 @@ fn normals(
     }
 }
 
-/// Finds by Newton's method a unit normal for which the width of the slab between two bodies is stationary. The
-/// search starts at `guess`; `features` holds a corner or an edge of a polytope fixed. Returns `None` if it does not
-/// converge.
+/// Finds by Newton's method a unit normal for which the width of the slab (space between parallel planes) between two bodies is
+/// stationary. The search starts at the normal `guess`. `features` selects a corner or an edge of a polytope through which the
+/// plane at this body must pass. Returns `None` if the method does not converge.
 fn newton(
     a: &Placed<'_>,
     b: &Placed<'_>,
@@ -538,9 +538,10 @@ fn newton(
 /// the points to count as opposite.
 const OPPOSITE: f64 = 1e-9;
 
-/// Computes the closest points of two bodies for a known normal in `best`. They lie on a feature (corner, edge or
-/// face) whose vertices are nearest along the normal. Three features are tried in turn: vertices of the simplex, the
-/// vertices that span its closest point, and `others`. The first that contains opposite points is used.
+/// Computes the closest points of two bodies for a known contact normal, that of `best`. The closest points lie on a feature
+/// (corner, edge or face) of the difference of the bodies. Three features are tried in turn: the vertices of `simplex` that are
+/// nearest along the normal, the vertices that span the point of `simplex` closest to the origin, and the vertices `others`. The
+/// first feature that contains two opposite points is used.
 fn at_feature(
     a: &Placed<'_>,
     b: &Placed<'_>,

@@ -43,9 +43,9 @@ impl Vertex {
 /// Simplex with at most four vertices.
 pub(super) type Simplex = SmallVec<[Vertex; 4]>;
 
-/// Extends a nonempty simplex of vertices of the difference of two bodies towards the origin (Gilbert, Johnson and
-/// Keerthi). Returns true if the origin lies outside the difference, so that the bodies are apart; the simplex then
-/// holds the closest feature.
+/// Extends a nonempty simplex towards the origin by the method of Gilbert, Johnson and Keerthi. The vertices of the simplex are
+/// vertices of the difference of two bodies. Returns true if the origin lies outside the difference, so that the bodies do not
+/// overlap; the simplex then contains the feature closest to the origin.
 pub(super) fn separate(a: &Placed<'_>, b: &Placed<'_>, simplex: &mut Simplex) -> bool {
     let mut before = f64::INFINITY;
     for _ in 0..MAX_ITERATIONS {
@@ -104,9 +104,9 @@ fn segment(x: &Vector3<f64>, y: &Vector3<f64>) -> (Vector3<f64>, u8) {
     }
 }
 
-/// Returns the point of a triangle that is closest to the origin, and a bit mask of the corners that span it
-/// (Ericson, *Real-Time Collision Detection*, 2005, Sec. 5.1.5). In the interior it is computed along the normal,
-/// which avoids cancellation.
+/// Returns the point of a triangle that is closest to the origin, and a bit mask of the corners that span this point (Ericson,
+/// *Real-Time Collision Detection*, 2005, Sec. 5.1.5). A closest point in the interior of the triangle is computed along the
+/// normal, which avoids cancellation.
 fn triangle(x: &Vector3<f64>, y: &Vector3<f64>, z: &Vector3<f64>) -> (Vector3<f64>, u8) {
     let (xy, xz) = (y - x, z - x);
     let (d1, d2) = (-xy.dot(x), -xz.dot(x));
@@ -138,8 +138,8 @@ fn triangle(x: &Vector3<f64>, y: &Vector3<f64>, z: &Vector3<f64>) -> (Vector3<f6
     (normal * (normal.dot(x) / normal.norm_squared()), 0b111)
 }
 
-/// Returns the point of a tetrahedron that is closest to the origin, and a bit mask of the corners that span it. Only
-/// faces with the origin on their outer side are examined; `None` if there is no such face.
+/// Returns the point of a tetrahedron that is closest to the origin, and a bit mask of the corners that span this point. Only
+/// faces with the origin on their outer side are examined. Returns `None` if there is no such face, so that the origin is inside.
 fn tetrahedron(p: [Vector3<f64>; 4]) -> Option<(Vector3<f64>, u8)> {
     const FACES: [([usize; 3], usize); 4] = [
         ([0, 1, 2], 3),

@@ -23,8 +23,8 @@ pub(super) enum Core {
     Smooth(Box<EllipsoidIntersection>),
 }
 
-/// Convex part of a body for contact detection: a convex core, for example a polytope, grown by a ball
-/// (rounded).
+/// Convex part of a body for contact detection: a convex core, for example a polytope or an ellipsoid, grown by a ball of a given
+/// radius (rounded).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
     pub(super) core: Core,
@@ -138,9 +138,9 @@ impl Part {
         matches!(self.core, Core::Vertices(_))
     }
 
-    /// True if the core of the convex part (the part without its rounding) is a cylinder. Its contacts are
-    /// implemented for planes only: along its sides and on its ends the lowest point is not unique, which the
-    /// search for the gap of two bodies cannot handle.
+    /// True if the core of the convex part (the part without its rounding) is a cylinder. Contacts of a cylinder are implemented
+    /// for planes only. The search for the gap of two bodies (`closest`) does not support cylinders, because their lowest point
+    /// is not unique along the sides and on the ends.
     pub fn is_cylinder(&self) -> bool {
         matches!(self.core, Core::Cylinder(_))
     }
@@ -157,9 +157,10 @@ impl Part {
         }
     }
 
-    /// Returns the lowest point of a rim of a cylindrical part along a direction in the body frame. `end`
-    /// selects the rim: −1 or 1, the sign of the end along the cylinder's axis. For parts that are not
-    /// cylinders, and for a rim parallel to the plane, it is a lowest point.
+    /// Returns the lowest point, along a direction in the body frame, of one rim of a cylindrical part (without rounding, m).
+    /// `end` selects the rim: −1 or 1, the sign of the end along the cylinder's axis. If the part is not a cylinder, `end` is
+    /// ignored and a lowest point of the part's core is returned. If all points of the rim are equally low, one of them is
+    /// returned.
     pub fn lowest_of_rim(&self, end: f64, direction: &Vector3<f64>) -> Vector3<f64> {
         let lowest = self.lowest(direction);
         match &self.core {
@@ -183,9 +184,10 @@ impl Part {
         self.lowest(direction).dot(direction)
     }
 
-    /// Calls `report` with the lowest points of the part along a unit direction $d$ in the body frame: for a
-    /// polytope the vertices at most `tolerance` (m) above the lowest one, for a smooth core its lowest point.
-    /// The points are moved from the core to the surface of the rounded part.
+    /// Calls `report` with the lowest points of the part along a unit direction $d$ in the body frame. For a polytope these are
+    /// the vertices at most `tolerance` (m) above the lowest one. For a cylinder they are points of the rims within the
+    /// tolerance, for any other smooth core the one lowest point. The reported points lie on the surface of the rounded part, in
+    /// the body frame (m).
     pub fn lowest_features(
         &self,
         direction: &Vector3<f64>,
@@ -257,9 +259,8 @@ impl<'a> Placed<'a> {
         self.part.margin
     }
 
-    /// Calls `report` with the lowest points of the placed part along a unit direction in space, those at most
-    /// `tolerance` (m) above the lowest one ([`Part::lowest_features`]). The reported points are in the body
-    /// frame (m).
+    /// Calls `report` with the lowest points of the placed part along a unit direction in space, as [`Part::lowest_features`]
+    /// does. Vertices at most `tolerance` (m) above the lowest one are included. The reported points are in the body frame (m).
     pub fn features(
         &self,
         direction: &Vector3<f64>,
@@ -275,19 +276,19 @@ impl<'a> Placed<'a> {
         self.rotation.tr_mul(direction)
     }
 
-    /// Converts a point from the body frame to space (m).
+    /// Converts a point from the body frame to space coordinates (m).
     pub(super) fn outward(&self, point: &Vector3<f64>) -> Vector3<f64> {
         self.position + self.rotation * point
     }
 
-    /// Returns the point of the part's core (the part without its rounding) that has the least product with a
-    /// direction in space. The point is in the body frame (m).
+    /// Returns the lowest point of the part's core (the part without its rounding): the point that has the least product with
+    /// `direction`. The direction is in space axes, the point in the body frame (m).
     pub(super) fn lowest(&self, direction: &Vector3<f64>) -> Vector3<f64> {
         self.part.lowest(&self.inward(direction))
     }
 
-    /// Returns the second derivative, in space axes, of the support function of the part's core. The support function
-    /// is the least product of a direction with the points of the core.
+    /// Returns the matrix of second derivatives (space axes) of the support function of the part's core (the part without its
+    /// rounding). The support function is the least product of a direction with the points of the core.
     pub(super) fn curvature(&self, direction: &Vector3<f64>) -> Matrix3<f64> {
         let d = self.inward(direction);
         let curvature = match &self.part.core {

@@ -6,7 +6,7 @@ use super::tangents;
 use crate::tolerances::{PARALLEL, SAME_POINT};
 use nalgebra::{Vector2, Vector3};
 
-/// Point at which two bodies touch, with their distance there.
+/// Point at which two bodies touch, with the gap between the bodies at this point. [`touching`] reports such points.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TouchingPoint {
     /// Midpoint between the two bodies, in space (m).
@@ -26,9 +26,9 @@ struct Face {
 }
 
 impl Face {
-    /// Creates the face with which a body touches a contact plane: the points of the body within `tolerance` (m) of
-    /// its farthest point towards the other body. `n` is the unit normal of the plane and `origin` a point on it.
-    /// `sign` is 1 for the body above the plane, whose lowest points touch, and -1 for the body below.
+    /// Creates the face with which a body touches a contact plane: the points of the body whose distance along the normal from
+    /// its extreme point towards the other body is at most `tolerance` (m). `n` is the unit normal of the plane and `origin` a
+    /// point on the plane. `sign` is 1 for the body above the plane, whose lowest points touch, and -1 for the body below.
     fn new(
         body: &Placed<'_>,
         n: &Vector3<f64>,
@@ -64,8 +64,8 @@ impl Face {
     }
 }
 
-/// Fits a linear function to heights at points of a plane: height at the origin and two slopes. It passes through
-/// three of the points that are far apart.
+/// Fits a linear function to given heights at points of a plane. Returns its value at the origin and its two slopes. The function
+/// is exact at three of the points that are far apart, or at two if all points lie on a line.
 fn plane(points: &[Vector2<f64>], heights: &[f64]) -> [f64; 3] {
     let (Some(first), Some(base)) = (points.first(), heights.first()) else {
         return [0.0; 3];
@@ -130,8 +130,9 @@ fn in_order(mut corners: Polygon) -> Polygon {
     hull
 }
 
-/// Clips a polygon or a segment by a convex polygon `by` (Sutherland & Hodgman 1974). Corners that are outside by at
-/// most `slack` are kept. Edges that leave farther end on an edge of the clipping polygon.
+/// Clips the polygon or segment `subject` by the convex polygon `by` (Sutherland & Hodgman 1974). Corners of `subject` that are
+/// outside by at most `slack` (m) are kept. An edge that ends farther outside is cut where it crosses an edge of the clipping
+/// polygon.
 fn clip(mut subject: Polygon, by: &[Vector2<f64>], slack: f64) -> Polygon {
     let n = by.len();
     for k in 0..n {
@@ -181,10 +182,10 @@ fn cross(a: &[Vector2<f64>], b: &[Vector2<f64>]) -> Polygon {
     vec![a0 + unit * low, a0 + unit * high]
 }
 
-/// Calls `report` with every point at which two convex parts touch, for example the corners of the common part
-/// of two touching faces. `closest` holds the closest points of the parts. A vertex counts as touching if it is
-/// at most `tolerance` (m) farther along the contact normal than the touching vertex of its part. At least one
-/// point is reported.
+/// Calls `report` with every point at which two convex parts touch. Between two touching faces these are the corners of their
+/// common area. `closest` holds the closest points of the parts. A vertex belongs to the touching face of its part if its
+/// distance along the contact normal exceeds that of the nearest vertex by at most `tolerance` (m). At least one point is
+/// reported.
 pub fn touching(
     a: &Placed<'_>,
     b: &Placed<'_>,

@@ -17,8 +17,8 @@ pub struct Cylinder {
 }
 
 impl Cylinder {
-    /// Creates a cylinder with radius and half length (m) along a unit `axis` around a `center` in the body
-    /// frame (m).
+    /// Creates a circular cylinder from its radius (m), half its length (m), the direction of its axis and its center (m), in the
+    /// body frame.
     ///
     /// # Errors
     ///
@@ -78,8 +78,8 @@ impl Cylinder {
         direction - self.axis * self.axis.dot(direction)
     }
 
-    /// Returns the unit vector along the component of a direction perpendicular to the axis of the cylinder. If that
-    /// component vanishes, returns an arbitrary perpendicular unit vector.
+    /// Returns the unit vector along the component of a direction perpendicular to the axis of the cylinder. If this component
+    /// vanishes, returns an arbitrary unit vector perpendicular to the axis.
     fn outward(&self, direction: &Vector3<f64>) -> Vector3<f64> {
         let across = self.across(direction);
         match across.try_normalize(f64::EPSILON * direction.norm()) {
@@ -112,10 +112,10 @@ impl SupportMap for Cylinder {
         }
     }
 
-    /// Returns the derivative, with respect to the direction $d$, of the lowest point $\rho$ (least $d\cdot\rho$):
-    /// $-r(I - aa^T - uu^T)/\lvert d_\perp\rvert$. $r$ is the radius, $a$ the unit vector along the axis, $d_\perp$
-    /// the part of $d$ perpendicular to it, and $u$ the unit vector along $d_\perp$. Zero for a direction along the
-    /// axis.
+    /// Returns the derivative, with respect to the direction $d$, of the cylinder's lowest point $\rho$ (least $d\cdot\rho$):
+    /// $-r(I - aa^T - uu^T)/\lvert d_\perp\rvert$. $r$ is the radius, $a$ the unit vector along the axis, $d_\perp$ the component
+    /// of $d$ perpendicular to the axis, and $u$ the unit vector along $d_\perp$. The derivative is zero for a direction along
+    /// the axis.
     fn support_derivative(&self, direction: &Vector3<f64>) -> Matrix3<f64> {
         let across = self.across(direction);
         let reach = across.norm();
@@ -130,8 +130,8 @@ impl SupportMap for Cylinder {
         self.center.norm() + libm::hypot(self.radius, self.half_length)
     }
 
-    /// Calls `report` with points on both rims of the cylinder, if their product with the direction is at most
-    /// `bound`. On each rim these are the lowest point and those at 90°, 180° and 270° from it.
+    /// Calls `report` with those points on both rims of the cylinder whose product with the direction is at most `bound`. The
+    /// candidates on each rim are the lowest point and the points at 90°, 180° and 270° from it.
     fn points_below(
         &self,
         direction: &Vector3<f64>,

@@ -6,9 +6,9 @@ use nalgebra::{Matrix3, Vector3};
 
 /// Convex body that is the intersection of ellipsoids whose interiors overlap.
 ///
-/// If the lowest point of one ellipsoid lies in all others, it is the lowest point of the intersection.
-/// Otherwise the lowest point lies on two or three surfaces at once: a logarithmic barrier leads near it, and
-/// Newton's method on the conditions of Karush, Kuhn and Tucker computes it to full precision.
+/// If the lowest point of one ellipsoid lies in all others, this point is also the lowest point of the intersection. Otherwise
+/// the lowest point lies on two or three surfaces at once. It is then approximated by a logarithmic barrier method, and computed
+/// to full precision by Newton's method on the conditions of Karush, Kuhn and Tucker.
 ///
 /// # Examples
 ///
@@ -65,9 +65,9 @@ impl EllipsoidIntersection {
 const MET: f64 = 1e-9;
 
 impl EllipsoidIntersection {
-    /// Returns the ellipsoid of the intersection whose lowest point along a direction (the point with the least
-    /// product with it) lies in all other ellipsoids, with that point. `None` if there is no such ellipsoid, because
-    /// the lowest point lies on an edge.
+    /// Returns the ellipsoid whose lowest point along a direction (least product with the direction) lies in all other ellipsoids
+    /// of the intersection, and this lowest point. Returns `None` if there is no such ellipsoid; the lowest point of the
+    /// intersection then lies on an edge.
     #[inline]
     fn on_one(&self, direction: &Vector3<f64>) -> Option<(&Ellipsoid, Support)> {
         self.parts.iter().enumerate().find_map(|(index, part)| {
@@ -95,12 +95,13 @@ impl SupportMap for EllipsoidIntersection {
         }
     }
 
-    /// Returns the derivative, with respect to the direction $d$, of the lowest point $\rho$ (least $d\cdot\rho$).
+    /// Returns the derivative of the lowest point $\rho$ of the intersection (least $d\cdot\rho$) with respect to the direction
+    /// $d$.
     ///
-    /// If the lowest point lies on one ellipsoid, this is the derivative for that ellipsoid. If two surfaces meet,
-    /// the point moves along their common curve with tangent $\tau$: $-\tau\tau^T/(\tau\cdot B\tau)$ with
-    /// $B = \sum_i\mu_i\nabla^2f_i$, the levels $f_i$, and the multipliers $\mu_i$ of
-    /// $d + \sum_i\mu_i\nabla f_i = 0$. If three surfaces meet, the derivative is zero.
+    /// If the lowest point lies on one ellipsoid only, the result is the derivative for this ellipsoid. If two surfaces meet
+    /// there, the point moves along their common curve with the tangent $\tau$, and the derivative is $-\tau\tau^T/(\tau\cdot
+    /// B\tau)$ with $B = \sum_i\mu_i\nabla^2f_i$. $f_i$ are the quadratic forms of the ellipsoids, and the multipliers $\mu_i$
+    /// satisfy $d + \sum_i\mu_i\nabla f_i = 0$. If three surfaces meet, the derivative is zero.
     fn support_derivative(&self, direction: &Vector3<f64>) -> Matrix3<f64> {
         if direction.amax() == 0.0 {
             return Matrix3::zeros();

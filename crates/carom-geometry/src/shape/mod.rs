@@ -40,22 +40,22 @@ pub struct Support {
 /// concave and positively homogeneous: $\sigma(kd) = k\sigma(d)$ for $k > 0$. Directions $d$ need not have unit
 /// length.
 pub trait SupportMap: fmt::Debug {
-    /// Returns the lowest point of the body along `direction` $d$, the point $\rho$ with the least $d\cdot\rho$, and
-    /// this value. The direction is in the body frame and may have any length. If several points are lowest, the
-    /// first one found is returned.
+    /// Returns the lowest point of the body along the direction $d$ (`direction`): the point $\rho$ with the least $d\cdot\rho$,
+    /// and this least value. The direction is in the body frame and may have any length. If several points are lowest, the first
+    /// one found is returned.
     fn support(&self, direction: &Vector3<f64>) -> Support;
 
-    /// Returns the derivative of the body's lowest point $\rho_C(d)$ with respect to the direction $d$,
-    /// $\partial\rho_C/\partial d = \nabla^2\sigma(d)$ (3 × 3, symmetric), with the support function
-    /// $\sigma(d) = d\cdot\rho_C(d)$. It is zero at a vertex. If several points are lowest, it is the derivative of
-    /// the point that [`support`](Self::support) returns.
+    /// Returns the derivative of the body's lowest point $\rho_C(d)$ with respect to the direction $d$ (3 × 3, symmetric). The
+    /// derivative is the Hessian $\nabla^2\sigma(d)$ of the support function $\sigma(d) = d\cdot\rho_C(d)$, and zero if the
+    /// lowest point is a vertex. If several points are lowest, the result is the derivative of the point that
+    /// [`support`](Self::support) returns.
     fn support_derivative(&self, direction: &Vector3<f64>) -> Matrix3<f64>;
 
     /// Returns the radius of a ball around the body's origin that contains the body (m).
     fn bounding_radius(&self) -> f64;
 
-    /// Calls `report` with the lowest point of each piece of the body (vertex or part) along the direction $d$, if
-    /// this point $\rho$ satisfies $d\cdot\rho \le$ `bound`. Points between the reported ones may be left out.
+    /// Calls `report` with the lowest point of each piece of the body (vertex or part) along the direction $d$, if this point
+    /// $\rho$ satisfies $d\cdot\rho \le$ `bound`. Other points of the body that satisfy this condition need not be reported.
     fn points_below(
         &self,
         direction: &Vector3<f64>,
@@ -75,27 +75,26 @@ pub trait SupportMap: fmt::Debug {
 pub enum Shape {
     /// Ellipsoid with axes along the body axes.
     Ellipsoid(Ellipsoid),
-    /// Box.
+    /// Box with edges along the body axes.
     Cuboid(Cuboid),
-    /// Polyhedron.
+    /// Polyhedron, convex or not, bounded by a closed mesh.
     Polyhedron(Polyhedron),
-    /// Body grown by a ball.
+    /// Another shape grown by a ball (rounded).
     Rounded(Box<Rounded<Shape>>),
-    /// Union of bodies.
+    /// Union of several shapes.
     Union(Union<Shape>),
     /// Intersection of ellipsoids.
     Intersection(EllipsoidIntersection),
-    /// Segment; with rounding it is a capsule.
+    /// Line segment; a capsule if it is rounded.
     Segment(Segment),
     /// Circular cylinder.
     Cylinder(Cylinder),
-    /// Ellipsoid with axes of any direction.
+    /// Ellipsoid with axes in any directions.
     TurnedEllipsoid(TurnedEllipsoid),
 }
 
 impl Shape {
-    /// Computes mass, center of mass and inertia of a body of this shape with uniform density and the given
-    /// mass (kg).
+    /// Computes mass, center of mass and inertia of a body of this shape with uniform density and the given mass (kg).
     ///
     /// Ellipsoids, boxes, cylinders, capsules, meshes, rounded boxes and rounded convex polyhedra have closed
     /// forms. Rounded ellipsoids and intersections are integrated numerically with a relative error below

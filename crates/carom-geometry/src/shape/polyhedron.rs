@@ -4,10 +4,10 @@ use crate::tolerances::CONVEX_VOLUME;
 use crate::{GeometryError, Support, SupportMap, TriangleMesh};
 use nalgebra::{Matrix3, Vector3};
 
-/// Polyhedron: the convex hull of points, or a body bounded by a closed mesh.
+/// Polyhedron that is the convex hull of given points, or a body bounded by a closed mesh.
 ///
-/// A plane contact sees only the convex hull, so that only the vertices of the hull are searched. The mass is
-/// that of the mesh.
+/// Contact with a plane depends only on the convex hull, so that only the vertices of the hull are searched. Mass and inertia are
+/// those of the body that the mesh bounds.
 ///
 /// # Examples
 ///

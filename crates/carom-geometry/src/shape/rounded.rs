@@ -3,7 +3,8 @@
 use crate::{GeometryError, Support, SupportMap};
 use nalgebra::{Matrix3, Vector3};
 
-/// Rounded body: a body grown by a ball of radius ε (the Minkowski sum of both).
+/// Rounded body: all points at most the radius $\varepsilon$ away from a given body (the Minkowski sum of that body and a ball of
+/// radius $\varepsilon$).
 ///
 /// # Examples
 ///
@@ -67,9 +68,9 @@ impl<S: SupportMap> SupportMap for Rounded<S> {
         support
     }
 
-    /// Returns the derivative, with respect to the direction $d$, of the lowest point $\rho$ (least $d\cdot\rho$):
-    /// that of the shape without rounding, minus $\epsilon(I - \hat d\hat d^T)/\lvert d\rvert$. $\epsilon$ is the
-    /// radius of the rounding and $\hat d = d/\lvert d\rvert$.
+    /// Returns the derivative, with respect to the direction $d$, of the lowest point $\rho$ (least $d\cdot\rho$) of the rounded
+    /// shape: the derivative for the shape without rounding, minus $\epsilon(I - \hat d\hat d^T)/\lvert d\rvert$. $\epsilon$ is
+    /// the radius of the rounding and $\hat d = d/\lvert d\rvert$.
     fn support_derivative(&self, direction: &Vector3<f64>) -> Matrix3<f64> {
         let base = self.base.support_derivative(direction);
         let norm = direction.norm();

@@ -3,8 +3,8 @@
 use crate::{GeometryError, Support, SupportMap};
 use nalgebra::{Matrix3, UnitVector3, Vector3};
 
-/// Line segment between two points of a body. Grown by a ball it is a *capsule*: a cylinder with two
-/// hemispheres.
+/// Line segment between two points of a body. A segment that is grown by a ball ([`Rounded`](crate::Rounded)) is a *capsule*: a
+/// cylinder with a hemisphere at each end.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Segment {
     ends: [Vector3<f64>; 2],

@@ -4,7 +4,8 @@ use crate::{Ellipsoid, Support, SupportMap};
 use carom_lie::So3;
 use nalgebra::{Matrix3, Vector3};
 
-/// Ellipsoid that is rotated in its body: its axes are not parallel to the body axes.
+/// Ellipsoid whose axes need not be parallel to the body axes: an [`Ellipsoid`] that is rotated about its center in the body
+/// frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TurnedEllipsoid {
     /// Ellipsoid in its own axes, centered at the origin.
@@ -24,7 +25,7 @@ impl TurnedEllipsoid {
         }
     }
 
-    /// Returns the ellipsoid without its rotation and centered at the origin.
+    /// Returns the ellipsoid before its rotation, centered at the origin: its semi-axes are along the coordinate axes.
     pub fn base(&self) -> &Ellipsoid {
         &self.base
     }

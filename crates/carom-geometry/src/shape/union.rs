@@ -3,9 +3,9 @@
 use crate::{GeometryError, Support, SupportMap};
 use nalgebra::{Matrix3, Vector3};
 
-/// Union of several shapes that form one rigid body. They may overlap or be apart.
+/// Union of several shapes that form one rigid body. The shapes may overlap or be apart.
 ///
-/// A plane contact sees the convex hull of the union: its lowest point is the lowest point of one of the parts.
+/// Contact with a plane depends only on the convex hull of the union. Its lowest point is the lowest point of one of the parts.
 ///
 /// # Examples
 ///

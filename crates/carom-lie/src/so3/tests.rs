@@ -9,7 +9,8 @@ fn rotations_are_a_lie_group() {
     check_group_axioms::<3, So3>(&rotation_vectors());
 }
 
-/// $\log\exp$ keeps every digit of the vector, from 1e-300 to half a turn.
+/// Checks that the logarithm of the exponential of a rotation vector returns every digit of the vector, for lengths from 1e-300
+/// to half a turn.
 #[test]
 fn the_logarithm_keeps_its_digits_near_zero_and_near_half_a_turn() {
     let axis = Vector3::new(0.36, -0.48, 0.8);
@@ -31,7 +32,7 @@ fn the_logarithm_keeps_its_digits_near_zero_and_near_half_a_turn() {
     }
 }
 
-/// Rodrigues' formula, evaluated in matrices.
+/// Checks the exponential of rotation vectors against Rodrigues' formula, evaluated with matrices.
 #[test]
 fn the_exponential_is_rodrigues_formula() {
     for phi in rotation_vectors() {
@@ -80,7 +81,8 @@ fn matrices_are_read_and_repaired() {
     );
 }
 
-/// The orthogonal polar factor of a product $RS$ of a rotation $R$ and a symmetric positive definite matrix $S$ is $R$.
+/// Checks that the rotation nearest to a product $RS$ of a rotation $R$ and a symmetric positive definite matrix $S$ is $R$, the
+/// orthogonal polar factor of the product.
 #[test]
 fn the_nearest_rotation_is_the_polar_factor() {
     let stretch = Matrix3::new(3.0, 0.4, 0.1, 0.4, 0.1, 0.0, 0.1, 0.0, 7.0);
@@ -124,7 +126,7 @@ fn jacobians_and_their_inverses_cancel() {
     }
 }
 
-/// A million products: the renormalized quaternion does not drift.
+/// Checks that the quaternion stays a unit quaternion during a million products, because it is normalized after each of them.
 #[test]
 fn products_stay_orthogonal() {
     let step = So3::exp(&vector(0.01, -0.02, 0.017));
@@ -140,7 +142,7 @@ fn any_vector() -> impl Strategy<Value = Vector3<f64>> {
 proptest! {
     #![proptest_config(ProptestConfig { rng_seed: proptest::test_runner::RngSeed::Fixed(1), ..ProptestConfig::with_cases(256) })]
 
-    /// Tran & Leok, Section 2: the hat algebra.
+    /// Checks identities between cross products and cross-product matrices: Tran & Leok, Section 2.
     #[test]
     fn hat_identities(a in any_vector(), b in any_vector(), w in any_vector(), phi in any_vector(),
                       entries in prop::array::uniform9(-2.0..2.0f64)) {

@@ -6,8 +6,8 @@ use crate::{Derivatives, DesignError, Dynamics, MechanicalSystem, MechanismError
 use carom_metric::{Covector, KineticMetric, UnitNormals};
 use nalgebra::{DMatrix, DVector};
 
-/// Effect of one unknown of a design problem: it is a coordinate of the mechanism's configuration, or it changes constants of
-/// the mechanism such as lengths.
+/// Quantity on which one unknown of a design problem acts: a coordinate of the mechanism's configuration, or constants of the
+/// mechanism, such as lengths.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Influence {
     /// A coordinate of the stance, by its index.
@@ -16,7 +16,8 @@ pub enum Influence {
     Constants(Variation),
 }
 
-/// One mechanism of a [`DesignFamily`], in a given configuration (its stance), with the effect of each unknown.
+/// One mechanism of a [`DesignFamily`] in one configuration (its stance), for given values of the unknowns. The quantity on which
+/// each unknown acts is also stored, so that gradients can be computed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DesignPoint {
     /// Mechanism.
@@ -27,21 +28,22 @@ pub struct DesignPoint {
     pub influences: Vec<Influence>,
 }
 
-/// Family of mechanisms that depends on a list of unknowns $z$, such as lengths and coordinates. Each $z$ gives one mechanism
-/// and one configuration of it, called its stance.
+/// Family of mechanisms that depends on a list of unknowns $z$, such as lengths and coordinates. For given $z$, an implementation
+/// returns one mechanism and one configuration of this mechanism, called its stance.
 pub trait DesignFamily {
     /// Returns the number of unknowns $z$ of the family of mechanisms.
     fn unknowns(&self) -> usize;
 
-    /// Returns the mechanism of the family for the unknowns $z$, with its stance (configuration). `z` has one entry per unknown.
+    /// Returns the mechanism of the family for the unknowns $z$ (`z`, one entry per unknown), together with its configuration,
+    /// called stance.
     ///
     /// # Errors
     ///
     /// [`MechanismError`] if there is no such mechanism.
     fn at(&self, z: &[f64]) -> Result<DesignPoint, MechanismError>;
 
-    /// Returns the linear inequalities on the unknowns within which the family of mechanisms is defined; by default there are no
-    /// inequalities.
+    /// Returns the linear inequalities that the unknowns must satisfy for the family of mechanisms to be defined. By default
+    /// there are no inequalities.
     fn bounds(&self) -> Vec<Bound> {
         Vec::new()
     }

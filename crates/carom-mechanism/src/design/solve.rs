@@ -10,12 +10,13 @@ const RANK_TOLERANCE: f64 = 1e-10;
 /// Stopping criteria of a search for a root of design equations: tolerances, and the largest number of steps.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RootOptions {
-    /// Largest residual of a root, in the units of the equations.
+    /// Largest absolute residual of a root, in the units of the equations. A larger tolerance ends the search earlier, with a
+    /// less accurate root.
     pub tolerance: f64,
-    /// Largest last step of [`nearest_root`], as a fraction of one plus the distance from the start. The convergence of that
-    /// method is linear.
+    /// Largest last step of [`nearest_root`], as a fraction of one plus the distance from the start. A larger tolerance ends the
+    /// search earlier, with a less accurate result. [`min_norm_newton`] does not use this option.
     pub step_tolerance: f64,
-    /// Largest number of steps.
+    /// Largest number of steps. If a search needs more, it returns an error.
     pub max_iterations: usize,
 }
 
@@ -29,8 +30,8 @@ impl Default for RootOptions {
     }
 }
 
-/// Root of design equations found by [`min_norm_newton`] or [`nearest_root`], with its residual and its distance from the
-/// start.
+/// Root of design equations, found by [`min_norm_newton`] or [`nearest_root`], with its residual and its distance from the
+/// starting point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Root {
     /// Unknowns at the root.
@@ -110,14 +111,14 @@ pub fn min_norm_newton(
     Err(search.not_converged(options))
 }
 
-/// Finds the root of underdetermined equations $F(z) = 0$ nearest to `start` ($z_0$): minimizes $\lVert z - z_0\rVert$, in
-/// which the difference of each unknown is divided by its entry of `scales`. With the Jacobian $J$ of $F$ and the diagonal
-/// matrix $W$ of the squared scales, the steps are
+/// Finds the root of underdetermined equations $F(z) = 0$ nearest to `start` ($z_0$): minimizes $\lVert z - z_0\rVert$, in which
+/// the difference of each unknown is divided by its entry of `scales`. With the Jacobian $J$ of $F$ and the diagonal matrix $W$
+/// of the squared scales, the steps are
 ///
 /// $$ z \leftarrow z_0 - WJ^T(JWJ^T)^{-1}\bigl(F - J(z - z_0)\bigr) . $$
 ///
-/// At the limit $z - z_0$ is in the span of the gradients, as at the nearest root. Convergence is linear; it is faster if the
-/// gradients change direction less on the way.
+/// In the limit $z - z_0$ is a linear combination of the columns of $WJ^T$, which is the condition for the nearest root.
+/// Convergence is linear; it is faster if $J$ changes less between $z_0$ and the root.
 ///
 /// # Errors
 ///
@@ -212,8 +213,8 @@ impl<'a, E: Equations> Search<'a, E> {
         Ok(())
     }
 
-    /// Returns the shortest vector $x$ with $JW^{1/2}x = f$, by a QR factorization. $J$ is the Jacobian of the design equations,
-    /// and $W^{1/2}$ the diagonal matrix of the scales of the unknowns.
+    /// Returns the shortest vector $x$ with $JW^{1/2}x = f$, computed by a QR factorization. $J$ is the Jacobian of the design
+    /// equations, $W^{1/2}$ the diagonal matrix of the scales of the unknowns, and $f$ has one entry per equation.
     fn shortest(&self, f: &DVector<f64>) -> Result<DVector<f64>, DesignError> {
         let mut columns = self.scaled_jacobian.transpose();
         let mut right = f.clone();

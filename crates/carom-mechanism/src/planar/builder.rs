@@ -4,8 +4,7 @@ use super::{Actuator, Inertia, Line, PlanarMechanism, Spring};
 use crate::MechanismError;
 use nalgebra::Vector2;
 
-/// Identifier of a link of a planar mechanism and of its coordinate: link `i` moves relative to its parent by the coordinate
-/// $q_i$.
+/// Identifier of a link of a planar mechanism. Link `i` moves relative to its parent by the generalized coordinate $q_i$.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Link(usize);
 
@@ -74,10 +73,10 @@ pub(super) struct LinkSpec {
     pub(super) actuator: Option<Actuator>,
 }
 
-/// Builder of a [`PlanarMechanism`], which is put together link by link.
+/// Builder of a [`PlanarMechanism`], which is assembled link by link.
 ///
 /// The methods only collect the parts; [`build`](Self::build) checks them. A second spring or actuator at a joint replaces the
-/// first one; bodies add up.
+/// first one. Several bodies on one link act together as one rigid body.
 ///
 /// # Examples
 ///
@@ -120,15 +119,16 @@ impl PlanarBuilder {
         }
     }
 
-    /// Adds a link that rotates about a point of its parent. Its frame has its origin at `anchor` in the parent's frame, and is
-    /// rotated by `angle` + $q$ (rad, counterclockwise). Returns the identifier of the link.
+    /// Adds a link that rotates about a point of its parent. The frame of the new link has its origin at `anchor` in the parent's
+    /// frame, and is rotated by `angle` + $q$ (rad, counterclockwise) with the joint coordinate $q$. Returns the identifier of
+    /// the link.
     pub fn hinge(&mut self, parent: Link, anchor: [f64; 2], angle: f64) -> Link {
         self.add(Joint::Hinge, parent, anchor.into(), angle)
     }
 
-    /// Adds a link that slides along a direction of its parent. Its frame has its origin at `anchor` + $q$ `direction` in the
-    /// parent's frame and is parallel to that frame. `direction` is normalized, so that $q$ is a length. Returns the identifier
-    /// of the link.
+    /// Adds a link that slides along a direction of its parent. The frame of the new link has its origin at `anchor` + $q$
+    /// `direction` in the parent's frame, with the joint coordinate $q$, and its axes are parallel to those of the parent.
+    /// `direction` is normalized, so that $q$ is a length. Returns the identifier of the link.
     pub fn slider(&mut self, parent: Link, anchor: [f64; 2], direction: [f64; 2]) -> Link {
         let direction = Vector2::from(direction);
         // A zero direction becomes NaN, which `build` rejects.
@@ -136,15 +136,17 @@ impl PlanarBuilder {
         self.add(Joint::Slider(unit), parent, anchor.into(), 0.0)
     }
 
-    /// Adds a body that moves freely in the plane: three links with the coordinates x, y and angle. Returns the last link,
-    /// which carries the body.
+    /// Adds a rigid body without mass that moves freely in the plane. The body is represented by three links, which move by the
+    /// coordinates x, y and angle, in this order. Returns the last of these links, to which the body's mass and contacts are
+    /// attached.
     pub fn floating(&mut self) -> Link {
         let x = self.slider(Link::GROUND, [0.0, 0.0], [1.0, 0.0]);
         let y = self.slider(x, [0.0, 0.0], [0.0, 1.0]);
         self.hinge(y, [0.0, 0.0], 0.0)
     }
 
-    /// Attaches a rigid body to a link. `inertia` holds mass and moments of the body in the frame of the link.
+    /// Attaches a rigid body to a link. `inertia` contains the mass and the moments of the body about the origin of the link's
+    /// frame.
     pub fn body(&mut self, link: Link, inertia: Inertia) -> &mut Self {
         if let Some(spec) = self.link("body", link) {
             spec.inertia += inertia;
@@ -211,8 +213,9 @@ impl PlanarBuilder {
         Link(self.links.len() - 1)
     }
 
-    /// Returns the description of a link for changes, or `None` if there is no such link. The first unknown link is stored as the
-    /// error of the mechanism; `what` is its role in this error.
+    /// Returns the stored description of a link, so that it can be changed, or `None` if there is no such link. The first unknown
+    /// link is stored as an error, which `build` returns. `what` names the part that refers to the link, such as a spring, in
+    /// this error.
     fn link(&mut self, what: &'static str, link: Link) -> Option<&mut LinkSpec> {
         let links = self.links.len();
         let found = self.links.get_mut(link.0);

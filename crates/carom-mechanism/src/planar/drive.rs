@@ -1,7 +1,7 @@
 //! Springs, dampers and actuators at the joints.
 
-/// Linear spring and damper at a joint. Its generalized force is $-k(q - q_0) - cv$ with stiffness $k$, damping $c$, joint
-/// coordinate $q$, its value $q_0$ without spring force, and joint rate $v$.
+/// Linear spring and damper at a joint. The generalized force is $-k(q - q_0) - cv$ with stiffness $k$, damping $c$, joint
+/// coordinate $q$ and joint rate $v$. The spring is relaxed at $q = q_0$.
 ///
 /// Units: N/m and N·s/m at a slider, N·m/rad and N·m·s/rad at a hinge.
 #[derive(Clone, Copy, Debug, PartialEq)]

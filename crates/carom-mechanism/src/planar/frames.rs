@@ -22,9 +22,9 @@ pub(super) struct Frame {
 }
 
 impl Frame {
-    /// Returns the derivative $\partial x/\partial q$ of a world position with respect to the coordinate $q$ of this link's
-    /// joint. The point $x$ belongs to this link or to a link farther from the ground. The derivative is $S(x - o)$ for a hinge
-    /// at $o$ and $a$ for a slider along $a$, with the quarter turn $S$.
+    /// Returns the derivative $\partial x/\partial q$ of a world position $x$ with respect to the coordinate $q$ of this link's
+    /// joint. The point $x$ is fixed in this link or in a link farther from the ground. The derivative is $S(x - o)$ for a hinge
+    /// at the point $o$, with the rotation $S$ by a quarter turn, and $a$ for a slider along the unit vector $a$.
     #[inline]
     pub(super) fn moves(&self, x: Vector2<f64>) -> Vector2<f64> {
         if self.is_hinge {
@@ -107,7 +107,8 @@ impl Twist {
         rate: 0.0,
     };
 
-    /// Returns the velocity of a point of the link. `arm` is the vector from the link's origin to the point, in world axes.
+    /// Returns the velocity of a point that is fixed in the link. `arm` is the vector from the origin of the link's frame to the
+    /// point, in world axes.
     #[inline]
     pub(super) fn at(&self, arm: Vector2<f64>) -> Vector2<f64> {
         self.velocity + self.rate * perpendicular(arm)
@@ -155,8 +156,8 @@ pub(super) struct Composite {
 }
 
 impl Composite {
-    /// Returns the derivative of the first moment (mass times position, about a fixed point) of this link and all links beyond it
-    /// with respect to the link's joint coordinate.
+    /// Returns the derivative, with respect to this link's joint coordinate, of the first moment (mass times position, about a
+    /// fixed point) of this link and of all links farther from the ground that it carries. `frame` is the frame of the link.
     #[inline]
     pub(super) fn shift(&self, frame: &Frame) -> Vector2<f64> {
         if frame.is_hinge {
@@ -169,8 +170,8 @@ impl Composite {
 
 pub(super) type Composites = SmallVec<[Composite; INLINE_LINKS]>;
 
-/// Computes for each link the mass, the moments and the momentum of the link together with all links beyond it. Without `twists`,
-/// the velocities of the links, the momenta are zero.
+/// Computes for each link the mass, the moments and the momentum of the link together with all links that it carries. `twists`
+/// contains the velocities of the links; without velocities, the momenta are zero.
 pub(super) fn composites(
     links: &[LinkSpec],
     frames: &[Frame],

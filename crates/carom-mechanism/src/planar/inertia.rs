@@ -3,10 +3,12 @@
 use nalgebra::{Rotation2, Vector2};
 use std::ops::{Add, AddAssign};
 
-/// Inertia of a planar body: mass, first moment and second moment about the origin of a frame.
+/// Inertia of a planar body: mass, first moment (mass times position of the center of mass) and second moment (moment of
+/// inertia), all about the origin of a frame.
 ///
-/// The kinetic energy is linear in these four numbers, so they add up for bodies that are rigidly connected, and so do their
-/// derivatives with respect to a design parameter. Any consistent units: kg, kg·m, kg·m² in SI.
+/// The kinetic energy is linear in these four numbers. So the inertia of several bodies that are rigidly connected is the sum of
+/// their inertias, and derivatives with respect to a design parameter are added, too. Any consistent units can be used: kg, kg·m,
+/// kg·m² in SI.
 ///
 /// # Examples
 ///
@@ -48,23 +50,25 @@ impl Inertia {
         }
     }
 
-    /// Creates the inertia of a point mass at the point `at` of the frame.
+    /// Creates the inertia of a point mass at the position `at` in the frame.
     pub fn point(mass: f64, at: [f64; 2]) -> Self {
         Self::new(mass, at, 0.0)
     }
 
-    /// Creates the inertia of a solid ball of mass $m$ and radius $r$, whose moment about its center is $\tfrac25mr^2$.
+    /// Creates the inertia of a solid ball of mass $m$ and radius $r$ with its center at `center` in the frame. The moment about
+    /// the center is $\tfrac25mr^2$.
     pub fn ball(mass: f64, radius: f64, center: [f64; 2]) -> Self {
         Self::new(mass, center, 0.4 * mass * radius * radius)
     }
 
-    /// Creates the inertia of a solid disk of mass $m$ and radius $r$, whose moment about its center is $\tfrac12mr^2$.
+    /// Creates the inertia of a solid disk of mass $m$ and radius $r$ with its center at `center` in the frame. The moment about
+    /// the center is $\tfrac12mr^2$.
     pub fn disk(mass: f64, radius: f64, center: [f64; 2]) -> Self {
         Self::new(mass, center, 0.5 * mass * radius * radius)
     }
 
-    /// Creates the inertia of a thin uniform rod of mass $m$ between two points, whose moment about its middle is
-    /// $\tfrac1{12}ml^2$ with the length $l$.
+    /// Creates the inertia of a thin uniform rod of mass $m$ between the points `from` and `to` of the frame. The moment about
+    /// the middle of the rod is $\tfrac1{12}ml^2$ with the length $l$.
     pub fn rod(mass: f64, from: [f64; 2], to: [f64; 2]) -> Self {
         let (from, to) = (Vector2::from(from), Vector2::from(to));
         let middle = 0.5 * (from + to);
@@ -72,15 +76,16 @@ impl Inertia {
         Self::new(mass, middle.into(), moment)
     }
 
-    /// Creates the inertia of a solid rectangle of mass $m$ with sides along the axes of the frame. Its moment about its center
-    /// is $\tfrac13m(a^2 + b^2)$ with half the lengths of its sides, $a$ and $b$ (`half_sides`).
+    /// Creates the inertia of a solid rectangle of mass $m$ with sides along the axes of the frame and its center at `center`.
+    /// The moment about the center is $\tfrac13m(a^2 + b^2)$; $a$ and $b$ are half the lengths of the sides (`half_sides`).
     pub fn rectangle(mass: f64, half_sides: [f64; 2], center: [f64; 2]) -> Self {
         let moment = mass * Vector2::from(half_sides).norm_squared() / 3.0;
         Self::new(mass, center, moment)
     }
 
-    /// Returns the inertia of the body after a rotation about the origin of the frame by `angle` (rad, counterclockwise),
-    /// followed by the translation `displacement`. Use it to attach a body that is described in its own frame to a link.
+    /// Returns the inertia of the body after a motion relative to the frame: a rotation about the origin by `angle` (rad,
+    /// counterclockwise), followed by the translation `displacement`. Use this function to attach a body that is described in its
+    /// own frame to a link.
     #[must_use]
     pub fn placed(&self, displacement: [f64; 2], angle: f64) -> Self {
         let displacement = Vector2::from(displacement);
@@ -94,7 +99,7 @@ impl Inertia {
         }
     }
 
-    /// True if some distribution of mass has this mass, first moment and second moment, up to rounding error.
+    /// True if a distribution of mass exists that has this mass, first moment and second moment, up to rounding errors.
     pub(super) fn is_realizable(&self) -> bool {
         let square = self.first_moment.norm_squared();
         let product = self.mass * self.second_moment;

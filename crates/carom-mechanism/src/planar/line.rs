@@ -60,7 +60,8 @@ impl Line {
         -perpendicular(self.normal)
     }
 
-    /// Returns the signed distance of the point `x` from the line: positive on the free side, negative behind the line.
+    /// Returns the signed distance of the point `x` from the line: positive on the free side of the line, negative on the other
+    /// side.
     pub fn distance(&self, x: Vector2<f64>) -> f64 {
         self.normal.dot(&(x - self.point))
     }

@@ -17,8 +17,8 @@ pub(super) struct ContactSpec {
     pub(super) line: Line,
 }
 
-/// Mechanism of rigid links in a plane, connected as a tree by hinges and sliders. See the [module](super) for its equations,
-/// and [`PlanarBuilder`](super::PlanarBuilder) to build one.
+/// Mechanism of rigid links in a plane that are connected as a tree by hinges and sliders. A
+/// [`PlanarBuilder`](super::PlanarBuilder) builds it; the [module](super) states its equations.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlanarMechanism {
     gravity: Vector2<f64>,
@@ -81,8 +81,8 @@ impl PlanarMechanism {
         })
     }
 
-    /// Returns the world position of a point given in a link's frame; `None` if there is no such link. Points of [`Link::GROUND`]
-    /// are returned unchanged.
+    /// Returns the world position of the point `local`, given in the frame of `link`, for the joint coordinates `configuration`.
+    /// Points of [`Link::GROUND`] are returned unchanged. Returns `None` if there is no such link.
     pub fn point(&self, link: Link, local: [f64; 2], configuration: &[f64]) -> Option<[f64; 2]> {
         if link == Link::GROUND {
             return Some(local);
@@ -92,14 +92,15 @@ impl PlanarMechanism {
         Some((frame.origin + turned(frame.turn, local.into())).into())
     }
 
-    /// Returns the angle (rad) of a link's frame relative to the world, not reduced modulo $2\pi$; `None` if there is no such
-    /// link.
+    /// Returns the angle (rad) of a link's frame relative to the world for the joint coordinates `configuration`. The angle is
+    /// not reduced modulo $2\pi$. Returns `None` if there is no such link.
     pub fn angle(&self, link: Link, configuration: &[f64]) -> Option<f64> {
         let frames = frames(&self.links, configuration, link.coordinate() + 1);
         frames.get(link.coordinate()).map(|frame| frame.angle)
     }
 
-    /// Returns the kinetic energy and the potential energy of the mechanism (J), in this order.
+    /// Returns the kinetic energy and the potential energy of the mechanism (J), in this order, for the joint coordinates
+    /// `configuration` and the joint rates `velocity`.
     pub fn energy(&self, configuration: &[f64], velocity: &[f64]) -> (f64, f64) {
         let frames = frames(&self.links, configuration, self.links.len());
         let mut energy = (0.0, 0.0);
@@ -132,8 +133,8 @@ impl PlanarMechanism {
         self.second_derivative(contact, configuration, normal, out);
     }
 
-    /// Computes the second derivatives, with respect to the joint coordinates, of a contact point's coordinate in the direction
-    /// `along`. `contact` is the index of the contact. The matrix `out` must be zero before.
+    /// Computes the matrix of second derivatives, with respect to the joint coordinates, of the coordinate of a contact point in
+    /// the direction `along`. `contact` is the index of the contact. The matrix `out` must be zero before the call.
     fn second_derivative(
         &self,
         contact: usize,
@@ -157,8 +158,8 @@ impl PlanarMechanism {
         std::iter::successors(Some(link), |&link| self.links[link].parent)
     }
 
-    /// Returns the frames of the links, the description of a contact, and the world position of the contact point (or of the
-    /// center of its wheel). `contact` is the index of the contact, `q` are the joint coordinates.
+    /// Returns the frames of the links, the description of the contact with index `contact`, and the world position of its
+    /// contact point, for the joint coordinates `q`. For a contact with a wheel, the position is that of the wheel's center.
     fn located(&self, contact: usize, q: &[f64]) -> (Frames, &ContactSpec, Vector2<f64>) {
         let place = &self.places[contact];
         let frames = frames(&self.links, q, place.link + 1);
@@ -175,8 +176,9 @@ impl PlanarMechanism {
         springs.sum()
     }
 
-    /// Adds the forces of springs, dampers and actuators at the joints, with their derivatives, to `out`. Each force acts on the
-    /// coordinate of its own joint only. Forces of actuators depend on time.
+    /// Adds the forces of springs, dampers and actuators at the joints, and the derivatives of these forces, to `out`. Each force
+    /// depends on the coordinate and the rate of its own joint, and acts on this coordinate only. Forces of actuators also depend
+    /// on time.
     fn joints(&self, at: &Motion<'_>, out: &mut Dynamics) {
         out.potential += self.spring_energy(at.configuration);
         for (i, link) in self.links.iter().enumerate() {
@@ -320,8 +322,9 @@ impl MechanicalSystem for PlanarMechanism {
         }
     }
 
-    /// Computes the second derivatives of the gap and of the slide coordinate of a contact. The rolling part of a slide
-    /// coordinate is linear in the joint angles and does not contribute.
+    /// Computes the second derivatives of the gap and of the slide coordinate (tangential displacement) of a contact with respect
+    /// to the joint coordinates. The term of a slide coordinate that results from the rolling of a wheel is linear in the joint
+    /// angles, so that it does not contribute.
     fn contact_hessians(
         &self,
         contact: usize,
@@ -336,8 +339,9 @@ impl MechanicalSystem for PlanarMechanism {
     }
 }
 
-/// Returns the entry of the mass matrix for the joint coordinates of two links. `outer` is the frame of one link, `inner` that of
-/// a link on the path from it to the ground, or its own. `body` is the outer link with all links beyond it, as one rigid body.
+/// Returns the entry of the mass matrix that couples the joint coordinates of two links. `outer` is the frame of one link.
+/// `inner` is the frame of a link on the path from that link to the ground, or `outer` itself. `body` is the mass and the moments
+/// of the outer link together with all links that it carries.
 fn inertia_between(inner: &Frame, outer: &Frame, body: &Composite) -> f64 {
     let arm = outer.origin - inner.origin;
     match (inner.is_hinge, outer.is_hinge) {
@@ -371,8 +375,7 @@ fn validate(link: &LinkSpec) -> Result<(), MechanismError> {
     Ok(())
 }
 
-/// Returns an error if the coordinate of some joint moves no mass, because the mass matrix would then be singular in every
-/// configuration.
+/// Returns an error if the coordinate of some joint moves no mass. The mass matrix would then be singular in every configuration.
 fn refuse_massless(links: &[LinkSpec]) -> Result<(), MechanismError> {
     let mut beyond = vec![0.0; links.len()];
     for (i, link) in links.iter().enumerate().rev() {

@@ -9,8 +9,8 @@ use nalgebra::Vector2;
 /// Derivative of the constants of a planar mechanism (inertias, joint positions, contact points) with respect to one design
 /// parameter, such as a length.
 ///
-/// All derivatives are zero at first. The derivative of an inertia has the type [`Inertia`], because its four numbers are
-/// independent constants.
+/// [`none`](Self::none) creates it with zero entries, and the other functions add the derivatives of single constants. The
+/// derivative of an inertia has the type [`Inertia`], because its four numbers are independent constants.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Variation {
     inertias: Vec<Inertia>,
@@ -19,8 +19,8 @@ pub struct Variation {
 }
 
 impl Variation {
-    /// Creates the derivative of the constants of a mechanism with respect to a parameter on which they do not depend: all
-    /// entries are zero.
+    /// Creates a derivative of the constants of a mechanism with respect to a design parameter, in which all entries are zero.
+    /// [`inertia`](Self::inertia), [`anchor`](Self::anchor) and [`contact_point`](Self::contact_point) add entries.
     pub fn none(mechanism: &PlanarMechanism) -> Self {
         let (n, contacts) = (mechanism.dimension(), mechanism.contacts().len());
         Self {
@@ -30,8 +30,8 @@ impl Variation {
         }
     }
 
-    /// Adds `derivative` to the derivative of a link's inertia with respect to the design parameter. A link that does not exist
-    /// is ignored.
+    /// Adds `derivative` to the derivative of a link's inertia with respect to the design parameter. If the link does not exist,
+    /// nothing is changed.
     #[must_use]
     pub fn inertia(mut self, link: Link, derivative: Inertia) -> Self {
         if let Some(inertia) = self.inertias.get_mut(link.coordinate()) {
@@ -40,8 +40,8 @@ impl Variation {
         self
     }
 
-    /// Adds `derivative` to the derivative of a link's anchor with respect to the design parameter. The anchor is the position
-    /// of the joint in the parent's frame. A link that does not exist is ignored.
+    /// Adds `derivative` to the derivative of a link's anchor with respect to the design parameter. The anchor is the position of
+    /// the link's joint in the frame of its parent. If the link does not exist, nothing is changed.
     #[must_use]
     pub fn anchor(mut self, link: Link, derivative: [f64; 2]) -> Self {
         if let Some(anchor) = self.anchors.get_mut(link.coordinate()) {
@@ -50,8 +50,8 @@ impl Variation {
         self
     }
 
-    /// Adds `derivative` to the derivative of a contact point, given in the link's frame, with respect to the design parameter.
-    /// `contact` is the index of the contact; an index that does not exist is ignored.
+    /// Adds `derivative` to the derivative of a contact point, given in the frame of its link, with respect to the design
+    /// parameter. `contact` is the index of the contact. If there is no such contact, nothing is changed.
     #[must_use]
     pub fn contact_point(mut self, contact: usize, derivative: [f64; 2]) -> Self {
         if let Some(point) = self.points.get_mut(contact) {
@@ -122,8 +122,8 @@ impl PlanarMechanism {
         (normal.dot(&shift), normal.dot(&velocity))
     }
 
-    /// Returns the change, per unit of the design parameter, of the vector from the origin of the parent link to that of link
-    /// `i`, in world axes.
+    /// Returns the derivative, with respect to the design parameter, of the vector from the origin of the parent's frame to the
+    /// origin of the frame of link `i`, in world axes. The joint coordinates are constant.
     fn arm_variation(&self, frames: &[Frame], i: usize, variation: &Variation) -> Vector2<f64> {
         let anchor = variation.anchors[i];
         match self.links[i].parent {
@@ -132,7 +132,8 @@ impl PlanarMechanism {
         }
     }
 
-    /// Returns the changes, per unit of the design parameter, of the velocities of all frame origins, at constant joint rates.
+    /// Returns the derivatives, with respect to the design parameter, of the velocities of the origins of all link frames, at
+    /// constant joint coordinates and joint rates.
     fn velocity_variations(
         &self,
         frames: &[Frame],

@@ -77,7 +77,7 @@ impl MechanicalSystem for BallsOnLine {
         out[contact + 1] = 1.0;
     }
 
-    /// Returns true and computes nothing: the gaps are linear, so that all Hessians are zero.
+    /// Returns true and leaves the matrices zero: the gaps are linear, so that all second derivatives are zero.
     fn contact_hessians(
         &self,
         _contact: usize,

@@ -60,8 +60,8 @@ impl Block {
         Self::with_points(mass, mass * (a * a + b * b) / 3.0, gravity, corners)
     }
 
-    /// Creates a ball that hits the floor with its lowest point only. `mass` is in kg, `gravity` in m/s². The coordinate y is
-    /// the height of the lowest point, so that the radius does not matter, and the ball does not rotate.
+    /// Creates a ball that hits the floor with its lowest point only. `mass` is in kg, `gravity` in m/s². The coordinate y is the
+    /// height of the lowest point, so that no radius is needed. The ball does not rotate.
     ///
     /// # Errors
     ///
@@ -99,7 +99,8 @@ impl Block {
         })
     }
 
-    /// Removes the contacts of the upper corners of the block, so that only the two lower corners can touch the floor.
+    /// Removes the contacts of the upper corners from the block and returns it. Only the two lower corners can then touch the
+    /// floor.
     #[must_use]
     pub fn with_lower_corners(mut self) -> Self {
         self.corners.truncate(2);

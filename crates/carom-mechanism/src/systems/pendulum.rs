@@ -82,7 +82,7 @@ impl MechanicalSystem for Pendulum {
         out[0] = 1.0;
     }
 
-    /// Returns true and computes nothing: the gap is linear, so that its Hessian is zero.
+    /// Returns true and leaves the matrices zero: the gap is linear, so that its second derivative is zero.
     fn contact_hessians(
         &self,
         _contact: usize,

@@ -58,8 +58,8 @@ impl PendulumCradle {
         })
     }
 
-    /// Returns the vector from the center of ball `i` to the center of the next ball (m), horizontal and vertical component. `q`
-    /// holds the angles of the pendulums (rad).
+    /// Returns the vector from the center of ball `i` to the center of the next ball (m): its horizontal and its vertical
+    /// component. `q` contains the angles of the pendulums (rad).
     fn distance(&self, i: usize, q: &[f64]) -> [f64; 2] {
         let [(s, c), (s_next, c_next)] = [libm::sincos(q[i]), libm::sincos(q[i + 1])];
         [
@@ -107,9 +107,9 @@ impl MechanicalSystem for PendulumCradle {
         out[contact + 1] = along(q[contact + 1]);
     }
 
-    /// Computes the second derivatives of the gap between two balls with respect to the angles $q_k$ of their pendulums. They are
-    /// $(d_\perp\cdot u_k)(d_\perp\cdot u_l)/\lvert D\rvert + d\cdot\partial^2D/\partial q_k\partial q_l$, with the vector $D$
-    /// between the centers, its unit direction $d$, the unit vector $d_\perp$ normal to $d$, and $u_k = \partial D/\partial q_k$.
+    /// Computes the second derivatives of the gap between two balls with respect to the angles $q_k$ of their pendulums:
+    /// $(d_\perp\cdot u_k)(d_\perp\cdot u_l)/\lvert D\rvert + d\cdot\partial^2D/\partial q_k\partial q_l$. $D$ is the vector
+    /// between the centers, $d$ its unit direction, $d_\perp$ the unit vector normal to $d$, and $u_k = \partial D/\partial q_k$.
     fn contact_hessians(
         &self,
         contact: usize,

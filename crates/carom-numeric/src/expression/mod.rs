@@ -27,7 +27,7 @@ pub const MAX_LENGTH: usize = 4096;
 /// nesting is a syntax error.
 pub const MAX_DEPTH: usize = 64;
 
-/// Type of a variable in an arithmetic expression.
+/// Type of a variable or of the value of an arithmetic expression: integer, floating-point number, string or boolean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Type {
     /// Integer.
@@ -40,7 +40,7 @@ pub enum Type {
     Bool,
 }
 
-/// Value of a variable in an arithmetic expression.
+/// Value of a variable or of an arithmetic expression: an integer, a floating-point number, a string or a boolean.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Scalar {
     /// Integer.
@@ -54,8 +54,8 @@ pub enum Scalar {
 }
 
 impl Scalar {
-    /// Returns the value as a number; NaN for strings and booleans, which the parser does not allow inside an
-    /// expression.
+    /// Returns the value of a variable as a floating-point number. The result is NaN for strings and booleans, which the parser
+    /// does not allow inside an expression.
     fn number(&self) -> f64 {
         match self {
             Self::Integer(value) => *value as f64,
@@ -142,8 +142,8 @@ impl Expression {
         })
     }
 
-    /// Returns the type of the expression's value. An expression that is a single variable name has the type of
-    /// this variable, every other expression is a number.
+    /// Returns the type of the expression's value. An expression that consists of one variable name has the type of this
+    /// variable; every other expression is a floating-point number.
     pub fn kind(&self) -> Type {
         self.kind
     }

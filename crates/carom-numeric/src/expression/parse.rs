@@ -3,8 +3,8 @@
 use super::functions::{FUNCTIONS, Function};
 use super::{MAX_DEPTH, MAX_LENGTH, Names, Step, Type};
 
-/// Parses an arithmetic expression. Returns the instructions that evaluate it and the type of its value, or an
-/// error message. `names` lists the variables allowed in it.
+/// Parses an arithmetic expression from its text. Returns the instructions that evaluate the expression and the type of its
+/// value, or an error message. `names` lists the variables that the expression may use.
 pub(super) fn steps(text: &str, names: &Names) -> Result<(Vec<Step>, Type), String> {
     if text.len() > MAX_LENGTH {
         let length = text.len();
@@ -48,7 +48,7 @@ impl<'t> Parser<'t> {
         self.rest = self.rest.trim_start();
     }
 
-    /// Skips blanks and consumes `letter` if it comes next in the text. Returns true if it was consumed.
+    /// Skips blanks, and advances past the character `letter` if it is the next one in the text. Returns true if it was.
     fn takes(&mut self, letter: char) -> bool {
         self.skip_blanks();
         match self.rest.strip_prefix(letter) {

@@ -12,15 +12,17 @@ use super::Flight;
 use crate::{RigidBody, State, VariationalError};
 use nalgebra::{Matrix3, Vector3};
 
-/// Motion of a rigid body between impacts in uniform gravity, with the derivative of the state at its end with respect to the
-/// state at its start.
+/// Motion of a rigid body between impacts in uniform gravity whose derivatives are known. An implementation computes the
+/// derivative of the state at the end of a flight with respect to the state at its start.
 pub trait DifferentiableFlight: Flight {
-    /// True if two consecutive flights of this kind equal one flight of their total duration. The steps of a run then need not be
-    /// differentiated one by one.
+    /// True if two consecutive flights of this kind equal one flight of their total duration. A caller that computes derivatives
+    /// can then replace consecutive flights by one.
     fn is_flow(&self) -> bool;
 
-    /// Updates the derivative `turning` of earlier flights to include another flight, of the duration `time` (s) from the state
-    /// `from`. The derivative is that of the final attitude and angular momentum.
+    /// Updates the derivative `turning` for one more flight, of the duration `time` (s) from the state `from`, which is the end
+    /// of earlier flights. On entry, `turning` is the derivative of attitude and angular momentum in the state `from` with
+    /// respect to attitude and angular momentum at the start of the first flight. On return, `turning` is that derivative at the
+    /// end of the new flight.
     ///
     /// # Errors
     ///
@@ -33,8 +35,8 @@ pub trait DifferentiableFlight: Flight {
         turning: &mut TurningDerivative,
     ) -> Result<(), VariationalError>;
 
-    /// Returns the derivatives of the [`discrete_energy`](Flight::discrete_energy) with respect to the angular momentum (rad/s)
-    /// and to the duration of the flight (W), or `None` if this kind of flight has no discrete energy.
+    /// Returns two derivatives of the [`discrete_energy`](Flight::discrete_energy): with respect to the angular momentum (rad/s),
+    /// and with respect to the duration of the flight (W). Returns `None` if this kind of flight has no discrete energy.
     ///
     /// # Errors
     ///
@@ -50,7 +52,8 @@ pub trait DifferentiableFlight: Flight {
 }
 
 /// Derivative of attitude and angular momentum at the end of a flight (the motion between impacts) with respect to those at its
-/// start. Changes of attitude are small rotation vectors $\zeta$ in body axes, changes of angular momentum are $\Pi$.
+/// start. A change of attitude is a small rotation vector $\zeta$ (rad) in body axes; a change of angular momentum is denoted by
+/// $\Pi$ and is in body axes, too.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TurningDerivative {
     /// $Z = \partial\zeta'/\partial\zeta$, the rotation from the body axes at the start to those at the end.
@@ -62,8 +65,8 @@ pub struct TurningDerivative {
 }
 
 impl TurningDerivative {
-    /// Returns the derivative of a flight of zero duration: identity matrices for attitude and angular momentum, zero between
-    /// them.
+    /// Returns the derivative of a flight of zero duration: attitude and angular momentum do not change, so that `turn` and
+    /// `momentum` are identity matrices and `swing` is zero.
     pub fn identity() -> Self {
         Self {
             turn: Matrix3::identity(),

@@ -17,16 +17,17 @@ const MAX_PIECES: f64 = 1e6;
 /// Largest number of Taylor terms: enough for full accuracy at [`MAX_RATIO`].
 const MAX_TERMS: usize = 30;
 
-/// Exact motion of a rigid body between impacts: free fall of the center of mass, and rotation by Euler's equations, solved
-/// with Taylor series to rounding error.
+/// Exact motion of a rigid body between impacts: free fall of the center of mass, and rotation by Euler's equations, which are
+/// solved with Taylor series to rounding error.
 ///
 /// Euler's equations $\dot\Pi = \Pi\times J^{-1}\Pi$ have the majorant $\dot y = y^2/\sqrt3$, because no difference of two
 /// principal moments exceeds the third moment. So the series converges at least for $\lvert t\rvert < \sqrt3/\Omega$, $\Omega =
-/// \sqrt{2T/J_1}$ with the rotational energy $T$ and the smallest moment $J_1$. A quarter of that time gives a factor 4 per term.
-/// The motions about the long, the short and the middle axis need no case distinction.
+/// \sqrt{2T/J_1}$ with the rotational energy $T$ and the smallest moment $J_1$. In a step of a quarter of that time, the bound of
+/// the terms decreases by a factor of 4 per term. Motions about the long, the short and the middle axis are computed in the same
+/// manner.
 ///
-/// A slender body has a small $J_1$ and turns much slower than $\Omega$. For it the majorant $\dot y = y^2$ of the largest
-/// component is used, which converges for $\lvert t\rvert < 1/\max_k\Omega_k$.
+/// A slender body has a small $J_1$ and turns much slower than $\Omega$. The majorant $\dot y = y^2$ of the largest component is
+/// then used, which converges for $\lvert t\rvert < 1/\max_k\Omega_k$.
 ///
 /// # Errors
 ///
@@ -80,8 +81,9 @@ impl Series {
         }
     }
 
-    /// Computes the attitude and the angular momentum at the end of one piece of the flight, from `rotation` and `momentum` at
-    /// its start. `pieces` holds the duration of a piece and the number of Taylor terms.
+    /// Computes the attitude and the angular momentum at the end of one piece of a flight, from `rotation` and `momentum` at the
+    /// start of the piece. A flight is divided into pieces of equal duration; `pieces` contains this duration and the number of
+    /// Taylor terms.
     fn turn(
         &mut self,
         body: &RigidBody,
@@ -118,10 +120,11 @@ impl Series {
         (rotation.compose(&turn), momentum)
     }
 
-    /// Computes the variations of attitude and angular momentum at the end of one piece of the flight from those at its start.
-    /// The piece is that of the last call of [`turn`](Self::turn). The Taylor coefficients follow from the equations $\dot\zeta =
-    /// \zeta\times\Omega + J^{-1}\delta\Pi$ and $\delta\dot\Pi = \delta\Pi\times\Omega + \Pi\times J^{-1}\delta\Pi$. Here $\zeta$
-    /// is the small rotation of the attitude, $\Pi$ the angular momentum, $\Omega$ the angular velocity, and $J$ the inertia.
+    /// Computes the variations of attitude and angular momentum at the end of one piece of a flight from those at the start of
+    /// the piece. The piece is that of the last call of [`turn`](Self::turn). The Taylor coefficients of the variations follow
+    /// from the equations $\dot\zeta = \zeta\times\Omega + J^{-1}\delta\Pi$ and $\delta\dot\Pi = \delta\Pi\times\Omega +
+    /// \Pi\times J^{-1}\delta\Pi$. $\zeta$ is the small rotation of the attitude, $\Pi$ the angular momentum, $\Omega$ the
+    /// angular velocity, and $J$ the inertia.
     fn vary(
         &self,
         body: &RigidBody,
@@ -199,8 +202,8 @@ impl DifferentiableFlight for ExactFlight {
         true
     }
 
-    /// Updates the derivative `turning` of earlier flights to include another flight of the duration `time` (s). Solves the
-    /// variational equations of the exact motion by Taylor series.
+    /// Updates the derivative `turning` of attitude and angular momentum for one more flight, of the duration `time` (s) from the
+    /// state `from`. The variational equations of the exact motion are solved by Taylor series.
     fn append_to(
         &self,
         body: &RigidBody,
@@ -266,10 +269,10 @@ impl Flight for ExactFlight {
         self.gravity
     }
 
-    /// Returns upper bounds of the angular velocity $\Omega$ and its time derivative along the exact flight from a state. They
-    /// use $\lvert\dot\Omega_i\rvert = \lvert(J_j - J_k)/J_i\rvert\lvert\Omega_j\Omega_k\rvert$ with the principal moments $J_i$;
-    /// the vector of the three products has at most the norm $\lvert\Omega\rvert^2/\sqrt3$. For a slender body each axis is
-    /// bounded separately.
+    /// Returns upper bounds of the angular velocity $\Omega$ and its time derivative along the exact flight from a state. The
+    /// bounds follow from $\lvert\dot\Omega_i\rvert = \lvert(J_j - J_k)/J_i\rvert\lvert\Omega_j\Omega_k\rvert$ with the principal
+    /// moments $J_i$. The vector of the three products $\Omega_j\Omega_k$ has at most the norm $\lvert\Omega\rvert^2/\sqrt3$. For
+    /// a slender body, each principal axis is bounded separately.
     fn turning(&self, body: &RigidBody, from: &State, _time: f64) -> Turning {
         if body.is_slender() {
             return exact_rates(body, from).into();

@@ -34,14 +34,15 @@ const YOSHIDA_6: [f64; 7] = [
 /// Angle of a step whose square is below rounding error (rad).
 const LEAST_TURN: f64 = 1e-8;
 
-/// Lie group variational integrator for the motion between impacts, in uniform gravity.
+/// Lie group variational integrator for the motion of a rigid body between impacts, in uniform gravity.
 ///
-/// The center of mass falls exactly. A step of length $t$ changes the attitude $R$ and the angular momentum $\Pi$ (body axes)
-/// to $R' = RF$, $\Pi' = F^T\Pi$. The rotation $F$ solves $(FJ_d - J_dF^T)^\vee = t\Pi$ with the nonstandard inertia $J_d$
-/// ([`RigidBody::nonstandard_inertia`]). The step is of second order, symmetric and symplectic. The step conserves $R\Pi$,
-/// $\lvert\Pi\rvert$ and the rotational energy exactly, for every step length for which the equation can be solved: it
-/// conserves $\lvert\Pi\rvert$ and $\Pi^TJ_d^2\Pi$, and $J^{-1}$ is a linear combination of $I$ and $J_d^2$. Higher orders
-/// compose such steps with fractions of the time that add up to 1, and have equal invariants.
+/// The center of mass falls exactly. A step of length $t$ changes the attitude $R$ and the angular momentum $\Pi$ (body axes) to
+/// $R' = RF$, $\Pi' = F^T\Pi$. The rotation $F$ solves $(FJ_d - J_dF^T)^\vee = t\Pi$ with the nonstandard inertia $J_d$
+/// ([`RigidBody::nonstandard_inertia`]). The step is of second order, symmetric and symplectic. For every step length for which
+/// the equation can be solved, the step conserves $R\Pi$, $\lvert\Pi\rvert$ and the rotational energy exactly. The energy is
+/// conserved because $\Pi^TJ_d^2\Pi$ is, and because $J^{-1}$ is a linear combination of $I$ and $J_d^2$. Integrators of higher
+/// order are compositions of such steps, whose lengths are fractions of the time that add up to 1; they conserve the same
+/// quantities.
 ///
 /// Tran & Leok, Sections 3 and 4.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -94,8 +95,8 @@ impl FreeFlight {
         axis_rates(body, from, time, self.fractions)
     }
 
-    /// Returns upper bounds of the angular rate and its derivative along a flight of the duration `time` (s) that is composed of
-    /// several second-order steps. Each step is bounded by norms.
+    /// Returns upper bounds of the angular rate and its time derivative along a flight of the duration `time` (s) that is
+    /// composed of several second-order steps. For each step, only norms of vectors are bounded, which is fast.
     fn turning_by_norm(&self, body: &RigidBody, from: &State, time: f64) -> Turning {
         let spin = body.angular_velocity_bound(from);
         let momentum = from.angular_momentum.norm();
@@ -188,9 +189,9 @@ impl Flight for FreeFlight {
         self.gravity
     }
 
-    /// Returns upper bounds of the angular rate and its derivative along a flight of the duration `time` (s). The bounds use
-    /// norms of the inertia, which is fast. For a slender body, and if a composed step is too large for these bounds, each axis
-    /// is bounded separately.
+    /// Returns upper bounds of the angular rate and its time derivative along a flight of the duration `time` (s). The bounds use
+    /// norms of vectors, which is fast. Each principal axis is bounded separately for a slender body, and if a step is too large
+    /// for the bounds by norms.
     fn turning(&self, body: &RigidBody, from: &State, time: f64) -> Turning {
         let plain = match body.is_slender() {
             true => Turning::UNKNOWN,
@@ -238,10 +239,10 @@ impl DifferentiableFlight for FreeFlight {
         false
     }
 
-    /// Updates the derivative `turning` of earlier flights to include another flight of the duration `time` (s), step by step of
-    /// the composition. One step rotates the body by $F$, with $(FJ_d - J_dF^T)^\vee = t\Pi$, where $t$ is the step length, $\Pi$
-    /// the angular momentum and $J_d = \mathrm{tr}(J)I/2 - J$. A small rotation $\zeta$ of the attitude becomes $\zeta' =
-    /// F^T(\zeta + tC\delta\Pi)$, with $A = FJ_d$ and $C = (\mathrm{tr}(A)I - A)^{-1}$.
+    /// Updates the derivative `turning` of attitude and angular momentum for one more flight, of the duration `time` (s), step by
+    /// step of the composition. One step of length $t$ rotates the body by $F$, with $(FJ_d - J_dF^T)^\vee = t\Pi$. $\Pi$ is the
+    /// angular momentum and $J_d = \mathrm{tr}(J)I/2 - J$ with the inertia $J$. A small rotation $\zeta$ of the attitude and a
+    /// change $\delta\Pi$ become $\zeta' = F^T(\zeta + tC\delta\Pi)$, with $A = FJ_d$ and $C = (\mathrm{tr}(A)I - A)^{-1}$.
     fn append_to(
         &self,
         body: &RigidBody,
@@ -270,9 +271,10 @@ impl DifferentiableFlight for FreeFlight {
     }
 
     /// Returns the derivatives of the discrete energy of one step with respect to the angular momentum $\Pi$ (rad/s) and to the
-    /// step length $t$ (W). The rotational energy is $K/t^2$ with $K = \mathrm{tr}\lbrack(I - F)J_d\rbrack$. It varies by $\delta
-    /// K = t w\cdot F^T\Pi$ if the rotation $F$ of the step varies by $\delta F = FS(w)$. Returns `None` for a composition of
-    /// several steps.
+    /// step length $t$ (W). The rotational energy is $K/t^2$ with $K = \mathrm{tr}\lbrack(I - F)J_d\rbrack$, the rotation $F$ of
+    /// the step, and $J_d = \mathrm{tr}(J)I/2 - J$ with the inertia $J$. If $F$ varies by $\delta F = FS(w)$, with the
+    /// cross-product matrix $S(w)$, then $K$ varies by $\delta K = t w\cdot F^T\Pi$. Returns `None` for a composition of several
+    /// steps.
     fn discrete_energy_derivative(
         &self,
         body: &RigidBody,

@@ -15,10 +15,10 @@ use crate::{RigidBody, State, VariationalError};
 use nalgebra::Vector3;
 use std::fmt;
 
-/// Linear and angular velocity along a flight, as the derivative of the state $\mathrm{flight}(s, \alpha)$ with respect to the
-/// time $\alpha$ since the initial state $s$.
+/// Linear and angular velocity of the path of a flight: the derivatives of position and attitude with respect to the time
+/// $\alpha$ since the initial state.
 ///
-/// For a discrete flight it differs from the velocity that belongs to the momenta.
+/// For a discrete integrator these velocities differ from those that belong to the momenta of the state.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PathRate {
     /// Linear velocity $\mathrm{d}x/\mathrm{d}\alpha$, in world axes (m/s).
@@ -27,11 +27,12 @@ pub struct PathRate {
     pub angular: Vector3<f64>,
 }
 
-/// Motion of a rigid body between impacts: the state after a signed time, computed exactly or by a discrete integrator.
+/// Motion of a rigid body between impacts. An implementation computes the state after a signed time, exactly or by a discrete
+/// integrator.
 ///
-/// Implementations promise that `advance(s, -t)` undoes `advance(s, t)` to rounding error, that the center of mass has the
-/// constant acceleration [`acceleration`](Self::acceleration) along the path $\alpha\mapsto$ `advance(s, α)`, and that
-/// [`turning`](Self::turning) bounds the angular rate of the path.
+/// Every implementation must satisfy three conditions. `advance(s, -t)` reverses `advance(s, t)` to rounding error. The center of
+/// mass has the constant acceleration [`acceleration`](Self::acceleration) along the path $\alpha\mapsto$ `advance(s, α)`. The
+/// angular rate of the path is at most the bound returned by [`turning`](Self::turning).
 pub trait Flight: fmt::Debug {
     /// Returns the state of a body after a flight from the state `from`. The duration `time` (s) may be negative.
     ///
@@ -42,7 +43,7 @@ pub trait Flight: fmt::Debug {
     -> Result<State, VariationalError>;
 
     /// Returns the state of a body after a flight of the duration `time` (s) from the state `from`, and the linear and angular
-    /// velocity of the path there.
+    /// velocity of the path at the end of the flight.
     ///
     /// # Errors
     ///
@@ -54,23 +55,23 @@ pub trait Flight: fmt::Debug {
         time: f64,
     ) -> Result<(State, PathRate), VariationalError>;
 
-    /// Returns the acceleration of the center of mass along the flight from the state `from` (m/s²).
+    /// Returns the constant acceleration (m/s², world axes) of the center of mass along the flight from the state `from`.
     fn acceleration(&self, body: &RigidBody, from: &State) -> Vector3<f64>;
 
-    /// Returns upper bounds of the angular rate and its derivative along a flight of the duration `time` (s) from the state
+    /// Returns upper bounds of the angular rate and its time derivative along a flight of the duration `time` (s) from the state
     /// `from`.
     fn turning(&self, body: &RigidBody, from: &State, time: f64) -> Turning;
 
-    /// True if [`turning`](Self::turning) and [`acceleration`](Self::acceleration) do not change between impacts, so that they
-    /// need not be computed at every step.
+    /// True if the results of [`turning`](Self::turning) and [`acceleration`](Self::acceleration) do not change between impacts.
+    /// A caller then need not compute them again at every step.
     fn is_uniform(&self) -> bool;
 
     /// Returns the potential energy of the body in a state (J).
     fn potential_energy(&self, body: &RigidBody, state: &State) -> f64;
 
     /// Returns the discrete energy $-\partial L_d/\partial t$ (J) of a flight of the duration $t$ (`_time`, s) that begins or
-    /// ends in a state. Here $L_d$ is the discrete Lagrangian, of which the flight is one step. Returns `None`, the default, if
-    /// the flight is not such a step.
+    /// ends in a state. $L_d$ is the discrete Lagrangian of the integrator; the flight must be one of its steps. Returns `None`,
+    /// the default, if the flight is not such a step.
     fn discrete_energy(
         &self,
         _body: &RigidBody,

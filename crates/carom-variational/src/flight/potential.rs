@@ -8,7 +8,8 @@ use carom_lie::So3;
 use nalgebra::Vector3;
 use std::fmt;
 
-/// Potential energy $U(x, R)$ of a rigid body as a function of its position $x$ and attitude $R$, with its force and moment.
+/// Potential energy $U(x, R)$ of a rigid body as a function of its position $x$ and attitude $R$. An implementation computes the
+/// energy, the force and the moment.
 pub trait Potential: fmt::Debug {
     /// Returns the potential energy $U$ (J) of the body at a position and attitude.
     fn energy(&self, position: &Vector3<f64>, rotation: &So3) -> f64;
@@ -17,8 +18,9 @@ pub trait Potential: fmt::Debug {
     /// position.
     fn force(&self, position: &Vector3<f64>, rotation: &So3) -> Vector3<f64>;
 
-    /// Returns the moment $M$ of the potential energy $U$ on the body, in body axes (N·m). It satisfies $\delta U = -M\cdot\zeta$
-    /// for a small rotation $\zeta$ of the attitude, $\delta R = RS(\zeta)$, with the cross-product matrix $S$.
+    /// Returns the moment $M$ of the potential energy $U$ on the body, in body axes (N·m). The moment satisfies $\delta U =
+    /// -M\cdot\zeta$ for a small rotation vector $\zeta$ of the attitude $R$, $\delta R = RS(\zeta)$, with the cross-product
+    /// matrix $S(\zeta)$.
     fn moment(&self, position: &Vector3<f64>, rotation: &So3) -> Vector3<f64>;
 }
 
@@ -90,8 +92,8 @@ impl<P: Potential> PotentialFlight<P> {
         Self { potential }
     }
 
-    /// Computes the rotation of the body in a step of the length `time` (s) from the state `from`, together with the moment of
-    /// the potential at the start.
+    /// Computes the rotation of the body in a step of the length `time` (s) from the state `from`, and the moment of the
+    /// potential energy at the start of the step.
     fn increment(
         &self,
         body: &RigidBody,

@@ -1,7 +1,7 @@
 //! Lasting contacts.
 
-/// Friction mode of a lasting contact (a contact that stays closed during time steps): frictionless, sticking, or sliding in
-/// one of two directions.
+/// Friction mode of a lasting contact (a contact that stays closed during time steps): without friction, sticking, or sliding in
+/// one of the two directions along its slide coordinate (tangential displacement).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ContactMode {
     /// The contact has no friction.
@@ -25,8 +25,8 @@ impl ContactMode {
         }
     }
 
-    /// Returns the sign (1 or −1) of the friction force along the slide coordinate, which is the tangential displacement of the
-    /// contact. Returns 0 for a sticking or frictionless contact.
+    /// Returns the sign (1 or −1) of the friction force along the slide coordinate (tangential displacement) of a sliding
+    /// contact; 0 for a sticking or frictionless contact.
     pub fn sign(self) -> f64 {
         match self {
             Self::Frictionless | Self::Stick => 0.0,
@@ -36,7 +36,8 @@ impl ContactMode {
     }
 }
 
-/// Lasting (active) contact during time steps. A nonnegative normal impulse keeps its gap constant.
+/// Lasting (active) contact of a mechanical system during time steps. A normal impulse, which is never negative, keeps the gap of
+/// the contact constant; friction acts according to the contact's mode.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bond {
     /// Index of the contact.
@@ -51,8 +52,9 @@ pub struct Bond {
 }
 
 impl Bond {
-    /// Creates a lasting contact. `contact` is the index of the contact in the system, `gap` its constant gap (m), `friction`
-    /// its Coulomb coefficient. With friction it starts in the mode `Stick`.
+    /// Creates a lasting contact. `contact` is the index of the contact in the mechanical system, `gap` the gap that is kept
+    /// constant (m), and `friction` the Coulomb coefficient. The mode is at first `Stick`, or `Frictionless` if the coefficient
+    /// is not positive.
     pub fn new(contact: usize, gap: f64, friction: f64) -> Self {
         let mode = if friction > 0.0 {
             ContactMode::Stick

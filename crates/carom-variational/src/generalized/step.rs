@@ -19,7 +19,8 @@ const SLOW: f64 = 0.02;
 /// Relative size of a residual, against the sum of its terms, that is rounding error and cannot be improved.
 const FLOOR: f64 = 8.0 * f64::EPSILON;
 
-/// Reason why a time step of the variational integrator could not be solved.
+/// Reason why a time step of the variational integrator could not be solved: the step is too long, or the mass matrix is not
+/// positive definite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StepFailure {
     /// Newton's method did not converge, or a number is not finite: the step is too long.
@@ -30,7 +31,8 @@ pub enum StepFailure {
     MassNotPositiveDefinite,
 }
 
-/// State of a system at one grid time: configuration, momentum and velocity, with gaps, gap rates and the factored mass matrix.
+/// State of a mechanical system at one grid time: configuration, momentum and velocity, with gaps, gap rates and the Cholesky
+/// factor of the mass matrix. A [`Stepper`] computes the state at the end of a time step from that at its start.
 #[derive(Clone, Debug)]
 pub struct Point {
     /// Time (s).
@@ -64,7 +66,7 @@ impl Point {
     }
 
     /// Returns the kinetic norm $\sqrt{c^TM^{-1}c}$ of a covector $c$, such as a momentum, with the mass matrix $M$ of this
-    /// state. The covector is overwritten.
+    /// state. The entries of `covector` are overwritten by intermediate results.
     pub fn norm_of(&self, covector: &mut [f64]) -> f64 {
         dense::whiten(self.mass.as_slice(), covector);
         kernel::norm(covector)
@@ -76,7 +78,8 @@ impl Point {
         sharpen(&self.mass, &mut self.velocity);
     }
 
-    /// Multiplies a vector by the inverse of the mass matrix of this state, in place. This converts a momentum to a velocity.
+    /// Multiplies the vector `x` by the inverse of the mass matrix of this state, in place. If `x` is a momentum, the result is
+    /// the velocity.
     pub fn sharpen(&self, x: &mut [f64]) {
         sharpen(&self.mass, x);
     }
@@ -87,8 +90,8 @@ fn sharpen(factor: &DMatrix<f64>, x: &mut [f64]) {
     dense::unwhiten(factor.as_slice(), x);
 }
 
-/// Jacobian rows of the active contacts of a system at one configuration: for each contact the gradients of its gap and of its
-/// slide coordinate (tangential displacement), one entry per coordinate each.
+/// Jacobian rows of the active contacts of a mechanical system at one configuration. For each contact these are the gradient of
+/// its gap and the gradient of its slide coordinate (tangential displacement), with one entry per coordinate each.
 #[derive(Clone, Debug, Default)]
 pub struct Rows {
     entries: Vec<f64>,
@@ -110,20 +113,21 @@ impl Rows {
         }
     }
 
-    /// Returns the gradient of the gap of an active contact (one entry per coordinate). `bond` is the index in the list given to
-    /// [`fill`](Self::fill).
+    /// Returns the gradient of the gap of an active contact (one entry per coordinate). `bond` is the index of the contact in the
+    /// list given to [`fill`](Self::fill).
     pub fn normal(&self, bond: usize) -> &[f64] {
         &self.entries[2 * bond * self.n..(2 * bond + 1) * self.n]
     }
 
-    /// Returns the gradient of the slide coordinate of an active contact (one entry per coordinate). `bond` is the index in the
-    /// list given to [`fill`](Self::fill).
+    /// Returns the gradient of the slide coordinate (tangential displacement) of an active contact (one entry per coordinate).
+    /// `bond` is the index of the contact in the list given to [`fill`](Self::fill).
     pub fn slide(&self, bond: usize) -> &[f64] {
         &self.entries[(2 * bond + 1) * self.n..(2 * bond + 2) * self.n]
     }
 }
 
-/// Solver of the time steps of one mechanical system by a variational integrator, with its buffers.
+/// Solver for the time steps of one mechanical system by a variational integrator, with reusable buffers. Every step keeps the
+/// gaps of a list of active contacts constant.
 #[derive(Debug)]
 pub struct Stepper<'s, S: ?Sized> {
     system: &'s S,
@@ -154,8 +158,9 @@ pub struct Stepper<'s, S: ?Sized> {
 }
 
 impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
-    /// Creates the solver of the time steps of a mechanical system. Active contacts keep their gaps at constant values, and
-    /// sticking contacts their slide coordinates; `gap_floor` (m) is the largest accepted error of both.
+    /// Creates the solver for the time steps of a mechanical system. In every step the gaps of active contacts, and the slide
+    /// coordinates (tangential displacements) of sticking contacts, are kept constant; `gap_floor` (m) is the largest accepted
+    /// error of both.
     pub fn new(system: &'s S, gap_floor: f64) -> Self {
         let (n, contacts) = (system.dimension(), system.contacts().len());
         let most = n + 2 * contacts;
@@ -180,12 +185,12 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
         }
     }
 
-    /// Returns the mechanical system that this solver steps in time.
+    /// Returns the mechanical system whose time steps this solver computes.
     pub fn system(&self) -> &'s S {
         self.system
     }
 
-    /// Returns the kinetic and the potential energy of the system in a state (J).
+    /// Returns the kinetic energy and the potential energy of the system (J), in this order, in the state `point`.
     pub fn energy(&mut self, point: &Point) -> (f64, f64) {
         self.dynamics.clear();
         let motion = Motion {
@@ -199,17 +204,16 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
         (kinetic, self.dynamics.potential)
     }
 
-    /// Solves the time step of length `h` (s) from `start` for the mean velocity $w$ and the impulses $\lambda_i$ of the active
-    /// contacts `bonds`. The initial guess is [`mean`](Self::mean). With configuration $q_0$ and momentum $p_0$ at the start,
-    /// kinetic energy $T$, potential energy $V$, force $f$, mass matrix $M$ and the gaps and slide coordinates $\phi_i$, the
-    /// residual
+    /// Solves the time step of length `h` (s) from the state `start`: computes the mean velocity $w$ of the step and the impulses
+    /// $\lambda_i$ of the active contacts `bonds`. The initial guess of $w$ is [`mean`](Self::mean). At the solution the active
+    /// contacts keep their gaps, and the following residual is zero, with configuration $q_0$ and momentum $p_0$ at the start,
+    /// kinetic energy $T$, potential energy $V$, force $f$, mass matrix $M$ and the gaps and slide coordinates $\phi_i$:
     ///
-    /// $$ p_0 + \tfrac h2\left(\frac{\partial T}{\partial q} - \frac{\partial V}{\partial q} +
-    ///    f\right) - M(\bar q)w + \sum_i\lambda_i\mathrm{D}\phi_i(q_0), \qquad
-    ///    \bar q = q_0 + \tfrac h2w, $$
+    /// $$ p_0 + \tfrac h2\left(\frac{\partial T}{\partial q} - \frac{\partial V}{\partial q} + f\right) - M(\bar q)w +
+    /// \sum_i\lambda_i\mathrm{D}\phi_i(q_0), \qquad \bar q = q_0 + \tfrac h2w. $$
     ///
-    /// has the Jacobian $-M - \tfrac h2(B - B^T) + \tfrac{h^2}4(T_{qq} - V_{qq} + f_q) + \tfrac h2f_v$ with respect to $w$, with
-    /// $B = \partial(Mw)/\partial q$ at constant $w$; indices denote partial derivatives.
+    /// The Jacobian of the residual with respect to $w$ is $-M - \tfrac h2(B - B^T) + \tfrac{h^2}4(T_{qq} - V_{qq} + f_q) +
+    /// \tfrac h2f_v$ with $B = \partial(Mw)/\partial q$ at constant $w$; indices denote partial derivatives.
     ///
     /// # Errors
     ///
@@ -367,8 +371,8 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
         }
     }
 
-    /// Returns the normal and the tangential impulse (N s) of an active contact in the first half of the step solved last. `i`
-    /// is the index of the contact in the list of active contacts, `bond` its entry there.
+    /// Returns the normal and the tangential impulse (N s) of an active contact in the first half of the step solved last. `i` is
+    /// the index of the contact in the list of active contacts, and `bond` is the entry of the list with this index.
     pub fn half_impulse(&self, i: usize, bond: &Bond) -> (f64, f64) {
         let normal = self.impulses[2 * i];
         let tangential = match bond.mode {
@@ -378,14 +382,15 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
         (normal, tangential)
     }
 
-    /// True if the lasting contacts are satisfied at the end of a step of length `h` (s): their gaps and the slips of sticking
-    /// contacts are within `gap_floor`. `size` is the number of equations of the step.
+    /// True if the active contacts keep their gaps, and sticking contacts their slide coordinates (tangential displacements), up
+    /// to `gap_floor` (m) at the end of a step of length `h` (s). `size` is the number of equations of the step.
     fn is_held(&self, h: f64, size: usize) -> bool {
         let mut rows = self.residual[self.n..size].iter();
         rows.all(|residual| h * residual.abs() <= self.gap_floor)
     }
 
-    /// True if the residuals of the momentum equations are only rounding error, so that no iteration can reduce them.
+    /// True if the residuals of the momentum equations are at most their rounding errors, so that no further iteration can reduce
+    /// them.
     fn at_floor(&self) -> bool {
         let floor = FLOOR * self.n as f64;
         let mut rows = self.residual.iter().zip(&self.terms);
@@ -436,8 +441,9 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
         }
     }
 
-    /// Evaluates the dynamics of a time step of length `h` (s) from `start` without active contacts at its solution `mean` (the
-    /// mean velocity), and factors the Jacobian of its residual. Returns false if the Jacobian is singular.
+    /// Evaluates the dynamics of a time step without active contacts at the midpoint of the step, and factors the Jacobian of the
+    /// step's residual. The step starts at `start`, has the length `h` (s) and is already solved: `mean` is its mean velocity.
+    /// Returns false if the Jacobian is singular.
     pub fn linearize(&mut self, start: &Point, h: f64, mean: &[f64]) -> bool {
         let n = self.n;
         self.mean.copy_from_slice(mean);
@@ -446,22 +452,23 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
         dense::lu(&mut self.jacobian[..n * n], n, &mut self.pivots[..n])
     }
 
-    /// Solves a linear system with the Jacobian of the time step that [`linearize`](Self::linearize) factored. `rhs` is
-    /// overwritten by the solution.
+    /// Solves a linear system whose matrix is the Jacobian factored by the last call of [`linearize`](Self::linearize). `rhs`
+    /// contains the right-hand side and is overwritten by the solution.
     pub fn solve_linearized(&self, rhs: &mut [f64]) {
         let n = self.n;
         dense::lu_solve(&self.jacobian[..n * n], &self.pivots[..n], rhs);
     }
 
-    /// Returns the dynamics at the midpoint at which [`linearize`](Self::linearize) evaluated them, and the sum of the
-    /// generalized forces there: $\partial T/\partial q - \partial V/\partial q + f$ with kinetic energy $T$, potential energy
-    /// $V$, configuration $q$ and applied force $f$.
+    /// Returns the dynamics at the midpoint of the step, as evaluated by the last call of [`linearize`](Self::linearize), and the
+    /// sum of the generalized forces at the midpoint: $\partial T/\partial q - \partial V/\partial q + f$ with kinetic energy
+    /// $T$, potential energy $V$, configuration $q$ and applied force $f$.
     pub fn linearized(&self) -> (&Dynamics, &[f64]) {
         (&self.dynamics, &self.drive)
     }
 
-    /// Returns the derivative of the momentum $M(q)v$ with respect to the configuration $q$ (n × n, n coordinates), in the
-    /// state `point` and at a constant velocity $v$.
+    /// Returns the derivative $\partial(M(q)v)/\partial q$ of the momentum with respect to the configuration $q$ (n × n, n
+    /// coordinates), with the mass matrix $M$. The derivative is evaluated at the configuration of `point`, for the constant
+    /// velocity $v$ = `velocity`.
     pub fn momentum_derivative(&mut self, point: &Point, velocity: &[f64]) -> DMatrix<f64> {
         self.dynamics.clear();
         let motion = Motion {
@@ -481,12 +488,13 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
         )
     }
 
-    /// Completes the time step solved last, of length $h$ from `start`: computes configuration and momentum $p_1$ at its end.
+    /// Completes the time step of length $h$ (s) that was solved last: computes the configuration and the momentum $p_1$ at its
+    /// end and writes the new state to `out`. `start` is the state at the start of the step, `bonds` lists the active contacts.
     /// With the momentum $p_0$ at the start, kinetic energy $T$, potential energy $V$, force $f$, and the impulses $\lambda_i$
-    /// along the gradients of the gaps and slide coordinates $\phi_i$ at the initial configuration $q_0$, $p_1 = p_0 +
-    /// h(\partial T/\partial q - \partial V/\partial q + f) + \sum_i\lambda_i\mathrm{D}\phi_i(q_0)$. This is the second
-    /// discrete Legendre transform of the solution. The momentum of a coordinate on which neither the Lagrangian nor a force
-    /// depends is conserved to the last bit.
+    /// along the gradients of the gaps and slide coordinates $\phi_i$ at the initial configuration $q_0$, the momentum is $p_1 =
+    /// p_0 + h(\partial T/\partial q - \partial V/\partial q + f) + \sum_i\lambda_i\mathrm{D}\phi_i(q_0)$. This is the second
+    /// discrete Legendre transform of the solution. If neither the Lagrangian nor a force depends on a coordinate, its momentum
+    /// is conserved to the last bit.
     ///
     /// # Errors
     ///
@@ -506,13 +514,15 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
         self.set_velocity(out)
     }
 
-    /// Returns the work (J) of the forces without a potential during the step solved last. `h` is the length of the step (s).
+    /// Returns the work (J) of the applied forces, which have no potential, during the step solved last. `h` is the length of the
+    /// step (s).
     pub fn force_work(&self, h: f64) -> f64 {
         h * kernel::dot(self.dynamics.force.as_slice(), &self.mean)
     }
 
-    /// Returns the work of friction at the active contacts `bonds` in the first half of the step solved last (J): each
-    /// tangential impulse times the mean of the sliding velocities before and after all impulses.
+    /// Returns the work of friction (J) at the active contacts `bonds` in the first half of the step solved last, which starts in
+    /// the state `start`. The work at a contact is the tangential impulse times the mean of the sliding velocities before and
+    /// after all impulses.
     pub fn friction_work(&mut self, start: &Point, bonds: &[Bond]) -> f64 {
         if !bonds.iter().any(Bond::is_frictional) {
             return 0.0;
@@ -594,9 +604,9 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
         self.system.gap(contact, &self.end)
     }
 
-    /// Returns the scale with which impulses in the step solved last are compared: $\lVert p_0\rVert + h\lVert\partial
-    /// L/\partial q + f\rVert$ in the kinetic norm, with the momentum $p_0$ at the start, the step length $h$ (s), the
-    /// Lagrangian $L$ and the force $f$.
+    /// Returns the scale, a momentum, with which the impulses of the step solved last are compared: $\lVert p_0\rVert +
+    /// h\lVert\partial L/\partial q + f\rVert$ in the kinetic norm. $p_0$ is the momentum at the start, $h$ the step length (s),
+    /// $L$ the Lagrangian and $f$ the applied force.
     pub fn momentum_scale(&mut self, start: &Point, h: f64) -> f64 {
         let drive = &mut self.residual[..self.n];
         drive.copy_from_slice(&self.drive);
@@ -607,8 +617,8 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
             + h * drive
     }
 
-    /// Returns the kinetic norms of the gradients of the gap and of the slide coordinate of active contact `i`, at the start of
-    /// the step solved last.
+    /// Returns the kinetic norms of the gradients of gap and slide coordinate (tangential displacement), in this order, of active
+    /// contact `i`. The gradients are those at the start of the step solved last, whose state is `start`.
     pub fn start_norms(&mut self, start: &Point, i: usize) -> (f64, f64) {
         let row = &mut self.residual[..self.n];
         row.copy_from_slice(self.start_rows.normal(i));
@@ -617,7 +627,8 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
         (normal, start.norm_of(row))
     }
 
-    /// Returns the mean sliding velocity of active contact `i` during the step solved last (m/s), along its slide coordinate.
+    /// Returns the sliding velocity of active contact `i` in the step solved last (m/s): the product of the gradient of its slide
+    /// coordinate (tangential displacement) at the start of the step with the mean velocity of the step.
     pub fn mean_slide_rate(&self, i: usize) -> f64 {
         // The gradient at the start replaces a difference quotient: only the sign is used, and the gradient has less rounding
         // error.
@@ -625,8 +636,8 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
     }
 }
 
-/// Returns the norm $\sqrt{x^TMx}$ of a vector with the mass matrix $M$ (`mass`, by columns). The norm is 0 if rounding or an
-/// indefinite matrix makes the square negative, and NaN for NaN.
+/// Returns the norm $\sqrt{x^TMx}$ of the vector $x$ with the mass matrix $M$ (`mass`, stored by columns). The norm is 0 if
+/// rounding errors or an indefinite matrix make the square negative, and NaN if an entry is NaN.
 fn metric_norm(mass: &[f64], x: &[f64]) -> f64 {
     let n = x.len();
     let columns = mass.chunks_exact(n).zip(x);
