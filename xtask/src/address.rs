@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
-/// One line for every place with another address than the workspace's `repository`: whoever changes that line is told
-/// of all the others.
+/// Checks the addresses of the repository in the READMEs and manifests. Returns one line for every address that differs from
+/// the key `repository` of the workspace's `Cargo.toml`.
 pub(crate) fn violations(root: &Path) -> anyhow::Result<Vec<String>> {
     let text = fs::read_to_string(root.join("Cargo.toml")).context("reading Cargo.toml")?;
     let manifest: toml::Table = text.parse()?;
@@ -30,7 +30,7 @@ pub(crate) fn violations(root: &Path) -> anyhow::Result<Vec<String>> {
     Ok(lines)
 }
 
-/// READMEs and manifests of all packages.
+/// Returns the paths of the READMEs of all packages and of the Python package's manifests, relative to `root`.
 fn documents(root: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let mut documents: Vec<PathBuf> = [
         "README.md",
@@ -51,7 +51,7 @@ fn documents(root: &Path) -> anyhow::Result<Vec<PathBuf>> {
     Ok(documents)
 }
 
-/// True if a line has an address of a repository called carom that is not the one given.
+/// True if a line contains the address of a repository called carom that does not begin with `address`.
 fn others(line: &str, address: &str) -> bool {
     line.match_indices("https://").any(|(at, _)| {
         let rest = &line[at..];

@@ -115,7 +115,8 @@ pub(crate) fn bits(root: &Path, args: &Args) -> anyhow::Result<Vec<String>> {
     Ok(differences(&kept, &found, args.only.is_some()))
 }
 
-/// One line for every command whose input or answers differ, and each that is missing or new.
+/// Compares the stored digests `kept` with the new digests `found`. Returns one line for every command whose input or answers
+/// differ, or whose digest is missing. Unless `is_part`, also returns one line for every stored digest without a command.
 fn differences(kept: &Bits, found: &Bits, is_part: bool) -> Vec<String> {
     let mut lines = Vec::new();
     for (name, new) in &found.commands {
@@ -140,7 +141,8 @@ fn differences(kept: &Bits, found: &Bits, is_part: bool) -> Vec<String> {
     lines
 }
 
-/// Value behind a key in a file of the system, such as the name of the processor; empty without such a key.
+/// Reads the value of a key in a file of the operating system, such as the name of the processor. Returns an empty text if the
+/// file or the key does not exist.
 fn told_by_system(file: &str, key: &str) -> String {
     let text = fs::read_to_string(file).unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix(key));
@@ -148,8 +150,8 @@ fn told_by_system(file: &str, key: &str) -> String {
     value.trim_matches(['"', ' ', '\t', ':', '=']).to_owned()
 }
 
-/// Architecture, system, if the processor multiplies and adds with one rounding, and the names of processor and
-/// distribution: mathematical functions choose their code by the processor.
+/// Describes this computer: architecture, operating system, processor and distribution, and if the processor has a fused
+/// multiply-add instruction. Mathematical functions of the system choose their code by the processor.
 fn machine() -> String {
     #[cfg(target_arch = "x86_64")]
     let fused = std::arch::is_x86_feature_detected!("fma");
@@ -161,7 +163,7 @@ fn machine() -> String {
     format!("{architecture}-{system}, fma {fused}, {processor}, {distribution}")
 }
 
-/// SHA-256 of lines.
+/// Returns the SHA-256 digest of lines of text in hexadecimal digits.
 fn digest(lines: &[String]) -> String {
     let mut hash = Sha256::new();
     for line in lines {
@@ -176,7 +178,8 @@ fn digest(lines: &[String]) -> String {
         })
 }
 
-/// Answers in the order of the input, found by all cores.
+/// Computes the answers to all input lines of a family on all processor cores. The answers have the order of the input; a panic
+/// gives the answer `a panic`.
 fn answered(family: &Family) -> Vec<String> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let next = AtomicUsize::new(0);
@@ -260,7 +263,8 @@ fn families() -> anyhow::Result<Vec<Family>> {
     ])
 }
 
-/// Lines of every command by turns, as they are asked.
+/// Generates `count` input lines from the random numbers of `seed`. The lines alternate between the commands `resolve`, `judge`
+/// and `lcp`, each with its command.
 pub(crate) fn lines(count: usize, seed: u64) -> anyhow::Result<Vec<(Command, String)>> {
     let part = count / 5 + 1;
     let asked = |family: &str, command| -> anyhow::Result<Vec<(Command, String)>> {
@@ -300,7 +304,8 @@ pub(crate) fn lines(count: usize, seed: u64) -> anyhow::Result<Vec<(Command, Str
     Ok(out)
 }
 
-/// A line that asks for proven bounds of all outcomes.
+/// Converts an impact problem to an input line that requests proven bounds on the velocities of all outcomes of the set-valued
+/// law.
 fn to_bounded(mut problem: Value) -> String {
     let options = json!({"samples": 2, "bounds": {"directions": "contact"}});
     if let Some(problem) = problem.as_object_mut() {
@@ -311,7 +316,8 @@ fn to_bounded(mut problem: Value) -> String {
     problem.to_string()
 }
 
-/// A line for `judge`: a problem with 0.8 times the velocity after that its law answers.
+/// Converts an input line of `resolve` to an input line of `judge`. The claimed velocity after the impact is 0.8 times the one
+/// that the law of the line computes.
 fn to_judge(line: &str) -> String {
     let mut problem: Value = serde_json::from_str(line).unwrap_or_default();
     let answer = answer_line(Command::Resolve, 1, line).text;
@@ -333,7 +339,7 @@ fn to_judge(line: &str) -> String {
     problem.to_string()
 }
 
-/// Command of a mutated line.
+/// Returns the command for which a mutated input line is meant: `judge`, `lcp` or, by default, `resolve`.
 fn command_of(case: &Value) -> Command {
     match case["command"].as_str() {
         Some("judge") => Command::Judge,
@@ -349,7 +355,8 @@ fn with(mut line: Value, key: &str, value: Value) -> Value {
     line
 }
 
-/// Judges what a law answers, and that answer at 0.8 and 1.2 times its velocity.
+/// Resolves the impact problem in a line, and judges three claimed velocities after the impact: 1, 0.8 and 1.2 times the
+/// computed one. Returns the three verdicts.
 fn judged(line: &str) -> String {
     let Ok(Value::Object(mut problem)) = serde_json::from_str(line) else {
         return "no problem".to_owned();
@@ -378,7 +385,8 @@ fn mutated(case: &str) -> String {
     answer_line(command_of(&case), 1, &case["line"].to_string()).text
 }
 
-/// A number in [0, 1) for a place and a case, from the digits of a digest.
+/// Returns a pseudorandom number in [0, 1) that depends only on `case`, the number of the test case, and `place`, the number of
+/// the draw in this case. The number is computed from a SHA-256 digest.
 fn draw(case: usize, place: usize) -> f64 {
     let mut hash = Sha256::new();
     for part in [SEED, case as u64, place as u64] {
@@ -389,7 +397,8 @@ fn draw(case: usize, place: usize) -> f64 {
     (u64::from_le_bytes(bytes) >> 11) as f64 / (1u64 << 53) as f64
 }
 
-/// Two or three bodies of any shape that fall on a floor, with a wall in every other world.
+/// Generates the configuration of a world with number `case`: two or three bodies of random shapes that fall on a floor. Every
+/// other world has a wall.
 fn world(case: usize) -> Value {
     let at = |place: usize| draw(case, place);
     let between = |place: usize, low: f64, high: f64| low + (high - low) * at(place);
@@ -434,7 +443,8 @@ fn world(case: usize) -> Value {
     })
 }
 
-/// A cart with a pole between two stops, or a floating link above a line.
+/// Generates the configuration of a mechanism with number `case`: a cart with a pole between two stops, or a free link above a
+/// line.
 fn mechanism(case: usize) -> Value {
     let between = |place: usize, low: f64, high: f64| low + (high - low) * draw(case, place);
     let name = ["moreau-newton", "anitescu-potra", "sequential", "plastic"][case % 4];
@@ -482,7 +492,7 @@ fn mechanism(case: usize) -> Value {
     })
 }
 
-/// The record of a scenario with a configuration, or why it has none.
+/// Runs the scenario `name` with a configuration in TOML. Returns the record of the run, or the error message.
 fn run(name: &str, configuration: &str) -> String {
     let Some(scenario) = scenario(name) else {
         return "no scenario".to_owned();

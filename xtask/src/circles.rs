@@ -16,7 +16,7 @@ use crate::tidy::collect;
 /// Path of a module from the root of its crate.
 type Module = Vec<String>;
 
-/// One line for each circle.
+/// Searches the source files of all crates for cyclic dependencies between modules. Returns one line for each cycle.
 pub(crate) fn violations(root: &Path) -> anyhow::Result<Vec<String>> {
     let mut names = Vec::new();
     let crates = root.join("crates");
@@ -40,7 +40,8 @@ pub(crate) fn violations(root: &Path) -> anyhow::Result<Vec<String>> {
     Ok(lines)
 }
 
-/// The modules of a crate that have a file, each with those that it needs.
+/// Parses all files of a crate in the folder `source`. Returns each module that has a file, with the set of modules whose items
+/// it uses.
 fn arrows(source: &Path) -> anyhow::Result<BTreeMap<Module, BTreeSet<Module>>> {
     let mut files = Vec::new();
     collect(source, &mut files)?;
@@ -80,7 +81,7 @@ fn arrows(source: &Path) -> anyhow::Result<BTreeMap<Module, BTreeSet<Module>>> {
         .collect())
 }
 
-/// Modules that only tests have.
+/// Returns the paths of the modules that are compiled only for tests.
 fn test_modules(texts: &BTreeMap<Module, syn::File>) -> Vec<Module> {
     let declared = texts.iter().flat_map(|(module, file)| {
         file.items.iter().filter_map(move |item| match item {
@@ -111,7 +112,8 @@ struct Reader<'k> {
 }
 
 impl Reader<'_> {
-    /// Adds the longest beginning of a path that is a module with a file.
+    /// Records that the file uses the module to which an item's path belongs: the longest beginning of the path that is a
+    /// module with a file.
     fn add(&mut self, path: &[String]) {
         let mut at = match path.first().map(String::as_str) {
             Some("crate") => Vec::new(),
@@ -174,7 +176,7 @@ impl<'ast> Visit<'ast> for Reader<'_> {
         }
     }
 
-    /// A visibility names modules and needs none.
+    /// Does nothing: a visibility such as `pub(super)` names a module, but does not use it.
     fn visit_visibility(&mut self, _: &'ast syn::Visibility) {}
 
     fn visit_path(&mut self, path: &'ast syn::Path) {
@@ -190,7 +192,8 @@ impl<'ast> Visit<'ast> for Reader<'_> {
     }
 }
 
-/// The circles: sets of modules each of which reaches all others of its set.
+/// Returns the cycles among modules: sets of at least two modules, each of which depends on all others of the set, directly or
+/// through other modules. `arrows` holds the modules that each module uses.
 fn circles(arrows: &BTreeMap<Module, BTreeSet<Module>>) -> Vec<Vec<String>> {
     let reached: BTreeMap<&Module, BTreeSet<&Module>> = arrows
         .keys()
@@ -216,7 +219,8 @@ fn circles(arrows: &BTreeMap<Module, BTreeSet<Module>>) -> Vec<Vec<String>> {
     found
 }
 
-/// Modules that arrows lead to, at least one of them.
+/// Returns all modules on which the module `start` depends, directly or through other modules. `arrows` holds the modules that
+/// each module uses.
 fn reached_from<'a>(
     arrows: &'a BTreeMap<Module, BTreeSet<Module>>,
     start: &Module,

@@ -18,7 +18,8 @@ const CARGO: [&str; 13] = [
     "run", "test",
 ];
 
-/// One line for every command of a document that would not run.
+/// Checks the commands in the documentation. Returns one line for every command with an unknown subcommand, flag, package or
+/// configuration key.
 pub(crate) fn violations(root: &Path) -> anyhow::Result<Vec<String>> {
     let packages = Packages::read(root)?;
     let mut lines = Vec::new();
@@ -33,7 +34,7 @@ pub(crate) fn violations(root: &Path) -> anyhow::Result<Vec<String>> {
     Ok(lines)
 }
 
-/// Commands of a document with their lines.
+/// Returns the commands of `carom` and `cargo` in a document, each with its line number.
 fn commands(text: &str) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     let mut fence: Option<String> = None;
@@ -67,7 +68,8 @@ fn commands(text: &str) -> Vec<(usize, String)> {
     found
 }
 
-/// The command that a text is, without its prompt, comment and redirection.
+/// Extracts the command from a line of a document, without prompt, comment and redirection. Returns `None` if the line is not a
+/// command of `cargo` or `carom`.
 fn command(text: &str) -> Option<String> {
     let text = text.trim().trim_start_matches("$ ");
     let text = text.split(" #").next().unwrap_or(text);
@@ -109,7 +111,8 @@ fn check(packages: &Packages, command: &str) -> Result<(), String> {
     }
 }
 
-/// The innermost command that the words name, if all their flags are flags of it.
+/// Checks that all flags among the words of a command exist. Returns the name of the innermost subcommand and its arguments;
+/// the error names an unknown flag.
 fn check_flags<'w>(
     program: &clap::Command,
     words: &[&'w str],
@@ -180,7 +183,8 @@ fn check_carom(words: &[&str]) -> Result<(), String> {
     }
 }
 
-/// A key that an assignment may set: its parts stand in the scenario's TOML, perhaps in a comment.
+/// Checks the key of an assignment in a command: every part of the key must occur as a word in the scenario's TOML text, if
+/// only in a comment.
 fn check_key(toml: &str, key: &str) -> Result<(), String> {
     if key == "key.path" {
         return Ok(());
@@ -241,7 +245,8 @@ impl Packages {
         Ok(Self { by_name })
     }
 
-    /// Checks packages, targets and features that a command of Cargo names.
+    /// Checks that the packages, targets and features exist that a command of Cargo names. `words` are the words of the command
+    /// after its name.
     fn check(&self, words: &[&str]) -> Result<(), String> {
         let values = |flags: [&str; 2]| {
             let pairs = words
@@ -296,7 +301,8 @@ impl Packages {
     }
 }
 
-/// Names of the targets of one kind: files and folders that Cargo finds by itself, and those of the manifest.
+/// Returns the names of a package's targets of one kind, such as examples: those in the manifest, and the files and folders
+/// from which Cargo derives targets.
 fn targets(
     folder: &Path,
     manifest: &toml::Table,

@@ -44,7 +44,8 @@ const CALLS: [&str; 27] = [
 /// Crates whose digits are read by nobody: they draw.
 const EXEMPT: [&str; 1] = ["carom-report"];
 
-/// One line for every crate without the lint.
+/// Checks that every crate enables the lint against functions whose last digit depends on the platform. Returns one line for
+/// every crate without the lint.
 pub(crate) fn violations(root: &Path) -> anyhow::Result<Vec<String>> {
     let mut out = Vec::new();
     let folder = root.join("crates");
@@ -67,7 +68,8 @@ pub(crate) fn violations(root: &Path) -> anyhow::Result<Vec<String>> {
     Ok(out)
 }
 
-/// One line for every function that the lint lets pass in a crate that asks for it; nothing where Clippy is not there.
+/// Tests the lint against functions whose last digit depends on the platform. Returns one line for every such function that
+/// Clippy does not report; `None` if Clippy is not installed.
 pub(crate) fn let_pass(root: &Path) -> anyhow::Result<Option<Vec<String>>> {
     let folder = std::env::temp_dir().join(format!("carom-elementary-{}", std::process::id()));
     std::fs::create_dir_all(&folder).context("making a folder")?;
@@ -84,7 +86,8 @@ pub(crate) fn let_pass(root: &Path) -> anyhow::Result<Option<Vec<String>>> {
     Ok(Some(faults.collect()))
 }
 
-/// Clippy's words on a crate that calls every function, one a line.
+/// Runs Clippy on a generated crate that calls each forbidden function on a line of its own. Returns the output of Clippy;
+/// `None` if Clippy is not installed. `folder` receives the crate.
 fn linted(root: &Path, folder: &Path) -> anyhow::Result<Option<String>> {
     let file = folder.join("probe.rs");
     let functions = CALLS
@@ -115,7 +118,7 @@ fn linted(root: &Path, folder: &Path) -> anyhow::Result<Option<String>> {
     Ok(Some(text))
 }
 
-/// The fault of a crate's root.
+/// Returns the beginning of an error message if the text of a crate's root file does not enable the lint; otherwise `None`.
 fn missing(text: &str) -> Option<&'static str> {
     (!text.lines().any(|line| line == LINE)).then_some("answers may depend on the platform without")
 }

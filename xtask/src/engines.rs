@@ -18,7 +18,8 @@ const MARKS: [&str; 2] = [
     "<!-- end engine-survey -->",
 ];
 
-/// Compares the page with the record, or rewrites it.
+/// Compares the tables in the book's page on physics engines with a record. With `bless` the tables in the page are replaced.
+/// Returns one line if they differ.
 pub(crate) fn check(root: &Path, record: &Record, bless: bool) -> anyhow::Result<Vec<String>> {
     let path = root.join(PAGE);
     let page = std::fs::read_to_string(&path).with_context(|| format!("reading {PAGE}"))?;
@@ -33,7 +34,7 @@ pub(crate) fn check(root: &Path, record: &Record, bless: bool) -> anyhow::Result
     Ok(vec![format!("{PAGE} has other tables than the record")])
 }
 
-/// The page with these tables between its marks.
+/// Replaces the text between the two marks of a page by `tables`. Fails if a mark is missing.
 fn with_tables(page: &str, tables: &str) -> anyhow::Result<String> {
     let begin = page.find(MARKS[0]).map(|at| at + MARKS[0].len());
     let end = page.find(MARKS[1]);
@@ -44,7 +45,7 @@ fn with_tables(page: &str, tables: &str) -> anyhow::Result<String> {
     Ok(format!("{}{tables}{}", &page[..begin], &page[end..]))
 }
 
-/// A map of all cases and solvers, then a folded table for each case.
+/// Writes the survey of physics engines as HTML: a table of all cases and solvers, then a folded table for each case.
 fn tables(record: &Record) -> String {
     let entries = record.results.get("judgements").and_then(Value::as_array);
     let entries: Vec<&Value> = entries.into_iter().flatten().collect();
@@ -82,8 +83,9 @@ fn tables(record: &Record) -> String {
     text
 }
 
-/// A row for each solver and a column for each case: the energy that is left and the distance to the
-/// nearest law, with a color that grows with the distance.
+/// Writes a table with a row for each solver of a physics engine and a column for each case. A cell shows the remaining
+/// fraction of the energy, and the distance of the outcome to that of the nearest impact law. The color of the cell shows this
+/// distance.
 fn map(entries: &[&Value], cases: &[&str]) -> String {
     let mut solvers: Vec<String> = Vec::new();
     for entry in entries {
@@ -116,7 +118,8 @@ fn map(entries: &[&Value], cases: &[&str]) -> String {
     text
 }
 
-/// Energy and distance on a background: green for a law's answer, else redder by decades of distance.
+/// Writes a table cell with the remaining energy and the distance to the nearest impact law. The background is green if the
+/// outcome is that of a law; otherwise it is redder for each decade of the distance.
 fn map_cell(entry: &Value) -> String {
     let number = |key: &str| entry[key].as_f64().unwrap_or(f64::NAN);
     let matches = entry["matches"]
@@ -140,7 +143,7 @@ fn string<'v>(entry: &'v Value, key: &str) -> &'v str {
     entry[key].as_str().unwrap_or_default()
 }
 
-/// Engine, version and solver.
+/// Returns the name and version of a physics engine, followed by the name of its solver.
 fn solver(entry: &Value) -> String {
     format!(
         "{} {}, {}",
@@ -150,7 +153,7 @@ fn solver(entry: &Value) -> String {
     )
 }
 
-/// Four decimals; no negative zero.
+/// Formats a number with four decimals; a negative zero is written without a sign.
 fn short(x: f64) -> String {
     let text = format!("{x:.4}");
     match text.strip_prefix('-') {

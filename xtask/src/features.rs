@@ -9,8 +9,9 @@ use anyhow::Context;
 /// Names of dependencies that the workspace's own crates have.
 const OWN: &str = "carom";
 
-/// One line for every feature that the table of `CONTRIBUTING.md` or of the facade lacks or invents, and every
-/// dependency that `ARCHITECTURE.md` does not name.
+/// Compares the features and dependencies of all crates with the documentation. Returns one line for every feature that a table
+/// of `CONTRIBUTING.md` or of the crate `carom` lacks or has in excess, and for every dependency that `ARCHITECTURE.md` does
+/// not name.
 pub(crate) fn violations(root: &Path) -> anyhow::Result<Vec<String>> {
     let read = |path: &Path| {
         fs::read_to_string(path).with_context(|| format!("reading {}", path.display()))
@@ -90,14 +91,14 @@ fn differences(document: &str, found: &Pairs, stated: &Pairs) -> Vec<String> {
     missing.chain(invented).collect()
 }
 
-/// Text of a chapter up to the next one of its level.
+/// Returns the text of the chapter with this title in a Markdown document; empty if the chapter does not exist.
 fn section<'t>(text: &'t str, title: &str) -> &'t str {
     let start = format!("\n## {title}\n");
     let rest = text.split_once(&start).map_or("", |(_, rest)| rest);
     rest.split("\n## ").next().unwrap_or_default()
 }
 
-/// First two cells of the rows of a table, its head left out.
+/// Returns the first two cells of each row of a Markdown table, without the header row.
 fn rows(text: &str) -> Vec<[&str; 2]> {
     let lines = text.lines().skip_while(|line| !line.starts_with("| `"));
     let rows = lines.take_while(|line| line.starts_with('|'));
@@ -108,7 +109,7 @@ fn rows(text: &str) -> Vec<[&str; 2]> {
     .collect()
 }
 
-/// Code spans of a text.
+/// Returns the contents of all code spans (text between backticks) in a Markdown text.
 fn spans(text: &str) -> Vec<String> {
     let spans = text.split('`').skip(1).step_by(2);
     spans.map(str::to_owned).collect()

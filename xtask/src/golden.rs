@@ -9,7 +9,8 @@ use serde_json::Value;
 /// all digits; a figure is drawn, and six digits are a thousandth of a pixel.
 const DECIMALS: usize = 5;
 
-/// A record as it stands in `golden/`: as exported, but for rounded figures.
+/// Converts a record to the text of its file in the folder `golden`: the exported JSON, in which the numbers of figures are
+/// rounded.
 pub(crate) fn text(record: &Record) -> anyhow::Result<String> {
     Ok(with_rounded_figures(&export::json(record)?)?)
 }

@@ -21,13 +21,14 @@ const START: &str = r#"document.addEventListener("DOMContentLoaded", () => {
   renderFormulas(blocks.filter((block) => block.textContent.includes("$")), "mathml");
 });"#;
 
-/// Writes the header.
+/// Writes the HTML header with which rustdoc shows formulas, from the files in `docs/src/katex`.
 pub(crate) fn write(root: &Path) -> anyhow::Result<()> {
     let path = root.join(FILE);
     fs::write(&path, text(root)?).with_context(|| format!("writing {}", path.display()))
 }
 
-/// One line if the header is not what the files in `docs/src/katex` give.
+/// Compares the HTML header, with which rustdoc shows formulas, with the files in `docs/src/katex` from which it is made.
+/// Returns one line if they differ.
 pub(crate) fn violations(root: &Path) -> anyhow::Result<Vec<String>> {
     let is_same = fs::read_to_string(root.join(FILE)).is_ok_and(|found| {
         // A checkout may translate line ends.

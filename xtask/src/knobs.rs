@@ -37,7 +37,8 @@ const PLAIN: [f64; 4] = [0.0, 1.0, 2.0, 0.5];
 /// Types of scalar constants.
 const TYPES: [&str; 8] = ["f64", "usize", "u64", "u32", "u16", "u8", "i32", "i64"];
 
-/// Writes the page, or one line for every fault.
+/// Checks the page on tolerances and limits, which is generated from the named constants in the source. With the option `bless`
+/// the page is rewritten first. Returns one line for every fault.
 pub(crate) fn knobs(root: &Path, args: &Args) -> anyhow::Result<Vec<String>> {
     let scan = Scan::new(root)?;
     if args.bless {
@@ -55,8 +56,8 @@ pub(crate) fn knobs(root: &Path, args: &Args) -> anyhow::Result<Vec<String>> {
     scan.violations(root)
 }
 
-/// One line for every constant without a reason, for a page that is not what the source says, and for bare numbers above
-/// the ceiling.
+/// Checks the named constants of the source. Returns one line for every constant without a reason in its comment, one if the
+/// page of constants differs from the source, and one if too many comparisons contain unnamed numbers.
 pub(crate) fn violations(root: &Path) -> anyhow::Result<Vec<String>> {
     Scan::new(root)?.violations(root)
 }
@@ -175,7 +176,8 @@ impl Scan {
     }
 }
 
-/// Scalar constants of a file; `code` is the text without comments, strings and tests.
+/// Returns the scalar constants that a source file defines. `text` is the source, and `code` the source without comments,
+/// strings and tests.
 fn constants(file: &str, text: &str, code: &str) -> Vec<Constant> {
     let lines: Vec<&str> = text.lines().collect();
     let codes: Vec<&str> = code.lines().collect();
@@ -212,7 +214,8 @@ fn constants(file: &str, text: &str, code: &str) -> Vec<Constant> {
     found
 }
 
-/// First paragraph of the doc comment that ends above a line, attributes aside.
+/// Returns the first paragraph of the doc comment above an item. `above` holds the lines above the item; attributes are
+/// skipped.
 fn doc(above: &[&str]) -> String {
     let is_attribute = |line: &&&str| line.trim_start().starts_with("#[");
     let comment = above.iter().rev().skip_while(is_attribute);
@@ -223,7 +226,7 @@ fn doc(above: &[&str]) -> String {
     first.copied().collect::<Vec<_>>().join(" ")
 }
 
-/// A doc comment as the cell of a table: links are their words, bars are written out.
+/// Converts a doc comment to the cell of a Markdown table: links are replaced by their words, and vertical bars are escaped.
 fn cell(doc: &str) -> String {
     let mut out = String::new();
     let mut is_math = false;
@@ -253,7 +256,8 @@ fn cell(doc: &str) -> String {
     out
 }
 
-/// `line: comparison` for every comparison of code with a float literal that has no name and is not one of [`PLAIN`].
+/// Finds comparisons of a value with an unnamed floating-point literal that is not one of [`PLAIN`]. Returns `line: comparison`
+/// for each.
 fn bare_numbers(code: &str) -> Vec<String> {
     let mut found = Vec::new();
     for (k, line) in code.lines().enumerate() {
@@ -299,12 +303,12 @@ fn ends_with_bare(text: &str) -> bool {
     )
 }
 
-/// Characters of a literal; the sign of an exponent is left to [`is_bare`].
+/// True if a character may belong to a number literal. The sign of an exponent is not included; [`is_bare`] treats it.
 fn is_literal(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '.' | '_')
 }
 
-/// True for a float literal, or its start up to the sign of the exponent, that is not one of [`PLAIN`].
+/// True if a word is a floating-point literal that is not one of [`PLAIN`]. The word may end before the sign of the exponent.
 fn is_bare(word: &str) -> bool {
     let digits = word.replace('_', "");
     if !digits.starts_with(|c: char| c.is_ascii_digit()) || !digits.contains(['.', 'e']) {

@@ -18,7 +18,8 @@ pub(crate) struct Args {
 /// The page, from the workspace's root.
 const PAGE: &str = "docs/src/laws.md";
 
-/// Writes the page, or one line if it is not what the table says.
+/// Compares the book's page on impact laws with the library's table of laws. With the option `bless` the page is rewritten
+/// first. Returns one line if they differ.
 pub(crate) fn laws(root: &Path, args: &Args) -> anyhow::Result<Vec<String>> {
     let path = root.join(PAGE);
     if args.bless {
@@ -27,7 +28,7 @@ pub(crate) fn laws(root: &Path, args: &Args) -> anyhow::Result<Vec<String>> {
     violations(root)
 }
 
-/// One line if the page is not what the table says.
+/// Compares the book's page on impact laws with the library's table of laws. Returns one line if they differ.
 pub(crate) fn violations(root: &Path) -> anyhow::Result<Vec<String>> {
     let path = root.join(PAGE);
     let found = fs::read_to_string(&path).with_context(|| format!("reading {}", path.display()))?;
@@ -92,7 +93,8 @@ fn page() -> String {
     text
 }
 
-/// The table that leads from a situation to a law, and a line of example for each.
+/// Appends to `text` the table from which a reader chooses the impact law for a situation, and an example input line for each
+/// law.
 fn choices(text: &mut String) {
     text.push_str("## Which law shall I take?\n\n");
     text.push_str("| my impact | law | friction | restitution | answers | energy | cost |\n");

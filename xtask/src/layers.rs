@@ -73,7 +73,8 @@ const UPPER_PACKAGES: [&str; 5] = ["clap", "plotters", "rand", "rayon", "serde"]
 /// Packages that a feature of any crate may add: derives, and the caller's threads for independent runs.
 const FEATURES: [&str; 2] = ["serde", "rayon"];
 
-/// One line for every dependency in `root/crates/*/Cargo.toml` that the levels forbid.
+/// Checks the dependencies between the crates in `root/crates`. Each crate has a level and may depend only on lower levels.
+/// Returns one line for every forbidden dependency.
 pub(crate) fn violations(root: &Path) -> anyhow::Result<Vec<String>> {
     let workspace = read_manifest(&root.join("Cargo.toml"))?;
     let crates = root.join("crates");
@@ -102,7 +103,8 @@ fn read_manifest(path: &Path) -> anyhow::Result<Table> {
         .with_context(|| format!("parsing {}", path.display()))
 }
 
-/// One line for every violation in the manifest at `label`.
+/// Checks the dependencies in one crate's manifest. Returns one line for every forbidden one. `label` is the path of the
+/// manifest for messages.
 fn check(label: &str, manifest: &Table, workspace: &Table) -> Vec<String> {
     let name = manifest
         .get("package")
@@ -136,7 +138,8 @@ fn level_of(name: &str) -> Option<u8> {
         .map(|&(_, level)| level)
 }
 
-/// Why `name` may not depend on `dependency`, if so.
+/// Returns the reason why the crate `name` of level `level` may not depend on the package `dependency`; `None` if the
+/// dependency is allowed. `section` is the section of the manifest.
 fn problem(name: &str, level: u8, section: &str, dependency: &str) -> Option<String> {
     if let Some(below) = level_of(dependency) {
         let is_allowed = below < level || SIDEWAYS.contains(&(name, dependency));
@@ -160,8 +163,8 @@ fn problem(name: &str, level: u8, section: &str, dependency: &str) -> Option<Str
         .then(|| format!("allowed from level {UPPER_LEVEL} up, and {name} is level {level}"))
 }
 
-/// Section and package name of every dependency, those of single platforms included, and whether
-/// only a feature adds it.
+/// Returns all dependencies in a manifest, including those for single platforms. Each entry holds the section, the name of the
+/// package, and true if only a feature adds the dependency.
 fn dependencies(manifest: &Table, workspace: &Table) -> Vec<(String, String, bool)> {
     let mut tables = vec![(String::new(), manifest)];
     if let Some(targets) = manifest.get("target").and_then(Value::as_table) {
@@ -193,7 +196,8 @@ fn dependencies(manifest: &Table, workspace: &Table) -> Vec<(String, String, boo
     found
 }
 
-/// The name of a dependency as published, also when the manifest renames it.
+/// Returns the published name of a dependency, even if the manifest renames the package. `key` and `value` are the dependency's
+/// entry in the manifest.
 fn package_name(key: &str, value: &Value, workspace: &Table) -> String {
     let is_inherited = value.get("workspace").and_then(Value::as_bool) == Some(true);
     let inherited = || workspace.get("workspace")?.get("dependencies")?.get(key);

@@ -7,8 +7,8 @@ use std::process::Command;
 /// Endings of files that no one names: what a merge, a patch and an editor leave.
 const ENDINGS: [&str; 5] = [".orig", ".rej", ".bak", ".swp", "~"];
 
-/// One line for every leftover, and every link that leads nowhere or to an absolute path, among the files that Git
-/// tracks.
+/// Checks the files that Git tracks. Returns one line for every leftover of a merge or an editor, and for every symbolic link
+/// with an absolute or missing target.
 pub(crate) fn violations(root: &Path) -> anyhow::Result<Vec<String>> {
     if !root.join(".git").exists() {
         return Ok(Vec::new());

@@ -19,7 +19,7 @@ const ROOT_DOCUMENTS: [&str; 4] = [
 /// Folder of the book's chapters.
 const BOOK: &str = "docs/src";
 
-/// The book's chapters, by their paths from the root.
+/// Reads the chapters of the book. Returns their texts by the paths relative to `root`.
 pub(crate) fn chapters(root: &Path) -> anyhow::Result<BTreeMap<PathBuf, String>> {
     let book = root.join(BOOK);
     let mut chapters = BTreeMap::new();
@@ -39,7 +39,8 @@ fn text(root: &Path, document: &Path) -> anyhow::Result<String> {
     fs::read_to_string(&path).with_context(|| format!("reading {}", path.display()))
 }
 
-/// The book's chapters and the documents beside it, by their paths from the root.
+/// Reads the chapters of the book and the other documents of the repository. Returns their texts by the paths relative to
+/// `root`.
 pub(crate) fn documents(root: &Path) -> anyhow::Result<BTreeMap<PathBuf, String>> {
     let mut texts = chapters(root)?;
     for document in ROOT_DOCUMENTS {
@@ -49,7 +50,8 @@ pub(crate) fn documents(root: &Path) -> anyhow::Result<BTreeMap<PathBuf, String>
     Ok(texts)
 }
 
-/// One line for every link that leads nowhere, and every chapter that the summary leaves out.
+/// Checks the links in the documents. Returns one line for every link to a missing file or heading, and for every chapter that
+/// the book's summary lacks.
 pub(crate) fn violations(root: &Path) -> anyhow::Result<Vec<String>> {
     let chapters = chapters(root)?;
     let texts = documents(root)?;
@@ -87,7 +89,7 @@ pub(crate) fn violations(root: &Path) -> anyhow::Result<Vec<String>> {
     Ok(lines)
 }
 
-/// A path without `.` and `..`.
+/// Simplifies a path by resolving the components `.` and `..`, without access to the file system.
 fn normalized(path: &Path) -> PathBuf {
     let mut parts = PathBuf::new();
     for part in path.components() {
@@ -102,7 +104,7 @@ fn normalized(path: &Path) -> PathBuf {
     parts
 }
 
-/// The lines outside fenced code, with their numbers and without code spans and formulas.
+/// Returns the lines of a Markdown text outside fenced code, each with its line number. Code spans and formulas are removed.
 fn prose(text: &str) -> Vec<(usize, String)> {
     let mut fenced = false;
     let mut lines = Vec::new();
@@ -118,7 +120,7 @@ fn prose(text: &str) -> Vec<(usize, String)> {
     lines
 }
 
-/// Targets of inline links and images, with their lines.
+/// Returns the targets of the inline links and images in a Markdown text, each with its line number.
 fn links(text: &str) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     for (number, line) in prose(text) {
@@ -132,7 +134,7 @@ fn links(text: &str) -> Vec<(usize, String)> {
     found
 }
 
-/// Anchors of the headings, as mdBook and code forges make them.
+/// Returns the anchors of all headings of a Markdown text, as mdBook and code forges generate them.
 fn anchors(text: &str) -> BTreeSet<String> {
     let mut fenced = false;
     let mut anchors = BTreeSet::new();

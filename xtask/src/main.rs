@@ -114,13 +114,13 @@ fn main() -> anyhow::Result<()> {
     }
 }
 
-/// Folder of the workspace manifest.
+/// Returns the folder of the workspace's manifest.
 fn workspace_root() -> PathBuf {
     let xtask = Path::new(env!("CARGO_MANIFEST_DIR"));
     xtask.parent().unwrap_or(xtask).to_path_buf()
 }
 
-/// Prints one line per violation; any violation is an error.
+/// Prints one line for each violation that the check `check` found. Returns an error if there is any.
 fn finish(check: &str, violations: &[String]) -> anyhow::Result<()> {
     for violation in violations {
         eprintln!("{violation}");

@@ -77,7 +77,7 @@ pub(crate) fn numerics(root: &Path, args: &Args) -> anyhow::Result<Vec<String>> 
     Ok(lines)
 }
 
-/// The file of digests at a Git revision, if it was there.
+/// Reads the file of digests as of the Git revision `revision`; `None` if the file did not exist.
 fn file_at(root: &Path, revision: &str) -> anyhow::Result<Option<String>> {
     let git = |arguments: &[&str]| {
         let output = Command::new("git")
@@ -95,8 +95,8 @@ fn file_at(root: &Path, revision: &str) -> anyhow::Result<Option<String>> {
         .then(|| String::from_utf8_lossy(&shown.stdout).into_owned()))
 }
 
-/// Why the version of the later numbers does not fit the earlier ones. Scenarios that only one of
-/// them has are no move.
+/// Checks that the version number of the numerical results was raised if and only if digests of results changed. Returns one
+/// line if not. Scenarios that exist only in `earlier` or only in `later` are ignored.
 fn moved(earlier: &Numbers, later: &Numbers) -> Vec<String> {
     let different: Vec<&str> = later
         .digests
@@ -141,7 +141,7 @@ fn digests(golden: &Path) -> anyhow::Result<BTreeMap<String, String>> {
     Ok(digests)
 }
 
-/// FNV-1a, 64 bits, of the names and rounded values of a record's quantities and tables.
+/// Computes the 64-bit FNV-1a digest of the names and rounded values of a record's quantities and tables.
 fn digest(record: &Value) -> String {
     let mut text = String::new();
     for quantity in list(record, "quantities") {
@@ -168,7 +168,7 @@ fn list<'a>(value: &'a Value, key: &str) -> &'a [Value] {
         .map_or(&[], Vec::as_slice)
 }
 
-/// Appends names as they are and numbers rounded.
+/// Appends a JSON value to `text`: names unchanged, numbers rounded.
 fn write(value: &Value, text: &mut String) {
     match value {
         Value::Array(entries) => entries.iter().for_each(|entry| write(entry, text)),

@@ -9,7 +9,7 @@ use anyhow::{Context, ensure};
 /// A crate without default features, and the most packages it may bring, itself included.
 const LIMITS: [(&str, usize); 2] = [("carom", 30), ("carom-impact", 25)];
 
-/// One line for every crate that brings more packages than it may.
+/// Counts the packages that each crate with a limit needs. Returns one line for every crate that exceeds its limit.
 pub(crate) fn violations(root: &Path) -> anyhow::Result<Vec<String>> {
     let mut lines = Vec::new();
     for (name, most) in LIMITS {
@@ -26,7 +26,7 @@ pub(crate) fn violations(root: &Path) -> anyhow::Result<Vec<String>> {
     Ok(lines)
 }
 
-/// Names and versions of what a crate needs to run.
+/// Returns names and versions of all packages that the crate `name` needs at run time, including indirect dependencies.
 fn packages(root: &Path, name: &str) -> anyhow::Result<BTreeSet<String>> {
     let output = Command::new("cargo")
         .current_dir(root)
@@ -43,7 +43,8 @@ fn packages(root: &Path, name: &str) -> anyhow::Result<BTreeSet<String>> {
     Ok(text.lines().filter_map(package).collect())
 }
 
-/// Name and version of a line, without what follows them: a path, `(proc-macro)`, `(*)`.
+/// Returns the name and the version in a line of the output of `cargo tree`, without the remarks after them: a path,
+/// `(proc-macro)` or `(*)`.
 fn package(line: &str) -> Option<String> {
     let mut words = line.split_whitespace();
     Some(format!("{} {}", words.next()?, words.next()?))

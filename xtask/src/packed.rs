@@ -72,7 +72,7 @@ pub(crate) fn packed(root: &Path, args: &Args) -> anyhow::Result<Vec<String>> {
     Ok(lines)
 }
 
-/// Packs all crates and unpacks them.
+/// Packs all crates as for publication, and unpacks the archives into the folder `work`.
 fn unpack(root: &Path, work: &Path) -> anyhow::Result<Vec<Unpacked>> {
     let folder = work.join("unpacked");
     for old in [&folder, &work.join("package"), &work.join("scratch")] {
@@ -127,7 +127,7 @@ fn unpack(root: &Path, work: &Path) -> anyhow::Result<Vec<Unpacked>> {
     Ok(crates)
 }
 
-/// Cargo in a folder, with a target folder that the calls share.
+/// Prepares a call of Cargo in the folder `folder`. All calls share a target folder inside `work`.
 fn cargo(folder: &Path, work: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new("cargo");
     command
@@ -138,7 +138,7 @@ fn cargo(folder: &Path, work: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// The first fenced block in this language.
+/// Returns the content of the first fenced code block in this language; `None` if there is no such block.
 fn block(text: &str, language: &str) -> Option<String> {
     let fence = format!("```{language}\n");
     let (_, rest) = text.split_once(&fence)?;
@@ -154,7 +154,7 @@ fn write_package(folder: &Path, name: &str, manifest: &str, program: &str) -> an
     Ok(())
 }
 
-/// The manifest that puts unpacked crates in the place of published ones.
+/// Returns the text of a workspace manifest with the members `names`, in which the unpacked crates replace the published ones.
 fn workspace(names: &[String], crates: &[Unpacked]) -> String {
     let mut text =
         format!("[workspace]\nresolver = \"3\"\nmembers = {names:?}\n\n[patch.crates-io]\n");
@@ -164,7 +164,7 @@ fn workspace(names: &[String], crates: &[Unpacked]) -> String {
     text
 }
 
-/// Faults of the documentation as a host makes it.
+/// Builds the documentation of the unpacked crates as a documentation host does. Returns one line for every fault.
 fn documents(scratch: &Path, work: &Path, crates: &[Unpacked]) -> anyhow::Result<Vec<String>> {
     let mut lines = Vec::new();
     let mut documented = Vec::new();
@@ -223,7 +223,7 @@ fn browser() -> Option<String> {
         })
 }
 
-/// Pages with formulas: the first one and some others.
+/// Returns the paths of at most [`PAGES`] HTML pages in a documentation folder, beginning with `index.html`.
 fn pages(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let mut pages = Vec::new();
     for entry in fs::read_dir(folder).with_context(|| format!("reading {}", folder.display()))? {
@@ -245,7 +245,8 @@ fn pages(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
     Ok(pages)
 }
 
-/// The text after the first dollar sign that a reader of the page sees, or what KaTeX refused.
+/// Opens a page in a browser and searches for a formula that was not typeset. Returns the visible text after the first dollar
+/// sign, or the formula that KaTeX rejected. Returns `None` if all formulas of the page are typeset.
 fn raw_formula(browser: &str, page: &Path) -> anyhow::Result<Option<String>> {
     let output = Command::new(browser)
         .args([
@@ -269,7 +270,7 @@ fn raw_formula(browser: &str, page: &Path) -> anyhow::Result<Option<String>> {
         .map(|(_, after)| after.chars().take(40).collect()))
 }
 
-/// A page without scripts, styles, code and tags.
+/// Removes scripts, styles, code and tags from the HTML text of a page.
 fn visible(page: &str) -> String {
     let mut text = page.to_owned();
     for tag in ["script", "style", "pre", "code", "annotation", "head"] {

@@ -43,7 +43,8 @@ pub(crate) struct Args {
     check: bool,
 }
 
-/// Writes the page and the module, or says that the target is missing.
+/// Writes the playground, a web page in which carom runs as WebAssembly. The module is built unless `args` names a file. Prints
+/// a message if the WebAssembly target is not installed.
 pub(crate) fn playground(root: &Path, args: &Args) -> anyhow::Result<()> {
     let module = match &args.module {
         Some(file) => std::fs::read(file).with_context(|| format!("reading {}", file.display()))?,
@@ -70,7 +71,8 @@ struct Shown {
     answer: String,
 }
 
-/// Opens the page in a browser, which tries it and tells what was shown, and compares that with carom's own answers.
+/// Opens the playground in a browser, which operates the page, and compares the displayed results with the answers of the
+/// native library.
 fn check(root: &Path, out: &Path) -> anyhow::Result<()> {
     let browser = root.join("xtask/browser");
     ensure!(
@@ -113,7 +115,7 @@ fn check(root: &Path, out: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Writes the page of a module, and the module beside it.
+/// Writes the page of the playground and its WebAssembly module into the folder `out`.
 fn write(out: &Path, module: &[u8]) -> anyhow::Result<()> {
     let (page, packed) = page(module)?;
     std::fs::create_dir_all(out).with_context(|| format!("cannot create {}", out.display()))?;
@@ -131,7 +133,7 @@ fn write(out: &Path, module: &[u8]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The page if the target is installed: true if it was written.
+/// Builds the playground into the folder `out` and returns true. Returns false if the WebAssembly target is not installed.
 pub(crate) fn beside(root: &Path, out: &Path) -> anyhow::Result<bool> {
     match build(root)? {
         Some(file) => write(out, &std::fs::read(file)?).map(|()| true),
@@ -139,7 +141,7 @@ pub(crate) fn beside(root: &Path, out: &Path) -> anyhow::Result<bool> {
     }
 }
 
-/// Builds the module and answers its file; `None` if the target is not installed.
+/// Builds the WebAssembly module and returns the path of its file; `None` if the target is not installed.
 pub(crate) fn build(root: &Path) -> anyhow::Result<Option<PathBuf>> {
     if !is_installed()? {
         return Ok(None);
@@ -162,7 +164,7 @@ pub(crate) fn cargo() -> std::ffi::OsString {
     std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
 }
 
-/// True if the compiler has the target's standard library.
+/// True if the compiler has the standard library of the WebAssembly target.
 fn is_installed() -> anyhow::Result<bool> {
     let output = Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()))
         .args(["--print", "target-libdir", "--target", TARGET])
@@ -180,7 +182,8 @@ fn is_installed() -> anyhow::Result<bool> {
         .any(|name| name.to_string_lossy().starts_with("libstd-")))
 }
 
-/// The page, and the bytes of the packed module in it.
+/// Returns the HTML text of the playground with the compressed WebAssembly module in it, and the number of bytes of the
+/// compressed module.
 fn page(module: &[u8]) -> anyhow::Result<(String, usize)> {
     ensure!(
         module.starts_with(b"\0asm"),

@@ -38,7 +38,9 @@ pub(crate) struct Args {
     seed: u64,
 }
 
-/// One line for every answer that differs; what is not installed is said to be skipped.
+/// Compares the answers to random input lines on other platforms with those of this machine, and tests the lint against
+/// platform-dependent functions. Returns one line for every fault. Prints a message for a platform whose tools are not
+/// installed.
 pub(crate) fn portable(root: &Path, args: &Args) -> anyhow::Result<Vec<String>> {
     let mut faults = Vec::new();
     match elementary::let_pass(root)? {
@@ -79,7 +81,7 @@ struct Place {
     program: Command,
 }
 
-/// The machines at hand; what is not installed is said to be skipped.
+/// Returns the platforms on which the answers can be computed. Prints a message for a platform whose tools are not installed.
 fn places(root: &Path, args: &Args) -> anyhow::Result<Vec<Place>> {
     let mut out = Vec::new();
     match module(root, args)? {
@@ -104,7 +106,7 @@ fn places(root: &Path, args: &Args) -> anyhow::Result<Vec<Place>> {
     Ok(out)
 }
 
-/// Number of a command in the module's interface.
+/// Returns the number that stands for a command in the interface of the WebAssembly module.
 fn number(command: carom_wire::Command) -> u32 {
     match command {
         carom_wire::Command::Resolve => 0,
@@ -113,7 +115,8 @@ fn number(command: carom_wire::Command) -> u32 {
     }
 }
 
-/// The module's file, or the words for what is missing.
+/// Returns the path of the WebAssembly module, which is built unless `args` names a file. The inner error is a message about a
+/// tool that is not installed.
 fn module(root: &Path, args: &Args) -> anyhow::Result<Result<PathBuf, &'static str>> {
     if !is_there("node", &["--version"]) {
         return Ok(Err("skipped: WebAssembly (node is not installed)"));
@@ -133,7 +136,7 @@ fn is_there(program: &str, args: &[&str]) -> bool {
     command.status().is_ok_and(|status| status.success())
 }
 
-/// Builds the program that answers as the module does, for this machine.
+/// Builds the program for this machine that answers lines like the WebAssembly module. Returns its path.
 fn native_binary(root: &Path) -> anyhow::Result<PathBuf> {
     let web = root.join("web");
     let status = Command::new(playground::cargo())
@@ -149,7 +152,7 @@ fn native_binary(root: &Path) -> anyhow::Result<PathBuf> {
     Ok(web.join("target/web/carom-web-native"))
 }
 
-/// Lines that a program answers to the input.
+/// Runs a program with `input` as its standard input, and returns the lines of its output.
 fn answers(mut program: Command, input: &str) -> anyhow::Result<Vec<String>> {
     let mut child = program
         .stdin(Stdio::piped())
@@ -173,7 +176,8 @@ fn answers(mut program: Command, input: &str) -> anyhow::Result<Vec<String>> {
         .collect())
 }
 
-/// One line for each of the first answers that differ, and one for their number.
+/// Compares the answers of a platform, `found`, with those of this machine, `native`. Returns one line for each of the first
+/// different answers, and one with the number of different answers.
 fn differences(
     place: &str,
     asked: &[(carom_wire::Command, String)],

@@ -45,7 +45,8 @@ fn main() {
 }
 "#;
 
-/// Faults of the recipe.
+/// Tests the documented recipe for adding an impact law: follows it in a copy of the crates, and runs the resulting program.
+/// Returns the errors.
 pub(crate) fn recipe(root: &Path) -> anyhow::Result<Vec<String>> {
     let target = std::env::var_os("CARGO_TARGET_DIR");
     let target = target
@@ -66,7 +67,7 @@ pub(crate) fn recipe(root: &Path) -> anyhow::Result<Vec<String>> {
     Ok(text.lines().take(60).map(str::to_owned).collect())
 }
 
-/// Copies the crates to a folder and follows the recipe there.
+/// Copies the crates to the folder `copy` and makes the changes there that the recipe describes.
 fn followed(root: &Path, copy: &Path) -> anyhow::Result<()> {
     let page = read(&root.join("CONTRIBUTING.md"))?;
     let start = page
@@ -150,7 +151,7 @@ fn followed(root: &Path, copy: &Path) -> anyhow::Result<()> {
     workspace(root, copy)
 }
 
-/// Manifests of the copy: its members alone, and nothing that only tests need.
+/// Writes the manifests of the copied workspace: only the copied crates are members, and dependencies of tests are removed.
 fn workspace(root: &Path, copy: &Path) -> anyhow::Result<()> {
     let mut manifest: toml::Table = read(&root.join("Cargo.toml"))?.parse()?;
     let workspace = manifest
@@ -181,7 +182,7 @@ fn workspace(root: &Path, copy: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Blocks of Rust in a text, without the indentation of the list that they stand in.
+/// Returns the contents of the Rust code blocks in a Markdown text, without the indentation of a surrounding list.
 fn blocks(text: &str) -> Vec<String> {
     let parts = text.split("```rust\n").skip(1);
     let body = |part: &str| {
@@ -194,13 +195,14 @@ fn blocks(text: &str) -> Vec<String> {
     parts.map(body).collect()
 }
 
-/// Text between two marks.
+/// Returns the text between the marks `start` and `end`; `None` if a mark is missing.
 fn between<'t>(text: &'t str, start: &str, end: &str) -> Option<&'t str> {
     let (_, rest) = text.split_once(start)?;
     rest.split(end).next()
 }
 
-/// Replaces texts that a file has exactly once.
+/// Replaces pieces of text in a file. Each edit holds the old and the new piece. Fails unless the file contains the old piece
+/// exactly once.
 fn edit(path: &Path, edits: &[(&str, &str)]) -> anyhow::Result<()> {
     let mut text = read(path)?;
     for (old, new) in edits {
@@ -215,7 +217,7 @@ fn edit(path: &Path, edits: &[(&str, &str)]) -> anyhow::Result<()> {
     write(path, &text)
 }
 
-/// Copies the manifest, the README and the sources of a crate.
+/// Copies the manifest, the README and the sources of a crate to another folder.
 fn copy_folder(from: &Path, to: &Path) -> anyhow::Result<()> {
     for name in ["Cargo.toml", "README.md"] {
         write(&to.join(name), &read(&from.join(name))?)?;

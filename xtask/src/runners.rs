@@ -29,7 +29,7 @@ const TASKS: &str = "3";
 /// Time that a cluster may take.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// Runs the sweep in every way.
+/// Runs one sweep by every available method, such as Slurm and Python, and compares the results.
 pub(crate) fn runners(root: &Path, args: &Args) -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
     let sweep = Sweep {
@@ -83,7 +83,7 @@ fn binary(root: &Path, args: &Args) -> anyhow::Result<PathBuf> {
     Ok(root.join("target/release/carom"))
 }
 
-/// The plan of the break with 1600 cells.
+/// Writes the plan of a sweep over billiard breaks with 1600 cells into the folder `folder`. Returns the path of the plan.
 fn plan(root: &Path, folder: &Path) -> anyhow::Result<PathBuf> {
     let text = fs::read_to_string(root.join("examples/sweeps/break-map.toml"))?;
     let text = text.replace("1000]", "40]").replace("= 1000", "= 20");
@@ -110,7 +110,7 @@ impl Sweep {
         self.folder.join(name).display().to_string()
     }
 
-    /// SHA-256 of the merged folder.
+    /// Merges the files of the sweep in the folder `name`, and returns the SHA-256 digest of the merged table.
     fn merged(&self, name: &str) -> anyhow::Result<String> {
         let out = self.out(name);
         let merged = self.carom(&["merge", &out, "-o", &format!("{out}.parquet")])?;
@@ -135,7 +135,7 @@ impl Sweep {
         self.merged("threads")
     }
 
-    /// The body of the Slurm script, one task after the other.
+    /// Runs the script for Slurm by bash, one task after the other, without the scheduler.
     fn on_bash(&self) -> anyhow::Result<Ran> {
         if Command::new("bash").arg("--version").output().is_err() {
             return Ok(Ran::Skipped("there is no bash"));
@@ -209,7 +209,7 @@ impl Sweep {
         self.merged("ray").map(Ran::Gave)
     }
 
-    /// `carom.sweep.run` on two workers.
+    /// Runs the sweep by the Python function `carom.sweep.run` with two workers.
     fn by_python(&self, python: &Path) -> anyhow::Result<Ran> {
         if !imports(python, "ray, carom.sweep") {
             return Ok(Ran::Skipped(
@@ -233,7 +233,7 @@ impl Sweep {
     }
 }
 
-/// True if a Python has modules.
+/// True if the Python interpreter `python` can import the given modules.
 fn imports(python: &Path, modules: &str) -> bool {
     let found = Command::new(python)
         .args(["-c", &format!("import {modules}")])

@@ -21,7 +21,8 @@ pub(crate) struct Args {
     only: Option<String>,
 }
 
-/// Solves every file and prints a line for each; an error if one misses the goal.
+/// Solves the friction problems in all files of a folder whose names end in `.dat`, and prints one line for each. Fails if a
+/// solution misses the required accuracy.
 pub(crate) fn siconos(args: &Args) -> anyhow::Result<()> {
     let entries = std::fs::read_dir(&args.folder)?.collect::<Result<Vec<_>, _>>()?;
     let mut paths: Vec<PathBuf> = entries.iter().map(std::fs::DirEntry::path).collect();

@@ -21,7 +21,7 @@ const PANICS: [&str; 6] = [
     "dbg!",
 ];
 
-/// One line for every violation in `root/crates/**/*.rs` and in the formulas of the book.
+/// Checks the style of all Rust files in `root/crates` and the formulas in the book. Returns one line for every violation.
 pub(crate) fn violations(root: &Path) -> anyhow::Result<Vec<String>> {
     let mut files = Vec::new();
     collect(&root.join("crates"), &mut files)?;
@@ -82,13 +82,13 @@ pub(crate) fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> anyhow::Result
     Ok(())
 }
 
-/// True if a file belongs to one of these modules, given without `.rs`.
+/// True if a source file belongs to one of the test modules, whose paths are given without `.rs`.
 pub(crate) fn is_test_module(file: &Path, modules: &BTreeSet<PathBuf>) -> bool {
     let module = file.with_extension("");
     module.ancestors().any(|part| modules.contains(part))
 }
 
-/// Path, without `.rs`, of the module that `mod name;` in `file` refers to.
+/// Returns the path, without `.rs`, of the module `name` that is declared by `mod name;` in the file `file`.
 fn submodule(file: &Path, name: &str) -> PathBuf {
     let owns_folder = ["lib", "main", "mod"]
         .iter()
@@ -110,7 +110,8 @@ struct Glyph {
     is_math: bool,
 }
 
-/// `line: problem` for every formula in the doc comments of `source` that Markdown would garble.
+/// Finds formulas in doc comments that Markdown would change, for example by reading `_` as emphasis. Returns `line: problem`
+/// for each.
 fn garbled_formulas(source: &str) -> Vec<String> {
     let mut problems = BTreeSet::new();
     for paragraph in paragraphs(source) {
@@ -128,7 +129,7 @@ fn garbled_formulas(source: &str) -> Vec<String> {
         .collect()
 }
 
-/// The paragraphs of all doc comments, without code blocks, each line with its number.
+/// Splits all doc comments of a source file into paragraphs. Each line has its line number; code blocks are omitted.
 fn paragraphs(source: &str) -> Vec<Vec<(usize, &str)>> {
     let mut paragraphs = vec![Vec::new()];
     let mut fence: Option<&str> = None;
@@ -162,7 +163,8 @@ fn paragraphs(source: &str) -> Vec<Vec<(usize, &str)>> {
     paragraphs
 }
 
-/// Marks code spans and formulas; also returns the line of a dollar sign that nothing closes.
+/// Splits a paragraph into characters, marked as code span, formula or text. Also returns the line of a dollar sign without a
+/// closing one.
 fn glyphs(paragraph: &[(usize, &str)]) -> (Vec<Glyph>, Option<usize>) {
     let mut glyphs = Vec::new();
     for &(line, text) in paragraph {
@@ -222,7 +224,7 @@ fn glyphs(paragraph: &[(usize, &str)]) -> (Vec<Glyph>, Option<usize>) {
     (glyphs, unpaired)
 }
 
-/// Number of repetitions of `char` from `at` on.
+/// Returns the number of equal characters `char` in a row from the index `at` on.
 fn run(glyphs: &[Glyph], at: usize, char: char) -> usize {
     glyphs[at..]
         .iter()
@@ -230,7 +232,8 @@ fn run(glyphs: &[Glyph], at: usize, char: char) -> usize {
         .count()
 }
 
-/// Backslashes before punctuation and opening tags in formulas.
+/// Finds backslashes before punctuation, and opening tags, in formulas: Markdown would remove them. Returns the line and a
+/// message for each.
 fn eaten_characters(glyphs: &[Glyph]) -> Vec<(usize, String)> {
     let mut problems = Vec::new();
     let mut at = 0;
@@ -269,7 +272,8 @@ fn eaten_characters(glyphs: &[Glyph]) -> Vec<(usize, String)> {
     problems
 }
 
-/// Lines within a formula that Markdown reads as the start of a list or of a quotation.
+/// Finds lines within a formula that Markdown reads as the start of a list or a quotation. Returns the line and a message for
+/// each.
 fn list_items(glyphs: &[Glyph]) -> Vec<(usize, String)> {
     let starts = glyphs.windows(3).filter(|three| {
         let is_inside = three[0].is_math && three[1].is_math;
@@ -285,7 +289,8 @@ fn list_items(glyphs: &[Glyph]) -> Vec<(usize, String)> {
         .collect()
 }
 
-/// Pairs of `_` or `*` that Markdown reads as emphasis although one of them is in a formula.
+/// Finds a pair of `_` or `*` that Markdown reads as emphasis although one of them is in a formula. Returns the line and a
+/// message for the first pair.
 fn emphasis(glyphs: &[Glyph]) -> Option<(usize, String)> {
     let char_at = |at: Option<usize>| {
         at.and_then(|at| glyphs.get(at))
@@ -372,18 +377,18 @@ impl Code {
         Self { text, test_modules }
     }
 
-    /// The text that is left, line by line that of the source.
+    /// Returns the remaining text, in which each line has the number of the line in the source.
     pub(crate) fn text(&self) -> String {
         self.text.iter().collect()
     }
 
-    /// Paths, without `.rs`, of the test modules that the file declares.
+    /// Returns the paths, without `.rs`, of the test modules that the file declares.
     pub(crate) fn test_modules(&self, file: &Path) -> impl Iterator<Item = PathBuf> {
         let modules = self.test_modules.iter();
         modules.map(|module| submodule(file, module))
     }
 
-    /// `line: problem` for every panic.
+    /// Finds calls in the code that can panic. Returns `line: problem` for each.
     fn panics(&self) -> Vec<String> {
         let text: String = self.text.iter().collect();
         let mut problems = Vec::new();
@@ -417,7 +422,7 @@ fn blank(text: &mut [char]) {
         .for_each(|char| *char = ' ');
 }
 
-/// End of the item that starts at `start`: its semicolon or closing brace.
+/// Returns the index after the end of the item that starts at `start`: after its semicolon or its closing brace.
 fn end_of_item(text: &[char], start: usize) -> usize {
     let mut depth = 0_usize;
     for (at, char) in text.iter().enumerate().skip(start) {
@@ -436,7 +441,7 @@ fn end_of_item(text: &[char], start: usize) -> usize {
     text.len()
 }
 
-/// The source with every comment, string and character literal replaced by spaces.
+/// Replaces every comment, string and character literal in a source text by spaces. Line breaks stay.
 fn without_comments_and_strings(source: &str) -> Vec<char> {
     let mut text: Vec<char> = source.chars().collect();
     let mut at = 0;
@@ -453,7 +458,7 @@ fn without_comments_and_strings(source: &str) -> Vec<char> {
     text
 }
 
-/// End of the comment or literal that starts at `at`, if one does.
+/// Returns the index after the comment or literal that starts at `at`; `None` if no comment or literal starts there.
 fn literal_end(text: &[char], at: usize) -> Option<usize> {
     let char = |offset: usize| text.get(at + offset).copied().unwrap_or('\n');
     let is_word = |char: char| char.is_alphanumeric() || char == '_';
@@ -493,7 +498,7 @@ fn literal_end(text: &[char], at: usize) -> Option<usize> {
     }
 }
 
-/// End of a literal whose quotes may be escaped.
+/// Returns the index after the string or character literal that starts at `at`. Escaped quotation marks do not end the literal.
 fn quoted_end(text: &[char], at: usize) -> usize {
     let mut end = at + 1;
     while end < text.len() && text[end] != text[at] {

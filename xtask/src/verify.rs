@@ -96,7 +96,8 @@ fn read(path: &Path) -> anyhow::Result<Record> {
     serde_json::from_str(&text).with_context(|| format!("cannot read {}", path.display()))
 }
 
-/// First line where the blessed file and the one that would be written now differ.
+/// Compares a stored record with the text of a new one. Returns a line about the first different line; the list is empty for
+/// equal texts.
 fn byte_differences(path: &Path, fresh: &Record) -> anyhow::Result<Vec<String>> {
     let (kept, fresh) = (std::fs::read_to_string(path)?, golden::text(fresh)?);
     if kept == fresh {
@@ -111,7 +112,8 @@ fn byte_differences(path: &Path, fresh: &Record) -> anyhow::Result<Vec<String>> 
     Ok(vec![line])
 }
 
-/// Golden records without a scenario: reported, or removed when blessing.
+/// Finds stored records of scenarios that no longer exist. With `bless` their files are removed; otherwise they are printed.
+/// Returns the number of printed ones.
 fn orphans(golden: &Path, bless: bool) -> anyhow::Result<usize> {
     let mut found = 0;
     let files: Vec<PathBuf> = std::fs::read_dir(golden)?
@@ -136,8 +138,9 @@ fn orphans(golden: &Path, bless: bool) -> anyhow::Result<usize> {
     Ok(found)
 }
 
-/// One line for every quantity that misses what a paper prints without a reason, has a reason without
-/// missing it, or misses a closed form or an independent value.
+/// Compares the quantities of a record with their expected values. Returns one line for every quantity that differs from the
+/// printed value without a reason, that has a reason but does not differ, or that differs from a closed form or an independent
+/// value.
 fn against_expected(record: &Record) -> Vec<String> {
     let mut lines = Vec::new();
     for q in &record.quantities {
@@ -163,7 +166,8 @@ fn against_expected(record: &Record) -> Vec<String> {
     lines
 }
 
-/// One line for every value that moved, appeared or vanished.
+/// Compares the numbers of a stored record with those of a new one. Returns one line for every number that changed, appeared or
+/// vanished.
 fn differences(golden: &Record, fresh: &Record) -> Vec<String> {
     let (old, new) = (values(golden), values(fresh));
     let names: std::collections::BTreeSet<&String> = old.keys().chain(new.keys()).collect();
@@ -190,7 +194,7 @@ fn is_close(a: f64, b: f64) -> bool {
     (a - b).abs() <= ATOL + RTOL * a.abs().max(b.abs())
 }
 
-/// Every number of a record, by a name that says where it stands.
+/// Returns every number in a record by a name that describes its place.
 fn values(record: &Record) -> BTreeMap<String, f64> {
     let mut values = BTreeMap::new();
     for quantity in &record.quantities {
@@ -206,7 +210,8 @@ fn values(record: &Record) -> BTreeMap<String, f64> {
     values
 }
 
-/// Content of figures and animations without numbers: those that matter stand in the tables.
+/// Returns the name of each figure with its number of marks, and of each animation with its number of frames. Other numbers in
+/// figures and animations are not compared, because the important ones stand in tables.
 fn shape(record: &Record) -> Vec<(String, usize)> {
     let figures = record.figures.iter();
     let animations = record.animations.iter();

@@ -21,8 +21,8 @@ const PHRASES: [&str; 5] = [
 /// Folders with Rust code, from the root.
 const FOLDERS: [&str; 4] = ["benches", "crates", "python", "xtask"];
 
-/// One line for every comment line of the workspace that opens with one of [`OPENERS`] or contains one of
-/// [`PHRASES`].
+/// Checks the wording of the comments in the workspace. Returns one line for every comment line that begins with one of
+/// [`OPENERS`] or contains one of [`PHRASES`].
 pub(crate) fn violations(root: &Path) -> anyhow::Result<Vec<String>> {
     let mut files = Vec::new();
     for folder in FOLDERS {
@@ -39,7 +39,7 @@ pub(crate) fn violations(root: &Path) -> anyhow::Result<Vec<String>> {
     Ok(lines)
 }
 
-/// Numbers of the offending lines, with their fault.
+/// Checks the wording of all comment lines of a source text. Returns the line number and the fault of each rejected line.
 fn riddles(text: &str) -> impl Iterator<Item = String> {
     text.lines().enumerate().filter_map(|(k, line)| {
         let fault = riddle(line)?;

@@ -78,8 +78,8 @@ enum Command {
 }
 
 impl Command {
-    /// True if Ctrl-C ends this command at once. It is false for sweeps, which first finish the current part of the table,
-    /// and for commands that take only an instant.
+    /// True if Ctrl-C ends this command at once. False for sweeps, which first finish the current part of the table, and for
+    /// commands that take only an instant.
     fn ends_on_signals(&self) -> bool {
         matches!(
             self,

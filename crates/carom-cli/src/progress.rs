@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 /// Time between two updates, and before the first one: short runs show no progress.
 const INTERVAL: Duration = Duration::from_millis(500);
 
-/// Creates the progress display for the run of a scenario. It shows nothing if `is_quiet` is true or stderr is not a
+/// Creates the progress display for the run of a scenario. The display shows nothing if `is_quiet` is true or stderr is not a
 /// terminal.
 pub(crate) fn on_terminal(is_quiet: bool) -> Progress {
     if is_quiet || !std::io::stderr().is_terminal() {
@@ -19,8 +19,8 @@ pub(crate) fn on_terminal(is_quiet: bool) -> Progress {
     Progress::new(move |advance| show(&in_words(advance, start.elapsed()), is_over(advance)))
 }
 
-/// Returns a function that shows the progress in computing samples for one line of input, called with the numbers of
-/// finished and of all samples. It shows nothing if `is_quiet` is true or stderr is not a terminal.
+/// Returns a function that shows the progress in computing samples for one line of input, called with the numbers of finished
+/// and of all samples. Nothing is shown if `is_quiet` is true or stderr is not a terminal.
 pub(crate) fn samples_on_terminal(is_quiet: bool) -> impl Fn(u64, u64) {
     let show = (!is_quiet && std::io::stderr().is_terminal()).then(shown);
     move |done, total| {
@@ -60,8 +60,8 @@ fn in_words<'a>(advance: Advance<'a>, elapsed: Duration) -> impl Fn() -> String 
     }
 }
 
-/// Returns a function that shows a progress text on stderr at most twice per second, and erases it at the end of the run.
-/// Its arguments are a function that makes the text, and a flag that is true at the end.
+/// Returns a function that shows a progress text on stderr at most twice per second, and erases it at the end of the run. The
+/// arguments of the returned function are a function that makes the text, and a flag that is true at the end.
 fn shown() -> impl Fn(&dyn Fn() -> String, bool) {
     let shown = Mutex::new((Instant::now(), false));
     move |text, is_over| {

@@ -49,7 +49,8 @@ pub(crate) fn message(error: &Error, command: &Command, args: &[OsString]) -> St
     }
 }
 
-/// Returns the message that a subcommand is missing. It lists the subcommands of the innermost command that `args` names.
+/// Returns the message that a subcommand is missing. The message lists the subcommands of the innermost command that `args`
+/// names.
 fn needed(command: &Command, args: &[OsString]) -> String {
     let mut at = command;
     for word in args.iter().skip(1).filter_map(|word| word.to_str()) {
@@ -60,8 +61,8 @@ fn needed(command: &Command, args: &[OsString]) -> String {
     format!("a command is needed: {}; see --help", names.join(", "))
 }
 
-/// Returns the question "did you mean ...?" with the nearest name that the argument parser found; an empty text if it found
-/// none. `kind` selects the kind of name, such as argument or value.
+/// Returns the question "did you mean ...?" with the nearest name that the argument parser suggests; an empty text without a
+/// suggestion. `kind` selects the kind of name, such as argument or value.
 fn suggested(error: &Error, kind: ContextKind) -> String {
     let name = match error.get(kind) {
         Some(ContextValue::String(name)) => Some(name),

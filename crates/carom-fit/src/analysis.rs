@@ -5,8 +5,8 @@ use crate::fit::{Cases, LawFit};
 use crate::impact::Census;
 use crate::noise::NoiseModel;
 
-/// Results of an analysis of tracked poses: the impacts that were found, the noise of the tracker, and one fit for each
-/// requested impact law.
+/// Results of [`analyze`](crate::analyze) for the tracked poses of an experiment: the impacts that were found, the noise of the
+/// tracker, and one fit for each requested impact law.
 #[derive(Clone, Debug)]
 pub struct Analysis {
     /// Estimated noise, gravity and plane.

@@ -105,8 +105,8 @@ fn counts(n: usize, seed: u64, resample: u64) -> Vec<f64> {
     counts
 }
 
-/// Computes the derivatives of the residual vectors of all impacts with respect to gravity, at the most probable
-/// parameters. They are central differences with the given step (m/s²).
+/// Computes the derivatives of the residual vectors of all impacts with respect to gravity, at the most probable parameters.
+/// The derivatives are computed as central differences with the given step (m/s²).
 fn by_gravity(
     model: &Model<'_>,
     cases: &[Case],
@@ -129,9 +129,9 @@ fn by_gravity(
     cases.par_iter().map(derivative).collect()
 }
 
-/// Fits the free parameters again on bootstrap resamples of the tosses, and gravity, too, if it was estimated from
-/// the flights. `resamples` is their number, and the search starts at `optimum`. Returns one point (values of the
-/// free parameters) per resample.
+/// Fits the free parameters again on bootstrap resamples of the tosses, and gravity, too, if it was estimated from the flights.
+/// The pair holds the number of resamples and the seed; the search starts at `optimum`. Returns one point (values of the free
+/// parameters) per resample.
 pub(crate) fn resampled_optima(
     model: &Model<'_>,
     cases: &[Case],
@@ -194,8 +194,8 @@ pub(crate) fn resampled_optima(
         .collect()
 }
 
-/// Returns the 95 % confidence interval of free parameter `k`, from the percentiles of its values in the bootstrap
-/// resamples `optima`. It is extended to contain `estimate`. `None` without resamples.
+/// Returns the 95 % confidence interval of free parameter `k`, from the percentiles of its values in the bootstrap resamples
+/// `optima`. An interval without the value `estimate` is extended to this value. `None` without resamples.
 pub(crate) fn interval(optima: &[Point], k: usize, estimate: f64) -> Option<[f64; 2]> {
     let mut values: Vec<f64> = optima.iter().map(|point| point[k]).collect();
     let low = quantile(&mut values, 0.025)?;

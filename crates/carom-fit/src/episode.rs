@@ -18,15 +18,15 @@ pub(crate) struct Episode {
 }
 
 impl Episode {
-    /// Returns the index of the first sample of the flight after this episode (run of samples in which a force
-    /// besides gravity acts). An impact between two samples flags one or both of them. Two flagged samples therefore
-    /// still belong to the flights, a single one to neither.
+    /// Returns the index of the first sample of the flight after this episode (run of samples in which a force besides gravity
+    /// acts). If only one sample is flagged, that sample belongs to no flight. Otherwise the last flagged sample is the first
+    /// one of the flight: an impact between two samples flags both, although the body flies at both.
     fn flight_after(self) -> usize {
         self.last + usize::from(self.first == self.last)
     }
 
-    /// Returns the index one past the last sample of the flight before this episode (run of samples in which a force
-    /// besides gravity acts).
+    /// Returns the index one past the last sample of the flight before this episode (run of samples in which a force besides
+    /// gravity acts). If several samples are flagged, the first flagged one still belongs to the flight.
     fn flight_before(self) -> usize {
         self.first + usize::from(self.first != self.last)
     }
@@ -46,8 +46,8 @@ pub(crate) enum Verdict {
     Short,
 }
 
-/// Returns the indices of the samples at which the body is not in free flight, in time order. There the acceleration
-/// from the second difference of positions differs from gravity by more than the noise explains.
+/// Returns the indices of the samples at which the body is not in free flight, in time order. At such a sample the
+/// acceleration, computed from the second difference of positions, differs from gravity by more than the noise explains.
 pub(crate) fn flags(toss: &Poses, noise: &NoiseModel) -> Vec<usize> {
     let h = toss.time_step();
     let statistical = 6.0 * 6.0_f64.sqrt() * noise.widest_position_spread / (h * h);
@@ -71,12 +71,12 @@ pub(crate) fn episodes(toss: &Poses, noise: &NoiseModel) -> Vec<Episode> {
     episodes
 }
 
-/// Classifies an episode of a toss: a run of samples in which a force besides gravity acts. It may be an impact
-/// between two flights, be too long, or have a flight next to it that is too short. `place` is its index in the list,
-/// and `samples` the number of samples of the toss.
+/// Classifies an episode of a toss: a run of samples in which a force besides gravity acts. The result is an impact between two
+/// flights, an episode that is too long, or an episode next to a flight that is too short. `place` is the index of the episode
+/// in the list, and `samples` the number of samples of the toss.
 ///
-/// A flight extends to the neighboring episode and includes the flagged sample next to it: there the deviation
-/// of the pose from the flight is smaller than one that would have flagged the sample before it, too.
+/// A flight reaches to the neighboring episode. The flagged sample of that episode next to the flight is included: its pose
+/// deviates little from the flight, since otherwise the sample before it would be flagged, too.
 pub(crate) fn verdict(
     episodes: &[Episode],
     place: usize,

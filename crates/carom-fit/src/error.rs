@@ -104,7 +104,8 @@ pub enum PoseError {
     },
 }
 
-/// Reason why a setup of an experiment, an estimate of its noise or a fit of an impact law failed.
+/// Reason why the setup of an experiment is invalid, or why the noise could not be estimated or an impact law could not be
+/// fitted.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FitError {

@@ -10,19 +10,21 @@ use nalgebra::{Matrix3, Vector3};
 /// Smallest number of second differences for an estimate of the noise.
 const FEWEST_TRIPLES: usize = 12;
 
-/// Estimates the noise of the tracker, gravity and the plane from tracked poses: noise and gravity from second differences of
-/// the poses in flight, the plane from the last poses of each toss.
+/// Estimates the noise of the tracker, gravity and the contact plane from tracked poses. Noise and gravity result from the
+/// poses in flight. The offset of the plane along its known normal results from the last pose of each toss, in which the body
+/// rests. Gravity and offset that `setup` gives are used instead of estimates.
 ///
-/// Let $h$ be the median time step of a toss, $p_k$ and $R_k$ its positions and attitudes, and
-/// $a_k = (p_{k+1} - 2p_k + p_{k-1})/h^2$ in flight. The noise of a position is the spread of $a_kh^2$ divided
-/// by $\sqrt6$. The noise of an attitude is the spread of the differences of $\log(R_k^TR_{k+1})$, minus the
-/// change that Euler's equations predict, divided by $\sqrt6$. The spread along an axis is 1.4826 times the
-/// median absolute deviation; spreads without axes do not depend on the world axes.
+/// Let $h$ be the median time step of a toss, and let $p_k$ and $R_k$ be the positions and attitudes of the body in flight. The
+/// accelerations are $a_k = (p_{k+1} - 2p_k + p_{k-1})/h^2$. The noise of a position is the spread of $a_kh^2$, divided by
+/// $\sqrt6$. For the noise of an attitude, the differences of consecutive rotations $\log(R_k^TR_{k+1})$ are computed, and the
+/// change that Euler's equations predict is subtracted. The noise is the spread of the results, divided by $\sqrt6$. A spread
+/// along one axis is 1.4826 times the median absolute deviation. A spread over all directions does not depend on the choice of
+/// the world axes.
 ///
-/// Huber's mean of $a_k$ is a first estimate of gravity, with which flights are recognized. The final estimate
-/// is Huber's mean of the parabolas through whole flights, weighted by their accuracy. An error of gravity
-/// causes an error of all velocities at the impacts, with equal signs before the impacts and the opposite sign
-/// after them.
+/// Huber's mean of $a_k$ is a first estimate of gravity, with which flights are recognized. For the final estimate, a parabola
+/// is fitted to the positions of each whole flight. Gravity is Huber's mean of the accelerations of these parabolas, weighted
+/// by their accuracy. An error of gravity causes errors of all velocities at the impacts: they have equal signs before the
+/// impacts, and the opposite sign after them.
 ///
 /// # Errors
 ///
@@ -84,8 +86,8 @@ pub fn estimate_noise(poses: &[Poses], setup: &Setup) -> Result<NoiseModel, FitE
     Ok(noise)
 }
 
-/// Estimates the contact plane from the last pose of each toss, in which the body rests on it. Its offset along the
-/// known normal is the median over the tosses. Also returns the slopes of the resting heights along two tangents, a
+/// Estimates the contact plane from the last pose of each toss, in which the body rests on the plane. The offset of the plane
+/// along its known normal is the median over the tosses. Also returns the slopes of the resting heights along two tangents, a
 /// measure of the tilt.
 fn estimate_plane(poses: &[Poses], setup: &Setup) -> Result<(Plane, [f64; 2]), FitError> {
     let normal = setup.plane.normal;

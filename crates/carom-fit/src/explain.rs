@@ -10,8 +10,8 @@ pub(crate) const UNEXPLAINED: f64 = 0.1;
 /// An energy ratio above this cannot result from an impact.
 pub(crate) const ENERGY_RATIO: f64 = 1.02;
 
-/// Checks of a measured impact that hold for every rigid-body impact law with impulses at the touching vertices: the
-/// unexplained part of its velocity change, and its energy ratio.
+/// Two properties of a measured impact that show if any rigid-body impact law with impulses at the touching vertices can
+/// explain the impact: the unexplained part of the velocity change, and the energy ratio.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct OuterBound {
     /// Distance (kinetic norm) of the velocity change from those that impulses with nonnegative normal parts
@@ -22,8 +22,8 @@ pub struct OuterBound {
 }
 
 impl OuterBound {
-    /// True if no rigid-body impact law explains the measured impact: its unexplained velocity change or its energy ratio is
-    /// too large.
+    /// True if no rigid-body impact law explains the measured impact, because the unexplained part of the velocity change is
+    /// above 0.1 or the energy ratio is above 1.02.
     #[must_use]
     pub fn is_outside(&self) -> bool {
         self.unexplained > UNEXPLAINED || self.energy_ratio > ENERGY_RATIO
@@ -42,9 +42,9 @@ pub(crate) fn outer_bound(case: &Case, parameters: &Parameters) -> OuterBound {
     }
 }
 
-/// Computes the part of a measured velocity change that no contact impulses explain, relative to the velocity before
-/// the impact (kinetic norm). Tangential impulses are unrestricted, so that their effects are projected out. The rest
-/// is compared with nonnegative combinations of normals, see [`nearest_in_cone`]. `None` if the mass matrix, whose
+/// Computes the part of a measured velocity change that no contact impulses explain, relative to the velocity before the impact
+/// (kinetic norm). Tangential impulses are unrestricted, so that their effects are projected out. The result is the distance of
+/// the remaining vector from the cone of nonnegative combinations of the projected normals. `None` if the mass matrix, whose
 /// inertia is multiplied by `inertia_factor`, is not positive definite.
 fn unexplained(case: &Case, inertia_factor: f64) -> Option<f64> {
     let lower = case.mass_matrix(inertia_factor).cholesky()?.l();

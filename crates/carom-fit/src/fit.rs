@@ -17,7 +17,8 @@ const IDENTIFIABLE_FALL: f64 = 1.92;
 /// Smallest number of impacts of a toss that is fitted separately.
 const FEWEST_OF_A_TOSS: usize = 3;
 
-/// Options for fitting an impact law to measured impacts: number and seed of the resamples for the intervals, and details.
+/// Options for fitting an impact law to measured impacts: number and seed of the bootstrap resamples for confidence intervals,
+/// and a flag for separate fits of kinds of impacts and of single tosses.
 ///
 /// # Examples
 ///
@@ -49,8 +50,8 @@ impl Default for FitOptions {
 }
 
 impl FitOptions {
-    /// Creates options for a fit. `bootstrap` is the number of resamples of the tosses from which intervals are computed,
-    /// `seed` the seed of the resampling.
+    /// Creates options for fitting an impact law. `bootstrap` is the number of resamples of the tosses from which confidence
+    /// intervals are computed; with 0 there are no intervals. `seed` selects the random numbers of the resampling.
     #[must_use]
     pub fn new(bootstrap: u64, seed: u64) -> Self {
         Self {
@@ -61,7 +62,8 @@ impl FitOptions {
     }
 }
 
-/// Agreement of an impact law, with given parameters, with the measured impacts: likelihood and misfits.
+/// Agreement of an impact law, with given parameters, with the measured impacts: log likelihood and misfits. A misfit is the
+/// distance between the predicted and the measured velocity after an impact, relative to the velocity before it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Score {
     /// Scale $s$ of the distribution of misfits, see [`log_density`].
@@ -90,7 +92,8 @@ impl Score {
     }
 }
 
-/// Parameter of an impact law that was fitted, with its 95 % interval.
+/// Result for one fitted parameter of an impact law: its 95 % confidence interval, and a flag that tells if the data determine
+/// the parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
     /// Parameter that was fitted.
@@ -104,8 +107,8 @@ pub struct Estimate {
     pub is_identifiable: bool,
 }
 
-/// Fit of an impact law to the impacts of one kind only (one, two, or more vertices touch). The inertia is the one fitted to
-/// all impacts.
+/// Fit of restitution and friction of an impact law to the impacts of one kind only (one, two, or more vertices touch). The
+/// inertia is kept at the value that was fitted to all impacts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct KindFit {
     /// Kind of impacts.
@@ -118,7 +121,7 @@ pub struct KindFit {
     pub parameters: Parameters,
 }
 
-/// Mean and standard deviation of one fitted parameter over single tosses.
+/// Mean and standard deviation of a parameter of an impact law that was fitted to each toss separately.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct Variation {
     /// Mean over the tosses.
@@ -127,8 +130,8 @@ pub struct Variation {
     pub spread: f64,
 }
 
-/// Fits of an impact law to single tosses, each with at least three impacts. They show the variation between tosses, not an
-/// estimate.
+/// Variation of restitution and friction between tosses. The impact law was fitted separately to each toss with at least three
+/// impacts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TossFits {
     /// Variation of the restitution.
@@ -139,7 +142,7 @@ pub struct TossFits {
     pub tosses: usize,
 }
 
-/// Result of fitting one impact law to the measured impacts: parameters, intervals and scores.
+/// Result of fitting one impact law to the measured impacts: parameters, confidence intervals and scores.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LawFit {
     /// Law that was fitted.
@@ -159,7 +162,8 @@ pub struct LawFit {
     pub per_toss: Option<TossFits>,
 }
 
-/// Measured impacts, prepared so that impact laws can predict them repeatedly.
+/// Measured impacts with the data that predictions by impact laws need. [`fit`](Self::fit) and [`score`](Self::score) compare
+/// laws with them.
 #[derive(Clone, Debug)]
 pub struct Cases {
     pub(crate) cases: Vec<Case>,
@@ -169,7 +173,8 @@ pub struct Cases {
 }
 
 impl Cases {
-    /// Prepares measured impacts for predictions, with the body of `setup` and with the plane and gravity of `noise`.
+    /// Prepares measured impacts for predictions by impact laws. The body is that of `setup`; plane and gravity are those of
+    /// `noise`.
     #[must_use]
     pub fn new(impacts: &[Impact], setup: &Setup, noise: &NoiseModel) -> Self {
         let case = |impact| Case::new(impact, setup, &noise.plane);
@@ -210,10 +215,11 @@ impl Cases {
         Score::new(misfits, scale.unwrap_or(likelihood.scale))
     }
 
-    /// Fits the free parameters of an impact law to the measured impacts. The other parameters have the values of `fixed`.
+    /// Fits the parameters `free` of an impact law to the measured impacts. The other parameters have the values of `fixed`.
     ///
-    /// Maximizes the sum of [`log_density`] over restitution in [0, 1], friction in [0, 2] and inertia in [0.3,
-    /// 3], with the most probable scale. Intervals are percentiles over resampled tosses.
+    /// The fit maximizes the likelihood, the sum of [`log_density`] of the misfits of all impacts, at the most probable scale
+    /// of the misfits. Restitution is restricted to [0, 1], friction to [0, 2], and the factor of the inertia to [0.3, 3].
+    /// Confidence intervals are percentiles of fits to resampled tosses.
     ///
     /// # Errors
     ///
@@ -285,9 +291,9 @@ impl Cases {
         })
     }
 
-    /// True if the data determine free parameter `k`: the log likelihood, maximized over the other parameters, falls
-    /// by at least [`IDENTIFIABLE_FALL`] from its maximum `top` towards both ends of the parameter's range. An end at
-    /// which the estimate in `optimum` lies is ignored.
+    /// True if the data determine free parameter `k`. The parameter is moved to either end of its range, and the log likelihood
+    /// is maximized over the other parameters. The log likelihood must fall by at least [`IDENTIFIABLE_FALL`] from its maximum
+    /// `top` at both ends. An end that equals the estimate in `optimum` is ignored.
     fn falls(&self, model: &Model<'_>, k: usize, optimum: &[f64; 3], top: f64) -> bool {
         let parameter = model.free[k];
         let [low, high] = parameter.range();

@@ -20,10 +20,10 @@ const HUBER: f64 = 1.5;
 /// Estimates the acceleration of gravity (m/s²) in every flight of all tosses, with its variance, from a parabola
 /// through the positions.
 ///
-/// The parabola is fitted by least squares. With $n$ poses in a time $T$ and position noise $\sigma$, the error of
-/// gravity is about $\sigma\sqrt{720/n}/T^2$, far better than with second differences. Lenses and clocks add errors
-/// that differ from flight to flight and do not fall with $n$. Their variance is chosen so that the median deviation
-/// is that of a normal distribution.
+/// The parabola is fitted by least squares. With $n$ poses in a time $T$ and position noise $\sigma$, the error of gravity is
+/// about $\sigma\sqrt{720/n}/T^2$, far better than with second differences. Lenses and clocks add errors that differ from
+/// flight to flight and do not fall with $n$. The variance of these errors is chosen so that the median deviation is that of a
+/// normal distribution.
 pub(crate) fn flights(poses: &[Poses], setup: &Setup, noise: &NoiseModel) -> Vec<FlightGravity> {
     let sigma = noise.position_spread.max(LEAST_NOISE);
     let mut flights: Vec<FlightGravity> = Vec::new();
@@ -112,8 +112,8 @@ fn between_flights(flights: &[FlightGravity]) -> f64 {
     high
 }
 
-/// Returns the robust mean (Huber) of the estimates of gravity from all flights (m/s²). Each flight is weighted with
-/// its inverse variance times `count` of the number of its toss. `None` if no flight has a positive weight.
+/// Returns the robust mean (Huber) of the estimates of gravity from all flights (m/s²). The weight of a flight is its inverse
+/// variance times `count(toss)`, the number of times that its toss counts. `None` if no flight has a positive weight.
 pub(crate) fn pooled(
     flights: &[FlightGravity],
     count: impl Fn(u64) -> f64,

@@ -81,7 +81,8 @@ pub struct Impact {
     pub kind: Kind,
 }
 
-/// Numbers of episodes (sequences of poses that are not free flight) that could not be used as impacts, by reason.
+/// Numbers of episodes (sequences of tracked poses that are not free flight) that could not be used as isolated impacts, one
+/// number for each reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Excluded {
     /// The episode is longer than one impact.
@@ -94,8 +95,8 @@ pub struct Excluded {
     pub far: usize,
 }
 
-/// All episodes (sequences of poses that are not free flight) of all tosses: the isolated impacts among them, and numbers of
-/// the others.
+/// Result of [`find_impacts`] for all episodes (sequences of tracked poses that are not free flight) of all tosses: the
+/// isolated impacts, and the numbers of the other episodes.
 #[derive(Clone, Debug)]
 pub struct Census {
     /// Number of episodes.
@@ -115,11 +116,12 @@ enum Found {
     Far,
 }
 
-/// Finds the isolated impacts in the tracked poses of all tosses, and the states before and after each impact.
+/// Finds the isolated impacts in the tracked poses of all tosses, and the states of the body before and after each impact.
 ///
-/// A sample is flagged if its second difference is not that of gravity. Flagged samples with at most one
-/// unflagged sample between them form an episode. An episode of at most `width` samples, with at least `least`
-/// samples of flight on both sides, is fitted by two flights that meet at one pose.
+/// A pose is flagged if the second difference of the positions around it is not that of gravity. Flagged poses with at most one
+/// unflagged pose between them form an episode. An episode is used if it has at most `width` poses, with at least `least` poses
+/// of flight on both sides (see [`DetectOptions`](crate::DetectOptions)). Two free flights are then fitted to the poses before
+/// and after the episode, so that both have the same pose at the impact.
 #[must_use]
 pub fn find_impacts(poses: &[Poses], setup: &Setup, noise: &NoiseModel) -> Census {
     let found: Vec<Vec<Found>> = poses

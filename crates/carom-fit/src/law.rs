@@ -39,7 +39,8 @@ pub enum FitLaw {
 }
 
 impl FitLaw {
-    /// All impact laws that can be fitted. The last two, `stick` and `no-impact`, are baselines for comparison.
+    /// All impact laws that can be fitted. The last two are baselines for comparison: with `stick` every touching vertex stops,
+    /// with `no-impact` the velocity stays unchanged.
     pub const ALL: [Self; 10] = [
         Self::MoreauNewton,
         Self::AnitescuPotra,
@@ -76,8 +77,8 @@ impl FitLaw {
         Self::ALL.into_iter().find(|law| law.name() == name)
     }
 
-    /// Returns the parameters on which the predictions of the impact law depend: restitution, friction and inertia, or some of
-    /// them.
+    /// Returns the parameters on which the predictions of the impact law depend, a part of the list restitution, friction and
+    /// inertia.
     #[must_use]
     pub fn uses(self) -> &'static [Parameter] {
         use Parameter::{Friction, Inertia, Restitution};
@@ -145,8 +146,8 @@ pub struct Parameters {
 }
 
 impl Parameters {
-    /// Default values of the parameters of an impact law: no restitution, no friction, the configured inertia. They are used
-    /// for parameters that are neither fitted nor given.
+    /// Default values of the parameters of an impact law: no restitution, no friction, the configured inertia. A parameter that
+    /// is neither fitted nor given has its default value.
     pub const NONE: Self = Self {
         restitution: 0.0,
         friction: 0.0,

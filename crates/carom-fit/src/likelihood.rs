@@ -13,9 +13,10 @@ const LEAST_SCALE: f64 = 1e-9;
 /// are zero.
 const MAX_ITERATIONS: usize = 10_000;
 
-/// Returns the logarithm of the probability density of a misfit $d$ between predicted and measured velocities. The distribution
-/// is a six-dimensional Student t distribution with four degrees of freedom and the scale $s$: $\ln\Gamma(5) - \ln\Gamma(2) -
-/// 3\ln(4\pi) - 6\ln s - 5\ln(1 + d^2/(4s^2))$.
+/// Returns the logarithm of the probability density of a misfit $d$ (dimensionless). The misfit is the length of the
+/// six-dimensional difference between the predicted and the measured velocity after an impact, relative to the velocity before
+/// it. The distribution of the difference is Student's t distribution with four degrees of freedom and the scale $s$:
+/// $\ln\Gamma(5) - \ln\Gamma(2) - 3\ln(4\pi) - 6\ln s - 5\ln(1 + d^2/(4s^2))$.
 #[must_use]
 pub fn log_density(misfit: f64, scale: f64) -> f64 {
     // Gamma(5) = 24, Gamma(2) = 1.

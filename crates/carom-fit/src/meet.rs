@@ -133,9 +133,9 @@ impl Flights<'_> {
         }
     }
 
-    /// Returns the attitude of the freely flying body a signed time (s) after the impact. It starts from the attitude
-    /// `from` with the angular velocity `angular` (body axes, rad/s). Also returns the derivative of the attitude, as
-    /// a small rotation in body axes, with respect to `angular`. `None` if the motion cannot be computed.
+    /// Returns the attitude of the freely flying body a signed time (s) after the impact. The motion starts from the attitude
+    /// `from` with the angular velocity `angular` (body axes, rad/s). Also returns the derivative of the attitude, as a small
+    /// rotation in body axes, with respect to `angular`. `None` if the motion cannot be computed.
     fn turn(&self, from: &So3, angular: &Vector3<f64>, time: f64) -> Option<(So3, Matrix3<f64>)> {
         if self.body.is_isotropic() {
             let phi = angular * time;
@@ -210,8 +210,9 @@ impl Flights<'_> {
         sums.cost.is_finite().then_some(sums)
     }
 
-    /// Computes the derivative of half the gradient of the sum of squares with respect to gravity. Gravity $g$ adds
-    /// $\tfrac12 s^2g$ to a predicted position, with the time $s$ since the impact.
+    /// Computes the derivative, with respect to gravity, of half the gradient of the sum of squares that the fit minimizes. The
+    /// rows are the unknowns of the fit. Gravity $g$ adds $\tfrac12 s^2g$ to a predicted position, with the time $s$ since the
+    /// impact.
     fn by_gravity(&self, at: &Unknowns) -> SMatrix<f64, UNKNOWNS, 3> {
         let weight = 1.0 / self.noise.position_spread.max(LEAST_NOISE);
         let mut derivative = SMatrix::zeros();
@@ -243,9 +244,9 @@ impl Flights<'_> {
             .angular_velocity(&end.rotate_back(&momentum))
     }
 
-    /// Minimizes the sum of squares by at most `steps` Gauss-Newton steps, each halved until the sum does not
-    /// increase. The time of the impact is fixed unless `is_timed`. Returns the unknowns with their normal equations;
-    /// `None` if the motion cannot be computed at the start.
+    /// Minimizes the sum of squares of the fit by at most `steps` Gauss-Newton steps. A step is halved until the sum does not
+    /// increase. The time of the impact is fixed unless `is_timed` is true. Returns the unknowns and the normal equations
+    /// there; `None` if the motion cannot be computed at the start.
     fn descend(&self, at: Unknowns, is_timed: bool, steps: usize) -> Option<(Unknowns, Sums)> {
         let mut at = at;
         let mut sums = self.sums(&at)?;
@@ -365,8 +366,8 @@ impl Flights<'_> {
 }
 
 impl Sums {
-    /// Adds a weighted residual to the sum of squares and to the normal equations. `row` lists the unknowns on which
-    /// it depends (index, derivative).
+    /// Adds a weighted residual to the sum of squares and to the normal equations. `row` lists the unknowns on which the
+    /// residual depends (index, derivative).
     fn add(&mut self, row: &[(usize, f64)], residual: f64) {
         self.cost += residual * residual;
         for &(i, by_i) in row {
@@ -378,8 +379,9 @@ impl Sums {
     }
 }
 
-/// Returns the normal matrix of the least-squares problem scaled to unit diagonal, and the scale factors of the
-/// unknowns. If the time of the impact is fixed (not `is_timed`), its row and column are those of the identity.
+/// Scales the normal matrix of the least-squares problem to unit diagonal, and returns the scaled matrix and the scale factors
+/// of the unknowns. If the time of the impact is fixed (not `is_timed`), the row and the column of the time are those of the
+/// identity matrix.
 fn scaled(sums: &Sums, is_timed: bool) -> (Normal, Vector) {
     let mut normal = sums.normal;
     if !is_timed {
@@ -411,8 +413,8 @@ fn solve(sums: &Sums, is_timed: bool) -> Option<Vector> {
     step.iter().all(|x| x.is_finite()).then_some(step)
 }
 
-/// Returns the inverse of the normal matrix of the least-squares problem; `None` if it is singular. If the time of
-/// the impact is not determined, because the motion does not change, it is taken as known.
+/// Returns the inverse of the normal matrix of the least-squares problem; `None` if the matrix is singular. The samples do not
+/// determine the time of an impact that does not change the motion; this time is then treated as known.
 fn inverse(sums: &Sums) -> Option<Normal> {
     let invert = |is_timed: bool| {
         let (unit, scale) = scaled(sums, is_timed);

@@ -15,8 +15,8 @@ pub struct FlightGravity {
     pub variance: f64,
 }
 
-/// Measurement model of an experiment: noise of the tracker, acceleration of gravity, and contact plane. Each of them
-/// is estimated from tracked poses or given.
+/// Measurement model of an experiment: noise of the tracker, acceleration of gravity, and contact plane. Each of these is given
+/// or estimated from tracked poses by [`estimate_noise`](crate::estimate_noise).
 #[derive(Clone, Debug, PartialEq)]
 pub struct NoiseModel {
     /// Standard deviation of a position along each axis in space (m).
@@ -44,7 +44,8 @@ pub struct NoiseModel {
     pub samples: usize,
 }
 
-/// Returns two unit vectors perpendicular to a unit normal and to each other. They form a right-handed frame with the normal.
+/// Returns two unit vectors perpendicular to a unit normal and to each other. The two vectors and the normal, in this order,
+/// form a right-handed frame.
 #[must_use]
 pub fn tangents(normal: &Vector3<f64>) -> [Vector3<f64>; 2] {
     let axis = if normal.x.abs() <= 0.5 {

@@ -123,8 +123,8 @@ impl Model<'_> {
         domain.clamp(found.map(|x| (x * DIGITS).round() / DIGITS))
     }
 
-    /// Finds roughly the free parameters with the largest likelihood near the point `start`. Returns them with their
-    /// log likelihood. This search is cheap because it is repeated often.
+    /// Finds roughly the free parameters with the largest likelihood near the point `start`. Returns the parameters found and
+    /// their log likelihood. The search is rough and cheap, since it is repeated often.
     pub(crate) fn nearby(&self, cases: &[Case], start: Point) -> (Point, f64) {
         maximize(&self.domain(), start, NEARBY, |point| {
             self.log_likelihood(cases, point)

@@ -186,8 +186,8 @@ impl Case {
         contact
     }
 
-    /// Assembles the impact problem of this measured impact, with the contacts that `law` needs and the parameters
-    /// `p`. Passes it to the closure `answer` and returns its result.
+    /// Assembles the impact problem of this measured impact, with the contacts that `law` needs and the parameters `p`. Calls
+    /// the closure `answer` with the problem, and returns the result of the closure.
     fn posed<T>(
         &self,
         law: FitLaw,
@@ -245,9 +245,9 @@ impl Case {
         }
     }
 
-    /// Returns the distance of the measured velocity after the impact to the nearest of the outcomes of the
-    /// set-valued law, of which `samples` are drawn at random. It is divided by the speed before the impact, both in
-    /// the kinetic norm.
+    /// Draws `samples` random outcomes of the set-valued law for this impact. Returns the distance of the measured velocity
+    /// after the impact to the nearest of these outcomes, divided by the velocity before the impact. Both are measured in the
+    /// kinetic norm.
     pub(crate) fn set_distance(
         &self,
         p: &Parameters,
@@ -336,8 +336,8 @@ pub(crate) fn orthonormal(
 /// Predicts the velocities of the body after a measured impact by an impact law. Returns the velocity of the center of mass
 /// (m/s) and the angular velocity (rad/s), both in world axes.
 ///
-/// The touching vertices become contacts with the normal of the plane, the friction and the restitution (0 for
-/// a vertex that does not approach). The impact law of [`carom_impact`] solves the problem.
+/// The touching vertices become contacts with the normal of the plane. Restitution and friction are those of `parameters`, but
+/// a vertex that does not approach has restitution 0. The impact law of [`carom_impact`] then solves the impact problem.
 ///
 /// # Errors
 ///

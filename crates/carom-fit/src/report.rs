@@ -23,7 +23,7 @@ const SET_SAMPLES: u64 = 256;
 /// at most this.
 const SET_DISTANCE: f64 = 0.05;
 
-/// Request to fit the parameters of one impact law to measured impacts, or to score the law with given parameters.
+/// Request to [`analyze`]: fit the parameters of one impact law to measured impacts, or score the law with given parameters.
 ///
 /// # Examples
 ///
@@ -47,7 +47,8 @@ pub struct Request {
     pub scale: Option<f64>,
 }
 
-/// Finds the impacts in tracked poses, and fits or scores the requested impact laws.
+/// Finds the impacts in tracked poses, and fits or scores the requested impact laws. `options` apply to all fits. Laws are
+/// compared with the data only if at least [`Analysis::FEWEST_IMPACTS`] isolated impacts are found.
 ///
 /// # Errors
 ///
@@ -115,8 +116,8 @@ pub fn analyze(
 }
 
 impl Request {
-    /// Creates a request to fit an impact law. Those of the parameters `free` on which the law depends are fitted; the others
-    /// have their values in `fixed`.
+    /// Creates a request to fit an impact law. A parameter in `free` is fitted if the law depends on the parameter; all other
+    /// parameters have their values in `fixed`.
     #[must_use]
     pub fn new(law: FitLaw, free: &[Parameter], fixed: Parameters) -> Self {
         let has = |p: &Parameter| law.uses().contains(p);
@@ -128,8 +129,9 @@ impl Request {
         }
     }
 
-    /// Returns the parameters with which the set-valued law is compared with the data. It has no likelihood: its free
-    /// parameters take the values of `best`, the parameters of the best ranked law, or the fixed values without one.
+    /// Returns the parameters with which the set-valued law is compared with the data. This law has no likelihood, so that its
+    /// free parameters cannot be fitted. The free parameters take the values of `best`, the parameters of the law with the best
+    /// fit; without `best` they take the fixed values.
     fn set_parameters(&self, best: Option<Parameters>) -> Parameters {
         let best = best.unwrap_or(self.fixed);
         self.free
@@ -195,8 +197,9 @@ impl Analysis {
         }
     }
 
-    /// Creates the record of the analysis for export: quantities, tables, figures, and the results under their own keys.
-    /// `parameters` are the parameters of the run, which the record repeats.
+    /// Creates the record of the analysis for export: quantities, tables, figures, and the results of each part of the
+    /// analysis, such as `noise` and `plane`, as JSON. `parameters` are the parameters of the run, which are copied into the
+    /// record.
     #[must_use]
     pub fn record(&self, parameters: Value) -> Record {
         let mut record = Record::new(

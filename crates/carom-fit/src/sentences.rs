@@ -10,8 +10,8 @@ const NO_SUPPORT: f64 = 10.0;
 const AS_GOOD: f64 = 2.0;
 
 impl Analysis {
-    /// Returns one sentence about the result for each fitted impact law, the best first, and one about their ranking if there
-    /// are several.
+    /// Returns sentences for a reader about the result: one for each fitted impact law, the best law first, and one about the
+    /// ranking of the laws if there are several.
     #[must_use]
     pub fn sentences(&self) -> Vec<String> {
         let ranking = self.ranking();

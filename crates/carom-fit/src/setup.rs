@@ -110,9 +110,9 @@ impl Body {
         Some(flight.advance(&self.rigid, &state, time).ok()?.rotation)
     }
 
-    /// Returns the second difference (rad) of three attitudes $R_0$, $R_1$, $R_2$ with the time step $h$ = `step`
-    /// (s), minus that of free flight. It is $\log(R_1^TR_2) - \log(R_0^TR_1) - h^2I^{-1}(I\omega\times\omega)$ with
-    /// the inertia $I$ and the angular velocity $\omega$ (Euler's equations).
+    /// Returns the second difference (rad) of three attitudes $R_0$, $R_1$, $R_2$ with the time step $h$ = `step` (s), minus
+    /// that of free flight. The result is $\log(R_1^TR_2) - \log(R_0^TR_1) - h^2I^{-1}(I\omega\times\omega)$ with the inertia
+    /// $I$ and the angular velocity $\omega$ (Euler's equations).
     pub(crate) fn excess_turn(&self, rotations: &[So3], step: f64) -> Vector3<f64> {
         let [first, middle, last] = rotations else {
             return Vector3::zeros();
@@ -160,7 +160,8 @@ pub struct PlaneSetup {
     pub offset: Option<f64>,
 }
 
-/// Thresholds for the detection of isolated impacts in tracked poses.
+/// Thresholds for the detection of isolated impacts in tracked poses: when a vertex touches, and how many poses belong to an
+/// impact and to the flights before and after it.
 ///
 /// # Examples
 ///
@@ -234,7 +235,8 @@ impl DetectOptions {
     }
 }
 
-/// Known data of an experiment with a tracked body that falls on a plane, except for the poses.
+/// Known data of an experiment in which a tracked body falls on a plane: body, plane, gravity and detection thresholds. The
+/// tracked poses are not part of it.
 #[derive(Clone, Debug)]
 pub struct Setup {
     /// Tracked body.

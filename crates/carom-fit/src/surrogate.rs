@@ -86,8 +86,8 @@ impl Surrogate {
         })
     }
 
-    /// True if a point lies on a face of the interpolation grid, so that the true optimum may be outside the grid.
-    /// Faces at the ends of the parameters' `range` do not count.
+    /// True if a point lies on a face of the interpolation grid, so that the true optimum may be outside the grid. A face at
+    /// the end of a parameter's `range` does not count, since no parameter can lie beyond this end.
     pub(crate) fn is_cut(&self, point: &Point, range: &Domain) -> bool {
         (0..self.domain.n).any(|k| {
             let margin = 1e-3 * (self.domain.high[k] - self.domain.low[k]);

@@ -39,7 +39,7 @@ pub struct Recipe {
     pub seed: u64,
 }
 
-/// Synthetic toss of a body: its poses with noise, and its true impact without noise.
+/// Synthetic toss of a body, as computed by [`tosses`]: the poses with noise, and the true impact without noise.
 #[derive(Clone, Debug)]
 pub struct Toss {
     /// Poses with noise.
@@ -48,9 +48,9 @@ pub struct Toss {
     pub truth: Impact,
 }
 
-/// Computes synthetic tosses of a body on a plane, for tests of the fit. Attitudes are random with one lowest vertex, which
-/// hits the plane at a random time between the middle two of 32 samples at 148 Hz. If the offset of the plane is to be
-/// estimated, it is 0; if gravity is to be estimated, it is 9.81 m/s² against the normal.
+/// Computes synthetic tosses of a body on a plane, for tests of the fit. Each toss has 32 poses at 148 Hz. The attitude at the
+/// impact is random. One vertex is then lower than all others, and hits the plane at a random time between the middle two
+/// poses. If the offset of the plane is unknown in `setup`, it is 0; if gravity is unknown, it is 9.81 m/s² against the normal.
 ///
 /// # Errors
 ///
@@ -106,8 +106,8 @@ fn toss(recipe: &Recipe, setup: &Setup, number: u64) -> Result<Toss, FitError> {
     Ok(Toss { poses, truth })
 }
 
-/// Returns a random pose and velocity of the body at an impact in which exactly one vertex touches the plane and
-/// approaches it. `number` is the number of the toss. Fails if no such state is found.
+/// Returns a random pose and velocity of the body at an impact in which exactly one vertex touches the plane, with a velocity
+/// towards the plane. `number` is the number of the toss. Fails if no such state is found.
 fn start(
     random: &mut Random,
     setup: &Setup,

@@ -21,9 +21,9 @@ const UNITS: [(&str, f64); 3] = [
     ("inches", 1.0 / 0.0254),
 ];
 
-/// Returns one sentence for every length in the data that does not seem to be in metres. Checked are positions, whose
-/// acceleration in flight is then gravity in another unit, and vertices, which are then far larger than the space in which the
-/// body moves.
+/// Checks if positions and vertices are given in metres, and returns one sentence for each of the two that seems to have
+/// another unit. Positions are suspect if the acceleration in flight is far from gravity, but equals gravity in centimetres,
+/// millimetres or inches. Vertices are suspect if the body is more than 20 times larger than the space in which it moves.
 #[must_use]
 pub fn unit_warnings(poses: &[Poses], setup: &Setup) -> Vec<String> {
     let mut warnings = Vec::new();

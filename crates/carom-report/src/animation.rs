@@ -82,8 +82,8 @@ pub enum Scene {
     },
 }
 
-/// Shape drawn in a plane animation, in coordinates of the body that carries it or, for a shape that does not move, of the
-/// picture.
+/// Shape with a color in a plane animation. The coordinates are relative to the body to which the shape belongs. For a shape
+/// that does not move, the coordinates are those of the picture.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outline {
     /// Shape to draw.
@@ -219,8 +219,8 @@ pub struct MovingArrow {
 }
 
 impl MovingArrow {
-    /// Creates an arrow of a plane animation. An entry `[x, y, dx, dy]` for every frame holds the tail and the vector from tail
-    /// to tip, in lengths of the picture.
+    /// Creates an arrow of a plane animation. Each frame has an entry `[x, y, dx, dy]`: the position of the tail, and the
+    /// vector from the tail to the tip, both in the length unit of the picture.
     pub fn new(color: Color, frames: impl IntoIterator<Item = [f64; 4]>) -> Self {
         let mut arrow = Self {
             label: String::new(),
@@ -241,7 +241,8 @@ impl MovingArrow {
 }
 
 impl Animation {
-    /// Creates an animation in the plane, without bodies so far. Its clock shows time in seconds.
+    /// Creates an animation in the plane, without bodies so far. `times` holds the times of the frames and `impacts` the times
+    /// of the impacts (s). The clock of the animation shows the time in seconds.
     ///
     /// # Examples
     ///
@@ -289,8 +290,9 @@ impl Animation {
         }
     }
 
-    /// Creates an animation of solid bodies in space, above the ground plane `normal . z + offset = 0`. The pair `times` and
-    /// `impacts` holds the times of the frames and of the impacts (s), which the clock shows.
+    /// Creates an animation of solid bodies in space, above the ground plane of the points $z$ with `normal . z + offset = 0`.
+    /// `times` holds the times of the frames and `impacts` the times of the impacts (s). The clock of the animation shows the
+    /// time in seconds.
     pub fn space(
         name: impl Into<String>,
         title: impl Into<String>,
@@ -346,7 +348,8 @@ impl Animation {
         self
     }
 
-    /// Shows impulses at contact points in the animation, each at its time. The list is sorted by time.
+    /// Sets the impulses at contact points that an animation shows, each at its time. The list is sorted by time and replaces
+    /// an earlier list.
     #[must_use]
     pub fn impulses(mut self, mut impulses: Vec<PointImpulse>) -> Self {
         impulses.sort_by(|a, b| a.time.total_cmp(&b.time));
@@ -354,7 +357,7 @@ impl Animation {
         self
     }
 
-    /// Adds a body to a plane animation.
+    /// Adds a body to a plane animation. An animation in space is left unchanged.
     #[must_use]
     pub fn body(mut self, body: PlaneBody) -> Self {
         if let Scene::Plane { bodies, .. } = &mut self.scene {
@@ -363,7 +366,7 @@ impl Animation {
         self
     }
 
-    /// Adds an arrow, such as a velocity or an impulse, to a plane animation.
+    /// Adds an arrow, such as a velocity or an impulse, to a plane animation. An animation in space is left unchanged.
     #[must_use]
     pub fn arrow(mut self, arrow: MovingArrow) -> Self {
         if let Scene::Plane { arrows, .. } = &mut self.scene {
@@ -372,7 +375,8 @@ impl Animation {
         self
     }
 
-    /// Draws axes through the origin of a plane animation, with the labels `x` and `y`.
+    /// Draws axes through the origin of a plane animation, with the labels `x` and `y`. An animation in space is left
+    /// unchanged.
     #[must_use]
     pub fn axes(mut self, x: impl Into<String>, y: impl Into<String>) -> Self {
         if let Scene::Plane { axes, .. } = &mut self.scene {
@@ -444,7 +448,9 @@ impl Animation {
         self.scene.problem()
     }
 
-    /// Rounds every number of the animation to the decimals stated in the [module](self) documentation.
+    /// Rounds every number of the animation, which is for display only. Lengths are rounded to a power of ten of at most
+    /// $10^{-5}$ times the extent of the motion, angles and quaternions to $10^{-5}$, and times to at most $10^{-6}$ times the
+    /// duration.
     pub fn round(&mut self) {
         let duration = extent(&[&self.times]);
         let decimals = decimals(duration, 1e-6);
@@ -630,8 +636,8 @@ fn yes() -> bool {
     true
 }
 
-/// Returns the flag itself. It tells serde to omit a flag that is true from the JSON file, because true is the default of
-/// the flag.
+/// Returns the flag itself. The JSON library serde calls this function and omits a flag that is true from the file, because
+/// true is its default value.
 #[allow(clippy::trivially_copy_pass_by_ref)] // serde's signature
 fn is_true(flag: &bool) -> bool {
     *flag

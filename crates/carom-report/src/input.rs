@@ -18,11 +18,13 @@ use std::fs::File;
 use std::io::{BufRead, Error, ErrorKind, Read, Result};
 use std::path::Path;
 
-/// Largest configuration or plan in TOML (bytes): 400,000 vertices of a hull. A parsed value takes fifty times the
-/// two bytes of the shortest value, so that the limit keeps the parsed tree below a gigabyte.
+/// Largest configuration of a scenario, or plan of a sweep, as TOML (bytes); enough for a convex hull with 400,000 vertices.
+/// The shortest value has two bytes in the text and a hundred in memory. The limit therefore keeps the parsed text below a
+/// gigabyte.
 pub const MAX_TOML_BYTES: u64 = 16 << 20;
 
-/// Largest record, or fully written plan, in JSON (bytes): a hundred times the largest record of the papers' examples.
+/// Largest record of a run, or complete plan of a sweep, as JSON (bytes): a hundred times the largest record of the papers'
+/// examples.
 pub const MAX_JSON_BYTES: u64 = 256 << 20;
 
 /// Reads a whole file of at most `limit` bytes.
@@ -87,7 +89,7 @@ pub fn read_line(reader: &mut impl BufRead, limit: u64, line: &mut Vec<u8>) -> R
     Ok(read)
 }
 
-/// Formats a number of bytes in the largest binary unit (such as MiB) that divides it.
+/// Formats a number of bytes in the largest binary unit (such as MiB) of which the number is a multiple.
 #[must_use]
 pub fn size(bytes: u64) -> String {
     let units = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];

@@ -108,9 +108,9 @@ impl Record {
     }
 }
 
-/// Returns the path of the first number of a record that `bad` rejects, such as `tables.t.rows[1][0]`; `None` if there is
-/// no such number. `bad` returns the path within an item, `name` the name of an item, and `list` is the name of the list of
-/// items.
+/// Returns the path of the first number in a list of items that `bad` rejects, such as `tables.t.rows[1][0]`; `None` if no
+/// number is rejected. `bad` returns the path of the number within an item, `name` returns the name of an item, and `list` is
+/// the name of the list.
 fn first_bad<T>(
     items: &[T],
     bad: impl Fn(&T) -> Option<String>,

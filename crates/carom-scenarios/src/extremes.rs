@@ -43,10 +43,11 @@ struct Direction {
     best: Vec<(f64, SampleChoice)>,
 }
 
-/// Searches the least and the largest velocity of every contact row (normal or tangential direction of a contact) after a
-/// set-valued impact, among outcomes of the sampler. Returns one pair for every row.
+/// Searches the least and the largest velocity after a set-valued impact along every contact row (normal or tangential
+/// direction of a contact), among the outcomes that the sampler draws. Returns the pair of least and largest velocity for every
+/// row.
 ///
-/// The search for each extreme varies the best outcomes found so far; each new outcome is compared with the extremes of all rows.
+/// For each extreme, the best outcomes found so far are varied. Each new outcome is compared with the extremes of all rows.
 /// Normal velocities below zero are not searched, because no outcome has them.
 ///
 /// The result depends on the sampler alone, not on the number of threads.
@@ -88,9 +89,9 @@ pub fn extremes(
         .collect())
 }
 
-/// Computes the impact outcome for each choice of random numbers. Returns the velocities along the contact rows (normal and
-/// tangential directions of the contacts) after the impact, in the order of the choices. The result is `None` for an impact
-/// that does not terminate.
+/// Computes the impact outcome for each of the `choices` of random numbers. Returns for each choice the velocities along the
+/// contact rows (normal and tangential directions of the contacts) after the impact; `None` for an impact that does not
+/// terminate.
 fn evaluate(
     sampler: &Sampler<'_>,
     choices: &[SampleChoice],
@@ -161,8 +162,8 @@ mod tests {
     use carom_metric::{Covector, KineticMetric, Tangent};
     use nalgebra::DMatrix;
 
-    /// The rocking block of Halm & Posa: its largest normal velocity after the impact is that of sequential impacts, 0.21
-    /// times the impact speed.
+    /// Checks the rocking block of Halm & Posa: the largest normal velocity after the impact, 0.21 times the impact speed, is
+    /// that of sequential impacts.
     #[test]
     fn the_block_lifts_no_more_than_one_after_the_other() {
         let mass = DMatrix::from_diagonal(&nalgebra::dvector![1.0, 1.0, 5.0 / 12.0]);

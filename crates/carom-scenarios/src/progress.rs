@@ -62,8 +62,8 @@ impl Progress {
         Self(Some(Arc::new(observer)))
     }
 
-    /// Returns a callback for computations that draw samples. It reports the number of samples done and the total number to
-    /// the observer.
+    /// Returns a callback for computations that draw samples. The callback reports the number of samples done and the total
+    /// number to the observer.
     pub(crate) fn samples(&self) -> impl Fn(u64, u64) + '_ {
         |done, total| self.report("samples", done, total)
     }

@@ -23,10 +23,11 @@ fn collect(value: &Value, path: &str, keys: &mut Vec<String>) {
     }
 }
 
-/// Named, configurable run that reproduces a published or known result.
+/// Named, configurable run that reproduces a published or known result. [`scenario`](crate::scenario()) finds a scenario by its
+/// name, and [`run`](Self::run) runs it.
 #[derive(Clone, Copy, Debug)]
 pub struct Scenario {
-    /// Name of the scenario on the command line and of its golden record.
+    /// Name of the scenario on the command line and of its stored record.
     pub name: &'static str,
     /// One-line summary of the scenario.
     pub summary: &'static str,

@@ -20,8 +20,8 @@ const JOURNAL: &str = "asked.jsonl";
 /// letters.
 const MAX_ANSWER_BYTES: u64 = 64 << 20;
 
-/// Evaluator of single points of a sweep for an optimizer: one value for each axis of the plan at a time. It keeps a journal of
-/// the answers in a folder.
+/// Evaluator of a sweep's plan for an optimizer, which asks for one point at a time: a value for each axis of the plan. All
+/// answers are also written to a journal in a folder.
 ///
 /// If the same points are asked again from the start, equal bit for bit, they are answered from the journal. A
 /// deterministic optimizer that was interrupted therefore returns quickly to the point where it stopped.
@@ -36,7 +36,7 @@ pub struct Asked<'p> {
     next: u64,
 }
 
-/// Answer to one point of a sweep, as returned by [`Asked`].
+/// Answer to one point of a sweep (one value for each axis), returned by [`Asked::answer_line`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Told {
     /// Answer as one JSON object, without a line feed.
@@ -86,13 +86,13 @@ impl<'p> Asked<'p> {
         })
     }
 
-    /// Evaluates the point of the sweep that a line of JSON gives by a value for every axis. `line` is the line number for
-    /// messages, counted from 1.
+    /// Evaluates one point of the sweep and returns the answer. `text` is a JSON object with a value for every axis; `line` is
+    /// the line number for messages, counted from 1. Text that is not a point gets an answer with the error.
     ///
     /// # Errors
     ///
     /// [`SweepError::AskedOtherwise`] if the journal has another point at this position; [`SweepError::File`]
-    /// if the journal cannot be written. Text that is not a point gets an answer with its error.
+    /// if the journal cannot be written.
     pub fn answer_line(&mut self, line: usize, text: &str) -> Result<Told, SweepError> {
         let point = serde_json::from_str::<Value>(text)
             .map_err(|error| WireError::new("invalid-json", format!("line {line}: {error}")));

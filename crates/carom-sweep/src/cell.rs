@@ -5,7 +5,8 @@ use crate::{Plan, SweepError};
 use carom_wire::WireError;
 use serde_json::Value;
 
-/// Cell of a sweep: one combination of axis values, as one line of input for a command such as `carom resolve`.
+/// Cell of a sweep: one combination of axis values, with the input that a command such as `carom resolve` gets for this
+/// combination. Returned by [`Plan::cell`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cell {
     /// Index of the cell.

@@ -11,7 +11,7 @@ use serde_json::Value;
 const MAX_PAIRS: u64 = 1 << 30;
 
 /// Computes the value of a table column that is derived from an answer, such as the number of outcomes. `asked` names the
-/// derived quantity, `kind` is the type of the column, `problem` the impact problem in generalized velocities.
+/// derived quantity, and `kind` is the type of the column. `problem` is the impact problem of the answer.
 pub(crate) fn derived(
     asked: Derived,
     kind: ColumnType,
@@ -85,9 +85,9 @@ fn diameter(outcomes: &[Value], problem: Option<&Problem>) -> Result<Option<f64>
     Ok(Some(widest / norm))
 }
 
-/// Returns the largest distance between two of the points; `None` if too many pairs would have to be compared. Pairs are
-/// skipped if the sum of their distances from the center of all points, a bound on their distance, is below the largest
-/// distance found.
+/// Returns the largest distance between two of the points; `None` if too many pairs would have to be compared. The distance of
+/// two points is at most the sum of their distances from the center of all points. Pairs for which this bound is below the
+/// largest distance found so far are skipped.
 fn widest(points: Vec<Vec<f64>>) -> Option<f64> {
     let Some(n) = points.first().map(Vec::len) else {
         return Some(0.0);

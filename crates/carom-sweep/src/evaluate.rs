@@ -119,9 +119,9 @@ impl<'p> Evaluator<'p> {
         }
     }
 
-    /// Returns the current cell's values in the first columns of the sweep's table. They are the number of the cell, the
-    /// number of its state (a line in a file of impact problems), the axes, the number of the random draw and the random
-    /// columns.
+    /// Returns the current cell's values in the first columns of the sweep's table. These columns hold the number of the cell,
+    /// the number of its state (a line in a file of impact problems), the values of the axes, the number of the random draw,
+    /// and the random columns.
     pub(crate) fn coordinates(&self) -> impl Iterator<Item = Datum> + '_ {
         let last = 2 + self.coordinate_names().count();
         let rest = self.names.get(2..last).unwrap_or_default();

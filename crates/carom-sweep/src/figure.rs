@@ -134,9 +134,9 @@ impl Grid {
         }
     }
 
-    /// Arranges one value per table row on the grid of x and y values: returns one list for each y, with an entry for each
-    /// x. The error is a message and the index of a table row: the row has no value, shares its point of the grid with
-    /// another row, or is the last although points of the grid lack a value.
+    /// Arranges the values of the table rows on the grid of x and y values. Returns one list for each y, with an entry for each
+    /// x. The error holds a message and the index of a table row. An error is returned if the row has no value or shares its
+    /// grid point with another row. If grid points lack a row, the index is that of the last row.
     fn fill(&self, values: &[Option<f64>]) -> Result<Vec<Vec<f64>>, (&'static str, usize)> {
         let mut rows = vec![vec![f64::NAN; self.x.len()]; self.y.len()];
         for (index, ((x, y), value)) in self.points.iter().zip(values).enumerate() {

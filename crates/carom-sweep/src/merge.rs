@@ -17,14 +17,14 @@ use std::path::{Path, PathBuf};
 /// Number of rows of a row group in the merged file.
 const GROUP: usize = 1 << 16;
 
-/// Options for merging the files of a sweep into one table.
+/// Options for [`merge`]: whether missing or damaged shards (files of consecutive cells of a sweep) are skipped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MergeOptions {
     /// Skip shards that are missing or damaged, instead of returning an error.
     pub is_partial: bool,
 }
 
-/// Summary of the file into which the files of a sweep were merged.
+/// Description of the file into which [`merge`] wrote the table of a sweep: number of rows, SHA-256, and the skipped shards.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Merged {
     /// Number of rows.
@@ -36,9 +36,9 @@ pub struct Merged {
     pub left_out: ShardSet,
 }
 
-/// Merges the shards (files with consecutive cells) of one sweep, which may lie in several folders, into a single table. The
-/// extension of `to` selects the format: `.parquet`, `.csv` or `.jsonl`. The shards are read one after the other, so that
-/// memory does not grow with the table.
+/// Merges the shards (files with consecutive cells) of one sweep, which may lie in several folders, into a single table in the
+/// file `to`. The extension of `to` selects the format: `.parquet`, `.csv` or `.jsonl`. The shards are read one after the
+/// other, so that memory does not grow with the table.
 ///
 /// # Errors
 ///

@@ -57,8 +57,8 @@ impl Plan {
     }
 }
 
-/// Returns a column with its JSON pointer into the answer, if a trial run must check that the pointer exists. Derived and
-/// optional columns, and columns with the answer's `id`, give `None`.
+/// Returns the column with the JSON pointer that leads to its value in the answer, if a trial run must check that the pointer
+/// exists. Returns `None` for derived columns, optional columns, and columns with the `id` of the answer.
 fn asked(column: &Column) -> Option<(&Column, &str)> {
     match &column.source {
         Source::Pointer(path) if !column.is_optional && !column.needs_id() => {

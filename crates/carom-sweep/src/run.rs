@@ -31,7 +31,7 @@ pub struct RunOptions {
     pub monitor: Arc<Monitor>,
 }
 
-/// Progress of a running sweep, shared with another thread, and a flag to stop it.
+/// Progress of a running sweep, which another thread may read, and a flag by which this thread may stop the sweep.
 #[derive(Debug, Default)]
 pub struct Monitor {
     /// Set this to stop the run. Shards in progress are abandoned.
@@ -64,7 +64,7 @@ pub struct Summary {
     pub is_stopped: bool,
 }
 
-/// Shard of a sweep that exists in a folder: a file with the answers of consecutive cells.
+/// Shard file of a sweep, as returned by [`run_shard`]: the file holds the answers of consecutive cells.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shard {
     /// Path of the shard file.
@@ -157,8 +157,9 @@ pub fn run(plan: &Plan, folder: &Path, options: &RunOptions) -> Result<Summary, 
     Ok(summary)
 }
 
-/// Computes one shard of a sweep (the file with the answers of consecutive cells) into a folder unless it exists. This is for
-/// programs that schedule shards themselves. `shard` is its index, counted from 0.
+/// Computes one shard of a sweep (the file with the answers of consecutive cells) and writes the file into a folder. A valid
+/// file that exists is kept. `shard` is the index of the shard, counted from 0. The function is for programs that schedule
+/// shards themselves.
 ///
 /// # Errors
 ///
@@ -168,8 +169,8 @@ pub fn run_shard(plan: &Plan, shard: u64, folder: &Path) -> Result<Shard, SweepE
     done.ok_or_else(|| SweepError::Unsuitable("the shard was given up".to_owned()))
 }
 
-/// Computes one shard of a sweep like [`run_shard`], but can be stopped by the flag of `monitor`. Returns `None` if it was
-/// stopped.
+/// Computes one shard of a sweep like [`run_shard`], unless the flag of `monitor` stops the computation. Returns `None` if the
+/// computation was stopped.
 ///
 /// # Errors
 ///
@@ -195,9 +196,10 @@ pub fn run_shard_until(
     crew.shard(&mut Evaluator::new(plan)?, shard)
 }
 
-/// Removes the temporary files that dead processes of this machine left in the folder of a sweep, and returns which shards (files of
-/// consecutive cells) are complete. Programs that schedule shards themselves call it before the first shard, and again after the
-/// last one to see whether all are there.
+/// Creates the folder of a sweep if necessary, and removes the temporary files that dead processes of this computer left there.
+/// Returns which shards (files with the answers of consecutive cells) are complete, missing or damaged. A program that
+/// schedules shards itself calls this function before the first shard. A second call after the last shard tells if all shards
+/// are complete.
 ///
 /// # Errors
 ///
@@ -210,7 +212,7 @@ pub fn prepare(plan: &Plan, folder: &Path) -> Result<Status, SweepError> {
 }
 
 /// Checks that the plan's columns exist in answers, by computing a few cells. The check is skipped if the folder contains
-/// finished parts of the sweep, because it was done before.
+/// finished parts of the sweep, because an earlier run already made the check.
 fn check_columns(plan: &Plan, folder: &Path) -> Result<(), SweepError> {
     let has_shards = status(folder).is_ok_and(|found| found.missing.len() < found.shards);
     if has_shards {
@@ -225,8 +227,9 @@ fn clear(plan: &Plan, folder: &Path) -> Result<(), SweepError> {
     remove_stale(folder, |name| name == "plan" || name.starts_with("shard-"))
 }
 
-/// Returns the shard indices (parts of the sweep) in the order in which this process tries to compute them. `shards`
-/// selects some shards. Otherwise all are tried, and processes that share a folder begin far from each other.
+/// Returns the shard indices (parts of the sweep) in the order in which this process tries to compute the shards. `shards`
+/// selects some of them. With `None` all are tried, starting at an index that depends on the process, so that processes with a
+/// common folder begin far from each other.
 fn order(plan: &Plan, shards: Option<&ShardSet>) -> Vec<u64> {
     if let Some(shards) = shards {
         return shards.iter().collect();
@@ -259,8 +262,8 @@ struct Crew<'a> {
 }
 
 impl Crew<'_> {
-    /// Computes shards (parts of the sweep) in this thread until no shard is left or the run is stopped. Returns how many
-    /// were computed or found complete. Laws that draw samples use only this thread, too.
+    /// Computes shards (parts of the sweep) in this thread until no shard is left or the run is stopped. Returns the numbers of
+    /// shards that were computed and that were already complete. Laws that draw samples also use only this thread.
     fn work(&self) -> Result<Summary, SweepError> {
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(1)

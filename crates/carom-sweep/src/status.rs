@@ -4,7 +4,8 @@ use crate::folder::{Condition, Manifest, inspect, shards};
 use crate::{ShardSet, SweepError};
 use std::path::{Path, PathBuf};
 
-/// State of a sweep in a folder: its plan, and the shards (files of answers) that are valid, missing or damaged.
+/// State of a sweep in a folder, as returned by [`status`]: the plan, and the shards (files of answers) that are valid, missing
+/// or damaged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Status {
     /// Name of the plan.

@@ -56,9 +56,9 @@ struct Direction {
 /// velocity that energy allows along the direction. A larger distance is a defect of the sample or of the bound.
 const SAMPLE_ROUNDING: f64 = 1e-7;
 
-/// Computes bounds on the velocity after an impact along each direction that `input` requests, and writes them as JSON. The
-/// least and largest velocity of the sampled outcomes, which lie inside the bounds, are added. `outcomes` are these
-/// outcomes if they are kept; otherwise `samples` of them are drawn again. `max_work` limits the work for the bounds.
+/// Computes bounds on the velocity after an impact along each direction that `input` requests, and writes the bounds as JSON.
+/// Adds the least and the largest velocity of the sampled outcomes, which lie inside the bounds. `outcomes` holds the sampled
+/// outcomes; with `None` the sampler draws `samples` outcomes again. `max_work` limits the work for the bounds.
 pub(crate) fn bounds(
     sampler: &Sampler<'_>,
     input: &BoundsInput,
@@ -128,9 +128,9 @@ fn reach(problem: &ImpactProblem<'_>, direction: &[f64]) -> Result<f64, WireErro
     }
 }
 
-/// Clips the interval `inner` of the sampled velocities to the bounds `[low, high]`, because rounding errors may exceed
-/// them. `reach` is the largest velocity that energy allows; the excess is compared with it. `index` is the number of the
-/// direction.
+/// Clips the interval `inner` of the sampled velocities to the proven bounds `[low, high]`. Rounding errors may carry a sample
+/// slightly outside the bounds. `reach` is the largest velocity that the energy allows; the excess is compared with `reach`.
+/// `index` is the number of the direction.
 ///
 /// Returns an error of kind `internal` for a sample further outside: a defect of this program.
 fn within(

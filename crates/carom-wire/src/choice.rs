@@ -2,7 +2,8 @@
 
 use carom_impact::{Law, LawInfo};
 
-/// One row of the table for choosing an impact law: a situation of the bodies and the properties of the law that suits it.
+/// One row of the table for choosing an impact law: a situation of the bodies, and the properties of the impact law for this
+/// situation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Choice {

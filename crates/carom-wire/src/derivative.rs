@@ -127,8 +127,9 @@ impl Wanted {
         self.jacobian_within(problem, law, outcome, is_member, &mut budget)
     }
 
-    /// Computes the derivative of an outcome in JSON, as [`jacobian`](Self::jacobian) does, and subtracts the work from
-    /// `budget`. If the budget is 0 at the start, nothing is computed, and `class` is null.
+    /// Computes the derivative of an outcome in JSON, as [`jacobian`](Self::jacobian) does, and subtracts the computational
+    /// work from `budget`. If the budget is 0 at the start, nothing is computed, and the class of the derivative is written as
+    /// null.
     pub(crate) fn jacobian_within(
         &self,
         problem: &ImpactProblem<'_>,

@@ -12,8 +12,8 @@ use carom_impact::Law;
 pub type Differentiated<'p> = (Box<Single>, Result<Derivative<'p>, WireError>);
 
 impl Request {
-    /// Checks that the impact law with these options has a single outcome, so that the derivative of the outcome is defined.
-    /// Returns an error if it has several.
+    /// Checks that the impact law with these options has a single outcome. Only then the derivative of the outcome is defined.
+    /// Returns an error if the law has several outcomes.
     ///
     /// # Errors
     ///
@@ -42,9 +42,10 @@ impl Request {
         }
     }
 
-    /// Resolves an impact problem by the law of the request and differentiates the outcome with respect to the data that `wrt`
-    /// selects. Decisions within `tolerance` of a tie are followed on both sides; the tolerance is relative to the part of the
-    /// velocity before the impact that the contacts see.
+    /// Resolves an impact problem by the law of the request, and differentiates the outcome with respect to the data that `wrt`
+    /// selects. A decision of the law counts as tied if a small change of the velocity before the impact reverses it; both
+    /// sides of a tie are followed. `tolerance` is the size of this change, relative to the part of the velocity on which the
+    /// contacts depend.
     ///
     /// # Errors
     ///

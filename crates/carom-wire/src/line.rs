@@ -74,8 +74,8 @@ fn what(value: &Value) -> &'static str {
     }
 }
 
-/// Creates the error for a line of input that is not JSON. The message of the JSON parser counts the line as line 1; it
-/// gets the line's true number `number`.
+/// Creates the error for a line of input that is not JSON. The JSON parser always reports line 1; the message contains the true
+/// number `number` of the line instead.
 fn not_json(number: usize, line: &str, error: &serde_json::Error) -> WireError {
     let message = error.to_string();
     if message.starts_with("recursion limit") {

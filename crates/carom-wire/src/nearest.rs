@@ -1,8 +1,8 @@
 //! Suggestion of a known name for a misspelled one.
 
-/// Returns the known name that is most similar to a misspelled one, by the number of changed letters; `None` if no name is
-/// similar. A name qualifies if it contains the unknown name or is contained in it, or differs from it in less than a third of
-/// the letters.
+/// Returns the known name in `names` that is most similar to the misspelled name `unknown`, by the number of changed letters. A
+/// known name qualifies if less than a third of the letters differ, or if one of the two names contains the other and `unknown`
+/// has at least four letters. `None` if no name qualifies.
 ///
 /// # Examples
 ///

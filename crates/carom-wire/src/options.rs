@@ -21,8 +21,8 @@ pub(crate) fn known_law(name: &str) -> Result<Law, WireError> {
     })
 }
 
-/// Returns an error if the JSON input names an unknown impact law. This is checked first, because the law decides which
-/// other keys are valid.
+/// Returns an error if the JSON input names an unknown impact law. The name of the law is checked first, because the law
+/// decides which other keys are valid.
 pub(crate) fn check_law(value: &Value) -> Result<(), WireError> {
     match value.get("law").and_then(Value::as_str) {
         Some(law) => known_law(law).map(|_| ()),

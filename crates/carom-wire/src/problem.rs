@@ -92,8 +92,8 @@ pub fn metric(mass_matrix: &[Vec<f64>]) -> Result<KineticMetric, WireError> {
     KineticMetric::new(square(mass_matrix)?).map_err(|e| WireError::at("mass_matrix", &e.into()))
 }
 
-/// Builds a set of contacts with nonholonomic constraints on a kinetic metric. `constraints` holds one one-form (n entries, n
-/// generalized velocities) for each constraint.
+/// Builds a set of contacts with nonholonomic constraints on a kinetic metric. Each entry of `constraints` is the row
+/// (one-form) of one constraint, with one number per generalized velocity. The product of the row and the velocity is zero.
 ///
 /// # Errors
 ///

@@ -84,8 +84,9 @@ pub(crate) fn propagative(
     Ok(Solved::Set(fields))
 }
 
-/// Adds entries that do not depend on the order of impacts to the JSON `diagnostics` of an outcome of the propagative law:
-/// the cosines of the angles between the contact normals, and `of_set`, such as the completeness of the set of outcomes.
+/// Adds entries to the JSON `diagnostics` of an outcome of the propagative law that do not depend on the order of impacts.
+/// These are the cosines of the angles between the contact normals, and the entries of `of_set`, such as the completeness of
+/// the set of outcomes.
 pub(crate) fn tell_of_set(
     fields: &mut Map<String, Value>,
     contacts: &ContactSet<'_>,
@@ -111,9 +112,10 @@ fn outcomes(
         .collect()
 }
 
-/// Resolves an impact in the one order of elementary impacts that the propagative law selects. For up to two contacts it
-/// also returns the indeterminacy: the largest distance between the momenta after the impact for different orders, divided
-/// by the norm of the momentum before. With more contacts this would be costly, and it is `None`.
+/// Resolves an impact in the one order of elementary impacts that the propagative law selects. For up to two contacts the
+/// second result is the indeterminacy: the largest distance between the momenta after the impact for different orders, divided
+/// by the norm of the momentum before the impact. For more contacts the indeterminacy is costly, and the second result is
+/// `None`.
 fn one_order(
     problem: &ImpactProblem<'_>,
     law: &Propagative,

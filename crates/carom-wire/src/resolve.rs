@@ -48,7 +48,7 @@ pub(crate) fn answer(value: Value, progress: Progress<'_>) -> Result<Answer, Wir
     })
 }
 
-/// Resolves the impact that `problem` describes by the law that it names, and returns the outcome.
+/// Resolves an impact by the law named in `problem`, and returns the outcome or the set of outcomes.
 ///
 /// # Errors
 ///

@@ -59,9 +59,9 @@ pub(crate) fn differentiated_fields(
     differentiated_within(problem, law, outcome, is_member, wanted, &mut { u64::MAX })
 }
 
-/// Writes an outcome as JSON fields. If `wanted` requests a derivative, it is added, and its work is subtracted from
-/// `budget`. With `is_member` the outcome is one of a set, and the derivative follows the order of impacts recorded in the
-/// outcome.
+/// Writes an outcome as JSON fields. If `wanted` requests a derivative, the derivative is added, and the computational work is
+/// subtracted from `budget`. With `is_member` the outcome belongs to a set of outcomes, and the derivative follows the order of
+/// impacts recorded in the outcome.
 pub(crate) fn differentiated_within(
     problem: &ImpactProblem<'_>,
     law: &Law,

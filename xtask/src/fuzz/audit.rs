@@ -30,7 +30,8 @@ pub(super) struct Given {
 }
 
 impl Given {
-    /// Nothing where the mass matrix is not positive definite to a plain factorization.
+    /// Reads an impact problem from its JSON form, for checks of answers to it. Returns `None` if a plain factorization finds
+    /// that the mass matrix is not positive definite.
     pub(super) fn new(problem: &Value) -> Option<Self> {
         let velocity = DVector::from_vec(numbers(&problem["velocity"]));
         let n = velocity.len();
@@ -62,7 +63,7 @@ impl Given {
         })
     }
 
-    /// True if a contact approaches by far more than rounding.
+    /// True if a contact of the problem approaches with a speed far above rounding errors.
     pub(super) fn clearly_approaches(&self) -> bool {
         let speed = self.velocity.dot(&(&self.mass * &self.velocity)).sqrt();
         self.contacts
@@ -75,7 +76,8 @@ impl Given {
             })
     }
 
-    /// The rule that an answer with `velocity_plus` and `impulses` breaks.
+    /// Checks the velocity and the impulses of an answer against the physical rules of an impact. The error describes the first
+    /// rule that the answer breaks. `excuses` are the rules that the law need not fulfill.
     pub(super) fn broken_rule(&self, answer: &Value, excuses: Excuses) -> Result<(), String> {
         let plus = DVector::from_vec(numbers(&answer["velocity_plus"]));
         let impulses = matrix(&answer["impulses"]);

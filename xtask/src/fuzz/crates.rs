@@ -48,7 +48,7 @@ fn expect(holds: bool, what: impl FnOnce() -> String) -> Result<(), String> {
     if holds { Ok(()) } else { Err(what()) }
 }
 
-/// The sign of a sum, against integers of any length.
+/// Checks the sign of an exactly computed sum against integer arithmetic of any length.
 fn sums(input: &Value) -> Result<(), String> {
     let terms = numbers(input);
     // Nothing overflows.
@@ -77,7 +77,7 @@ fn metric_input() -> BoxedStrategy<Value> {
         .boxed()
 }
 
-/// Reflecting twice changes nothing, reflecting once keeps the energy.
+/// Checks reflections in a kinetic metric: two equal reflections give back the velocity, and one reflection keeps the energy.
 fn metric(input: &Value) -> Result<(), String> {
     let (mass, vectors) = (matrix(&input["mass"]), matrix(&input["vectors"]));
     let n = mass.len();
@@ -105,7 +105,8 @@ fn metric(input: &Value) -> Result<(), String> {
     )
 }
 
-/// Rotations stay orthogonal, logarithms lead back, the nearest rotation is one.
+/// Checks rotations: the exponential of a rotation vector is an orthogonal matrix, the exponential of its logarithm is the
+/// rotation again, and the nearest rotation to a matrix has the determinant 1.
 fn rotations(input: &Value) -> Result<(), String> {
     let x = numbers(input);
     let phi = Vector3::new(x[0], x[1], x[2]);
@@ -152,7 +153,8 @@ fn cone_input() -> BoxedStrategy<Value> {
         .boxed()
 }
 
-/// A solved problem has the residual that is told; unit mass matrix, any rows.
+/// Checks complementarity problems with friction cones and a unit mass matrix: a returned solution has the residual that the
+/// solver reports.
 fn cones(input: &Value) -> Result<(), String> {
     let rows = matrix(&input["rows"]);
     let velocity = DVector::from_vec(numbers(&input["velocity"]));
@@ -178,7 +180,8 @@ fn cones(input: &Value) -> Result<(), String> {
     )
 }
 
-/// No point of a hull lies beyond its support planes, and a gap is that of two parallel planes.
+/// Checks convex hulls: the support function gives the lowest point along a direction, and the gap between two hulls equals the
+/// distance of their parallel support planes along the normal.
 fn hulls(input: &Value) -> Result<(), String> {
     let x = numbers(input);
     let points: Vec<Vector3<f64>> = x[6..]
@@ -223,7 +226,8 @@ fn hulls(input: &Value) -> Result<(), String> {
     })
 }
 
-/// Balls on a line refuse what is no mass and have a positive mass matrix otherwise.
+/// Checks the system of balls on a line: invalid masses and radii are rejected, and otherwise the diagonal of the mass matrix
+/// is positive.
 fn balls(input: &Value) -> Result<(), String> {
     let x = numbers(input);
     let (radius, masses) = (x[0], &x[1..]);
@@ -241,7 +245,7 @@ fn balls(input: &Value) -> Result<(), String> {
     }
 }
 
-/// A rolling penny in a circle: every impact is at a finite time and later than the one before.
+/// Checks a rolling penny in a circle: the time of every impact is finite and later than that of the impact before.
 fn billiards(input: &Value) -> Result<(), String> {
     let x = numbers(input);
     let Ok(penny) = RollingPenny::new(x[0], x[1], x[2], x[3]) else {
@@ -263,7 +267,7 @@ fn billiards(input: &Value) -> Result<(), String> {
     )
 }
 
-/// A figure of any finite numbers is drawn.
+/// Checks that a figure with any finite numbers can be drawn.
 fn figures(input: &Value) -> Result<(), String> {
     let values = numbers(input);
     let (x, y) = values.split_at(values.len() / 2);

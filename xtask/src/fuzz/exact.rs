@@ -14,7 +14,7 @@ impl Dyadic {
         Self::new(0.0)
     }
 
-    /// A finite double.
+    /// Converts a finite floating-point number to its exact value as an integer times a power of two.
     pub(super) fn new(x: f64) -> Self {
         let bits = x.to_bits();
         let biased = i64::try_from((bits >> 52) & 0x7ff).unwrap_or(0);
@@ -60,7 +60,7 @@ impl Dyadic {
         self.digits.sign() == Sign::Plus
     }
 
-    /// True if it is at most another.
+    /// True if this number is less than or equal to `other`.
     pub(super) fn at_most(&self, other: &Self) -> bool {
         let exponent = self.exponent.min(other.exponent);
         self.at(exponent) <= other.at(exponent)

@@ -17,7 +17,8 @@ pub(super) fn resolve() -> Target {
     }
 }
 
-/// Impacts of many bodies: more velocities and contacts than the kernels of fixed size take.
+/// Creates the fuzz target for impacts of many bodies, with more velocities and contacts than the fast code for small sizes
+/// supports.
 pub(super) fn wide() -> Target {
     Target {
         name: "wide",
@@ -26,7 +27,7 @@ pub(super) fn wide() -> Target {
     }
 }
 
-/// The impacts, each with a law, some of its options and mostly no derivatives.
+/// Adds to random impacts a random law, some options of the law, and sometimes a request for derivatives.
 fn asked(impacts: BoxedStrategy<Value>) -> BoxedStrategy<Value> {
     select(LAWS)
         .prop_flat_map(move |law| (impacts.clone(), options(law), derivative(), Just(law.name)))
@@ -37,7 +38,7 @@ fn asked(impacts: BoxedStrategy<Value>) -> BoxedStrategy<Value> {
         .boxed()
 }
 
-/// Request for derivatives: mostly none.
+/// Generates the value of the key `derivative`; most values request no derivatives.
 fn derivative() -> BoxedStrategy<Value> {
     let of = |values: Vec<Value>| select(values);
     let wrt = of(vec![
@@ -77,7 +78,7 @@ fn derivative() -> BoxedStrategy<Value> {
     .boxed()
 }
 
-/// Some of a law's options with values of their kind.
+/// Generates values for some of the options of an impact law. Each value has the type of its option.
 fn options(law: LawInfo) -> BoxedStrategy<Value> {
     let start = Just(Map::new()).boxed();
     let add = |so_far: BoxedStrategy<Map<String, Value>>, option: &OptionInfo| {
@@ -201,8 +202,8 @@ pub(super) fn judge() -> Target {
     }
 }
 
-/// A member of the set of inelastic outcomes is never called an outsider, and what has gained
-/// energy never an insider.
+/// Checks verdicts about members of the set of inelastic outcomes. An outcome of the set must not be judged to lie outside, and
+/// a velocity with more energy than before the impact must not be judged to lie inside.
 fn judged(case: &Value) -> Result<(), String> {
     let mut problem = case.clone();
     let seed = case["seed"].clone();

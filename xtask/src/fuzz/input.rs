@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::ops::RangeInclusive;
 
-/// Numbers as people write them, now and then tiny or huge.
+/// Generates numbers of ordinary size as people write them, with a few tiny and huge ones.
 pub(super) fn number() -> BoxedStrategy<f64> {
     prop_oneof![
         6 => -1.0..1.0f64,
@@ -15,7 +15,7 @@ pub(super) fn number() -> BoxedStrategy<f64> {
     .boxed()
 }
 
-/// Numbers of any size.
+/// Generates floating-point numbers of any size.
 pub(super) fn wild() -> BoxedStrategy<f64> {
     prop_oneof![
         4 => number(),
@@ -25,7 +25,7 @@ pub(super) fn wild() -> BoxedStrategy<f64> {
     .boxed()
 }
 
-/// Rows of a matrix.
+/// Generates a matrix as a list of rows, with entries drawn from `entry`.
 pub(super) fn rows(
     n_rows: usize,
     n_columns: usize,
@@ -34,7 +34,8 @@ pub(super) fn rows(
     vec(vec(entry.clone(), n_columns), n_rows).boxed()
 }
 
-/// $A A^T + \delta I$: positive definite, sometimes nearly singular.
+/// Generates mass matrices of size `n`, as $A A^T + \delta I$ with a random matrix $A$ and a number $\delta > 0$. The matrices
+/// are positive definite, and sometimes nearly singular.
 pub(super) fn mass_matrix(n: usize) -> BoxedStrategy<Vec<Vec<f64>>> {
     (rows(n, n, &number()), -6.0..1.0f64)
         .prop_map(move |(a, decade)| {
@@ -49,7 +50,7 @@ pub(super) fn mass_matrix(n: usize) -> BoxedStrategy<Vec<Vec<f64>>> {
         .boxed()
 }
 
-/// One contact of `n` degrees of freedom.
+/// Generates a contact of a system with `n` generalized velocities. `tangents` is the number of tangent rows of the contact.
 fn contact(n: usize, tangents: usize) -> BoxedStrategy<Value> {
     let coefficient = prop_oneof![2 => Just(0.0), 3 => 0.0..1.5f64];
     let restitution = prop_oneof![2 => Just(0.0), 1 => Just(1.0), 2 => 0.0..1.0f64];
@@ -70,12 +71,14 @@ fn contact(n: usize, tangents: usize) -> BoxedStrategy<Value> {
         .boxed()
 }
 
-/// Mass matrix, velocity and contacts of an impact of few velocities.
+/// Generates mass matrix, velocity and contacts of an impact with few generalized velocities and at most `max_contacts`
+/// contacts.
 pub(super) fn impact(max_contacts: usize) -> BoxedStrategy<Value> {
     impact_of(1..=5, max_contacts)
 }
 
-/// Mass matrix, velocity and contacts of an impact.
+/// Generates mass matrix, velocity and contacts of an impact. `velocities` is the range of the number of generalized
+/// velocities.
 pub(super) fn impact_of(
     velocities: RangeInclusive<usize>,
     max_contacts: usize,
@@ -94,7 +97,7 @@ pub(super) fn impact_of(
         .boxed()
 }
 
-/// The object with some keys added or replaced.
+/// Returns a JSON object to which the keys and values of `more` are added. Existing keys get the new values.
 pub(super) fn with(mut object: Value, more: Value) -> Value {
     if let (Some(object), Value::Object(more)) = (object.as_object_mut(), more) {
         object.extend(more);
@@ -102,13 +105,13 @@ pub(super) fn with(mut object: Value, more: Value) -> Value {
     object
 }
 
-/// A list of numbers.
+/// Converts a JSON list to a list of numbers; other entries are omitted.
 pub(super) fn numbers(value: &Value) -> Vec<f64> {
     let list = value.as_array().map(Vec::as_slice).unwrap_or_default();
     list.iter().filter_map(Value::as_f64).collect()
 }
 
-/// A list of lists of numbers.
+/// Converts a JSON list of lists to lists of numbers.
 pub(super) fn matrix(value: &Value) -> Vec<Vec<f64>> {
     let list = value.as_array().map(Vec::as_slice).unwrap_or_default();
     list.iter().map(numbers).collect()

@@ -64,7 +64,8 @@ fn check(problem: &Value) -> Result<(), String> {
     Ok(())
 }
 
-/// Existence of a solution, where the answer tells it.
+/// Checks the answer of a solver to a linear complementarity problem. Returns true if the answer has a valid solution, false if
+/// it reports that no solution exists, and `None` if it leaves this open. The error describes an invalid solution or proof.
 fn followed(problem: &Value, answer: &Value) -> Result<Option<bool>, String> {
     match answer["status"].as_str() {
         Some("solved") => {
@@ -92,7 +93,8 @@ fn enumerated(problem: &Value, answer: &Value) -> Result<Option<bool>, String> {
     Ok((!solutions.is_empty()).then_some(true))
 }
 
-/// Oettli and Prager's error of each row is at most 1e-12.
+/// Checks that `z` solves the linear complementarity problem: the relative backward error of Oettli and Prager is at most 1e-12
+/// in each row.
 fn solves(problem: &Value, z: &[f64]) -> Result<(), String> {
     let (m, q) = (matrix(&problem["matrix"]), numbers(&problem["vector"]));
     if z.len() != q.len() || z.iter().any(|x| x.is_nan() || *x < 0.0) {
@@ -115,7 +117,8 @@ fn solves(problem: &Value, z: &[f64]) -> Result<(), String> {
     Ok(())
 }
 
-/// $u \ge 0$, $u^T M \le 0$, $u^T q < 0$: no point is feasible.
+/// Checks the proof `u` that no point fulfills the inequalities of a linear complementarity problem with matrix $M$ and vector
+/// $q$: $u \ge 0$, $u^T M \le 0$ and $u^T q < 0$.
 fn refutes(problem: &Value, u: &[f64]) -> Result<(), String> {
     let (m, q) = (matrix(&problem["matrix"]), numbers(&problem["vector"]));
     let combined = |of: &dyn Fn(usize) -> f64| {

@@ -20,7 +20,7 @@ const COMMANDS: [(&str, Command); 3] = [
 /// Name of the target that starts the program.
 pub(super) const PROGRAM: &str = "program";
 
-/// Text that is a line, with an edit or without.
+/// Generates lines of text: valid input lines of the commands, and such lines with a random edit.
 fn text() -> BoxedStrategy<String> {
     let valid = select(COMMANDS.to_vec()).prop_map(|(_, command)| example(command).to_owned());
     let edited = (
@@ -78,7 +78,7 @@ pub(super) fn texts() -> Target {
     }
 }
 
-/// Anything that JSON can say.
+/// Generates any JSON value.
 fn anything() -> BoxedStrategy<Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -97,7 +97,7 @@ fn anything() -> BoxedStrategy<Value> {
     .boxed()
 }
 
-/// A valid line in which one value has become another, at any depth.
+/// Creates the fuzz target for valid input lines in which one value, at any depth, is replaced by another value.
 pub(super) fn mutations() -> Target {
     Target {
         name: "mutations",
@@ -137,7 +137,8 @@ fn count(value: &Value) -> usize {
     }
 }
 
-/// Replaces the value of a number in the order of [`count`].
+/// Replaces the value with the number `at` inside a JSON value by `with`. Values are numbered as [`count`] counts them. Returns
+/// true if the value was found. `at` decreases by one for each value passed.
 fn replace(value: &mut Value, at: &mut usize, with: &Value) -> bool {
     if *at == 0 {
         *value = with.clone();
@@ -159,7 +160,7 @@ fn program_path(root: &Path) -> PathBuf {
         .join(format!("carom{}", std::env::consts::EXE_SUFFIX))
 }
 
-/// Builds what the target `program` starts.
+/// Builds the executable that the fuzz target `program` runs.
 pub(super) fn build_program(root: &Path) -> anyhow::Result<()> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let status = Process::new(cargo)
@@ -171,7 +172,8 @@ pub(super) fn build_program(root: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Several lines at once: as many answers, in their order, whatever else stands between them.
+/// Creates the fuzz target that sends several lines at once to the executable of `carom`. There must be one answer per line, in
+/// the order of the lines, even if some lines are invalid.
 pub(super) fn program(root: &Path) -> Target {
     let program = program_path(root);
     Target {

@@ -54,7 +54,7 @@ fn targets(root: &Path) -> anyhow::Result<Vec<Target>> {
     Ok(all)
 }
 
-/// Fixed input of the library's target with a name; the same for the same seed.
+/// Generates `count` random inputs of the fuzz target `name`. Equal seeds give equal inputs.
 pub(crate) fn inputs(
     name: &str,
     seed: u64,
@@ -73,7 +73,7 @@ pub(crate) fn inputs(
     target.inputs(seed, count)
 }
 
-/// Tries every target in turn until the time is over or one fails.
+/// Runs all fuzz targets in turn with random inputs, until the time limit is reached or an input fails.
 pub(crate) fn fuzz(root: &Path, args: &Args) -> anyhow::Result<()> {
     lines::build_program(root)?;
     let seed = match args.seed {
@@ -125,7 +125,7 @@ fn kept(root: &Path, target: &str) -> PathBuf {
     root.join("xtask/fuzz").join(format!("{target}.jsonl"))
 }
 
-/// Adds a failure's input to those that are replayed by the tests.
+/// Adds the input that failed to the file of inputs that the tests check again. Returns the path of this file.
 fn keep(root: &Path, target: &str, failure: &Failure) -> anyhow::Result<PathBuf> {
     let path = kept(root, target);
     let mut text = match std::fs::read_to_string(&path) {

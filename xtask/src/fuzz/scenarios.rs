@@ -48,7 +48,7 @@ pub(super) fn target() -> anyhow::Result<Target> {
     })
 }
 
-/// Keys and values of a scenario's defaults, as they are assigned.
+/// Returns the full path and the value of each key in the default configuration of the scenario `name`.
 fn parameters(name: &str) -> Vec<(String, toml::Value)> {
     fn collect(path: &str, value: &toml::Value, into: &mut Vec<(String, toml::Value)>) {
         let inner: Vec<(String, &toml::Value)> = match value {
@@ -80,7 +80,8 @@ fn parameters(name: &str) -> Vec<(String, toml::Value)> {
     all
 }
 
-/// A value of another kind or size; counts stay as small as they are.
+/// Generates replacements for a configuration value: values of another size or type. Counts are not increased, so that runs
+/// stay short.
 fn other(value: &toml::Value) -> BoxedStrategy<String> {
     let odd = select(vec![
         "nan", "inf", "-inf", "-1", "0", "1", "2", "0.5", "1e-300", "true", "[]", "{}", "'x'",

@@ -29,7 +29,8 @@ pub(super) struct Failure {
 }
 
 impl Target {
-    /// Some inputs; the same for the same seed and round.
+    /// Checks `inputs` random inputs of this fuzz target. `seed` and `round` determine the inputs. `watch` is told which input
+    /// is being checked. The error holds a failed input, as small as possible.
     pub(super) fn round(
         &self,
         seed: u64,
@@ -64,7 +65,7 @@ impl Target {
         }
     }
 
-    /// Random numbers of this target alone.
+    /// Creates the random number generator of this fuzz target for a round. Other targets have other random numbers.
     fn rng(&self, seed: u64, round: u64) -> TestRng {
         let mut key = [0; 32];
         key[..8].copy_from_slice(&seed.to_le_bytes());
@@ -75,7 +76,7 @@ impl Target {
         TestRng::from_seed(RngAlgorithm::ChaCha, &key)
     }
 
-    /// Inputs without a check; the same for the same seed.
+    /// Generates `count` inputs of this fuzz target without checking them. Equal seeds give equal inputs.
     pub(super) fn inputs(&self, seed: u64, count: usize) -> anyhow::Result<Vec<Value>> {
         let strategy = (self.input)();
         let mut runner = TestRunner::new_with_rng(Config::default(), self.rng(seed, 0));
@@ -99,7 +100,7 @@ thread_local! {
     static LAST_PANIC: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Panics are failures of an input and are reported as such.
+/// Suppresses the message of a panic, because a panic is reported as a failure of the input.
 pub(super) fn silence_panics() {
     std::panic::set_hook(Box::new(|info| {
         LAST_PANIC.with_borrow_mut(|last| *last = info.to_string());

@@ -85,7 +85,7 @@ pub(crate) struct Compared {
 }
 
 impl Compared {
-    /// True if our number rounds to the printed one, or is above a printed bound. NaN does not.
+    /// True if the computed number rounds to the number printed in the paper, or satisfies a printed bound. NaN never agrees.
     pub(crate) fn agrees(&self) -> bool {
         if self.at_least {
             return self.ours >= self.printed;
@@ -114,8 +114,9 @@ impl Catalog {
         toml::from_str(PUBLISHED).context("xtask/data/published.toml")
     }
 
-    /// One line for each mistake of the catalog: names that a record does not have, numbers that
-    /// differ without a reason, reasons without a number that differs.
+    /// Returns one line for each mistake in the catalog of the papers' results: a name that the record lacks, a number that
+    /// differs from the printed one without a reason, or a reason without a difference. `of_paper` returns the scenarios of a
+    /// paper.
     pub(crate) fn faults(&self, records: &[Record], of_paper: &Members) -> Vec<String> {
         let mut faults = Vec::new();
         for (paper, item) in self.items() {
@@ -145,7 +146,8 @@ impl Catalog {
         faults
     }
 
-    /// One line for each item that is not reproduced yet.
+    /// Returns one line for each result of a paper that no scenario reproduces yet. `of_paper` returns the scenarios of a
+    /// paper.
     pub(crate) fn not_yet(&self, records: &[Record], of_paper: &Members) -> Vec<String> {
         let open = self.items().filter_map(|(paper, item)| {
             let found = item.find(records, &of_paper(&paper.authors));
@@ -174,7 +176,8 @@ impl Item {
         names.chain(numbers).collect()
     }
 
-    /// Looks the item up in the records; `members` are the scenarios of its paper.
+    /// Finds the figures, tables and numbers in the records that reproduce this result of a paper. `members` are the scenarios
+    /// of the paper.
     pub(crate) fn find(&self, records: &[Record], members: &BTreeSet<String>) -> Found {
         let mut found = Found::default();
         let mut places = |references: &[String], names: &dyn Fn(&Record) -> Vec<String>| {
@@ -243,7 +246,8 @@ impl Number {
     }
 }
 
-/// The names that a reference `SCENARIO/PREFIX` means.
+/// Returns all places in the records to which a reference `SCENARIO/PREFIX` refers: items whose name begins with the prefix.
+/// The scenario `*` stands for all scenarios in `members`. `names` returns the names of the items of a record.
 fn matches(
     reference: &str,
     records: &[Record],

@@ -60,7 +60,7 @@ pub(crate) fn gallery(root: &Path, args: &Args) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The blessed records; `cargo xtask verify` says which are missing.
+/// Reads the stored records of all scenarios; missing ones are omitted, since `cargo xtask verify` reports them.
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 fn golden() -> Vec<Record> {
@@ -74,13 +74,13 @@ fn golden() -> Vec<Record> {
         .collect()
 }
 
-/// Names of the scenarios that come from a paper.
+/// Returns the names of the scenarios that reproduce the paper of these authors.
 fn members(authors: &str) -> BTreeSet<String> {
     let of_paper = SCENARIOS.iter().filter(|s| s.paper == authors);
     of_paper.map(|s| s.name.to_owned()).collect()
 }
 
-/// Runs every scenario with its defaults, in the order of the registry.
+/// Runs every scenario with its default configuration and returns the records, in the order of the list of scenarios.
 fn run_all() -> anyhow::Result<Vec<Record>> {
     let next = AtomicUsize::new(0);
     let done = Mutex::new(Vec::new());
@@ -108,7 +108,7 @@ fn run_all() -> anyhow::Result<Vec<Record>> {
     records.collect()
 }
 
-/// Replaces the page; nothing of an older one stays beside it.
+/// Replaces the folder `out` by one with the given files (names and contents), so that no file of an older gallery remains.
 fn write(out: &Path, files: &[(String, String)]) -> anyhow::Result<()> {
     let figures = out.join(page::FIGURES);
     if figures.exists() {
@@ -124,7 +124,7 @@ fn write(out: &Path, files: &[(String, String)]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Runs the browser's script on the page.
+/// Runs the test script for the gallery in the folder `out`, which opens its pages in a browser.
 fn check(root: &Path, out: &Path) -> anyhow::Result<()> {
     let browser = root.join("xtask/browser");
     ensure!(

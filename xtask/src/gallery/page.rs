@@ -38,7 +38,8 @@ struct Chapter<'a> {
     scenarios: Vec<&'static Scenario>,
 }
 
-/// Names and texts of all files: a page a paper, their figures, and `index.html`, the last one.
+/// Writes the files of the gallery: a page for each paper, the figures, and `index.html` as the last one. Returns the names and
+/// contents.
 pub(super) fn files(
     catalog: &Catalog,
     records: &[Record],
@@ -55,7 +56,7 @@ pub(super) fn files(
     Ok(files)
 }
 
-/// Puts the playground first on the index.
+/// Adds a link to the playground at the top of the file `index.html`.
 pub(super) fn link_playground(files: &mut [(String, String)]) {
     let link = format!(
         "</h1>\n<p><a href=\"{}\"><b>Playground</b>: drag three balls, a box or a penny and see every outcome that \
@@ -169,7 +170,8 @@ fn count(entries: &[Entry<'_>], of: impl Fn(Standing) -> bool) -> usize {
     standings.filter(|s| of(*s)).count()
 }
 
-/// The table of a paper's figures and tables.
+/// Appends to the HTML text `out` the table of a paper's figures and tables, with the statements of the paper and links to the
+/// results of this library.
 fn write_paper(out: &mut String, entries: &[Entry<'_>]) {
     out.push_str(
         "<div class=\"scroll\"><table class=\"items\">\n\
@@ -206,7 +208,7 @@ fn write_paper(out: &mut String, entries: &[Entry<'_>]) {
     out.push_str("</tbody>\n</table></div>\n");
 }
 
-/// Links to the scenarios whose numbers an item compares.
+/// Returns HTML links to the scenarios that contain the numbers of this result.
 fn numbers_at(found: &Found) -> Vec<String> {
     let mut names: Vec<&str> = found
         .numbers
@@ -222,7 +224,7 @@ fn link(place: &Place) -> String {
     format!("<a href=\"#{}\">{}</a>", id(place), escape(&place.name))
 }
 
-/// Name of a place on the page.
+/// Returns the HTML `id` of a figure, table or animation of a scenario.
 fn id(place: &Place) -> String {
     escape(&format!("{}--{}", place.scenario, place.name))
 }
@@ -245,8 +247,8 @@ fn standing(entry: &Entry<'_>) -> String {
     format!("<span class=\"{class}\">{}</span>", escape(&text))
 }
 
-/// A scenario with all that it shows: the motion and the figures, the results in sentences, then
-/// numbers and tables.
+/// Appends to the HTML text `out` the part of the page about one scenario: animations and figures, the results in sentences,
+/// then numbers and tables. The figures are also added to `files`.
 fn card(
     out: &mut String,
     (scenario, title): (&Scenario, &str),
@@ -293,7 +295,8 @@ fn card(
     Ok(())
 }
 
-/// The numbers of a scenario: beside the paper's, then folded all of them and the tables.
+/// Appends to the HTML text `out` the numbers of a scenario: first those that a paper prints, then a folded list of all
+/// numbers, and the tables.
 fn write_numbers(out: &mut String, scenario: &str, record: &Record, entries: &[Entry<'_>]) {
     let about = numbers_of(scenario, entries);
     if !about.is_empty() {
@@ -343,7 +346,7 @@ fn place(scenario: &str, name: &str) -> Place {
     }
 }
 
-/// Statements of the paper about a figure.
+/// Writes the statements of the paper about a figure as HTML, with links to the entries of the paper's table.
 fn badges<'e>(entries: impl Iterator<Item = &'e Entry<'e>>) -> String {
     let lines = entries.map(|entry| {
         let item = entry.item;
@@ -357,7 +360,7 @@ fn badges<'e>(entries: impl Iterator<Item = &'e Entry<'e>>) -> String {
     lines.collect()
 }
 
-/// Rows of the printed numbers that a scenario reproduces.
+/// Writes the HTML table rows of the printed numbers that a scenario reproduces.
 fn numbers_of(scenario: &str, entries: &[Entry<'_>]) -> String {
     let mut rows = String::new();
     for entry in entries {
@@ -369,7 +372,7 @@ fn numbers_of(scenario: &str, entries: &[Entry<'_>]) -> String {
     rows
 }
 
-/// Why numbers of a scenario differ, once for each item.
+/// Writes as HTML the reasons why numbers of a scenario differ from the printed ones, once for each result of the paper.
 fn reasons(scenario: &str, entries: &[Entry<'_>]) -> String {
     let here = |n: &Compared| n.place.scenario == scenario && !n.agrees();
     let differing = entries.iter().filter(|e| e.found.numbers.iter().any(here));
@@ -449,7 +452,7 @@ fn write_figure(
     Ok(())
 }
 
-/// An attribute of the document's opening tag.
+/// Returns the value of an attribute of the opening tag of an SVG document; empty if the attribute is missing.
 fn attribute<'t>(svg: &'t str, name: &str) -> &'t str {
     let (_, rest) = svg.split_once(&format!(" {name}=\"")).unwrap_or_default();
     rest.split_once('"').unwrap_or_default().0

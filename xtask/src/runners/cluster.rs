@@ -16,7 +16,8 @@ pub(super) struct Cluster {
 const PROGRAMS: [&str; 5] = ["munged", "slurmctld", "slurmd", "sbatch", "squeue"];
 
 impl Cluster {
-    /// The cluster of this machine, or one that is started in a folder; `None` if neither is to be had.
+    /// Finds a Slurm cluster: that of this machine, or else one whose daemons are started with settings in `folder`. `None` if
+    /// neither is possible.
     pub(super) fn start(folder: &Path) -> anyhow::Result<Option<Self>> {
         let running = Self { own: None };
         if running.answers("sinfo", "--noheader") && running.answers("sbatch", "-V") {
@@ -49,7 +50,7 @@ impl Cluster {
         Ok(None)
     }
 
-    /// A command with the environment in which Slurm's programs find the cluster.
+    /// Adds to a command the environment variables by which Slurm's programs find this cluster.
     pub(super) fn with_environment<'c>(&self, command: &'c mut Command) -> &'c mut Command {
         if let Some(folder) = &self.own {
             command.env("SLURM_CONF", folder.join("slurm.conf"));
@@ -57,13 +58,13 @@ impl Cluster {
         command
     }
 
-    /// Jobs that wait and run.
+    /// Returns the list of waiting and running jobs of the cluster, as Slurm prints it.
     pub(super) fn queue(&self) -> anyhow::Result<String> {
         let output = self.ask("squeue")?;
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
-    /// True if a program is there and succeeds.
+    /// True if a program of the cluster is installed and succeeds when it is run with the argument `flag`.
     fn answers(&self, program: &str, flag: &str) -> bool {
         let mut command = Command::new(program);
         let output = self.with_environment(command.arg(flag)).output();
@@ -75,7 +76,7 @@ impl Cluster {
         Ok(self.with_environment(&mut command).output()?)
     }
 
-    /// Starts a daemon, which leaves the foreground by itself.
+    /// Starts a daemon of the cluster, which moves itself to the background.
     fn run(&self, program: &str, args: &[String]) -> anyhow::Result<bool> {
         let mut command = Command::new(program);
         let command = command
@@ -85,7 +86,7 @@ impl Cluster {
         Ok(self.with_environment(command).status()?.success())
     }
 
-    /// True if the node answers within a few seconds.
+    /// Waits a few seconds for the node of the cluster. Returns true if it becomes ready for jobs.
     fn is_idle(&self) -> bool {
         let start = Instant::now();
         while start.elapsed() < Duration::from_secs(10) {
@@ -100,7 +101,7 @@ impl Cluster {
 }
 
 impl Drop for Cluster {
-    /// Ends the daemons that were started, by the numbers that they wrote.
+    /// Ends the daemons that were started, by the process numbers in their files.
     fn drop(&mut self) {
         let Some(folder) = &self.own else {
             return;
@@ -115,7 +116,7 @@ impl Drop for Cluster {
     }
 }
 
-/// Settings of slurmd for control groups, which it insists on; the first that starts is taken.
+/// Returns three alternative settings of control groups for the daemon slurmd. They are tried in order until the daemon starts.
 fn cgroups(folder: &Path) -> [String; 3] {
     [
         "CgroupPlugin=cgroup/v2\nIgnoreSystemd=yes\n".to_owned(),

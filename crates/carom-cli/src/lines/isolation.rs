@@ -40,8 +40,8 @@ pub(super) fn keep_panics() {
     });
 }
 
-/// Calls `answer` to answer one line of input. If it panics, returns an answer with an error of kind `internal` instead.
-/// `text` is the line, from which this answer takes its `id`.
+/// Calls `answer` to answer one line of input. If this call panics, returns an answer with an error of kind `internal` instead.
+/// `text` is the line; the `id` in the line is copied to this answer.
 pub(super) fn isolated(text: &str, answer: impl FnOnce() -> Line) -> Line {
     catch_unwind(AssertUnwindSafe(answer)).unwrap_or_else(|payload| {
         let message = payload

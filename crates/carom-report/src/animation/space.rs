@@ -10,7 +10,7 @@ pub(super) const FIXED: &str = "a fixed body's pose";
 /// Significant digits of an impulse in an animation.
 const IMPULSE_DIGITS: i32 = 4;
 
-/// Plane in an animation in space, in addition to the ground. It is drawn as the edges of a rectangle around the motion.
+/// Plane in an animation in space, in addition to the ground. The plane is drawn as the edges of a rectangle around the motion.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Wall {
     /// Name; may be empty.
@@ -128,7 +128,8 @@ impl SpaceBody {
         body
     }
 
-    /// Creates a body of an animation in space that never moves, from its position and unit quaternion `[x, y, z, w]`.
+    /// Creates a body of an animation in space that never moves. `position` and the unit quaternion `rotation`, `[x, y, z, w]`,
+    /// map body axes to world axes.
     pub fn fixed(solids: Vec<Solid>, color: Color, position: [f64; 3], rotation: [f64; 4]) -> Self {
         Self {
             fixed: true,

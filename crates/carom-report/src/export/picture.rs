@@ -74,7 +74,7 @@ mod drawn {
         ExportError::Drawing(error.to_string())
     }
 
-    /// Returns the fonts that are installed on the system. They are read once and kept.
+    /// Returns the fonts that are installed on the system. The first call reads the fonts; later calls return the stored ones.
     fn fonts() -> Result<Arc<Database>, ExportError> {
         static FONTS: OnceLock<Arc<Database>> = OnceLock::new();
         let fonts = FONTS.get_or_init(|| {

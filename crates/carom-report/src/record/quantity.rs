@@ -59,8 +59,8 @@ impl Quantity {
         }
     }
 
-    /// Adds the value of this quantity that a paper prints. `within` is half a unit of its last digit, `source` its place in
-    /// the paper.
+    /// Adds the value of this quantity that is printed in a paper. `within` is half a unit of the last printed digit, and
+    /// `source` is the place in the paper.
     #[must_use]
     pub fn printed(mut self, value: f64, within: f64, source: impl Into<String>) -> Self {
         self.paper = Some(value);
@@ -69,7 +69,8 @@ impl Quantity {
         self
     }
 
-    /// Removes the value printed in a paper from this quantity. It is valid for the parameters of the paper only.
+    /// Removes the value printed in a paper from this quantity. The printed value is valid only for the parameters of the
+    /// paper; a run with other parameters calls this function.
     pub fn forget_printed(&mut self) {
         self.paper = None;
         self.within = None;
@@ -107,8 +108,8 @@ impl Quantity {
         self.reference(ReferenceKind::Independent, value, source)
     }
 
-    /// Adds an expected value of this quantity that is neither printed in the paper nor computed by this run. `kind` tells its
-    /// origin, `source` describes it.
+    /// Adds an expected value of this quantity that is neither printed in the paper nor computed by this run. `kind` is its
+    /// origin (closed form or independent computation), `source` a description of the origin.
     #[must_use]
     pub fn reference(mut self, kind: ReferenceKind, value: f64, source: impl Into<String>) -> Self {
         self.reference = Some(Reference {

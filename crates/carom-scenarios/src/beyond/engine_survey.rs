@@ -295,8 +295,8 @@ mod tests {
         record.results["judgements"].as_array().unwrap().clone()
     }
 
-    /// Siconos solves the complementarity problem of Moreau's law, so its outcome must match that law in every case. The other
-    /// engines give only velocities.
+    /// Checks that the outcomes of Siconos match Moreau's law in every case, because Siconos solves the complementarity problem
+    /// of this law. The other engines give only velocities.
     #[test]
     fn a_complementarity_solver_is_recognized_in_every_case() {
         let all = judgements();

@@ -457,8 +457,8 @@ mod tests {
         found.unwrap().value
     }
 
-    /// The saltation matrix, which includes the shift of the impact time, must predict the sampled covariance; the derivative
-    /// of the velocity reset alone must not. Two thousand samples determine a variance to three per cent.
+    /// Checks that the saltation matrix, which includes the shift of the impact time, predicts the sampled covariance, and that
+    /// the derivative of the velocity reset alone does not. Two thousand samples determine a variance to three per cent.
     #[test]
     fn the_saltation_matrix_carries_the_covariance_and_the_reset_does_not() {
         let record = run("");

@@ -105,7 +105,8 @@ impl fmt::Display for Outside {
     }
 }
 
-/// Checks that `value` lies from `low` to `high`. It is a count that the key implies, such as the length of its list.
+/// Checks that `value` lies from `low` to `high`. The value is a count that follows from the configuration key `key`, such as
+/// the length of a list.
 ///
 /// # Errors
 ///

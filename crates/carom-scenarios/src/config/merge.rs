@@ -64,8 +64,8 @@ impl Value {
         }
     }
 
-    /// Converts an integer to a floating-point number if the value that it replaces, `old`, is one. The items of lists are
-    /// converted according to the first item of the old list.
+    /// Converts an integer to a floating-point number if the replaced value `old` is a floating-point number. The items of a
+    /// list are converted according to the first item of the old list.
     fn typed_like(mut self, old: &Kind) -> Self {
         match (&mut self.kind, old) {
             (Kind::Integer(n), Kind::Float(_)) => self.kind = Kind::Float(*n as f64),

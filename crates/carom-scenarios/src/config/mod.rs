@@ -141,8 +141,8 @@ impl<'a> Input<'a> {
 /// Longest allowed title of a file (characters).
 const MOST_TITLE: usize = 200;
 
-/// Removes the entry with a key from the user's configuration file and converts its text by the closure `accept`. Returns
-/// `None` if the key is absent, and an error if the closure rejects the text.
+/// Removes the entry with the key `key` from the user's configuration file, and converts the text of the entry by the closure
+/// `accept`. Returns `None` if the key is absent, and an error if the closure rejects the text.
 fn take<T>(
     file: &mut Value,
     key: &str,
@@ -193,8 +193,9 @@ pub(crate) fn title(text: &str) -> Result<String, String> {
     }
 }
 
-/// Returns the name of the scenario to which a configuration in TOML belongs: the value of its key `scenario`; otherwise
-/// `world` if it has `[[bodies]]`, `[[fill]]`, `[[joints]]` or `[urdf]`, and `mechanism` if it has `[[links]]`.
+/// Returns the name of the scenario to which a configuration in TOML belongs. The name is the value of the key `scenario`.
+/// Without this key the name is `world` if the text has `[[bodies]]`, `[[fill]]`, `[[joints]]` or `[urdf]`, and `mechanism` if
+/// the text has `[[links]]`.
 ///
 /// # Errors
 ///

@@ -173,8 +173,8 @@ fn linkage(
     Ok(linkage)
 }
 
-/// Returns the angle (rad) by which the cat's two halves are bent at the time `time` (s). It grows in the first sixth of the
-/// run and decreases to 0 in the last.
+/// Returns the angle (rad) by which the cat's two halves are bent against each other at the time `time` (s). The angle grows in
+/// the first sixth of the run and decreases to 0 in the last sixth.
 fn target(config: &Config, time: f64) -> f64 {
     let share = time / *config.duration;
     let rise = |x: f64| x * x * (3.0 - 2.0 * x);
@@ -204,8 +204,8 @@ fn turn(course: &Course) -> Vec<f64> {
     continued(&angles)
 }
 
-/// Extrapolates a result to the step length zero. The error must be of second order; `coarse` is the result for a step length,
-/// and `fine` that for half of it.
+/// Extrapolates a result to the step length zero, for an error that is proportional to the square of the step length. `coarse`
+/// is the result for a step length, and `fine` the result for half of this step length.
 fn extrapolated(coarse: f64, fine: f64) -> f64 {
     (4.0 * fine - coarse) / 3.0
 }

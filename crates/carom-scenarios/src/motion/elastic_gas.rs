@@ -86,8 +86,8 @@ fn scene(config: &Config) -> Result<Scene, ScenarioError> {
     Ok(scene)
 }
 
-/// Returns a random unit vector: the direction to a random point in the unit ball, which is chosen from the points of a cube.
-/// This method needs no function whose last digit depends on the machine.
+/// Returns a random unit vector. Random points of a cube are drawn until one lies in the unit ball; the result is the direction
+/// to this point. The method needs no function whose last digit depends on the machine.
 fn direction(rng: &mut CounterRng) -> Vector3<f64> {
     for _ in 0..1000 {
         let point = Vector3::from_fn(|_, _| 2.0 * rng.next_uniform() - 1.0);

@@ -296,9 +296,9 @@ fn boxes(config: &Config, cases: &[Case], course: &Course, record: &mut Record) 
     }
 }
 
-/// Returns the largest difference (rad) between the simulated angle of a tipping box and the angle of an exact solution, a
-/// block that turns about its fixed edge. Times after the edge would slide or the box would lie flat do not count. `ways`:
-/// distance (m) that the box has slid, and angle (rad) by which it has turned, at each of the `times` (s).
+/// Returns the largest difference (rad) between the simulated angle of a tipping box and the exact angle of a block that turns
+/// about its fixed edge. Times after the edge would slide or the box would lie flat do not count. Each entry of `ways` holds
+/// the distance (m) that the box has slid and the angle (rad) by which the box has turned, at one of the `times` (s).
 fn tipping_error(case: &Case, times: &[f64], ways: &[(f64, f64)]) -> f64 {
     let (mut pivot, mut worst) = (case.pivot(), 0.0);
     for (time, (_, angle)) in times.iter().zip(ways) {
@@ -341,8 +341,8 @@ fn map_case(config: &Config, slope: f64, friction: f64) -> Case {
     }
 }
 
-/// Simulates the third box for every friction coefficient and slope of the map, and compares the observed kind of motion with
-/// statics.
+/// Simulates the third box for every friction coefficient and slope on a grid, the map of the scenario. Compares the observed
+/// kinds of motion (stick, slide, tip) with statics, and adds the result to the record.
 fn map(config: &Config, record: &mut Record) -> Result<(), ScenarioError> {
     let frictions = middles(*config.map.friction, *config.map.frictions);
     let slopes = middles(*config.map.slope, *config.map.slopes);

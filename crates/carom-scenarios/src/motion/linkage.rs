@@ -187,7 +187,7 @@ impl Linkage {
     }
 
     /// Simulates the bodies like [`run`](Self::run), but with the impact law that `several` returns when several contacts hit
-    /// at once. Its argument is the number of the impact.
+    /// at once. The argument of `several` is the number of the impact.
     ///
     /// # Errors
     ///

@@ -73,8 +73,9 @@ impl Pivot {
 mod tests {
     use super::*;
 
-    /// Energy is conserved: $\tfrac12\dot\theta^2 + \tfrac{3g}{4R}\cos(\theta - \delta)$ is constant for the angle $\theta$ of
-    /// the block. $R$ is half the diagonal, and $\delta$ the angle at which the block is upright on its edge.
+    /// Checks that energy is conserved: $\tfrac12\dot\theta^2 + \tfrac{3g}{4R}\cos(\theta - \delta)$ is constant for the angle
+    /// $\theta$ of the block. $R$ is half the diagonal, $g$ is gravity, and $\delta$ is the angle at which the block is upright
+    /// on its edge.
     #[test]
     fn a_block_on_an_edge_keeps_its_energy() {
         let start = Pivot {

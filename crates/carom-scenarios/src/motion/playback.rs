@@ -219,7 +219,8 @@ pub(super) fn between(nodes: &[(f64, &State)], time: f64, mass: f64) -> ([f64; 3
     (position.into(), rotation)
 }
 
-/// Interpolates between two unit quaternions on the shorter arc. `share`: fraction of the way, from 0 to 1.
+/// Interpolates between two unit quaternions on the shorter arc. `share`: fraction of the arc, from 0 (the quaternion `from`)
+/// to 1 (the quaternion `to`).
 fn turned(from: [f64; 4], to: [f64; 4], share: f64) -> [f64; 4] {
     let along: f64 = from.iter().zip(&to).map(|(a, b)| a * b).sum();
     let sign = if along < 0.0 { -1.0 } else { 1.0 };
@@ -277,7 +278,7 @@ mod tests {
         }
     }
 
-    /// The animation draws a ball of 2 kg in free fall at 10 m/s² on its parabola, between samples 0.4 s apart.
+    /// Checks that the animation draws a ball of 2 kg in free fall at 10 m/s² on a parabola, between samples 0.4 s apart.
     #[test]
     fn a_flight_between_samples_is_a_parabola() {
         let at = |t: f64| [3.0 * t, 0.0, 2.0 + t - 5.0 * t * t];
@@ -291,7 +292,8 @@ mod tests {
         }
     }
 
-    /// At an impact, the animation draws the body at its exact position, not on the straight line between the samples.
+    /// Checks that the animation draws the body at an impact at its exact position, and not on the straight line between the
+    /// samples.
     #[test]
     fn a_bounce_between_samples_touches() {
         let (left, right) = (
@@ -304,7 +306,7 @@ mod tests {
         assert!((position[2] - 0.5).abs() <= 1e-15);
     }
 
-    /// The animation shows the largest of many impulses, each at a frame that is marked as an impact.
+    /// Checks that the animation shows the largest of many impulses, each at a frame that is marked as an impact.
     #[test]
     fn impulses_stand_at_frames() {
         let hit = |k: usize| Hit {

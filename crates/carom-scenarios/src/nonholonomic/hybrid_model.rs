@@ -29,8 +29,8 @@ pub(crate) fn status(ending: Ending<BilliardError>) -> Result<String, ScenarioEr
     .to_owned())
 }
 
-/// Builds the table of impacts. Its columns are the number and the time (s) of each impact, and the values that the closure
-/// `row` computes for it. `columns`: names and units of these values.
+/// Builds the table of impacts. The columns are the number and the time (s) of each impact, and the values that the closure
+/// `row` computes for this impact. `columns`: names and units of these values.
 pub(crate) fn table<S>(
     hits: &[Hit<S>],
     caption: &str,

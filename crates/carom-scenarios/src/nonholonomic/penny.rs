@@ -160,7 +160,8 @@ pub(crate) fn impacts(run: &Run) -> Table {
     table
 }
 
-/// Converts the rows of the table of impacts to JSON objects, with the rim as a word. `table`: table of impacts of the run.
+/// Converts the rows of the table of impacts to JSON objects, in which the rim is a word (front or back) instead of a number.
+/// `table`: table of impacts of the run.
 fn details(table: &Table, run: &Run) -> Value {
     let object = |(row, event): (&Vec<f64>, &carom_motion::billiard::penny::Event)| {
         let fields = table.columns.iter().zip(row).map(|(column, value)| {

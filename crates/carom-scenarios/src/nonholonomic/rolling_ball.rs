@@ -116,8 +116,9 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     Ok(record)
 }
 
-/// Compares the product of the angular momenta per unit mass about the two foci of an elliptic table at the end of a run with
-/// that at the start. For a smooth ball this product is constant. `a` and `b`: semi-axes (m). `None` without impacts.
+/// Compares the product of the angular momenta (per unit mass) about the two foci of an elliptic table at the end of a run with
+/// the product at the start. For a smooth ball this product is constant. `a` and `b`: semi-axes of the ellipse (m). `None`
+/// without impacts.
 fn focal_product(start: &BallState, hits: &[Hit<BallState>], a: f64, b: f64) -> Option<Quantity> {
     let distance = (a * a - b * b).abs().sqrt();
     let focus = if a > b {

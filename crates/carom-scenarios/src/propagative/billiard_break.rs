@@ -54,8 +54,9 @@ fn posed(radii: [f64; 3], angle: f64, direction: f64) -> Result<Break, ScenarioE
     })
 }
 
-/// Returns the angle (rad) between the directions from ball c to the balls a and b at which a and b touch each other. It is
-/// the smallest possible angle, from the law of cosines. The argument contains the radii of the three balls.
+/// Returns the smallest possible angle (rad) between the directions from ball c to the balls a and b, both of which touch ball
+/// c. At this angle a and b touch each other; the angle follows from the law of cosines. The argument contains the radii of the
+/// three balls.
 fn smallest_angle([a, b, c]: [f64; 3]) -> f64 {
     let (ca, cb, ab) = (c + a, c + b, a + b);
     libm::acos((ca * ca + cb * cb - ab * ab) / (2.0 * ca * cb))

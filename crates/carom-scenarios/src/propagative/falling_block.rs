@@ -20,7 +20,8 @@ pub(crate) struct Config {
     samples: Count<2, 100_000>,
 }
 
-/// Builds the falling block with the coordinates x, y and angle. Its two contacts are the left and the right lower corner.
+/// Builds the falling block with the coordinates x, y and angle. The two contacts of the block are the left and the right lower
+/// corner.
 fn block(half_width: f64, half_height: f64, mass: f64) -> Result<System, ScenarioError> {
     let inertia = mass * (half_width * half_width + half_height * half_height) / 3.0;
     let normals = [-half_width, half_width].map(|x| row(3, &[(1, 1.0), (2, x)]));

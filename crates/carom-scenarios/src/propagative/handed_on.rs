@@ -29,11 +29,11 @@ impl Ball {
     }
 }
 
-/// Builds the animation of an impact that the propagative law resolves, with one elementary impact per unit of its clock. The
-/// balls approach during the first unit and separate in the last one. `None` for an outcome without elementary impacts, or
-/// with too many.
+/// Builds the animation of an impact that the propagative law resolves by a sequence of elementary impacts. The clock of the
+/// animation counts these: one elementary impact per unit. The balls approach during the first unit and separate during the
+/// last one. `None` for an outcome without elementary impacts, or with too many.
 ///
-/// Arrows and displacements are `scale` meters per m/s.
+/// Arrows and displacements are drawn with `scale` meters per m/s.
 pub(crate) fn handed_on(
     (name, title, caption): (&str, &str, &str),
     system: &System,

@@ -19,8 +19,8 @@ pub(crate) struct Config {
 /// Velocities of ball and block before the impact (m/s).
 const APPROACH: [f64; 2] = [0.0, -1.0];
 
-/// Builds a ball between a wall and a block. Its two contacts are that of ball and wall, then that of block and ball. `ratio`:
-/// mass of the block divided by that of the ball.
+/// Builds a ball between a wall and a block. The first contact is between ball and wall, the second between block and ball.
+/// `ratio`: mass of the block divided by the mass of the ball.
 fn between_wall_and_block(ratio: f64) -> Result<System, ScenarioError> {
     let normals = vec![row(2, &[(0, 1.0)]), row(2, &[(0, -1.0), (1, 1.0)])];
     System::diagonal(&[1.0, ratio], normals)

@@ -58,8 +58,8 @@ impl System {
     }
 
     /// Returns the largest indeterminacy of the first two contacts over all momenta before the impact. Indeterminacy is the
-    /// distance of the momenta after both orders of impacts, divided by the momentum before. It is 0 if both are the same
-    /// contact.
+    /// distance between the momenta after the two orders of impacts, divided by the norm of the momentum before. The result is
+    /// 0 if both contacts have equal normals and count as one.
     pub(crate) fn worst_indeterminacy(&self) -> Result<f64, ScenarioError> {
         let pairs = self.uniqueness()?.pairs;
         Ok(pairs.first().map_or(0.0, |pair| pair.worst_indeterminacy))
@@ -125,8 +125,8 @@ pub(crate) fn chain_normals(bodies: usize) -> Vec<Covector> {
         .collect()
 }
 
-/// Returns two contact normals in the Euclidean plane. Their feasible region is a wedge around the x axis, with the angle
-/// `half_angle` (rad) to each side.
+/// Returns two contact normals in the Euclidean plane. The velocities with nonnegative components along both normals form a
+/// wedge around the x axis, with the angle `half_angle` (rad) to each side.
 pub(crate) fn wedge_normals(half_angle: f64) -> [Covector; 2] {
     [1.0, -1.0].map(|sign| {
         row(

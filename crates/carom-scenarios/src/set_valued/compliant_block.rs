@@ -300,8 +300,8 @@ mod tests {
     use super::*;
     use crate::Overrides;
 
-    /// The drops agree with reference values of an independent implementation. It uses the Radau method with another event
-    /// detection; its two integration methods agree to $10^{-10}$.
+    /// Compares the drops with reference values of an independent implementation, which uses the Radau method with another
+    /// event detection. Two integration methods of that implementation agree to $10^{-10}$.
     #[test]
     fn drops_of_an_independent_implementation() {
         let config = crate::list::defaults::<Config>("compliant-block");
@@ -335,7 +335,7 @@ mod tests {
         }
     }
 
-    /// The results agree with the statements of Halm & Posa about their Fig. 12, in Section 5.4.1.
+    /// Checks that the results agree with the statements of Halm & Posa about their Fig. 12, in Section 5.4.1.
     #[test]
     fn what_the_paper_says_of_its_figure() {
         let record = crate::scenario("compliant-block")
@@ -353,7 +353,7 @@ mod tests {
         assert!((1.0..1.05).contains(&slightly_larger), "{slightly_larger}");
     }
 
-    /// The sum of the impulses of both corners and gravity equals the change of the block's momentum.
+    /// Checks that the sum of the impulses of both corners and gravity equals the change of the block's momentum.
     #[test]
     fn the_impulses_of_the_corners_account_for_the_momentum() {
         let config = crate::list::defaults::<Config>("compliant-block");

@@ -73,8 +73,9 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     Ok(record)
 }
 
-/// Returns the velocity of the table after the impact if each leg stands on its own elastic foot, which yields in proportion
-/// to the impulse. `feet`: mobility of each foot (velocity per impulse), which is added to the rows of its contact.
+/// Returns the velocity of the table after the impact for a table with an elastic foot under each leg. A foot yields with a
+/// velocity proportional to the impulse on it. `feet`: mobility of each foot (velocity per impulse), which is added in all rows
+/// of the contact of this foot.
 fn on_feet(
     problem: &ImpactProblem<'_>,
     feet: &[f64; 4],

@@ -302,7 +302,7 @@ mod tests {
     use super::*;
     use crate::Overrides;
 
-    /// The results agree with closed forms, and for the contact with an independent implementation.
+    /// Checks that the results agree with closed forms and, for the contact, with an independent implementation.
     #[test]
     fn the_figures_of_the_paper() {
         let record = crate::scenario("impact-inclusions")

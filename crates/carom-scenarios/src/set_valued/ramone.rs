@@ -227,8 +227,8 @@ mod tests {
     use super::*;
     use carom_impact::frictional::{TerminationBounds, all_simultaneous, all_steps};
 
-    /// The trailing foot lifts, sticks or slides, as in Halm & Posa, Section 5.2.4. The velocities agree with an independent
-    /// implementation.
+    /// Checks that the trailing foot lifts, sticks or slides, as in Halm & Posa, Section 5.2.4, and that the velocities agree
+    /// with an independent implementation.
     #[test]
     fn the_trailing_foot_has_three_outcomes() {
         let system = crate::list::defaults::<Config>("ramone").system().unwrap();
@@ -252,7 +252,7 @@ mod tests {
         }
     }
 
-    /// The constants of the termination bounds agree with an independent implementation, which prints up to nine digits.
+    /// Compares the constants of the termination bounds with an independent implementation, which prints up to nine digits.
     #[test]
     fn its_bounds() {
         let bounds = crate::list::defaults::<Config>("ramone")
@@ -286,7 +286,7 @@ mod tests {
         }
     }
 
-    /// The robot's velocity and contact rows agree with reference values of an independent implementation.
+    /// Compares the robot's velocity and contact rows with reference values of an independent implementation.
     #[test]
     fn the_robot_stands_on_both_feet() {
         let system = crate::list::defaults::<Config>("ramone").system().unwrap();

@@ -38,8 +38,8 @@ pub(super) struct Sampling {
 }
 
 impl Sampling {
-    /// Returns the set-valued law of the paper. The cap on the impulse of each contact in a step is uniformly distributed. If
-    /// a step has several solutions, the one that Lemke's method finds is taken.
+    /// Returns the set-valued law of the paper. The upper bound on the impulse of each contact in a step is drawn from a
+    /// uniform distribution. If a step has several solutions, the one that Lemke's method finds is taken.
     fn plain(&self) -> SetValued {
         SetValued {
             impulse_step: Some(self.impulse_step),
@@ -61,9 +61,9 @@ impl Sampling {
         }
     }
 
-    /// Returns the set-valued law for the random search of extreme outcomes. The cap on the impulse of a contact in a step is
-    /// zero at random, and a step takes any of its solutions. With up to two contacts all solutions are enumerated, which
-    /// takes longer. `contacts`: number of contacts.
+    /// Returns the set-valued law for the random search of extreme outcomes. The upper bound on the impulse of a contact in a
+    /// step is randomly set to zero in some steps. A step takes any of its solutions. With up to two contacts all solutions of
+    /// a step are enumerated, which takes longer. `contacts`: number of contacts.
     fn search(&self, contacts: usize) -> SetValued {
         let is_small = contacts <= 2;
         SetValued {
@@ -195,8 +195,8 @@ pub(super) fn report(
     })
 }
 
-/// Adds bounds on the duration of the impact to a record. There are no bounds if the friction cone is not pointed, which is
-/// not an error: contacts can then push against each other.
+/// Adds bounds on the duration of the impact to a record. If the friction cone is not pointed, contacts can push against each
+/// other without limit. There are then no bounds, which is not an error.
 fn bounds(
     record: &mut Record,
     problem: &ImpactProblem<'_>,
@@ -230,8 +230,9 @@ fn bounds(
     Ok(())
 }
 
-/// Adds the Lipschitz constant of an impulse step to a record, and the number of samples that Lemma 1 requires with this
-/// constant. Adds nothing if the computation of the constant would need too many cases.
+/// Adds the Lipschitz constant of an impulse step to a record: the largest factor by which a step can increase the distance of
+/// two velocities. Also adds the number of samples that Lemma 1 requires with this constant. Adds nothing if the computation
+/// would need too many cases.
 fn stretch(
     record: &mut Record,
     problem: &ImpactProblem<'_>,

@@ -60,8 +60,9 @@ struct HalfCycle {
 }
 
 impl HalfCycle {
-    /// Returns the length of the half cycle, including its landing, in the parameter $s$ of the motion with
-    /// $ds = (1 + \lambda_n) dt$. Here $\lambda_n$ is the normal force, so that impacts take a finite length.
+    /// Returns the length (s) of the half cycle, including its landing, in the parameter $s$ of the motion with $ds = (1 +
+    /// \sigma\lambda_n) dt$. Here $\lambda_n$ is the normal force (N) and $\sigma$ = 1/N. An impact takes no time, but its
+    /// impulse contributes a finite length.
     fn length(&self) -> f64 {
         self.duration + self.pivot_impulse + self.landing_impulse
     }
@@ -116,8 +117,8 @@ impl Block {
     }
 
     /// Returns the square of the block's angular velocity (rad²/s²) at the angle `theta` (rad) of a swing whose largest angle
-    /// is `apex` (rad). It is $\dot\theta^2 = 2\kappa(\sin(\theta^\ast + \alpha) - \sin(\theta + \alpha))$ with the largest
-    /// angle $\theta^\ast$, the angle $\alpha$ of the diagonal and $\kappa$ in rad/s².
+    /// is `apex` (rad). The value is $\dot\theta^2 = 2\kappa(\sin(\theta^\ast + \alpha) - \sin(\theta + \alpha))$ with the
+    /// largest angle $\theta^\ast$, the angle $\alpha$ of the diagonal and $\kappa$ in rad/s².
     fn square_rate(&self, theta: f64, apex: f64) -> f64 {
         let middle = 0.5 * (apex + theta) + self.alpha;
         4.0 * self.kappa * libm::cos(middle) * libm::sin(0.5 * (apex - theta))
@@ -440,8 +441,8 @@ mod tests {
     use super::*;
     use crate::Overrides;
 
-    /// The results agree with the numbers that Halm & Posa print (0.22, 2.67 and 28.4), and in all digits with an independent
-    /// implementation.
+    /// Checks that the results agree with the numbers that Halm & Posa print (0.22, 2.67 and 28.4), and in all digits with an
+    /// independent implementation.
     #[test]
     fn the_block_of_the_paper() {
         let config = crate::list::defaults::<Config>("zeno-block");

@@ -4,8 +4,8 @@ use super::{Place, spelled};
 use serde::de;
 use std::fmt;
 
-/// Error about a value in a TOML text, with the key and the place of the value. Both are added on the way from the value to the
-/// root of the text.
+/// Error about a value in a TOML text, with the key and the place of the value. Readers of nested values create the error
+/// without a key. Each enclosing table or list then adds its part of the key.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fault {
     /// Text of the error.
@@ -26,13 +26,15 @@ impl Fault {
         }
     }
 
-    /// Adds the key of the table entry that holds the faulty TOML value; `place` is used if no place is known so far.
+    /// Adds to the error the key of the table entry that holds the faulty TOML value. `place` becomes the place of the error if
+    /// no place is known so far.
     #[must_use]
     pub fn within_key(self, key: &str, place: Place) -> Self {
         self.within(spelled(key), place)
     }
 
-    /// Adds the index of the list item that holds the faulty TOML value; `place` is used if no place is known so far.
+    /// Adds to the error the index of the list item that holds the faulty TOML value. `place` becomes the place of the error if
+    /// no place is known so far.
     #[must_use]
     pub fn within_item(self, index: usize, place: Place) -> Self {
         self.within(format!("[{index}]"), place)

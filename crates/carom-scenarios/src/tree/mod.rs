@@ -91,7 +91,7 @@ impl Value {
     ///
     /// # Errors
     ///
-    /// The error message for a value of another type; all readers below return such messages.
+    /// The error message for a value of another type.
     pub fn text(&self) -> Result<&str, String> {
         match &self.kind {
             Kind::Text(text) => Ok(text),
@@ -223,8 +223,8 @@ mod tests {
         assert_eq!(place(text, 8), (3, 1));
     }
 
-    /// The time to parse a text is proportional to its length. A parser that counts the position of every value from the start
-    /// took 36 s for 20,000 vertices, and would take an hour for 200,000 numbers.
+    /// Checks that the time to parse a text is proportional to its length. A parser that counted the position of every value
+    /// from the start took 36 s for 20,000 vertices, and would take an hour for 200,000 numbers.
     #[test]
     fn a_long_text_is_read_in_linear_time() {
         let mut text = "vertices = [\n".to_owned();

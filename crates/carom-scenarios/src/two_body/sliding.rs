@@ -208,8 +208,8 @@ pub(crate) fn hodograph_figure(
 /// Number of frames of the animation of a hodograph.
 const FRAMES: usize = 200;
 
-/// Builds the animation of the sliding velocity during an impact. Its clock is the normal impulse. `trace`: recorded points of
-/// the impact.
+/// Builds the animation of the sliding velocity during an impact. The clock of the animation is the normal impulse. `trace`:
+/// recorded points of the impact.
 pub(crate) fn slide(setup: &Setup, trace: &Trace) -> Animation {
     let stride = trace.points.len().div_ceil(FRAMES).max(1);
     let last = trace.points.len().saturating_sub(1);

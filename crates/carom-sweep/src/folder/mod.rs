@@ -132,8 +132,8 @@ pub(crate) fn short(digest: &str) -> &str {
     digest.get(..DIGITS).unwrap_or(digest)
 }
 
-/// Returns the file name of a shard, a part of the sweep's table. It contains the shard's index and the first digits of the
-/// hash `sha256` of the file's content.
+/// Returns the file name of a shard, a part of the sweep's table. The name contains the shard's index and the first digits of
+/// the hash `sha256` of the file's content.
 pub(crate) fn shard_name(shard: u64, sha256: &str) -> String {
     format!("shard-{shard:06}-{}.parquet", short(sha256))
 }

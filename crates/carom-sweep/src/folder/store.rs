@@ -16,8 +16,8 @@ pub(crate) enum Existing {
     Replace,
 }
 
-/// Writes `bytes` to the file `path` completely or not at all. They are written to the file `temporary`, which is synced to
-/// disk and then renamed; the folder is synced, too. `existing` decides if an existing file is kept or replaced.
+/// Writes `bytes` to the file `path` completely or not at all. The bytes are written to the file `temporary`, which is synced
+/// to disk and then renamed. The folder is also synced. `existing` decides if an existing file is kept or replaced.
 pub(crate) fn store(
     temporary: &Path,
     path: &Path,

@@ -5,8 +5,8 @@ use crate::SweepError;
 use std::fs;
 use std::path::Path;
 
-/// Returns the name of the temporary file in which this process writes the file named `what`. It contains the name of this
-/// computer and the id of this process.
+/// Returns the name of the temporary file in which this process writes the file named `what`. The name contains the name of
+/// this computer and the id of this process.
 pub(crate) fn temporary_name(what: &str) -> String {
     format!(".{what}.{}.{}.tmp", host(), std::process::id())
 }
@@ -70,8 +70,8 @@ pub(crate) fn remove(path: &Path) -> Result<(), SweepError> {
     }
 }
 
-/// Splits the name of a temporary file into the final name of the file and the id of the process that writes it. Returns
-/// `None` for other names, and for files of other computers than `host`.
+/// Splits the name of a temporary file into the final name of the file and the id of the process that writes the file. Returns
+/// `None` for other names, and for temporary files of other computers than `host`.
 fn written<'n>(name: &'n str, host: &str) -> Option<(&'n str, u32)> {
     let rest = name.strip_prefix('.')?.strip_suffix(".tmp")?;
     let (rest, process) = rest.rsplit_once('.')?;

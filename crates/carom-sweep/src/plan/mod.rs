@@ -29,8 +29,8 @@ pub(crate) const MAX_CELLS: u64 = 1 << 40;
 /// Largest number of shards of a plan.
 pub(crate) const MAX_SHARDS: u64 = 1_000_000;
 
-/// Plan of a sweep, that is, of one computation for many parameter values. It defines every cell (one combination of axis
-/// values), and the table made of the answers.
+/// Plan of a sweep, that is, of one computation for many parameter values. The plan defines every cell (one combination of axis
+/// values), and the columns of the table with the answers.
 ///
 /// # Examples
 ///
@@ -121,7 +121,8 @@ impl Plan {
         &self.name
     }
 
-    /// Returns the SHA-256 of the complete plan, in lower-case hexadecimal digits. It identifies the sweep.
+    /// Returns the SHA-256 of the complete plan, in lower-case hexadecimal digits. Two plans with equal digests describe one
+    /// sweep.
     pub fn digest(&self) -> &str {
         &self.digest
     }

@@ -210,8 +210,8 @@ fn write_lists(
     Ok(())
 }
 
-/// Separates the values of a column from its gaps. Returns the values that exist, and for each row the Parquet definition
-/// level: 1 if the row has a value, 0 if not.
+/// Separates the existing values of a column from the missing ones. Returns the existing values, and the Parquet definition
+/// level of each row: 1 if the row has a value, 0 if not.
 fn present<T>(values: impl Iterator<Item = Option<T>>) -> (Vec<T>, Vec<i16>) {
     let mut levels = Vec::with_capacity(values.size_hint().0);
     let found = values.inspect(|value| levels.push(i16::from(value.is_some())));

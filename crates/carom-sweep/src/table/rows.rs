@@ -48,8 +48,8 @@ impl Values {
         }
     }
 
-    /// Appends a value to this column. A value of another type than the column's becomes a missing value; a column of
-    /// unsigned integers stores 0.
+    /// Appends a value to this column. A value of another type than the column's is stored as a missing value; in a column of
+    /// unsigned integers it is stored as 0.
     fn push(&mut self, datum: Datum) {
         match (self, datum) {
             (Self::Unsigned(values), Datum::Unsigned(value)) => values.push(value),

@@ -95,7 +95,7 @@ fn an_item_has_data_or_says_why_not() {
     );
 }
 
-/// The catalog against the records that were blessed.
+/// Checks that the catalog has no mistakes against the stored records.
 #[test]
 fn the_catalog_names_what_the_records_hold() {
     let records = golden();

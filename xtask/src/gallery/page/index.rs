@@ -45,7 +45,7 @@ impl Cards {
         toml::from_str(CARDS).context("xtask/data/cards.toml")
     }
 
-    /// Title of a scenario in words.
+    /// Returns the title in words of the scenario `name` on the index page; `None` if the scenario has no card.
     pub(super) fn title(&self, name: &str) -> Option<&str> {
         let mut cards = self.groups.iter().flat_map(|group| &group.cards);
         let card = cards.find(|card| card.name == name)?;
@@ -93,7 +93,8 @@ pub(super) fn index(
     Ok(page("carom gallery", &body, hero.is_some()))
 }
 
-/// A picture, a title, one line, and marks; nothing without a record.
+/// Writes the HTML card of a scenario on the index page: picture, title, one line of text, and marks such as `moves`. Returns
+/// `None` for a scenario without a record.
 fn card_of(card: &Card, chapters: &[Chapter<'_>], records: &[Record]) -> Option<String> {
     let record = records.iter().find(|r| r.scenario == card.name)?;
     let of = |c: &&Chapter<'_>| c.scenarios.iter().any(|s| s.name == card.name);
@@ -124,7 +125,7 @@ fn card_of(card: &Card, chapters: &[Chapter<'_>], records: &[Record]) -> Option<
     ))
 }
 
-/// Words of a scenario's page, which a search on the index finds, too.
+/// Returns the words of a scenario's page by which the search on the index page finds the scenario.
 fn words(record: &Record, reproduces: &str) -> String {
     let figures = record.figures.iter();
     let figures = figures.flat_map(|f| [f.title.as_str(), f.caption.as_str()]);
@@ -136,7 +137,8 @@ fn words(record: &Record, reproduces: &str) -> String {
     escape(&all.join(" "))
 }
 
-/// The second view: the papers, with how much of each is there.
+/// Appends to the HTML text `body` the second view of the index page: the papers, each with the number of its reproduced
+/// results.
 fn papers(body: &mut String, chapters: &[Chapter<'_>]) {
     let is_shown = |s: Standing| !matches!(s, Standing::NoData | Standing::NotYet);
     let has_data = |s: Standing| s != Standing::NoData;
@@ -174,7 +176,8 @@ fn papers(body: &mut String, chapters: &[Chapter<'_>]) {
     body.push_str("</ul>\n</section>\n");
 }
 
-/// Both orders of one break side by side; nothing if the records lack them.
+/// Builds the animation at the top of the index page: one billiard break with both orders of the impacts side by side. `None`
+/// if the records lack it.
 fn hero(records: &[Record]) -> Option<Animation> {
     let record = records.iter().find(|r| r.scenario == "billiard-break")?;
     let [first, second, ..] = record.animations.as_slice() else {

@@ -1,12 +1,12 @@
 use super::*;
 use crate::gallery::golden;
 
-/// The page of the blessed records.
+/// Writes the gallery for the stored records. Returns the names and texts of its files.
 fn page() -> Vec<(String, String)> {
     files(&Catalog::load().unwrap(), &golden()).unwrap()
 }
 
-/// Values of an attribute on a page.
+/// Returns the values of all attributes called `name` on a page.
 fn quoted(page: &str, name: &str) -> Vec<String> {
     let opening = format!(" {name}=\"");
     let parts = page.split(&opening).skip(1);
@@ -68,7 +68,8 @@ fn the_page_is_light_and_shows_every_scenario() {
     }
 }
 
-/// A scenario without a card cannot be found, and one with two is counted twice.
+/// Checks that every scenario has exactly one card. A scenario without a card cannot be found, and one with two cards is
+/// counted twice.
 #[test]
 fn every_scenario_has_one_card() {
     let cards = Cards::load().unwrap();
@@ -84,7 +85,7 @@ fn every_scenario_has_one_card() {
     assert_eq!(names, scenarios);
 }
 
-/// The index opens on both outcomes of one impact.
+/// Checks that the index page begins with an animation of both outcomes of one impact.
 #[test]
 fn the_index_begins_with_a_moving_picture() {
     let files = page();
@@ -93,7 +94,7 @@ fn the_index_begins_with_a_moving_picture() {
     assert!(hero < index.find("class=\"card").unwrap());
 }
 
-/// Pictures that differ are told apart by their titles.
+/// Checks that different figures of a scenario have different titles.
 #[test]
 fn figures_of_a_scenario_have_titles_of_their_own() {
     for record in golden() {

@@ -127,7 +127,7 @@ fn quoted_for_shells(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
-/// Quotes a text as a Python string. It has the form of a JSON string, which Python also accepts.
+/// Quotes a text as a Python string. The result is a JSON string, which is also valid in Python.
 fn quoted_for_python(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

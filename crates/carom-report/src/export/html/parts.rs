@@ -108,8 +108,8 @@ fn cells(quantity: &Quantity) -> [String; 6] {
     ]
 }
 
-/// Returns the attribute `data-label` of a table cell, the label `name` that narrow screens show before the value; an empty
-/// text for an empty value.
+/// Returns the HTML attribute `data-label` of a table cell. Narrow screens show the label `name` in this attribute before the
+/// value of the cell. For an empty value the result is an empty text.
 fn label(name: &str, value: &str) -> String {
     if value.is_empty() {
         return String::new();
@@ -123,7 +123,8 @@ pub fn minus(number: &str) -> String {
     number.replace('-', "\u{2212}")
 }
 
-/// Writes the HTML of an animation: the player with its data and its caption. The page must include the player's script.
+/// Writes the HTML of an animation: the player with its data and its caption. The page that contains this HTML must include the
+/// script of the player.
 ///
 /// # Errors
 ///

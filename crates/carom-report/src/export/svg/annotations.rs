@@ -97,7 +97,7 @@ impl Layout<'_> {
     }
 
     /// Writes text centered at the pixel `at` on a translucent patch. Text that would cross the edge of the plot is shifted
-    /// inside; text far outside is omitted.
+    /// into the plot; text with a center far outside the plot is omitted.
     fn note(&self, text: &str, at: Point, canvas: &mut Canvas) -> Done {
         if text.is_empty() || !self.near(at) {
             return Ok(());

@@ -29,8 +29,8 @@ impl Room {
         }
     }
 
-    /// Returns the height (pixels) of a figure on a wide or narrow page, without the legend below. It does not apply to
-    /// figures that need equal units on both axes.
+    /// Returns the height (pixels) of a figure on a wide or narrow page, without the legend below. Figures with equal units on
+    /// both axes have another height.
     const fn height(self) -> f64 {
         match self {
             Self::Wide => 560.0,

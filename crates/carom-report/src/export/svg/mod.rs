@@ -41,9 +41,8 @@ type Done = Result<(), ExportError>;
 
 /// Draws a figure as an SVG document.
 ///
-/// A line breaks at a coordinate that is NaN, or not positive on a log axis. If
-/// `equal_aspect` is set, the plot takes the shape of its ranges; a range that
-/// would make the plot a narrow strip is widened.
+/// A line is interrupted at a coordinate that is NaN, or not positive on a logarithmic axis. If `equal_aspect` is set, height
+/// and width of the plot have the ratio of the axis ranges. A range that would make the plot a narrow strip is widened.
 ///
 /// # Errors
 ///

@@ -20,8 +20,8 @@ pub(super) fn title_height(lines: &[String]) -> f64 {
     LINE_HEIGHT * lines.len() as f64 + 6.0
 }
 
-/// Draws the lines of a title. They begin at the left edge of the plot, `plot_left`, or further left if they would not fit
-/// into the page (pixels).
+/// Draws the lines of a title. The lines begin at the left edge of the plot, `plot_left` (pixels), or further left if the
+/// longest line would not fit into the page.
 pub(super) fn draw_title(
     lines: &[String],
     plot_left: f64,

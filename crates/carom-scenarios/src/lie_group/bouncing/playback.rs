@@ -121,8 +121,8 @@ fn prism(cylinder: &Cylinder) -> Solid {
     }
 }
 
-/// Approximates a convex shape by a mesh, for an animation. Its vertices are the outermost points of the shape in a grid of
-/// directions.
+/// Approximates a convex shape by a mesh, for an animation. The vertices of the mesh are the outermost points of the shape in a
+/// grid of directions.
 fn hull(shape: &Shape) -> Solid {
     let [across, down] = DIRECTIONS;
     let vertex = |k: usize| {
@@ -167,8 +167,8 @@ mod tests {
         triangles.iter().map(cone).sum()
     }
 
-    /// The faces of the mesh of a sphere point outward, and the volume of the mesh is between 95 and 100 per cent of that of
-    /// the ball.
+    /// Checks that the faces of the mesh of a sphere point outward, and that the volume of the mesh is between 95 and 100 per
+    /// cent of that of the ball.
     #[test]
     fn a_sampled_ball_is_a_ball() {
         let ball = Shape::Ellipsoid(Ellipsoid::sphere(2.0, Vector3::zeros()).unwrap());
@@ -193,7 +193,8 @@ mod tests {
         assert!(found > 8.0 && found < 27.0, "{found}");
     }
 
-    /// A prism with n sides has sin(2π/n) n/2π times the volume of its cylinder; its faces point outward.
+    /// Checks that the faces of the prism point outward, and that a prism with n sides has sin(2π/n) n/2π times the volume of
+    /// the cylinder.
     #[test]
     fn a_cylinder_is_drawn_as_a_prism() {
         let axis = nalgebra::Unit::new_normalize(Vector3::new(1.0, 0.2, -0.4));

@@ -33,7 +33,7 @@ fn quantity(record: &Record, name: &str) -> f64 {
         .value
 }
 
-/// Programs in other languages rely on these keys of the record.
+/// Checks that the record has the documented keys, on which programs in other languages rely.
 #[test]
 fn the_record_has_the_fixed_keys() {
     let record = run("bouncing-body", "max_impacts = 2");
@@ -58,8 +58,8 @@ fn the_record_has_the_fixed_keys() {
     assert_eq!(back, record);
 }
 
-/// Tran & Leok, Fig. 4: seen from above, the path of the center of mass is straight to rounding over a level plane, and a
-/// polygon over a tilted plane.
+/// Checks Fig. 4 of Tran & Leok: seen from above, the path of the center of mass is straight to rounding error over a level
+/// plane, and a polygon over a tilted plane.
 #[test]
 fn paths_from_above() {
     for name in ["ellipsoid-horizontal", "ellipsoid-union", "cube"] {
@@ -73,7 +73,7 @@ fn paths_from_above() {
     assert!((bend - 1.9861905269227416).abs() <= 1e-2, "{bend}");
 }
 
-/// Tran & Leok, Fig. 5: rotational energies (J) after each impact, compared with an independent implementation.
+/// Compares the rotational energies (J) after each impact with an independent implementation, for Fig. 5 of Tran & Leok.
 #[test]
 fn rotational_energy_levels() {
     for (name, levels) in [
@@ -90,7 +90,7 @@ fn rotational_energy_levels() {
     }
 }
 
-/// Tran & Leok, Figs. 7 and 8: two runs of the cube from nearly equal starts diverge.
+/// Checks Figs. 7 and 8 of Tran & Leok: two runs of the cube from nearly equal starts diverge.
 #[test]
 fn the_cube_forgets_its_start_after_eight_visible_bounces() {
     let record = run("cube", "");
@@ -124,7 +124,8 @@ fn the_cube_forgets_its_start_after_eight_visible_bounces() {
     }
 }
 
-/// Without a given inertia, a body has uniform density. Its center of mass becomes the origin of the shape's coordinates.
+/// Checks that a body without a given inertia has uniform density, and that its center of mass becomes the origin of the
+/// shape's coordinates.
 #[test]
 fn an_unbalanced_shape_is_moved_to_its_center_of_mass() {
     let shape = |center: f64| {
@@ -147,7 +148,8 @@ fn an_unbalanced_shape_is_moved_to_its_center_of_mass() {
     assert!((quantity(&a, "lowest_gap_m") - quantity(&b, "lowest_gap_m")).abs() <= 1e-12);
 }
 
-/// Every configurable shape, alone and in a union, has an inertia at uniform density if no inertia is given.
+/// Checks that every configurable shape, alone and in a union, gets the inertia of a body of uniform density if no inertia is
+/// given.
 #[test]
 fn every_shape_has_an_inertia_at_uniform_density() {
     let ball = |x: f64| {
@@ -238,8 +240,8 @@ fn faults_name_their_key() {
     }
 }
 
-/// A time step without a solution and an impact without an energy balance stop the run. They do not count as errors of the
-/// configuration file.
+/// Checks that a time step without a solution and an impact without an energy balance stop the run, and that neither counts as
+/// an error of the configuration file.
 #[test]
 fn a_step_that_cannot_be_solved_is_unsolved() {
     let overrides = Overrides {
@@ -252,7 +254,7 @@ fn a_step_that_cannot_be_solved_is_unsolved() {
     assert!(message.contains("step too large"), "{message}");
 }
 
-/// A body given by a mesh in a file equals the body given by the polyhedron of the mesh.
+/// Checks that a body given by a mesh in a file equals the body given by the polyhedron of the mesh.
 #[test]
 fn mesh_files_are_read() {
     let dir = tempfile::tempdir().unwrap();
@@ -281,8 +283,8 @@ fn mesh_files_are_read() {
     }
 }
 
-/// The record's key `sensitivity` has the documented names and shapes, and one derivative agrees with a difference quotient of
-/// two runs.
+/// Checks that the record's key `sensitivity` has the documented names and shapes, and that one derivative agrees with a
+/// difference quotient of two runs.
 #[test]
 fn the_sensitivity_of_a_run_has_the_fixed_keys() {
     let value = |toml: &str| serde_json::to_value(run("bouncing-body", toml)).unwrap();

@@ -377,8 +377,8 @@ fn figures(setup: &Setup, run: &Trajectory, stops: &[Stop<'_>], record: &mut Rec
 /// contacts that depend on each other, only some have the mode `Stick`.
 const STILL: f64 = 1e-10;
 
-/// Returns the slip velocity (m/s) of a contact in the state `node`. The second value is the sum of the magnitudes of its
-/// terms, one per coordinate, which gives the scale of its rounding error.
+/// Returns the slip velocity (m/s) of a contact in the state `node`, a sum with one term per coordinate. The second value is
+/// the sum of the magnitudes of these terms; rounding errors of the slip velocity are proportional to it.
 fn slip(setup: &Setup, contact: usize, node: &Node) -> (f64, f64) {
     let mut row = vec![0.0; node.q.len()];
     setup.mechanism.slide_gradient(contact, &node.q, &mut row);

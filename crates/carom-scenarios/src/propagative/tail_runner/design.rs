@@ -45,7 +45,8 @@ impl TailRunners {
         ]
     }
 
-    /// Splits the design unknowns `z` of a robot into its lengths and its stance (configuration). The hips are at $x = 0$.
+    /// Splits the design unknowns `z` of a robot into its lengths and its stance (configuration). The coordinate $x$ of the
+    /// stance, which is no unknown, is 0.
     pub fn split(z: &[f64; UNKNOWNS]) -> (Lengths, Stance) {
         let [
             y,
@@ -64,8 +65,9 @@ impl TailRunners {
         (Lengths::from_table([r1, r2, thigh, shank]), stance)
     }
 
-    /// Returns the design equations of the robot: the tail and the left foot touch the floor and, if `cosine` is given, the
-    /// normals of both contacts have an angle with this cosine in the kinetic metric.
+    /// Returns the design equations of the robot. They require that the tail and the left foot touch the floor. If `cosine` is
+    /// given, they also require that the angle between the normals of these two contacts, in the kinetic metric, has this
+    /// cosine.
     pub fn closed(&self, cosine: Option<f64>) -> ClosedPair<'_, Self> {
         ClosedPair {
             family: self,

@@ -25,8 +25,9 @@ pub const LEFT_FOOT: usize = 1;
 pub const RIGHT_FOOT: usize = 2;
 
 /// Configuration $(x, y, \theta, \varphi_L, \gamma_L, \varphi_R, \gamma_R, \varphi_T)$ of the running robot with a tail, in cm
-/// and rad: the center of the anterior ball, the direction of the body axis towards the tail, the hip angle and the knee angle
-/// of either leg, and the angle of the tail. A thigh points along $\theta + \varphi$, a shank along $\theta + \varphi +
+/// and rad. The point $(x, y)$ is the center of the anterior ball, and $\theta$ is the direction of the body axis towards the
+/// tail. The angles $\varphi_L$ and $\varphi_R$ are those of the left and right hip, $\gamma_L$ and $\gamma_R$ those of the
+/// knees, and $\varphi_T$ is the angle of the tail. A thigh points along $\theta + \varphi$, a shank along $\theta + \varphi +
 /// \gamma$, the tail along $\theta + \varphi_T$, all counterclockwise from $+x$.
 pub type Stance = [f64; 8];
 
@@ -133,7 +134,8 @@ pub struct Layout {
     pub tail: TailRule,
 }
 
-/// Springs, dampers and control gains at the joints of the running robot, in dyn·cm/rad and dyn·cm·s/rad.
+/// Springs, dampers and motors at the joints of the running robot. Stiffnesses and proportional gains are in dyn·cm/rad,
+/// damping coefficients and derivative gains in dyn·cm·s/rad.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Drive {
@@ -223,7 +225,7 @@ impl TailRunner {
     }
 
     /// Builds the running robot with springs, dampers and actuated hips. The springs are unstretched in the configuration
-    /// `stance`. The hips hold their angles until the time `start` (s) and then turn.
+    /// `stance`. Until the time `start` (s) the motors hold the hip angles; after this time the hips turn.
     ///
     /// # Errors
     ///
@@ -413,8 +415,8 @@ impl TailRunner {
         }
     }
 
-    /// Returns the configuration of the robot with straight knees, hips half a turn apart and a vertical left leg, in which the
-    /// tail and the left foot touch the floor; `None` if the legs are longer than the tail can reach.
+    /// Returns a configuration of the robot in which the tail and the left foot touch the floor. The knees are straight, the
+    /// left leg is vertical, and the hips are half a turn apart. `None` if the legs are longer than the tail can reach.
     pub fn straight_stance(&self) -> Option<Stance> {
         let height = self.lengths.thigh + self.lengths.shank;
         let spine = self.lengths.anterior_radius + self.lengths.posterior_radius;

@@ -63,8 +63,8 @@ pub(super) fn close(family: &TailRunners, start: &[f64; UNKNOWNS]) -> Result<Roo
     )
 }
 
-/// Returns the point with the number `index` of a sequence that fills the unit cube evenly. Its coordinates are multiples of
-/// powers of $1/x$ modulo one, where $x$ is the positive root of $x^{12} = x + 1$.
+/// Returns the point with the number `index` of a sequence that fills the unit cube evenly. The coordinates of the point are
+/// multiples of powers of $1/x$ modulo one, where $x$ is the positive root of $x^{12} = x + 1$.
 fn spread(index: usize) -> [f64; UNKNOWNS] {
     let base = (0..64).fold(1.0f64, |x, _| {
         libm::pow(1.0 + x, 1.0 / (UNKNOWNS + 1) as f64)

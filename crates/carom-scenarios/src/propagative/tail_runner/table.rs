@@ -11,8 +11,8 @@ pub(super) struct Row {
     pub(super) printed_product: f64,
 }
 
-/// Builds a row of the paper's Table I from its printed numbers. Their order is that of the columns: x, y, θ, φ_L, φ_R, γ_L,
-/// γ_R, φ_T, r1, r2, l_u, l_l, ⟨u, v⟩.
+/// Builds a row of the paper's Table I from its printed numbers. The numbers have the order of the columns: x, y, θ, φ_L, φ_R,
+/// γ_L, γ_R, φ_T, r1, r2, l_u, l_l, ⟨u, v⟩.
 const fn row(name: &'static str, printed: [f64; 13]) -> Row {
     let [
         x,

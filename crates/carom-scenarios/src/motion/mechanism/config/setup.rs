@@ -171,8 +171,8 @@ impl Assembly {
         found.map(|(_, link)| *link)
     }
 
-    /// Adds the link with the index `i` of the list `links`, with its joint, masses and forces. Its parent must have been
-    /// added before.
+    /// Adds the link with the index `i` of the list `links`, with its joint, masses and forces. The parent of the link must
+    /// have been added before.
     fn add_link(&mut self, links: &[LinkConfig], i: usize) -> Result<(), ScenarioError> {
         let link = &links[i];
         let key = |part: &str| format!("links[{i}].{part}");
@@ -293,7 +293,8 @@ impl Assembly {
         }
     }
 
-    /// Adds the contact with the index `i` of the list `contacts` to the mechanism. Its link must have been added before.
+    /// Adds the contact with the index `i` of the list `contacts` to the mechanism. The link with the contact must have been
+    /// added before.
     fn add_contact(&mut self, contacts: &[ContactConfig], i: usize) -> Result<(), ScenarioError> {
         let contact = &contacts[i];
         let key = |part: &str| format!("contacts[{i}].{part}");

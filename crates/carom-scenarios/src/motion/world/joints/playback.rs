@@ -186,8 +186,8 @@ fn drawn(mb: &Multibody, body: usize, shape: Option<&Shape>, start: &[State]) ->
     })
 }
 
-/// Returns the pose of the rod that represents a distance joint, for drawing. Its center is midway between the joint's ends,
-/// and its third axis along the rod. `states`: states of all bodies.
+/// Returns the pose of the rod that represents a distance joint, for drawing. The center of the rod is midway between the
+/// joint's ends, and the third axis of the pose points along the rod. `states`: states of all bodies.
 fn stretched(joint: &Joint, states: &[State]) -> State {
     let frames = joint.frames(states);
     let axis = frames.separation();
@@ -216,8 +216,8 @@ fn distance_rod(joint: &Joint, start: &[State]) -> Option<BodySpec> {
     })
 }
 
-/// Adds the state of the rod that represents a distance joint to every frame (time in s, states of all bodies). Its velocity
-/// is that of straight motion to the next frame.
+/// Adds the state of the rod that represents a distance joint to every frame (time in s, states of all bodies). The velocity of
+/// the rod is that of straight motion to the next frame.
 fn append(frames: &mut [(f64, Vec<State>)], joint: &Joint) {
     let mut later: Option<(f64, Vector3<f64>)> = None;
     for (time, states) in frames.iter_mut().rev() {
@@ -241,8 +241,8 @@ fn rod(center: &Vector3<f64>, half: &Vector3<f64>, radius: f64) -> Option<Shape>
     Some(Shape::Rounded(Box::new(capsule)))
 }
 
-/// Creates the capsules that show the axes of a joint. They are fixed to the joint's child body, whose state is `state`.
-/// `start`: initial states of all bodies; `size`: length scale of the drawing (m).
+/// Creates the capsules that show the axes of a joint. The capsules are fixed to the joint's child body, whose state is
+/// `state`. `start`: initial states of all bodies; `size`: length scale of the drawing (m).
 fn pins(joint: &Joint, state: &State, start: &[State], size: f64) -> Vec<Shape> {
     let side = joint.frames(start).child;
     let at = within(state, &side.origin);

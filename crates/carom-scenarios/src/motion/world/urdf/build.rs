@@ -22,8 +22,8 @@ struct Body {
     round: Option<bool>,
 }
 
-/// Converts a robot read from a URDF file to the bodies, joints and collision pairs of a world. `tree`: links of the robot in
-/// groups that move as one body.
+/// Converts a robot read from a URDF file to bodies, joints, and pairs of bodies that may collide, as the scenario `world`
+/// needs them. `tree`: links of the robot in groups that move as one body.
 pub(super) fn build(
     config: &UrdfConfig,
     mut robot: Robot,

@@ -139,8 +139,8 @@ fn number_or(node: Node<'_, '_>, attribute: &str, default: f64) -> Result<f64, S
     Ok(numbers::<1>(node, attribute)?.map_or(default, |[x]| x))
 }
 
-/// Returns the pose given by the child `origin` of the XML element `node`. Its rotation consists of roll, pitch and yaw (rad)
-/// about fixed axes. Without this child the pose is the identity.
+/// Returns the pose given by the child `origin` of the XML element `node`. The rotation of the pose consists of roll, pitch and
+/// yaw (rad) about fixed axes. Without this child the pose is the identity.
 fn origin(node: Node<'_, '_>) -> Result<Se3, String> {
     let Some(origin) = child(node, "origin") else {
         return Ok(Se3::identity());
