@@ -1,6 +1,6 @@
 //! Pairs of bodies that are near each other, and their contact points.
 
-use super::tolerances::{LEAST_NONLINEARITY, PATCH, SLOW};
+use super::tolerances::{DEEP, LEAST_NONLINEARITY, PATCH, SLOW};
 use crate::body::{Flights, Velocity};
 use crate::pair::{self, ContactPoint, Follow, Other, PairMemory};
 use crate::pair_table::Pair;
@@ -290,7 +290,7 @@ impl Middle<'_> {
     }
 
     /// Adds the deepest point of a pair as a further contact point if it overlaps too much at the middle of the next step: by
-    /// more than rotation alone can cause. Returns true if a point was added. `launched`, `velocities`: states and velocities of
+    /// more than rotation alone can cause, or by more than [`DEEP`]. Returns true if a point was added. `launched`, `velocities`: states and velocities of
     /// all bodies after the impulses; `next`: states at the middle of the next step.
     pub(super) fn add_deep(
         &self,
@@ -306,6 +306,7 @@ impl Middle<'_> {
         let (here, there) = (&next[i], self.state(next, j));
         let found = pair::gap(body, here, &other, there, &mut near.memory);
         let bound = 0.5 * self.h * self.h * self.turning(near.pair, launched, velocities);
+        let bound = bound.min(DEEP * pair::size(body, &other));
         if found.value >= near.gap.min(0.0) - bound - world.tolerance(i, j) {
             return false;
         }

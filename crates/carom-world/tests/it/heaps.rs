@@ -2,6 +2,7 @@
 
 use super::common::{G, ball, body, close, cuboid, floor, limits, moving, plane, spec, v};
 use carom_geometry::{Ellipsoid, Shape};
+use carom_lie::So3;
 use carom_motion::hybrid::Ending;
 use carom_variational::State;
 use carom_world::{Event, Executor, RunEnd, Scheme, Serial, Stepping, World, WorldSpec};
@@ -400,4 +401,39 @@ fn a_row_of_dominoes_falls_to_its_end() {
         assert!(upward < meets, "{upward}");
     }
     assert!(end.lowest_gap >= -1e-3 * a, "{:e}", end.lowest_gap);
+}
+
+/// Cubes that spin by a sixth of a radian in a step and hit each other: rotation brings edges deep into faces within a step,
+/// where the impulses must keep them out instead of the run ending.
+#[test]
+fn fast_cubes_do_not_stop_a_run() {
+    for case in 0..150 {
+        let turned = |k: usize| {
+            let angle = (37 * case + 11 * k) as f64;
+            v(angle.sin(), (1.7 * angle).cos(), (2.3 * angle).sin())
+        };
+        let cube = |k: usize, side: f64| {
+            let at = v(0.12 * side, 0.02 * side, 0.0);
+            let still = cuboid(["a", "b"][k], [0.055; 3], at);
+            let spin = turned(k + 2).normalize() * 80.0;
+            let mut cube = moving(still, v(-1.5 * side, 0.0, 0.0), spin);
+            cube.configuration.rotation = So3::exp(&(turned(k) * 2.0));
+            cube
+        };
+        let spec = WorldSpec {
+            time_step: 2e-3,
+            gravity: Vector3::zeros(),
+            ..spec(vec![cube(0, 1.0), cube(1, -1.0)], Vec::new(), 0.2, 0.3)
+        };
+        let world = World::new(&spec).unwrap();
+        let end = world.run_in_steps(
+            &Stepping::default(),
+            &limits(0.1),
+            &[],
+            &Serial,
+            &mut |_| (),
+        );
+        assert_eq!(end.ending, Ending::Completed, "case {case}");
+        assert!(end.n_impacts > 0, "case {case}");
+    }
 }
