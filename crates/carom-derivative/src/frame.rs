@@ -72,7 +72,7 @@ impl Variation {
         self.velocity.clone().unwrap_or_else(|| DVector::zeros(n))
     }
 
-    /// Subtracts the product $dM\,\Delta$ from `out`. $dM$ is the change of the whitened mass matrix along this
+    /// Subtracts the product $dM \Delta$ from `out`. $dM$ is the change of the whitened mass matrix along this
     /// direction, and $\Delta$ = `change` is the velocity change in a stage of the impact. The product is the additional
     /// momentum that the changed mass needs for this velocity change.
     pub(super) fn add_inertia(&self, change: &DVector<f64>, out: &mut DVector<f64>) {

@@ -188,7 +188,7 @@ impl Wrt {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Direction {
     /// Change $dv$ of the velocity $v$ before the impact (n entries). If there are constraints with one-forms $A$, it
-    /// must satisfy $dA\,v + A\,dv = 0$.
+    /// must satisfy $dA v + A dv = 0$.
     pub velocity: Option<DVector<f64>>,
     /// Change of the mass matrix (n × n, symmetric).
     pub mass: Option<DMatrix<f64>>,

@@ -28,7 +28,7 @@ pub trait LieGroup<const N: usize>: Copy {
     /// \exp(\mathrm{Ad}_g\xi)$ for every tangent vector $\xi$.
     fn adjoint(&self) -> SMatrix<f64, N, N>;
 
-    /// Returns the matrix $\mathrm{ad}_\xi$ of the Lie bracket with the tangent vector $\xi$ (`tangent`): $\mathrm{ad}_\xi\eta =
+    /// Returns the matrix $\mathrm{ad} _\xi$ of the Lie bracket with the tangent vector $\xi$ (`tangent`): $\mathrm{ad} _\xi\eta =
     /// \lbrack\xi, \eta\rbrack$ for every tangent vector $\eta$.
     fn bracket(tangent: &SVector<f64, N>) -> SMatrix<f64, N, N>;
 

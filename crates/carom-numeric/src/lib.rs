@@ -9,7 +9,6 @@
 //! | [`quadrature`] | Gauss-Legendre rules: fixed, on panels, adaptive |
 //! | [`power()`] | integer powers with a fixed order of products |
 //! | [`svd`] | singular values of small matrices, minimum-norm solutions |
-//! | [`orthogonal`] | minimum-norm solutions by orthogonal factors |
 //! | [`sums`] | sums and products with their rounding errors |
 //! | [`expression`] | arithmetic expressions in text form |
 //! | [`random`] | random numbers that depend only on a seed and a position |
@@ -32,7 +31,6 @@
 pub mod dense;
 pub mod expression;
 pub mod kernel;
-pub mod orthogonal;
 pub mod polynomial;
 mod power;
 pub mod quadrature;

@@ -40,6 +40,7 @@ mod two_body;
 
 pub use carom_motion;
 pub use carom_report::{self, Record};
+pub use carom_world;
 pub use cite::citations;
 pub use config::{Overrides, scenario_of};
 pub use error::ScenarioError;

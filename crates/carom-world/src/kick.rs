@@ -1,14 +1,39 @@
-//! Contact problem of one kick without restitution, and the options of its solution.
+//! Impulses of contacts without restitution, with Coulomb friction in the circular cone.
+//!
+//! With the contact velocities $w = q + W\Lambda$ of all rows, where $W$ is the mobility matrix, $q$ the velocities without
+//! impulses and $\Lambda$ the impulses, each contact has $0 \le \Lambda_n \perp w_n \ge 0$. It either sticks, $w_t = 0$ with
+//! $\lvert\Lambda_t\rvert\le\mu\Lambda_n$, or slides with $\Lambda_t = -\mu\Lambda_n\hat u$ along the slip direction
+//! $\hat u = w_t/\lvert w_t\rvert$, or along a prescribed one. [`carom_lcp::cone`] solves this problem, from the impulses of the
+//! kick before.
 
+use carom_lcp::cone::{ConeProblem, ConeWorkspace, cone_velocity_error};
 use nalgebra::Vector2;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
-/// Accuracy of a contact velocity, as a fraction of the largest one.
-pub(super) const ACCURACY: f64 = 1e-14;
+/// Velocity error, as a fraction of the largest velocity, at which the search for impulses ends. Newton's method usually ends
+/// at 1e-15.
+const ACCURATE: f64 = 1e-11;
+
+/// Velocity error, as a fraction of the largest velocity, up to which impulses are still accepted: it does not change a step
+/// noticeably.
+const GOOD: f64 = 1e-10;
 
 /// Velocity error, as a fraction of the largest velocity, up to which impulses are accepted where rows nearly depend on each
 /// other: in a step of 1 ms at 1 m/s that is a tenth of a nanometre.
-pub(super) const SOFT: f64 = 1e-7;
+const SOFT: f64 = 1e-7;
+
+/// Largest number of contacts that are solved together. More contacts, such as the corners of the face of a prism, are not all
+/// pressed at once, and dense matrices of them would be too large.
+const AT_ONCE: usize = 24;
+
+/// Number of contacts that are added to the working set in one round.
+const JOINING: usize = 4;
+
+/// Units of work of a kick for its rows and flights, in addition to Newton steps.
+const KICK_WORK: usize = 2000;
+
+/// Units of work of a row in an evaluation, in addition to its products.
+const ROW_WORK: usize = 16;
 
 /// Friction law at a contact.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -34,12 +59,14 @@ pub(crate) struct Kick<'a> {
     pub(crate) work: &'a Work,
 }
 
-/// Counter of the work of all kicks that share it. A unit is about one multiply-add; units are counted, not timed.
+/// Counter of the work of all kicks that share it, and the memory of their solver. A unit of work is about one multiply-add;
+/// units are counted, not timed.
 #[derive(Clone, Debug)]
 pub(crate) struct Work {
     done: Cell<u64>,
     /// Largest amount of work; kicks beyond it fail without a search for a solution.
     limit: u64,
+    workspace: RefCell<ConeWorkspace>,
 }
 
 impl Default for Work {
@@ -54,10 +81,11 @@ impl Work {
         Self {
             done: Cell::new(0),
             limit,
+            workspace: RefCell::default(),
         }
     }
 
-    pub(super) fn add(&self, work: usize) {
+    fn add(&self, work: usize) {
         self.done.set(self.done.get().saturating_add(work as u64));
     }
 
@@ -66,3 +94,156 @@ impl Work {
         self.done.get() >= self.limit
     }
 }
+
+impl Kick<'_> {
+    fn rows(&self) -> usize {
+        self.velocity.len()
+    }
+
+    /// Solves the contact problem of a kick (simultaneous impulses at one configuration). `impulses` contains the initial guess
+    /// and receives the solution: three entries (N s) per contact, normal and two tangents. Returns false if no solution was
+    /// found.
+    pub(crate) fn solve(&self, impulses: &mut [f64]) -> bool {
+        self.solve_by(impulses, GOOD)
+    }
+
+    /// Solves the contact problem like [`solve`](Self::solve), but accepts velocity errors up to the fraction [`SOFT`] of the
+    /// largest contact velocity: contact rows of jointed bodies nearly depend on each other.
+    pub(crate) fn solve_softly(&self, impulses: &mut [f64]) -> bool {
+        self.solve_by(impulses, SOFT)
+    }
+
+    fn solve_by(&self, impulses: &mut [f64], accepted: f64) -> bool {
+        let contacts = self.friction.len();
+        self.work.add(KICK_WORK);
+        let scale = self.velocity.iter().fold(0.0, |s: f64, x| s.max(x.abs()));
+        if scale == 0.0 || contacts == 0 {
+            impulses.fill(0.0);
+            return true;
+        }
+        if !scale.is_finite() || self.work.is_spent() {
+            return false;
+        }
+        let is_hard = accepted < SOFT;
+        if contacts > AT_ONCE && is_hard && self.by_working_set(impulses, scale) {
+            return true;
+        }
+        !self.work.is_spent() && self.solve_at_once(impulses, scale, accepted)
+    }
+
+    /// Solves the contact problem of all contacts together, from the initial `impulses`. Returns false if the velocity error
+    /// exceeds the fraction `accepted` of `scale`, the largest contact velocity (m/s).
+    fn solve_at_once(&self, impulses: &mut [f64], scale: f64, accepted: f64) -> bool {
+        let coefficient = |(mu, law): &(f64, Friction)| match law {
+            Friction::Frictionless => 0.0,
+            _ => *mu,
+        };
+        let slip = |(_, law): &(f64, Friction)| match law {
+            Friction::Against(slip) => Some([slip.x, slip.y]),
+            _ => None,
+        };
+        let friction: Vec<f64> = self.friction.iter().map(coefficient).collect();
+        let slips: Vec<Option<[f64; 2]>> = self.friction.iter().map(slip).collect();
+        let problem = ConeProblem::new(self.mobility, self.velocity, &friction, &[])
+            .and_then(|problem| problem.with_slips(&slips));
+        let Ok(problem) = problem else {
+            return false;
+        };
+        let mut workspace = self.work.workspace.borrow_mut();
+        let tolerance = ACCURATE * scale + self.noise;
+        let Ok(answer) = workspace.solve_near(&problem, impulses, tolerance) else {
+            return false;
+        };
+        // A Newton step factorizes and evaluates several trial points.
+        let rows = self.rows();
+        self.work
+            .add(answer.n_newton_steps * rows * rows * (rows + ROW_WORK));
+        let found = workspace.impulse();
+        let Ok(error) = cone_velocity_error(&problem, found) else {
+            return false;
+        };
+        // Written in this order so that NaN fails.
+        let is_found = error <= accepted * scale + self.noise;
+        if is_found {
+            impulses.copy_from_slice(found);
+        }
+        is_found
+    }
+
+    /// Solves the contact problem with a working set: a few contacts that may have impulses. Contacts outside it that would close
+    /// are added until no more do. Returns false if no solution was found. `scale`: largest contact velocity (m/s).
+    fn by_working_set(&self, impulses: &mut [f64], scale: f64) -> bool {
+        let contacts = self.friction.len();
+        let mut members: Vec<usize> = (0..contacts).filter(|c| impulses[3 * c] > 0.0).collect();
+        if members.len() > AT_ONCE {
+            members.clear();
+        }
+        let mut found = vec![0.0; impulses.len()];
+        for c in &members {
+            found[3 * c..3 * c + 3].copy_from_slice(&impulses[3 * c..3 * c + 3]);
+        }
+        let least = ACCURATE * scale + self.noise;
+        loop {
+            let is_solved = members.is_empty() || self.solve_members(&members, &mut found, scale);
+            if !is_solved || self.work.is_spent() {
+                return false;
+            }
+            let closes = |c: &usize| !members.contains(c);
+            let mut joining: Vec<(f64, usize)> = (0..contacts)
+                .filter(closes)
+                .map(|c| (self.normal_velocity(c, &found), c))
+                .filter(|((rate, rounding), _)| *rate < -(least + rounding))
+                .map(|((rate, _), c)| (rate, c))
+                .collect();
+            if joining.is_empty() {
+                impulses.copy_from_slice(&found);
+                return true;
+            }
+            joining.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            members.extend(joining.iter().take(JOINING).map(|(_, c)| *c));
+            members.sort_unstable();
+        }
+    }
+
+    /// Solves the contact problem of the contacts `members` alone; the others have zero impulse. Returns false if no solution was
+    /// found. `scale`: largest contact velocity (m/s).
+    fn solve_members(&self, members: &[usize], impulses: &mut [f64], scale: f64) -> bool {
+        let rows: Vec<usize> = members.iter().flat_map(|c| 3 * c..3 * c + 3).collect();
+        let entry = |i: &usize, j: &usize| self.mobility[i * self.rows() + j];
+        let mobility: Vec<f64> = rows
+            .iter()
+            .flat_map(|i| rows.iter().map(move |j| entry(i, j)))
+            .collect();
+        let velocity: Vec<f64> = rows.iter().map(|row| self.velocity[*row]).collect();
+        let friction: Vec<(f64, Friction)> = members.iter().map(|c| self.friction[*c]).collect();
+        let mut part: Vec<f64> = rows.iter().map(|row| impulses[*row]).collect();
+        let few = Kick {
+            mobility: &mobility,
+            velocity: &velocity,
+            friction: &friction,
+            noise: self.noise,
+            work: self.work,
+        };
+        let is_solved = few.solve_at_once(&mut part, scale, GOOD);
+        for (row, impulse) in rows.iter().zip(&part) {
+            impulses[*row] = *impulse;
+        }
+        is_solved
+    }
+
+    /// Returns the normal velocity of contact `c` after `impulses` have acted, and a bound of its rounding error (m/s).
+    fn normal_velocity(&self, c: usize, impulses: &[f64]) -> (f64, f64) {
+        /// Rounding error as a fraction of the sum of the absolute values of the terms.
+        const SUMMED: f64 = 16.0 * f64::EPSILON;
+        let row = 3 * c;
+        let entries = self.mobility[row * self.rows()..(row + 1) * self.rows()].iter();
+        let q = self.velocity[row];
+        let terms = entries.zip(impulses).map(|(w, x)| w * x);
+        let (sum, size) = terms.fold((q, q.abs()), |(sum, size), x| (sum + x, size + x.abs()));
+        (sum, SUMMED * size)
+    }
+}
+
+#[cfg(test)]
+#[path = "kick/tests.rs"]
+mod tests;

@@ -15,10 +15,10 @@ impl Sweeps {
     /// Stores the 3 × 3 diagonal block of every contact in the Delassus matrix, which the Gauss-Seidel sweeps need.
     pub(super) fn prepare(&mut self, system: &Scaled) {
         self.blocks.clear();
-        let contacts = system.friction.iter().enumerate();
-        self.blocks.extend(contacts.map(|(i, friction)| {
+        let contacts = system.friction.iter().zip(&system.slips).enumerate();
+        self.blocks.extend(contacts.map(|(i, (friction, slip))| {
             let entry = |r: usize, c: usize| system.column(i * WIDTH + c)[i * WIDTH + r];
-            Block::new(entry, *friction)
+            Block::new(entry, *friction).with_slip(*slip)
         }));
     }
 

@@ -187,7 +187,7 @@ impl ConeWorkspace {
 
     /// Scales the contact problem and sets the starting point of Newton's method to the given impulses, which
     /// belong to the rows of `problem` without scaling.
-    fn begin_given(
+    pub(super) fn begin_given(
         &mut self,
         problem: &ConeProblem<'_>,
         impulse: &[f64],

@@ -1,11 +1,29 @@
 //! Minimum-norm solutions of square systems that may be singular.
 
+use carom_numeric::dense::{lu, lu_solve};
+use carom_numeric::kernel;
+
 /// Pivots below this fraction of the largest count as zero.
 pub(super) const RANK_TOLERANCE: f64 = 1e-11;
 
 /// Gaussian elimination is accepted if its pivots stay above this fraction of the largest. Other systems are
 /// solved by orthogonal transformations.
 const SAFE_PIVOT: f64 = 1e-5;
+
+/// Number of rows from which systems are regularized if that is asked for. Orthogonal factors give all digits of impulses
+/// that share a load, and are quick enough below.
+const LARGE: usize = 48;
+
+/// Regularization $\varepsilon$, as a fraction of the largest entry: below the independent part of most nearly dependent
+/// rows, and so far above rounding that the impulses of contacts that share a load have nine digits.
+const REGULARIZATION: f64 = 1e-7;
+
+/// Largest number of turns of the regularized iteration. Each reduces the error by the factor [`REGULARIZATION`] over the
+/// smallest eigenvalue.
+const TURNS: usize = 8;
+
+/// A turn that leaves more than this fraction of the error is the last: what is left is rounding, or inconsistent.
+const TURN_GAIN: f64 = 0.5;
 
 /// Householder factorization with column pivoting, and its work space.
 ///
@@ -26,6 +44,14 @@ pub(super) struct LeastNorm {
     unsafe_rows: usize,
     /// Pivots below this fraction of the largest count as zero when a system is solved.
     pub(super) tolerance: f64,
+    /// True if large systems are regularized instead of factorized by orthogonal transformations.
+    pub(super) is_regularized: bool,
+    /// LU factors of a regularized matrix, and their row exchanges.
+    regular: Vec<f64>,
+    pivots: Vec<usize>,
+    /// Part of the right-hand side that is left, and a change of the solution.
+    left: Vec<f64>,
+    change: Vec<f64>,
 }
 
 impl Default for LeastNorm {
@@ -40,6 +66,11 @@ impl Default for LeastNorm {
             squares: Vec::new(),
             unsafe_rows: 0,
             tolerance: RANK_TOLERANCE,
+            is_regularized: false,
+            regular: Vec::new(),
+            pivots: Vec::new(),
+            left: Vec::new(),
+            change: Vec::new(),
         }
     }
 }
@@ -65,6 +96,9 @@ impl LeastNorm {
     /// Gaussian elimination is tried first. If the elimination is inaccurate, it is not tried again on later systems
     /// with the same number of unknowns, because these usually belong to the same contacts.
     pub(super) fn solve(&mut self, rhs: &mut [f64]) {
+        if self.is_regularized && self.rows >= LARGE && self.regularize(rhs) {
+            return;
+        }
         if self.unsafe_rows != self.rows && self.eliminate(rhs) {
             return;
         }
@@ -98,6 +132,52 @@ impl LeastNorm {
         for (x, column) in self.scratch.iter().zip(&self.order) {
             rhs[*column] = *x;
         }
+    }
+
+    /// Solves the linear system by the iteration
+    ///
+    /// $$ x_{k+1} - x_k = (A + \varepsilon I)^{-1}A(A + \varepsilon I)^{-1}(r - Ax_k), $$
+    ///
+    /// which converges in a few turns, and whose factors cost a quarter of orthogonal ones. The matrix $A$ in the middle
+    /// removes the part of $r$ that no $x$ changes; it would be divided by $\varepsilon$ otherwise. Returns true and
+    /// overwrites `rhs` by the solution unless the regularized matrix is singular.
+    fn regularize(&mut self, rhs: &mut [f64]) -> bool {
+        let n = self.rows;
+        let largest = self.matrix.iter().fold(0.0, |a, x| f64::max(a, x.abs()));
+        self.regular.clone_from(&self.matrix);
+        for i in 0..n {
+            self.regular[i * n + i] += REGULARIZATION * largest;
+        }
+        self.pivots.clear();
+        self.pivots.resize(n, 0);
+        if !lu(&mut self.regular, n, &mut self.pivots) {
+            return false;
+        }
+        self.left.clear();
+        self.left.extend_from_slice(rhs);
+        rhs.fill(0.0);
+        let mut last = f64::INFINITY;
+        for _ in 0..TURNS {
+            let most = self.left.iter().fold(0.0, |a, x| f64::max(a, x.abs()));
+            if !(most > 0.0 && most <= TURN_GAIN * last) {
+                break;
+            }
+            last = most;
+            self.scratch.clear();
+            self.scratch.extend_from_slice(&self.left);
+            lu_solve(&self.regular, &self.pivots, &mut self.scratch);
+            self.change.clear();
+            self.change.resize(n, 0.0);
+            for (column, x) in self.matrix.chunks_exact(n).zip(&self.scratch) {
+                kernel::add_scaled(&mut self.change, *x, column);
+            }
+            lu_solve(&self.regular, &self.pivots, &mut self.change);
+            kernel::add_scaled(rhs, 1.0, &self.change);
+            for (column, x) in self.matrix.chunks_exact(n).zip(&self.change) {
+                kernel::add_scaled(&mut self.left, -x, column);
+            }
+        }
+        true
     }
 
     /// Solves the linear system by Gaussian elimination on a copy of the matrix. Returns true and overwrites `rhs`

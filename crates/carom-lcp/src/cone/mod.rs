@@ -49,6 +49,7 @@ mod answer;
 mod gauss_seidel;
 mod given;
 mod least_norm;
+mod near;
 mod newton;
 mod polygon;
 mod problem;
@@ -62,7 +63,7 @@ mod workspace;
 
 pub use answer::{ConeAnswer, ConeMode, ConeSelection, ConeStart};
 pub use problem::ConeProblem;
-pub use residual::{CONE_RESIDUAL, cone_residual, contact_residual};
+pub use residual::{CONE_RESIDUAL, cone_residual, cone_velocity_error, contact_residual};
 pub use single::{SingleContact, single_contact};
 pub use sparse::{
     BlockLu, BodyRows, SparseConeAnswer, SparseConeOptions, SparseConeProblem, SparseConeStage,

@@ -19,6 +19,14 @@ const ROUNDING: f64 = 2e-15;
 /// zero: they belong to directions along the continuum.
 const HARDLY_SEEN: f64 = 1e-6;
 
+/// Newton's steps end at this fraction of an error that is good enough: where that is the rounding error of gaps over a
+/// time step, it cannot be told from zero.
+const ENOUGH: f64 = 1e-3;
+
+/// Pivots below this fraction of the largest count as zero if weak directions are left out: contacts that share a load
+/// nearly depend on each other, and velocities that differ by rounding would cause large impulses between them.
+const NEARLY_DEPENDENT: f64 = 1e-7;
+
 /// Tolerance, as a fraction of the velocities, around the boundary between two smooth pieces of the projection.
 /// Within it a contact counts as open rather than closed, and as sticking rather than sliding. Dependent
 /// contacts are often on such a boundary, and rounding errors must not decide which piece is used.
@@ -36,6 +44,8 @@ pub(super) struct Scaled {
     pub(super) friction: Vec<f64>,
     pub(super) caps: Vec<f64>,
     pub(super) floors: Vec<f64>,
+    /// Prescribed slip directions (unit vectors).
+    pub(super) slips: Vec<Option<[f64; 2]>>,
     /// Quotients of unscaled and scaled impulses, one per row.
     pub(super) factors: Vec<f64>,
     /// Diagonal of the matrix without compliance, and diagonal of $D$, the compliance of equally compliant
@@ -113,6 +123,19 @@ enum Piece {
     },
     /// Closed contact without friction.
     Smooth { is_bound: bool },
+    /// Closed contact whose tangential impulse is the normal impulse times `drag`, because its slip direction is
+    /// prescribed. Its only unknown is the normal impulse.
+    Prescribed { is_bound: bool, drag: [f64; 2] },
+}
+
+impl Piece {
+    /// Returns the number of unknown impulses of a closed contact.
+    fn width(self) -> usize {
+        match self {
+            Self::Prescribed { .. } => 1,
+            _ => WIDTH,
+        }
+    }
 }
 
 /// Impulses, the velocities after them, and the residual of the equations.
@@ -140,8 +163,8 @@ impl Point {
             .chunks_exact(WIDTH)
             .zip(self.after.chunks_exact(WIDTH));
         let limits = system.floors.iter().zip(&system.caps);
-        let limits = system.friction.iter().zip(limits);
-        for ((l, u), (friction, (floor, cap))) in contacts.zip(limits) {
+        let limits = system.friction.iter().zip(limits).zip(&system.slips);
+        for ((l, u), ((friction, (floor, cap)), slip)) in contacts.zip(limits) {
             let (&[l0, l1, l2], &[u0, u1, u2]) = (l, u) else {
                 continue;
             };
@@ -151,9 +174,15 @@ impl Point {
             let is_bound = free >= *cap || *floor > 0.0 && free <= floor + tie;
             let radius = friction * normal;
             let (x, y) = (l1 - u1, l2 - u2);
-            let (px, py) = onto_disc(x, y, radius);
+            let drag = slip.map(|[x, y]| [-friction * x, -friction * y]);
+            let (px, py) = match drag {
+                Some([x, y]) => (normal * x, normal * y),
+                None => onto_disc(x, y, radius),
+            };
             let piece = if is_open {
                 Piece::Open
+            } else if let Some(drag) = drag {
+                Piece::Prescribed { is_bound, drag }
             } else if *friction == 0.0 {
                 Piece::Smooth { is_bound }
             } else if norm(&[x, y]) <= radius + tie {
@@ -185,6 +214,8 @@ pub(super) struct Newton {
     active: Vec<usize>,
     rhs: Vec<f64>,
     linear: LeastNorm,
+    /// Error that is good enough, in scaled units, in addition to the goal of a run.
+    tolerance: f64,
 }
 
 impl Newton {
@@ -206,11 +237,11 @@ impl Newton {
         let mut n_steps = 0;
         loop {
             let size = speed.max(largest(&self.here.impulse));
-            let is_good = self.here.norm <= goal * size;
+            let is_good = self.here.norm <= (goal * size).max(self.tolerance);
             if !self.here.norm.is_finite() || n_steps == max_steps {
                 return (is_good, n_steps);
             }
-            if self.here.norm <= ROUNDING * size {
+            if self.here.norm <= (ROUNDING * size).max(ENOUGH * self.tolerance) {
                 return (true, n_steps);
             }
             n_steps += 1;
@@ -236,6 +267,22 @@ impl Newton {
         result
     }
 
+    /// Sets an error, in scaled units, that is good enough for the next runs: below it, steps are made only while they
+    /// gain digits, down to the fraction [`ENOUGH`]. 0 leaves the goals of the runs alone.
+    pub(super) fn set_tolerance(&mut self, tolerance: f64) {
+        self.tolerance = tolerance;
+    }
+
+    /// Leaves directions that the equations hardly see out of the steps of the next runs, or not: pivots below
+    /// [`NEARLY_DEPENDENT`] count as zero, and large systems are regularized.
+    pub(super) fn leave_out_weak(&mut self, is_left_out: bool) {
+        self.linear.is_regularized = is_left_out;
+        self.linear.tolerance = match is_left_out {
+            true => NEARLY_DEPENDENT,
+            false => RANK_TOLERANCE,
+        };
+    }
+
     /// Returns the scaled impulses that the last run of Newton's method reached.
     pub(super) fn impulse(&self) -> &[f64] {
         &self.here.impulse
@@ -247,7 +294,9 @@ impl Newton {
         out.extend(self.here.pieces.iter().map(|piece| match piece {
             Piece::Open => ConeMode::Open,
             Piece::Stick { .. } => ConeMode::Stick,
-            Piece::Slide { .. } | Piece::Smooth { .. } => ConeMode::Slide,
+            Piece::Slide { .. } | Piece::Smooth { .. } | Piece::Prescribed { .. } => {
+                ConeMode::Slide
+            }
         }));
     }
 
@@ -272,7 +321,7 @@ impl Newton {
     }
 
     /// Computes the minimum-norm Newton step of the contact equations. The step takes the impulses of open contacts
-    /// to zero.
+    /// to zero. The friction of contacts with prescribed slip directions follows their normal impulses.
     fn direction(&mut self, system: &Scaled) {
         let Self {
             here,
@@ -287,41 +336,75 @@ impl Newton {
         active.clear();
         let closed = here.pieces.iter().enumerate();
         active.extend(closed.filter(|(_, p)| **p != Piece::Open).map(|(i, _)| i));
-        let k = WIDTH * active.len();
+        for (i, piece) in here.pieces.iter().enumerate() {
+            if let Piece::Prescribed { drag, .. } = piece {
+                let l = &here.impulse[i * WIDTH..(i + 1) * WIDTH];
+                for t in 0..2 {
+                    step[i * WIDTH + 1 + t] = drag[t] * l[0] - l[1 + t];
+                }
+            }
+        }
+        let k = active.iter().map(|i| here.pieces[*i].width()).sum();
         linear.begin(k, k);
         rhs.clear();
+        let mut row = 0;
         for i in &*active {
-            rhs.extend_from_slice(&step[i * WIDTH..(i + 1) * WIDTH]);
-        }
-        for (row, i) in active.iter().enumerate() {
             let piece = here.pieces[*i];
-            for (column, j) in active.iter().enumerate() {
-                for t in 0..WIDTH {
+            let width = piece.width();
+            rhs.extend_from_slice(&step[i * WIDTH..i * WIDTH + width]);
+            let mut column = 0;
+            for j in &*active {
+                let piece_j = here.pieces[*j];
+                for t in 0..piece_j.width() {
                     let g = system.column(j * WIDTH + t);
-                    let entries = derivative(piece, &g[i * WIDTH..], (i == j).then_some(t));
-                    let at = (column * WIDTH + t) * k + row * WIDTH;
-                    linear.matrix[at..at + WIDTH].copy_from_slice(&entries);
+                    let own = (i == j).then_some(t);
+                    let mut entries = derivative(piece, &g[i * WIDTH..], own);
+                    if let Piece::Prescribed { drag, .. } = piece_j {
+                        for (t, factor) in drag.into_iter().enumerate() {
+                            let g = system.column(j * WIDTH + 1 + t);
+                            let own = (i == j).then_some(1 + t);
+                            let more = derivative(piece, &g[i * WIDTH..], own);
+                            for (x, y) in entries.iter_mut().zip(more) {
+                                *x += factor * y;
+                            }
+                        }
+                    }
+                    let at = column * k + row;
+                    linear.matrix[at..at + width].copy_from_slice(&entries[..width]);
+                    column += 1;
                 }
             }
             for (j, piece_j) in here.pieces.iter().enumerate() {
-                if *piece_j != Piece::Open {
-                    continue;
-                }
-                for t in 0..WIDTH {
+                let fixed = match piece_j {
+                    Piece::Open => 0..WIDTH,
+                    Piece::Prescribed { .. } => 1..WIDTH,
+                    _ => continue,
+                };
+                for t in fixed {
                     let d = step[j * WIDTH + t];
                     if d != 0.0 {
                         let g = system.column(j * WIDTH + t);
-                        let entries = derivative(piece, &g[i * WIDTH..], None);
-                        for (r, x) in rhs[row * WIDTH..].iter_mut().zip(entries) {
+                        let own = (*i == j).then_some(t);
+                        let entries = derivative(piece, &g[i * WIDTH..], own);
+                        for (r, x) in rhs[row..].iter_mut().zip(entries) {
                             *r -= x * d;
                         }
                     }
                 }
             }
+            row += width;
         }
         linear.solve(rhs);
-        for (row, i) in active.iter().enumerate() {
-            step[i * WIDTH..(i + 1) * WIDTH].copy_from_slice(&rhs[row * WIDTH..(row + 1) * WIDTH]);
+        let mut row = 0;
+        for i in &*active {
+            let piece = here.pieces[*i];
+            let first = i * WIDTH;
+            step[first..first + piece.width()].copy_from_slice(&rhs[row..row + piece.width()]);
+            if let Piece::Prescribed { drag, .. } = piece {
+                step[first + 1] += drag[0] * rhs[row];
+                step[first + 2] += drag[1] * rhs[row];
+            }
+            row += piece.width();
         }
     }
 }
@@ -339,7 +422,9 @@ fn derivative(piece: Piece, g: &[f64], own: Option<usize>) -> [f64; 3] {
     let normal = |is_bound: bool| if is_bound { unit(0) } else { gn };
     match piece {
         Piece::Open => [unit(0), unit(1), unit(2)],
-        Piece::Smooth { is_bound } => [normal(is_bound), unit(1), unit(2)],
+        Piece::Smooth { is_bound } | Piece::Prescribed { is_bound, .. } => {
+            [normal(is_bound), unit(1), unit(2)]
+        }
         Piece::Stick { is_bound } => [normal(is_bound), gx, gy],
         Piece::Slide {
             is_bound,

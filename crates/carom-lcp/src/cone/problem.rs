@@ -2,9 +2,14 @@
 
 use crate::LcpError;
 use crate::problem::MAX_DIM;
+use carom_numeric::kernel::norm;
 
 /// Number of rows of a contact: its normal and two tangents.
 pub(super) const WIDTH: usize = 3;
+
+/// Largest deviation of the length of a slip direction from one: rounding of a normalization, with room for
+/// directions that are carried along.
+const UNIT: f64 = 1e-12;
 
 /// Largest number of contacts: the polygon problem takes ten rows per contact, or eleven with caps.
 const MAX_CONTACTS: usize = MAX_DIM / 12;
@@ -22,6 +27,7 @@ pub struct ConeProblem<'a> {
     restitution: &'a [f64],
     caps: &'a [f64],
     floors: &'a [f64],
+    slips: &'a [Option<[f64; 2]>],
 }
 
 impl<'a> ConeProblem<'a> {
@@ -85,6 +91,7 @@ impl<'a> ConeProblem<'a> {
             restitution,
             caps: &[],
             floors: &[],
+            slips: &[],
         })
     }
 
@@ -113,6 +120,44 @@ impl<'a> ConeProblem<'a> {
         check_len("floors", self.n_contacts(), floors.len())?;
         check_range("floor", floors, f64::MAX, "finite and not negative")?;
         Ok(Self { floors, ..self })
+    }
+
+    /// Prescribes the slip direction of some contacts (one entry per contact): a unit vector $d$ in the tangent plane.
+    /// The friction of such a contact is $\lambda_t = -\mu\lambda_n d$ whatever its tangential velocity becomes, so that
+    /// its only unknown is the normal impulse. A contact that already slides in a time step is an example. Contacts
+    /// with prescribed directions can jam each other; a problem without a solution is
+    /// [`Inaccurate`](crate::LcpStatus::Inaccurate).
+    ///
+    /// # Errors
+    ///
+    /// [`LcpError::DimensionMismatch`], [`LcpError::OutOfRange`] for a vector whose length is not one.
+    ///
+    /// # Examples
+    ///
+    /// A mass point is slowed along its first tangent, although it has no velocity there:
+    ///
+    /// ```
+    /// use carom_lcp::cone::{ConeProblem, ConeSelection, ConeWorkspace};
+    /// let delassus = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0];
+    /// let slips = [Some([1.0, 0.0])];
+    /// let problem = ConeProblem::new(&delassus, &[-1.0, 0.0, 0.0], &[0.5], &[])?.with_slips(&slips)?;
+    /// let mut workspace = ConeWorkspace::new();
+    /// workspace.solve(&problem, ConeSelection::Even)?;
+    /// assert!((workspace.velocity()[1] + 0.5).abs() < 1e-15);
+    /// # Ok::<(), carom_lcp::LcpError>(())
+    /// ```
+    pub fn with_slips(self, slips: &'a [Option<[f64; 2]>]) -> Result<Self, LcpError> {
+        check_len("slips", self.n_contacts(), slips.len())?;
+        let length = |slip: &[f64; 2]| norm(slip);
+        let is_unit = |length: &f64| (length - 1.0).abs() <= UNIT;
+        match slips.iter().flatten().map(length).find(|x| !is_unit(x)) {
+            None => Ok(Self { slips, ..self }),
+            Some(value) => Err(LcpError::OutOfRange {
+                what: "length of a slip direction",
+                value,
+                allowed: "1",
+            }),
+        }
     }
 
     /// Returns the number of contacts of the problem.
@@ -150,6 +195,17 @@ impl<'a> ConeProblem<'a> {
     /// if there is no bound.
     pub fn floor(&self, contact: usize) -> f64 {
         self.floors.get(contact).copied().unwrap_or(0.0)
+    }
+
+    /// Returns the prescribed slip direction (unit vector, components along the two tangents) of the contact with index
+    /// `contact`; `None` if Coulomb's law determines it.
+    pub fn slip(&self, contact: usize) -> Option<[f64; 2]> {
+        self.slips.get(contact).copied().flatten()
+    }
+
+    /// True if some contact has a prescribed slip direction.
+    pub(super) fn has_slips(&self) -> bool {
+        self.slips.iter().any(Option::is_some)
     }
 
     /// Returns column `j` of the Delassus matrix: the velocity changes of all contact rows caused by a unit impulse

@@ -15,6 +15,10 @@ const DIRECTION: f64 = 10.0;
 /// the tangential velocities, the friction is rounding error, too: its direction is not checked.
 const NO_FRICTION: f64 = 1e-12;
 
+/// Rounding error of a contact velocity, as a fraction of the sum of the magnitudes of its terms: the impulse of a heavy
+/// body on a light one gives large terms that cancel.
+const SUMMED: f64 = 16.0 * f64::EPSILON;
+
 /// A normal impulse below this fraction of the terms of the normal velocity is rounding error.
 const NO_PUSH: f64 = 1e-15;
 
@@ -24,7 +28,7 @@ const NO_PUSH: f64 = 1e-15;
 ///
 /// Let $G$ be the Delassus matrix, $b$ the velocities of the rows before the impact, $\lambda$ the impulses, $\mu$ the
 /// friction coefficients and $e$ the restitutions. The velocities after the impact are $u = b + G\lambda$. With
-/// $\hat u_i = (u_n + e b_n + \mu\lVert u_t\rVert, u_t)_i$ and the largest diagonal entry $g_i$ of the block $G_{ii}$
+/// $\hat u_i = (u_n + e b_n + \mu\lVert u_t\rVert, u_t)$ and the largest diagonal entry $g_i$ of the block $G_{ii}$
 /// of contact i, the residual is
 ///
 /// $$ r = \frac{\max_i \sqrt{g_i} \lVert \lambda_i - P_K(\lambda_i - \hat u_i/g_i)\rVert}
@@ -33,7 +37,8 @@ const NO_PUSH: f64 = 1e-15;
 /// with the Euclidean projection $P_K$ onto the friction cone and the modified velocity $\hat u$ of De Saxcé
 /// and Feng: $\lambda$ solves the problem exactly if $\lambda_i = P_K(\lambda_i - \hat u_i/g_i)$ for all
 /// contacts. With caps (upper bounds on normal impulses), the normal impulse is projected first, then the
-/// tangential impulse onto the disc of radius $\mu\lambda_n$.
+/// tangential impulse onto the disc of radius $\mu\lambda_n$. With a prescribed slip direction $d$, the tangential
+/// impulse is compared with $-\mu\lambda_n d$.
 ///
 /// # Errors
 ///
@@ -70,7 +75,9 @@ pub fn cone_residual(problem: &ConeProblem<'_>, impulse: &[f64]) -> Result<f64, 
 ///
 /// Unlike [`cone_residual`], this residual also measures a weak contact next to contacts a million times as strong,
 /// and contacts with very small or very large friction coefficients. A contact whose normal impulse is at its upper
-/// bound (cap) may approach. With lower bounds (floors), the first term uses $\lambda_n$ minus the floor.
+/// bound (cap) may approach. With lower bounds (floors), the first term uses $\lambda_n$ minus the floor. At a
+/// contact with a prescribed slip direction $d$ the last two terms are replaced by
+/// $\lVert\lambda_t + \mu\lambda_n d\rVert / \max(\mu\lambda_n, \lVert\lambda_t\rVert)$.
 ///
 /// # Errors
 ///
@@ -80,6 +87,71 @@ pub fn contact_residual(problem: &ConeProblem<'_>, impulse: &[f64]) -> Result<f6
     let (mut after, mut terms) = (Vec::new(), Vec::new());
     problem.velocity_and_terms(impulse, &mut after, &mut terms);
     Ok(own_residual_of(problem, impulse, &after, &terms))
+}
+
+/// Computes the largest violation of the contact conditions as a velocity (m/s), beyond rounding error: 0 for impulses
+/// that solve the problem to rounding. `impulse` holds three impulses per contact (normal and two tangents).
+///
+/// With the diagonal entries $g_n$ and $g_t$ (the larger one of both tangents) of a contact's block, it is the largest
+/// of $g_n\lvert\lambda_n - \max(0, \lambda_n - (u_n + e b_n)/g_n)\rvert$ and
+/// $g_t\lVert\lambda_t - P_{\lVert x\rVert\le\mu\lambda_n}(\lambda_t - u_t/g_t)\rVert$, or
+/// $g_t\lVert\lambda_t + \mu\lambda_n d\rVert$ with a prescribed slip direction $d$. The rounding error of the sum
+/// $u = b + G\lambda$, sixteen units in the last place of the sum of the magnitudes of its terms, is subtracted.
+///
+/// Unlike the residuals, which are relative, it can be compared with velocities that are known: those of a time step
+/// have the rounding error of positions, divided by its length.
+///
+/// # Errors
+///
+/// [`LcpError::DimensionMismatch`] for impulses of another length.
+pub fn cone_velocity_error(problem: &ConeProblem<'_>, impulse: &[f64]) -> Result<f64, LcpError> {
+    if impulse.len() != problem.dim() {
+        return Err(LcpError::DimensionMismatch {
+            what: "impulse",
+            expected: problem.dim(),
+            found: impulse.len(),
+        });
+    }
+    let (mut after, mut terms) = (Vec::new(), Vec::new());
+    problem.velocity_and_terms(impulse, &mut after, &mut terms);
+    Ok(velocity_error_of(problem, impulse, &after, &terms))
+}
+
+/// Computes the [`cone_velocity_error`]. `after` holds the velocities after the impulses, and `terms` the sums of the
+/// magnitudes of their terms.
+pub(super) fn velocity_error_of(
+    problem: &ConeProblem<'_>,
+    impulse: &[f64],
+    after: &[f64],
+    terms: &[f64],
+) -> f64 {
+    let mut worst = 0.0f64;
+    // Unlike `max` this keeps NaN.
+    let mut raise = |x: f64| worst = if x <= worst { worst } else { x };
+    let contacts = impulse
+        .chunks_exact(WIDTH)
+        .zip(after.chunks_exact(WIDTH))
+        .zip(terms.chunks_exact(WIDTH));
+    for (i, ((l, u), s)) in contacts.enumerate() {
+        let (&[l0, l1, l2], &[u0, u1, u2], &[s0, s1, s2]) = (l, u, s) else {
+            return f64::INFINITY;
+        };
+        let [normal, x, y] = problem.diagonal(i);
+        let target = u0 + problem.restitution(i) * problem.velocity()[i * WIDTH];
+        let pushed = (l0 - target / normal)
+            .max(problem.floor(i))
+            .min(problem.cap(i));
+        raise(normal * (l0 - pushed).abs() - SUMMED * s0);
+        let tangent = x.max(y);
+        let limit = problem.friction(i) * l0.max(0.0);
+        let (px, py) = match problem.slip(i) {
+            Some([x, y]) => (-limit * x, -limit * y),
+            None if tangent == 0.0 => onto_disc(l1, l2, limit),
+            None => onto_disc(l1 - u1 / tangent, l2 - u2 / tangent, limit),
+        };
+        raise(tangent * norm(&[l1 - px, l2 - py]) - SUMMED * s1.max(s2));
+    }
+    worst
 }
 
 /// Computes the [`contact_residual`]: the largest error of the contact conditions, each relative to the terms of
@@ -112,6 +184,12 @@ pub(super) fn own_residual_of(
             _ => (push - g * problem.floor(i)).min(target),
         };
         raise(missed.abs() / size);
+        if let Some([x, y]) = problem.slip(i) {
+            let limit = problem.friction(i) * l0;
+            let size = unit(limit.abs().max(norm(&[l1, l2])));
+            raise(norm(&[l1 + limit * x, l2 + limit * y]) / size);
+            continue;
+        }
         let (drag, slip, terms) = (norm(&[l1, l2]), norm(&[u1, u2]), s1.max(s2));
         let mobility = x.max(y);
         let limit = problem.friction(i) * l0.max(0.0);
@@ -161,7 +239,10 @@ fn residual_of(problem: &ConeProblem<'_>, impulse: &[f64], after: &[f64]) -> f64
         let friction = problem.friction(i);
         let target = u[0] + problem.restitution(i) * b[0];
         let cap = problem.cap(i);
-        let projected = if cap.is_finite() {
+        let projected = if let Some([x, y]) = problem.slip(i) {
+            let normal = (l[0] - target / g).max(problem.floor(i)).min(cap);
+            [normal, -friction * normal * x, -friction * normal * y]
+        } else if cap.is_finite() {
             let normal = (l[0] - target / g).clamp(0.0, cap);
             let (x, y) = onto_disc(l[1] - u[1] / g, l[2] - u[2] / g, friction * normal);
             [normal, x, y]

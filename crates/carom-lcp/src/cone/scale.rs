@@ -14,6 +14,7 @@ pub(super) fn scale(problem: &ConeProblem<'_>, system: &mut Scaled) -> Result<()
     system.friction.clear();
     system.caps.clear();
     system.floors.clear();
+    system.slips.clear();
     system.compliance.clear();
     for i in 0..m {
         let [normal, x, y] = problem.diagonal(i);
@@ -25,6 +26,7 @@ pub(super) fn scale(problem: &ConeProblem<'_>, system: &mut Scaled) -> Result<()
         system.friction.push(problem.friction(i) * (s / t));
         system.caps.push(problem.cap(i) / s);
         system.floors.push(problem.floor(i) / s);
+        system.slips.push(problem.slip(i));
         let (normal, tangent) = (compliance * s * s, compliance * t * t);
         system
             .compliance

@@ -23,8 +23,8 @@ pub struct SingleContact {
     pub impulse: [f64; 3],
     /// Mode of the contact: open, sticking or sliding.
     pub mode: ConeMode,
-    /// Sliding contact: the factor $a > 0$ in $u_t = -a\lambda_t$ (1/kg); infinite without friction. 0 in the
-    /// other modes.
+    /// Sliding contact: the factor $a > 0$ in $u_t = -a\lambda_t$ (1/kg); infinite without friction or with a
+    /// prescribed slip direction. 0 in the other modes.
     pub slip: f64,
 }
 
@@ -59,7 +59,8 @@ pub fn single_contact(problem: &ConeProblem<'_>) -> Result<SingleContact, LcpErr
             found: problem.n_contacts(),
         });
     }
-    let block = Block::new(|i, j| problem.column(j)[i], problem.friction(0));
+    let block =
+        Block::new(|i, j| problem.column(j)[i], problem.friction(0)).with_slip(problem.slip(0));
     let &[normal, x, y] = problem.velocity() else {
         return Err(LcpError::DimensionMismatch {
             what: "velocity",
@@ -88,6 +89,8 @@ pub(super) struct Block {
     tangent: [f64; 3],
     /// $g$ in the original tangents.
     given_coupling: [f64; 2],
+    /// Prescribed slip direction, in the original tangents.
+    slip: Option<[f64; 2]>,
 }
 
 impl Block {
@@ -114,7 +117,13 @@ impl Block {
             coupling: into_axes(axis, g),
             tangent,
             given_coupling: g,
+            slip: None,
         }
+    }
+
+    /// Prescribes the slip direction of the contact: a unit vector along which friction acts backwards.
+    pub(super) fn with_slip(self, slip: Option<[f64; 2]>) -> Self {
+        Self { slip, ..self }
     }
 
     /// Solves the frictional impact of one contact. `velocity` holds the normal velocity before the impact times
@@ -153,6 +162,15 @@ impl Block {
             slip: f64::INFINITY,
         };
         if self.friction == 0.0 {
+            return frictionless;
+        }
+        if let Some(slip) = self.slip {
+            let [x, y] = self.given_coupling;
+            let effective = self.normal - self.friction * (x * slip[0] + y * slip[1]);
+            // Friction that lets the contact approach faster than its push opens it has no answer (Painlevé).
+            if effective > 0.0 {
+                return self.dragged(-normal / effective, slip);
+            }
             return frictionless;
         }
         let w = into_axes(self.axis, [x, y]);
@@ -214,11 +232,24 @@ impl Block {
         }
     }
 
+    /// Returns a contact whose friction opposes the prescribed `slip` with the normal impulse `push`.
+    fn dragged(&self, push: f64, [x, y]: [f64; 2]) -> SingleContact {
+        let drag = -self.friction * push;
+        SingleContact {
+            impulse: [push, drag * x, drag * y],
+            mode: ConeMode::Slide,
+            slip: f64::INFINITY,
+        }
+    }
+
     /// Computes the tangential impulse $\lambda_t$ of one contact whose normal impulse is fixed at $p$ = `cap`. The
     /// result minimizes $\frac12\lambda_t^TG_{tt}\lambda_t + (b_t + gp)\cdot\lambda_t$ over the friction disc. Here
     /// $b_t$ is the tangential velocity before the impact. $G_{tt}$ and $g$ are the tangential and mixed parts of the
     /// contact's block of the Delassus matrix.
     fn saturated(&self, [_, x, y]: [f64; 3], cap: f64) -> SingleContact {
+        if let Some(slip) = self.slip {
+            return self.dragged(cap, slip);
+        }
         let (values, axis) = eigen(self.tangent);
         let flat = FLAT * values[0].max(values[1]);
         let s = values.map(|s| if s > flat { s } else { f64::INFINITY });

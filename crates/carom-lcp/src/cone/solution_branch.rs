@@ -188,6 +188,10 @@ impl SolutionBranch {
                     };
                     let entries = match slide {
                         _ if friction == 0.0 => [gn, unit(1), unit(2)],
+                        _ if let Some([x, y]) = system.slips[*i] => {
+                            let drag = friction * unit(0);
+                            [gn, unit(1) + drag * x, unit(2) + drag * y]
+                        }
                         None => [gn, held(1, gx), held(2, gy)],
                         Some((x, y, length)) => {
                             let (x, y) = (x / length, y / length);

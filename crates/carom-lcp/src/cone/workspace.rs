@@ -86,14 +86,14 @@ enum Polygonal {
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct ConeWorkspace {
-    impulse: Vec<f64>,
+    pub(super) impulse: Vec<f64>,
     after: Vec<f64>,
     pub(super) modes: Vec<ConeMode>,
     pub(super) start: Vec<f64>,
-    trial: Vec<f64>,
-    trial_after: Vec<f64>,
+    pub(super) trial: Vec<f64>,
+    pub(super) trial_after: Vec<f64>,
     turned: Vec<f64>,
-    terms: Vec<f64>,
+    pub(super) terms: Vec<f64>,
     /// Velocities of another solution found on the way; empty if there was none.
     left: Vec<f64>,
     /// Scaled impulses of the first solution that is not the limit of the solution branch of compliant
@@ -148,7 +148,8 @@ impl ConeWorkspace {
     }
 
     /// Solves a contact problem with circular friction cones that has no floors (lower bounds on normal
-    /// impulses). `selection` is the rule for problems with several solutions. The result is in
+    /// impulses). `selection` is the rule for problems with several solutions. Problems with prescribed slip
+    /// directions can have no solution, and the last starting points are left out for them. The result is in
     /// [`impulse`](Self::impulse), [`velocity`](Self::velocity) and [`modes`](Self::modes).
     ///
     /// # Errors
@@ -182,6 +183,7 @@ impl ConeWorkspace {
         let _ = self.attempt(problem, ConeStart::Zero, &mut answer)
             || self.try_compliant(problem, &mut answer)
             || self.try_sweeps(problem, &mut answer)
+            || problem.has_slips()
             || self.try_sparse(problem, &mut answer)?
             || self.try_polygons(problem, &mut answer)?
             || answer.residual <= CONE_RESIDUAL
@@ -224,7 +226,7 @@ impl ConeWorkspace {
         Ok(is_found.then(|| self.finish(answer)))
     }
 
-    fn closed_form(
+    pub(super) fn closed_form(
         &mut self,
         problem: &ConeProblem<'_>,
         selection: ConeSelection,
@@ -364,17 +366,7 @@ impl ConeWorkspace {
     /// the residual: if friction is a million times weaker than other impulses, its direction is known to a few
     /// digits only.
     fn judge(&mut self, problem: &ConeProblem<'_>) -> f64 {
-        self.system
-            .after(self.newton.impulse(), &mut self.trial_after);
-        self.turned.clear();
-        let contacts = self.newton.impulse().chunks_exact(WIDTH);
-        let contacts = contacts.zip(self.trial_after.chunks_exact(WIDTH));
-        for ((l, u), friction) in contacts.zip(&self.system.friction) {
-            if let (&[l0, l1, l2], &[_, u1, u2]) = (l, u) {
-                let (x, y) = onto_disc(l1 - u1, l2 - u2, friction * l0.max(0.0));
-                self.turned.extend([l0, x, y]);
-            }
-        }
+        self.turn();
         let residual = self.try_impulses(problem, true);
         if residual <= GOOD_RESIDUAL {
             return residual;
@@ -386,10 +378,30 @@ impl ConeWorkspace {
         self.try_impulses(problem, true)
     }
 
+    /// Writes the impulses of Newton's method, with the friction turned exactly against the sliding velocity, into
+    /// `self.turned`.
+    pub(super) fn turn(&mut self) {
+        self.system
+            .after(self.newton.impulse(), &mut self.trial_after);
+        self.turned.clear();
+        let contacts = self.newton.impulse().chunks_exact(WIDTH);
+        let contacts = contacts.zip(self.trial_after.chunks_exact(WIDTH));
+        let laws = self.system.friction.iter().zip(&self.system.slips);
+        for ((l, u), (friction, slip)) in contacts.zip(laws) {
+            if let (&[l0, l1, l2], &[_, u1, u2]) = (l, u) {
+                let (x, y) = match slip {
+                    Some([x, y]) => (-friction * l0 * x, -friction * l0 * y),
+                    None => onto_disc(l1 - u1, l2 - u2, friction * l0.max(0.0)),
+                };
+                self.turned.extend([l0, x, y]);
+            }
+        }
+    }
+
     /// Computes the residual of the last result of Newton's method in the problem without scaling, and leaves the
     /// impulses in `self.trial`. If `is_turned`, the friction impulses turned against the sliding velocity are
     /// used.
-    fn try_impulses(&mut self, problem: &ConeProblem<'_>, is_turned: bool) -> f64 {
+    pub(super) fn try_impulses(&mut self, problem: &ConeProblem<'_>, is_turned: bool) -> f64 {
         let scaled = if is_turned {
             &self.turned
         } else {
@@ -404,7 +416,7 @@ impl ConeWorkspace {
 
     /// Computes the velocities after the current impulses, and the residual of the contact conditions for these
     /// impulses and velocities.
-    fn residual(&mut self, problem: &ConeProblem<'_>) -> f64 {
+    pub(super) fn residual(&mut self, problem: &ConeProblem<'_>) -> f64 {
         problem.velocity_and_terms(&self.impulse, &mut self.after, &mut self.terms);
         own_residual_of(problem, &self.impulse, &self.after, &self.terms)
     }

@@ -8,7 +8,6 @@
 use super::touch::{Touch, TouchPair};
 use crate::dependent::Dependent;
 use crate::kick::{Friction, Kick, Work};
-use crate::modes::Factors;
 use crate::pair::ContactPoint;
 use crate::step::{CLOSED, SETTLED, SHORT, STALE, STILL};
 use carom_joints::step::Step;
@@ -81,8 +80,8 @@ pub(super) struct Pressing<'w> {
     /// Friction coefficient and friction law of each point in the first kick.
     laws: Vec<(f64, Friction)>,
     dependent: Option<Dependent>,
-    /// Matrix factors of the first kick, reused between iterations.
-    factors: Factors,
+    /// Memory of the solver of the kicks.
+    work: Work,
     /// Contact velocities without impulses for which the first kick was solved last.
     solved: Vec<f64>,
     begun: bool,
@@ -107,7 +106,7 @@ impl<'w> Pressing<'w> {
             speed_noise: 0.0,
             laws: Vec::new(),
             dependent: None,
-            factors: Factors::default(),
+            work: Work::default(),
             solved: Vec::new(),
             begun: false,
             least: f64::INFINITY,
@@ -220,7 +219,6 @@ impl<'w> Pressing<'w> {
             |row: &usize| row.is_multiple_of(3) || self.laws[row / 3].1 == Friction::Coulomb;
         let counted = (0..rows).filter(counted).collect();
         self.dependent = Some(Dependent::new(kick.mobility, rows, counted));
-        self.factors = Factors::default();
         self.solved.clear();
         (self.begun, self.least, self.stale) = (true, f64::INFINITY, 0);
     }
@@ -306,18 +304,15 @@ impl<'w> Pressing<'w> {
         true
     }
 
-    fn kick(&mut self, mobility: &[f64], velocity: &[f64], impulses: &mut [f64]) -> bool {
-        let mut factors = std::mem::take(&mut self.factors);
+    fn kick(&self, mobility: &[f64], velocity: &[f64], impulses: &mut [f64]) -> bool {
         let kick = Kick {
             mobility,
             velocity,
             friction: &self.laws,
             noise: self.noise,
-            work: &Work::default(),
+            work: &self.work,
         };
-        let solved = kick.solve_softly(impulses, &mut factors);
-        self.factors = factors;
-        solved
+        kick.solve_softly(impulses)
     }
 }
 
@@ -465,9 +460,9 @@ impl Contacts for Pressing<'_> {
             velocity: velocities,
             friction: &friction,
             noise: ROUNDING * self.speed_noise,
-            work: &Work::default(),
+            work: &self.work,
         };
-        let found = kick.solve_softly(impulses, &mut Factors::default());
+        let found = kick.solve_softly(impulses);
         if found {
             self.keep_second(impulses);
         }

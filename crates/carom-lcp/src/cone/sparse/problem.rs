@@ -4,6 +4,7 @@ use super::block::{Block, zero};
 use crate::LcpError;
 use crate::cone::ConeProblem;
 use crate::cone::problem::{WIDTH, check_finite, check_len};
+use carom_numeric::kernel::norm;
 
 /// Number of coordinates of a body's velocity.
 pub(super) const BODY: usize = 6;
@@ -148,12 +149,12 @@ impl SparseConeProblem {
     }
 
     /// Creates a sparse contact problem from the nonzero blocks of a dense one, which must have no upper bounds
-    /// on the normal impulses (caps). The restitution $e$ is included in the normal velocities: $(1 + e) b_n$
+    /// on the normal impulses (caps) and no prescribed slip directions. The restitution $e$ is included in the normal velocities: $(1 + e) b_n$
     /// replaces the normal velocity $b_n$.
     ///
     /// # Errors
     ///
-    /// [`LcpError::OutOfRange`] for caps.
+    /// [`LcpError::OutOfRange`] for caps and prescribed slip directions.
     pub fn of_dense(dense: &ConeProblem<'_>) -> Result<Self, LcpError> {
         let mut problem = Self::empty(false);
         for (i, b) in dense.velocity().chunks_exact(WIDTH).enumerate() {
@@ -162,6 +163,13 @@ impl SparseConeProblem {
                 return Err(LcpError::OutOfRange {
                     what: "cap",
                     value: dense.cap(i),
+                    allowed: "absent: sparse problems have none",
+                });
+            }
+            if let Some(slip) = dense.slip(i) {
+                return Err(LcpError::OutOfRange {
+                    what: "slip direction",
+                    value: norm(&slip),
                     allowed: "absent: sparse problems have none",
                 });
             }

@@ -1,6 +1,7 @@
 //! Contacts with round friction cones.
 
 mod heaps;
+mod near;
 mod scene;
 mod settling;
 mod siconos;

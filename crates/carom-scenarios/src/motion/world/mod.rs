@@ -93,7 +93,7 @@ fn time_of(event: &Event<'_>) -> f64 {
 ///
 /// ```
 /// use carom_scenarios::World;
-/// use carom_scenarios::carom_motion::{hybrid::Ending, world::Event};
+/// use carom_scenarios::carom_world::{Event, hybrid::Ending};
 ///
 /// let world = World::from_toml(
 ///     r#"
