@@ -9,6 +9,7 @@ mod kept;
 mod noise;
 mod replies;
 mod second;
+mod singular;
 
 pub use replies::History;
 
@@ -42,7 +43,7 @@ pub const YOSHIDA_6: [f64; 7] = [
 
 /// State of friction and limits of each joint coordinate in a time step (held, sliding or free), and the caller's force along
 /// it. The caller sets them before a step.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Modes {
     /// Value at which a coordinate is held, because it sticks or rests at a limit; `None` if it moves.
     pub held: Vec<Option<f64>>,

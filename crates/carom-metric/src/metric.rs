@@ -312,6 +312,8 @@ fn validate(mass: &DMatrix<f64>) -> Result<(), MetricError> {
 /// Replaces a square matrix by its symmetric part. Returns an error if the matrix differs from its transpose by more
 /// than rounding.
 fn symmetrize(mass: &mut DMatrix<f64>) -> Result<(), MetricError> {
+    // Once for all entries: their means are not larger.
+    let mut largest = None;
     for column in 0..mass.ncols() {
         for row in column + 1..mass.nrows() {
             let (a, b) = (mass[(row, column)], mass[(column, row)]);
@@ -319,7 +321,8 @@ fn symmetrize(mass: &mut DMatrix<f64>) -> Result<(), MetricError> {
                 continue;
             }
             let difference = (a - b).abs();
-            if difference > SYMMETRY_TOLERANCE * kernel::max_abs(mass.as_slice()) {
+            let scale = *largest.get_or_insert_with(|| kernel::max_abs(mass.as_slice()));
+            if difference > SYMMETRY_TOLERANCE * scale {
                 return Err(MetricError::NotSymmetric {
                     row,
                     column,

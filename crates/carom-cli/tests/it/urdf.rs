@@ -227,6 +227,24 @@ fn faults_of_a_urdf_have_words() {
     }
 }
 
+/// A root link without mass is the ground, and so is what is fixed to it; a base that floats takes the mass of that.
+#[test]
+fn a_root_link_without_mass_is_the_ground_unless_it_floats() {
+    let urdf = CRANE.replacen(
+        "<link name=\"base\">",
+        "<link name=\"world\"/><joint name=\"mount\" type=\"fixed\"><parent link=\"world\"/><child link=\"base\"/></joint><link name=\"base\">",
+        1,
+    );
+    assert_ne!(urdf, CRANE);
+    for (keys, floats) in [("", false), ("base = \"floating\"", true)] {
+        let record = record(&urdf, &format!("duration = 0.1\n[urdf]\n{keys}\n"));
+        let carried = numbers(&record["momentum"]["supports"]["ground"]);
+        assert_eq!(carried == [0.0; 3], floats, "{keys} {carried:?}");
+        let mobile = record["final"].as_array().unwrap().len();
+        assert_eq!(mobile, 1 + usize::from(floats));
+    }
+}
+
 /// Four links in a row of which each is as long as two: every pair but the first and the last overlaps.
 const SCALES: &str = r#"<robot name="scales">
   <link name="a"><inertial><mass value="1"/><inertia ixx="0.1" iyy="0.1" izz="0.1"/></inertial>

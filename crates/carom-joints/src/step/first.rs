@@ -23,11 +23,20 @@ pub(super) const CLOSED: f64 = 1e-12;
 /// Residual, divided by the size of the system for lengths, up to which dependent rows count as consistent.
 const CONSISTENT: f64 = 1e-9;
 
+/// Residual, divided by the size of the system for lengths, above which dependent rows are no longer told as inconsistent: an
+/// iteration that diverges has residuals of any size, one that dependent rows stop has those of the input.
+const MOST_INCONSISTENT: f64 = 1e-3;
+
 /// Largest number of iterations of the first kick; some five are needed for usual steps.
 const MOST_ITERATIONS: usize = 60;
 
 /// Largest number of successive iterations with too little progress, before the first kick fails.
 const MOST_POOR: usize = 6;
+
+/// Rotation within the step that the kick adds to a body (rad), above which initial impulses are of no use. After an impact
+/// dampers give impulses that alternate from step to step; impulses extrapolated from these can turn light bodies to another
+/// solution of the step, or to none.
+const TURNED: f64 = 0.3;
 
 /// Ratio of the residual after an iteration to that before, above which the iteration makes too little progress. Residuals are
 /// reduced by a factor of the order of the rotation within a step, and by less in long chains: a whip that rotates by 0.3 rad
@@ -53,6 +62,7 @@ impl Stepper<'_> {
         let rounding = self.rounding(start);
         let mut last = f64::INFINITY;
         let mut poor = 0;
+        let mut aimed = false;
         for iteration in 1..=MOST_ITERATIONS {
             step.iterations = iteration;
             self.fly_or_aim(start, length, modes, base, &mut multipliers, step)?;
@@ -71,8 +81,13 @@ impl Stepper<'_> {
                 return Ok(());
             }
             poor = if error <= POOR * last { 0 } else { poor + 1 };
+            if !aimed && !is_last && self.is_astray(start, length, (error, poor), step) {
+                (aimed, last, poor) = (true, f64::INFINITY, 0);
+                self.aim(start, length, modes, base, &mut multipliers);
+                continue;
+            }
             if !error.is_finite() || poor > MOST_POOR || is_last {
-                return Err(self.failed(joint, error, time, length));
+                return Err(self.failed(start, joint, error, time, length));
             }
             last = error;
             self.after.fill(Vector6::zeros());
@@ -110,6 +125,7 @@ impl Stepper<'_> {
         self.begin_contacts(start, length, contacts);
         let (mut last, mut last_change) = (f64::INFINITY, f64::INFINITY);
         let mut poor = 0;
+        let mut aimed = false;
         for iteration in 1..=MOST_ITERATIONS {
             step.iterations = iteration;
             let kicked = self.with_contacts(base);
@@ -118,6 +134,17 @@ impl Stepper<'_> {
             flown?;
             let (error, joint) = self.residuals(length, modes, step);
             step.residual = error;
+            if !aimed
+                && iteration < MOST_ITERATIONS
+                && self.is_astray(start, length, (error, poor), step)
+            {
+                (aimed, last, last_change, poor) = (true, f64::INFINITY, f64::INFINITY, 0);
+                self.begin_contacts(start, length, contacts);
+                let kicked = self.with_contacts(base);
+                self.aim(start, length, modes, &kicked, &mut multipliers);
+                self.keep_base(kicked);
+                continue;
+            }
             self.after.fill(Vector6::zeros());
             self.correction.fill(0.0);
             // In a short step the rounding of residuals divided by the length would be a large velocity.
@@ -146,10 +173,11 @@ impl Stepper<'_> {
             }
             let gains = error <= POOR * last || change.size <= POOR * last_change;
             poor = if gains { 0 } else { poor + 1 };
-            if !error.is_finite() || poor > MOST_POOR || iteration == MOST_ITERATIONS {
+            let is_last = iteration == MOST_ITERATIONS;
+            if !error.is_finite() || (aimed && poor > MOST_POOR) || is_last {
                 return Err(match error <= CLOSED {
                     true => JointError::ContactForces { time },
-                    false => self.failed(joint, error, time, length),
+                    false => self.failed(start, joint, error, time, length),
                 });
             }
             (last, last_change) = (error, change.size);
@@ -161,6 +189,31 @@ impl Stepper<'_> {
         Ok(())
     }
 
+    /// True if the iteration of a first kick is led astray by its initial impulses, so that it starts again from impulses with
+    /// which the velocities fulfill all conditions: the first flight turns a body by more than [`TURNED`], or the residual has
+    /// decreased too little for too many iterations. The pair contains the residual and the number of these iterations. `length`:
+    /// length of the step (s).
+    fn is_astray(
+        &self,
+        start: &Posture,
+        length: f64,
+        (error, poor): (f64, usize),
+        step: &Step,
+    ) -> bool {
+        if step.iterations > 1 {
+            return poor > MOST_POOR || !error.is_finite();
+        }
+        let mb = self.multibody;
+        let turns = |(body, (before, after)): (usize, (&State, &State))| {
+            let rigid = mb.rigid(body)?;
+            let change = after.angular_momentum - before.angular_momentum;
+            Some(rigid.angular_velocity(&change).norm() * length.abs())
+        };
+        let kicked = start.states.iter().zip(&step.kicked).enumerate();
+        // Written in this order so that NaN counts.
+        !kicked.filter_map(turns).all(|turn| turn <= TURNED)
+    }
+
     /// Returns the residual of joint conditions up to which it counts as rounding. Residuals that are lengths are divided by the
     /// size of the system. The value grows with the distance of the bodies from the origin.
     fn rounding(&self, start: &Posture) -> f64 {
@@ -169,26 +222,38 @@ impl Stepper<'_> {
         ROUNDING * (1.0 + largest / self.multibody.size())
     }
 
-    fn failed(&self, joint: usize, error: f64, time: f64, length: f64) -> JointError {
+    /// Returns the error of a first kick that fails. `joint` is the joint with the largest residual `error`, which is divided by
+    /// the size of the system for lengths. The step begins in `start` at `time` and has the given `length` (s).
+    fn failed(
+        &mut self,
+        start: &Posture,
+        joint: usize,
+        error: f64,
+        time: f64,
+        length: f64,
+    ) -> JointError {
         let name = self
             .multibody
             .joints()
             .get(joint)
             .map_or_else(String::new, |j| j.name.clone());
         let (rows, rank) = self.elimination.rank();
-        match (rank < rows, error <= 1e-3) {
-            (true, true) if error > CONSISTENT => JointError::InconsistentJoints {
+        let is_dependent = rank < rows;
+        if is_dependent && self.is_singular(start) {
+            return JointError::SingularJoints { joint: name, time };
+        }
+        if is_dependent && error > CONSISTENT && error <= MOST_INCONSISTENT {
+            return JointError::InconsistentJoints {
                 joint: name,
                 time,
                 residual: error,
-            },
-            (true, false) => JointError::SingularJoints { joint: name, time },
-            _ => JointError::StepTooLarge {
-                joint: name,
-                step: length,
-                time,
-                reason: format!("its first kick does not settle (residual {error:e})"),
-            },
+            };
+        }
+        JointError::StepTooLarge {
+            joint: name,
+            step: length,
+            time,
+            reason: format!("its first kick does not settle (residual {error:e})"),
         }
     }
 

@@ -387,3 +387,85 @@ fn mobility_along_the_paths_to_the_root_is_that_of_dense_matrices() {
         }
     }
 }
+
+/// A bridge of links on hinges about y between two walls, straight along x.
+fn bridge(links: usize) -> (Multibody, Posture) {
+    let half = Vector3::new(0.5, 0.0, 0.0);
+    let mut joints = Vec::new();
+    for k in 0..=links {
+        let before = k.checked_sub(1);
+        let mut hinge = joint(&format!("hinge{k}"), "revolute", before, k.min(links - 1));
+        hinge.axes = vec![Vector3::y()];
+        hinge.parent_frame.position = if k == 0 { Vector3::zeros() } else { half };
+        hinge.child_frame.position = -half;
+        if k == links {
+            hinge.parent = None;
+            hinge.parent_frame.position = half * (2.0 * links as f64);
+            hinge.child_frame.position = half;
+        }
+        joints.push(hinge);
+    }
+    let bodies = vec![rigid(1.0, [0.02, 0.09, 0.09]); links];
+    let multibody = Multibody::new(&spec(bodies, joints)).unwrap();
+    let (posture, _) = multibody.assemble(&vec![unplaced(); links]).unwrap();
+    (multibody, posture)
+}
+
+/// No finite forces along a straight bridge carry its weight: the position is singular. One link alone, whose rows depend on each
+/// other everywhere, is carried.
+#[test]
+fn a_straight_bridge_is_singular_and_a_beam_is_not() {
+    for links in [2, 3, 5] {
+        let (multibody, posture) = bridge(links);
+        let modes = Modes::free(&multibody);
+        let failed = Stepper::new(&multibody).step(&posture, 0.0, 1e-3, &modes);
+        assert_eq!(failed.unwrap_err().kind(), "singular-joints", "{links}");
+    }
+    let (multibody, posture) = bridge(1);
+    let modes = Modes::free(&multibody);
+    let step = Stepper::new(&multibody)
+        .step(&posture, 0.0, 1e-3, &modes)
+        .unwrap();
+    let carried: f64 = step.loads.iter().map(|load| load.force.z).sum();
+    assert!((carried - 9.80665e-3).abs() <= 1e-12, "{carried}");
+}
+
+/// A light link on strong dampers between two heavy bodies: impulses that are extrapolated over a reversal of all velocities turn
+/// it by more than a radian within the step. The step finds the solution of a step without a history.
+#[test]
+fn a_step_after_a_jump_of_the_velocities_does_not_depend_on_the_steps_before() {
+    let mut joints = Vec::new();
+    for k in 0..3_usize {
+        let mut hinge = joint(&format!("hinge{k}"), "revolute", k.checked_sub(1), k);
+        hinge.axes = vec![Vector3::y()];
+        let arm = if k == 2 { 0.2 } else { 0.01 };
+        hinge.parent_frame.position = Vector3::new(if k == 0 { 0.0 } else { 0.01 }, 0.0, 0.0);
+        hinge.child_frame.position = Vector3::new(-arm, 0.0, 0.0);
+        hinge.coordinates[0].damping = if k == 0 { 0.0 } else { 5e-3 };
+        hinge.coordinates[0].velocity = Some([3.0, 1.0, -2.0][k]);
+        joints.push(hinge);
+    }
+    let bodies = vec![
+        rigid(0.1, [1e-4, 1e-4, 1e-4]),
+        rigid(1e-4, [1e-8, 1e-8, 1e-8]),
+        rigid(0.1, [1e-4, 1e-4, 1e-4]),
+    ];
+    let multibody = Multibody::new(&spec(bodies, joints)).unwrap();
+    let (mut posture, _) = multibody.assemble(&[unplaced(); 3]).unwrap();
+    let modes = Modes::free(&multibody);
+    let mut stepper = Stepper::new(&multibody);
+    for k in 0..5 {
+        let time = f64::from(k) * 1e-3;
+        posture = stepper.step(&posture, time, 1e-3, &modes).unwrap().end;
+    }
+    for state in &mut posture.states {
+        state.linear_momentum *= -1.0;
+        state.angular_momentum *= -1.0;
+    }
+    let found = stepper.step(&posture, 0.0, 1e-3, &modes).unwrap();
+    let alone = Stepper::new(&multibody).step(&posture, 0.0, 1e-3, &modes);
+    let alone = alone.unwrap();
+    for (a, b) in found.end.q.iter().zip(&alone.end.q) {
+        assert!((a - b).abs() <= 1e-12, "{a} {b}");
+    }
+}

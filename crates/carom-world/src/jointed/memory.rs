@@ -1,6 +1,9 @@
 //! History of contacts and of friction that a run keeps between events.
 
 use super::contact::LimitContact;
+use super::pressing::PairStep;
+use carom_joints::step::{Modes, Step};
+use std::collections::BTreeMap;
 
 /// Ratio of successive intervals between impacts below which the intervals count as shrinking.
 const SHRINKING: f64 = 0.999;
@@ -105,4 +108,23 @@ pub(super) struct Rubbing {
     /// ended.
     pub(super) lines: u64,
     pub(super) ended: u64,
+}
+
+/// Step of articulations that rest, with all that the equations of the step depend on besides the posture.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Resting {
+    /// Number of successive steps without motion.
+    pub(super) count: usize,
+    /// The step; `None` if the articulations do not rest.
+    pub(super) step: Option<Step>,
+    /// Length of the step (s).
+    pub(super) length: f64,
+    /// Modes of the coordinates, and forces of the caller.
+    pub(super) modes: Modes,
+    /// Lasting pairs, with the distance within which their points count as contacts (m).
+    pub(super) pairs: Vec<(usize, f64)>,
+    /// Forces of all actuators at the start and at the end of the step (N or N m).
+    pub(super) drives: Vec<[f64; 2]>,
+    /// Results of the contacts, by pair.
+    pub(super) results: BTreeMap<usize, PairStep>,
 }

@@ -16,6 +16,7 @@ mod meet;
 mod memory;
 mod pressing;
 mod release;
+mod rest;
 mod rubbing;
 mod run;
 mod single;

@@ -126,6 +126,11 @@ impl<'w> Pressing<'w> {
         self.last = [Vec::new(), Vec::new()];
     }
 
+    /// Returns the lasting pairs: index of the pair, and distance within which its points count as contacts (m).
+    pub(super) fn pairs(&self) -> &[(usize, f64)] {
+        &self.pairs
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.pairs.is_empty()
     }

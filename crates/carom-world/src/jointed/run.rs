@@ -1,7 +1,7 @@
 //! Main loop of a run of jointed bodies: steps, limits, dry friction, samples.
 
 use super::contact::{Change, LimitContact};
-use super::memory::{Bounces, Crowding, Lasting, Plastic, PlasticTouches, Rubbing};
+use super::memory::{Bounces, Crowding, Lasting, Plastic, PlasticTouches, Resting, Rubbing};
 use super::pressing::{PairStep, Pressing};
 use super::world::{Control, JointEvent, JointSample, JointedEnd, JointedWorld};
 use crate::{Laws, MotionError};
@@ -97,6 +97,9 @@ impl JointedWorld {
             rubbing: Rubbing::default(),
             crowding: Crowding::default(),
             previewed: None,
+            backup: None,
+            backs_up: false,
+            resting: Resting::default(),
             ended: None,
             lowest_gap: self.touch.lowest_gap(&self.start.states, f64::INFINITY),
             residual: 0.0,
@@ -174,6 +177,11 @@ pub(super) struct Run<'w, 'o> {
     pub(super) crowding: Crowding,
     /// Length (s) and impulses of the latest trial step from the current posture; `None` if there was no such step.
     previewed: Option<(f64, History)>,
+    /// Contact results and contact impulses before the first trial step of a search for events; `None` without trial steps.
+    backup: Option<Box<(BTreeMap<usize, PairStep>, Pressing<'w>)>>,
+    /// True during a search for events.
+    backs_up: bool,
+    pub(super) resting: Resting,
     pub(super) ended: Option<Ending<MotionError>>,
     pub(super) lowest_gap: f64,
     residual: f64,
@@ -330,6 +338,9 @@ impl Run<'_, '_> {
     /// Computes a trial step of the given length (s) from the current state. Positions and velocities of the run do not change;
     /// the impulses of the trial step are kept as the initial guess of later ones.
     pub(super) fn step_for(&mut self, length: f64) -> Result<Step, MotionError> {
+        if self.backs_up && self.backup.is_none() {
+            self.backup = Some(Box::new((self.results.clone(), self.pressing.clone())));
+        }
         let history = self.stepper.history();
         self.start_from_preview(length);
         let step = self.make(length);
@@ -414,21 +425,28 @@ impl Run<'_, '_> {
         if self.splits > MOST_SPLITS {
             self.hold_lasting();
         }
-        let made = self.make(target - self.time);
-        let (step, length) = (made?, target - self.time);
+        let length = target - self.time;
+        if let Some(step) = self.repeated(length) {
+            self.results.clone_from(&self.resting.results);
+            return self.accept(step, length, target);
+        }
+        let step = self.make(length)?;
         if self.release(&step, length)? {
             return Ok(());
         }
-        let results = self.results.clone();
-        let pressing = self.pressing.clone();
-        let history = self.stepper.history();
-        let events = self.events(&step, length)?;
+        (self.backup, self.backs_up) = (None, true);
+        let events = self.events(&step, length);
+        self.backs_up = false;
+        let events = events?;
         let Some((first, _)) = events.iter().min_by(|a, b| a.0.total_cmp(&b.0)).copied() else {
-            (self.results, self.pressing) = (results, pressing);
-            self.stepper.restore(history);
+            if let Some(before) = self.backup.take() {
+                (self.results, self.pressing) = *before;
+            }
+            self.note_rest(&step, length);
             self.accept(step, length, target)?;
             return Ok(());
         };
+        self.resting = Resting::default();
         self.stepper.forget();
         if first > INSTANT {
             self.start_from_preview(first);

@@ -396,6 +396,37 @@ fn a_standing_quadruped_is_at_rest_and_the_floor_carries_its_weight() {
     }
 }
 
+/// Articulations that stand still repeat their steps: nothing moves by a bit. They move on as others do once a force changes;
+/// forces that change by next to nothing at every line keep the others from resting.
+#[test]
+fn a_quadruped_at_rest_repeats_its_step_until_a_force_changes() {
+    let world = quadruped(0.1).world(0.6, 0.0, 1e-3);
+    let [early, late] = [3.0, 4.0].map(|duration| run(&world, duration, &[], &mut |_| {}));
+    assert_eq!(early.posture, late.posture);
+    let pushed = [0.0, 1e-15].map(|noise| {
+        let several = |_| Box::new(MoreauNewton::default()) as Box<dyn carom_contact::ImpactLaw>;
+        let laws = Laws {
+            single: SingleLaw::TwoBody(ImpactOptions::default()),
+            several: &several,
+            on_zeno: OnZeno::Rest,
+        };
+        let mut sign = 1.0;
+        let mut control = |time: f64, q: &[f64], _: &[f64]| {
+            sign = -sign;
+            let push = if time > 3.0 { 2.0 } else { 0.0 };
+            vec![push + sign * noise; q.len()]
+        };
+        let limits = Limits::duration(3.05);
+        world.run(&laws, &limits, &[], Some(&mut control), &mut |_| {})
+    });
+    let [rested, solved] = &pushed;
+    let raised = rested.posture.states[0].position.z - early.posture.states[0].position.z;
+    assert!(raised.abs() >= 1e-4, "{raised}");
+    for (a, b) in rested.posture.states.iter().zip(&solved.posture.states) {
+        assert!((a.position - b.position).amax() <= 1e-9, "{a:?} {b:?}");
+    }
+}
+
 /// A quadruped is dropped, lands on its four feet and stands.
 #[test]
 fn a_dropped_quadruped_lands_and_stands() {

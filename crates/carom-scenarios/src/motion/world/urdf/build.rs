@@ -145,15 +145,19 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// True if the root link of the robot is fixed in space: by the configuration, or because it has no mass. `group`: the
-    /// root link with the links fixed to it.
+    /// True if the root link of the robot is fixed in space: by the configuration, or because it has no mass of its own, as
+    /// the link `world` of many files. `group`: the root link with the links fixed to it, whose mass a floating root needs.
     fn is_fixed(&self, group: &Group) -> Result<bool, ScenarioError> {
         if self.config.base == Some(Base::Floating) && group.mass <= 0.0 {
             let name = &self.robot.links[group.root].name;
             let message = format!("the root link `{name}` has no mass, so that it is the ground");
             return Err(ScenarioError::value("urdf.base", message));
         }
-        let is_fixed = self.config.base == Some(Base::Fixed) || group.mass <= 0.0;
+        let own = self.robot.links[group.root].inertial.as_ref();
+        let is_fixed = match self.config.base {
+            Some(base) => base == Base::Fixed,
+            None => own.is_none_or(|inertial| inertial.mass <= 0.0),
+        };
         let moves = |v: Option<[f64; 3]>| v.is_some_and(|v| v != [0.0; 3]);
         for (key, value) in [
             ("urdf.velocity", self.config.velocity),
