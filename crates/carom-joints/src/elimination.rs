@@ -499,8 +499,8 @@ pub fn rate(row: &Row, ends: &[Option<usize>; 2], velocities: &[Vector6<f64>]) -
         + child.map_or(0.0, |body| row.child.dot(&velocities[body]))
 }
 
-/// Returns the rate of a row per unit impulse on this row, $JM^{-1}J^T$, as if its two bodies were free of joints. `ends` are the
-/// indices of the two bodies; `None` is the ground or a fixed body.
+/// Returns the rate of a row per unit impulse on this row, $JM^{-1}J^T$, as if the row's two bodies had no joints. `ends` are
+/// the indices of the two bodies; `None` is the ground or a fixed body.
 fn free_entry(row: &Row, ends: &[Option<usize>; 2], masses: &[Matrix6<f64>]) -> f64 {
     let one = |body: Option<usize>, entries: &Vector6<f64>| {
         body.map_or(0.0, |body| {

@@ -122,7 +122,8 @@ pub enum JointError {
 }
 
 impl JointError {
-    /// Identifier of this error in machine-readable reports: the variant's name in kebab case, for example `not-assembled`.
+    /// Returns the identifier of this error in machine-readable reports: the variant's name in kebab case, for
+    /// example `not-assembled`.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::InvalidValue { .. } => "invalid-value",

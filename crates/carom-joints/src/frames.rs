@@ -4,7 +4,8 @@ use carom_lie::So3;
 use carom_variational::State;
 use nalgebra::{Matrix3, Vector3, Vector6};
 
-/// A joint frame, given by position and attitude relative to a body, or to space for the ground.
+/// Position and attitude of a joint frame: in body axes from the center of mass if the frame is fixed to a body, in world
+/// coordinates if it is fixed to the ground.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Frame {
     /// Position of the origin relative to the center of mass, in body axes (m).
@@ -14,7 +15,7 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// Frame with its origin at the body's center of mass and its axes along the body axes.
+    /// Returns the joint frame with origin at the body's center of mass and axes along the body axes.
     pub fn identity() -> Self {
         Self {
             position: Vector3::zeros(),
@@ -37,8 +38,8 @@ pub struct Side {
 }
 
 impl Side {
-    /// Computes a joint frame in space from its place in the body and the body's state; `None` if the frame is fixed to the
-    /// ground.
+    /// Computes a joint frame in world coordinates. `frame` is the position and attitude of the joint frame in the body, and
+    /// `state` the state of the body, or `None` if the joint frame is fixed to the ground.
     pub fn new(frame: &Frame, state: Option<&State>) -> Self {
         match state {
             None => Self {
@@ -106,7 +107,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// Jacobian row with all entries zero.
+    /// Returns a Jacobian row with all entries zero.
     pub fn zeros() -> Self {
         Self {
             parent: Vector6::zeros(),
@@ -116,16 +117,16 @@ impl Row {
         }
     }
 
-    /// Jacobian row of a unit multiplier that acts as `force` on the child at the origin of its joint frame, with the
-    /// reaction on the parent at the origin of the parent's frame. Its rate is the relative velocity of both origins along
-    /// `force`.
+    /// Returns the Jacobian row of a force along the vector `force` (world axes). The force acts on the child at the origin of
+    /// the child's joint frame; the reaction acts on the parent at the origin of the parent's joint frame. The row times the
+    /// velocities is the velocity of the child's origin relative to the parent's along `force`.
     pub fn force(frames: &Frames, force: Vector3<f64>) -> Self {
         Self::between(frames, force, &frames.parent.origin)
     }
 
-    /// Returns the Jacobian row of a force along `force`, a direction in world axes that is fixed in the parent. The force acts on the
-    /// child at the origin of its joint frame; its reaction acts on the parent at the same point of space, not at the
-    /// parent's origin.
+    /// Returns the Jacobian row of a force along the vector `force` (world axes), which is fixed in the parent. The force acts
+    /// on the child at the origin of the child's joint frame. The reaction acts on the parent at the same point of space, not
+    /// at the origin of the parent's joint frame.
     pub fn sliding_force(frames: &Frames, force: Vector3<f64>) -> Self {
         Self::between(frames, force, &frames.child.origin)
     }
@@ -143,8 +144,8 @@ impl Row {
         }
     }
 
-    /// Jacobian row of a unit multiplier that acts as `couple` on the child, with the opposite couple on the parent. `couple`
-    /// is given in space.
+    /// Returns the Jacobian row of a couple about the vector `couple` (world axes). The couple acts on the child, and the
+    /// opposite couple on the parent.
     pub fn couple(frames: &Frames, couple: Vector3<f64>) -> Self {
         let zero = Vector3::zeros();
         Self {

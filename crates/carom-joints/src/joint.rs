@@ -113,7 +113,7 @@ pub struct Joint {
 }
 
 impl Joint {
-    /// Checks a specification and creates the joint.
+    /// Creates a joint from its specification, which is checked.
     ///
     /// # Errors
     ///
@@ -203,8 +203,8 @@ impl Joint {
         rows
     }
 
-    /// Appends the Jacobian rows of this joint: those of its conditions, then those whose rates are the rates of its coordinates
-    /// `q`.
+    /// Appends the Jacobian rows of this joint to `out`: the rows of the joint conditions, then the rows whose rates are the
+    /// rates of the joint coordinates. `q` are the values of the coordinates.
     pub(crate) fn add_rows(&self, frames: &Frames, q: &[f64], out: &mut Rows) {
         out.extend(self.kind.conditions.iter().map(|it| it.row(frames)));
         (self.kind.rates)(&self.geometry, frames, q, out);
@@ -221,7 +221,7 @@ impl Joint {
     }
 
     /// Computes the values of the joint coordinates from the joint's frames in space, into `out` (rad or m). Each angle is
-    /// shifted by a multiple of $2\pi$ to be closest to that in `near`, the coordinates of a nearby state.
+    /// shifted by a multiple of $2\pi$ to be closest to the angle in `near`, the coordinates of a nearby state.
     pub fn measure(&self, frames: &Frames, near: &[f64], out: &mut [f64]) {
         (self.kind.measure)(&self.geometry, frames, near, out);
         for (k, coordinate) in self.kind.coordinates.iter().enumerate() {

@@ -12,8 +12,8 @@ const NEW_DIRECTION: f64 = 1e-4;
 /// Length of a projected unit vector below which it counts as zero.
 const VANISHES: f64 = 1e-8;
 
-/// Basis of the space of body velocities that satisfy all joint conditions at one configuration: minimal coordinates of
-/// velocity.
+/// Basis of the space of body velocities that satisfy all joint conditions at one configuration. The components of a velocity
+/// in this basis are the minimal coordinates of the velocity.
 #[derive(Clone, Debug)]
 pub struct Basis {
     /// Velocity of each body per unit of each coordinate: one 6 × n matrix per body with n coordinates, zero for fixed bodies.

@@ -196,7 +196,7 @@ impl Multibody {
         self.size
     }
 
-    /// Returns the acceleration of gravity that acts on the system, in space (m/s²).
+    /// Returns the acceleration of gravity that acts on the system, in world coordinates (m/s²).
     pub fn gravity(&self) -> &Vector3<f64> {
         &self.gravity
     }
@@ -291,7 +291,7 @@ impl Multibody {
     }
 
     /// Computes the values of all joint coordinates from the states of the bodies, into `out` (rad or m). Each angle is
-    /// shifted by a multiple of $2\pi$ to be closest to that in `near`, the coordinates of a nearby state.
+    /// shifted by a multiple of $2\pi$ to be closest to the angle in `near`, the coordinates of a nearby state.
     pub fn measure(&self, states: &[State], near: &[f64], out: &mut [f64]) {
         for (j, joint) in self.joints.iter().enumerate() {
             let range = self.coordinates_of(j);
@@ -308,8 +308,8 @@ impl Multibody {
         }
     }
 
-    /// Computes the rates of all joint coordinates into `out` (rad/s or m/s). `rows` are the Jacobian rows of all joints,
-    /// `velocities` those of all bodies.
+    /// Computes the rates of all joint coordinates into `out` (rad/s or m/s). `rows` are the Jacobian rows of all joints, and
+    /// `velocities` the velocities of all bodies.
     pub fn coordinate_rates(&self, rows: &[Row], velocities: &[Vector6<f64>], out: &mut Vec<f64>) {
         out.clear();
         for (j, joint) in self.joints.iter().enumerate() {

@@ -41,8 +41,8 @@ pub const YOSHIDA_6: [f64; 7] = [
     0.784_513_610_477_557_3,
 ];
 
-/// State of friction and limits of each joint coordinate in a time step (held, sliding or free), and the caller's force along
-/// it. The caller sets them before a step.
+/// State of friction and limits of each joint coordinate in a time step (held, sliding or free), and the force that the caller
+/// applies along each coordinate. The caller sets the modes before a step.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Modes {
     /// Value at which a coordinate is held, because it sticks or rests at a limit; `None` if it moves.
@@ -84,7 +84,7 @@ pub struct Works {
 }
 
 impl Works {
-    /// Adds the work and the energy losses of another step to these.
+    /// Adds the work and the energy losses `more` of another step to this record.
     pub fn add(&mut self, more: &Self) {
         self.actuator += more.actuator;
         self.damper += more.damper;
@@ -105,7 +105,7 @@ pub struct Load {
 }
 
 impl Load {
-    /// Adds the impulses of this joint in another step to these.
+    /// Adds the impulses `more` of this joint in another step to this record.
     pub fn add(&mut self, more: &Self) {
         self.force += more.force;
         self.moment += more.moment;
@@ -159,8 +159,8 @@ impl Step {
     }
 }
 
-/// Time integrator of a multibody system. Between steps it stores the factorized equations and the impulses of earlier steps,
-/// which are the initial guess of the next.
+/// Time integrator of a multibody system. Between steps the integrator stores the factorized equations and the impulses of
+/// earlier steps. The stored impulses give the initial guess of the next step.
 ///
 /// # Examples
 ///
@@ -299,8 +299,8 @@ impl<'m> Stepper<'m> {
         }
     }
 
-    /// Discards the stored impulses of earlier steps, which are the initial guess of the next. Called after a discontinuity,
-    /// such as an impact, or a change of the step length.
+    /// Discards the stored impulses of earlier steps, which give the initial guess of the next step. The caller should call this
+    /// function after a discontinuity, such as an impact, and after a change of the step length.
     pub fn forget(&mut self) {
         self.history.clear();
     }
@@ -331,8 +331,8 @@ impl<'m> Stepper<'m> {
         Ok(step)
     }
 
-    /// Computes one time step like [`step`](Self::step), and writes it into `step`, the result of an earlier one, whose
-    /// memory is reused. If the joints form a tree, nothing is allocated then.
+    /// Computes one time step like [`step`](Self::step), and writes the result into `step`. On entry `step` is the result of
+    /// an earlier step, whose memory is reused. If the joints form a tree, no memory is allocated.
     ///
     /// # Errors
     ///

@@ -18,7 +18,7 @@ pub struct Branch {
 }
 
 /// Spanning tree of the mobile bodies of a multibody system, with the joints as edges. Joints are added in their order if
-/// they connect bodies that were not connected before; the others close loops.
+/// they connect bodies that were not connected before; the other joints close loops.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tree {
     /// Mobile bodies, each after the body on the other side of its joint.

@@ -373,7 +373,7 @@ impl Flights {
 
     /// Returns the state of a body after a free flight of `time` (s) that starts at `from`, and the time derivative of position
     /// and attitude there. For a numerical scheme this derivative differs slightly from the velocity that belongs to the momenta,
-    /// because it is that of the computed path.
+    /// because the derivative is taken along the computed path.
     pub(crate) fn advance_with_rate(
         &self,
         body: &Body,

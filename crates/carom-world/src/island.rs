@@ -39,8 +39,8 @@ const JUMP: f64 = 100.0;
 const MAX_ROOT: usize = 80;
 
 impl Run<'_, '_> {
-    /// Computes the motion of bodies anew from `time` on. Bodies in lasting contact with others begin a step together with these;
-    /// the others begin a free flight.
+    /// Computes the motion of bodies anew from `time` on. Bodies in lasting contact with other bodies begin a time step
+    /// together with these bodies. All other bodies begin a free flight.
     pub(crate) fn restart(&mut self, bodies: &[usize], time: Time) -> Result<(), MotionError> {
         let world = self.world;
         if bodies
@@ -372,7 +372,8 @@ impl Run<'_, '_> {
         self.look_around(&bodies, time)
     }
 
-    /// Returns the planned end of the time step of lasting contact that a body is in; `None` if it is in free flight.
+    /// Returns the planned end of the time step of lasting contact to which a body belongs; `None` if the body is in free
+    /// flight.
     pub(crate) fn end_of_step(&self, body: usize) -> Option<Time> {
         let index = self.motions.get(body)?.island?;
         Some(self.islands.get(index)?.as_ref()?.end)
@@ -445,8 +446,8 @@ fn piece(
 }
 
 /// Estimates the time (s), between `begin` and `end`, at which the normal force of a contact vanishes. A line through the last
-/// two positive forces is extrapolated. `forces`: times (s) and normal forces (N) of the last three steps; the last one has no
-/// force.
+/// two positive forces is extrapolated. `forces`: times (s) and normal forces (N) of the last three steps. The last
+/// step has no normal force.
 fn release_time(forces: &[(f64, f64); 3], begin: f64, end: f64) -> f64 {
     let [(t1, f1), (t2, f2), _] = *forces;
     if f1 > f2 && f2 > 0.0 && t2 > t1 {

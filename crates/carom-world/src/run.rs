@@ -152,7 +152,7 @@ impl World {
     /// impacts) is reached.
     ///
     /// Reports the states at the times `samples` (s, ascending) and every event to `observe`, in order of time. The
-    /// [`Ending`] tells the reason for an early end; everything before it has been reported.
+    /// [`Ending`] tells the reason for an early end. All events before the end have been reported.
     pub fn run<'o>(
         &self,
         laws: &Laws<'_>,

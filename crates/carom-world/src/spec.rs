@@ -34,8 +34,8 @@ pub struct Surface {
     pub collide: bool,
 }
 
-/// Option of a run: its continuation at a Zeno point, where infinitely many impacts of a contact, each of which loses energy,
-/// accumulate within a finite time.
+/// Option of a run of a world: continuation after a Zeno point. At a Zeno point, infinitely many impacts of a contact
+/// accumulate within a finite time, because each impact loses energy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnZeno {
     /// The motion continues in lasting contact.
@@ -104,7 +104,8 @@ pub enum SingleLaw<'a> {
     Any(&'a dyn ImpactLaw),
 }
 
-/// Impact laws of a run: for impacts at one contact and at several contacts, and the treatment of accumulating impacts.
+/// Impact laws of a run of a world: the law for impacts at one contact, the law for impacts at several contacts, and the
+/// continuation after a Zeno point (infinitely many impacts within a finite time).
 #[derive(Clone, Copy)]
 pub struct Laws<'a> {
     /// Law for one contact.
@@ -547,7 +548,7 @@ impl World {
     }
 
     /// Returns the velocity of a body's center of mass (m/s) and the body's angular velocity (rad/s) in a state, both in
-    /// space. `body` is the body's index; a fixed body has zero velocities.
+    /// world coordinates. `body` is the body's index. Both velocities are zero for a fixed body.
     pub fn velocity(&self, body: usize, state: &State) -> (Vector3<f64>, Vector3<f64>) {
         let Some(rigid) = self.bodies.get(body).and_then(|b| b.rigid.as_ref()) else {
             return (Vector3::zeros(), Vector3::zeros());

@@ -164,8 +164,9 @@ impl Stepper<'_> {
         Ok(out)
     }
 
-    /// Adds the changes that contact impulses cause, by the joint equations factored last, to the velocities of the bodies
-    /// and to the multipliers (impulses of the joint rows). `impulses` has one entry per contact row (N s).
+    /// Adds the changes due to contact impulses to the velocities of the bodies and to the multipliers (impulses of the joint
+    /// rows). The changes follow from the joint equations that were factored last. `impulses` has one entry per contact row
+    /// (N s).
     pub fn pass_on(
         &mut self,
         joint_rows: &[Row],

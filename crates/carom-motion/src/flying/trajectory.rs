@@ -4,7 +4,8 @@ use super::{Collider, CollisionError, Event, Grid, Impact, RunEnd};
 use carom_geometry::SupportMap;
 use carom_variational::{Flight, RigidBody, State, TimeGrid, VariationalError};
 
-/// Stored run of a body above a plane: states at all grid times, and all impacts. States between them are computed on demand.
+/// Stored run of a body above a plane: states at all grid times, and all impacts. States between grid times are computed on
+/// demand.
 #[derive(Clone, Debug)]
 pub struct Trajectory<'a, F> {
     body: &'a RigidBody,
@@ -134,7 +135,8 @@ impl<'a, F: Flight> Trajectory<'a, F> {
     }
 
     /// Returns the state of the body at any time of the run (s), computed by a flight from the last grid point or impact
-    /// before it. At the time of an impact this is the state after it. Times outside the run are clamped to its ends.
+    /// before it. At the time of an impact, the state after the impact is returned. Times outside the run are
+    /// clamped to the start or the end of the run.
     ///
     /// # Errors
     ///

@@ -27,8 +27,8 @@ const TIE: f64 = 1e-9;
 /// Fraction of gradient times velocity below which a gap rate counts as grazing.
 const GRAZING: f64 = 1e-9;
 
-/// Parameter of a mechanical system for which the derivative of the final state is requested. It acts through a generalized
-/// force, such as a stiffness or the gravity.
+/// Parameter of a mechanical system for which the derivative of the final state is requested. The parameter acts through a
+/// generalized force; examples are a stiffness and the acceleration of gravity.
 #[derive(Clone, Copy)]
 pub struct ForceParameter<'a> {
     /// Name of the parameter in the result.

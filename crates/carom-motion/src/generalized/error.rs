@@ -3,7 +3,7 @@
 use carom_contact::ImpactError;
 
 /// Error of a [`CollisionIntegrator`](super::CollisionIntegrator): it was not built, or a run stopped. Every variant that can
-/// occur during a run carries its time; the trajectory up to then is kept.
+/// occur during a run contains the time of the error; the trajectory up to this time is kept.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum IntegratorError {

@@ -32,8 +32,8 @@ pub struct Balance {
     pub force_work: f64,
 }
 
-/// Impulses of one lasting contact in a time step. If the contact was established within the step, they are counted from then
-/// on.
+/// Impulses of one lasting contact in a time step. If the contact was established within the step, the impulses are counted
+/// from that time on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reaction {
     /// Index of the contact.

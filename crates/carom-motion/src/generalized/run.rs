@@ -221,8 +221,8 @@ impl<'a, S: MechanicalSystem + ?Sized> CollisionIntegrator<'a, S> {
 
     /// Computes the motion of the system from an initial state over a time grid, which begins at the time of this state, or
     /// until `max_impacts` impacts have happened (`None`: no limit). Reports the grid points (from the start on) and all
-    /// events to `observe`, in order of time. An error during the run ends it, and is returned as its [`Ending`]; everything
-    /// before it has been reported.
+    /// events to `observe`, in order of time. An error during the run ends the run, and is returned as the [`Ending`]. All
+    /// events before the error have been reported.
     ///
     /// # Errors
     ///

@@ -216,7 +216,7 @@ impl Solver {
     }
 
     /// Solves the present contact problem once, from the impulses `start` (empty: zero). The result is kept if its residual is
-    /// smaller than that of the results before.
+    /// smaller than the residual of all results before.
     fn attempt(&mut self, task: &Task<'_>, start: &[f64]) -> Result<(), LcpError> {
         let options = SparseConeOptions::new(task.tolerance, task.tolerance)?;
         let answer = self.workspace.solve_from(&self.problem, start, &options)?;
@@ -328,7 +328,7 @@ impl Solver {
     }
 
     /// Solves the expansion phase of an impact with given lower bounds `floors` of the normal impulses (N s, one per contact).
-    /// Returns the sum of the impulses of both phases; `compression` contains those of the first.
+    /// Returns the sum of the impulses of both phases; `compression` contains the impulses of the first phase.
     fn expansion(
         &mut self,
         task: &Task<'_>,
@@ -354,8 +354,8 @@ impl Solver {
     }
 }
 
-/// Returns the 6 × 6 mass matrix of a body, zero for a fixed body. The velocities are that of its center in world axes, then the
-/// angular velocity in body axes.
+/// Returns the 6 × 6 mass matrix of a body, zero for a fixed body. The matrix multiplies the velocity of
+/// the body's center in world axes, followed by the angular velocity in body axes.
 fn mass_matrix(body: &Body) -> [[f64; 6]; 6] {
     let mut out = [[0.0; 6]; 6];
     let Some(rigid) = &body.rigid else {

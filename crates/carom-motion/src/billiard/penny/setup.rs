@@ -66,9 +66,10 @@ impl<T: Table> PennyBilliard<T> {
         })
     }
 
-    /// Sets the threshold of grazing: if the ratio of the rim's velocity along the wall's normal to its speed is smaller at
-    /// an impact, the orbit ends as [`Ending::GrazingCascade`](crate::hybrid::Ending::GrazingCascade). The default is
-    /// $10^{-12}$; 0 follows such a cascade of grazing impacts as far as possible.
+    /// Sets the threshold of grazing for the ratio of the rim point's velocity along the wall's normal to the rim point's
+    /// speed. If the ratio is at most the threshold at an impact, the orbit ends as
+    /// [`Ending::GrazingCascade`](crate::hybrid::Ending::GrazingCascade). The default is $10^{-12}$. With a threshold of 0 the
+    /// orbit follows a cascade of grazing impacts as far as possible.
     #[must_use]
     pub fn with_graze(mut self, graze: f64) -> Self {
         self.graze = graze.max(0.0);
