@@ -203,6 +203,9 @@ impl Run<'_, '_> {
             if self.is_over() {
                 return Ok(());
             }
+            if hits {
+                self.count_crowding(&island.bodies, &touching, time)?;
+            }
             // Neither an impact nor a lasting contact: the pair separates without a force, or barely touches.
             if barely && trigger.is_some_and(|pair| !self.lasting.contains(pair)) {
                 self.resolve(&island.bodies, &touching, &mut posed, still, time)?;

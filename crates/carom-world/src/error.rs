@@ -84,6 +84,19 @@ pub enum MotionError {
         /// Time (s).
         time: f64,
     },
+    /// A body has very many impacts at several contacts within one time step.
+    #[error(
+        "`{body}` has more than {limit} impacts at several contacts within a time step, at time {time}: where impacts crowd, \
+         motion goes on with `scheme` = \"time-stepping\""
+    )]
+    Crowded {
+        /// Body.
+        body: String,
+        /// Number of impacts allowed.
+        limit: usize,
+        /// Time (s).
+        time: f64,
+    },
     /// The forces of lasting contacts were not found.
     #[error("forces of the lasting contacts not found at time {time}")]
     ContactForces {
@@ -165,7 +178,7 @@ impl MotionError {
             Self::Impact { source, .. } => source.kind(),
             Self::Flight { source, .. } => source.kind(),
             Self::ContactSearchLimit { .. } => "contact-search-limit",
-            Self::EventLimit { .. } => "event-limit",
+            Self::EventLimit { .. } | Self::Crowded { .. } => "event-limit",
             Self::ContactForces { .. } => "contact-forces",
             Self::StepTooLarge { .. } => "step-too-large",
             Self::CoarseCoordinates { .. } => "coarse-coordinates",

@@ -10,8 +10,10 @@ use crate::events::{Balance, Event, HandedOver, RunEnd};
 use crate::pair::Other;
 use crate::pair_table::Pair;
 use crate::run::Run;
-use crate::spec::{Laws, World};
+use crate::scratch::Touching;
+use crate::spec::{Laws, OnZeno, World};
 use crate::stepping::{Executor, Scheme, Stepping};
+use crate::time::Time;
 use carom_motion::hybrid::{Ending, Limits, drive};
 use carom_variational::State;
 
@@ -23,6 +25,10 @@ const DEEPEST: f64 = 1e-3;
 /// the time in which a body of radius $r$ falls by half its radius. In longer steps time stepping would add energy as well, by
 /// lifting bodies out of overlaps.
 const RESOLVED: f64 = 0.2;
+
+/// Largest number of impacts at several contacts that a body has within one time step before time stepping takes over. Their
+/// order then depends on rounding, and each costs as much as a step of time stepping.
+const MOST_IMPACTS: usize = 64;
 
 /// State of a run in progress, from which time stepping continues.
 #[derive(Clone, Debug)]
@@ -43,8 +49,8 @@ impl World {
     /// Simulates the world by event-driven integration as [`run`](Self::run) does, and switches to time stepping
     /// ([`run_in_steps`](Self::run_in_steps)) where `run` would stop because events crowd.
     ///
-    /// Events crowd if an impact law finds no solution, if events follow each other without time between them, or if lasting
-    /// contacts have no forces or too large a step. A step that is too large for a body that rolls or slides on a curved
+    /// Events crowd if an impact law finds no solution, if events follow each other without time between them, if a body has
+    /// more than 64 impacts at several contacts within a time step, or if lasting contacts have no forces or too large a step. A step that is too large for a body that rolls or slides on a curved
     /// surface stops the run: time stepping would change its energy by more. [`RunEnd::handed_over`] tells time and reason of
     /// the switch. Without a switch the result is bitwise equal to that of `run`.
     pub fn run_or_step<'o>(
@@ -57,6 +63,7 @@ impl World {
     ) -> RunEnd {
         let (relay, reason) = {
             let mut run = Run::new(self, laws, limits, samples, &mut *observe);
+            run.crowd_limit = Some(MOST_IMPACTS);
             let ending = drive(&mut run, limits);
             let Some((relay, reason)) = run.relay(&ending) else {
                 return run.finish(ending);
@@ -74,12 +81,57 @@ impl World {
 }
 
 impl Run<'_, '_> {
+    /// Counts an impact at several contacts for each of its bodies. Fails if a body had too many since the latest grid time, so
+    /// that time stepping takes over. Impacts are not counted if time stepping would be another motion: with a restitution of 1,
+    /// if accumulation points do not count as rest, or while bodies overlap.
+    pub(crate) fn count_crowding(
+        &mut self,
+        bodies: &[usize],
+        touching: &Touching,
+        time: Time,
+    ) -> Result<(), MotionError> {
+        let Some(limit) = self.crowd_limit else {
+            return Ok(());
+        };
+        let world = self.world;
+        let elastic = |pair: Pair| world.surface(pair.0, pair.1).restitution == 1.0;
+        let mut pairs = touching.points.iter().map(|(pair, _)| *pair);
+        if touching.points.len() < 2 || self.laws.on_zeno != OnZeno::Rest || pairs.any(elastic) {
+            return Ok(());
+        }
+        let line = self.line(time);
+        let mut crowded = None;
+        for &body in bodies {
+            let (last, count) = &mut self.motions[body].crowding;
+            *count = if *last == line { *count + 1 } else { 1 };
+            *last = line;
+            if *count > limit {
+                crowded = Some(body);
+            }
+        }
+        let Some(body) = crowded else {
+            return Ok(());
+        };
+        let states: Result<Vec<State>, MotionError> = (0..world.n_bodies())
+            .map(|body| self.state_at(body, time))
+            .collect();
+        if world.overlaps(&states?, DEEPEST) {
+            return Ok(());
+        }
+        Err(MotionError::Crowded {
+            body: world.bodies[body].name.clone(),
+            limit,
+            time: time.high,
+        })
+    }
+
     /// Returns true if a run that ended with this error can continue with time stepping. This holds for too many events, for
     /// impacts and contact forces without a solution, and for some steps of lasting contact that are too large.
     fn crowds(&self, error: &MotionError) -> bool {
         match error {
             MotionError::Impact { .. }
             | MotionError::EventLimit { .. }
+            | MotionError::Crowded { .. }
             | MotionError::ContactForces { .. } => true,
             MotionError::StepTooLarge { .. } => {
                 let is_heap = self.world.suitable_scheme() == Scheme::TimeStepping;

@@ -66,6 +66,8 @@ pub(crate) struct Motion {
     /// Time of the latest event of the body; `at_once` counts the events at that time.
     latest: Time,
     at_once: usize,
+    /// Index of the latest grid time, and number of impacts at several contacts since.
+    pub(crate) crowding: (f64, usize),
 }
 
 /// Bodies connected by lasting contacts, in a common step.
@@ -143,6 +145,9 @@ pub(crate) struct Run<'w, 'o> {
     /// Requested sample times that are still to come, the latest first.
     pub(crate) samples: Vec<f64>,
     has_begun: bool,
+    /// Largest number of impacts at several contacts that a body may have within one interval of the time grid; `None` for no
+    /// limit.
+    pub(crate) crowd_limit: Option<usize>,
     pub(crate) ended: Option<Ending<MotionError>>,
     pub(crate) now: Time,
 }
@@ -188,6 +193,7 @@ impl<'w, 'o> Run<'w, 'o> {
             looks: (0.0, 0),
             latest: Time::default(),
             at_once: 0,
+            crowding: (f64::NEG_INFINITY, 0),
         };
         let n = world.n_bodies();
         let remembered = REMEMBERED * (n + 8);
@@ -218,6 +224,7 @@ impl<'w, 'o> Run<'w, 'o> {
             drift: 0.0,
             samples: samples.iter().rev().copied().collect(),
             has_begun: false,
+            crowd_limit: None,
             ended: None,
             now: Time::default(),
         }

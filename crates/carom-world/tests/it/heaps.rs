@@ -2,10 +2,15 @@
 
 use super::common::{G, ball, body, close, cuboid, floor, limits, moving, plane, spec, v};
 use carom_geometry::{Ellipsoid, Shape};
+use carom_impact::frictional::Poisson;
+use carom_impact::two_body::ImpactOptions;
 use carom_lie::So3;
 use carom_motion::hybrid::Ending;
 use carom_variational::State;
-use carom_world::{Event, Executor, RunEnd, Scheme, Serial, Stepping, World, WorldSpec};
+use carom_world::{
+    Event, Executor, Laws, MotionError, OnZeno, RunEnd, Scheme, Serial, SingleLaw, Stepping, World,
+    WorldSpec,
+};
 use nalgebra::Vector3;
 
 /// A run with samples on every line of the grid.
@@ -436,4 +441,35 @@ fn fast_cubes_do_not_stop_a_run() {
         assert_eq!(end.ending, Ending::Completed, "case {case}");
         assert!(end.n_impacts > 0, "case {case}");
     }
+}
+
+/// A dropped stack whose boxes rattle: each body has more impacts at several contacts within a step than steps can tell apart,
+/// so that the run goes on in steps.
+#[test]
+fn a_rattling_stack_goes_on_in_steps() {
+    let boxes = |k: usize| {
+        let up = 0.07 + 0.15 * k as f64;
+        let aside = 0.004 * (3.0 * k as f64).sin();
+        cuboid(&format!("b{k}"), [0.2, 0.15, 0.07], v(aside, -aside, up))
+    };
+    let spec = WorldSpec {
+        time_step: 2e-3,
+        ..spec((0..8).map(boxes).collect(), vec![floor()], 0.5, 0.5)
+    };
+    let world = World::new(&spec).unwrap();
+    let laws = Laws {
+        single: SingleLaw::TwoBody(ImpactOptions::default()),
+        several: &|_| Box::new(Poisson::default()),
+        on_zeno: OnZeno::Rest,
+    };
+    let stepping = (&Stepping::default(), &Serial as &dyn Executor);
+    let end = world.run_or_step(&laws, &limits(0.5), &[], stepping, &mut |_| ());
+    assert_eq!(end.ending, Ending::Completed);
+    let reason = end.handed_over.expect("it hands over").reason;
+    assert!(matches!(reason, MotionError::Crowded { .. }), "{reason}");
+    assert!(
+        end.balance.energy_error < 1e-3,
+        "{:e}",
+        end.balance.energy_error
+    );
 }
