@@ -4,18 +4,15 @@
 use super::alternatives::Modes;
 use super::branch::Walk;
 use super::cover::cover;
+use super::directions::spread;
 use super::frame::{Frame, Variation};
 use super::{
     Answers, Branches, Derivative, Differentiability, Jacobians, Piece, SAME_OUTCOME, SAME_WAY,
     Scope, Wrt, are_one,
 };
 use carom_contact::{ImpactError, ImpactOutcome, ImpactStatus};
-use carom_numeric::random::CounterRng;
 use nalgebra::{DMatrix, DVector};
 use std::sync::OnceLock;
-
-/// Number of random directions in which near ties are examined, in addition to the directions of the branches.
-const PROBES: usize = 16;
 
 /// The mode beyond the nearest decision begins exactly at its distance. This factor distinguishes it from a mode that
 /// answers within that distance.
@@ -29,13 +26,9 @@ fn leads_everywhere(frame: &Frame<'_>, ways: &[Walk]) -> Result<bool, ImpactErro
     if let Some(cover) = cover(&cones)? {
         return Ok(cover);
     }
-    let mut directions = Vec::with_capacity(ways.len() + PROBES);
-    for way in ways {
-        directions.push(-way.direction(frame)?);
-    }
-    let mut random = CounterRng::new(0, 0, 0);
-    let probe = |_| DVector::from_fn(frame.dim(), |_, _| random.next_uniform() - 0.5);
-    directions.extend((0..PROBES).map(probe));
+    let opposite = ways.iter().map(|way| Ok(-way.direction(frame)?));
+    let opposite = opposite.collect::<Result<Vec<_>, ImpactError>>()?;
+    let directions = spread(frame, opposite, |direction| frame.admit(direction));
     let is_reached = |direction: &DVector<f64>| ways.iter().any(|way| way.leads(direction));
     Ok(directions.iter().all(is_reached))
 }
@@ -170,7 +163,8 @@ impl<'p> Derivative<'p> {
         derivative.class = Some(Differentiability::Smooth);
         derivative.nearest = next;
         derivative.own = distinct.pop();
-        derivative.find_jacobians(wrt, outcome.status != ImpactStatus::Resolved);
+        let is_quiet = derivative.own.as_ref().is_some_and(Walk::is_quiet);
+        derivative.find_jacobians(wrt, is_quiet && outcome.status != ImpactStatus::Resolved);
         Ok(derivative)
     }
 

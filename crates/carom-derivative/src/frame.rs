@@ -247,6 +247,13 @@ impl<'p> Frame<'p> {
         })
     }
 
+    /// Projects a whitened velocity (n entries) orthogonally onto the span of the rows of contacts and constraints.
+    pub(super) fn rows_span(&self, velocity: &DVector<f64>) -> DVector<f64> {
+        let groups = 0..self.scales().count();
+        let parts = groups.map(|group| self.scales().part(&self.rows, group, velocity));
+        parts.fold(DVector::zeros(self.dim()), |sum, part| sum + part)
+    }
+
     /// Projects a whitened vector orthogonally onto the velocities that satisfy the constraints.
     pub(super) fn admit(&self, vector: &DVector<f64>) -> DVector<f64> {
         match self.problem.contacts().constraint_basis() {

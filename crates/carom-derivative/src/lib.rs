@@ -56,6 +56,7 @@ mod blend;
 mod branch;
 mod chain;
 mod cover;
+mod directions;
 mod form;
 mod frame;
 mod friction;

@@ -3,12 +3,12 @@
 use super::Map;
 use super::are_one;
 use super::branch::Walk;
+use super::directions::spread;
 use super::frame::Frame;
 use super::friction::Contacts;
 use super::ways::AtOnce;
 use carom_contact::{ImpactError, ImpactProblem};
 use carom_metric::Tangent;
-use carom_numeric::random::CounterRng;
 use nalgebra::{DMatrix, DVector};
 
 /// Distance at which the law is evaluated, as a fraction of the motion that contacts can change: beyond tied decisions, but
@@ -27,11 +27,8 @@ const MATCH: f64 = 1e-2;
 /// Distance, in steps, from the answer at the velocity itself beyond which an answer counts as a jump.
 const FAR: f64 = 1e3;
 
-/// Number of random directions in which the law is evaluated.
-const RANDOM: usize = 16;
-
-/// Largest number of directions in which the law is evaluated.
-const MAX_DIRECTIONS: usize = 96;
+/// Largest number of directions in which the law is evaluated, besides those that are computed from them.
+const MAX_DIRECTIONS: usize = 80;
 
 /// A law, prepared for evaluation near a velocity.
 pub(super) struct Probe<'f, 'l> {
@@ -112,11 +109,9 @@ impl<'f, 'l> Probe<'f, 'l> {
         let mut directions = own.collect::<Result<Vec<_>, _>>()?;
         let ties = ways.iter().flat_map(Walk::ties).chain(ties);
         directions.extend(ties.flat_map(|row| [row.clone(), -row]));
-        directions.truncate(MAX_DIRECTIONS - RANDOM);
-        let mut random = CounterRng::new(0, 0, 0);
-        let n = self.frame.dim();
-        let any = |_| DVector::from_fn(n, |_, _| random.next_uniform() - 0.5);
-        directions.extend((0..RANDOM).map(any));
+        directions.truncate(MAX_DIRECTIONS);
+        let within = |direction: &DVector<f64>| self.within_groups(&self.frame.admit(direction));
+        let directions = spread(self.frame, directions, within);
         // Direction in which the law was found on each branch.
         let mut seen: Vec<Option<DVector<f64>>> = vec![None; ways.len()];
         let mut asked = Asked {
@@ -127,7 +122,7 @@ impl<'f, 'l> Probe<'f, 'l> {
         };
         let mut others: Vec<Walk> = Vec::new();
         for (number, direction) in directions.into_iter().enumerate() {
-            let direction = self.within_groups(&self.frame.admit(&direction));
+            let direction = within(&direction);
             let Some(direction) = direction.try_normalize(1e-9) else {
                 continue;
             };

@@ -1504,3 +1504,29 @@ fn a_box_that_slides_flat_on_round_cones_has_its_derivative() {
         });
     }
 }
+
+/// Two walls that face each other, both at rest: nothing happens, and yet every change of the velocity towards either wall is taken
+/// away. The Jacobian is the projection along the walls, not the identity.
+#[test]
+fn facing_walls_at_rest_take_every_change_towards_them() {
+    let wall = |x: f64, y: f64| Contact::frictionless(Covector::from_slice(&[x, y]));
+    let data = Data {
+        mass: DMatrix::identity(2, 2) * 2.0,
+        velocity: dvector![1.0, -2.0],
+        contacts: vec![wall(-2.0, -1.0), wall(2.0, 1.0)],
+        forms: Vec::new(),
+    };
+    let along = dmatrix![0.2, -0.4; -0.4, 0.8];
+    let laws = [
+        Law::from(Plastic::default()),
+        Law::from(NonholonomicNewton { restitution: 0.5 }),
+    ];
+    for law in laws {
+        data.differentiated(&law, |found, _| {
+            assert_eq!(found.class(), Some(Differentiability::Smooth));
+            // Chains of blows end where what is left of a change is below the tolerance of equal Jacobians.
+            let missed = (found.dv_dv().unwrap() - &along).amax();
+            assert!(missed < 1e-6, "{}: {missed:e} off", law.name());
+        });
+    }
+}

@@ -3,7 +3,7 @@
 use crate::support::problems::{Posed, number, problem};
 use crate::support::random::Random;
 use crate::support::transforms::{Retold, back, relations, retold_law};
-use carom_contact::{Contact, ImpactLaw};
+use carom_contact::{Contact, ImpactError, ImpactLaw};
 use carom_derivative::{Differentiability, Wrt, differentiate};
 use carom_impact::{ContactCount, Law, LawInfo, Outcomes};
 use carom_metric::Covector;
@@ -26,12 +26,20 @@ const SHOWN: usize = 40;
 
 /// Class, or the kind of the error, and what is known beside it.
 struct Told {
-    class: Result<Option<Differentiability>, &'static str>,
+    class: Result<Option<Differentiability>, String>,
     is_unique: Option<bool>,
     /// The margin as a change of the velocity (kinetic norm).
     margin: Option<f64>,
     jacobian: Option<DMatrix<f64>>,
     after: Option<DVector<f64>>,
+}
+
+/// The kind of an error; one that says why there is no derivative says the same of the same impact.
+fn words(error: &ImpactError) -> String {
+    match error {
+        ImpactError::NotDifferentiated { reason } => reason.to_string(),
+        error => error.kind().to_owned(),
+    }
 }
 
 fn told(posed: &Posed, law: &Law) -> Told {
@@ -47,7 +55,7 @@ fn told(posed: &Posed, law: &Law) -> Told {
         })
     });
     found.unwrap_or_else(|error| Told {
-        class: Err(error.kind()),
+        class: Err(words(&error)),
         is_unique: None,
         margin: None,
         jacobian: None,
@@ -135,9 +143,9 @@ fn difference(
         }
     }
     if first.class != other.class || is_unique != other.is_unique {
-        let words = |class, is_unique| format!("{class:?} (unique: {is_unique:?})");
-        let first = words(&first.class, is_unique);
-        let found = words(&other.class, other.is_unique);
+        let told = |class, is_unique| format!("{class:?} (unique: {is_unique:?})");
+        let first = told(&first.class, is_unique);
+        let found = told(&other.class, other.is_unique);
         return Some(format!("{first} became {found}"));
     }
     match (expected, other.margin.map(|margin| margin / unit)) {

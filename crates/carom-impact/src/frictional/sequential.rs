@@ -5,6 +5,7 @@ use super::round::RoundStep;
 use super::space::{ContactSpace, Slot};
 use super::stepper::{StepProblem, StepWorkspace};
 use crate::laws::BuiltIn;
+use carom_contact::event_scale::ROUNDING;
 use carom_contact::momentum_change::separating;
 use carom_contact::residual_scale::GRAZING_TOLERANCE;
 use carom_contact::{
@@ -183,6 +184,9 @@ pub struct SingleImpacts<'p> {
     pub space: ContactSpace,
     shape: ConeShape,
     singles: Vec<Closing>,
+    /// Smallest sizes of the terms of the velocities of the slots: what is below their rounding is no error of a single
+    /// impact, because the velocity before the impact is not known to it.
+    least: Vec<f64>,
 }
 
 /// Result of a sequence of single-contact impacts: the total impulses and the order of the impacts.
@@ -216,11 +220,18 @@ impl<'p> SingleImpacts<'p> {
         for contact in 0..space.n_contacts {
             singles.push(Closing::new(&space, &[contact], shape)?);
         }
+        let norms = space.norms_near(problem.momentum());
+        let least = norms.iter().flat_map(|norm| {
+            let least = ROUNDING / GRAZING_TOLERANCE * norm;
+            std::iter::repeat_n(least, space.width())
+        });
+        let least = least.collect();
         Ok(Self {
             problem,
             space,
             shape,
             singles,
+            least,
         })
     }
 
@@ -243,6 +254,13 @@ impl<'p> SingleImpacts<'p> {
         impulse[slots].copy_from_slice(&workspace.impulse);
         let given = space.on_rows(&impulse, self.problem.scale(), contacts);
         Ok((given, space.change(&impulse)))
+    }
+
+    /// Returns the sizes of the terms of the velocities of all slots (normalized contact rows), for a scaled whitened
+    /// momentum. They are not less than the terms whose rounding is that of the velocity before the impact.
+    fn sizes(&self, momentum: &[f64]) -> Vec<f64> {
+        let sizes = self.space.sizes(momentum).into_iter().zip(&self.least);
+        sizes.map(|(size, least)| f64::max(size, *least)).collect()
     }
 
     /// Returns the velocities below which contacts count as grazing, one per contact: thresholds for the scaled normal
@@ -325,7 +343,7 @@ impl<'e> Event<'e> {
         let (problem, space) = (impacts.problem, &impacts.space);
         Self {
             velocity: space.velocity(problem.momentum()),
-            made: space.sizes(problem.momentum()),
+            made: impacts.sizes(problem.momentum()),
             grazing: space.grazing(problem),
             workspace: StepWorkspace::new(),
             found: InOrder {

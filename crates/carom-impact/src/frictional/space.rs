@@ -215,6 +215,31 @@ impl ContactSpace {
         self.slots().map(size).collect()
     }
 
+    /// Returns for each contact the norm of the part of a whitened momentum in the coordinates that the contact touches,
+    /// or that a chain of contacts with common coordinates connects to it. The momentum of far bodies is not part of it.
+    pub(super) fn norms_near(&self, momentum: &[f64]) -> Vec<f64> {
+        let m = self.n_contacts;
+        let touches = |i: usize, k: usize| self.slots_at(i).any(|slot| self.column(slot)[k] != 0.0);
+        let coordinates = 0..self.columns.nrows();
+        // Number of the connected group of each contact.
+        let mut group: Vec<usize> = (0..m).collect();
+        for k in coordinates.clone() {
+            let touching: Vec<usize> = (0..m).filter(|i| touches(*i, k)).collect();
+            let Some(least) = touching.iter().map(|i| group[*i]).min() else {
+                continue;
+            };
+            let joined: Vec<usize> = touching.iter().map(|i| group[*i]).collect();
+            let own = group.iter_mut().filter(|own| joined.contains(own));
+            own.for_each(|own| *own = least);
+        }
+        let norm = |i: usize| {
+            let near = |k: &usize| (0..m).any(|j| group[j] == group[i] && touches(j, *k));
+            let near = coordinates.clone().filter(near);
+            near.fold(0.0, |norm, k| libm::hypot(norm, momentum[k]))
+        };
+        (0..m).map(norm).collect()
+    }
+
     /// Returns the speed of each contact up to which an approach counts as rounding (grazing), one per contact, scaled. It
     /// covers the rounding of the caller's row and that of the whitened row from which velocities are computed.
     pub(super) fn grazing(&self, problem: &ImpactProblem<'_>) -> Vec<f64> {

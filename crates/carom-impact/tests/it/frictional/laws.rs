@@ -1,9 +1,13 @@
 //! Single answers: all contacts at once, or one at a time.
 
 use crate::support::systems::*;
-use carom_contact::{Diagnostics, FrictionCone, ImpactError, ImpactLaw, ImpactStatus};
+use carom_contact::{
+    Contact, ContactSet, Diagnostics, FrictionCone, ImpactError, ImpactLaw, ImpactProblem,
+    ImpactStatus,
+};
 use carom_impact::frictional::{AnitescuPotra, MoreauNewton, Sequential, all_simultaneous};
-use nalgebra::DMatrix;
+use carom_metric::{Covector, KineticMetric, Tangent};
+use nalgebra::{DMatrix, dvector};
 
 /// Contact velocities of all outcomes, in order of their first modes.
 fn outcomes(system: &System) -> Vec<Vec<f64>> {
@@ -270,5 +274,32 @@ fn separating_contacts_change_nothing() {
         };
         let outcome = none.pose(|problem| law.resolve(problem).unwrap());
         assert_eq!(outcome.status, ImpactStatus::Separating);
+    }
+}
+
+/// A far body that no contact sees, however fast, changes nothing: its rounding is all that a tangent sees here.
+#[test]
+fn a_fast_far_body_does_not_disturb_a_single_impact() {
+    let contact = |normal: [f64; 3], tangent: [f64; 3]| Contact {
+        normal: Covector::from_slice(&normal),
+        tangents: vec![Covector::from_slice(&tangent)],
+        friction: 0.5,
+        restitution: 0.5,
+    };
+    let contacts = vec![
+        contact([0.0, -2.0, 0.0], [2.0, 0.0, 0.0]),
+        contact([-1.0, 1.0, 0.0], [2.0, -2.0, 0.0]),
+    ];
+    let metric = KineticMetric::new(DMatrix::from_diagonal(&dvector![2.0, 2.0, 1.0])).unwrap();
+    let contacts = ContactSet::new(&metric, contacts).unwrap();
+    for far in [0.0, 1.0, 1e3, 1e6, 1e9] {
+        let velocity = Tangent::from_slice(&[0.0, 1.0, far]);
+        let problem = ImpactProblem::new(&contacts, velocity).unwrap();
+        let outcome = Sequential::default().resolve(&problem).unwrap();
+        let expected = dvector![0.0, 0.0, far];
+        assert!(
+            (&outcome.velocity_plus.0 - expected).amax() < 1e-12,
+            "{far}"
+        );
     }
 }
