@@ -189,7 +189,7 @@ def robots() -> None:
         bend = [{"a": 0.0, "b": 0.6, "c": -1.2}[model.joint(j).name[0]] for j in range(1, model.njnt)]
         data.qpos[7:], data.ctrl[:] = bend, bend
         mujoco.mj_forward(model, data)
-        keys = {"time_step": 1e-3, "output": {"sample_step": 0.0}, "contact": {"self": False}}
+        keys: dict[str, Any] = {"time_step": 1e-3, "output": {"sample_step": 0.0}, "contact": {"self": False}}
         worlds = [
             carom_mujoco.world(model, data, duration=begin + more, **keys) for more in (0.25, 0.75)
         ]
